@@ -51,7 +51,11 @@ export class Api {
       ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
     };
     for (;;) {
-      const response = await fetch(`${this.url}/api/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+      const response = await fetch(`${this.url}/api/v1${path}`, {
+        method,
+        headers,
+        body: body === undefined ? null : JSON.stringify(body),
+      });
       const text = await response.text();
       if (response.status === 429) {
         await this.#wait(Number(response.headers.get('retry-after') ?? 1));
@@ -71,7 +75,16 @@ export class Api {
       for (;;) {
         const changed = new Promise<void>((resolve, reject) => {
           watcher.once('change', () => resolve());
-          deadline.addEventListener('abort', () => reject(new Error(`no mail to ${email} in ${this.#outbox}; does the service use this data folder, and MAIL_PROVIDER=outbox?`)), { once: true });
+          deadline.addEventListener(
+            'abort',
+            () =>
+              reject(
+                new Error(
+                  `no mail to ${email} in ${this.#outbox}; does the service use this data folder, and MAIL_PROVIDER=outbox?`,
+                ),
+              ),
+            { once: true },
+          );
         });
         const code = await this.#findJoinCode(email);
         if (code !== undefined) {

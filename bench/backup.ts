@@ -8,8 +8,8 @@ import { join, resolve } from 'node:path';
 import { systemClock } from '../engine/runtime/clock.ts';
 import { createIds } from '../engine/runtime/ids.ts';
 import { type ConversationRecord, insertConversation } from '../store/conversations/conversations.ts';
-import { Database } from '../store/database.ts';
 import { insertMessage } from '../store/conversations/messages.ts';
+import { Database } from '../store/database.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { beginRebuild, buildNext, type Progress } from '../store/reports/rebuild.ts';
 import { Api } from './api.ts';
@@ -47,8 +47,11 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     const service = await startService(dataDir);
     try {
       const body = JSON.stringify({ body: messageText });
-      const requests = openIds.map((id): Request => ({ path: `/api/v1/conversations/${id}/messages`, token: owner.token, body }));
-      const write = (until: Promise<unknown>): Promise<number[]> => writeSteadily({ url: service.url, requests, perSecond, until });
+      const requests = openIds.map(
+        (id): Request => ({ path: `/api/v1/conversations/${id}/messages`, token: owner.token, body }),
+      );
+      const write = (until: Promise<unknown>): Promise<number[]> =>
+        writeSteadily({ url: service.url, requests, perSecond, until });
       await write(seconds(quick ? 1 : warmSeconds));
       const idle = await write(seconds(quick ? 2 : idleSeconds));
       const backup = makeBackup(dataDir);
@@ -59,11 +62,27 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       idle.push(...(await write(seconds(quick ? 2 : idleSeconds))));
       const about = `sends, ${perSecond} a second, during a backup of ${messages.toLocaleString('en-US')} messages`;
       return [
-        row({ name: `${about}: p50`, value: percentile(busy, 0.5), unit: 'ms', reference: { name: 'no backup', value: percentile(idle, 0.5) } }),
-        row({ name: `${about}: p99`, value: percentile(busy, 0.99), unit: 'ms', reference: { name: 'no backup', value: percentile(idle, 0.99) }, target }),
-        row({ name: 'the same, after the backup: p99', value: percentile(after, 0.99), unit: 'ms', reference: { name: 'no backup', value: percentile(idle, 0.99) } }),
+        row({
+          name: `${about}: p50`,
+          value: percentile(busy, 0.5),
+          unit: 'ms',
+          reference: { name: 'no backup', value: percentile(idle, 0.5) },
+        }),
+        row({
+          name: `${about}: p99`,
+          value: percentile(busy, 0.99),
+          unit: 'ms',
+          reference: { name: 'no backup', value: percentile(idle, 0.99) },
+          target,
+        }),
+        row({
+          name: 'the same, after the backup: p99',
+          value: percentile(after, 0.99),
+          unit: 'ms',
+          reference: { name: 'no backup', value: percentile(idle, 0.99) },
+        }),
         row({ name: 'backup, checked and hashed', value: tookMs / 1000, unit: 's' }),
-        row({ name: 'backup: the workspace\'s file', value: statSync(path).size / 1e6, unit: 'MB' }),
+        row({ name: "backup: the workspace's file", value: statSync(path).size / 1e6, unit: 'MB' }),
       ];
     } finally {
       await service.stop();
@@ -76,7 +95,11 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
 /** Resolves to the milliseconds it took. Rejects when it ends with anything but 0: what it found is on stderr then. */
 async function makeBackup(dataDir: string): Promise<number> {
   const startedMs = performance.now();
-  const child = spawn(process.execPath, ['http/main.ts', 'backup', join(dataDir, 'copy')], { cwd: root, env: { ...process.env, DATA_DIR: dataDir }, stdio: ['ignore', process.stderr, 'inherit'] });
+  const child = spawn(process.execPath, ['http/main.ts', 'backup', join(dataDir, 'copy')], {
+    cwd: root,
+    env: { ...process.env, DATA_DIR: dataDir },
+    stdio: ['ignore', process.stderr, 'inherit'],
+  });
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code !== 0) throw new Error(`the backup ended with ${code}`);
   return performance.now() - startedMs;
@@ -97,21 +120,61 @@ function fill(path: string, messages: number): void {
     const at = (message: number): string => new Date(startMs + index * stepMs + message * 1000).toISOString();
     const last = at(messagesEach - 1);
     const conversation: ConversationRecord = {
-      id: ids.uuid(), version: 3, channel: 'chat', status: 'closed', subject: null, ticketNumber: null, siteId, visitorId, contactId: null, departmentId: null, assignedAgentId: agentId, routedAt: null, notToAgentIds: [], tags: [], handshake: null, copiedTo: [],
-      rating: null, ratingComment: null, ratedAgentId: null, preview: messageText, lastMessageAt: last, firstResponseAt: at(1), firstResponderId: null, lastLineAt: last, lastCustomerMessageAt: at(messagesEach - 1 - ((messagesEach - 1) % 2)), agentsReadUpTo: null, customerReadUpTo: null, solvedAt: last, closedAt: last, createdAt: at(0), updatedAt: last,
+      id: ids.uuid(),
+      version: 3,
+      channel: 'chat',
+      status: 'closed',
+      subject: null,
+      ticketNumber: null,
+      siteId,
+      visitorId,
+      contactId: null,
+      departmentId: null,
+      assignedAgentId: agentId,
+      routedAt: null,
+      notToAgentIds: [],
+      tags: [],
+      handshake: null,
+      copiedTo: [],
+      rating: null,
+      ratingComment: null,
+      ratedAgentId: null,
+      preview: messageText,
+      lastMessageAt: last,
+      firstResponseAt: at(1),
+      firstResponderId: null,
+      lastLineAt: last,
+      lastCustomerMessageAt: at(messagesEach - 1 - ((messagesEach - 1) % 2)),
+      agentsReadUpTo: null,
+      customerReadUpTo: null,
+      solvedAt: last,
+      closedAt: last,
+      createdAt: at(0),
+      updatedAt: last,
     };
     insertConversation(db, conversation);
     for (let message = 0; message < messagesEach; message += 1) {
       const isAgents = message % 2 === 1;
       insertMessage(db, {
-        id: ids.uuid(), conversationId: conversation.id, senderType: isAgents ? 'agent' : 'visitor', senderId: isAgents ? agentId : visitorId, body: messageText, bodyHtml: null, attachments: [], threading: null, mail: null, deliveryStatus: null,
-        readAt: null, createdAt: at(message),
+        id: ids.uuid(),
+        conversationId: conversation.id,
+        senderType: isAgents ? 'agent' : 'visitor',
+        senderId: isAgents ? agentId : visitorId,
+        body: messageText,
+        bodyHtml: null,
+        attachments: [],
+        threading: null,
+        mail: null,
+        deliveryStatus: null,
+        readAt: null,
+        createdAt: at(message),
       });
     }
   }
   db.commit();
   db.begin();
-  for (let progress: Progress | undefined = beginRebuild(db); progress !== undefined; ) progress = buildNext(db, progress);
+  for (let progress: Progress | undefined = beginRebuild(db); progress !== undefined; )
+    progress = buildNext(db, progress);
   db.commit();
   db.checkpoint();
   db.close();

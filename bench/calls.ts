@@ -3,14 +3,14 @@
 // neither command nor disk.
 
 import { rmSync } from 'node:fs';
-import { readConfig } from '../http/process/config.ts';
-import { serve } from '../http/serve.ts';
-import { silentLog } from '../engine/runtime/log.ts';
-import { systemCaller } from '../engine/runtime/caller.ts';
-import { register } from '../engine/team/joining.ts';
 import { claimNumber } from '../engine/calls/phone-numbers.ts';
+import { systemCaller } from '../engine/runtime/caller.ts';
+import { silentLog } from '../engine/runtime/log.ts';
+import { register } from '../engine/team/joining.ts';
 import { takeSecrets } from '../engine/workspace/integrations.ts';
+import { readConfig } from '../http/process/config.ts';
 import { freshSecrets, openSecrets } from '../http/secrets/workspace-secrets.ts';
+import { serve } from '../http/serve.ts';
 import { signatureOf } from '../http/signed/signatures.ts';
 import { addAgents } from '../test/support/calls.ts';
 import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
@@ -33,7 +33,9 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       for (let round = 0; round < warmRounds + rounds; round += 1) {
         const pongs = await Promise.all(sockets.map((socket) => timed(() => socket.ping())));
         const conversationId = await ring(service.url, { secret, callId: `bench-${round}` });
-        const answers = await Promise.all(sockets.map((socket) => timed(() => socket.call('call.answer', { conversationId }))));
+        const answers = await Promise.all(
+          sockets.map((socket) => timed(() => socket.call('call.answer', { conversationId }))),
+        );
         const winner = requireOneWinner(answers.map(({ result }) => result));
         await sockets[winner]?.call('call.hangup', { conversationId });
         if (round < warmRounds) continue;
@@ -41,8 +43,18 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
         pongsMs.push(...pongs.map(({ ms }) => ms));
       }
       for (const socket of sockets) socket.close();
-      return ([['p50', 0.5], ['p99', 0.99]] as const).map(([name, share]) => {
-        return row({ name: `answer race of ${agentCount} agents, ${name}`, value: percentile(answersMs, share), unit: 'ms', reference: { name: 'ping', value: percentile(pongsMs, share) } });
+      return (
+        [
+          ['p50', 0.5],
+          ['p99', 0.99],
+        ] as const
+      ).map(([name, share]) => {
+        return row({
+          name: `answer race of ${agentCount} agents, ${name}`,
+          value: percentile(answersMs, share),
+          unit: 'ms',
+          reference: { name: 'ping', value: percentile(pongsMs, share) },
+        });
       });
     } finally {
       await service.stop();
@@ -65,16 +77,30 @@ async function prepare(dataDir: string): Promise<{ tokens: string[]; secret: str
     {
       make: async (subdomain) => {
         await engine.create(workspaceId);
-        return engine.execute(register, { workspaceId, caller: systemCaller, params: { agentId, email: owner.email, passwordHash: 'none', workspaceName: 'Bench', subdomain } });
+        return engine.execute(register, {
+          workspaceId,
+          caller: systemCaller,
+          params: { agentId, email: owner.email, passwordHash: 'none', workspaceName: 'Bench', subdomain },
+        });
       },
       remove: () => engine.discard(workspaceId),
     },
   );
   const caller = { kind: 'agent', agentId } as const;
-  const sealed = await engine.execute(takeSecrets, { workspaceId, caller, params: { fresh: freshSecrets(services, workspaceId) } });
-  await directory.change((db) => db.run('INSERT INTO phoneNumber (numberId, e164, workspaceId) VALUES (?, ?, ?)', [numberId, e164, workspaceId]));
+  const sealed = await engine.execute(takeSecrets, {
+    workspaceId,
+    caller,
+    params: { fresh: freshSecrets(services, workspaceId) },
+  });
+  await directory.change((db) =>
+    db.run('INSERT INTO phoneNumber (numberId, e164, workspaceId) VALUES (?, ?, ?)', [numberId, e164, workspaceId]),
+  );
   const fields = { e164, displayName: 'Bench', routingStrategy: 'all_agents' } as const;
-  await engine.execute(claimNumber, { workspaceId, caller, params: { numberId, provider: 'simulated', providerDidId: 'SIM', fields } });
+  await engine.execute(claimNumber, {
+    workspaceId,
+    caller,
+    params: { numberId, provider: 'simulated', providerDidId: 'SIM', fields },
+  });
   const agents = await addAgents(services, owner, agentCount);
   const secret = openSecrets(services, workspaceId, sealed).carrier;
   await running.stop();
@@ -83,7 +109,11 @@ async function prepare(dataDir: string): Promise<{ tokens: string[]; secret: str
 
 async function ring(url: string, delivery: { secret: string; callId: string }): Promise<string> {
   const body = JSON.stringify({ type: 'ringing', callId: delivery.callId, from: '+14155550123', to: e164 });
-  const response = await fetch(`${url}/api/v1/carrier/events`, { method: 'POST', body, headers: { 'X-Signature': signatureOf(Buffer.from(body), delivery.secret) } });
+  const response = await fetch(`${url}/api/v1/carrier/events`, {
+    method: 'POST',
+    body,
+    headers: { 'X-Signature': signatureOf(Buffer.from(body), delivery.secret) },
+  });
   const { conversationId } = (await response.json()) as { conversationId: string | null };
   if (conversationId === null) throw new Error('the call was not taken');
   return conversationId;
@@ -98,7 +128,8 @@ interface Reply {
 function requireOneWinner(replies: readonly Reply[]): number {
   const winner = replies.findIndex(({ status }) => status === 200);
   const lost = replies.filter(({ status, body }) => status === 409 && body.detail?.reason === 'already_claimed');
-  if (winner < 0 || lost.length !== replies.length - 1) throw new Error(`${lost.length} of ${replies.length} lost as they should`);
+  if (winner < 0 || lost.length !== replies.length - 1)
+    throw new Error(`${lost.length} of ${replies.length} lost as they should`);
   return winner;
 }
 

@@ -13,7 +13,14 @@ const opening = 50;
 export async function makeFullTenant(api: Api): Promise<{ tenant: Tenant; agents: readonly Person[] }> {
   const tenant = await makeTenant(api);
   const invited = await Promise.all(
-    Array.from({ length: agentsPerWorkspace - 1 }, (_, index) => addAgent(api, tenant.owner, { email: `agent${index}.${tenant.embedId}@example.com`.toLowerCase(), name: `Agent ${index}`, role: 'agent', channels: ['chats'] })),
+    Array.from({ length: agentsPerWorkspace - 1 }, (_, index) =>
+      addAgent(api, tenant.owner, {
+        email: `agent${index}.${tenant.embedId}@example.com`.toLowerCase(),
+        name: `Agent ${index}`,
+        role: 'agent',
+        channels: ['chats'],
+      }),
+    ),
   );
   return { tenant, agents: [tenant.owner, ...invited] };
 }
@@ -27,7 +34,11 @@ export async function openMany(count: number, open: (index: number) => Promise<S
   const clients: SocketClient[] = [];
   while (clients.length < count) {
     const first = clients.length;
-    clients.push(...(await Promise.all(Array.from({ length: Math.min(opening, count - first) }, (_, index) => open(first + index)))));
+    clients.push(
+      ...(await Promise.all(
+        Array.from({ length: Math.min(opening, count - first) }, (_, index) => open(first + index)),
+      )),
+    );
   }
   return clients;
 }

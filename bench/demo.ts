@@ -5,8 +5,20 @@ import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { ConfigError, readConfig } from '../http/process/config.ts';
 import { Api } from './api.ts';
-import { type AgentKey, businessHours, type Department, departments, owner, savedReplies, shop, sites, stories, type Story, team } from './demo-story.ts';
-import { addAgent, type Customer, openSession, password, type Person, startChat } from './scenario.ts';
+import {
+  type AgentKey,
+  businessHours,
+  type Department,
+  departments,
+  owner,
+  type Story,
+  savedReplies,
+  shop,
+  sites,
+  stories,
+  team,
+} from './demo-story.ts';
+import { addAgent, type Customer, openSession, type Person, password, startChat } from './scenario.ts';
 
 export interface Demo {
   readonly workspaceId: string;
@@ -27,14 +39,21 @@ export async function fillDemo(api: Api): Promise<Demo> {
   const { workspaceId, admin, mailDomain, embedIds, siteIds } = await signUp(api);
   const departmentIds = await makeDepartments(api, admin);
   const people = await hire(api, { admin, mailDomain, departmentIds });
-  for (const { site, ...rule } of businessHours) await api.call('POST', '/business-hours', { token: admin.token, body: { ...rule, siteId: site === null ? null : siteIds[site] } });
-  for (const { by, ...reply } of savedReplies) await api.call('POST', '/saved-replies', { token: people[by].token, body: reply });
+  for (const { site, ...rule } of businessHours)
+    await api.call('POST', '/business-hours', {
+      token: admin.token,
+      body: { ...rule, siteId: site === null ? null : siteIds[site] },
+    });
+  for (const { by, ...reply } of savedReplies)
+    await api.call('POST', '/saved-replies', { token: people[by].token, body: reply });
 
   // In this shop everybody takes chats from the queue, so that there is one to look at.
-  const settings = (changes: object): Promise<unknown> => api.call('PUT', '/workspace/settings', { token: admin.token, body: changes });
+  const settings = (changes: object): Promise<unknown> =>
+    api.call('PUT', '/workspace/settings', { token: admin.token, body: changes });
   const ids = new Map<Story, string>();
   const tellAll = async (told: readonly Story[]): Promise<void> => {
-    for (const story of told) ids.set(story, await tell(api, story, { people, departmentIds, embedId: embedIds[story.site] }));
+    for (const story of told)
+      ids.set(story, await tell(api, story, { people, departmentIds, embedId: embedIds[story.site] }));
   };
   await settings({ routing: { mode: 'manual' }, autoCloseDays: 0 });
   // The past first: what is solved then closes at once, and the days count for all that is solved.
@@ -50,15 +69,33 @@ export async function fillDemo(api: Api): Promise<Demo> {
 async function signUp(api: Api) {
   const nonce = Date.now().toString(36);
   const mailDomain = `nordlicht-${nonce}.example`;
-  const body = { email: `${owner.key}@${mailDomain}`, password, workspaceName: shop.name, siteUrl: `https://shop.${mailDomain}` };
-  const { token, agent } = await api.call<{ token: string; agent: { id: string; workspaceId: string } }>('POST', '/auth/register', { body });
-  await api.call('PATCH', `/workspaces/${agent.workspaceId}`, { token, body: { timezone: shop.timezone, locale: shop.locale } });
+  const body = {
+    email: `${owner.key}@${mailDomain}`,
+    password,
+    workspaceName: shop.name,
+    siteUrl: `https://shop.${mailDomain}`,
+  };
+  const { token, agent } = await api.call<{ token: string; agent: { id: string; workspaceId: string } }>(
+    'POST',
+    '/auth/register',
+    { body },
+  );
+  await api.call('PATCH', `/workspaces/${agent.workspaceId}`, {
+    token,
+    body: { timezone: shop.timezone, locale: shop.locale },
+  });
   await api.call('PATCH', `/agents/${agent.id}`, { token, body: { name: owner.name } });
   const { sites: made } = await api.call<{ sites: { id: string; version: number }[] }>('GET', '/sites', { token });
   const [first] = made;
   if (first === undefined) throw new Error('the workspace has no site');
-  const shopSite = await api.call<{ id: string; embedId: string }>('PATCH', `/sites/${first.id}`, { token, body: { ...sites.shop, expectedVersion: first.version } });
-  const workshopSite = await api.call<{ id: string; embedId: string }>('POST', '/sites', { token, body: { ...sites.workshop, domain: `workshop.${mailDomain}` } });
+  const shopSite = await api.call<{ id: string; embedId: string }>('PATCH', `/sites/${first.id}`, {
+    token,
+    body: { ...sites.shop, expectedVersion: first.version },
+  });
+  const workshopSite = await api.call<{ id: string; embedId: string }>('POST', '/sites', {
+    token,
+    body: { ...sites.workshop, domain: `workshop.${mailDomain}` },
+  });
   return {
     workspaceId: agent.workspaceId,
     admin: { token, agentId: agent.id },
@@ -79,8 +116,14 @@ async function makeDepartments(api: Api, admin: Person): Promise<Ids<Department>
   return ids;
 }
 
-async function hire(api: Api, at: { admin: Person; mailDomain: string; departmentIds: Ids<Department> }): Promise<Demo['people']> {
-  const people = { [owner.key]: { ...at.admin, email: `${owner.key}@${at.mailDomain}` } } as Record<AgentKey, Person & { email: string }>;
+async function hire(
+  api: Api,
+  at: { admin: Person; mailDomain: string; departmentIds: Ids<Department> },
+): Promise<Demo['people']> {
+  const people = { [owner.key]: { ...at.admin, email: `${owner.key}@${at.mailDomain}` } } as Record<
+    AgentKey,
+    Person & { email: string }
+  >;
   for (const { key, departments: names, status, ...person } of team) {
     const email = `${key}@${at.mailDomain}`;
     const invitation = { ...person, email, groupIds: names.map((name) => at.departmentIds[name]) };
@@ -101,7 +144,11 @@ interface Conversation {
 }
 
 /** One story, from the first page to where it ends. Returns the conversation's id. */
-async function tell(api: Api, story: Story, at: { people: Demo['people']; departmentIds: Ids<Department>; embedId: string }): Promise<string> {
+async function tell(
+  api: Api,
+  story: Story,
+  at: { people: Demo['people']; departmentIds: Ids<Department>; embedId: string },
+): Promise<string> {
   const { people, departmentIds } = at;
   const { token: admin } = people.mara;
   const [firstPage = '/', ...pages] = story.pages.map((path) => `https://${story.site}.nordlicht.example${path}`);
@@ -111,35 +158,56 @@ async function tell(api: Api, story: Story, at: { people: Demo['people']; depart
   const [opening = [], ...rest] = story.lines.map((line) => (typeof line === 'string' ? [line] : line));
   const [first = '', ...more] = opening;
   const id = await startChat(api, visitor, first);
-  const customerWrites = (body: string): Promise<unknown> => api.call('POST', `/widget/conversations/${id}/messages`, { token: visitor.token, body: { body } });
+  const customerWrites = (body: string): Promise<unknown> =>
+    api.call('POST', `/widget/conversations/${id}/messages`, { token: visitor.token, body: { body } });
   const act = (path: string, body: object | undefined, token: string): Promise<{ conversation: Conversation }> =>
-    api.call(path === '/tags' ? 'PUT' : 'POST', `/conversations/${id}${path}`, { token, ...(body === undefined ? {} : { body }) });
+    api.call(path === '/tags' ? 'PUT' : 'POST', `/conversations/${id}${path}`, {
+      token,
+      ...(body === undefined ? {} : { body }),
+    });
   for (const body of more) await customerWrites(body);
 
-  if (story.department !== undefined) await act('/assign-to-department', { departmentId: departmentIds[story.department] }, admin);
+  if (story.department !== undefined)
+    await act('/assign-to-department', { departmentId: departmentIds[story.department] }, admin);
   const agent = story.agent === undefined ? undefined : people[story.agent];
-  if (agent !== undefined) await act('/assign-to-agent', { agentId: agent.agentId, expectedVersion: await versionOf(api, id, admin), force: true }, admin);
+  if (agent !== undefined)
+    await act(
+      '/assign-to-agent',
+      { agentId: agent.agentId, expectedVersion: await versionOf(api, id, admin), force: true },
+      admin,
+    );
   for (const [index, lines] of rest.entries()) {
     const isAgents = index % 2 === 0;
     if (isAgents && agent !== undefined) await act('/read', undefined, agent.token);
-    for (const body of lines) await (isAgents && agent !== undefined ? act('/messages', { body }, agent.token) : customerWrites(body));
+    for (const body of lines)
+      await (isAgents && agent !== undefined ? act('/messages', { body }, agent.token) : customerWrites(body));
   }
 
   for (const { by, body } of story.notes ?? []) await act('/notes', { body }, people[by].token);
   if (story.tags !== undefined) await act('/tags', { tags: story.tags }, admin);
   if (story.offeredTo !== undefined && agent !== undefined) {
     const { agent: key, note } = story.offeredTo;
-    await act('/assign-to-agent', { agentId: people[key].agentId, expectedVersion: await versionOf(api, id, admin), note }, agent.token);
+    await act(
+      '/assign-to-agent',
+      { agentId: people[key].agentId, expectedVersion: await versionOf(api, id, admin), note },
+      agent.token,
+    );
   }
   if (story.ends === 'spam') await act('/spam', undefined, admin);
-  else if (story.ends !== undefined) await act('/status', { status: story.ends === 'closed' ? 'solved' : story.ends }, agent?.token ?? admin);
+  else if (story.ends !== undefined)
+    await act('/status', { status: story.ends === 'closed' ? 'solved' : story.ends }, agent?.token ?? admin);
   if (story.ends === 'closed') await untilClosed(api, id, admin);
-  if (story.rating !== undefined) await api.call('POST', `/widget/conversations/${id}/rating`, { token: visitor.token, body: story.rating });
+  if (story.rating !== undefined)
+    await api.call('POST', `/widget/conversations/${id}/rating`, { token: visitor.token, body: story.rating });
   return id;
 }
 
 async function versionOf(api: Api, id: string, token: string): Promise<number> {
-  const { conversations } = await api.call<{ conversations: (Conversation & { id: string })[] }>('GET', '/conversations/queue?limit=200', { token });
+  const { conversations } = await api.call<{ conversations: (Conversation & { id: string })[] }>(
+    'GET',
+    '/conversations/queue?limit=200',
+    { token },
+  );
   const found = conversations.find((one) => one.id === id);
   if (found === undefined) throw new Error(`conversation ${id} is not in the queue`);
   return found.version;
@@ -149,7 +217,11 @@ async function versionOf(api: Api, id: string, token: string): Promise<number> {
 async function untilClosed(api: Api, id: string, token: string): Promise<void> {
   const endMs = performance.now() + closeTimeoutMs;
   for (;;) {
-    const { conversations } = await api.call<{ conversations: (Conversation & { id: string })[] }>('GET', '/conversations/recently-closed?limit=50', { token });
+    const { conversations } = await api.call<{ conversations: (Conversation & { id: string })[] }>(
+      'GET',
+      '/conversations/recently-closed?limit=50',
+      { token },
+    );
     if (conversations.some((one) => one.id === id && one.status === 'closed')) return;
     if (performance.now() > endMs) throw new Error(`conversation ${id} did not close`);
     await new Promise((resolve) => setTimeout(resolve, pollMs));
@@ -165,7 +237,9 @@ export function describeDemo(demo: Demo, url: string): string {
 ${shop.name} is there: ${demo.conversationIds.length} conversations, ${Object.keys(demo.people).length} agents and an open invitation, ${Object.keys(sites).length} sites.
 
 Sign in with the password “${password}” as
-${Object.values(demo.people).map(({ email }) => `  ${email}`).join('\n')}
+${Object.values(demo.people)
+  .map(({ email }) => `  ${email}`)
+  .join('\n')}
 
 Tokens, for the lines below:
   export OWNER=${mara.token}
@@ -216,7 +290,8 @@ async function main(): Promise<void> {
   const { port, dataDir } = readConfig(process.env);
   const url = `http://localhost:${port}`;
   if (!(await isServing(url))) await startInSight(url);
-  const onWait = (seconds: number): void => void process.stdout.write(`Five sign-ups a minute from one address, as for everybody: going on in ${seconds} s.\n`);
+  const onWait = (seconds: number): void =>
+    void process.stdout.write(`Five sign-ups a minute from one address, as for everybody: going on in ${seconds} s.\n`);
   const demo = await fillDemo(new Api({ url, dataDir: resolve(dataDir), onWait }));
   process.stdout.write(describeDemo(demo, url));
 }

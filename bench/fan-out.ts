@@ -22,7 +22,10 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   const service = await startService();
   try {
     const published = await openMany(sockets, () => SocketClient.open(`${reference.url}/topic`));
-    const bare = await timeFanOut(published, { messages, send: () => fetch(`${reference.url}/publish`, { method: 'POST', body: '{}' }) });
+    const bare = await timeFanOut(published, {
+      messages,
+      send: () => fetch(`${reference.url}/publish`, { method: 'POST', body: '{}' }),
+    });
     for (const client of published) client.close();
 
     const api = new Api(service);
@@ -30,13 +33,30 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     const visitor = await openSession(api, tenant.embedId);
     const conversationId = await startChat(api, visitor, 'Hello, is anybody there?');
     const watching = await openAgentSockets(service.url, agents, sockets);
-    const told = await timeFanOut(watching, { messages, send: () => api.call('POST', `/widget/conversations/${conversationId}/messages`, { token: visitor.token, body: { body: messageText } }) });
+    const told = await timeFanOut(watching, {
+      messages,
+      send: () =>
+        api.call('POST', `/widget/conversations/${conversationId}/messages`, {
+          token: visitor.token,
+          body: { body: messageText },
+        }),
+    });
     for (const client of watching) client.close();
 
     const name = `fan-out to ${sockets.toLocaleString('en-US')} agent sockets`;
     return [
-      row({ name: `${name}: last one has it, p50`, value: told.p50Ms, unit: 'ms', reference: { name: 'bare publish', value: bare.p50Ms } }),
-      row({ name: `${name}: last one has it, p99`, value: told.p99Ms, unit: 'ms', reference: { name: 'bare publish', value: bare.p99Ms } }),
+      row({
+        name: `${name}: last one has it, p50`,
+        value: told.p50Ms,
+        unit: 'ms',
+        reference: { name: 'bare publish', value: bare.p50Ms },
+      }),
+      row({
+        name: `${name}: last one has it, p99`,
+        value: told.p99Ms,
+        unit: 'ms',
+        reference: { name: 'bare publish', value: bare.p99Ms },
+      }),
     ];
   } finally {
     await Promise.all([service.stop(), reference.stop()]);
@@ -52,7 +72,10 @@ export interface FanOut {
 }
 
 /** Sends one message after another, each when the last socket has the one before. */
-export async function timeFanOut(clients: readonly SocketClient[], { messages, send, isIt = () => true }: FanOut): Promise<{ p50Ms: number; p99Ms: number }> {
+export async function timeFanOut(
+  clients: readonly SocketClient[],
+  { messages, send, isIt = () => true }: FanOut,
+): Promise<{ p50Ms: number; p99Ms: number }> {
   const timesMs: number[] = [];
   for (let count = 0; count < warmMessages + messages; count += 1) {
     const arrived = everyoneHasIt(clients, (payload) => isIt(payload, count));

@@ -29,7 +29,13 @@ export interface Row {
   readonly ok?: boolean;
 }
 
-export function row(figure: { name: string; value: number; unit: string; reference?: { name: string; value: number }; target?: Target }): Row {
+export function row(figure: {
+  name: string;
+  value: number;
+  unit: string;
+  reference?: { name: string; value: number };
+  target?: Target;
+}): Row {
   const { reference = null, ...rest } = figure;
   return judged({ ...rest, reference, ratio: reference === null ? null : figure.value / reference.value });
 }
@@ -45,7 +51,10 @@ export function medianOf(runs: readonly (readonly Row[])[]): Row[] {
   const [first = []] = runs;
   return first.map((shape, index) => {
     const rows = runs.flatMap((run) => run[index] ?? []);
-    const reference = shape.reference === null ? null : { name: shape.reference.name, value: median(rows.map((one) => one.reference?.value ?? 0)) };
+    const reference =
+      shape.reference === null
+        ? null
+        : { name: shape.reference.name, value: median(rows.map((one) => one.reference?.value ?? 0)) };
     const ratio = shape.ratio === null ? null : median(rows.map((one) => one.ratio ?? 0));
     return judged({ ...shape, value: median(rows.map((one) => one.value)), reference, ratio });
   });
@@ -65,7 +74,9 @@ export function tableOf(rows: readonly Row[]): string {
     `${shown(value)} ${unit}`,
     reference === null ? '' : `${shown(reference.value)} (${reference.name})`,
     ratio === null ? '' : shown(ratio),
-    target === undefined ? '' : `${'atLeast' in target ? `≥ ${target.atLeast}` : `< ${target.below}`} ${ok === true ? 'met' : 'MISSED'}`,
+    target === undefined
+      ? ''
+      : `${'atLeast' in target ? `≥ ${target.atLeast}` : `< ${target.below}`} ${ok === true ? 'met' : 'MISSED'}`,
   ]);
   return gridOf([['', 'figure', 'reference', 'ratio', 'target'], ...cells]);
 }
@@ -73,7 +84,8 @@ export function tableOf(rows: readonly Row[]): string {
 /** Lines of as many cells as the first, which is the head, as Markdown with even columns. */
 export function gridOf(lines: readonly (readonly string[])[]): string {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  const lineOf = (line: readonly string[]): string => `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const lineOf = (line: readonly string[]): string =>
+    `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   const [head = [], ...body] = lines.map(lineOf);
   return [head, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body].join('\n');
 }

@@ -39,7 +39,12 @@ export class HttpConnection {
 
   /** Resolves with the answer's last byte. Rejects on any status but 200 and 201. One at a time. */
   post({ body, ...request }: Request): Promise<void> {
-    return this.#send('POST', request, ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`], body);
+    return this.#send(
+      'POST',
+      request,
+      ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`],
+      body,
+    );
   }
 
   /** The same without a body. */
@@ -47,9 +52,20 @@ export class HttpConnection {
     return this.#send('GET', request, [], '');
   }
 
-  #send(method: string, { path, token }: Omit<Request, 'body'>, headers: readonly string[], body: string): Promise<void> {
+  #send(
+    method: string,
+    { path, token }: Omit<Request, 'body'>,
+    headers: readonly string[],
+    body: string,
+  ): Promise<void> {
     const authorization = token === undefined ? [] : [`Authorization: Bearer ${token}`];
-    const head = [`${method} ${path} HTTP/1.1`, `Host: ${this.#host}`, 'Accept: application/json', ...headers, ...authorization].join('\r\n');
+    const head = [
+      `${method} ${path} HTTP/1.1`,
+      `Host: ${this.#host}`,
+      'Accept: application/json',
+      ...headers,
+      ...authorization,
+    ].join('\r\n');
     if (this.#socket.destroyed) return Promise.reject(new Error('the connection was closed before the question'));
     return new Promise((resolve, reject) => {
       this.#answered = { resolve, reject };

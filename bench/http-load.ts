@@ -75,27 +75,44 @@ export async function driveByHttp(drive: HttpDrive): Promise<DrivenFigures> {
     },
   });
   const failures: Record<string, number> = {};
-  for (const [status, { count = 0 }] of Object.entries(result.statusCodeStats ?? {})) if (!status.startsWith('2')) failures[status] = count;
+  for (const [status, { count = 0 }] of Object.entries(result.statusCodeStats ?? {}))
+    if (!status.startsWith('2')) failures[status] = count;
   // A timeout is an error, too.
   if (result.errors > 0) failures['no answer'] = result.errors;
   const answers = result['2xx'];
   const share = answers / Math.max(1, answers + result.non2xx);
-  return { perSecond: result.requests.average * share, p50Ms: result.latency.p50, p99Ms: result.latency.p99, answers, failures };
+  return {
+    perSecond: result.requests.average * share,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+    answers,
+    failures,
+  };
 }
 
 /** As in `3 × 429, 1 × no answer`. */
 export function toldOf(failures: DrivenFigures['failures']): string {
-  return Object.entries(failures).map(([what, count]) => `${count.toLocaleString('en-US')} × ${what}`).join(', ');
+  return Object.entries(failures)
+    .map(([what, count]) => `${count.toLocaleString('en-US')} × ${what}`)
+    .join(', ');
 }
 
 function requestOf({ method, path, body, onAnswer }: HttpStep, token: string | undefined): autocannon.Request {
-  const headers = { Accept: 'application/json', ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
+  const headers = {
+    Accept: 'application/json',
+    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+  };
   return {
     method,
     path,
     headers,
     ...(typeof body === 'string' ? { body } : {}),
-    ...(typeof body === 'function' ? { setupRequest: (request: autocannon.Request) => ({ ...request, body: body() }) } : {}),
-    ...(onAnswer === undefined ? {} : { onResponse: (status: number, text: string) => (status < 300 ? onAnswer(text) : undefined) }),
+    ...(typeof body === 'function'
+      ? { setupRequest: (request: autocannon.Request) => ({ ...request, body: body() }) }
+      : {}),
+    ...(onAnswer === undefined
+      ? {}
+      : { onResponse: (status: number, text: string) => (status < 300 ? onAnswer(text) : undefined) }),
   };
 }

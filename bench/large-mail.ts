@@ -33,15 +33,31 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     const send = async ({ text = 'See the attachment.', attachment }: Content): Promise<void> => {
       count += 1;
       const client = createTransport({ host: '127.0.0.1', port, ignoreTLS: true });
-      await client.sendMail({ from: `sender${count}@bench.example`, to, subject: `Mail ${count}`, text, attachments: attachment === undefined ? [] : [{ filename: 'large.bin', content: attachment }] });
+      await client.sendMail({
+        from: `sender${count}@bench.example`,
+        to,
+        subject: `Mail ${count}`,
+        text,
+        attachments: attachment === undefined ? [] : [{ filename: 'large.bin', content: attachment }],
+      });
       client.close();
     };
     const attached = (): Content => ({ attachment: randomBytes(attachedBytes) });
-    const rows = await costOf(service, { what: 'a mail with 25 MB attached, the first', limited: true }, () => send(attached()));
+    const rows = await costOf(service, { what: 'a mail with 25 MB attached, the first', limited: true }, () =>
+      send(attached()),
+    );
     if (quick) return rows;
     rows.push(...(await costOf(service, { what: 'the next one', limited: true }, () => send(attached()))));
-    rows.push(...(await costOf(service, { what: 'a mail of 25 MB of text', limited: true }, () => send({ text: 'All work and no play. '.repeat(attachedBytes / 22) }))));
-    rows.push(...(await costOf(service, { what: 'four at once', limited: false }, () => Promise.all([attached(), attached(), attached(), attached()].map(send)))));
+    rows.push(
+      ...(await costOf(service, { what: 'a mail of 25 MB of text', limited: true }, () =>
+        send({ text: 'All work and no play. '.repeat(attachedBytes / 22) }),
+      )),
+    );
+    rows.push(
+      ...(await costOf(service, { what: 'four at once', limited: false }, () =>
+        Promise.all([attached(), attached(), attached(), attached()].map(send)),
+      )),
+    );
     return rows;
   } finally {
     await service.stop();
@@ -49,7 +65,11 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
-async function costOf(service: ServiceProgram, mail: { what: string; limited: boolean }, deliver: () => Promise<unknown>): Promise<Row[]> {
+async function costOf(
+  service: ServiceProgram,
+  mail: { what: string; limited: boolean },
+  deliver: () => Promise<unknown>,
+): Promise<Row[]> {
   await pause(restMs);
   const beforeBytes = service.residentBytes();
   let mostBytes = beforeBytes;
@@ -64,14 +84,23 @@ async function costOf(service: ServiceProgram, mail: { what: string; limited: bo
   const asked = (below: number): { target: { below: number } } | object => (mail.limited ? { target: { below } } : {});
   return [
     row({ name: `${mail.what}: memory`, value: (mostBytes - beforeBytes) / 1e6, unit: 'MB', ...asked(maxGrowthMb) }),
-    row({ name: `${mail.what}: longest hold of the event loop`, value: holdSeconds * 1000, unit: 'ms', ...asked(maxHoldMs) }),
+    row({
+      name: `${mail.what}: longest hold of the event loop`,
+      value: holdSeconds * 1000,
+      unit: 'ms',
+      ...asked(maxHoldMs),
+    }),
   ];
 }
 
 async function addressOf({ url, dataDir }: ServiceProgram): Promise<string> {
   const api = new Api({ url, dataDir });
-  const { token } = await api.call<{ token: string }>('POST', '/auth/register', { body: { email: 'owner@bench.example', password: 'correct horse battery staple', workspaceName: 'Bench' } });
-  const { inboundEmail } = await api.call<{ inboundEmail: { address: string } }>('GET', '/workspace/integrations', { token });
+  const { token } = await api.call<{ token: string }>('POST', '/auth/register', {
+    body: { email: 'owner@bench.example', password: 'correct horse battery staple', workspaceName: 'Bench' },
+  });
+  const { inboundEmail } = await api.call<{ inboundEmail: { address: string } }>('GET', '/workspace/integrations', {
+    token,
+  });
   return inboundEmail.address;
 }
 

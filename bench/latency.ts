@@ -21,17 +21,29 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     const api = new Api(service);
     const { owner, embedId } = await makeTenant(api);
     const conversationIds = await startChats(api, embedId, connections);
-    const sends = conversationIds.map((id): Request => ({ path: `/api/v1/conversations/${id}/messages`, token: owner.token, body }));
+    const sends = conversationIds.map(
+      (id): Request => ({ path: `/api/v1/conversations/${id}/messages`, token: owner.token, body }),
+    );
     const bare = conversationIds.map((_, index): Request => ({ path: `/lane/0/${index}`, body }));
 
     const rows: Row[] = [];
-    for (const [name, measure] of [['1 connection', oneAfterAnother], [`${perSecond.toLocaleString('en-US')} sends/s`, atFixedRate]] as const) {
+    for (const [name, measure] of [
+      ['1 connection', oneAfterAnother],
+      [`${perSecond.toLocaleString('en-US')} sends/s`, atFixedRate],
+    ] as const) {
       await measure(reference.url, bare, each / 2);
       const floor = await measure(reference.url, bare, each);
       await measure(service.url, sends, each / 2);
       const figures = await measure(service.url, sends, each);
       for (const share of [0.5, 0.99]) {
-        rows.push(row({ name: `latency, ${name}: p${share * 100}`, value: percentile(figures, share), unit: 'ms', reference: { name: 'bare lane', value: percentile(floor, share) } }));
+        rows.push(
+          row({
+            name: `latency, ${name}: p${share * 100}`,
+            value: percentile(figures, share),
+            unit: 'ms',
+            reference: { name: 'bare lane', value: percentile(floor, share) },
+          }),
+        );
       }
     }
     return rows;

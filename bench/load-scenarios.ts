@@ -38,7 +38,14 @@ export interface Scenario {
 }
 
 /** What customers ask first, so that a search finds some of them. */
-const openings = ['Where is my parcel?', 'The cup arrived broken, can I have my money back?', 'Do you ship to Norway?', 'I need an invoice for order 1042.', 'Is the blue lamp available again?', 'How do I change my password?'];
+const openings = [
+  'Where is my parcel?',
+  'The cup arrived broken, can I have my money back?',
+  'Do you ship to Norway?',
+  'I need an invoice for order 1042.',
+  'Is the blue lamp available again?',
+  'How do I change my password?',
+];
 /** As people type: one word, two, one with a typo, one that is nowhere. */
 const searches = ['parcel', 'invoice order', 'morning', 'passwrod', 'broken cup', 'Norway', 'zeppelin'];
 /** Sockets that the calls go over: each is told of every message, which is the fan-out's to measure. */
@@ -49,19 +56,33 @@ const fanOutsPerSecond = 10;
 const body = JSON.stringify({ body: messageText });
 
 /** A workspace of its own, or the account's; as many chats as connections. */
-export async function makeStage(api: Api, options: { account: Account | undefined; connections: number }): Promise<Stage> {
-  const { agent, embedId, status } = options.account === undefined ? await ownWorkspace(api) : await accountsWorkspace(api, options.account);
+export async function makeStage(
+  api: Api,
+  options: { account: Account | undefined; connections: number },
+): Promise<Stage> {
+  const { agent, embedId, status } =
+    options.account === undefined ? await ownWorkspace(api) : await accountsWorkspace(api, options.account);
   const { token } = agent;
-  const { id: departmentId } = await api.call<{ id: string }>('POST', '/departments', { token, body: { name: `Load ${Date.now().toString(36)}` } });
+  const { id: departmentId } = await api.call<{ id: string }>('POST', '/departments', {
+    token,
+    body: { name: `Load ${Date.now().toString(36)}` },
+  });
   const conversationIds: string[] = [];
   const leave = async (): Promise<void> => {
-    for (const id of conversationIds) await api.call('POST', `/conversations/${id}/status`, { token, body: { status: 'solved' } });
+    for (const id of conversationIds)
+      await api.call('POST', `/conversations/${id}/status`, { token, body: { status: 'solved' } });
     await api.call('DELETE', `/departments/${departmentId}`, { token });
     await api.call('POST', '/me/status', { token, body: { status } });
   };
   try {
     for (let index = 0; index < options.connections; index += 1) {
-      conversationIds.push(await startChat(api, await openSession(api, embedId, { name: `Customer ${index}` }), openings[index % openings.length] ?? ''));
+      conversationIds.push(
+        await startChat(
+          api,
+          await openSession(api, embedId, { name: `Customer ${index}` }),
+          openings[index % openings.length] ?? '',
+        ),
+      );
     }
   } catch (error) {
     // What went wrong first is what is told.
@@ -84,8 +105,12 @@ async function ownWorkspace(api: Api): Promise<Begun> {
 }
 
 async function accountsWorkspace(api: Api, account: Account): Promise<Begun> {
-  const { token, agent } = await api.call<{ token: string; agent: { id: string } }>('POST', '/auth/login', { body: account });
-  const { agent: { status } } = await api.call<{ agent: { status: string } }>('GET', '/me', { token });
+  const { token, agent } = await api.call<{ token: string; agent: { id: string } }>('POST', '/auth/login', {
+    body: account,
+  });
+  const {
+    agent: { status },
+  } = await api.call<{ agent: { status: string } }>('GET', '/me', { token });
   const { sites } = await api.call<{ sites: { embedId: string }[] }>('GET', '/sites', { token });
   const [site] = sites;
   if (site === undefined) throw new Error('this workspace has no site, on which customers could begin chats');
@@ -93,26 +118,42 @@ async function accountsWorkspace(api: Api, account: Account): Promise<Begun> {
   return { agent: { token, agentId: agent.id }, embedId: site.embedId, status };
 }
 
-const conversationOf = (stage: Stage, connection: number): string => `/api/v1/conversations/${stage.conversationIds[connection % stage.conversationIds.length] ?? ''}`;
+const conversationOf = (stage: Stage, connection: number): string =>
+  `/api/v1/conversations/${stage.conversationIds[connection % stage.conversationIds.length] ?? ''}`;
 
 /** The same steps on every connection, each on a conversation of its own. */
 function overHttp(about: string, stepsOn: (stage: Stage, connection: number) => HttpStep[]): Scenario {
   return {
     about,
-    run: (stage, effort) => driveByHttp({ url: stage.url, ...effort, stepsOf: (connection) => ({ token: stage.agent.token, steps: stepsOn(stage, connection) }) }),
+    run: (stage, effort) =>
+      driveByHttp({
+        url: stage.url,
+        ...effort,
+        stepsOf: (connection) => ({ token: stage.agent.token, steps: stepsOn(stage, connection) }),
+      }),
   };
 }
 
 export const scenarios = {
-  send: overHttp('an agent\'s message, durable when it is answered', (stage, connection) => [{ method: 'POST', path: `${conversationOf(stage, connection)}/messages`, body }]),
-  list: overHttp('a page of 50 of the queue, or of a conversation\'s messages, in turn', (stage, connection) => [
+  send: overHttp("an agent's message, durable when it is answered", (stage, connection) => [
+    { method: 'POST', path: `${conversationOf(stage, connection)}/messages`, body },
+  ]),
+  list: overHttp("a page of 50 of the queue, or of a conversation's messages, in turn", (stage, connection) => [
     { method: 'GET', path: '/api/v1/conversations/queue?limit=50' },
     { method: 'GET', path: `${conversationOf(stage, connection)}/messages?limit=50` },
   ]),
-  search: overHttp('a search over all conversations, one of seven in turn', () => searches.map((words) => ({ method: 'GET', path: `/api/v1/conversations/search?q=${encodeURIComponent(words)}` }))),
-  assign: overHttp('a step of a handshake: into a department\'s queue, offered, accepted', handshake),
-  sockets: { about: `an agent's message as a call over ${callingSockets} agent sockets, which are told of all of them`, run: callOverSockets },
-  'fan-out': { about: `from sending a message until the last of so many agent sockets has it (${maxListeners} at the most)`, run: listen },
+  search: overHttp('a search over all conversations, one of seven in turn', () =>
+    searches.map((words) => ({ method: 'GET', path: `/api/v1/conversations/search?q=${encodeURIComponent(words)}` })),
+  ),
+  assign: overHttp("a step of a handshake: into a department's queue, offered, accepted", handshake),
+  sockets: {
+    about: `an agent's message as a call over ${callingSockets} agent sockets, which are told of all of them`,
+    run: callOverSockets,
+  },
+  'fan-out': {
+    about: `from sending a message until the last of so many agent sockets has it (${maxListeners} at the most)`,
+    run: listen,
+  },
 } satisfies Readonly<Record<string, Scenario>>;
 
 function handshake(stage: Stage, connection: number): HttpStep[] {
@@ -124,9 +165,24 @@ function handshake(stage: Stage, connection: number): HttpStep[] {
   };
   return [
     // Without a version: what an earlier run left is unknown.
-    { method: 'POST', path: `${path}/assign-to-department`, body: JSON.stringify({ departmentId: stage.departmentId }), onAnswer },
-    { method: 'POST', path: `${path}/assign-to-agent`, body: () => JSON.stringify({ agentId: stage.agent.agentId, expectedVersion: version }), onAnswer },
-    { method: 'POST', path: `${path}/assignment/accept`, body: () => JSON.stringify({ expectedVersion: version }), onAnswer },
+    {
+      method: 'POST',
+      path: `${path}/assign-to-department`,
+      body: JSON.stringify({ departmentId: stage.departmentId }),
+      onAnswer,
+    },
+    {
+      method: 'POST',
+      path: `${path}/assign-to-agent`,
+      body: () => JSON.stringify({ agentId: stage.agent.agentId, expectedVersion: version }),
+      onAnswer,
+    },
+    {
+      method: 'POST',
+      path: `${path}/assignment/accept`,
+      body: () => JSON.stringify({ expectedVersion: version }),
+      onAnswer,
+    },
   ];
 }
 
@@ -140,7 +196,12 @@ async function callOverSockets(stage: Stage, { connections, seconds }: Effort): 
         callText() {
           id += 1;
           const conversationId = stage.conversationIds[(index + id * count) % stage.conversationIds.length];
-          return JSON.stringify({ id, type: 'call', method: 'message.send', params: { conversationId, body: messageText } });
+          return JSON.stringify({
+            id,
+            type: 'call',
+            method: 'message.send',
+            params: { conversationId, body: messageText },
+          });
         },
         statusOf: replyStatus,
       };
@@ -157,16 +218,28 @@ async function listen(stage: Stage, { connections, seconds }: Effort): Promise<D
     // Others may be at work in this workspace: only the message itself counts.
     const told = await timeFanOut(clients, {
       messages,
-      send: (count) => stage.api.call('POST', `/conversations/${stage.conversationIds[count % stage.conversationIds.length]}/messages`, { token: stage.agent.token, body: { body: `Message ${nonce}-${count}.` } }),
-      isIt: (payload, count) => payload.includes('"type":"message.created"') && payload.includes(`Message ${nonce}-${count}.`),
+      send: (count) =>
+        stage.api.call(
+          'POST',
+          `/conversations/${stage.conversationIds[count % stage.conversationIds.length]}/messages`,
+          { token: stage.agent.token, body: { body: `Message ${nonce}-${count}.` } },
+        ),
+      isIt: (payload, count) =>
+        payload.includes('"type":"message.created"') && payload.includes(`Message ${nonce}-${count}.`),
     });
     const answers = messages * clients.length;
     return { ...told, perSecond: answers / ((performance.now() - startedMs) / 1000), answers, failures: {} };
   });
 }
 
-async function withSockets(stage: Stage, count: number, use: (clients: readonly SocketClient[]) => Promise<DrivenFigures>): Promise<DrivenFigures> {
-  const clients = await Promise.all(Array.from({ length: count }, () => openServiceSocket(stage.url, 'agent', stage.agent.token)));
+async function withSockets(
+  stage: Stage,
+  count: number,
+  use: (clients: readonly SocketClient[]) => Promise<DrivenFigures>,
+): Promise<DrivenFigures> {
+  const clients = await Promise.all(
+    Array.from({ length: count }, () => openServiceSocket(stage.url, 'agent', stage.agent.token)),
+  );
   try {
     return await use(clients);
   } finally {

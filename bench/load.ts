@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { Api, CallFailed } from './api.ts';
 import { gridOf, shown } from './frame.ts';
 import { type DrivenFigures, toldOf } from './http-load.ts';
-import { type Account, makeStage, scenarios, type Stage } from './load-scenarios.ts';
+import { type Account, makeStage, type Stage, scenarios } from './load-scenarios.ts';
 
 const exitCodes = {
   done: 0,
@@ -21,7 +21,8 @@ const warmShare = 0.2;
 const mostWarmSeconds = 2;
 /** As many as the server takes of one person's sockets and of a browser's patience; more measure the client. */
 const maxConnections = 1000;
-const limitOn = 'the server counts calls against its rate limits, so this says nothing about its speed; start it with RATE_LIMITS=off for a load test';
+const limitOn =
+  'the server counts calls against its rate limits, so this says nothing about its speed; start it with RATE_LIMITS=off for a load test';
 
 type Name = keyof typeof scenarios;
 const names = Object.keys(scenarios) as Name[];
@@ -76,17 +77,26 @@ function orderOf(args: readonly string[]): Order | 'help' {
   if (values.help) return 'help';
   const [base = 'http://localhost:8080', ...more] = positionals;
   if (more.length > 0) throw new Misused(`there is one BASE_URL, and ${more.join(' ')} is another`);
-  if (!URL.canParse(base) || !/^https?:$/.test(new URL(base).protocol)) throw new Misused(`${base} is no URL of a server`);
+  if (!URL.canParse(base) || !/^https?:$/.test(new URL(base).protocol))
+    throw new Misused(`${base} is no URL of a server`);
   const { email, password } = values;
   if ((email === undefined) !== (password === undefined)) throw new Misused('--email and --password go together');
   const chosen = values.scenario?.split(',') ?? names;
   const unknown = chosen.filter((name) => !isName(name));
   if (unknown.length > 0) throw new Misused(`there is no scenario ${unknown.join(', ')}`);
   const connections = Number(values.connections);
-  if (!Number.isInteger(connections) || connections < 1 || connections > maxConnections) throw new Misused(`--connections is a number from 1 to ${maxConnections}`);
+  if (!Number.isInteger(connections) || connections < 1 || connections > maxConnections)
+    throw new Misused(`--connections is a number from 1 to ${maxConnections}`);
   const seconds = Number(values.duration);
   if (!Number.isInteger(seconds) || seconds < 1) throw new Misused('--duration is a number of seconds, 1 at the least');
-  return { url: new URL(base).origin, account: email === undefined || password === undefined ? undefined : { email, password }, chosen: chosen.filter(isName), connections, seconds, json: values.json };
+  return {
+    url: new URL(base).origin,
+    account: email === undefined || password === undefined ? undefined : { email, password },
+    chosen: chosen.filter(isName),
+    connections,
+    seconds,
+    json: values.json,
+  };
 }
 
 function isName(name: string): name is Name {
@@ -97,7 +107,13 @@ async function drive(order: Order): Promise<number> {
   const startedAt = new Date().toISOString();
   const { connections, seconds } = order;
   // A call of the preparations that must wait for a rate limit would not be the last.
-  const api = new Api({ url: order.url, dataDir: '', onWait: () => { throw new Error(limitOn); } });
+  const api = new Api({
+    url: order.url,
+    dataDir: '',
+    onWait: () => {
+      throw new Error(limitOn);
+    },
+  });
   const stage = await makeStage(api, order);
   const figures: ({ scenario: Name } & DrivenFigures)[] = [];
   try {
@@ -110,13 +126,20 @@ async function drive(order: Order): Promise<number> {
     }
   } finally {
     // The figures stand, whether or not the chats could be solved.
-    await stage.leave().catch((error: unknown) => process.stderr.write(`load: the workspace was not tidied: ${textOf(error)}\n`));
+    await stage
+      .leave()
+      .catch((error: unknown) => process.stderr.write(`load: the workspace was not tidied: ${textOf(error)}\n`));
   }
   process.stdout.write(`${tableOf(figures)}\n`);
   const client = { cpu: cpus()[0]?.model ?? 'unknown', cores: availableParallelism(), node: process.version };
-  if (order.json !== undefined) writeFileSync(order.json, `${JSON.stringify({ startedAt, endedAt: new Date().toISOString(), url: order.url, connections, seconds, client, figures }, null, 2)}\n`);
+  if (order.json !== undefined)
+    writeFileSync(
+      order.json,
+      `${JSON.stringify({ startedAt, endedAt: new Date().toISOString(), url: order.url, connections, seconds, client, figures }, null, 2)}\n`,
+    );
   const spoilt = figures.filter(({ failures }) => Object.keys(failures).length > 0);
-  for (const { scenario, failures } of spoilt) process.stderr.write(`load: ${scenario}: not every call was answered well: ${toldOf(failures)}\n`);
+  for (const { scenario, failures } of spoilt)
+    process.stderr.write(`load: ${scenario}: not every call was answered well: ${toldOf(failures)}\n`);
   if (spoilt.some(isLimited)) process.stderr.write(`load: ${limitOn}\n`);
   return spoilt.length === 0 ? exitCodes.done : exitCodes.failed;
 }
@@ -125,22 +148,37 @@ function isLimited({ failures }: DrivenFigures): boolean {
   return failures['429'] !== undefined;
 }
 
-async function measure(stage: Stage, name: Name, effort: { connections: number; seconds: number }): Promise<DrivenFigures> {
+async function measure(
+  stage: Stage,
+  name: Name,
+  effort: { connections: number; seconds: number },
+): Promise<DrivenFigures> {
   const { run } = scenarios[name];
-  const warm = await run(stage, { ...effort, seconds: Math.min(mostWarmSeconds, Math.ceil(effort.seconds * warmShare)) });
+  const warm = await run(stage, {
+    ...effort,
+    seconds: Math.min(mostWarmSeconds, Math.ceil(effort.seconds * warmShare)),
+  });
   // What is spoilt already is not measured.
   return Object.keys(warm.failures).length > 0 ? warm : run(stage, effort);
 }
 
 function tableOf(figures: readonly ({ scenario: Name } & DrivenFigures)[]): string {
-  const cells = figures.map(({ scenario, perSecond, p50Ms, p99Ms, answers, failures }) => [scenario, `${shown(perSecond)} /s`, `${shown(p50Ms)} ms`, `${shown(p99Ms)} ms`, answers.toLocaleString('en-US'), toldOf(failures) || 'none']);
+  const cells = figures.map(({ scenario, perSecond, p50Ms, p99Ms, answers, failures }) => [
+    scenario,
+    `${shown(perSecond)} /s`,
+    `${shown(p50Ms)} ms`,
+    `${shown(p99Ms)} ms`,
+    answers.toLocaleString('en-US'),
+    toldOf(failures) || 'none',
+  ]);
   return gridOf([['', 'answers', 'p50', 'p99', 'in all', 'failed'], ...cells]);
 }
 
 function textOf(error: unknown): string {
   if (error instanceof CallFailed) return error.message;
   // What fetch rejects with says why in its cause alone.
-  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message || error.cause.name}` : '';
+  const cause =
+    error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message || error.cause.name}` : '';
   return error instanceof Error ? `${error.message}${cause}` : String(error);
 }
 

@@ -24,7 +24,14 @@ export interface Machine {
 
 const packages = ['uWebSockets.js', 'better-sqlite3', 'autocannon', 'typebox'] as const;
 /** The magic numbers of statfs(2). */
-const fileSystems: Readonly<Record<number, string>> = { 0xef53: 'ext4', 0x58465342: 'xfs', 0x9123683e: 'btrfs', 0x01021994: 'tmpfs', 0x794c7630: 'overlayfs', 0x2fc12fc1: 'zfs' };
+const fileSystems: Readonly<Record<number, string>> = {
+  61267: 'ext4',
+  1481003842: 'xfs',
+  2435016766: 'btrfs',
+  16914836: 'tmpfs',
+  2035054128: 'overlayfs',
+  801189825: 'zfs',
+};
 const syncs = 500;
 
 export function describeMachine(): Machine {
@@ -78,7 +85,9 @@ function cpuTicks(): { all: number; stolen: number } {
 }
 
 function versionOf(name: string): string {
-  const { version } = JSON.parse(readFileSync(resolve(import.meta.dirname, '..', 'node_modules', name, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(
+    readFileSync(resolve(import.meta.dirname, '..', 'node_modules', name, 'package.json'), 'utf8'),
+  ) as { version: string };
   return version;
 }
 

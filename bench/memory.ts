@@ -28,7 +28,12 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       for (const client of [...first, ...rest]) client.close();
       return [
         row({ name: 'resident memory after start', value: idleBytes / 1e6, unit: 'MB', target: { below: 130 } }),
-        row({ name: `resident memory per idle agent socket, of ${count.toLocaleString('en-US')}`, value: (after - before) / rest.length / 1000, unit: 'KB', target: { below: 10 } }),
+        row({
+          name: `resident memory per idle agent socket, of ${count.toLocaleString('en-US')}`,
+          value: (after - before) / rest.length / 1000,
+          unit: 'KB',
+          target: { below: 10 },
+        }),
       ];
     });
   } finally {
@@ -36,7 +41,10 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
-async function during<Result>(starting: Promise<ServiceProgram>, use: (service: ServiceProgram) => Promise<Result>): Promise<Result> {
+async function during<Result>(
+  starting: Promise<ServiceProgram>,
+  use: (service: ServiceProgram) => Promise<Result>,
+): Promise<Result> {
   const service = await starting;
   try {
     return await use(service);

@@ -44,8 +44,20 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     const random = randomFrom(seed);
     const crowd = await Crowd.open(desk, random, { ...size, dataDir });
     const api = new Api({ url: service.url, dataDir });
-    for (let count = 0; count < webhooks; count += 1) await api.call('POST', '/webhooks', { token: crowd.ownerToken, body: { url: `http://127.0.0.1:${port}/${count}`, events: ['*'] } });
-    desk.employ(random, () => sendFile(service, desk, { token: crowd.ownerToken, bytes: new Uint8Array(1 + random.below(maxFileBytes)).fill(97) }), { pace: filePace });
+    for (let count = 0; count < webhooks; count += 1)
+      await api.call('POST', '/webhooks', {
+        token: crowd.ownerToken,
+        body: { url: `http://127.0.0.1:${port}/${count}`, events: ['*'] },
+      });
+    desk.employ(
+      random,
+      () =>
+        sendFile(service, desk, {
+          token: crowd.ownerToken,
+          bytes: new Uint8Array(1 + random.below(maxFileBytes)).fill(97),
+        }),
+      { pace: filePace },
+    );
     const mostBytes = await mostResident(service, minutes * 60_000);
     crowd.close();
     await desk.end();
@@ -54,7 +66,12 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     return [
       row({ name: 'mixed work: messages', value: ledger.messages / (minutes * 60), unit: '/s' }),
       row({ name: 'mixed work: webhooks delivered', value: delivered / (minutes * 60), unit: '/s' }),
-      row({ name: `mixed work, ${minutes} minutes: most resident memory`, value: mostBytes / 1e6, unit: 'MB', target: { below: 400 } }),
+      row({
+        name: `mixed work, ${minutes} minutes: most resident memory`,
+        value: mostBytes / 1e6,
+        unit: 'MB',
+        target: { below: 400 },
+      }),
       row({ name: 'mixed work: resident memory right after it', value: restBytes / 1e6, unit: 'MB' }),
     ];
   } finally {
@@ -65,11 +82,19 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
 }
 
 /** Up, and down again. */
-async function sendFile(service: ServiceProgram, desk: Desk, { token, bytes }: { token: string; bytes: Uint8Array }): Promise<void> {
-  const link = await desk.call('POST', '/uploads/presigned', { body: { filename: 'notes.txt', contentType: 'text/plain', size: bytes.length }, token });
+async function sendFile(
+  service: ServiceProgram,
+  desk: Desk,
+  { token, bytes }: { token: string; bytes: Uint8Array },
+): Promise<void> {
+  const link = await desk.call('POST', '/uploads/presigned', {
+    body: { filename: 'notes.txt', contentType: 'text/plain', size: bytes.length },
+    token,
+  });
   if (link === undefined) return;
   const here = (address: string): string => service.url + new URL(address).pathname + new URL(address).search;
-  if (await desk.put(here(link.body.uploadUrl), bytes, 'text/plain')) await (await fetch(here(link.body.publicUrl))).arrayBuffer();
+  if (await desk.put(here(link.body.uploadUrl), bytes, 'text/plain'))
+    await (await fetch(here(link.body.publicUrl))).arrayBuffer();
 }
 
 async function mostResident(service: ServiceProgram, ms: number): Promise<number> {

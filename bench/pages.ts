@@ -4,8 +4,8 @@
 
 import { rmSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
-import { createIds } from '../engine/runtime/ids.ts';
 import { systemClock } from '../engine/runtime/clock.ts';
+import { createIds } from '../engine/runtime/ids.ts';
 import { silentLog } from '../engine/runtime/log.ts';
 import { readConfig } from '../http/process/config.ts';
 import { type Running, serve } from '../http/serve.ts';
@@ -25,12 +25,24 @@ const frameMs = 1000 / 60;
 const toleranceMs = 4;
 const scrollSteps = 240;
 /** Pixels a frame: what a finger flings, 6,000 a second, and what dragging the scroll bar makes of it, 24,000. */
-const speeds = [['flung', 100], ['dragged', 400]] as const;
+const speeds = [
+  ['flung', 100],
+  ['dragged', 400],
+] as const;
 
 export async function run({ quick }: BenchOptions): Promise<Row[]> {
   if (noBrowser !== false) return [];
   const dataDir = makeDataDir();
-  const running = await serve({ config: readConfig({ DATA_DIR: dataDir, PORT: '0', HOST: '127.0.0.1', RATE_LIMITS: 'off', JWT_SECRET: 'b'.repeat(48) }), log: silentLog });
+  const running = await serve({
+    config: readConfig({
+      DATA_DIR: dataDir,
+      PORT: '0',
+      HOST: '127.0.0.1',
+      RATE_LIMITS: 'off',
+      JWT_SECRET: 'b'.repeat(48),
+    }),
+    log: silentLog,
+  });
   const browser = await startBrowser();
   try {
     await running.services.pageFiles.document();
@@ -60,14 +72,52 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     await thread.locator('.inbox-said').first().waitFor();
     const bubbles = await framesAtSpeeds(thread, { box: '.scroll-back-box', sign: -1 });
 
-    const onTime = (took: readonly number[]): number => (100 * took.filter((ms) => ms <= frameMs + toleranceMs).length) / took.length;
+    const onTime = (took: readonly number[]): number =>
+      (100 * took.filter((ms) => ms <= frameMs + toleranceMs).length) / took.length;
     return [
-      row({ name: 'inbox: from nothing to its list, cold cache, p50', value: percentile(first.map(({ ms }) => ms), 0.5), unit: 'ms', target: { below: 1000 } }),
-      row({ name: 'inbox: loaded for the first view, as transferred', value: Math.max(...first.map(({ bytes }) => bytes)) / 1024, unit: 'KB', target: { below: 150 } }),
-      row({ name: 'a customer\'s message on the screen after its 201, p50', value: percentile(seen, 0.5), unit: 'ms', target: { below: 50 } }),
-      row({ name: 'a customer\'s message on the screen after its 201, p99', value: percentile(seen, 0.99), unit: 'ms', target: { below: 50 } }),
-      ...rows.map(({ how, took }) => row({ name: `10,000 conversations ${how}: frames on time`, value: onTime(took), unit: '%', target: { atLeast: 95 } })),
-      ...bubbles.map(({ how, took }) => row({ name: `10,000 messages ${how}: frames on time`, value: onTime(took), unit: '%', target: { atLeast: 95 } })),
+      row({
+        name: 'inbox: from nothing to its list, cold cache, p50',
+        value: percentile(
+          first.map(({ ms }) => ms),
+          0.5,
+        ),
+        unit: 'ms',
+        target: { below: 1000 },
+      }),
+      row({
+        name: 'inbox: loaded for the first view, as transferred',
+        value: Math.max(...first.map(({ bytes }) => bytes)) / 1024,
+        unit: 'KB',
+        target: { below: 150 },
+      }),
+      row({
+        name: "a customer's message on the screen after its 201, p50",
+        value: percentile(seen, 0.5),
+        unit: 'ms',
+        target: { below: 50 },
+      }),
+      row({
+        name: "a customer's message on the screen after its 201, p99",
+        value: percentile(seen, 0.99),
+        unit: 'ms',
+        target: { below: 50 },
+      }),
+      ...rows.map(({ how, took }) =>
+        row({
+          name: `10,000 conversations ${how}: frames on time`,
+          value: onTime(took),
+          unit: '%',
+          target: { atLeast: 95 },
+        }),
+      ),
+      ...bubbles.map(({ how, took }) =>
+        row({
+          name: `10,000 messages ${how}: frames on time`,
+          value: onTime(took),
+          unit: '%',
+          target: { atLeast: 95 },
+        }),
+      ),
     ];
   } finally {
     await browser.close();
@@ -85,14 +135,24 @@ async function open(browser: Browser, { url, token }: { url: string; token: stri
 }
 
 /** Each in a browser context of its own, which has nothing in its cache. */
-async function firstViews(browser: Browser, { url, token, count }: { url: string; token: string; count: number }): Promise<{ ms: number; bytes: number }[]> {
+async function firstViews(
+  browser: Browser,
+  { url, token, count }: { url: string; token: string; count: number },
+): Promise<{ ms: number; bytes: number }[]> {
   const views: { ms: number; bytes: number }[] = [];
   for (let index = 0; index < count; index += 1) {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     await context.addInitScript(`localStorage.setItem('switchboard.token', ${JSON.stringify(token)})`);
     const page = await context.newPage();
     const sizes: Promise<number>[] = [];
-    page.on('requestfinished', (request) => void (request.url().includes('/assets/') && sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))));
+    page.on(
+      'requestfinished',
+      (request) =>
+        void (
+          request.url().includes('/assets/') &&
+          sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
+        ),
+    );
     const startedAt = performance.now();
     await page.goto(`${url}/inbox`, { waitUntil: 'commit' });
     await page.getByText('Nothing waits for you').waitFor();
@@ -105,7 +165,10 @@ async function firstViews(browser: Browser, { url, token, count }: { url: string
 }
 
 /** Milliseconds from a message's 201, as its sender sees it, to its words in the page. */
-async function arrivals(page: Page, sending: { api: Api; token: string; conversationId: string; count: number }): Promise<number[]> {
+async function arrivals(
+  page: Page,
+  sending: { api: Api; token: string; conversationId: string; count: number },
+): Promise<number[]> {
   const { api, token, conversationId, count } = sending;
   await page.evaluate(`
     window.seen = {};
@@ -127,7 +190,10 @@ async function arrivals(page: Page, sending: { api: Api; token: string; conversa
   return took;
 }
 
-async function framesAtSpeeds(page: Page, { box, sign }: { box: string; sign: 1 | -1 }): Promise<{ how: string; took: number[] }[]> {
+async function framesAtSpeeds(
+  page: Page,
+  { box, sign }: { box: string; sign: 1 | -1 },
+): Promise<{ how: string; took: number[] }[]> {
   const measured: { how: string; took: number[] }[] = [];
   for (const [how, px] of speeds) measured.push({ how, took: await framesOf(page, { box, by: sign * px }) });
   return measured;
@@ -164,20 +230,67 @@ function fill(running: Running, workspaceId: string): string {
   for (let index = 0; index < conversations; index += 1) {
     const [id, visitorId, at] = [ids.uuid(), ids.uuid(), iso(index)];
     insertVisitor(db, {
-      id: visitorId, siteId, email: null, name: `Customer ${index}`, phoneE164: null, ip: null, country: null, userAgent: null, geo: null, wcEnrichment: null, contactId: null, currentPageUrl: null, blockedAt: null,
-      firstSeenAt: at, lastSeenAt: at, visitCount: 1,
+      id: visitorId,
+      siteId,
+      email: null,
+      name: `Customer ${index}`,
+      phoneE164: null,
+      ip: null,
+      country: null,
+      userAgent: null,
+      geo: null,
+      wcEnrichment: null,
+      contactId: null,
+      currentPageUrl: null,
+      blockedAt: null,
+      firstSeenAt: at,
+      lastSeenAt: at,
+      visitCount: 1,
     });
     insertConversation(db, {
-      id, version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId, visitorId, contactId: null, departmentId: null, assignedAgentId: null, tags: index % 5 === 0 ? ['order'] : [], handshake: null,
-      rating: null, ratingComment: null, preview: `Where is my order ${index}?`, lastMessageAt: at, firstResponseAt: null, solvedAt: null, closedAt: null, lastLineAt: at, lastCustomerMessageAt: at, agentsReadUpTo: null,
-      customerReadUpTo: null, createdAt: at, updatedAt: at,
+      id,
+      version: 1,
+      channel: 'chat',
+      status: 'open',
+      subject: null,
+      ticketNumber: null,
+      siteId,
+      visitorId,
+      contactId: null,
+      departmentId: null,
+      assignedAgentId: null,
+      tags: index % 5 === 0 ? ['order'] : [],
+      handshake: null,
+      rating: null,
+      ratingComment: null,
+      preview: `Where is my order ${index}?`,
+      lastMessageAt: at,
+      firstResponseAt: null,
+      solvedAt: null,
+      closedAt: null,
+      lastLineAt: at,
+      lastCustomerMessageAt: at,
+      agentsReadUpTo: null,
+      customerReadUpTo: null,
+      createdAt: at,
+      updatedAt: at,
     });
     longId = id;
   }
   for (let index = 0; index < messages; index += 1) {
     insertMessage(db, {
-      id: ids.uuid(), conversationId: longId, senderType: index % 3 === 0 ? 'agent' : 'visitor', senderId: null, body: `Message ${index}. ${'More of it. '.repeat(index % 7)}`, bodyHtml: null, attachments: [], threading: null, mail: null,
-      deliveryStatus: null, readAt: null, createdAt: iso(index),
+      id: ids.uuid(),
+      conversationId: longId,
+      senderType: index % 3 === 0 ? 'agent' : 'visitor',
+      senderId: null,
+      body: `Message ${index}. ${'More of it. '.repeat(index % 7)}`,
+      bodyHtml: null,
+      attachments: [],
+      threading: null,
+      mail: null,
+      deliveryStatus: null,
+      readAt: null,
+      createdAt: iso(index),
     });
   }
   db.commit();

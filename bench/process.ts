@@ -38,32 +38,51 @@ export function makeDataDir(): string {
 }
 
 /** The service as `npm start` runs it, but without caps on calls; over a folder of its own unless one is given, which stays. `env` are settings beside. */
-export async function startService(dataDir?: string, env: Readonly<Record<string, string>> = {}): Promise<ServiceProgram> {
+export async function startService(
+  dataDir?: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServiceProgram> {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
   const program = await start(scripts.start.split(' ').slice(1), { env: { RATE_LIMITS: 'off', ...env }, dataDir });
   return {
     ...program,
     async metrics() {
       const text = await (await fetch(`${program.url}/metrics`)).text();
-      return new Map(text.split('\n').flatMap((line) => { const found = /^(\w+) ([-+.\de]+)$/.exec(line); return found === null ? [] : [[found[1] ?? '', Number(found[2])] as const]; }));
+      return new Map(
+        text.split('\n').flatMap((line) => {
+          const found = /^(\w+) ([-+.\de]+)$/.exec(line);
+          return found === null ? [] : [[found[1] ?? '', Number(found[2])] as const];
+        }),
+      );
     },
   };
 }
 
 /** What `npm run build` made, which needs neither this Node nor its arguments. */
 export function startExecutable(path: string, options: { dataDir: string; cacheDir: string }): Promise<Program> {
-  return start(['serve'], { program: path, env: { RATE_LIMITS: 'off', SWITCHBOARD_CACHE_DIR: options.cacheDir }, dataDir: options.dataDir });
+  return start(['serve'], {
+    program: path,
+    env: { RATE_LIMITS: 'off', SWITCHBOARD_CACHE_DIR: options.cacheDir },
+    dataDir: options.dataDir,
+  });
 }
 
 export function startReference(): Promise<Program> {
   return start(['bench/reference-server.ts'], { env: { UV_THREADPOOL_SIZE: '32' } });
 }
 
-async function start(args: readonly string[], options: { program?: string; env: Readonly<Record<string, string>>; dataDir?: string | undefined }): Promise<Program> {
+async function start(
+  args: readonly string[],
+  options: { program?: string; env: Readonly<Record<string, string>>; dataDir?: string | undefined },
+): Promise<Program> {
   const dataDir = options.dataDir ?? makeDataDir();
   const { program } = options;
   const [file, given] = program === undefined ? [process.execPath, [...nodeArgs, ...args]] : [program, args];
-  const child = spawn(file, given, { cwd: root, env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...options.env }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(file, given, {
+    cwd: root,
+    env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...options.env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const remove = (): void => {
     if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
   };

@@ -24,7 +24,11 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     const conversationIds = await startChats(api, embedId, connections);
     const paths = conversationIds.map((id) => `/api/v1/conversations/${id}/messages`);
     for (let count = 0; count < messagesEach; count += 1) {
-      await Promise.all(paths.map((path) => api.call('POST', path.slice('/api/v1'.length), { token: owner.token, body: { body: messageText } })));
+      await Promise.all(
+        paths.map((path) =>
+          api.call('POST', path.slice('/api/v1'.length), { token: owner.token, body: { body: messageText } }),
+        ),
+      );
       await Promise.all(paths.map((_, index) => fetch(`${reference.url}/lane/0/${index}`, { method: 'POST', body })));
     }
 
@@ -34,11 +38,26 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     };
     const rows: Row[] = [];
     for (const { name, bare, read } of [
-      { name: 'reads, a page of 50 messages', bare: paths.map((_, index) => ({ path: `/messages/${index}` })), read: paths.map((path) => ({ path, token: owner.token })) },
-      { name: 'reads, a page of 50 in the queue', bare: paths.map(() => ({ path: '/queue' })), read: paths.map(() => ({ path: '/api/v1/conversations/queue', token: owner.token })) },
+      {
+        name: 'reads, a page of 50 messages',
+        bare: paths.map((_, index) => ({ path: `/messages/${index}` })),
+        read: paths.map((path) => ({ path, token: owner.token })),
+      },
+      {
+        name: 'reads, a page of 50 in the queue',
+        bare: paths.map(() => ({ path: '/queue' })),
+        read: paths.map(() => ({ path: '/api/v1/conversations/queue', token: owner.token })),
+      },
     ]) {
       const floor = await measure(reference.url, bare);
-      rows.push(row({ name, value: await measure(service.url, read), unit: '/s', reference: { name: 'bare query', value: floor } }));
+      rows.push(
+        row({
+          name,
+          value: await measure(service.url, read),
+          unit: '/s',
+          reference: { name: 'bare query', value: floor },
+        }),
+      );
     }
     return rows;
   } finally {

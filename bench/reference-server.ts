@@ -3,20 +3,30 @@
 // feeds them through the service's own lane, group commit and checkpoints; the bare commit makes and syncs one transaction
 // per request. And a bare publish to every socket, for the fan-out. No rule, no check, no JSON.
 
+import {
+  App,
+  type HttpResponse,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from 'uWebSockets.js';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { App, type HttpResponse, type us_listen_socket, us_listen_socket_close, us_socket_local_port } from 'uWebSockets.js';
 import { messageView } from '../engine/conversations/messages.ts';
 import { Checkpoints } from '../engine/runtime/checkpoints.ts';
 import { isoTime, systemClock } from '../engine/runtime/clock.ts';
 import { createIds } from '../engine/runtime/ids.ts';
 import { Lane } from '../engine/runtime/lane.ts';
-import { type ConversationRecord, insertConversation, touchConversation } from '../store/conversations/conversations.ts';
+import {
+  type ConversationRecord,
+  insertConversation,
+  touchConversation,
+} from '../store/conversations/conversations.ts';
 import { queuePage } from '../store/conversations/lists.ts';
-import { Database } from '../store/database.ts';
-import { insertEvent } from '../store/runtime/events.ts';
 import { insertMessage, type MessageRecord, messagesBefore } from '../store/conversations/messages.ts';
+import { Database } from '../store/database.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
+import { insertEvent } from '../store/runtime/events.ts';
 import { createCheckpointer } from '../workers/checkpointer.ts';
 import { messageText } from './messages.ts';
 
@@ -26,8 +36,19 @@ const dataDir = process.env['DATA_DIR'] ?? '';
 mkdirSync(dataDir, { recursive: true });
 
 const checkpointer = createCheckpointer();
-const silent = { debug() {}, info() {}, warn() {}, error(fields: object, message: string) { process.stderr.write(`${message} ${JSON.stringify(fields)}\n`); } };
-const checkpoints = new Checkpoints({ checkpoint: (path) => checkpointer.checkpoint(path), log: silent, random: Math.random });
+const silent = {
+  debug() {},
+  info() {},
+  warn() {},
+  error(fields: object, message: string) {
+    process.stderr.write(`${message} ${JSON.stringify(fields)}\n`);
+  },
+};
+const checkpoints = new Checkpoints({
+  checkpoint: (path) => checkpointer.checkpoint(path),
+  log: silent,
+  random: Math.random,
+});
 
 /** One file and as many conversations as connections. */
 const conversationsPerFile = 64;
@@ -53,7 +74,13 @@ class Rows {
     }
     this.db.commit();
     const message = this.#message(this.#conversationAt(0));
-    this.#audience = JSON.stringify({ kind: 'conversation', channel: 'chat', departmentIds: [null], agentIds: [], visitorId: ids.uuid() });
+    this.#audience = JSON.stringify({
+      kind: 'conversation',
+      channel: 'chat',
+      departmentIds: [null],
+      agentIds: [],
+      visitorId: ids.uuid(),
+    });
     this.#data = JSON.stringify({ message: messageView(message) });
   }
 
@@ -68,17 +95,45 @@ class Rows {
     const { createdAt } = message;
     insertMessage(this.db, message);
     this.#seq += 1;
-    insertEvent(this.db, { seq: this.#seq, type: 'message.created', at: createdAt, conversationId: conversation.id, audience: this.#audience, data: this.#data });
-    touchConversation(this.db, { ...conversation, preview: messageText, lastMessageAt: createdAt, lastLineAt: createdAt, firstResponseAt: createdAt, updatedAt: createdAt }, { isFirstResponse: conversation.firstResponseAt === null, isFirstSinceRouted: false });
+    insertEvent(this.db, {
+      seq: this.#seq,
+      type: 'message.created',
+      at: createdAt,
+      conversationId: conversation.id,
+      audience: this.#audience,
+      data: this.#data,
+    });
+    touchConversation(
+      this.db,
+      {
+        ...conversation,
+        preview: messageText,
+        lastMessageAt: createdAt,
+        lastLineAt: createdAt,
+        firstResponseAt: createdAt,
+        updatedAt: createdAt,
+      },
+      { isFirstResponse: conversation.firstResponseAt === null, isFirstSinceRouted: false },
+    );
   }
 
   /** The rows of a page, as the service reads them. */
   messages(index: number): MessageRecord[] {
-    return messagesBefore(this.db, { conversationId: this.#conversationAt(index).id, before: undefined, limit: pageRows, withSystem: true });
+    return messagesBefore(this.db, {
+      conversationId: this.#conversationAt(index).id,
+      before: undefined,
+      limit: pageRows,
+      withSystem: true,
+    });
   }
 
   queue(): ConversationRecord[] {
-    return queuePage(this.db, { reach: { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: this.#senderId }, filter: {}, cursor: undefined, limit: pageRows });
+    return queuePage(this.db, {
+      reach: { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: this.#senderId },
+      filter: {},
+      cursor: undefined,
+      limit: pageRows,
+    });
   }
 
   #conversationAt(index: number): ConversationRecord {
@@ -90,15 +145,57 @@ class Rows {
   #message(conversation: ConversationRecord): MessageRecord {
     // Two messages of one conversation never share a time.
     this.#lastMs = Math.max(clock.now(), this.#lastMs + 1);
-    return { id: ids.uuid(), conversationId: conversation.id, senderType: 'agent', senderId: this.#senderId, body: messageText, bodyHtml: null, attachments: [], threading: null, mail: null, deliveryStatus: null, readAt: null, createdAt: isoTime(this.#lastMs) };
+    return {
+      id: ids.uuid(),
+      conversationId: conversation.id,
+      senderType: 'agent',
+      senderId: this.#senderId,
+      body: messageText,
+      bodyHtml: null,
+      attachments: [],
+      threading: null,
+      mail: null,
+      deliveryStatus: null,
+      readAt: null,
+      createdAt: isoTime(this.#lastMs),
+    };
   }
 }
 
 function newConversation(): ConversationRecord {
   const at = isoTime(clock.now());
   return {
-    id: ids.uuid(), version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null, assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: [], handshake: null, copiedTo: [],
-    rating: null, ratingComment: null, ratedAgentId: null, preview: null, lastMessageAt: null, firstResponseAt: null, firstResponderId: null, solvedAt: null, closedAt: null, lastLineAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: at, updatedAt: at,
+    id: ids.uuid(),
+    version: 1,
+    channel: 'chat',
+    status: 'open',
+    subject: null,
+    ticketNumber: null,
+    siteId: null,
+    visitorId: null,
+    contactId: null,
+    departmentId: null,
+    assignedAgentId: null,
+    routedAt: null,
+    notToAgentIds: [],
+    tags: [],
+    handshake: null,
+    copiedTo: [],
+    rating: null,
+    ratingComment: null,
+    ratedAgentId: null,
+    preview: null,
+    lastMessageAt: null,
+    firstResponseAt: null,
+    firstResponderId: null,
+    solvedAt: null,
+    closedAt: null,
+    lastLineAt: null,
+    lastCustomerMessageAt: null,
+    agentsReadUpTo: null,
+    customerReadUpTo: null,
+    createdAt: at,
+    updatedAt: at,
   };
 }
 
@@ -123,7 +220,11 @@ class BareLane {
 
   /** Writes the rows of one message and calls back when the disk has them. */
   send(index: number, done: () => void): void {
-    this.lane.submit({ run: () => this.rows.write(index), undo() {}, settle: (error) => (error === undefined ? done() : end(error)) });
+    this.lane.submit({
+      run: () => this.rows.write(index),
+      undo() {},
+      settle: (error) => (error === undefined ? done() : end(error)),
+    });
   }
 }
 
@@ -160,7 +261,8 @@ function afterBody(res: HttpResponse, done: (answer: (body: string) => void) => 
     aborted = true;
   });
   const answer = (body: string): void => {
-    if (!aborted) res.cork(() => res.writeStatus('201 Created').writeHeader('Content-Type', 'application/json').end(body));
+    if (!aborted)
+      res.cork(() => res.writeStatus('201 Created').writeHeader('Content-Type', 'application/json').end(body));
   };
   res.onData((_, isLast) => {
     if (isLast) done(answer);
@@ -188,7 +290,14 @@ app.get('/messages/:conversation', (res, req) => {
 app.get('/queue', (res) => void res.end(JSON.stringify({ conversations: laneOf('0').rows.queue(), nextCursor: null })));
 app.ws<{ next: number; open: boolean }>('/calls', {
   idleTimeout: 120,
-  upgrade: (res, req, context) => res.upgrade({ next: 0, open: true }, req.getHeader('sec-websocket-key'), req.getHeader('sec-websocket-protocol'), '', context),
+  upgrade: (res, req, context) =>
+    res.upgrade(
+      { next: 0, open: true },
+      req.getHeader('sec-websocket-key'),
+      req.getHeader('sec-websocket-protocol'),
+      '',
+      context,
+    ),
   message(ws) {
     const data = ws.getUserData();
     const lane = laneOf('0');

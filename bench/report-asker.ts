@@ -50,7 +50,8 @@ async function series(start: AskerStart, { paths, rounds, everyMs }: Rounds): Pr
 
 async function arrive(start: AskerStart, { people, connections }: Arrival): Promise<number[]> {
   for (const connection of here.flat()) connection.close();
-  const open = (): Promise<HttpConnection[]> => Promise.all(Array.from({ length: connections }, () => HttpConnection.open(start.url)));
+  const open = (): Promise<HttpConnection[]> =>
+    Promise.all(Array.from({ length: connections }, () => HttpConnection.open(start.url)));
   here = await Promise.all(Array.from({ length: people }, open));
   return [];
 }
@@ -93,8 +94,10 @@ process.on('message', (message: AskerStart | Order) => {
     return;
   }
   if (start === undefined) throw new Error('nobody said whom to ask');
-  answer(start, message).then((took) => process.send?.(took)).catch((error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-    process.exit(1);
-  });
+  answer(start, message)
+    .then((took) => process.send?.(took))
+    .catch((error: unknown) => {
+      process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+      process.exit(1);
+    });
 });

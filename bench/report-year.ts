@@ -1,17 +1,17 @@
 // A year of a busy workspace as rows, for benches that read them: conversations with their messages, agents, departments, visitors,
 // contacts and completions of goals, the same ones every time. Written past the service, before it starts.
 
-import { createIds } from '../engine/runtime/ids.ts';
 import { systemClock } from '../engine/runtime/clock.ts';
-import { insertAgent } from '../store/workspace/agents.ts';
-import { insertContact } from '../store/customers/contacts.ts';
+import { createIds } from '../engine/runtime/ids.ts';
 import { type ConversationRecord, insertConversation } from '../store/conversations/conversations.ts';
+import { insertMessage } from '../store/conversations/messages.ts';
+import { insertContact } from '../store/customers/contacts.ts';
+import { insertVisitor } from '../store/customers/visitors.ts';
 import { Database } from '../store/database.ts';
 import { insertCompletion, insertGoal } from '../store/growth/goals.ts';
-import { insertMessage } from '../store/conversations/messages.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { beginRebuild, buildNext, type Progress } from '../store/reports/rebuild.ts';
-import { insertVisitor } from '../store/customers/visitors.ts';
+import { insertAgent } from '../store/workspace/agents.ts';
 import { randomFrom } from '../test/support/seeded.ts';
 
 export interface YearSize {
@@ -40,65 +40,165 @@ export function fillYear(path: string, size: YearSize): string[] {
   if (siteId === undefined) throw new Error('there is no site');
   const departmentIds = Array.from({ length: departments }, (_, index) => {
     const id = ids.uuid();
-    db.run('INSERT INTO department (id, name, createdAt) VALUES (?, ?, ?)', [id, `Department ${index}`, iso(now - 365 * dayMs)]);
+    db.run('INSERT INTO department (id, name, createdAt) VALUES (?, ?, ?)', [
+      id,
+      `Department ${index}`,
+      iso(now - 365 * dayMs),
+    ]);
     return id;
   });
   const agentIds = Array.from({ length: size.agents }, (_, index) => {
     const id = ids.uuid();
     insertAgent(db, {
-      id, email: `agent${index}@bench.example`, name: `Agent ${index}`, role: 'agent', status: 'away', channels: ['chats', 'tickets'], groupIds: [departmentIds[index % departments] ?? ''], avatarUrl: null,
-      canTransfer: false, passwordHash: 'none', tokenVersion: 0, lastAssignedAt: null, joinedAt: iso(now - 365 * dayMs), deactivatedAt: null, createdAt: iso(now - 365 * dayMs),
+      id,
+      email: `agent${index}@bench.example`,
+      name: `Agent ${index}`,
+      role: 'agent',
+      status: 'away',
+      channels: ['chats', 'tickets'],
+      groupIds: [departmentIds[index % departments] ?? ''],
+      avatarUrl: null,
+      canTransfer: false,
+      passwordHash: 'none',
+      tokenVersion: 0,
+      lastAssignedAt: null,
+      joinedAt: iso(now - 365 * dayMs),
+      deactivatedAt: null,
+      createdAt: iso(now - 365 * dayMs),
     });
     return id;
   });
   const visitorIds = Array.from({ length: visitors }, () => {
     const id = ids.uuid();
     insertVisitor(db, {
-      id, siteId, email: null, name: null, phoneE164: null, ip: null, country: null, userAgent: null, geo: null, wcEnrichment: null, contactId: null, currentPageUrl: null, blockedAt: null,
-      firstSeenAt: iso(now), lastSeenAt: iso(now), visitCount: 1,
+      id,
+      siteId,
+      email: null,
+      name: null,
+      phoneE164: null,
+      ip: null,
+      country: null,
+      userAgent: null,
+      geo: null,
+      wcEnrichment: null,
+      contactId: null,
+      currentPageUrl: null,
+      blockedAt: null,
+      firstSeenAt: iso(now),
+      lastSeenAt: iso(now),
+      visitCount: 1,
     });
     return id;
   });
   for (let index = 0; index < size.conversations; index += 1) {
-    const createdMs = now - 365 * dayMs + Math.floor(((index + random.next()) / (size.conversations + 1)) * 365 * dayMs);
+    const createdMs =
+      now - 365 * dayMs + Math.floor(((index + random.next()) / (size.conversations + 1)) * 365 * dayMs);
     const agent = random.below(size.agents);
     const isAnswered = random.chance(0.95);
     const firstMs = createdMs + Math.round(Math.exp(8 + random.next() * 8));
     const solvedMs = Math.min(now, firstMs + Math.round(Math.exp(10 + random.next() * 9)));
     const isSolved = createdMs < now - 2 * dayMs;
     const conversation: ConversationRecord = {
-      id: ids.uuid(), version: 3, channel: random.chance(0.6) ? 'chat' : 'ticket', status: isSolved ? random.pick(['solved', 'closed', 'closed']) : random.pick(['open', 'pending']), subject: null, ticketNumber: null,
-      siteId, visitorId: random.pick(visitorIds), contactId: null, departmentId: departmentIds[agent % departments] ?? null, assignedAgentId: agentIds[agent] ?? null, routedAt: null, notToAgentIds: [], tags: [], handshake: null, copiedTo: [],
-      rating: isSolved && random.chance(0.3) ? 1 + random.below(5) : null, ratingComment: null, ratedAgentId: null, preview: 'Hello', lastMessageAt: iso(createdMs), firstResponseAt: isAnswered ? iso(firstMs) : null, firstResponderId: null,
-      solvedAt: isSolved ? iso(solvedMs) : null, closedAt: null, lastLineAt: iso(createdMs), lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: iso(createdMs), updatedAt: iso(createdMs),
+      id: ids.uuid(),
+      version: 3,
+      channel: random.chance(0.6) ? 'chat' : 'ticket',
+      status: isSolved ? random.pick(['solved', 'closed', 'closed']) : random.pick(['open', 'pending']),
+      subject: null,
+      ticketNumber: null,
+      siteId,
+      visitorId: random.pick(visitorIds),
+      contactId: null,
+      departmentId: departmentIds[agent % departments] ?? null,
+      assignedAgentId: agentIds[agent] ?? null,
+      routedAt: null,
+      notToAgentIds: [],
+      tags: [],
+      handshake: null,
+      copiedTo: [],
+      rating: isSolved && random.chance(0.3) ? 1 + random.below(5) : null,
+      ratingComment: null,
+      ratedAgentId: null,
+      preview: 'Hello',
+      lastMessageAt: iso(createdMs),
+      firstResponseAt: isAnswered ? iso(firstMs) : null,
+      firstResponderId: null,
+      solvedAt: isSolved ? iso(solvedMs) : null,
+      closedAt: null,
+      lastLineAt: iso(createdMs),
+      lastCustomerMessageAt: null,
+      agentsReadUpTo: null,
+      customerReadUpTo: null,
+      createdAt: iso(createdMs),
+      updatedAt: iso(createdMs),
     };
     insertConversation(db, conversation);
     for (let message = 0; message < size.messagesEach; message += 1) {
-      insertMessage(db, { id: ids.uuid(), conversationId: conversation.id, senderType: message % 2 === 0 ? 'visitor' : 'agent', senderId: null, body: 'Hello, thanks for your message.', bodyHtml: null, attachments: [], deliveryStatus: null, readAt: null, threading: null, mail: null, createdAt: iso(createdMs + message * 1000) });
+      insertMessage(db, {
+        id: ids.uuid(),
+        conversationId: conversation.id,
+        senderType: message % 2 === 0 ? 'visitor' : 'agent',
+        senderId: null,
+        body: 'Hello, thanks for your message.',
+        bodyHtml: null,
+        attachments: [],
+        deliveryStatus: null,
+        readAt: null,
+        threading: null,
+        mail: null,
+        createdAt: iso(createdMs + message * 1000),
+      });
     }
   }
-  const [firstNames, lastNames] = [['Ada', 'Grace', 'Linus', 'José', 'Zoë', 'Mia', 'Noah', 'Emma', 'Liam', 'Olga'], ['Smith', 'Müller', 'Okafor', 'Nguyen', 'García', 'Ivanov', 'Kim', 'Sato', 'Rossi', 'Novak']];
+  const [firstNames, lastNames] = [
+    ['Ada', 'Grace', 'Linus', 'José', 'Zoë', 'Mia', 'Noah', 'Emma', 'Liam', 'Olga'],
+    ['Smith', 'Müller', 'Okafor', 'Nguyen', 'García', 'Ivanov', 'Kim', 'Sato', 'Rossi', 'Novak'],
+  ];
   for (let index = 0; index < size.contacts; index += 1) {
     const name = `${random.pick(firstNames)} ${random.pick(lastNames)} ${index.toString(36)}`;
     insertContact(db, {
-      id: ids.uuid(), name, email: `${name.toLowerCase().replaceAll(' ', '.')}@example${index % 50}.com`, phone: `+49170${1_000_000 + index * 7}`, company: `Company ${index % 1000}`, tags: [], customFields: {},
-      lifetimeValueCents: 0, note: null, firstSeenAt: iso(now), lastSeenAt: iso(now), createdAt: iso(now),
+      id: ids.uuid(),
+      name,
+      email: `${name.toLowerCase().replaceAll(' ', '.')}@example${index % 50}.com`,
+      phone: `+49170${1_000_000 + index * 7}`,
+      company: `Company ${index % 1000}`,
+      tags: [],
+      customFields: {},
+      lifetimeValueCents: 0,
+      note: null,
+      firstSeenAt: iso(now),
+      lastSeenAt: iso(now),
+      createdAt: iso(now),
     });
   }
   const goalIds = Array.from({ length: goals }, (_, index) => {
     const id = ids.uuid();
-    insertGoal(db, { id, name: `Goal ${index}`, condition: { operator: 'contains', value: `/goal-${index}` }, valueCents: 100, status: 'active', createdAt: iso(now - 365 * dayMs) });
+    insertGoal(db, {
+      id,
+      name: `Goal ${index}`,
+      condition: { operator: 'contains', value: `/goal-${index}` },
+      valueCents: 100,
+      status: 'active',
+      createdAt: iso(now - 365 * dayMs),
+    });
     return id;
   });
   for (let index = 0; index < size.completions; index += 1) {
     insertCompletion(db, {
-      id: ids.uuid(), goalId: random.pick(goalIds), url: 'https://bench.example/goal', valueCents: 100, visitorId: random.pick(visitorIds), conversationId: null, departmentId: random.pick(departmentIds),
-      attributedAgentId: random.pick(agentIds), completedAt: iso(now - 365 * dayMs + Math.floor((index / size.completions) * 365 * dayMs)),
+      id: ids.uuid(),
+      goalId: random.pick(goalIds),
+      url: 'https://bench.example/goal',
+      valueCents: 100,
+      visitorId: random.pick(visitorIds),
+      conversationId: null,
+      departmentId: random.pick(departmentIds),
+      attributedAgentId: random.pick(agentIds),
+      completedAt: iso(now - 365 * dayMs + Math.floor((index / size.completions) * 365 * dayMs)),
     });
   }
   db.commit();
   db.begin();
-  for (let progress: Progress | undefined = beginRebuild(db); progress !== undefined; ) progress = buildNext(db, progress);
+  for (let progress: Progress | undefined = beginRebuild(db); progress !== undefined; )
+    progress = buildNext(db, progress);
   db.commit();
   db.checkpoint();
   db.close();

@@ -92,15 +92,45 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
         },
       });
       await writer.stop();
-      const rows = named.flatMap(([name], index) => percentiles(`reports of a year: ${name}`, alone.took.filter((_, place) => place % named.length === index)));
+      const rows = named.flatMap(([name], index) =>
+        percentiles(
+          `reports of a year: ${name}`,
+          alone.took.filter((_, place) => place % named.length === index),
+        ),
+      );
       rows.push(...percentiles(`${together.length} reports at once, each`, looked.took));
       for (const { during, beside, name } of whileAsked) {
         const reference = (share: number) => ({ name: 'nobody asks', value: percentile(writer.took(beside), share) });
-        rows.push(row({ name: `${name}, p50`, value: percentile(writer.took(during), 0.5), unit: 'ms', reference: reference(0.5) }));
-        rows.push(row({ name: `${name}, p99`, value: percentile(writer.took(during), 0.99), unit: 'ms', reference: reference(0.99), target: writeTarget }));
+        rows.push(
+          row({
+            name: `${name}, p50`,
+            value: percentile(writer.took(during), 0.5),
+            unit: 'ms',
+            reference: reference(0.5),
+          }),
+        );
+        rows.push(
+          row({
+            name: `${name}, p99`,
+            value: percentile(writer.took(during), 0.99),
+            unit: 'ms',
+            reference: reference(0.99),
+            target: writeTarget,
+          }),
+        );
       }
-      for (const [name, { kept, leftOut }] of [['rounds', alone], ['rounds of dashboards', looked]] as const) {
-        rows.push(row({ name: `${name} left out: the host took over ${maxStolen * 100} % of the CPUs`, value: leftOut, unit: '', reference: { name: 'in all', value: kept + leftOut } }));
+      for (const [name, { kept, leftOut }] of [
+        ['rounds', alone],
+        ['rounds of dashboards', looked],
+      ] as const) {
+        rows.push(
+          row({
+            name: `${name} left out: the host took over ${maxStolen * 100} % of the CPUs`,
+            value: leftOut,
+            unit: '',
+            reference: { name: 'in all', value: kept + leftOut },
+          }),
+        );
       }
       return rows;
     } finally {
@@ -123,7 +153,10 @@ interface Taking {
  * Each act in turn, round by round, until there are so many rounds in which the host left the machine alone, or the most were tried. Returns
  * what was answered in those that count, in order. Throws when none does.
  */
-async function takeRounds(writer: Writer, { rounds: { count, most }, acts, beforeEach }: Taking): Promise<{ took: number[]; kept: number; leftOut: number }> {
+async function takeRounds(
+  writer: Writer,
+  { rounds: { count, most }, acts, beforeEach }: Taking,
+): Promise<{ took: number[]; kept: number; leftOut: number }> {
   const rounds = { took: [] as number[], kept: 0, leftOut: 0 };
   while (rounds.kept < count && rounds.kept + rounds.leftOut < most) {
     const stolen = watchStolen();
@@ -142,7 +175,8 @@ async function takeRounds(writer: Writer, { rounds: { count, most }, acts, befor
       rounds.took.push(...took);
     }
   }
-  if (rounds.kept === 0) throw new Error(`others on this host took more than ${maxStolen * 100} % of the CPUs in all of ${most} rounds`);
+  if (rounds.kept === 0)
+    throw new Error(`others on this host took more than ${maxStolen * 100} % of the CPUs in all of ${most} rounds`);
   return rounds;
 }
 
@@ -184,7 +218,9 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 
 async function ask(asker: ChildProcess, order: Order): Promise<number[]> {
   const failed = new AbortController();
-  const exit = once(asker, 'exit', { signal: failed.signal }).then(() => Promise.reject(new Error('who asks for reports ended')));
+  const exit = once(asker, 'exit', { signal: failed.signal }).then(() =>
+    Promise.reject(new Error('who asks for reports ended')),
+  );
   exit.catch(() => {
     // Told by the race, or nobody waits any more.
   });
@@ -239,7 +275,13 @@ class Writer {
   /** When each was due that no connection is free for: it waits on its own clock. */
   readonly #due: { readonly atMs: number; readonly took: number[]; readonly isChange: boolean }[] = [];
   /** Of each turn that counts. */
-  readonly #kept: Record<Phase, number[][]> = { idle: [], people: [], 'an agent': [], 'idle between dashboards': [], dashboards: [] };
+  readonly #kept: Record<Phase, number[][]> = {
+    idle: [],
+    people: [],
+    'an agent': [],
+    'idle between dashboards': [],
+    dashboards: [],
+  };
   readonly #underWay = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
   readonly #startedAt = performance.now();
@@ -255,7 +297,16 @@ class Writer {
   }
 
   static async start(url: string, writing: { token: string; conversationIds: readonly string[] }): Promise<Writer> {
-    return new Writer(await Promise.all(writing.conversationIds.map(async (conversationId) => ({ connection: await HttpConnection.open(url), conversationId, isPending: false }))), writing.token);
+    return new Writer(
+      await Promise.all(
+        writing.conversationIds.map(async (conversationId) => ({
+          connection: await HttpConnection.open(url),
+          conversationId,
+          isPending: false,
+        })),
+      ),
+      writing.token,
+    );
   }
 
   /** What is sent meanwhile counts once it is kept. */
@@ -282,7 +333,8 @@ class Writer {
     const nowMs = performance.now();
     const due = Math.floor(((nowMs - this.#startedAt) / 1000) * writesPerSecond);
     // Due now, not when the millisecond's timer came: how late the client's own timers are is not the server's.
-    for (; this.#count < due; this.#count += 1) this.#due.push({ atMs: nowMs, took: this.#took, isChange: this.#count % writesPerChange === 0 });
+    for (; this.#count < due; this.#count += 1)
+      this.#due.push({ atMs: nowMs, took: this.#took, isChange: this.#count % writesPerChange === 0 });
     this.#sendDue();
   }
 
@@ -312,7 +364,11 @@ class Writer {
 
   #change(one: WriteConnection): Promise<unknown> {
     one.isPending = !one.isPending;
-    return one.connection.post({ path: `/api/v1/conversations/${one.conversationId}/status`, token: this.#token, body: JSON.stringify({ status: one.isPending ? 'pending' : 'open' }) });
+    return one.connection.post({
+      path: `/api/v1/conversations/${one.conversationId}/status`,
+      token: this.#token,
+      body: JSON.stringify({ status: one.isPending ? 'pending' : 'open' }),
+    });
   }
 }
 

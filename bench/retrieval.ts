@@ -10,7 +10,7 @@ import { readConfig } from '../http/process/config.ts';
 import { serve } from '../http/serve.ts';
 import { insertKbChunk, putKbBase } from '../store/knowledge/chunks.ts';
 import { insertKbDocument, insertKbEmbedding } from '../store/knowledge/documents.ts';
-import { htmlOf, pages, type Question, questions as helpCentreQuestions } from '../test/support/help-centre.ts';
+import { questions as helpCentreQuestions, htmlOf, pages, type Question } from '../test/support/help-centre.ts';
 import { randomFrom } from '../test/support/seeded.ts';
 import { createEmbedder, type Embedder } from '../workers/knowledge/embedder.ts';
 import { findModel } from '../workers/knowledge/models.ts';
@@ -49,8 +49,19 @@ async function quality(): Promise<Row[]> {
       try {
         const [found, words] = await ranksOf(corpus, embedder);
         const name = `${corpus.name}, ${typeof use === 'string' ? use : use.id}`;
-        for (const [figure, of] of [['recall@1', recall(1)], ['recall@5', recall(5)], ['MRR', mrr]] as const) {
-          rows.push(row({ name: `${name}: ${figure}`, value: 100 * of(found), unit: '%', reference: { name: 'BM25', value: 100 * of(words) } }));
+        for (const [figure, of] of [
+          ['recall@1', recall(1)],
+          ['recall@5', recall(5)],
+          ['MRR', mrr],
+        ] as const) {
+          rows.push(
+            row({
+              name: `${name}: ${figure}`,
+              value: 100 * of(found),
+              unit: '%',
+              reference: { name: 'BM25', value: 100 * of(words) },
+            }),
+          );
         }
       } finally {
         await embedder.stop();
@@ -78,23 +89,40 @@ async function ranksOf(corpus: Corpus, embedder: Embedder): Promise<[number[], n
   const chunks: { path: string; text: string; vector: Int8Array }[] = [];
   for (const [path, text] of corpus.pages) {
     const title = /^# (.+)$/m.exec(text)?.[1] ?? path;
-    for (const chunk of await embedder.digest({ model, title, text })) chunks.push({ path, text: `${title}\n${chunk.text}`, vector: new Int8Array(chunk.vector.buffer, chunk.vector.byteOffset, chunk.vector.byteLength) });
+    for (const chunk of await embedder.digest({ model, title, text }))
+      chunks.push({
+        path,
+        text: `${title}\n${chunk.text}`,
+        vector: new Int8Array(chunk.vector.buffer, chunk.vector.byteOffset, chunk.vector.byteLength),
+      });
   }
   const bm25 = bm25Over(chunks.map(({ text }) => text));
   const ranks = (scores: readonly number[], path: string): number =>
-    scores.map((score, index) => ({ score, path: chunks[index]?.path })).toSorted((a, b) => b.score - a.score).findIndex((one) => one.path === path);
+    scores
+      .map((score, index) => ({ score, path: chunks[index]?.path }))
+      .toSorted((a, b) => b.score - a.score)
+      .findIndex((one) => one.path === path);
   const [found, words]: [number[], number[]] = [[], []];
   for (const { text, path } of corpus.questions) {
     const question = await embedder.embedQuestion({ model, text });
     const vector = new Int8Array(question.buffer, question.byteOffset, question.byteLength);
-    found.push(ranks(chunks.map((chunk) => cosine(vector, chunk.vector)), path));
+    found.push(
+      ranks(
+        chunks.map((chunk) => cosine(vector, chunk.vector)),
+        path,
+      ),
+    );
     words.push(ranks(bm25(text), path));
   }
   return [found, words];
 }
 
-const recall = (within: number) => (ranks: readonly number[]): number => ranks.filter((rank) => rank >= 0 && rank < within).length / ranks.length;
-const mrr = (ranks: readonly number[]): number => ranks.reduce((sum, rank) => sum + (rank < 0 ? 0 : 1 / (rank + 1)), 0) / ranks.length;
+const recall =
+  (within: number) =>
+  (ranks: readonly number[]): number =>
+    ranks.filter((rank) => rank >= 0 && rank < within).length / ranks.length;
+const mrr = (ranks: readonly number[]): number =>
+  ranks.reduce((sum, rank) => sum + (rank < 0 ? 0 : 1 / (rank + 1)), 0) / ranks.length;
 
 function cosine(a: Int8Array, b: Int8Array): number {
   let [dot, aa, bb] = [0, 0, 0];
@@ -120,10 +148,12 @@ function bm25Over(texts: readonly string[]): (question: string) => number[] {
   const meanLength = documents.reduce((sum, { length }) => sum + length, 0) / documents.length;
   return (question) => {
     const words = new Set(wordsOf(question));
-    const weights = new Map([...words].map((word) => {
-      const having = documents.filter(({ counts }) => counts.has(word)).length;
-      return [word, Math.log(1 + (documents.length - having + 0.5) / (having + 0.5))];
-    }));
+    const weights = new Map(
+      [...words].map((word) => {
+        const having = documents.filter(({ counts }) => counts.has(word)).length;
+        return [word, Math.log(1 + (documents.length - having + 0.5) / (having + 0.5))];
+      }),
+    );
     return documents.map(({ counts, length }) => {
       let score = 0;
       for (const [word, weight] of weights) {
@@ -142,10 +172,14 @@ async function speed(quick: boolean): Promise<Row[]> {
   const embedder = createEmbedder({ use: 'builtin' });
   const { model = '' } = embedder;
   const real: Uint8Array[] = [];
-  for (const text of pages.values()) for (const { vector } of await embedder.digest({ model, title: '', text })) real.push(vector);
+  for (const text of pages.values())
+    for (const { vector } of await embedder.digest({ model, title: '', text })) real.push(vector);
   for (const size of quick ? sizes.slice(0, 2) : sizes) {
     const dataDir = makeDataDir();
-    const running = await serve({ config: readConfig({ DATA_DIR: dataDir, PORT: '0', HOST: '127.0.0.1' }), log: silentLog });
+    const running = await serve({
+      config: readConfig({ DATA_DIR: dataDir, PORT: '0', HOST: '127.0.0.1' }),
+      log: silentLog,
+    });
     const retriever = createRetriever();
     try {
       const { engine, ids } = running.services;
@@ -157,9 +191,24 @@ async function speed(quick: boolean): Promise<Row[]> {
       for (let first = 0; first < size; first += chunksPerDocument) {
         const documentId = ids.uuid();
         const at = new Date().toISOString();
-        insertKbDocument(db, { id: documentId, state: 'served', sourceType: 'url', sourceUrl: `https://bench.example/${first}`, rootUrl: 'https://bench.example/', jobId: null, articleId: null, title: 'Bench', text: '', byteSize: 0, ingestedAt: at });
+        insertKbDocument(db, {
+          id: documentId,
+          state: 'served',
+          sourceType: 'url',
+          sourceUrl: `https://bench.example/${first}`,
+          rootUrl: 'https://bench.example/',
+          jobId: null,
+          articleId: null,
+          title: 'Bench',
+          text: '',
+          byteSize: 0,
+          ingestedAt: at,
+        });
         for (let chunkIndex = 0; chunkIndex < chunksPerDocument; chunkIndex += 1) {
-          const vector = Uint8Array.from(new Int8Array(random.pick(real)), (value) => Math.max(-127, Math.min(127, value + random.below(61) - 30)) & 0xff);
+          const vector = Uint8Array.from(
+            new Int8Array(random.pick(real)),
+            (value) => Math.max(-127, Math.min(127, value + random.below(61) - 30)) & 0xff,
+          );
           insertKbChunk(db, { id: ids.uuid(), documentId, model, chunkIndex, text: messageText, vector });
         }
         insertKbEmbedding(db, { documentId, model, chunkCount: chunksPerDocument });
@@ -168,13 +217,31 @@ async function speed(quick: boolean): Promise<Row[]> {
       const vectors = await Promise.all(helpCentreQuestions.map(({ text }) => embedder.embedQuestion({ model, text })));
       const ask = async (index: number): Promise<number> => {
         const startedMs = performance.now();
-        await retriever.search({ path: db.path, model, vector: vectors[index % vectors.length] ?? new Uint8Array(0), topK: 5 });
+        await retriever.search({
+          path: db.path,
+          model,
+          vector: vectors[index % vectors.length] ?? new Uint8Array(0),
+          topK: 5,
+        });
         return performance.now() - startedMs;
       };
-      rows.push(row({ name: `${size.toLocaleString('en-US')} chunks: first search, which makes the index`, value: await ask(0), unit: 'ms' }));
+      rows.push(
+        row({
+          name: `${size.toLocaleString('en-US')} chunks: first search, which makes the index`,
+          value: await ask(0),
+          unit: 'ms',
+        }),
+      );
       const took: number[] = [];
       for (let index = 0; index < queries; index += 1) took.push(await ask(index));
-      for (const share of [0.5, 0.99]) rows.push(row({ name: `${size.toLocaleString('en-US')} chunks: search p${share * 100}`, value: percentile(took, share), unit: 'ms' }));
+      for (const share of [0.5, 0.99])
+        rows.push(
+          row({
+            name: `${size.toLocaleString('en-US')} chunks: search p${share * 100}`,
+            value: percentile(took, share),
+            unit: 'ms',
+          }),
+        );
     } finally {
       await retriever.stop();
       await running.stop();
@@ -194,7 +261,11 @@ async function crawlBesideChat(quick: boolean): Promise<Row[]> {
     const { owner, embedId } = await makeTenant(api);
     const [chatId = ''] = await startChats(api, embedId, 1);
     const connection = await HttpConnection.open(service.url);
-    const request = { path: `/api/v1/conversations/${chatId}/messages`, token: owner.token, body: JSON.stringify({ body: messageText }) };
+    const request = {
+      path: `/api/v1/conversations/${chatId}/messages`,
+      token: owner.token,
+      body: JSON.stringify({ body: messageText }),
+    };
     const send = async (isOver: () => boolean): Promise<number[]> => {
       const took: number[] = [];
       while (!isOver()) {
@@ -212,11 +283,22 @@ async function crawlBesideChat(quick: boolean): Promise<Row[]> {
     await send(forSeconds(2));
     const idle = await send(forSeconds(quick ? 4 : 15));
     const startedMs = performance.now();
-    const { jobId } = await api.call<{ jobId: string }>('POST', '/kb/ingest/url', { token: owner.token, body: { url: `http://127.0.0.1:${(site.address() as AddressInfo).port}/0`, maxDepth: 3, maxPages: quick ? 40 : crawledPages } });
+    const { jobId } = await api.call<{ jobId: string }>('POST', '/kb/ingest/url', {
+      token: owner.token,
+      body: {
+        url: `http://127.0.0.1:${(site.address() as AddressInfo).port}/0`,
+        maxDepth: 3,
+        maxPages: quick ? 40 : crawledPages,
+      },
+    });
     let isDone = false;
     const watch = (async () => {
       for (;;) {
-        const job = await api.call<{ status: string; stats: { documents: number; chunks: number } | null }>('GET', `/kb/jobs/${jobId}`, { token: owner.token });
+        const job = await api.call<{ status: string; stats: { documents: number; chunks: number } | null }>(
+          'GET',
+          `/kb/jobs/${jobId}`,
+          { token: owner.token },
+        );
         if (job.status === 'done' || job.status === 'failed') {
           isDone = true;
           return job;
@@ -230,8 +312,19 @@ async function crawlBesideChat(quick: boolean): Promise<Row[]> {
     const seconds = (performance.now() - startedMs) / 1000;
     connection.close();
     return [
-      row({ name: 'send p50 while a site is crawled', value: percentile(busy, 0.5), unit: 'ms', reference: { name: 'without', value: percentile(idle, 0.5) } }),
-      row({ name: 'send p99 while a site is crawled', value: percentile(busy, 0.99), unit: 'ms', reference: { name: 'without', value: percentile(idle, 0.99) }, target: { below: 1.5 } }),
+      row({
+        name: 'send p50 while a site is crawled',
+        value: percentile(busy, 0.5),
+        unit: 'ms',
+        reference: { name: 'without', value: percentile(idle, 0.5) },
+      }),
+      row({
+        name: 'send p99 while a site is crawled',
+        value: percentile(busy, 0.99),
+        unit: 'ms',
+        reference: { name: 'without', value: percentile(idle, 0.99) },
+        target: { below: 1.5 },
+      }),
       row({ name: 'pages crawled, read, embedded', value: (job.stats?.documents ?? 0) / seconds, unit: '/s' }),
     ];
   } finally {
@@ -252,7 +345,9 @@ async function startSite(): Promise<Server> {
     }
     const text = [0, 1, 2].map((step) => pages.get(paths[(number + step) % paths.length] ?? '') ?? '').join('\n');
     const links = Array.from({ length: 10 }, (_, step) => `<a href="/${number * 10 + step + 1}">${step}</a>`).join('');
-    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(htmlOf(`/${number}`, `# Page ${number}\n${text}`).replace('</main>', `</main>${links}`));
+    response
+      .writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' })
+      .end(htmlOf(`/${number}`, `# Page ${number}\n${text}`).replace('</main>', `</main>${links}`));
   });
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   return site;

@@ -66,6 +66,9 @@ for (const name of names) {
   figures.push({ bench: name, rows: medianOf(results) });
 }
 
-writeFileSync(values.out, `${JSON.stringify({ startedAt, endedAt: new Date().toISOString(), quick: values.quick, runs, machine, figures }, null, 2)}\n`);
+writeFileSync(
+  values.out,
+  `${JSON.stringify({ startedAt, endedAt: new Date().toISOString(), quick: values.quick, runs, machine, figures }, null, 2)}\n`,
+);
 process.stdout.write(`${tableOf(figures.flatMap(({ rows }) => rows))}\n`);
 process.stderr.write(`\n${values.out} has the figures, the machine and the date.\n`);

@@ -21,7 +21,12 @@ let made = 0;
 export async function makeTenant(api: Api): Promise<Tenant> {
   made += 1;
   const nonce = `${Date.now().toString(36)}${made}`;
-  const body = { email: `owner@${nonce}.example`, password, workspaceName: `Shop ${nonce}`, siteUrl: `https://${nonce}.example` };
+  const body = {
+    email: `owner@${nonce}.example`,
+    password,
+    workspaceName: `Shop ${nonce}`,
+    siteUrl: `https://${nonce}.example`,
+  };
   const { token, agent } = await api.call<{ token: string; agent: { id: string } }>('POST', '/auth/register', { body });
   await api.call('POST', '/me/status', { token, body: { status: 'away' } });
   const { sites } = await api.call<{ sites: { embedId: string }[] }>('GET', '/sites', { token });
@@ -51,17 +56,32 @@ export interface Customer {
   readonly visitorId: string;
 }
 
-export async function openSession(api: Api, embedId: string, said: { url?: string; name?: string; email?: string } = {}): Promise<Customer> {
-  const { visitorToken, visitor } = await api.call<{ visitorToken: string; visitor: { id: string } }>('POST', '/widget/sessions', { body: { siteId: embedId, url: 'https://shop.example/', ...said } });
+export async function openSession(
+  api: Api,
+  embedId: string,
+  said: { url?: string; name?: string; email?: string } = {},
+): Promise<Customer> {
+  const { visitorToken, visitor } = await api.call<{ visitorToken: string; visitor: { id: string } }>(
+    'POST',
+    '/widget/sessions',
+    { body: { siteId: embedId, url: 'https://shop.example/', ...said } },
+  );
   return { token: visitorToken, visitorId: visitor.id };
 }
 
 export async function startChat(api: Api, customer: Customer, text: string): Promise<string> {
-  const { conversation } = await api.call<{ conversation: { id: string } }>('POST', '/widget/conversations', { token: customer.token, body: { body: text } });
+  const { conversation } = await api.call<{ conversation: { id: string } }>('POST', '/widget/conversations', {
+    token: customer.token,
+    body: { body: text },
+  });
   return conversation.id;
 }
 
 /** Ids of so many new chats, each of a visitor of its own. */
 export async function startChats(api: Api, embedId: string, count: number): Promise<string[]> {
-  return Promise.all(Array.from({ length: count }, async () => startChat(api, await openSession(api, embedId), 'Hello, is anybody there?')));
+  return Promise.all(
+    Array.from({ length: count }, async () =>
+      startChat(api, await openSession(api, embedId), 'Hello, is anybody there?'),
+    ),
+  );
 }

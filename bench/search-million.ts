@@ -36,8 +36,17 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     const api = new Api(first);
     const { owner } = await makeTenant(api);
     const departmentIds: string[] = [];
-    for (const name of ['Sales', 'Support']) departmentIds.push((await api.call<{ id: string }>('POST', '/departments', { token: owner.token, body: { name } })).id);
-    const member = await addAgent(api, owner, { email: 'member@example.com', name: 'Member', role: 'agent', channels: ['chats'], groupIds: departmentIds.slice(0, 1) });
+    for (const name of ['Sales', 'Support'])
+      departmentIds.push(
+        (await api.call<{ id: string }>('POST', '/departments', { token: owner.token, body: { name } })).id,
+      );
+    const member = await addAgent(api, owner, {
+      email: 'member@example.com',
+      name: 'Member',
+      role: 'agent',
+      channels: ['chats'],
+      groupIds: departmentIds.slice(0, 1),
+    });
     const { workspace } = await api.call<{ workspace: { id: string } }>('GET', '/me/workspace', { token: owner.token });
     await first.stop();
     const path = join(dataDir, 'workspaces', `${workspace.id}.db`);
@@ -51,9 +60,19 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       const made = await waitForIndex(new Api(service), owner);
       const common = (index: number): string => past.commonWords[index % past.commonWords.length] ?? '';
       const rows: Row[] = [
-        row({ name: 'search: the first, where there is no index', value: made.firstMs, unit: 'ms', target: { below: 1000 } }),
+        row({
+          name: 'search: the first, where there is no index',
+          value: made.firstMs,
+          unit: 'ms',
+          target: { below: 1000 },
+        }),
         row({ name: 'search: index made from nothing', value: made.allMs / 1000, unit: 's' }),
-        row({ name: 'search: index file', value: statSync(join(dataDir, 'index', `${workspace.id}.db`)).size / 2 ** 20, unit: 'MiB', reference: { name: 'workspace file', value: statSync(path).size / 2 ** 20 } }),
+        row({
+          name: 'search: index file',
+          value: statSync(join(dataDir, 'index', `${workspace.id}.db`)).size / 2 ** 20,
+          unit: 'MiB',
+          reference: { name: 'workspace file', value: statSync(path).size / 2 ** 20 },
+        }),
       ];
       const kinds: readonly { name: string; by?: Person; query(index: number): string }[] = [
         { name: 'a common word', query: common },
@@ -65,7 +84,8 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       ];
       for (const { name, by = owner, query } of kinds) {
         const queries = Array.from({ length: searches }, (_, index) => query(index));
-        const ask = (options: { queries: readonly string[]; connections: number }): Promise<number[]> => timed({ ...options, url: service.url, token: by.token });
+        const ask = (options: { queries: readonly string[]; connections: number }): Promise<number[]> =>
+          timed({ ...options, url: service.url, token: by.token });
         await ask({ queries: queries.slice(0, warmSearches), connections: clients });
         const cpuBefore = service.cpuSeconds();
         const alone = await ask({ queries, connections: 1 });
@@ -105,7 +125,17 @@ async function waitForIndex(api: Api, { token }: Person): Promise<{ firstMs: num
 }
 
 /** Milliseconds of each, asked over so many connections, one at a time over each. */
-async function timed({ url, token, queries, connections }: { url: string; token: string; queries: readonly string[]; connections: number }): Promise<number[]> {
+async function timed({
+  url,
+  token,
+  queries,
+  connections,
+}: {
+  url: string;
+  token: string;
+  queries: readonly string[];
+  connections: number;
+}): Promise<number[]> {
   const took: number[] = [];
   const waiting = queries.values();
   const askOn = async (): Promise<void> => {

@@ -4,9 +4,9 @@
 import { systemClock } from '../engine/runtime/clock.ts';
 import { createIds } from '../engine/runtime/ids.ts';
 import { type ConversationRecord, insertConversation } from '../store/conversations/conversations.ts';
-import type { Database } from '../store/database.ts';
 import { insertMessage } from '../store/conversations/messages.ts';
 import { insertVisitor } from '../store/customers/visitors.ts';
+import type { Database } from '../store/database.ts';
 import { type Random, randomFrom } from '../test/support/seeded.ts';
 
 const vocabulary = 25_000;
@@ -36,7 +36,10 @@ export interface Past {
 }
 
 /** Inserts so many messages, and the conversations and visitors that go with them, into a workspace with a site. Conversations are in these departments in turn. */
-export function fillPast(db: Database, { messages, departmentIds = [null] }: { messages: number; departmentIds?: readonly (string | null)[] }): Past {
+export function fillPast(
+  db: Database,
+  { messages, departmentIds = [null] }: { messages: number; departmentIds?: readonly (string | null)[] },
+): Past {
   const ids = createIds(systemClock());
   const random = randomFrom(seed);
   const conversations = messages / messagesEach;
@@ -63,8 +66,22 @@ export function fillPast(db: Database, { messages, departmentIds = [null] }: { m
     const id = ids.uuid();
     const [first, last] = [pick(), pick()];
     insertVisitor(db, {
-      id, siteId, email: `${first}.${last}${index}@example.com`, name: `${first} ${last}`, phoneE164: null, ip: null, country: null, userAgent: null, geo: null, wcEnrichment: null,
-      contactId: null, currentPageUrl: null, blockedAt: null, firstSeenAt: timeOf(index), lastSeenAt: timeOf(index), visitCount: 1,
+      id,
+      siteId,
+      email: `${first}.${last}${index}@example.com`,
+      name: `${first} ${last}`,
+      phoneE164: null,
+      ip: null,
+      country: null,
+      userAgent: null,
+      geo: null,
+      wcEnrichment: null,
+      contactId: null,
+      currentPageUrl: null,
+      blockedAt: null,
+      firstSeenAt: timeOf(index),
+      lastSeenAt: timeOf(index),
+      visitCount: 1,
     });
     return id;
   });
@@ -73,18 +90,62 @@ export function fillPast(db: Database, { messages, departmentIds = [null] }: { m
     const at = timeOf(index * messagesEach);
     const isTicket = index % 3 === 0;
     const conversation: ConversationRecord = {
-      id, version: 1, channel: isTicket ? 'ticket' : 'chat', status: index < conversations - openConversations ? 'closed' : 'open', subject: isTicket ? [pick(), pick(), pick()].join(' ') : null, ticketNumber: isTicket ? 1 + index / 3 : null, siteId,
-      visitorId: visitorIds[index % visitors] ?? null, contactId: null, departmentId: departmentIds[index % departmentIds.length] ?? null, assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: [], handshake: null, copiedTo: [], rating: null, ratingComment: null, ratedAgentId: null,
-      preview: null, lastMessageAt: at, firstResponseAt: null, firstResponderId: null, solvedAt: null, closedAt: null, lastLineAt: at, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: at, updatedAt: at,
+      id,
+      version: 1,
+      channel: isTicket ? 'ticket' : 'chat',
+      status: index < conversations - openConversations ? 'closed' : 'open',
+      subject: isTicket ? [pick(), pick(), pick()].join(' ') : null,
+      ticketNumber: isTicket ? 1 + index / 3 : null,
+      siteId,
+      visitorId: visitorIds[index % visitors] ?? null,
+      contactId: null,
+      departmentId: departmentIds[index % departmentIds.length] ?? null,
+      assignedAgentId: null,
+      routedAt: null,
+      notToAgentIds: [],
+      tags: [],
+      handshake: null,
+      copiedTo: [],
+      rating: null,
+      ratingComment: null,
+      ratedAgentId: null,
+      preview: null,
+      lastMessageAt: at,
+      firstResponseAt: null,
+      firstResponderId: null,
+      solvedAt: null,
+      closedAt: null,
+      lastLineAt: at,
+      lastCustomerMessageAt: null,
+      agentsReadUpTo: null,
+      customerReadUpTo: null,
+      createdAt: at,
+      updatedAt: at,
     };
     insertConversation(db, conversation);
     return id;
   });
   for (let index = 0; index < messages; index += 1) {
     // Conversations overlap, as they do.
-    const conversationId = conversationIds[Math.min(conversations - 1, Math.floor((index / messages) * conversations + random.next() * 20))] ?? '';
+    const conversationId =
+      conversationIds[
+        Math.min(conversations - 1, Math.floor((index / messages) * conversations + random.next() * 20))
+      ] ?? '';
     const body = text();
-    insertMessage(db, { id: ids.uuid(), conversationId, senderType: index % 2 === 0 ? 'visitor' : 'agent', senderId: null, body, bodyHtml: null, attachments: [], threading: null, mail: null, deliveryStatus: null, readAt: null, createdAt: timeOf(index) });
+    insertMessage(db, {
+      id: ids.uuid(),
+      conversationId,
+      senderType: index % 2 === 0 ? 'visitor' : 'agent',
+      senderId: null,
+      body,
+      bodyHtml: null,
+      attachments: [],
+      threading: null,
+      mail: null,
+      deliveryStatus: null,
+      readAt: null,
+      createdAt: timeOf(index),
+    });
     bodies.push(body);
     owners.push(conversationId);
   }
@@ -98,11 +159,17 @@ export function fillPast(db: Database, { messages, departmentIds = [null] }: { m
     remembered() {
       for (;;) {
         const index = random.below(messages);
-        const long = (bodies[index]?.toLowerCase().match(/[a-z]{5,}/g) ?? []).filter((word) => (ranks.get(word) ?? 0) > 200);
+        const long = (bodies[index]?.toLowerCase().match(/[a-z]{5,}/g) ?? []).filter(
+          (word) => (ranks.get(word) ?? 0) > 200,
+        );
         const [first, second] = [long[0], long.at(-1)];
         if (first === undefined || second === undefined || first === second) continue;
         const [bad, good] = random.chance(0.5) ? [first, second] : [second, first];
-        return { words: [first, second], misspelt: `${misspell(bad, random)} ${good}`, conversationId: owners[index] ?? '' };
+        return {
+          words: [first, second],
+          misspelt: `${misspell(bad, random)} ${good}`,
+          conversationId: owners[index] ?? '',
+        };
       }
     },
   };
@@ -112,9 +179,43 @@ const head =
   'the i you to a and it is my for of in that have on not your we can this me be with but are please hi order do was hello so if thanks at will just would get has what like there when how one still know now need out from an help up here no yes time received or all thank back about email account sent payment any then only refund delivery they day card been could as message because work am by today address again number see them sorry good product after did website want shipping some customer great check tell us password';
 
 function makeWords(random: Random): string[] {
-  const syllables = ['an', 'ber', 'con', 'de', 'el', 'fin', 'gor', 'hal', 'in', 'jo', 'ka', 'lem', 'mi', 'nor', 'op', 'per', 'qui', 'ra', 'ser', 'ti', 'un', 'ver', 'wil', 'xa', 'yo', 'zen', 'ing', 'ed', 'ly', 'ment', 'tion', 's'];
+  const syllables = [
+    'an',
+    'ber',
+    'con',
+    'de',
+    'el',
+    'fin',
+    'gor',
+    'hal',
+    'in',
+    'jo',
+    'ka',
+    'lem',
+    'mi',
+    'nor',
+    'op',
+    'per',
+    'qui',
+    'ra',
+    'ser',
+    'ti',
+    'un',
+    'ver',
+    'wil',
+    'xa',
+    'yo',
+    'zen',
+    'ing',
+    'ed',
+    'ly',
+    'ment',
+    'tion',
+    's',
+  ];
   const words = new Set(head.split(' '));
-  while (words.size < vocabulary) words.add(Array.from({ length: 2 + random.below(4) }, () => random.pick(syllables)).join(''));
+  while (words.size < vocabulary)
+    words.add(Array.from({ length: 2 + random.below(4) }, () => random.pick(syllables)).join(''));
   return [...words];
 }
 

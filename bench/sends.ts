@@ -27,18 +27,35 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       const cpuBefore = program.cpuSeconds();
       const figures = await loadByHttp({ url: program.url, targets, body, seconds });
       const cpuMicros = ((program.cpuSeconds() - cpuBefore) / (figures.perSecond * seconds)) * 1e6;
-      const loopP99Ms = program === service ? ((await service.metrics()).get('switchboard_event_loop_delay_p99_seconds') ?? Number.NaN) * 1000 : 0;
+      const loopP99Ms =
+        program === service
+          ? ((await service.metrics()).get('switchboard_event_loop_delay_p99_seconds') ?? Number.NaN) * 1000
+          : 0;
       return { ...figures, cpuMicros, loopP99Ms };
     };
 
     const rows: Row[] = [];
     for (const workspaces of [1, manyWorkspaces]) {
-      const lane = await measure(reference, spread((index) => ({ path: `/lane/${workspaces}-${index % workspaces}/${index}` })));
+      const lane = await measure(
+        reference,
+        spread((index) => ({ path: `/lane/${workspaces}-${index % workspaces}/${index}` })),
+      );
       const sends = await measure(service, await conversationsOf(api, workspaces));
       rows.push(...compared(workspaces === 1 ? 'sends, 1 workspace' : `sends, ${workspaces} workspaces`, sends, lane));
       if (workspaces > 1) continue;
-      const alone = await measure(reference, spread((index) => ({ path: `/commit/${index}` })));
-      rows.push(row({ name: 'sends, 1 workspace', value: sends.perSecond, unit: '/s', reference: { name: 'commit per request', value: alone.perSecond }, target: { atLeast: 15 } }));
+      const alone = await measure(
+        reference,
+        spread((index) => ({ path: `/commit/${index}` })),
+      );
+      rows.push(
+        row({
+          name: 'sends, 1 workspace',
+          value: sends.perSecond,
+          unit: '/s',
+          reference: { name: 'commit per request', value: alone.perSecond },
+          target: { atLeast: 15 },
+        }),
+      );
     }
     return rows;
   } finally {
@@ -54,10 +71,31 @@ interface Measured extends HttpFigures {
 
 function compared(name: string, sends: Measured, lane: Measured): Row[] {
   return [
-    row({ name, value: sends.perSecond, unit: '/s', reference: { name: 'bare lane', value: lane.perSecond }, target: { atLeast: 0.6 } }),
-    row({ name: `${name}: latency p50`, value: sends.p50Ms, unit: 'ms', reference: { name: 'bare lane', value: lane.p50Ms } }),
-    row({ name: `${name}: latency p99`, value: sends.p99Ms, unit: 'ms', reference: { name: 'bare lane', value: lane.p99Ms } }),
-    row({ name: `${name}: CPU each`, value: sends.cpuMicros, unit: 'µs', reference: { name: 'bare lane', value: lane.cpuMicros } }),
+    row({
+      name,
+      value: sends.perSecond,
+      unit: '/s',
+      reference: { name: 'bare lane', value: lane.perSecond },
+      target: { atLeast: 0.6 },
+    }),
+    row({
+      name: `${name}: latency p50`,
+      value: sends.p50Ms,
+      unit: 'ms',
+      reference: { name: 'bare lane', value: lane.p50Ms },
+    }),
+    row({
+      name: `${name}: latency p99`,
+      value: sends.p99Ms,
+      unit: 'ms',
+      reference: { name: 'bare lane', value: lane.p99Ms },
+    }),
+    row({
+      name: `${name}: CPU each`,
+      value: sends.cpuMicros,
+      unit: 'µs',
+      reference: { name: 'bare lane', value: lane.cpuMicros },
+    }),
     row({ name: `${name}: event-loop delay p99`, value: sends.loopP99Ms, unit: 'ms' }),
   ];
 }

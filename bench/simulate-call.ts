@@ -1,8 +1,8 @@
 // `npm run simulate:call`: rings a workspace from the terminal. Plays the carrier and the caller against a running server by
 // the same signed webhook that a carrier uses, and prints what its agents are told while it happens. A client like any other.
 
-import { parseArgs } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { signatureOf } from '../http/signed/signatures.ts';
 
 const usage = `Rings a number of a workspace, as a caller would.
@@ -53,15 +53,26 @@ class Server {
   }
 
   async ask<Body>(method: 'GET' | 'POST', path: string, body?: object): Promise<Body> {
-    const headers: Record<string, string> = { Accept: 'application/json', ...(this.#token === '' ? {} : { Authorization: `Bearer ${this.#token}` }) };
+    const headers: Record<string, string> = {
+      Accept: 'application/json',
+      ...(this.#token === '' ? {} : { Authorization: `Bearer ${this.#token}` }),
+    };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
-    const response = await fetch(`${this.#url}/api/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+    const response = await fetch(`${this.#url}/api/v1${path}`, {
+      method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+    });
     const answer = (await response.json()) as Body & { message?: string };
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${answer.message ?? ''}`);
     return answer;
   }
 
-  async signIn(credentials: { token: string | undefined; email: string | undefined; password: string | undefined }): Promise<void> {
+  async signIn(credentials: {
+    token: string | undefined;
+    email: string | undefined;
+    password: string | undefined;
+  }): Promise<void> {
     const { token, email, password } = credentials;
     this.#token = token ?? (await this.ask<{ token: string }>('POST', '/auth/login', { email, password })).token;
   }
@@ -69,18 +80,28 @@ class Server {
   /** As a carrier delivers. Resolves to the conversation that the call is. */
   async deliver(event: object, secret: string): Promise<string> {
     const body = JSON.stringify(event);
-    const response = await fetch(`${this.#url}/api/v1/carrier/events`, { method: 'POST', body, headers: { 'Content-Type': 'application/json', 'X-Signature': signatureOf(Buffer.from(body), secret) } });
+    const response = await fetch(`${this.#url}/api/v1/carrier/events`, {
+      method: 'POST',
+      body,
+      headers: { 'Content-Type': 'application/json', 'X-Signature': signatureOf(Buffer.from(body), secret) },
+    });
     const answer = (await response.json()) as { conversationId?: string | null; message?: string };
-    if (!response.ok || answer.conversationId == null) throw new Error(`the event was not taken: ${response.status} ${answer.message ?? 'the number is released'}`);
+    if (!response.ok || answer.conversationId == null)
+      throw new Error(`the event was not taken: ${response.status} ${answer.message ?? 'the number is released'}`);
     return answer.conversationId;
   }
 
   /** What the workspace's agents are told, from now on. */
   async listen(told: (frame: Frame) => void): Promise<() => void> {
-    const socket = new WebSocket(`${this.#url.replace(/^http/, 'ws')}/agent`, ['messaging.v1', `bearer.${this.#token}`]);
+    const socket = new WebSocket(`${this.#url.replace(/^http/, 'ws')}/agent`, [
+      'messaging.v1',
+      `bearer.${this.#token}`,
+    ]);
     await new Promise<void>((ready, failed) => {
       socket.addEventListener('message', () => ready(), { once: true });
-      socket.addEventListener('close', ({ code }) => failed(new Error(`the socket closed with ${code}`)), { once: true });
+      socket.addEventListener('close', ({ code }) => failed(new Error(`the socket closed with ${code}`)), {
+        once: true,
+      });
     });
     socket.addEventListener('message', ({ data }) => told(JSON.parse(String(data)) as Frame));
     return () => socket.close();
@@ -111,7 +132,11 @@ async function main(): Promise<void> {
   const server = new Server(values.url);
   await server.signIn({ token: values.token, email: values.email, password: values.password });
   const { carrier } = await server.ask<{ carrier: { secret: string } }>('GET', '/workspace/integrations');
-  const call = { callId: `simulated-${crypto.randomUUID()}`, from: values.from, to: values.to ?? (await numberToRing(server)) };
+  const call = {
+    callId: `simulated-${crypto.randomUUID()}`,
+    from: values.from,
+    to: values.to ?? (await numberToRing(server)),
+  };
   const deliver = (event: object): Promise<string> => server.deliver({ ...call, ...event }, carrier.secret);
 
   const line = new Line();
@@ -123,7 +148,8 @@ async function main(): Promise<void> {
     line.follow(await deliver({ type: 'ringing' }));
     process.once('SIGINT', hangUp);
     if (values['hang-up-after'] !== undefined) patience = setTimeout(hangUp, Number(values['hang-up-after']) * 1000);
-    line.onVoicemail = () => void deliver({ type: 'voicemail_left', durationMs: 3000, transcript: values.say }).then(hangUp, line.fail);
+    line.onVoicemail = () =>
+      void deliver({ type: 'voicemail_left', durationMs: 3000, transcript: values.say }).then(hangUp, line.fail);
     if (values.answer) talk(server, line, Number(values.pace) * 1000).catch(line.fail);
     await line.over;
     await printTimeline(server, line.conversationId);
@@ -136,7 +162,8 @@ async function main(): Promise<void> {
 async function printTimeline(server: Server, conversationId: string): Promise<void> {
   const { events, status } = await server.ask<Call>('GET', `/calls/${conversationId}`);
   say(`\nThe call is ${status}. Its timeline:`);
-  for (const { eventType, createdAt, ...detail } of events) say(`  ${createdAt}  ${eventType}${Object.keys(detail).length === 0 ? '' : ` ${JSON.stringify(detail)}`}`);
+  for (const { eventType, createdAt, ...detail } of events)
+    say(`  ${createdAt}  ${eventType}${Object.keys(detail).length === 0 ? '' : ` ${JSON.stringify(detail)}`}`);
 }
 
 /** What the agents are told of the one call, as it comes. */
@@ -170,7 +197,12 @@ class Line {
     }
     if (frame.conversationId !== this.conversationId) return;
     const { call, message } = frame.data ?? {};
-    const shown = call === undefined ? (message === undefined ? '' : `${message.senderType}: ${message.body}`) : `${call.state}${call.ringingAgentIds.length === 0 ? '' : `, rings ${call.ringingAgentIds.length}`}`;
+    const shown =
+      call === undefined
+        ? message === undefined
+          ? ''
+          : `${message.senderType}: ${message.body}`
+        : `${call.state}${call.ringingAgentIds.length === 0 ? '' : `, rings ${call.ringingAgentIds.length}`}`;
     say(`  ${frame.at}  ${frame.type}  ${shown}`);
     if (frame.type === 'call.ringing' && call?.state === 'voicemail') this.onVoicemail();
     if (frame.type === 'call.ended') this.#end();
@@ -188,9 +220,16 @@ async function talk(server: Server, line: Line, paceMs: number): Promise<void> {
 async function numberToRing(server: Server): Promise<string> {
   const { numbers } = await server.ask<{ numbers: { e164: string }[] }>('GET', '/phone-numbers?limit=1');
   if (numbers[0] !== undefined) return numbers[0].e164;
-  const { available } = await server.ask<{ available: { e164: string }[] }>('POST', '/phone-numbers/available', { areaCode: '415', limit: 1 });
+  const { available } = await server.ask<{ available: { e164: string }[] }>('POST', '/phone-numbers/available', {
+    areaCode: '415',
+    limit: 1,
+  });
   if (available[0] === undefined) throw new Error('there is no number to be had');
-  const claimed = await server.ask<{ e164: string }>('POST', '/phone-numbers', { e164: available[0].e164, displayName: 'Claimed to try it', routingStrategy: 'all_agents' });
+  const claimed = await server.ask<{ e164: string }>('POST', '/phone-numbers', {
+    e164: available[0].e164,
+    displayName: 'Claimed to try it',
+    routingStrategy: 'all_agents',
+  });
   say(`claimed ${claimed.e164} for it`);
   return claimed.e164;
 }

@@ -23,16 +23,33 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     const measure = async (callers: readonly Caller[]): Promise<SocketFigures> => {
       await loadBySockets({ callers, callsUnderWay, seconds: warmSeconds });
       const figures = await loadBySockets({ callers, callsUnderWay, seconds });
-      if (Object.keys(figures.failures).length > 0) throw new Error(`calls were answered with ${toldOf(figures.failures)}`);
+      if (Object.keys(figures.failures).length > 0)
+        throw new Error(`calls were answered with ${toldOf(figures.failures)}`);
       for (const { client } of callers) client.close();
       return figures;
     };
     const bare = await measure(await bareCallers(reference.url));
     const calls = await measure(await visitorCallers(new Api(service)));
     return [
-      row({ name: 'socket calls', value: calls.perSecond, unit: '/s', reference: { name: 'bare socket on the lane', value: bare.perSecond }, target: { atLeast: 0.6 } }),
-      row({ name: 'socket calls: latency p50', value: calls.p50Ms, unit: 'ms', reference: { name: 'bare socket on the lane', value: bare.p50Ms } }),
-      row({ name: 'socket calls: latency p99', value: calls.p99Ms, unit: 'ms', reference: { name: 'bare socket on the lane', value: bare.p99Ms } }),
+      row({
+        name: 'socket calls',
+        value: calls.perSecond,
+        unit: '/s',
+        reference: { name: 'bare socket on the lane', value: bare.perSecond },
+        target: { atLeast: 0.6 },
+      }),
+      row({
+        name: 'socket calls: latency p50',
+        value: calls.p50Ms,
+        unit: 'ms',
+        reference: { name: 'bare socket on the lane', value: bare.p50Ms },
+      }),
+      row({
+        name: 'socket calls: latency p99',
+        value: calls.p99Ms,
+        unit: 'ms',
+        reference: { name: 'bare socket on the lane', value: bare.p99Ms },
+      }),
     ];
   } finally {
     await Promise.all([service.stop(), reference.stop()]);
@@ -40,8 +57,19 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
 }
 
 function bareCallers(url: string): Promise<Caller[]> {
-  const text = JSON.stringify({ id: 1, type: 'call', method: 'widget.sendMessage', params: { conversationId: '0'.repeat(36), body: messageText } });
-  return Promise.all(Array.from({ length: sockets }, async () => ({ client: await SocketClient.open(`${url}/calls`), callText: () => text, statusOf: () => 201 })));
+  const text = JSON.stringify({
+    id: 1,
+    type: 'call',
+    method: 'widget.sendMessage',
+    params: { conversationId: '0'.repeat(36), body: messageText },
+  });
+  return Promise.all(
+    Array.from({ length: sockets }, async () => ({
+      client: await SocketClient.open(`${url}/calls`),
+      callText: () => text,
+      statusOf: () => 201,
+    })),
+  );
 }
 
 async function visitorCallers(api: Api): Promise<Caller[]> {
@@ -56,7 +84,12 @@ async function visitorCallers(api: Api): Promise<Caller[]> {
         client,
         callText() {
           id += 1;
-          return JSON.stringify({ id, type: 'call', method: 'widget.sendMessage', params: { conversationId, body: messageText } });
+          return JSON.stringify({
+            id,
+            type: 'call',
+            method: 'widget.sendMessage',
+            params: { conversationId, body: messageText },
+          });
         },
         statusOf: replyStatus,
       };

@@ -23,10 +23,16 @@ export class SocketClient {
   }
 
   /** Resolves when the server has agreed; frames may have come by then. `url` as in http://host:port/path, or https. */
-  static open(url: string, options: { protocols?: readonly string[]; onText?: (payload: Buffer) => void } = {}): Promise<SocketClient> {
+  static open(
+    url: string,
+    options: { protocols?: readonly string[]; onText?: (payload: Buffer) => void } = {},
+  ): Promise<SocketClient> {
     const { protocol, hostname, port, pathname, host } = new URL(url);
     const { protocols = [], onText } = options;
-    const socket = protocol === 'https:' ? connectTls({ port: Number(port || 443), host: hostname }) : connect(Number(port || 80), hostname);
+    const socket =
+      protocol === 'https:'
+        ? connectTls({ port: Number(port || 443), host: hostname })
+        : connect(Number(port || 80), hostname);
     socket.setNoDelay(true);
     const client = new SocketClient(socket);
     if (onText !== undefined) client.onText = onText;
@@ -88,7 +94,8 @@ export class SocketClient {
       const short = (bytes[at + 1] ?? 0) & 0x7f;
       const headLength = short === 127 ? 10 : short === 126 ? 4 : 2;
       if (bytes.length - at < headLength) break;
-      const length = short === 127 ? Number(bytes.readBigUInt64BE(at + 2)) : short === 126 ? bytes.readUInt16BE(at + 2) : short;
+      const length =
+        short === 127 ? Number(bytes.readBigUInt64BE(at + 2)) : short === 126 ? bytes.readUInt16BE(at + 2) : short;
       const end = at + headLength + length;
       if (bytes.length < end) break;
       this.#take((bytes[at] ?? 0) & 0x0f, bytes.subarray(at + headLength, end));
@@ -124,7 +131,10 @@ export function openServiceSocket(url: string, namespace: 'agent' | 'visitor', t
       isReady ||= payload.includes('"type":"ready"');
       if (isReady) void opening.then(resolve);
     };
-    const opening = SocketClient.open(`${url}/${namespace}`, { protocols: ['messaging.v1', `bearer.${token}`], onText });
+    const opening = SocketClient.open(`${url}/${namespace}`, {
+      protocols: ['messaging.v1', `bearer.${token}`],
+      onText,
+    });
     opening.then((client) => {
       client.onClose = () => reject(new Error(`the ${namespace} socket was closed before it was ready`));
     }, reject);

@@ -78,5 +78,11 @@ export async function loadBySockets({ callers, callsUnderWay, seconds }: SocketL
     ),
   );
   const perSecond = latenciesMs.length / ((performance.now() - startedMs) / 1000);
-  return { perSecond, p50Ms: percentile(latenciesMs, 0.5), p99Ms: percentile(latenciesMs, 0.99), answers: latenciesMs.length, failures };
+  return {
+    perSecond,
+    p50Ms: percentile(latenciesMs, 0.5),
+    p99Ms: percentile(latenciesMs, 0.99),
+    answers: latenciesMs.length,
+    failures,
+  };
 }

@@ -17,21 +17,40 @@ const targets = { mb: { below: 180 }, gzippedMb: { below: 65 }, listensMs: { bel
 
 export async function run({ quick }: BenchOptions): Promise<Row[]> {
   const count = quick ? 3 : starts;
-  const rows = [row({ name: 'npm start: first start to listening, p50', value: await middleStart(count, (dataDir) => startService(dataDir)), unit: 'ms', target: targets.listensMs })];
+  const rows = [
+    row({
+      name: 'npm start: first start to listening, p50',
+      value: await middleStart(count, (dataDir) => startService(dataDir)),
+      unit: 'ms',
+      target: targets.listensMs,
+    }),
+  ];
   if (!existsSync(executable)) {
     process.stderr.write('there is no dist/switchboard; npm run build makes it\n');
     return rows;
   }
   const cacheDir = makeDataDir();
   try {
-    const first = await middleStart(count, (dataDir) => startExecutable(executable, { dataDir, cacheDir: join(dataDir, 'cache') }));
+    const first = await middleStart(count, (dataDir) =>
+      startExecutable(executable, { dataDir, cacheDir: join(dataDir, 'cache') }),
+    );
     const later = await middleStart(count, (dataDir) => startExecutable(executable, { dataDir, cacheDir }));
     rows.push(
       row({ name: 'executable', value: statSync(executable).size / 1e6, unit: 'MB', target: targets.mb }),
-      row({ name: 'executable, gzipped', value: (await gzippedBytes(executable)) / 1e6, unit: 'MB', target: targets.gzippedMb }),
+      row({
+        name: 'executable, gzipped',
+        value: (await gzippedBytes(executable)) / 1e6,
+        unit: 'MB',
+        target: targets.gzippedMb,
+      }),
       row({ name: 'executable: first start to listening, p50', value: first, unit: 'ms', target: targets.listensMs }),
       row({ name: 'executable: a start after it to listening, p50', value: later, unit: 'ms' }),
-      row({ name: 'executable: resident memory after start', value: await idleMb(cacheDir), unit: 'MB', target: targets.idleMb }),
+      row({
+        name: 'executable: resident memory after start',
+        value: await idleMb(cacheDir),
+        unit: 'MB',
+        target: targets.idleMb,
+      }),
     );
     return rows;
   } finally {

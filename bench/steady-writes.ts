@@ -14,7 +14,9 @@ export interface SteadyWrites {
 
 /** Milliseconds of each. One that must wait for a connection waits on the clock of its own request. Rejects when one is refused. */
 export async function writeSteadily({ url, requests, perSecond, until }: SteadyWrites): Promise<number[]> {
-  const all = await Promise.all(requests.map(async (request) => ({ connection: await HttpConnection.open(url), request })));
+  const all = await Promise.all(
+    requests.map(async (request) => ({ connection: await HttpConnection.open(url), request })),
+  );
   const free = [...all];
   const timesMs: number[] = [];
   const waiting: number[] = [];

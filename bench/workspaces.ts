@@ -5,10 +5,10 @@
 
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { handshakeMs } from '../engine/limits.ts';
 import { systemCaller } from '../engine/runtime/caller.ts';
 import { silentLog } from '../engine/runtime/log.ts';
 import { register } from '../engine/team/joining.ts';
-import { handshakeMs } from '../engine/limits.ts';
 import { readConfig } from '../http/process/config.ts';
 import { serve } from '../http/serve.ts';
 import { randomFrom } from '../test/support/seeded.ts';
@@ -97,20 +97,61 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     const reference = { name: `${fewWorkspaces} workspaces` };
     const logs = `after a kill, ${count.toLocaleString('en-US')} logs left`;
     return [
-      row({ name: 'opening a workspace: time of the event loop p50', value: percentile(opened.timesMs, 0.5), unit: 'ms', target: { below: 3 } }),
-      row({ name: 'opening a workspace: time of the event loop p99', value: percentile(opened.timesMs, 0.99), unit: 'ms' }),
+      row({
+        name: 'opening a workspace: time of the event loop p50',
+        value: percentile(opened.timesMs, 0.5),
+        unit: 'ms',
+        target: { below: 3 },
+      }),
+      row({
+        name: 'opening a workspace: time of the event loop p99',
+        value: percentile(opened.timesMs, 0.99),
+        unit: 'ms',
+      }),
       row({ name: 'opening a workspace: CPU, mean', value: opened.cpuMs, unit: 'ms', target: { below: 3 } }),
       row({ name: 'resident memory per open workspace', value: bytesEach / 1e6, unit: 'MB', target: { below: 0.7 } }),
       row({ name, value: many.perSecond, unit: '/s', reference: { ...reference, value: few.perSecond } }),
-      row({ name: `${name}: latency p50`, value: many.p50Ms, unit: 'ms', reference: { ...reference, value: few.p50Ms } }),
-      row({ name: `${name}: latency p99`, value: many.p99Ms, unit: 'ms', reference: { ...reference, value: few.p99Ms } }),
+      row({
+        name: `${name}: latency p50`,
+        value: many.p50Ms,
+        unit: 'ms',
+        reference: { ...reference, value: few.p50Ms },
+      }),
+      row({
+        name: `${name}: latency p99`,
+        value: many.p99Ms,
+        unit: 'ms',
+        reference: { ...reference, value: few.p99Ms },
+      }),
       row({ name: `${name}: CPU each`, value: many.cpuMs, unit: 'ms', reference: { ...reference, value: few.cpuMs } }),
-      row({ name: `${name}: event-loop delay p99`, value: many.loopP99Ms, unit: 'ms', reference: { ...reference, value: few.loopP99Ms } }),
+      row({
+        name: `${name}: event-loop delay p99`,
+        value: many.loopP99Ms,
+        unit: 'ms',
+        reference: { ...reference, value: few.loopP99Ms },
+      }),
       row({ name: `${name}: files open`, value: many.open, unit: '', target: { below: maxOpen + 1 } }),
       row({ name: `${name}: resident memory`, value: bytes / 1e6, unit: 'MB', target: { below: 400 } }),
-      row({ name: `first answer ${logs}`, value: back.firstMs, unit: 'ms', reference: { name: 'after a stop', value: cleanMs }, target: { below: 1.5 } }),
-      row({ name: `first answer ${logs}: CPU`, value: back.firstCpuMs, unit: 'ms', reference: { name: 'after a stop', value: cleanCpuMs }, target: { below: 1.5 } }),
-      row({ name: `${offered} offers that ran out meanwhile taken back after it`, value: back.offersMs, unit: 'ms', target: { below: 1000 } }),
+      row({
+        name: `first answer ${logs}`,
+        value: back.firstMs,
+        unit: 'ms',
+        reference: { name: 'after a stop', value: cleanMs },
+        target: { below: 1.5 },
+      }),
+      row({
+        name: `first answer ${logs}: CPU`,
+        value: back.firstCpuMs,
+        unit: 'ms',
+        reference: { name: 'after a stop', value: cleanCpuMs },
+        target: { below: 1.5 },
+      }),
+      row({
+        name: `${offered} offers that ran out meanwhile taken back after it`,
+        value: back.offersMs,
+        unit: 'ms',
+        target: { below: 1000 },
+      }),
       row({ name: 'every workspace looked into after it', value: back.lookedMs, unit: 'ms' }),
       row({ name: `until then, reads in ${healthy} workspaces: latency p99`, value: back.healthyP99Ms, unit: 'ms' }),
     ];
@@ -120,8 +161,14 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
 }
 
 /** In this process: what `engine.workspace()` takes, which opens on the loop. Milliseconds each, and of the thread's CPU on average, which others at work do not make longer. */
-async function timeOpenings(dataDir: string, workspaceIds: readonly string[]): Promise<{ timesMs: number[]; cpuMs: number }> {
-  const running = await serve({ config: readConfig({ DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off' }), log: silentLog });
+async function timeOpenings(
+  dataDir: string,
+  workspaceIds: readonly string[],
+): Promise<{ timesMs: number[]; cpuMs: number }> {
+  const running = await serve({
+    config: readConfig({ DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off' }),
+    log: silentLog,
+  });
   const { engine } = running.services;
   while (engine.figures.filesWaiting > 0) await pause(lookEveryMs);
   const timesMs: number[] = [];
@@ -170,7 +217,11 @@ async function comeBack(dataDir: string, tokens: readonly string[]): Promise<Ret
     const asking = (async () => {
       for (let index = 0; isLooking; index += 1) {
         const sentMs = performance.now();
-        await requireGood(await fetch(`${service.url}/api/v1/conversations/queue`, { headers: headersOf(tokens[offered + (index % healthy)] ?? '') }));
+        await requireGood(
+          await fetch(`${service.url}/api/v1/conversations/queue`, {
+            headers: headersOf(tokens[offered + (index % healthy)] ?? ''),
+          }),
+        );
         // Their own files are opened first.
         if (index >= healthy) timesMs.push(performance.now() - sentMs);
         await pause(askEveryMs);
@@ -189,23 +240,39 @@ async function comeBack(dataDir: string, tokens: readonly string[]): Promise<Ret
 /** All was looked into after the start, and no file waits to be opened. */
 const isQuiet = (figures: ReadonlyMap<string, number>): boolean => figures.get('switchboard_files_waiting') === 0;
 
-async function untilFigures(service: ServiceProgram, isSo: (figures: ReadonlyMap<string, number>) => boolean): Promise<void> {
+async function untilFigures(
+  service: ServiceProgram,
+  isSo: (figures: ReadonlyMap<string, number>) => boolean,
+): Promise<void> {
   while (!isSo(await service.metrics())) await pause(lookEveryMs);
 }
 
 /** By commands: their passwords would take an hour. The tokens are of the owners. */
 async function makeWorkspaces(dataDir: string, count: number): Promise<{ tokens: string[]; workspaceIds: string[] }> {
-  const running = await serve({ config: readConfig({ DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off' }), log: silentLog });
+  const running = await serve({
+    config: readConfig({ DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off' }),
+    log: silentLog,
+  });
   const { engine, directory, ids, accessTokens, clock } = running.services;
   const tokens: string[] = [];
   const workspaceIds: string[] = [];
   for (let index = 0; index < count; index += 1) {
     const [workspaceId, agentId] = [ids.uuid(), ids.uuid()];
-    const owner = { workspaceId, agentId, email: `owner${index}@example.com`, name: `Shop ${index}`, subdomain: `shop-${index}` };
+    const owner = {
+      workspaceId,
+      agentId,
+      email: `owner${index}@example.com`,
+      name: `Shop ${index}`,
+      subdomain: `shop-${index}`,
+    };
     await directory.withWorkspace(owner, {
       async make(subdomain) {
         await engine.create(workspaceId);
-        return engine.execute(register, { workspaceId, caller: systemCaller, params: { agentId, email: owner.email, passwordHash: 'none', workspaceName: owner.name, subdomain } });
+        return engine.execute(register, {
+          workspaceId,
+          caller: systemCaller,
+          params: { agentId, email: owner.email, passwordHash: 'none', workspaceName: owner.name, subdomain },
+        });
       },
       remove: () => engine.discard(workspaceId),
     });
@@ -217,7 +284,10 @@ async function makeWorkspaces(dataDir: string, count: number): Promise<{ tokens:
 }
 
 /** Each connection asks as soon as it was answered, each time in another workspace. */
-async function use(service: ServiceProgram, { tokens, seconds }: { tokens: readonly string[]; seconds: number }): Promise<Use> {
+async function use(
+  service: ServiceProgram,
+  { tokens, seconds }: { tokens: readonly string[]; seconds: number },
+): Promise<Use> {
   const random = randomFrom(seed);
   const times: number[] = [];
   await service.metrics();
@@ -248,10 +318,15 @@ async function use(service: ServiceProgram, { tokens, seconds }: { tokens: reado
 }
 
 /** So that each has a log of its own when the service is killed. */
-async function writeTo(service: ServiceProgram, tokens: readonly string[], untilMs = Number.POSITIVE_INFINITY): Promise<void> {
+async function writeTo(
+  service: ServiceProgram,
+  tokens: readonly string[],
+  untilMs = Number.POSITIVE_INFINITY,
+): Promise<void> {
   const left = [...tokens];
   const work = async (): Promise<void> => {
-    for (let token = left.pop(); token !== undefined && performance.now() < untilMs; token = left.pop()) await write(service, headersOf(token));
+    for (let token = left.pop(); token !== undefined && performance.now() < untilMs; token = left.pop())
+      await write(service, headersOf(token));
   };
   await Promise.all(Array.from({ length: connections }, work));
 }
@@ -263,13 +338,33 @@ async function write(service: ServiceProgram, headers: Record<string, string>): 
 /** A ticket, offered by the owner to the owner. */
 async function offerTicket(service: ServiceProgram, token: string): Promise<void> {
   const headers = headersOf(token);
-  const { agent } = JSON.parse(await requireGood(await fetch(`${service.url}/api/v1/me`, { headers }))) as { agent: { id: string } };
-  const { id, version } = JSON.parse(await post(service, '/tickets', { headers, body: { customerEmail: 'kim@customer.example', subject: 'Your order', body: 'It is on its way.' } })) as { id: string; version: number };
-  await post(service, `/conversations/${id}/assign-to-agent`, { headers, body: { agentId: agent.id, expectedVersion: version } });
+  const { agent } = JSON.parse(await requireGood(await fetch(`${service.url}/api/v1/me`, { headers }))) as {
+    agent: { id: string };
+  };
+  const { id, version } = JSON.parse(
+    await post(service, '/tickets', {
+      headers,
+      body: { customerEmail: 'kim@customer.example', subject: 'Your order', body: 'It is on its way.' },
+    }),
+  ) as { id: string; version: number };
+  await post(service, `/conversations/${id}/assign-to-agent`, {
+    headers,
+    body: { agentId: agent.id, expectedVersion: version },
+  });
 }
 
-async function post(service: ServiceProgram, path: string, { headers, body }: { headers: Record<string, string>; body: object }): Promise<string> {
-  return requireGood(await fetch(`${service.url}/api/v1${path}`, { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }));
+async function post(
+  service: ServiceProgram,
+  path: string,
+  { headers, body }: { headers: Record<string, string>; body: object },
+): Promise<string> {
+  return requireGood(
+    await fetch(`${service.url}/api/v1${path}`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  );
 }
 
 /** The body. */

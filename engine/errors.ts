@@ -46,7 +46,10 @@ export const refusals = {
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },
   conflict: { status: 409, message: 'It exists already.' },
   stale_version: { status: 409, message: 'It has changed since you read it.' },
-  illegal_status_transition: { status: 409, message: 'The conversation cannot move to this status from the one it has.' },
+  illegal_status_transition: {
+    status: 409,
+    message: 'The conversation cannot move to this status from the one it has.',
+  },
   already_assigned: { status: 409, message: 'Somebody else has the conversation.' },
   /** Of what is no call, not_assigned says how it stands, not who may not. */
   nobody_assigned: { status: 409, message: 'Nobody has the conversation.', told: 'not_assigned' },
@@ -66,15 +69,24 @@ export const refusals = {
   range_too_large: { status: 422, message: 'The range is longer than 365 days.' },
   semantic_error: { status: 422, message: 'The request breaks a rule.' },
   channel_not_available: { status: 422, message: 'This channel is not offered yet.' },
-  channel_not_sendable: { status: 422, message: 'Nothing is sent on this channel: enrol a factor and check its codes.' },
+  channel_not_sendable: {
+    status: 422,
+    message: 'Nothing is sent on this channel: enrol a factor and check its codes.',
+  },
   preview_not_available: { status: 422, message: 'This channel is not offered yet and cannot be enabled.' },
   /** What the factor's endpoints answer for channel_not_enabled (specification 7). */
   totp_not_enabled: { status: 422, message: 'The service does not use this channel.', told: 'channel_not_enabled' },
   rate_limited: { status: 429, message: 'Too many requests. Wait before you try again.' },
-  site_bootstrap_failed: { status: 500, message: 'The workspace has no site, and none could be made for its first ticket.' },
+  site_bootstrap_failed: {
+    status: 500,
+    message: 'The workspace has no site, and none could be made for its first ticket.',
+  },
   server_error: { status: 500, message: 'Something went wrong here. Try again later.' },
   format_not_implemented: { status: 501, message: 'Only the format json is offered.' },
-  email_provider_error: { status: 502, message: 'The provider of the email domain did not do its part. Try again later.' },
+  email_provider_error: {
+    status: 502,
+    message: 'The provider of the email domain did not do its part. Try again later.',
+  },
   email_provider_not_configured: { status: 503, message: 'No provider for email domains is configured.' },
   embedding_unavailable: { status: 503, message: 'Embedding is switched off or not working right now.' },
   storage_not_configured: { status: 503, message: 'No storage for files is configured.' },
@@ -105,7 +117,12 @@ export class Refusal {
   /** Seconds after which another try may be welcome; told beside the slug, not in the detail (specification 7). */
   readonly retryAfter: number | undefined;
 
-  constructor(slug: Slug, message: string, detail: object | undefined, more: { readonly cause?: unknown; readonly retryAfter?: number | undefined } = {}) {
+  constructor(
+    slug: Slug,
+    message: string,
+    detail: object | undefined,
+    more: { readonly cause?: unknown; readonly retryAfter?: number | undefined } = {},
+  ) {
     this.slug = slug;
     this.message = message;
     this.detail = detail;
@@ -119,7 +136,10 @@ export class Refusal {
 }
 
 /** Leaves the command with a refusal; what it wrote is undone. */
-export function refuse(slug: Slug, options: { message?: string; detail?: object; cause?: unknown; retryAfter?: number } = {}): never {
+export function refuse(
+  slug: Slug,
+  options: { message?: string; detail?: object; cause?: unknown; retryAfter?: number } = {},
+): never {
   throw new Refusal(slug, options.message ?? refusals[slug].message, options.detail, options);
 }
 

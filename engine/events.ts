@@ -2,8 +2,8 @@
 // webhook subscriptions are made from this list; a type that is not in it does not compile as one.
 
 import type { Channel } from '../store/conversations/conversations.ts';
-import type { Context } from './runtime/context.ts';
 import type { Scope } from './rights/scopes.ts';
+import type { Context } from './runtime/context.ts';
 import { feedWebhooks } from './webhook-feed.ts';
 
 /** Who may be told of something in a conversation. Agents by the rules of access.ts; the visitor when it is theirs to know. */
@@ -27,10 +27,18 @@ export type Audience =
 /** Stored and numbered. `data` names the member of the record it carries, `visitorToo` that its customer may be told. */
 export const events = {
   'conversation.created': { summary: 'A conversation began.', data: 'conversation', visitorToo: false },
-  'conversation.updated': { summary: 'A conversation changed: status, assignment, department, tags, rating.', data: 'conversation', visitorToo: true },
+  'conversation.updated': {
+    summary: 'A conversation changed: status, assignment, department, tags, rating.',
+    data: 'conversation',
+    visitorToo: true,
+  },
   'conversation.closed': { summary: 'A solved conversation closed by itself.', data: 'conversation', visitorToo: true },
   'message.created': { summary: 'A message was written.', data: 'message', visitorToo: true },
-  'message.updated': { summary: 'What became of a message that was mailed: it was sent, or it failed.', data: 'message', visitorToo: false },
+  'message.updated': {
+    summary: 'What became of a message that was mailed: it was sent, or it failed.',
+    data: 'message',
+    visitorToo: false,
+  },
   'message.read': { summary: 'One side read what the other wrote.', data: 'read', visitorToo: true },
   'note.created': { summary: 'A note was written.', data: 'note', visitorToo: false },
   'note.updated': { summary: 'A note was rewritten.', data: 'note', visitorToo: false },
@@ -38,28 +46,81 @@ export const events = {
   'assignment.pending': { summary: 'A conversation was offered to an agent.', data: 'conversation', visitorToo: false },
   'assignment.accepted': { summary: 'The offer was accepted.', data: 'conversation', visitorToo: false },
   'assignment.declined': { summary: 'The offer was declined.', data: 'conversation', visitorToo: false },
-  'assignment.cancelled': { summary: 'The offer was taken back or overtaken.', data: 'conversation', visitorToo: false },
-  'assignment.expired': { summary: 'Thirty seconds passed without an answer.', data: 'conversation', visitorToo: false },
-  'call.ringing': { summary: 'A call rings. Told again when those it rings for change; none are left when it goes to voicemail.', data: 'call', visitorToo: false },
+  'assignment.cancelled': {
+    summary: 'The offer was taken back or overtaken.',
+    data: 'conversation',
+    visitorToo: false,
+  },
+  'assignment.expired': {
+    summary: 'Thirty seconds passed without an answer.',
+    data: 'conversation',
+    visitorToo: false,
+  },
+  'call.ringing': {
+    summary: 'A call rings. Told again when those it rings for change; none are left when it goes to voicemail.',
+    data: 'call',
+    visitorToo: false,
+  },
   'call.answered': { summary: 'An agent answered a call.', data: 'call', visitorToo: false },
   'call.on_hold': { summary: 'The caller was put on hold.', data: 'call', visitorToo: false },
   'call.resumed': { summary: 'The caller is off hold.', data: 'call', visitorToo: false },
   'call.transferred': { summary: 'A call moved to another agent or department.', data: 'call', visitorToo: false },
-  'call.ended': { summary: 'A call ended. Told again when the carrier adds its duration or recording.', data: 'call', visitorToo: false },
-  'call.voicemail_left': { summary: 'A caller left a voicemail. Told again when its transcript is there.', data: 'call', visitorToo: false },
+  'call.ended': {
+    summary: 'A call ended. Told again when the carrier adds its duration or recording.',
+    data: 'call',
+    visitorToo: false,
+  },
+  'call.voicemail_left': {
+    summary: 'A caller left a voicemail. Told again when its transcript is there.',
+    data: 'call',
+    visitorToo: false,
+  },
   'agent.updated': { summary: 'An agent joined, changed or left.', data: 'agent', visitorToo: false },
   'department.created': { summary: 'A department was made.', data: 'department', visitorToo: false },
-  'department.updated': { summary: 'A department was renamed, is or is no longer the default, or others are in it.', data: 'department', visitorToo: false },
-  'department.deleted': { summary: 'A department was deleted. It is told as it was.', data: 'department', visitorToo: false },
-  'workspace.updated': { summary: 'The workspace\'s record changed: its name, time zone, language, ways of working, or the state of its email domain.', data: 'workspace', visitorToo: false },
-  'settings.updated': { summary: 'Routing, closing, ratings or the default department changed.', data: 'settings', visitorToo: false },
+  'department.updated': {
+    summary: 'A department was renamed, is or is no longer the default, or others are in it.',
+    data: 'department',
+    visitorToo: false,
+  },
+  'department.deleted': {
+    summary: 'A department was deleted. It is told as it was.',
+    data: 'department',
+    visitorToo: false,
+  },
+  'workspace.updated': {
+    summary:
+      "The workspace's record changed: its name, time zone, language, ways of working, or the state of its email domain.",
+    data: 'workspace',
+    visitorToo: false,
+  },
+  'settings.updated': {
+    summary: 'Routing, closing, ratings or the default department changed.',
+    data: 'settings',
+    visitorToo: false,
+  },
   'site.created': { summary: 'A site was made.', data: 'site', visitorToo: false },
   'site.updated': { summary: 'A site changed.', data: 'site', visitorToo: false },
-  'saved_reply.created': { summary: 'A saved reply of the workspace was written. Personal ones are told to nobody.', data: 'savedReply', visitorToo: false },
-  'saved_reply.updated': { summary: 'A saved reply of the workspace was changed.', data: 'savedReply', visitorToo: false },
-  'saved_reply.deleted': { summary: 'A saved reply of the workspace was deleted, or made personal.', data: 'savedReply', visitorToo: false },
+  'saved_reply.created': {
+    summary: 'A saved reply of the workspace was written. Personal ones are told to nobody.',
+    data: 'savedReply',
+    visitorToo: false,
+  },
+  'saved_reply.updated': {
+    summary: 'A saved reply of the workspace was changed.',
+    data: 'savedReply',
+    visitorToo: false,
+  },
+  'saved_reply.deleted': {
+    summary: 'A saved reply of the workspace was deleted, or made personal.',
+    data: 'savedReply',
+    visitorToo: false,
+  },
   'visitor.online': { summary: 'A visitor opened a page with the widget.', data: 'visitor', visitorToo: false },
-  'visitor.updated': { summary: 'A visitor said who it is, was blocked or unblocked.', data: 'visitor', visitorToo: false },
+  'visitor.updated': {
+    summary: 'A visitor said who it is, was blocked or unblocked.',
+    data: 'visitor',
+    visitorToo: false,
+  },
   'kb.job.updated': { summary: 'A crawl was queued, moved on, or ended.', data: 'job', visitorToo: false },
   'visitor.page_viewed': { summary: 'A visitor went to another page.', data: 'visitor', visitorToo: false },
   'goal.completed': { summary: 'A visitor completed a goal.', data: 'completion', visitorToo: false },
@@ -94,7 +155,10 @@ export function scopeOfEvent(type: EventType): Scope {
 }
 
 /** Stores an event in the command's transaction; sockets are told when it is durable, webhooks after. */
-export function tell(ctx: Context, event: { type: EventType; conversationId?: string; audience: Audience; data: object }): void {
+export function tell(
+  ctx: Context,
+  event: { type: EventType; conversationId?: string; audience: Audience; data: object },
+): void {
   ctx.emit(event);
   feedWebhooks(ctx, 'events', { ...event, scope: scopeOfEvent(event.type), seq: ctx.events.at(-1)?.seq });
 }

@@ -51,7 +51,9 @@ const linkish = /:\/\/|[@＠]|[.。．｡](?=\p{L}{2})/u;
 
 /** A name of somebody's choosing, for a text that speaks for the service: one line, so many characters, and nothing in it that becomes a link. */
 export function plainName(name: string, maxChars = maxNameChars): string {
-  const words = oneLine(name).split(' ').map((word) => (linkish.test(word) ? word.replace(/:\/+/gu, ': ').replace(/([@＠.。．｡/])(?=\S)/gu, '$1 ') : word));
+  const words = oneLine(name)
+    .split(' ')
+    .map((word) => (linkish.test(word) ? word.replace(/:\/+/gu, ': ').replace(/([@＠.。．｡/])(?=\S)/gu, '$1 ') : word));
   const line = words.join(' ');
   const short = firstChars(line, maxChars);
   return short.length < line.length ? `${short.trimEnd()}…` : line;

@@ -31,7 +31,12 @@ export function parseMailbox(text: string): Mailbox | undefined {
   const close = text.indexOf('>', open);
   const bracketed = open >= 0 && close > open;
   const address = (bracketed ? text.slice(open + 1, close) : text).trim();
-  const name = bracketed ? oneLine(text.slice(0, open)).replace(/^"([^]*)"$/, '$1').replace(/\\(.)/g, '$1').trim() : '';
+  const name = bracketed
+    ? oneLine(text.slice(0, open))
+        .replace(/^"([^]*)"$/, '$1')
+        .replace(/\\(.)/g, '$1')
+        .trim()
+    : '';
   if (!isAddress(address) && !isMailerDaemon(address)) return undefined;
   return { address: comparable(address), name: name === '' ? null : name };
 }
@@ -120,12 +125,14 @@ function isMailId(id: string): boolean {
 }
 
 /** What mail clients put before the subject of an answer or a forward, in the languages they speak. */
-const subjectPrefix = /^\s*(?:\[[^\]]{0,40}\]\s*)?(?:re|fwd?|aw|wg|sv|vs|antw|vb|doorst|rv|res|enc|tr|réf|rif|odp|pd|ynt|ilt|vá|továbbítás|回复|答复|转发|回覆|轉寄|返信|転送)\s*(?:\[\d{1,4}\]|\(\d{1,4}\)|\^\d{1,4})?\s*[:：]/iu;
+const subjectPrefix =
+  /^\s*(?:\[[^\]]{0,40}\]\s*)?(?:re|fwd?|aw|wg|sv|vs|antw|vb|doorst|rv|res|enc|tr|réf|rif|odp|pd|ynt|ilt|vá|továbbítás|回复|答复|转发|回覆|轉寄|返信|転送)\s*(?:\[\d{1,4}\]|\(\d{1,4}\)|\^\d{1,4})?\s*[:：]/iu;
 const maxPrefixes = 50;
 
 /** The subject without Re: and Fwd:, in lower case, with single spaces: what mails of one thread have in common. */
 export function subjectKeyOf(subject: string): string {
   let rest = oneLine(subject).slice(0, maxMailIdChars);
-  for (let count = 0; count < maxPrefixes && subjectPrefix.test(rest); count += 1) rest = rest.replace(subjectPrefix, '');
+  for (let count = 0; count < maxPrefixes && subjectPrefix.test(rest); count += 1)
+    rest = rest.replace(subjectPrefix, '');
   return rest.trim().replace(/\s+/g, ' ').toLowerCase();
 }

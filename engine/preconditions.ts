@@ -5,7 +5,8 @@ import { isBlank } from './lines.ts';
 
 /** Refuses stale_version when a version was sent and is not the present one. */
 export function requireVersion(conversation: { readonly version: number }, expectedVersion: number | undefined): void {
-  if (expectedVersion !== undefined && expectedVersion !== conversation.version) refuse('stale_version', { detail: { currentVersion: conversation.version } });
+  if (expectedVersion !== undefined && expectedVersion !== conversation.version)
+    refuse('stale_version', { detail: { currentVersion: conversation.version } });
 }
 
 /** Refuses a body in which nothing can be seen (decisions, settled questions). */

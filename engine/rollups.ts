@@ -2,14 +2,22 @@
 // a conversation calls foldChange(): conversation.ts, messages.ts, and call.ts for calls that end; whoever writes a completion calls
 // foldCompletionOf(): goals.ts.
 
-import { callPhaseOf, type CallRecord } from '../store/calls/calls.ts';
-import { campaignDifferences } from '../store/growth/campaigns.ts';
+import { type CallRecord, callPhaseOf } from '../store/calls/calls.ts';
 import type { ConversationRecord } from '../store/conversations/conversations.ts';
 import type { Database } from '../store/database.ts';
-import { deadlineSubjects } from '../store/runtime/deadlines.ts';
+import { campaignDifferences } from '../store/growth/campaigns.ts';
 import { foldCompletion, type ReportedCompletion } from '../store/reports/goal-rollups.ts';
-import { beginRebuild, buildNext, differencesOfMonth, progressFrom, rebuildDeadline, reportedMonths, textOfProgress } from '../store/reports/rebuild.ts';
+import {
+  beginRebuild,
+  buildNext,
+  differencesOfMonth,
+  progressFrom,
+  rebuildDeadline,
+  reportedMonths,
+  textOfProgress,
+} from '../store/reports/rebuild.ts';
 import { dayMs, foldConversation, type ReportedConversation } from '../store/reports/rollups.ts';
+import { deadlineSubjects } from '../store/runtime/deadlines.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
 import type { DeadlineParams } from './runtime/deadlines.ts';
@@ -22,9 +30,17 @@ export function foldChange(ctx: Context, before: ConversationRecord | undefined,
 }
 
 /** Folds in that a call of this conversation ended. */
-export function foldCallChange(ctx: Context, conversation: ConversationRecord, call: { before: CallRecord; after: CallRecord }): void {
+export function foldCallChange(
+  ctx: Context,
+  conversation: ConversationRecord,
+  call: { before: CallRecord; after: CallRecord },
+): void {
   if (willBeCounted(ctx.db, conversation.createdAt)) return;
-  foldConversation(ctx.db, reported(conversation, call.before.phase === 'ended'), reported(conversation, call.after.phase === 'ended'));
+  foldConversation(
+    ctx.db,
+    reported(conversation, call.before.phase === 'ended'),
+    reported(conversation, call.after.phase === 'ended'),
+  );
 }
 
 /** Folds in a new completion. */
@@ -34,12 +50,39 @@ export function foldCompletionOf(ctx: Context, completion: ReportedCompletion): 
 
 /** True while rollups are being made again and have not come to that day: what it holds then is counted with the rest of it. */
 function willBeCounted(db: Database, at: string): boolean {
-  return deadlineSubjects(db, rebuildDeadline).some((subjectId) => Math.floor(Date.parse(at) / dayMs) < (progressFrom(subjectId)?.day ?? Number.POSITIVE_INFINITY));
+  return deadlineSubjects(db, rebuildDeadline).some(
+    (subjectId) => Math.floor(Date.parse(at) / dayMs) < (progressFrom(subjectId)?.day ?? Number.POSITIVE_INFINITY),
+  );
 }
 
 function reported(conversation: ConversationRecord, isCallOver: boolean): ReportedConversation {
-  const { id, channel, status, departmentId, assignedAgentId, rating, ratedAgentId, firstResponseAt, firstResponderId, solvedAt, createdAt } = conversation;
-  return { id, channel, status, departmentId, assignedAgentId, rating, ratedAgentId, firstResponseAt, firstResponderId, solvedAt, createdAt, isCallOver };
+  const {
+    id,
+    channel,
+    status,
+    departmentId,
+    assignedAgentId,
+    rating,
+    ratedAgentId,
+    firstResponseAt,
+    firstResponderId,
+    solvedAt,
+    createdAt,
+  } = conversation;
+  return {
+    id,
+    channel,
+    status,
+    departmentId,
+    assignedAgentId,
+    rating,
+    ratedAgentId,
+    firstResponseAt,
+    firstResponderId,
+    solvedAt,
+    createdAt,
+    isCallOver,
+  };
 }
 
 /** Makes the rollups of a day again, then those of the day before, down to the first, and of each month some at a time: no command takes long. They are all thrown away first. */
@@ -51,6 +94,7 @@ export const rebuildReports = command('reports.rebuild', (ctx, params: DeadlineP
 /** What in the rollups and counts of a workspace its rows do not bear out. Empty: reports are right. Reads everything, once. */
 export function* verifyReports(db: Database): Generator<string> {
   const months = reportedMonths(db);
-  if (months !== undefined) for (let month = months.first; month <= months.last; month += 1) yield* differencesOfMonth(db, month);
+  if (months !== undefined)
+    for (let month = months.first; month <= months.last; month += 1) yield* differencesOfMonth(db, month);
   yield* campaignDifferences(db);
 }

@@ -3,34 +3,41 @@
 
 import { indexDeadline } from '../store/customers/contacts.ts';
 import { rebuildDeadline } from '../store/reports/rebuild.ts';
-import { type AttachmentCopy, copyKind, copyRetryDelaysMs, settleCopy } from './tickets/attachment-copies.ts';
-import { ringTimeoutDeadline } from './conversations/call.ts';
 import { noteFailedOrder } from './calls/carrier-events.ts';
-import { callOrderKind, type CallOrderItem, callOrderRetryDelaysMs, numberReleaseKind, type NumberReleaseItem, numberReleaseRetryDelaysMs } from './conversations/carrier-orders.ts';
-import { crawlKind, crawlRetryDelaysMs, failCrawl } from './knowledge/crawls.ts';
-import { endPeriod, periodDeadline } from './workspace/billing.ts';
-import { clearDeadline, clearDepartment } from './team/departments.ts';
-import { indexOlder } from './customers/contacts.ts';
-import { type DomainCheck, domainCheckKind, pollDeadline, pollDomain, settleDomainCheck } from './mail/email-domain.ts';
+import { type Sms, smsKind, smsRetryDelaysMs } from './calls/sms.ts';
+import { ringTimeout } from './calls/unanswered.ts';
+import { ringTimeoutDeadline } from './conversations/call.ts';
+import {
+  type CallOrderItem,
+  callOrderKind,
+  callOrderRetryDelaysMs,
+  type NumberReleaseItem,
+  numberReleaseKind,
+  numberReleaseRetryDelaysMs,
+} from './conversations/carrier-orders.ts';
 import { expireAssignment, handshakeDeadline } from './conversations/handshake.ts';
-import { embedKind, embedRetryDelaysMs, sweep, sweepDeadline } from './knowledge/knowledge.ts';
-import { keptOfMail, type Mail, mailKind, mailRetryDelaysMs } from './mail/outgoing.ts';
-import { settleMail } from './tickets/delivery.ts';
-import { maintain, maintenanceDeadline } from './workspace/maintenance.ts';
-import { awayDeadline, goAway } from './team/presence.ts';
-import { returnConversations, returnDeadline } from './team/returning.ts';
-import { rebuildReports } from './rollups.ts';
 import { drainDeadline, drainOn } from './conversations/routing.ts';
+import { autoClose, autoCloseAnewDeadline, autoCloseDeadline, closeAnew } from './conversations/status.ts';
+import { indexOlder } from './customers/contacts.ts';
+import { crawlKind, crawlRetryDelaysMs, failCrawl } from './knowledge/crawls.ts';
+import { embedKind, embedRetryDelaysMs, sweep, sweepDeadline } from './knowledge/knowledge.ts';
+import { type DomainCheck, domainCheckKind, pollDeadline, pollDomain, settleDomainCheck } from './mail/email-domain.ts';
+import { keptOfMail, type Mail, mailKind, mailRetryDelaysMs } from './mail/outgoing.ts';
+import { disableFailing, settleDelivery, webhookRetryDelaysMs } from './platform/webhook-deliveries.ts';
+import { disableDeadline } from './platform/webhooks.ts';
+import { rebuildReports } from './rollups.ts';
 import type { DeadlineCommands } from './runtime/deadlines.ts';
 import type { Delivered, OutboxItem, OutboxKinds } from './runtime/outbox.ts';
-import { type Sms, smsKind, smsRetryDelaysMs } from './calls/sms.ts';
-import { disableFailing, settleDelivery, webhookRetryDelaysMs } from './platform/webhook-deliveries.ts';
+import { clearDeadline, clearDepartment } from './team/departments.ts';
+import { awayDeadline, goAway } from './team/presence.ts';
+import { returnConversations, returnDeadline } from './team/returning.ts';
+import { type AttachmentCopy, copyKind, copyRetryDelaysMs, settleCopy } from './tickets/attachment-copies.ts';
+import { settleMail } from './tickets/delivery.ts';
+import { type CodeToSend, codeKind, codeRetryDelaysMs, keptOfCode, settleCode } from './verification/delivery.ts';
 import { webhookDeliveryKind } from './webhook-feed.ts';
-import { disableDeadline } from './platform/webhooks.ts';
-import { autoClose, autoCloseAnewDeadline, autoCloseDeadline, closeAnew } from './conversations/status.ts';
-import { ringTimeout } from './calls/unanswered.ts';
+import { endPeriod, periodDeadline } from './workspace/billing.ts';
+import { maintain, maintenanceDeadline } from './workspace/maintenance.ts';
 import { expireUpload, removeObjectKind, removeObjectRetryDelaysMs, uploadDeadline } from './workspace/uploads.ts';
-import { codeKind, codeRetryDelaysMs, type CodeToSend, keptOfCode, settleCode } from './verification/delivery.ts';
 
 export const deadlineCommands: DeadlineCommands = {
   [awayDeadline]: goAway,
@@ -68,7 +75,19 @@ export interface OutsidePorts {
   sendCode(item: { workspaceId: string; id: string; verificationId: string; code: CodeToSend }): Promise<string>;
 }
 
-export const outboxKindNames: readonly string[] = [mailKind, callOrderKind, numberReleaseKind, smsKind, copyKind, domainCheckKind, crawlKind, embedKind, removeObjectKind, webhookDeliveryKind, codeKind];
+export const outboxKindNames: readonly string[] = [
+  mailKind,
+  callOrderKind,
+  numberReleaseKind,
+  smsKind,
+  copyKind,
+  domainCheckKind,
+  crawlKind,
+  embedKind,
+  removeObjectKind,
+  webhookDeliveryKind,
+  codeKind,
+];
 
 /** Over all workspaces. Each keeps a site, a page reader and an embedder busy. */
 const crawlsAtOnce = 2;
@@ -134,7 +153,13 @@ export function outboxKinds(ports: OutsidePorts): OutboxKinds {
     [codeKind]: {
       retryDelaysMs: codeRetryDelaysMs,
       // Written by enqueueCode() alone.
-      deliver: (item) => ports.sendCode({ workspaceId: item.workspaceId, id: item.id, verificationId: item.subjectId ?? '', code: item.payload as CodeToSend }),
+      deliver: (item) =>
+        ports.sendCode({
+          workspaceId: item.workspaceId,
+          id: item.id,
+          verificationId: item.subjectId ?? '',
+          code: item.payload as CodeToSend,
+        }),
       settled: settleCode,
       kept: (payload) => keptOfCode(payload as CodeToSend),
     },

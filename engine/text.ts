@@ -9,7 +9,9 @@ const address = /https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]}]/g;
 export function firstChars(text: string, count: number): string {
   if (text.length <= count) return text;
   // A character has two units at the most.
-  return Array.from(text.slice(0, 2 * count)).slice(0, count).join('');
+  return Array.from(text.slice(0, 2 * count))
+    .slice(0, count)
+    .join('');
 }
 
 export function escapeHtml(text: string): string {
@@ -19,7 +21,10 @@ export function escapeHtml(text: string): string {
 /** The display form of a plain-text body: paragraphs, line breaks and links; everything else is text. */
 export function htmlOf(body: string): string {
   if (!body.includes('\n') && !body.includes('://')) return `<p>${escapeHtml(body)}</p>`;
-  const paragraphs = body.replaceAll('\r\n', '\n').split(/\n{2,}/).filter((part) => part.trim() !== '');
+  const paragraphs = body
+    .replaceAll('\r\n', '\n')
+    .split(/\n{2,}/)
+    .filter((part) => part.trim() !== '');
   return paragraphs.map((part) => `<p>${part.split('\n').map(linked).join('<br>')}</p>`).join('');
 }
 
@@ -37,6 +42,10 @@ function linked(line: string): string {
 /** A workspace's name as a host label: letters, digits and single hyphens. */
 export function slugOf(name: string): string {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').replaceAll('ß', 'ss').toLowerCase();
-  const slug = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 40).replace(/-+$/, '');
+  const slug = plain
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 40)
+    .replace(/-+$/, '');
   return slug === '' ? 'workspace' : slug;
 }

@@ -4,9 +4,9 @@
 
 import { insertDelivery, type WebhookDelivery } from '../store/platform/webhook-deliveries.ts';
 import { allWebhooks, type WebhookFeed, type WebhookRecord } from '../store/platform/webhooks.ts';
+import { localRightsOf, mayBeTold, type Telling } from './rights/webhook-rights.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
-import { localRightsOf, mayBeTold, type Telling } from './rights/webhook-rights.ts';
 
 export const webhookDeliveryKind = 'webhook';
 
@@ -29,7 +29,13 @@ export interface FedEvent extends Telling {
 /** Queues the event for every active webhook of the feed that asked for its type. */
 export function feedWebhooks(ctx: Context, feed: WebhookFeed, event: FedEvent): void {
   for (const webhook of theWebhooks(ctx)) {
-    if (webhook.feed === feed && webhook.status === 'active' && wants(webhook, event.type) && mayBeTold(webhook, localRightsOf(ctx, webhook), event)) queueDelivery(ctx, webhook, event);
+    if (
+      webhook.feed === feed &&
+      webhook.status === 'active' &&
+      wants(webhook, event.type) &&
+      mayBeTold(webhook, localRightsOf(ctx, webhook), event)
+    )
+      queueDelivery(ctx, webhook, event);
   }
 }
 
@@ -43,7 +49,12 @@ export function targetsOf(webhookId: string): string {
 }
 
 /** `lane`: what is sent in order with it, in place of what is of its conversation. */
-export function queueDelivery(ctx: Context, webhook: WebhookRecord, { type, data, conversationId, seq }: FedEvent, lane = conversationId ?? ''): WebhookDelivery {
+export function queueDelivery(
+  ctx: Context,
+  webhook: WebhookRecord,
+  { type, data, conversationId, seq }: FedEvent,
+  lane = conversationId ?? '',
+): WebhookDelivery {
   const id = ctx.ids.uuid();
   const target = `${targetsOf(webhook.id)}${lane}`;
   const delivery: WebhookDelivery = {

@@ -4,18 +4,18 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RetrievalPorts } from '../engine/knowledge/retrieval.ts';
+import { createImageSource, type ImageSource } from '../workers/files/image-source.ts';
 import { type Crawler, createCrawler, robotName } from '../workers/knowledge/crawler.ts';
 import { createEmbedder, type Embedder } from '../workers/knowledge/embedder.ts';
-import { createImageSource, type ImageSource } from '../workers/files/image-source.ts';
 import { findModel, modelsBelow } from '../workers/knowledge/models.ts';
 import { createPageReader } from '../workers/knowledge/page-reader.ts';
+import { createRetriever } from '../workers/knowledge/retriever.ts';
 import { createFetcher, type Fetcher } from '../workers/providers/fetcher.ts';
 import { dnsResolver, type isPublicAddress, systemResolver } from '../workers/providers/host-resolver.ts';
+import type { ObjectStore } from '../workers/providers/objects.ts';
 import { diskObjects } from '../workers/providers/objects-disk.ts';
 import { movedObjects } from '../workers/providers/objects-moved.ts';
 import { s3Objects } from '../workers/providers/objects-s3.ts';
-import type { ObjectStore } from '../workers/providers/objects.ts';
-import { createRetriever } from '../workers/knowledge/retriever.ts';
 import { type Config, ConfigError } from './process/config.ts';
 
 export interface KnowledgeOptions {
@@ -53,7 +53,12 @@ export function createKnowledgeParts(config: Config, options: KnowledgeOptions):
     fetcher,
     embedder,
     retriever,
-    crawler: createCrawler({ ...reach, fetcher, pageReader, ...(options.crawlPauseMs === undefined ? {} : { shortestPauseMs: options.crawlPauseMs }) }),
+    crawler: createCrawler({
+      ...reach,
+      fetcher,
+      pageReader,
+      ...(options.crawlPauseMs === undefined ? {} : { shortestPauseMs: options.crawlPauseMs }),
+    }),
     imageSource: createImageSource({ ...reach, fetcher }),
     objects: objectsFor(config, options.storageSilenceMs),
     async stop() {
@@ -69,8 +74,13 @@ function embedderFor({ embedding, dataDir }: Config): Embedder {
   const { model, modelDir } = embedding;
   const found = findModel(model, [...(modelDir === undefined ? [] : [modelDir]), models]);
   if (found !== undefined) return createEmbedder({ use: found, others: modelsBelow(models) });
-  if (model === undefined) throw new ConfigError(`MODEL_DIR must be a folder with config.json, tokenizer.json and onnx/model.onnx or onnx/model_quantized.onnx, not ${modelDir}`);
-  throw new ConfigError(`EMBEDDING_MODEL names ${model}, which is neither in ${modelDir ?? models} nor a folder: npm run model:pull -- ${model}`);
+  if (model === undefined)
+    throw new ConfigError(
+      `MODEL_DIR must be a folder with config.json, tokenizer.json and onnx/model.onnx or onnx/model_quantized.onnx, not ${modelDir}`,
+    );
+  throw new ConfigError(
+    `EMBEDDING_MODEL names ${model}, which is neither in ${modelDir ?? models} nor a folder: npm run model:pull -- ${model}`,
+  );
 }
 
 /** Files of the time before there was a bucket stay where they are. */
@@ -83,7 +93,10 @@ function objectsFor({ storage, dataDir }: Config, silenceMs: number | undefined)
     case 'disk':
       return diskObjects(join(dataDir, 'storage'));
     case 's3':
-      return withFormer(s3Objects({ ...storage, ...(silenceMs === undefined ? {} : { silenceMs }) }), join(dataDir, 'storage'));
+      return withFormer(
+        s3Objects({ ...storage, ...(silenceMs === undefined ? {} : { silenceMs }) }),
+        join(dataDir, 'storage'),
+      );
     case 'none':
       return undefined;
   }

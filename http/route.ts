@@ -2,13 +2,13 @@
 // check, its socket method and its place in the OpenAPI document.
 
 import type { Static, TSchema } from 'typebox';
-import type { Feature } from '../engine/workspace/entitlements.ts';
 import type { Slug } from '../engine/errors.ts';
+import type { Grant, Scope } from '../engine/rights/scopes.ts';
 import type { Caller } from '../engine/runtime/caller.ts';
 import type { View } from '../engine/runtime/context.ts';
-import type { Grant, Scope } from '../engine/rights/scopes.ts';
+import type { Feature } from '../engine/workspace/entitlements.ts';
+import type { RawReply, RawRequest } from './request.ts';
 import type { Services } from './services.ts';
-import type { RawRequest, RawReply } from './request.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -137,21 +137,60 @@ interface Described {
 
 type Handling<P, Q, B, R> =
   /** Synchronous, on what is there now; the reply waits until that is durable. */
-  | { readonly read: (view: View, input: Input<P, Q, B>, services: Services) => R; readonly ask?: never; readonly run?: never; readonly send?: never; readonly receive?: never }
+  | {
+      readonly read: (view: View, input: Input<P, Q, B>, services: Services) => R;
+      readonly ask?: never;
+      readonly run?: never;
+      readonly send?: never;
+      readonly receive?: never;
+    }
   /** Like read, but answered by another thread. The view is of the moment before the question: nothing is read of it afterwards. */
-  | { readonly ask: (view: View, input: Input<P, Q, B>, services: Services) => Promise<R>; readonly read?: never; readonly run?: never; readonly send?: never; readonly receive?: never }
+  | {
+      readonly ask: (view: View, input: Input<P, Q, B>, services: Services) => Promise<R>;
+      readonly read?: never;
+      readonly run?: never;
+      readonly send?: never;
+      readonly receive?: never;
+    }
   /** Runs commands and may wait for what comes before or after them. */
-  | { readonly run: (input: Input<P, Q, B>, services: Services) => Promise<R>; readonly read?: never; readonly ask?: never; readonly send?: never; readonly receive?: never }
-  | { readonly send: (input: Input<P, Q, B>, services: Services) => RawReply | Promise<RawReply>; readonly read?: never; readonly ask?: never; readonly run?: never; readonly receive?: never }
+  | {
+      readonly run: (input: Input<P, Q, B>, services: Services) => Promise<R>;
+      readonly read?: never;
+      readonly ask?: never;
+      readonly send?: never;
+      readonly receive?: never;
+    }
+  | {
+      readonly send: (input: Input<P, Q, B>, services: Services) => RawReply | Promise<RawReply>;
+      readonly read?: never;
+      readonly ask?: never;
+      readonly run?: never;
+      readonly receive?: never;
+    }
   /** The body as it comes, of any length: the handler bounds it. It may answer without having read it all. */
-  | { readonly receive: (input: Input<P, Q, AsyncIterable<Uint8Array>>, services: Services) => Promise<RawReply>; readonly read?: never; readonly ask?: never; readonly run?: never; readonly send?: never };
+  | {
+      readonly receive: (input: Input<P, Q, AsyncIterable<Uint8Array>>, services: Services) => Promise<RawReply>;
+      readonly read?: never;
+      readonly ask?: never;
+      readonly run?: never;
+      readonly send?: never;
+    };
 
 /** A reply may be made of what must not be changed. */
-type Immutable<T> = T extends readonly (infer Item)[] ? readonly Immutable<Item>[] : T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;
+type Immutable<T> = T extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Immutable<T[Key]> }
+    : T;
 
 type Of<Schema> = Schema extends TSchema ? Static<Schema> : Record<never, never>;
 
-export type Definition<P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined, R extends TSchema | null> = Described & {
+export type Definition<
+  P extends TSchema | undefined,
+  Q extends TSchema | undefined,
+  B extends TSchema | undefined,
+  R extends TSchema | null,
+> = Described & {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
@@ -164,7 +203,11 @@ export interface Route extends Described {
   readonly params?: TSchema | undefined;
   readonly query?: TSchema | undefined;
   readonly body?: TSchema | undefined;
-  readonly reply: { readonly status: number; readonly schema: TSchema | null; readonly contentType?: string | readonly string[] };
+  readonly reply: {
+    readonly status: number;
+    readonly schema: TSchema | null;
+    readonly contentType?: string | readonly string[];
+  };
   readonly read?: (view: View, input: Input<never, never, never>, services: Services) => unknown;
   readonly ask?: (view: View, input: Input<never, never, never>, services: Services) => Promise<unknown>;
   readonly run?: (input: Input<never, never, never>, services: Services) => Promise<unknown>;
@@ -172,9 +215,12 @@ export interface Route extends Described {
   readonly receive?: (input: Input<never, never, never>, services: Services) => Promise<RawReply>;
 }
 
-export function route<P extends TSchema | undefined = undefined, Q extends TSchema | undefined = undefined, B extends TSchema | undefined = undefined, R extends TSchema | null = null>(
-  definition: Definition<P, Q, B, R>,
-): Route {
+export function route<
+  P extends TSchema | undefined = undefined,
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+  R extends TSchema | null = null,
+>(definition: Definition<P, Q, B, R>): Route {
   // The pipeline gives each handler what its own schemas have validated, so forgetting their types here is sound.
   return definition as unknown as Route;
 }

@@ -3,91 +3,91 @@
 
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { Directory, type WorkspaceFiles } from '../engine/directory/directory.ts';
-import { type DomainFindings, isRequired } from '../engine/mail/email-domain.ts';
-import { hostOf } from '../engine/mail-addresses.ts';
-import { Ingestion } from '../engine/knowledge/ingestion.ts';
-import { bounceLabel } from '../engine/mail/inbound-addresses.ts';
-import { addressRefused } from '../engine/tickets/delivery.ts';
 import { giveBackOrphans, sweepNumberPlaces } from '../engine/calls/number-claims.ts';
-import { isActive } from '../engine/workspace/roster.ts';
+import { Directory, type WorkspaceFiles } from '../engine/directory/directory.ts';
+import { Ingestion } from '../engine/knowledge/ingestion.ts';
+import { type DomainFindings, isRequired } from '../engine/mail/email-domain.ts';
+import { bounceLabel } from '../engine/mail/inbound-addresses.ts';
+import { hostOf } from '../engine/mail-addresses.ts';
 import { deadlineCommands, outboxKinds } from '../engine/rules.ts';
-import { allAgents } from '../store/workspace/agents.ts';
 import { Checkpoints } from '../engine/runtime/checkpoints.ts';
 import { type Clock, systemClock } from '../engine/runtime/clock.ts';
 import { Engine } from '../engine/runtime/engine.ts';
 import { createIds, type FillRandom } from '../engine/runtime/ids.ts';
 import type { Log } from '../engine/runtime/log.ts';
+import { isLastAttempt, type OutboxItem, type OutboxKinds, OutsideFailure } from '../engine/runtime/outbox.ts';
 import { type SliceLengths, Slices } from '../engine/runtime/slices.ts';
 import { Turns } from '../engine/runtime/turns.ts';
-import { isLastAttempt, OutsideFailure, type OutboxItem, type OutboxKinds } from '../engine/runtime/outbox.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
+import { addressRefused } from '../engine/tickets/delivery.ts';
+import { isActive } from '../engine/workspace/roster.ts';
 import type { SyncToDisk } from '../store/database.ts';
 import type { Glance } from '../store/glance.ts';
 import { oldestQueuedOutboxAt } from '../store/runtime/outbox.ts';
+import { allAgents } from '../store/workspace/agents.ts';
 import { findWorkspace } from '../store/workspace/workspaces.ts';
-import { createAccessTokens } from '../workers/secrets/access-tokens.ts';
-import { AttachmentRefused, createAttachmentSource } from '../workers/files/attachment-source.ts';
 import { bundleForBrowsers, bundlePages } from '../workers/browser-bundler.ts';
 import { type Checkpointer, createCheckpointer } from '../workers/checkpointer.ts';
 import { apexDomain } from '../workers/domain-names.ts';
+import { AttachmentRefused, createAttachmentSource } from '../workers/files/attachment-source.ts';
 import { recognise } from '../workers/files/file-types.ts';
 import { createMailReader, type MailReader } from '../workers/mail/mail-reader.ts';
 import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
-import { createPasskeys } from '../workers/secrets/passkeys.ts';
-import { createPasswordHasher } from '../workers/secrets/password-hasher.ts';
-import { createPasswordStrength } from '../workers/secrets/password-strength.ts';
 import { programVersion } from '../workers/program-files.ts';
 import { stripeBilling } from '../workers/providers/billing-stripe.ts';
 import { type Carrier, CarrierRefused, noCarrier } from '../workers/providers/carrier.ts';
+import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
 import { type Commerce, createCommerce } from '../workers/providers/commerce.ts';
+import { type EmailDomainProvider, selfProvider } from '../workers/providers/email-domain.ts';
 import { createFetcher } from '../workers/providers/fetcher.ts';
 import { dnsResolver, systemResolver } from '../workers/providers/host-resolver.ts';
-import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
-import { type EmailDomainProvider, selfProvider } from '../workers/providers/email-domain.ts';
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
+import { withinReserve } from '../workers/providers/objects-reserve.ts';
+import { openPlaces, type Places, PlacesUnusable } from '../workers/providers/places.ts';
 import { createResolver } from '../workers/providers/resolver.ts';
 import { CannotTakeMail, listenForMail, MailNotTaken, type SmtpListener } from '../workers/providers/smtp-listener.ts';
 import { createWebhookSender } from '../workers/providers/webhook-sender.ts';
-import { openPlaces, type Places, PlacesUnusable } from '../workers/providers/places.ts';
-import { withinReserve } from '../workers/providers/objects-reserve.ts';
 import { createReader, type Reader } from '../workers/reader/reader.ts';
+import { createAccessTokens } from '../workers/secrets/access-tokens.ts';
+import { createPasskeys } from '../workers/secrets/passkeys.ts';
+import { createPasswordHasher } from '../workers/secrets/password-hasher.ts';
+import { createPasswordStrength } from '../workers/secrets/password-strength.ts';
 import { createSecretBox } from '../workers/secrets/secret-box.ts';
 import { createTotp } from '../workers/secrets/totp.ts';
-import { ceilingsOf, type Config, ConfigError } from './process/config.ts';
-import { takeDataFolder } from './process/data-folder.ts';
+import { createPageFiles } from './browser/page-files.ts';
+import { createWidgetFiles } from './browser/widget-files.ts';
+import { sendCode } from './delivery/codes.ts';
 import { createInboundMail, UnacceptableMail } from './delivery/mail-in.ts';
+import { hostKeyOf, sendQueuedMail, workspaceOfReturnPath } from './delivery/mail-out.ts';
+import { createOperatorMailbox } from './delivery/operator-mailbox.ts';
+import { reachableHost, urlAt } from './edge/listening.ts';
+import { CertificateUnusable, createServer } from './edge/server.ts';
 import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from './knowledge-parts.ts';
+import { networkOf } from './limits/network-address.ts';
+import { SignInGuard } from './limits/sign-in-guard.ts';
+import { createSmtpBudget } from './limits/smtp-budget.ts';
+import { Pipeline } from './pipeline/pipeline.ts';
+import { type Config, ConfigError, ceilingsOf } from './process/config.ts';
+import { takeDataFolder } from './process/data-folder.ts';
 import { DiskReserve } from './process/disk-reserve.ts';
-import { createExportLinks } from './signed/export-links.ts';
 import { FolderFaults, requireDirectory, requireKnown } from './process/folder-faults.ts';
 import { type FolderKeys, takeKeys } from './process/folder-keys.ts';
 import { createLog } from './process/log.ts';
-import { reachableHost, urlAt } from './edge/listening.ts';
 import { createMetrics, type Metrics } from './process/metrics.ts';
-import { networkOf } from './limits/network-address.ts';
-import { createOperatorMailbox } from './delivery/operator-mailbox.ts';
-import { hostKeyOf, sendQueuedMail, workspaceOfReturnPath } from './delivery/mail-out.ts';
-import { createPageFiles } from './browser/page-files.ts';
-import { Pipeline } from './pipeline/pipeline.ts';
-import { createRegistrationCodes } from './signed/registration-codes.ts';
-import type { Route } from './route.ts';
-import { apiRoutes } from './routes.ts';
-import { systemRoutes } from './routes/system.ts';
-import { CertificateUnusable, createServer } from './edge/server.ts';
 import { Seldom } from './process/seldom.ts';
-import type { Services } from './services.ts';
-import { SignInGuard } from './limits/sign-in-guard.ts';
-import { SignInSteps } from './signed/sign-in-steps.ts';
-import { createSmtpBudget } from './limits/smtp-budget.ts';
-import { Sockets } from './sockets/sockets.ts';
-import { createUploadLinks } from './signed/upload-links.ts';
 import { StorageWatch } from './process/storage-watch.ts';
-import { sendCode } from './delivery/codes.ts';
-import { createVisitorPlaces } from './visitor-places.ts';
+import type { Route } from './route.ts';
+import { systemRoutes } from './routes/system.ts';
+import { apiRoutes } from './routes.ts';
+import type { Services } from './services.ts';
+import { createExportLinks } from './signed/export-links.ts';
+import { createRegistrationCodes } from './signed/registration-codes.ts';
+import { SignInSteps } from './signed/sign-in-steps.ts';
+import { createUploadLinks } from './signed/upload-links.ts';
 import { createVisitorTokens } from './signed/visitor-tokens.ts';
+import { Sockets } from './sockets/sockets.ts';
+import { createVisitorPlaces } from './visitor-places.ts';
 import { sendWebhook } from './webhooks/sending.ts';
-import { createWidgetFiles } from './browser/widget-files.ts';
 
 export interface ServeOptions extends KnowledgeOptions {
   readonly config: Config;
@@ -170,15 +170,31 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     });
   const ids = createIds(clock, options.fillRandom);
   const checkpointer = options.checkpointer ?? createCheckpointer();
-  const reader = options.reader ?? createReader({ dataDir, whenDurable: (workspaceId, call, seenMs) => engine.whenDurable(workspaceId, call, seenMs) });
+  const reader =
+    options.reader ??
+    createReader({
+      dataDir,
+      whenDurable: (workspaceId, call, seenMs) => engine.whenDurable(workspaceId, call, seenMs),
+    });
   const checkpoints = new Checkpoints({
     checkpoint: (path) => checkpointer.checkpoint(path),
     log,
     random,
     ...(options.logFrameLimit === undefined ? {} : { frameLimit: options.logFrameLimit }),
   });
-  const mail = options.mail ?? (config.mail.provider === 'smtp' ? smtpSender(config.mail.url) : outboxSender(join(dataDir, 'outbox')));
-  const ofFiles = { dataDir, clock, log, checkpoints, slices: new Slices(options.sliceLengths), onSyncFailed, onBatch: (figures: Parameters<Metrics['observeBatch']>[0]) => metrics.observeBatch(figures), ...(options.syncToDisk === undefined ? {} : { syncToDisk: options.syncToDisk }) };
+  const mail =
+    options.mail ??
+    (config.mail.provider === 'smtp' ? smtpSender(config.mail.url) : outboxSender(join(dataDir, 'outbox')));
+  const ofFiles = {
+    dataDir,
+    clock,
+    log,
+    checkpoints,
+    slices: new Slices(options.sliceLengths),
+    onSyncFailed,
+    onBatch: (figures: Parameters<Metrics['observeBatch']>[0]) => metrics.observeBatch(figures),
+    ...(options.syncToDisk === undefined ? {} : { syncToDisk: options.syncToDisk }),
+  };
 
   requireDirectory(dataDir);
   const directory = new Directory({ ...ofFiles, mailFrom: config.mailFrom });
@@ -188,10 +204,16 @@ export async function compose(options: ServeOptions): Promise<Composition> {
 
   const knowledge = createKnowledgeParts(config, options);
   const disk = new DiskReserve({ folder: dataDir, reserveBytes: config.diskReserveBytes, clock, log });
-  const objects = knowledge.objects !== undefined && config.storage.provider === 'disk' ? withinReserve(knowledge.objects, () => disk.hasRoom) : knowledge.objects;
+  const objects =
+    knowledge.objects !== undefined && config.storage.provider === 'disk'
+      ? withinReserve(knowledge.objects, () => disk.hasRoom)
+      : knowledge.objects;
   const uploadLinks = createUploadLinks({ secret, baseUrl: config.baseUrl });
   const attachmentSource = createAttachmentSource(knowledge.fetcher);
-  const ownDomains = config.emailDomainProvider === 'none' ? undefined : selfProvider({ mailHost: config.mailHost, bounceLabel, resolver: createResolver(config.dnsServers) });
+  const ownDomains =
+    config.emailDomainProvider === 'none'
+      ? undefined
+      : selfProvider({ mailHost: config.mailHost, bounceLabel, resolver: createResolver(config.dnsServers) });
   const emailDomains = options.emailDomains ?? ownDomains;
   const mailReader = createMailReader({ dnsServers: config.dnsServers });
 
@@ -204,13 +226,22 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     userAgent: `Switchboard-Webhooks (+${config.baseUrl})`,
   });
 
-  const ofMail = { sender: mail, secrets, mailFrom: config.mailFrom, hostKey: hostKeyOf(config), takesReturns: config.smtp !== undefined && hostOf(config.mailFrom) === config.mailHost };
+  const ofMail = {
+    sender: mail,
+    secrets,
+    mailFrom: config.mailFrom,
+    hostKey: hostKeyOf(config),
+    takesReturns: config.smtp !== undefined && hostOf(config.mailFrom) === config.mailHost,
+  };
   const outbox = outboxKinds({
     sendMail: (item) => sendQueuedMail({ engine, ...ofMail }, item).catch(asOutsideFailure),
     async checkEmailDomain({ workspaceId, check }) {
-      if (emailDomains === undefined) throw new OutsideFailure('no provider for email domains is configured', { permanent: true });
+      if (emailDomains === undefined)
+        throw new OutsideFailure('no provider for email domains is configured', { permanent: true });
       const stands = await emailDomains.check(check.records);
-      const isOurs = check.records.every((record, index) => stands[index] === true || !isRequired(record)) && (await directory.claimDomain({ name: check.name, workspaceId }));
+      const isOurs =
+        check.records.every((record, index) => stands[index] === true || !isRequired(record)) &&
+        (await directory.claimDomain({ name: check.name, workspaceId }));
       return JSON.stringify({ stands, isOurs } satisfies DomainFindings);
     },
     async copyAttachment({ key, sourceUrl, contentType }) {
@@ -221,7 +252,8 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     },
     steerCall: ({ provider, call, order }) => byCarrier(carrier, provider, () => carrier.steer(call, order)),
     releaseNumber: ({ provider, providerDidId }) => byCarrier(carrier, provider, () => carrier.release(providerDidId)),
-    sendSms: ({ id, workspaceId, sms }) => byCarrier(carrier, carrier.provider, () => carrier.sendSms({ id, workspaceId, ...sms })),
+    sendSms: ({ id, workspaceId, sms }) =>
+      byCarrier(carrier, carrier.provider, () => carrier.sendSms({ id, workspaceId, ...sms })),
     crawl: (item) => ingestion.crawl(item),
     embed: (item) => ingestion.embed(item),
     async removeObject({ key }) {
@@ -234,7 +266,8 @@ export async function compose(options: ServeOptions): Promise<Composition> {
         {
           secrets,
           now: () => clock.now(),
-          mail: ({ workspaceId, id, ...message }) => sendQueuedMail({ engine, ...ofMail }, { workspaceId, id, mail: message }).catch(asOutsideFailure),
+          mail: ({ workspaceId, id, ...message }) =>
+            sendQueuedMail({ engine, ...ofMail }, { workspaceId, id, mail: message }).catch(asOutsideFailure),
           text: (sms) => byCarrier(carrier, carrier.provider, () => carrier.sendSms(sms)),
           speak: (message) => byCarrier(carrier, carrier.provider, () => carrier.speak(message)),
         },
@@ -253,7 +286,15 @@ export async function compose(options: ServeOptions): Promise<Composition> {
   });
   const ingestion = new Ingestion({ engine, ...knowledge });
 
-  const inboundMail = createInboundMail({ engine, directory, reader: mailReader, objects, publicUrl: (key) => uploadLinks.publicUrl(key), ids, mailHost: config.mailHost });
+  const inboundMail = createInboundMail({
+    engine,
+    directory,
+    reader: mailReader,
+    objects,
+    publicUrl: (key) => uploadLinks.publicUrl(key),
+    ids,
+    mailHost: config.mailHost,
+  });
 
   const services: Services = {
     config,
@@ -298,23 +339,51 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     dropEnded: (workspaceId, agentId) => sockets.dropEnded(workspaceId, agentId),
   };
 
-  const metrics = createMetrics({
-    engine: () => ({ ...engine.figures, laneDepth: engine.figures.laneDepth + directory.lane.depth }),
-    sockets: () => sockets.counts,
-    readerWaiting: () => reader.waiting,
-    outboxAgeSeconds: () => outboxAgeSeconds(engine, clock),
-    folderFaults: () => faults.count,
-    disk: () => disk,
-  }, { version: programVersion() });
+  const metrics = createMetrics(
+    {
+      engine: () => ({ ...engine.figures, laneDepth: engine.figures.laneDepth + directory.lane.depth }),
+      sockets: () => sockets.counts,
+      readerWaiting: () => reader.waiting,
+      outboxAgeSeconds: () => outboxAgeSeconds(engine, clock),
+      folderFaults: () => faults.count,
+      disk: () => disk,
+    },
+    { version: programVersion() },
+  );
   const storage = new StorageWatch({ objects: services.objects, clock, log });
-  const routes: readonly Route[] = [...apiRoutes, ...systemRoutes({ routes: () => routes, metrics, baseUrl: config.baseUrl, isReady: () => composition.isReady, faults: () => [...faults.lines, ...storage.lines] })];
+  const routes: readonly Route[] = [
+    ...apiRoutes,
+    ...systemRoutes({
+      routes: () => routes,
+      metrics,
+      baseUrl: config.baseUrl,
+      isReady: () => composition.isReady,
+      faults: () => [...faults.lines, ...storage.lines],
+    }),
+  ];
   const pipeline = new Pipeline({ services, routes, metrics, checkReplies: options.checkReplies ?? false });
   const sockets: Sockets = new Sockets(services, pipeline);
   engine.onPublish((workspaceId, events) => {
     sockets.publish(workspaceId, events);
     reader.noteMessages(workspaceId, events.filter(({ type }) => type === 'message.created').length);
   });
-  const composition: Composition = { services, engine, directory, pipeline, sockets, routes, metrics, mail, checkpointer, mailReader, knowledge, ingestion, faults, storage, isReady: false };
+  const composition: Composition = {
+    services,
+    engine,
+    directory,
+    pipeline,
+    sockets,
+    routes,
+    metrics,
+    mail,
+    checkpointer,
+    mailReader,
+    knowledge,
+    ingestion,
+    faults,
+    storage,
+    isReady: false,
+  };
   return composition;
 }
 
@@ -353,7 +422,11 @@ export async function serve(options: ServeOptions): Promise<Running> {
   }
   const { services, engine, directory, sockets, pipeline, routes } = parts;
   const [open] = lock.openToOthers;
-  if (open !== undefined) services.log.warn({ path: open, paths: lock.openToOthers.length }, 'what is in the data folder can be read by others, and is not this user\'s to close');
+  if (open !== undefined)
+    services.log.warn(
+      { path: open, paths: lock.openToOthers.length },
+      "what is in the data folder can be read by others, and is not this user's to close",
+    );
   const seldom = new Seldom(services.clock, toldEveryMs);
   const server = createServer({
     pipeline,
@@ -362,7 +435,11 @@ export async function serve(options: ServeOptions): Promise<Running> {
     maxConnectionsPerNetwork: config.rateLimits ? config.maxConnectionsPerNetwork : undefined,
     onTooMany(network) {
       const times = seldom.take('connections');
-      if (times !== undefined) services.log.warn({ network, times }, 'connections are closed as they come: there are too many, of one address or of all');
+      if (times !== undefined)
+        services.log.warn(
+          { network, times },
+          'connections are closed as they come: there are too many, of one address or of all',
+        );
     },
     tls: config.tls,
     overTlsAlone: config.tls !== undefined || config.baseUrl.startsWith('https:'),
@@ -386,10 +463,15 @@ export async function serve(options: ServeOptions): Promise<Running> {
   parts.isReady = true;
   services.disk.watch();
   parts.storage.watch();
-  engine.wakeAll(visit).catch((error: unknown) => services.log.error({ err: error }, 'not every workspace could be woken; each wakes when it is asked for'));
+  engine
+    .wakeAll(visit)
+    .catch((error: unknown) =>
+      services.log.error({ err: error }, 'not every workspace could be woken; each wakes when it is asked for'),
+    );
 
   let stopping: Promise<void> | undefined;
-  const giveBack = (numbers: typeof orphans): Promise<void> => giveBackOrphans(services, numbers, () => stopping !== undefined);
+  const giveBack = (numbers: typeof orphans): Promise<void> =>
+    giveBackOrphans(services, numbers, () => stopping !== undefined);
   directory.alsoSweep(async () => giveBack(await sweepNumberPlaces(services)));
   giveBack(orphans).catch((error: unknown) => directory.sweepLater(error));
   return {
@@ -414,7 +496,8 @@ export async function serve(options: ServeOptions): Promise<Running> {
 
   async function reloadPlaces(): Promise<void> {
     try {
-      if (await services.visitorPlaces.reload()) services.log.info({ file: config.geo.database }, 'the database of places was read again');
+      if (await services.visitorPlaces.reload())
+        services.log.info({ file: config.geo.database }, 'the database of places was read again');
     } catch (error) {
       if (!(error instanceof PlacesUnusable)) throw error;
       services.log.error({ err: error }, 'the database of places was not taken; the former one stays');
@@ -439,27 +522,54 @@ export async function serve(options: ServeOptions): Promise<Running> {
     if (directory.isWorkspace(workspaceId)) parts.faults.judge(workspaceId, glance, services.secrets);
     parts.ingestion.review(workspaceId, glance);
     sockets.reviewPresence(workspaceId, glance);
-    directory.settleDomains({ workspaceId, verified: glance.domain }).catch((error: unknown) => services.log.error({ workspaceId, err: error }, 'a domain that is not verified any more could not be given back; the next start does it'));
+    directory
+      .settleDomains({ workspaceId, verified: glance.domain })
+      .catch((error: unknown) =>
+        services.log.error(
+          { workspaceId, err: error },
+          'a domain that is not verified any more could not be given back; the next start does it',
+        ),
+      );
   }
 
   function listenForSmtp(): Promise<SmtpListener | undefined> {
     if (config.smtp === undefined) return Promise.resolve(undefined);
-    const operatorMailbox = createOperatorMailbox({ folder: join(resolve(config.dataDir), 'operator-mail'), mailHost: config.mailHost, mailFrom: config.mailFrom, log: services.log, now: () => services.clock.now() });
+    const operatorMailbox = createOperatorMailbox({
+      folder: join(resolve(config.dataDir), 'operator-mail'),
+      mailHost: config.mailHost,
+      mailFrom: config.mailFrom,
+      log: services.log,
+      now: () => services.clock.now(),
+    });
     return listenForMail({
       ...config.smtp,
       name: config.mailHost,
       folder: join(resolve(config.dataDir), 'incoming'),
       networkOf,
-      ...(config.rateLimits ? { bytes: createSmtpBudget({ bytesPerDay: config.ceilings.smtpBytesPerDay, clock: services.clock, log: services.log }) } : {}),
+      ...(config.rateLimits
+        ? {
+            bytes: createSmtpBudget({
+              bytesPerDay: config.ceilings.smtpBytesPerDay,
+              clock: services.clock,
+              log: services.log,
+            }),
+          }
+        : {}),
       takes: (address) => services.inboundMail.takes(address) || operatorMailbox.has(address),
       async receive(received) {
-        const [forOperator = [], forWorkspaces = []] = [true, false].map((wanted) => received.recipients.filter((address) => (operatorMailbox.has(address) && !services.inboundMail.takes(address)) === wanted));
+        const [forOperator = [], forWorkspaces = []] = [true, false].map((wanted) =>
+          received.recipients.filter(
+            (address) => (operatorMailbox.has(address) && !services.inboundMail.takes(address)) === wanted,
+          ),
+        );
         try {
-          if (forWorkspaces.length > 0) await services.inboundMail.receiveSmtp({ ...received, recipients: forWorkspaces });
+          if (forWorkspaces.length > 0)
+            await services.inboundMail.receiveSmtp({ ...received, recipients: forWorkspaces });
           const unread: string[] = [];
           for (const address of forOperator) {
             const workspaceId = workspaceOfReturnPath(address, config.mailFrom);
-            if (workspaceId === undefined || !(await services.inboundMail.receiveReturn(workspaceId, received))) unread.push(address);
+            if (workspaceId === undefined || !(await services.inboundMail.receiveReturn(workspaceId, received)))
+              unread.push(address);
           }
           if (unread.length > 0) await operatorMailbox.keep({ ...received, recipients: unread });
         } catch (error) {
@@ -501,10 +611,19 @@ export async function serve(options: ServeOptions): Promise<Running> {
 }
 
 /** Throws DataFolderUnusable, and closes directory.db then, when it knows none of the workspaces or a key is not the one they were served by. */
-function keysOf({ jwtSecret, secretsKey }: Config, { dataDir, directory, log }: { dataDir: string; directory: Directory; log: Log }): FolderKeys {
+function keysOf(
+  { jwtSecret, secretsKey }: Config,
+  { dataDir, directory, log }: { dataDir: string; directory: Directory; log: Log },
+): FolderKeys {
   try {
     requireKnown(dataDir, directory.db);
-    return takeKeys({ dataDir, directory: directory.db, log, given: { jwtSecret, secretsKey }, boxOf: createSecretBox });
+    return takeKeys({
+      dataDir,
+      directory: directory.db,
+      log,
+      given: { jwtSecret, secretsKey },
+      boxOf: createSecretBox,
+    });
   } catch (error) {
     directory.db.close();
     throw error;
@@ -513,7 +632,12 @@ function keysOf({ jwtSecret, secretsKey }: Config, { dataDir, directory, log }: 
 
 /** What a provider will not do, however often it is asked, in the outbox's words. */
 function asOutsideFailure(error: unknown): never {
-  if (error instanceof MailRefused) throw new OutsideFailure(error.message, { permanent: true, code: error.isAddress ? addressRefused : undefined, cause: error });
+  if (error instanceof MailRefused)
+    throw new OutsideFailure(error.message, {
+      permanent: true,
+      code: error.isAddress ? addressRefused : undefined,
+      cause: error,
+    });
   if (error instanceof AttachmentRefused) throw new OutsideFailure(error.message, { permanent: true, cause: error });
   throw error;
 }
@@ -529,9 +653,13 @@ export function workspaceFiles(engine: Engine): WorkspaceFiles {
     }
   };
   return {
-    emailOf: (workspaceId, agentId) => read(workspaceId, (db) => (db === undefined ? undefined : allAgents(db).find((agent) => agent.id === agentId && isActive(agent))?.email)),
+    emailOf: (workspaceId, agentId) =>
+      read(workspaceId, (db) =>
+        db === undefined ? undefined : allAgents(db).find((agent) => agent.id === agentId && isActive(agent))?.email,
+      ),
     // An empty file is of a making that was cut off, not one that cannot be read.
-    isMade: (workspaceId) => engine.hasFile(workspaceId) && read(workspaceId, (db) => db !== undefined && findWorkspace(db) !== undefined),
+    isMade: (workspaceId) =>
+      engine.hasFile(workspaceId) && read(workspaceId, (db) => db !== undefined && findWorkspace(db) !== undefined),
     remove: (workspaceId) => engine.discard(workspaceId),
   };
 }
@@ -539,7 +667,11 @@ export function workspaceFiles(engine: Engine): WorkspaceFiles {
 /** Loads what it needs alone. */
 function commerceOf(config: Config, options: ServeOptions): Commerce {
   const { allowPrivateWebhooks: allowPrivate, dnsServers } = config;
-  const fetcher = createFetcher({ allowPrivate, resolveHost: dnsServers === undefined ? systemResolver : dnsResolver(dnsServers), userAgent: `switchboard (+${config.baseUrl})` });
+  const fetcher = createFetcher({
+    allowPrivate,
+    resolveHost: dnsServers === undefined ? systemResolver : dnsResolver(dnsServers),
+    userAgent: `switchboard (+${config.baseUrl})`,
+  });
   return createCommerce({ fetcher, allowPrivate, timeoutMs: options.commerceTimeoutMs });
 }
 
@@ -551,7 +683,10 @@ async function placesOf({ geo }: Config): Promise<Places | undefined> {
   });
 }
 
-async function carrierOf(config: Config, options: { numberingPlan: NumberingPlan; outboxFolder: string }): Promise<Carrier> {
+async function carrierOf(
+  config: Config,
+  options: { numberingPlan: NumberingPlan; outboxFolder: string },
+): Promise<Carrier> {
   switch (config.carrier.provider) {
     case 'simulated':
       return simulatedCarrier(options);
@@ -566,7 +701,8 @@ async function carrierOf(config: Config, options: { numberingPlan: NumberingPlan
 
 /** What was left for one carrier cannot be done by another. */
 async function byCarrier(carrier: Carrier, provider: string, deed: () => Promise<string>): Promise<string> {
-  if (provider !== carrier.provider) throw new OutsideFailure(`this is ${provider}'s, and the carrier is ${carrier.provider} now`, { permanent: true });
+  if (provider !== carrier.provider)
+    throw new OutsideFailure(`this is ${provider}'s, and the carrier is ${carrier.provider} now`, { permanent: true });
   try {
     return await deed();
   } catch (error) {

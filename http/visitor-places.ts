@@ -19,7 +19,13 @@ export interface VisitorPlaces {
 const unknownCountries: ReadonlySet<string> = new Set(['XX', 'ZZ']);
 
 /** `countryHeaders`: in lower case; the first that says a country counts. */
-export function createVisitorPlaces({ places, countryHeaders }: { places: Places | undefined; countryHeaders: readonly string[] }): VisitorPlaces {
+export function createVisitorPlaces({
+  places,
+  countryHeaders,
+}: {
+  places: Places | undefined;
+  countryHeaders: readonly string[];
+}): VisitorPlaces {
   const countryToldBy = (headers: RequestHead['headers']): string | null => {
     const told = countryHeaders.map((name) => headers[name]?.trim().toUpperCase() ?? '');
     return told.find((country) => /^[A-Z]{2}$/.test(country) && !unknownCountries.has(country)) ?? null;
@@ -29,7 +35,10 @@ export function createVisitorPlaces({ places, countryHeaders }: { places: Places
       const place = places?.placeOf(ip);
       if (place === undefined) return { country: countryToldBy(headers), geo: null };
       const { country, city, region } = place;
-      return { country: country ?? countryToldBy(headers), geo: city === null && region === null ? null : { city, region } };
+      return {
+        country: country ?? countryToldBy(headers),
+        geo: city === null && region === null ? null : { city, region },
+      };
     },
     async reload() {
       await places?.reload();

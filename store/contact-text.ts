@@ -27,26 +27,41 @@ const letterOrDigit = /[\p{L}\p{N}]/u;
 /** Name, email, phone and company, folded, one a line, domains also as people write them; once more without apostrophes where there are any. */
 export function textOfContact(...fields: readonly (string | null)[]): string {
   const given = fields.filter((field) => field !== null);
-  const text = folded([...given, ...given.filter((field) => inDns.test(field)).map((field) => field.replace(inDns, domainToUnicode))].join('\n'));
+  const text = folded(
+    [
+      ...given,
+      ...given.filter((field) => inDns.test(field)).map((field) => field.replace(inDns, domainToUnicode)),
+    ].join('\n'),
+  );
   const bare = text.replace(apostrophes, '');
   return bare === text ? text : `${text}\n${bare}`;
 }
 
 /** Its words, and the pairs of what does not say where its words end. */
 export function wordsOfContact(...fields: readonly (string | null)[]): string {
-  return [...stretchesOf(textOfContact(...fields))].flatMap(({ text, isUnspaced }) => (isUnspaced ? pairsOf(text) : text)).join(' ');
+  return [...stretchesOf(textOfContact(...fields))]
+    .flatMap(({ text, isUnspaced }) => (isUnspaced ? pairsOf(text) : text))
+    .join(' ');
 }
 
 /** Empty of what has no letter and no digit. */
 export function contactQuestion(search: string): ContactQuestion {
   const words = wordsOf(folded(search).replace(apostrophes, '')).slice(0, maxWords);
   const isLong = ([word = '']: readonly string[]): boolean => Array.from(word).length >= partChars;
-  return { parts: words.filter(isLong), beginnings: words.filter((word) => !isLong(word)).flatMap(([word = '']) => [...stretchesOf(word)].map(({ text: part }) => part)) };
+  return {
+    parts: words.filter(isLong),
+    beginnings: words
+      .filter((word) => !isLong(word))
+      .flatMap(([word = '']) => [...stretchesOf(word)].map(({ text: part }) => part)),
+  };
 }
 
 /** Whether a contact's text has all that is asked. */
 export function meetsQuestion(text: string, { parts, beginnings }: ContactQuestion): boolean {
-  return parts.every((alternatives) => alternatives.some((part) => text.includes(part))) && beginnings.every((beginning) => hasBeginning(text, beginning));
+  return (
+    parts.every((alternatives) => alternatives.some((part) => text.includes(part))) &&
+    beginnings.every((beginning) => hasBeginning(text, beginning))
+  );
 }
 
 /** Each word by all that it may stand for. */
@@ -55,7 +70,8 @@ function wordsOf(text: string): string[][] {
   let figures: string[] = [];
   const endFigures = (): void => {
     const number = figures.join('').replaceAll('(0)', '').replace(/\D/g, '');
-    if (number.length >= phoneDigits) words.push([...(figures.length === 1 ? figures : []), number, ...withoutTrunk(number)]);
+    if (number.length >= phoneDigits)
+      words.push([...(figures.length === 1 ? figures : []), number, ...withoutTrunk(number)]);
     else words.push(...figures.flatMap((word) => word.split(/[()-]/)).map((word) => [word, ...withoutTrunk(word)]));
     figures = [];
   };
@@ -77,6 +93,7 @@ function withoutTrunk(number: string): string[] {
 }
 
 function hasBeginning(text: string, beginning: string): boolean {
-  for (const { text: stretch, isUnspaced } of stretchesOf(text)) if (isUnspaced ? stretch.includes(beginning) : stretch.startsWith(beginning)) return true;
+  for (const { text: stretch, isUnspaced } of stretchesOf(text))
+    if (isUnspaced ? stretch.includes(beginning) : stretch.startsWith(beginning)) return true;
   return false;
 }

@@ -2,7 +2,21 @@
 // better-sqlite3. It knows no table and no rule; store/*.ts holds the queries, engine/runtime/lane.ts decides when to
 // begin, commit and sync. A COMMIT here does not wait for the disk: what must be durable waits for sync().
 
-import { accessSync, close, closeSync, constants, existsSync, fdatasync, fdatasyncSync, fsync, fsyncSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  close,
+  closeSync,
+  constants,
+  existsSync,
+  fdatasync,
+  fdatasyncSync,
+  fsync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
@@ -24,7 +38,11 @@ export interface Migration {
  * Asks the disk to keep what was written to a log, the names in a folder, or the log that an ended process left: then `done` is
  * called before it returns. The kernel's own calls, unless a test stands in.
  */
-export type SyncToDisk = (descriptor: number, done: (error: Error | null) => void, kind: 'log' | 'folder' | 'found log') => void;
+export type SyncToDisk = (
+  descriptor: number,
+  done: (error: Error | null) => void,
+  kind: 'log' | 'folder' | 'found log',
+) => void;
 
 const askDisk: SyncToDisk = (descriptor, done, kind) => {
   if (kind === 'folder') fsync(descriptor, done);
@@ -169,7 +187,8 @@ export class Database {
       sqlite.pragma('synchronous = NORMAL');
       sqlite.pragma(`cache_size = -${cacheKib}`);
       const version = Number(sqlite.pragma('user_version', { simple: true }));
-      if (version !== 0 && version !== schema.version) throw new Error(`its schema is version ${version}, not ${schema.version}`);
+      if (version !== 0 && version !== schema.version)
+        throw new Error(`its schema is version ${version}, not ${schema.version}`);
       migrate(sqlite, [schema]);
     } catch (cause) {
       sqlite?.close();
@@ -446,11 +465,16 @@ export class Database {
 
   /** What SQLite finds wrong with pages, indexes and constraints; all of the file is read. */
   integrityFaults(): string[] {
-    return this.all<{ integrity_check: string }>('PRAGMA integrity_check').flatMap(({ integrity_check: text }) => (text === 'ok' ? [] : [text]));
+    return this.all<{ integrity_check: string }>('PRAGMA integrity_check').flatMap(({ integrity_check: text }) =>
+      text === 'ok' ? [] : [text],
+    );
   }
 
   foreignKeyFaults(): string[] {
-    return this.all<{ table: string; rowid: number | null; parent: string }>('PRAGMA foreign_key_check').map(({ table, rowid, parent }) => `${table}${rowid === null ? '' : ` row ${rowid}`} names a ${parent} that is not there`);
+    return this.all<{ table: string; rowid: number | null; parent: string }>('PRAGMA foreign_key_check').map(
+      ({ table, rowid, parent }) =>
+        `${table}${rowid === null ? '' : ` row ${rowid}`} names a ${parent} that is not there`,
+    );
   }
 
   /** The last step of the schema that it has. */
@@ -460,8 +484,17 @@ export class Database {
 
   /** Its tables, indexes and triggers, each as the statement that made it, without comments and line breaks, or as kind and name of what SQLite made by itself. */
   schema(): Set<string> {
-    const rows = this.all<{ text: string }>(`SELECT coalesce(sql, type || ' ' || name) AS text FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'`);
-    return new Set(rows.map(({ text }) => text.replace(/--[^\n]*/g, '').replace(/\s+/g, ' ').trim()));
+    const rows = this.all<{ text: string }>(
+      `SELECT coalesce(sql, type || ' ' || name) AS text FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'`,
+    );
+    return new Set(
+      rows.map(({ text }) =>
+        text
+          .replace(/--[^\n]*/g, '')
+          .replace(/\s+/g, ' ')
+          .trim(),
+      ),
+    );
   }
 
   /** Makes what is deleted from here on unreadable in the file, too. */
@@ -548,7 +581,10 @@ export function removeDatabase(path: string): void {
 
 /** True when the failure is the disk's (full, failing, read-only), not the statement's. */
 export function isStorageFailure(error: unknown): boolean {
-  return error instanceof Sqlite.SqliteError && /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|NOMEM|BUSY|PROTOCOL)/.test(error.code);
+  return (
+    error instanceof Sqlite.SqliteError &&
+    /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|NOMEM|BUSY|PROTOCOL)/.test(error.code)
+  );
 }
 
 /** True when a UNIQUE or PRIMARY KEY constraint refused the row. */
@@ -559,13 +595,17 @@ export function isDuplicate(error: unknown): boolean {
 /** What statements and triggers ask of texts; SQLite's own lower() knows ASCII alone. */
 function addFunctions(sqlite: Sqlite.Database): void {
   const add = (name: string, answer: (...texts: (string | null)[]) => string | number | null): void => {
-    sqlite.function(name, { deterministic: true, varargs: true }, (...values) => answer(...values.map((value) => (typeof value === 'string' ? value : null))));
+    sqlite.function(name, { deterministic: true, varargs: true }, (...values) =>
+      answer(...values.map((value) => (typeof value === 'string' ? value : null))),
+    );
   };
   add('fold', (text = null) => (text === null ? null : folded(text)));
   add('nameKey', (name = null) => (name === null ? null : nameKey(name)));
   add('textOfContact', textOfContact);
   add('wordsOfContact', wordsOfContact);
-  add('meetsContact', (text = null, search = null) => Number(text !== null && search !== null && meetsQuestion(text, contactQuestion(search))));
+  add('meetsContact', (text = null, search = null) =>
+    Number(text !== null && search !== null && meetsQuestion(text, contactQuestion(search))),
+  );
 }
 
 /** What holds of the connection alone, not of the file. */
@@ -600,7 +640,8 @@ function emptyFile(migrations: readonly Migration[]): Buffer {
 function migrate(sqlite: Sqlite.Database, migrations: readonly Migration[]): void {
   const current = Number(sqlite.pragma('user_version', { simple: true }));
   const newest = migrations.at(-1)?.version ?? 0;
-  if (current > newest) throw new Error(`its schema is version ${current}, this program knows up to ${newest}: install a newer one`);
+  if (current > newest)
+    throw new Error(`its schema is version ${current}, this program knows up to ${newest}: install a newer one`);
   for (const migration of migrations) {
     if (migration.version <= current) continue;
     sqlite.transaction(() => {

@@ -6,12 +6,35 @@ const plain = /^[\x00-\x7f]*$/;
  * What only says how a letter is spoken, drawn or joined: accents, the points of Hebrew and Arabic, the nukta, the tatweel, joiners, soft hyphens.
  * Not the vowel signs of Indic scripts and Thai, nor the voicing marks of kana, which make other letters.
  */
-const marks = /(?![\u3099\u309a])(?:\p{Script=Inherited}|(?=\p{Mn})[\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}]|[\u0640\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc\u0c3c]|\p{Cf})/gu;
+const marks =
+  /(?![\u3099\u309a])(?:\p{Script=Inherited}|(?=\p{Mn})[\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}]|[\u0640\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc\u0c3c]|\p{Cf})/gu;
 /** Letters that are no letter and a mark, and yet are typed as another: strokes and ligatures, a last sigma, what Arabic and Persian keyboards have for one letter. */
-const likenesses = new Map(Object.entries({
-  ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', þ: 'th', ł: 'l', ħ: 'h', ŧ: 't', ŋ: 'n', ı: 'i', ə: 'a', ς: 'σ', ґ: 'г',
-  ى: 'ي', ی: 'ي', ک: 'ك', ة: 'ه', ہ: 'ه', ھ: 'ه', ە: 'ه',
-}));
+const likenesses = new Map(
+  Object.entries({
+    ß: 'ss',
+    æ: 'ae',
+    œ: 'oe',
+    ø: 'o',
+    đ: 'd',
+    ð: 'd',
+    þ: 'th',
+    ł: 'l',
+    ħ: 'h',
+    ŧ: 't',
+    ŋ: 'n',
+    ı: 'i',
+    ə: 'a',
+    ς: 'σ',
+    ґ: 'г',
+    ى: 'ي',
+    ی: 'ي',
+    ک: 'ك',
+    ة: 'ه',
+    ہ: 'ه',
+    ھ: 'ه',
+    ە: 'ه',
+  }),
+);
 const alike = new RegExp(`[${[...likenesses.keys()].join('')}]`, 'gu');
 const katakana = /[\u30a1-\u30f6\u30fd\u30fe]/g;
 const hiraganaBelow = 0x60;
@@ -43,7 +66,8 @@ export function distinctNames(names: readonly string[]): string[] {
 }
 
 /** Scripts without spaces between words, and Hangul, whose words take endings. */
-const unspacedSign = '(?:(?=[\\p{L}\\p{N}\\p{M}])[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}\\p{scx=Mymr}])';
+const unspacedSign =
+  '(?:(?=[\\p{L}\\p{N}\\p{M}])[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}\\p{scx=Mymr}])';
 const beginsUnspaced = new RegExp(`^${unspacedSign}`, 'u');
 const stretches = new RegExp(`${unspacedSign}+|(?:(?!${unspacedSign})[\\p{L}\\p{N}\\p{M}])+`, 'gu');
 
@@ -52,8 +76,11 @@ export function isUnspaced(text: string): boolean {
 }
 
 /** The words of a folded text, and the stretches of it that hold words without saying where they end. */
-export function* stretchesOf(text: string): Generator<{ readonly text: string; readonly at: number; readonly isUnspaced: boolean }> {
-  for (const { 0: stretch, index: at } of text.matchAll(stretches)) yield { text: stretch, at, isUnspaced: isUnspaced(stretch) };
+export function* stretchesOf(
+  text: string,
+): Generator<{ readonly text: string; readonly at: number; readonly isUnspaced: boolean }> {
+  for (const { 0: stretch, index: at } of text.matchAll(stretches))
+    yield { text: stretch, at, isUnspaced: isUnspaced(stretch) };
 }
 
 /** Every two neighbours of an unspaced stretch, and its last sign: what it is found by. */

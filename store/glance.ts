@@ -2,14 +2,14 @@
 // secret to prove a key by. Read by a thread, on a connection of its own, so that a start opens no file on the loop.
 
 import { statSync } from 'node:fs';
-import { isAnyAgentOnline } from './workspace/agents.ts';
 import { Database } from './database.ts';
-import { earliestDeadlineAt } from './runtime/deadlines.ts';
-import { findEmailDomain } from './mail/email-domains.ts';
 import { findKbBase } from './knowledge/chunks.ts';
 import { nextWithoutEmbedding } from './knowledge/documents.ts';
+import { findEmailDomain } from './mail/email-domains.ts';
 import { workspaceMigrations } from './migrations/workspace.ts';
+import { earliestDeadlineAt } from './runtime/deadlines.ts';
 import { earliestOutboxAt } from './runtime/outbox.ts';
+import { isAnyAgentOnline } from './workspace/agents.ts';
 import { aSealedSecret, type SealedRow } from './workspace/sealed-secrets.ts';
 import { findWorkspace } from './workspace/workspaces.ts';
 

@@ -9,7 +9,12 @@ import { failing, type Report } from './support/advisories.ts';
 const root = join(import.meta.dirname, '..');
 const waitMs = 60_000;
 
-const { stdout, error } = spawnSync('npm', ['audit', '--omit=dev', '--json', '--fetch-retries=0'], { cwd: root, encoding: 'utf8', timeout: waitMs, shell: process.platform === 'win32' });
+const { stdout, error } = spawnSync('npm', ['audit', '--omit=dev', '--json', '--fetch-retries=0'], {
+  cwd: root,
+  encoding: 'utf8',
+  timeout: waitMs,
+  shell: process.platform === 'win32',
+});
 const report = parsed(stdout);
 if (report === undefined || report.vulnerabilities === undefined) {
   const why = error?.message ?? report?.message ?? 'it answers nothing that is JSON';
@@ -17,7 +22,9 @@ if (report === undefined || report.vulnerabilities === undefined) {
 } else {
   const faults = failing(report, new Date());
   for (const fault of faults) console.log(`audit: ${fault}`);
-  console.log(`audit: ${Object.keys(report.vulnerabilities).length} packages with known faults, ${faults.length} reasons to fail`);
+  console.log(
+    `audit: ${Object.keys(report.vulnerabilities).length} packages with known faults, ${faults.length} reasons to fail`,
+  );
   process.exitCode = faults.length === 0 ? 0 : 1;
 }
 

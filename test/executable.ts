@@ -23,9 +23,15 @@ async function tryExecutable(executable: string): Promise<void> {
   const env = { PATH: '', DATA_DIR: join(folder, 'data'), SWITCHBOARD_CACHE_DIR: join(folder, 'cache'), PORT: '0' };
   const running = new Set<ChildProcess>();
 
-  async function serve(more: Readonly<Record<string, string>> = {}): Promise<{ child: ChildProcess; url: string; startMs: number }> {
+  async function serve(
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<{ child: ChildProcess; url: string; startMs: number }> {
     const startedMs = performance.now();
-    const child = spawn(program, ['serve'], { cwd: folder, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(program, ['serve'], {
+      cwd: folder,
+      env: { ...env, ...more },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     running.add(child);
     child.on('exit', () => running.delete(child));
     const url = await new Promise<string>((resolve, reject) => {
@@ -44,7 +50,11 @@ async function tryExecutable(executable: string): Promise<void> {
   }
 
   function run(words: readonly string[], more: Readonly<Record<string, string>> = {}): string {
-    const { status, stdout, stderr } = spawnSync(program, words, { cwd: folder, env: { ...env, ...more }, encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(program, words, {
+      cwd: folder,
+      env: { ...env, ...more },
+      encoding: 'utf8',
+    });
     if (status !== 0) throw new Error(`switchboard ${words.join(' ')} ended with ${status}: ${stdout}${stderr}`);
     return stdout;
   }
@@ -77,7 +87,9 @@ async function tryExecutable(executable: string): Promise<void> {
     const third = await serve(elsewhere);
     await requireTold(third.url, token, chat);
     await end(third.child, 'SIGTERM');
-    process.stdout.write(`served, killed, started again in ${Math.round(second.startMs)} ms (first: ${Math.round(first.startMs)} ms), backed up, restored elsewhere, verified\n`);
+    process.stdout.write(
+      `served, killed, started again in ${Math.round(second.startMs)} ms (first: ${Math.round(first.startMs)} ms), backed up, restored elsewhere, verified\n`,
+    );
   } finally {
     for (const child of running) child.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
@@ -86,16 +98,31 @@ async function tryExecutable(executable: string): Promise<void> {
 
 /** A shop, a customer's question over HTTP, its owner's answer, and a search, which a thread answers. */
 async function talk(url: string): Promise<{ token: string; chat: string }> {
-  const owner = await ask(url, 'POST', '/auth/register', { email: 'owner@shop.example', password: 'correct horse battery staple', workspaceName: 'Shop', siteUrl: 'https://shop.example' });
+  const owner = await ask(url, 'POST', '/auth/register', {
+    email: 'owner@shop.example',
+    password: 'correct horse battery staple',
+    workspaceName: 'Shop',
+    siteUrl: 'https://shop.example',
+  });
   const { token = '' } = owner;
   const { sites } = await ask(url, 'GET', '/sites', undefined, token);
-  const session = await ask(url, 'POST', '/widget/sessions', { siteId: sites?.[0]?.embedId, url: 'https://shop.example/' });
+  const session = await ask(url, 'POST', '/widget/sessions', {
+    siteId: sites?.[0]?.embedId,
+    url: 'https://shop.example/',
+  });
   const told = await toldOf(url, token, async () => {
-    const begun = await ask(url, 'POST', '/widget/conversations', { body: 'Where is my marmalade?' }, session.visitorToken);
+    const begun = await ask(
+      url,
+      'POST',
+      '/widget/conversations',
+      { body: 'Where is my marmalade?' },
+      session.visitorToken,
+    );
     return begun.conversation?.id ?? '';
   });
   await ask(url, 'POST', `/conversations/${told}/messages`, { body: 'It arrives tomorrow.' }, token);
-  for (const page of ['/widget.js', '/docs', '/metrics']) if (!(await fetch(`${url}${page}`)).ok) throw new Error(`${page} is not served`);
+  for (const page of ['/widget.js', '/docs', '/metrics'])
+    if (!(await fetch(`${url}${page}`)).ok) throw new Error(`${page} is not served`);
   const found = await ask(url, 'GET', '/conversations/search?q=marmelade', undefined, token);
   if (found.total !== 1) throw new Error(`the search found ${found.total}`);
   return { token, chat: told };
@@ -103,7 +130,13 @@ async function talk(url: string): Promise<{ token: string; chat: string }> {
 
 /** Reads a site, embeds it, and finds it again by what is asked. */
 async function learn(url: string, token: string): Promise<void> {
-  const site = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Shipping</title><main><h1>Shipping</h1><p>Our parcels take three days to arrive, wherever you live, and we send them every morning but on Sundays.</p></main>'));
+  const site = createServer((_, response) =>
+    response
+      .setHeader('Content-Type', 'text/html')
+      .end(
+        '<!doctype html><title>Shipping</title><main><h1>Shipping</h1><p>Our parcels take three days to arrive, wherever you live, and we send them every morning but on Sundays.</p></main>',
+      ),
+  );
   await new Promise<void>((listening) => site.listen(0, '127.0.0.1', listening));
   try {
     const address = site.address();
@@ -144,7 +177,8 @@ async function toldOf(url: string, token: string, act: () => Promise<string>): P
 async function requireTold(url: string, token: string, chat: string): Promise<void> {
   const { messages = [] } = await ask(url, 'GET', `/conversations/${chat}/messages`, undefined, token);
   const bodies = messages.map(({ body }) => body);
-  for (const body of ['Where is my marmalade?', 'It arrives tomorrow.']) if (!bodies.includes(body)) throw new Error(`“${body}” was lost`);
+  for (const body of ['Where is my marmalade?', 'It arrives tomorrow.'])
+    if (!bodies.includes(body)) throw new Error(`“${body}” was lost`);
 }
 
 /** What of the answers is read here. */
@@ -159,8 +193,16 @@ interface Answer {
 }
 
 async function ask(url: string, method: string, path: string, body?: object, token?: string): Promise<Answer> {
-  const headers: Record<string, string> = { Accept: 'application/json', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };
-  const response = await fetch(`${url}/api/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+  const headers: Record<string, string> = {
+    Accept: 'application/json',
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+  };
+  const response = await fetch(`${url}/api/v1${path}`, {
+    method,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+  });
   const answer = (await response.json()) as Answer;
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
   return answer;
@@ -169,7 +211,9 @@ async function ask(url: string, method: string, path: string, body?: object, tok
 function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   return new Promise((resolve, reject) => {
     child.removeAllListeners('exit');
-    child.on('exit', (code) => (signal === 'SIGTERM' && code !== 0 ? reject(new Error(`it ended with ${code}`)) : resolve()));
+    child.on('exit', (code) =>
+      signal === 'SIGTERM' && code !== 0 ? reject(new Error(`it ended with ${code}`)) : resolve(),
+    );
     child.kill(signal);
   });
 }

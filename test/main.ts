@@ -12,7 +12,11 @@ const filesAtOnce = 2;
 const fileTimeoutMs = 300_000;
 
 const named = process.argv.slice(2);
-const all = (): string[] => readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts')).sort().map((name) => join('test', name));
+const all = (): string[] =>
+  readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .sort()
+    .map((name) => join('test', name));
 const files = named.length > 0 ? named : all();
 
 t.jobs = filesAtOnce;
@@ -21,5 +25,10 @@ t.setTimeout(0);
 const env = { ...process.env, TAP_TIMEOUT: String(fileTimeoutMs / 1000) };
 // NODE_OPTIONS is how tap asks for those reports.
 for (const file of files) {
-  void t.spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, file], { name: file, buffered: true, timeout: fileTimeoutMs, env });
+  void t.spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, file], {
+    name: file,
+    buffered: true,
+    timeout: fileTimeoutMs,
+    env,
+  });
 }

@@ -69,7 +69,12 @@ export const bundlePages: BundlePages = async (entries) => {
     return outputFiles.map(({ path, text }) => {
       const name = basename(path);
       const { entryPoint, imports = [] } = made.get(name) ?? {};
-      return { name, text, source: entryPoint, imports: imports.filter(({ kind }) => kind === 'import-statement').map((one) => basename(one.path)) };
+      return {
+        name,
+        text,
+        source: entryPoint,
+        imports: imports.filter(({ kind }) => kind === 'import-statement').map((one) => basename(one.path)),
+      };
     });
   } finally {
     await stop();

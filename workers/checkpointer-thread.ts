@@ -2,7 +2,7 @@
 // its own.
 
 import { Database } from '../store/database.ts';
-import { type Glance, glanceAt, type GlanceQuestion } from '../store/glance.ts';
+import { type Glance, type GlanceQuestion, glanceAt } from '../store/glance.ts';
 import { answerQuestions } from './thread.ts';
 
 export const questions = {

@@ -20,6 +20,16 @@ const timeoutMs = 120_000;
 const idleMs = 60_000;
 
 export function createCheckpointer(): Checkpointer {
-  const thread = createThread<typeof questions>({ file: new URL('./checkpointer-thread.ts', import.meta.url), title: 'checkpoint', maxWaiting, timeoutMs, idleMs });
-  return { checkpoint: (path) => thread.ask('checkpoint', path), glance: (question) => thread.ask('glance', question), stop: () => thread.stop() };
+  const thread = createThread<typeof questions>({
+    file: new URL('./checkpointer-thread.ts', import.meta.url),
+    title: 'checkpoint',
+    maxWaiting,
+    timeoutMs,
+    idleMs,
+  });
+  return {
+    checkpoint: (path) => thread.ask('checkpoint', path),
+    glance: (question) => thread.ask('glance', question),
+    stop: () => thread.stop(),
+  };
 }

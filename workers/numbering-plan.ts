@@ -19,9 +19,24 @@ export interface NumberingPlan {
   countryOfCallingCode(code: string): Promise<string | undefined>;
 }
 
-const costlyTypes: Readonly<Record<string, CostlyKind>> = { PREMIUM_RATE: 'premium', SHARED_COST: 'shared cost', PERSONAL_NUMBER: 'personal', PAGER: 'pager', UAN: 'company' };
+const costlyTypes: Readonly<Record<string, CostlyKind>> = {
+  PREMIUM_RATE: 'premium',
+  SHARED_COST: 'shared cost',
+  PERSONAL_NUMBER: 'personal',
+  PAGER: 'pager',
+  UAN: 'company',
+};
 /** Calling codes of no country (ITU-T E.164, list of assigned codes): satellites, networks over the sea and in the air, shared cost and premium over the world. */
-const costlyCodes: Readonly<Record<string, CostlyKind>> = { 808: 'shared cost', 870: 'satellite', 878: 'personal', 881: 'satellite', 882: 'network', 883: 'network', 888: 'network', 979: 'premium' };
+const costlyCodes: Readonly<Record<string, CostlyKind>> = {
+  808: 'shared cost',
+  870: 'satellite',
+  878: 'personal',
+  881: 'satellite',
+  882: 'network',
+  883: 'network',
+  888: 'network',
+  979: 'premium',
+};
 
 /** ITU-T E.164: a plus, no leading zero, 15 digits at the most. */
 const shape = /^\+[1-9]\d{6,14}$/;
@@ -37,10 +52,13 @@ export function createNumberingPlan(): NumberingPlan {
   return {
     async costlyKindOf(e164) {
       const number = (await plan()).parsePhoneNumberFromString(e164);
-      return number === undefined ? undefined : (costlyCodes[number.countryCallingCode] ?? costlyTypes[number.getType() ?? '']);
+      return number === undefined
+        ? undefined
+        : (costlyCodes[number.countryCallingCode] ?? costlyTypes[number.getType() ?? '']);
     },
     countries: async () => new Set((await plan()).getCountries()),
-    isPossible: async (text) => shape.test(text) && (await plan()).parsePhoneNumberFromString(text)?.isPossible() === true,
+    isPossible: async (text) =>
+      shape.test(text) && (await plan()).parsePhoneNumberFromString(text)?.isPossible() === true,
     countryOf: async (e164) => (await plan()).parsePhoneNumberFromString(e164)?.country,
     async destinationOf(e164) {
       const number = (await plan()).parsePhoneNumberFromString(e164);

@@ -18,7 +18,9 @@ export function startThread(file: URL, options: WorkerOptions): Worker {
 
 /** The text of a file that belongs to the program. `name` is its path in the project, which is its name in the executable. */
 export function readProgramFile(name: string): string {
-  return isExecutable ? getAsset(name, 'utf8') : readFileSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), 'utf8');
+  return isExecutable
+    ? getAsset(name, 'utf8')
+    : readFileSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), 'utf8');
 }
 
 /** What the executable calls the bundle of a thread's source. */

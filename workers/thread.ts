@@ -85,7 +85,12 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
     started.on('message', ({ id, result, error }: Answer) => {
       const one = take(id);
       if (error === undefined) one?.resolve(result);
-      else one?.reject(error.name === unavailableName ? new ThreadUnavailable(error.message) : Object.assign(new Error(error.message), { name: error.name }));
+      else
+        one?.reject(
+          error.name === unavailableName
+            ? new ThreadUnavailable(error.message)
+            : Object.assign(new Error(error.message), { name: error.name }),
+        );
     });
     started.on('error', (error) => failAll(started, error));
     started.on('exit', () => failAll(started, new Error('it ended')));
@@ -109,7 +114,8 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
   function failAll(died: Worker, cause: Error): void {
     if (worker !== died) return;
     worker = undefined;
-    for (const id of [...waiting.keys()]) take(id)?.reject(new ThreadFailed(`the ${options.title} thread failed`, { cause }));
+    for (const id of [...waiting.keys()])
+      take(id)?.reject(new ThreadFailed(`the ${options.title} thread failed`, { cause }));
   }
 
   return {
@@ -118,7 +124,10 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
     },
     ask(name, params) {
       if (stopped) return Promise.reject(new ThreadFailed(`the ${options.title} thread is stopped`));
-      if (waiting.size >= options.maxWaiting) return Promise.reject(new ThreadBusy(`${options.maxWaiting} questions wait for the ${options.title} thread already`));
+      if (waiting.size >= options.maxWaiting)
+        return Promise.reject(
+          new ThreadBusy(`${options.maxWaiting} questions wait for the ${options.title} thread already`),
+        );
       const asked = (worker ??= start());
       clearTimeout(idle);
       lastId += 1;
@@ -176,7 +185,10 @@ export function answerQuestions(questions: Questions, isUnavailable: (error: unk
       .then((result) => port.postMessage({ id, result } satisfies Answer))
       .catch((error: unknown) => {
         const { name: given, message } = error instanceof Error ? error : new Error(String(error));
-        port.postMessage({ id, error: { name: isUnavailable(error) ? unavailableName : given, message } } satisfies Answer);
+        port.postMessage({
+          id,
+          error: { name: isUnavailable(error) ? unavailableName : given, message },
+        } satisfies Answer);
       });
   });
 }

@@ -1,25 +1,36 @@
 // What agents do with calls: answer, hold, transfer, hang up. A ringing call has one winner; every other is told why it lost.
 // Specification 4.8, decisions 4.8.
 
-import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { type CallFilter, callIdPage, findCallIdOfAgent } from '../../store/calls/calls.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { Cursor } from '../../store/cursor.ts';
-import { callingAgent, reaches, reachOf } from '../workspace/access.ts';
-import { type CallState, callKind, callView, type CallView, changeCall, endCall, numberOf, requireState, ringTimeoutDeadline, tellOfCall } from '../conversations/call.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
+import {
+  type CallState,
+  type CallView,
+  callKind,
+  callView,
+  changeCall,
+  endCall,
+  numberOf,
+  requireState,
+  ringTimeoutDeadline,
+  tellOfCall,
+} from '../conversations/call.ts';
 import { orderCall } from '../conversations/carrier-orders.ts';
 import { changeConversation, conversationKind } from '../conversations/conversation.ts';
-import { requireVersion } from '../preconditions.ts';
-import { requireFeature } from '../workspace/entitlements.ts';
-import { refuse } from '../errors.ts';
 import { endHandshake, offer, requireRecipient } from '../conversations/handshake.ts';
-import { maxHoldChanges } from '../limits.ts';
 import { appendSystemLine } from '../conversations/messages.ts';
 import { notAnswered, ringTarget } from '../conversations/ringing.ts';
-import { noteAssignment } from '../workspace/roster.ts';
+import { moveTo } from '../conversations/status.ts';
+import { refuse } from '../errors.ts';
+import { maxHoldChanges } from '../limits.ts';
+import { requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
-import { moveTo } from '../conversations/status.ts';
+import { callingAgent, reaches, reachOf } from '../workspace/access.ts';
+import { requireFeature } from '../workspace/entitlements.ts';
+import { noteAssignment } from '../workspace/roster.ts';
 import { missCall } from './unanswered.ts';
 
 interface ById {
@@ -33,32 +44,47 @@ type LostReason = 'already_claimed' | 'call_ended' | 'agent_busy' | 'stale_versi
  * Takes a ringing call. The winner's own repetition is answered as the first time. Refuses feature_locked, not_found,
  * forbidden (scope; another's call), call_unavailable with detail.reason.
  */
-export const answerCall = command('call.answer', (ctx, params: ById & { expectedVersion?: number | undefined }): CallView => {
-  const { agent, conversation, call } = requireCall(ctx, params.conversationId);
-  const target = ringTarget(ctx, conversation, numberOf(ctx, call));
-  if (target.kind === 'agent' && agent.id !== target.agentId && agent.role !== 'admin') refuse('forbidden', { message: 'This call rings for somebody else.' });
-  if (call.agentId === agent.id) return callView(ctx, conversation, call);
-  const reason = whyLost(ctx, { agent, conversation, call, expectedVersion: params.expectedVersion });
-  if (reason !== undefined) refuseLost(reason, conversation);
+export const answerCall = command(
+  'call.answer',
+  (ctx, params: ById & { expectedVersion?: number | undefined }): CallView => {
+    const { agent, conversation, call } = requireCall(ctx, params.conversationId);
+    const target = ringTarget(ctx, conversation, numberOf(ctx, call));
+    if (target.kind === 'agent' && agent.id !== target.agentId && agent.role !== 'admin')
+      refuse('forbidden', { message: 'This call rings for somebody else.' });
+    if (call.agentId === agent.id) return callView(ctx, conversation, call);
+    const reason = whyLost(ctx, { agent, conversation, call, expectedVersion: params.expectedVersion });
+    if (reason !== undefined) refuseLost(reason, conversation);
 
-  ctx.clearDeadline(ringTimeoutDeadline, call.conversationId);
-  const free = endHandshake(ctx, conversation);
-  const isFirst = call.answeredAt === null;
-  const answered = changeCall(
-    ctx,
-    call,
-    { phase: 'active', agentId: agent.id, ringingAgentIds: [], ...(isFirst ? { answeredAt: ctx.at } : {}) },
-    { eventType: 'answered', detail: { agentId: agent.id } },
-  );
-  orderCall(ctx, answered, numberOf(ctx, call), { kind: 'connect', agentId: agent.id, startsRecording: isFirst && call.isRecorded });
-  noteAssignment(ctx, agent);
-  const claimed = changeConversation(ctx, free, { assignedAgentId: agent.id, firstResponseAt: free.firstResponseAt ?? ctx.at, firstResponderId: free.firstResponderId ?? agent.id });
-  appendSystemLine(ctx, claimed, `${agent.name} answered.`);
-  return tellOfCall(ctx, 'call.answered', call.conversationId);
-});
+    ctx.clearDeadline(ringTimeoutDeadline, call.conversationId);
+    const free = endHandshake(ctx, conversation);
+    const isFirst = call.answeredAt === null;
+    const answered = changeCall(
+      ctx,
+      call,
+      { phase: 'active', agentId: agent.id, ringingAgentIds: [], ...(isFirst ? { answeredAt: ctx.at } : {}) },
+      { eventType: 'answered', detail: { agentId: agent.id } },
+    );
+    orderCall(ctx, answered, numberOf(ctx, call), {
+      kind: 'connect',
+      agentId: agent.id,
+      startsRecording: isFirst && call.isRecorded,
+    });
+    noteAssignment(ctx, agent);
+    const claimed = changeConversation(ctx, free, {
+      assignedAgentId: agent.id,
+      firstResponseAt: free.firstResponseAt ?? ctx.at,
+      firstResponderId: free.firstResponderId ?? agent.id,
+    });
+    appendSystemLine(ctx, claimed, `${agent.name} answered.`);
+    return tellOfCall(ctx, 'call.answered', call.conversationId);
+  },
+);
 
 /** In the order in which it helps to know: that it is gone comes before what would have been in the way. */
-function whyLost(ctx: Context, lost: { agent: AgentRecord; conversation: ConversationRecord; call: CallState; expectedVersion: number | undefined }): LostReason | undefined {
+function whyLost(
+  ctx: Context,
+  lost: { agent: AgentRecord; conversation: ConversationRecord; call: CallState; expectedVersion: number | undefined },
+): LostReason | undefined {
   const { agent, conversation, call, expectedVersion } = lost;
   if (call.phase === 'active') return 'already_claimed';
   if (call.phase !== 'ringing') return 'call_ended';
@@ -74,7 +100,10 @@ const lostMessages: Readonly<Record<LostReason, string>> = {
 };
 
 function refuseLost(reason: LostReason, conversation: ConversationRecord): never {
-  return refuse('call_unavailable', { message: lostMessages[reason], detail: { reason, ...(reason === 'stale_version' ? { currentVersion: conversation.version } : {}) } });
+  return refuse('call_unavailable', {
+    message: lostMessages[reason],
+    detail: { reason, ...(reason === 'stale_version' ? { currentVersion: conversation.version } : {}) },
+  });
 }
 
 /** Solves it after an answer; an admin may end one that rings, as missed. Refuses not_assigned, call_unavailable when it is over, and as answerCall. */
@@ -98,34 +127,52 @@ export const hangUp = command('call.hangup', (ctx, params: ById): CallView => {
 });
 
 /** Refuses conflict when it is so already or nobody has answered yet, and as hangUp. */
-export const holdCall = command('call.hold', (ctx, params: ById & { hold?: boolean | undefined; expectedVersion?: number | undefined }): CallView => {
-  const { conversation, call } = requireOwnCall(ctx, params.conversationId);
-  requireVersion(conversation, params.expectedVersion);
-  const hold = params.hold ?? true;
-  requireAnswered(conversation, call);
-  if (call.isOnHold === hold) refuse('conflict', { message: hold ? 'The caller is on hold already.' : 'The caller is not on hold.' });
-  // Who is on hold is always let off: the timeline has room for the one entry more.
-  if (hold && call.events.length >= maxHoldChanges) refuse('conflict', { message: 'This call was put on hold too often.' });
-  changeCall(ctx, call, { isOnHold: hold }, { eventType: hold ? 'on_hold' : 'resumed' });
-  orderCall(ctx, call, numberOf(ctx, call), hold ? { kind: 'hold' } : { kind: 'connect', agentId: call.agentId ?? '', startsRecording: false });
-  return tellOfCall(ctx, hold ? 'call.on_hold' : 'call.resumed', call.conversationId);
-});
+export const holdCall = command(
+  'call.hold',
+  (ctx, params: ById & { hold?: boolean | undefined; expectedVersion?: number | undefined }): CallView => {
+    const { conversation, call } = requireOwnCall(ctx, params.conversationId);
+    requireVersion(conversation, params.expectedVersion);
+    const hold = params.hold ?? true;
+    requireAnswered(conversation, call);
+    if (call.isOnHold === hold)
+      refuse('conflict', { message: hold ? 'The caller is on hold already.' : 'The caller is not on hold.' });
+    // Who is on hold is always let off: the timeline has room for the one entry more.
+    if (hold && call.events.length >= maxHoldChanges)
+      refuse('conflict', { message: 'This call was put on hold too often.' });
+    changeCall(ctx, call, { isOnHold: hold }, { eventType: hold ? 'on_hold' : 'resumed' });
+    orderCall(
+      ctx,
+      call,
+      numberOf(ctx, call),
+      hold ? { kind: 'hold' } : { kind: 'connect', agentId: call.agentId ?? '', startsRecording: false },
+    );
+    return tellOfCall(ctx, hold ? 'call.on_hold' : 'call.resumed', call.conversationId);
+  },
+);
 
 /** Offers the call as assign-to-agent does. Refuses stale_version, semantic_error (cannot take it), conflict when nobody has answered yet, and as hangUp. */
-export const transferCall = command('call.transfer', (ctx, params: ById & { agentId: string; expectedVersion: number; note?: string | undefined }): CallView => {
-  const { agent, conversation, call } = requireOwnCall(ctx, params.conversationId);
-  requireAnswered(conversation, call);
-  requireVersion(conversation, params.expectedVersion);
-  const recipient = requireRecipient(ctx, conversation, params.agentId);
-  const free = endHandshake(ctx, conversation);
-  if (free.assignedAgentId !== recipient.id) offer(ctx, free, { agent, recipient, note: params.note });
-  return readBack(ctx, call.conversationId);
-});
+export const transferCall = command(
+  'call.transfer',
+  (ctx, params: ById & { agentId: string; expectedVersion: number; note?: string | undefined }): CallView => {
+    const { agent, conversation, call } = requireOwnCall(ctx, params.conversationId);
+    requireAnswered(conversation, call);
+    requireVersion(conversation, params.expectedVersion);
+    const recipient = requireRecipient(ctx, conversation, params.agentId);
+    const free = endHandshake(ctx, conversation);
+    if (free.assignedAgentId !== recipient.id) offer(ctx, free, { agent, recipient, note: params.note });
+    return readBack(ctx, call.conversationId);
+  },
+);
 
 /** Newest first, what the agent may see. */
-export function listCalls(view: View, page: { filter: CallFilter; cursor: Cursor | undefined; limit: number }): CallView[] {
+export function listCalls(
+  view: View,
+  page: { filter: CallFilter; cursor: Cursor | undefined; limit: number },
+): CallView[] {
   requireFeature(view, 'calls');
-  return callIdPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map((conversationId) => readBack(view, conversationId));
+  return callIdPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map((conversationId) =>
+    readBack(view, conversationId),
+  );
 }
 
 /** Refuses feature_locked, not_found, forbidden. */
@@ -134,7 +181,10 @@ export function readCall(view: View, conversationId: string): CallView {
   return callView(view, conversation, call);
 }
 
-function requireCall(view: View, conversationId: string): { agent: AgentRecord; conversation: ConversationRecord; call: CallState } {
+function requireCall(
+  view: View,
+  conversationId: string,
+): { agent: AgentRecord; conversation: ConversationRecord; call: CallState } {
   requireFeature(view, 'calls');
   const call = view.state(callKind, conversationId) ?? refuse('not_found');
   const agent = callingAgent(view);

@@ -2,11 +2,11 @@
 // stands on the workspace's oldest site, or on one that is made for it.
 
 import { findOldestContactByPhone } from '../../store/customers/contacts.ts';
-import { findOldestSite } from '../../store/workspace/sites.ts';
 import { findVisitorByPhone, insertVisitor, type VisitorRecord } from '../../store/customers/visitors.ts';
+import { findOldestSite } from '../../store/workspace/sites.ts';
+import { newVisitor, putVisitor, seeContact } from '../customers/visitors.ts';
 import type { Context } from '../runtime/context.ts';
 import { addSite } from '../workspace/sites.ts';
-import { newVisitor, putVisitor, seeContact } from '../customers/visitors.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 
 /** Undefined when the number is withheld. */
@@ -15,7 +15,9 @@ export function findOrAddCaller(ctx: Context, fromE164: string | null): VisitorR
   const known = findVisitorByPhone(ctx.db, fromE164);
   const visitor: VisitorRecord = known ?? { ...newVisitor(ctx, siteOfCallers(ctx)), phoneE164: fromE164 };
   if (known === undefined) insertVisitor(ctx.db, visitor);
-  const contactId = visitor.contactId ?? seeContact(ctx, findOldestContactByPhone(ctx.db, fromE164), { name: null, email: null, phone: fromE164 });
+  const contactId =
+    visitor.contactId ??
+    seeContact(ctx, findOldestContactByPhone(ctx.db, fromE164), { name: null, email: null, phone: fromE164 });
   const seen: VisitorRecord = { ...visitor, contactId, lastSeenAt: ctx.at };
   putVisitor(ctx, seen);
   return seen;

@@ -3,23 +3,32 @@
 
 import type { CallRecord } from '../../store/calls/calls.ts';
 import { findCallIdByCarrier } from '../../store/calls/calls.ts';
-import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { findPhoneNumberByE164, type PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
+import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { CallOrder, CarrierEvent } from '../../workers/providers/carrier.ts';
-import { addCall, type CallState, callKind, changeCall, endCall, numberOf, requireState, tellOfCall } from '../conversations/call.ts';
-import { findOrAddCaller } from './callers.ts';
+import {
+  addCall,
+  type CallState,
+  callKind,
+  changeCall,
+  endCall,
+  numberOf,
+  requireState,
+  tellOfCall,
+} from '../conversations/call.ts';
 import { type CallOrderItem, greetingOf } from '../conversations/carrier-orders.ts';
 import { addConversation, conversationKind, newConversation } from '../conversations/conversation.ts';
-import { hasFeature } from '../workspace/entitlements.ts';
-import { refuse } from '../errors.ts';
 import { appendSystemLine } from '../conversations/messages.ts';
-import { lineHours } from '../workspace/office-hours.ts';
 import { ring, ringFreeAgents } from '../conversations/ringing.ts';
-import { theRoster } from '../workspace/roster.ts';
+import { moveTo } from '../conversations/status.ts';
+import { refuse } from '../errors.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
-import { moveTo } from '../conversations/status.ts';
+import { hasFeature } from '../workspace/entitlements.ts';
+import { lineHours } from '../workspace/office-hours.ts';
+import { theRoster } from '../workspace/roster.ts';
+import { findOrAddCaller } from './callers.ts';
 import { leaveUnanswered, missCall } from './unanswered.ts';
 import { leaveVoicemail, transcribeVoicemail } from './voicemails.ts';
 
@@ -34,9 +43,17 @@ export interface CarrierAnswer {
 export const takeCarrierEvent = command('carrier.event', (ctx, event: CarrierEvent): CarrierAnswer => {
   const knownId = findCallIdByCarrier(ctx.db, event.callId);
   const known = knownId === undefined ? undefined : requireState(ctx, knownId);
-  const number = known === undefined ? (findPhoneNumberByE164(ctx.db, event.to) ?? refuse('invalid_signature')) : numberOf(ctx, known);
+  const number =
+    known === undefined
+      ? (findPhoneNumberByE164(ctx.db, event.to) ?? refuse('invalid_signature'))
+      : numberOf(ctx, known);
   if (number.releasedAt !== null && !wasOpenAt(known, number.releasedAt)) {
-    ctx.audit({ action: 'phone_number.event_ignored', targetKind: 'phone_number', targetId: number.id, context: { type: event.type, callId: event.callId, from: event.from } });
+    ctx.audit({
+      action: 'phone_number.event_ignored',
+      targetKind: 'phone_number',
+      targetId: number.id,
+      context: { type: event.type, callId: event.callId, from: event.from },
+    });
     return { conversationId: null, order: { kind: 'hangup' } };
   }
   const call = known ?? beginCall(ctx, number, event);
@@ -50,14 +67,32 @@ const impliesOver: ReadonlySet<CarrierEvent['type']> = new Set(['ended', 'voicem
 /** A call that the carrier has not named before. What was delivered says whether somebody still waits on the line. */
 function beginCall(ctx: Context, number: PhoneNumberRecord, event: CarrierEvent): CallState {
   const caller = findOrAddCaller(ctx, event.from);
-  const departmentId = number.routingStrategy === 'department' && theRoster(ctx).departments.has(number.routingTargetId ?? '') ? number.routingTargetId : null;
+  const departmentId =
+    number.routingStrategy === 'department' && theRoster(ctx).departments.has(number.routingTargetId ?? '')
+      ? number.routingTargetId
+      : null;
   const isUnwanted = caller !== undefined && caller.blockedAt !== null;
-  const conversation = addConversation(ctx, newConversation(ctx, { channel: 'call', siteId: null, visitorId: caller?.id ?? null, contactId: caller?.contactId ?? null, departmentId }));
+  const conversation = addConversation(
+    ctx,
+    newConversation(ctx, {
+      channel: 'call',
+      siteId: null,
+      visitorId: caller?.id ?? null,
+      contactId: caller?.contactId ?? null,
+      departmentId,
+    }),
+  );
   const added = addCall(ctx, newCall(ctx, conversation, { number, event }));
-  const call = changeCall(ctx, added, {}, { eventType: 'ringing', detail: event.from === null ? {} : { fromE164: event.from } });
+  const call = changeCall(
+    ctx,
+    added,
+    {},
+    { eventType: 'ringing', detail: event.from === null ? {} : { fromE164: event.from } },
+  );
   if (isUnwanted) moveTo(ctx, conversation, 'spam');
   else if (!impliesOver.has(event.type)) {
-    const isOpen = hasFeature(ctx, 'calls') && lineHours(ctx, { businessHours: number.businessHours, departmentId }).officeHoursOpen;
+    const isOpen =
+      hasFeature(ctx, 'calls') && lineHours(ctx, { businessHours: number.businessHours, departmentId }).officeHoursOpen;
     if (isOpen) ring(ctx, conversation, call);
     else leaveUnanswered(ctx, conversation, call, { carrierAsks: true });
   }
@@ -71,7 +106,12 @@ function settle(ctx: Context, call: CallState, event: CarrierEvent): void {
     case 'ringing':
       return;
     case 'ended':
-      if (call.carrierEndedAt === null) endByCarrier(ctx, conversation, changeCall(ctx, call, { carrierEndedAt: ctx.at, durationMs: event.durationMs ?? call.durationMs }));
+      if (call.carrierEndedAt === null)
+        endByCarrier(
+          ctx,
+          conversation,
+          changeCall(ctx, call, { carrierEndedAt: ctx.at, durationMs: event.durationMs ?? call.durationMs }),
+        );
       return;
     case 'voicemail_left':
       if (call.voicemailId === null) leaveVoicemail(ctx, conversation, call, event);
@@ -117,7 +157,9 @@ function presentOrder(ctx: Context, conversationId: string, number: PhoneNumberR
     case 'ringing':
       return { kind: 'ring', greeting: greetingOf(ctx, number) };
     case 'active':
-      return call.isOnHold ? { kind: 'hold' } : { kind: 'connect', agentId: call.agentId ?? '', startsRecording: false };
+      return call.isOnHold
+        ? { kind: 'hold' }
+        : { kind: 'connect', agentId: call.agentId ?? '', startsRecording: false };
     case 'voicemail':
       return { kind: 'voicemail', greeting: greetingOf(ctx, number) };
     default:
@@ -130,7 +172,11 @@ function wasOpenAt(call: CallState | undefined, releasedAt: string): boolean {
   return call !== undefined && (call.endedAt === null || call.endedAt >= releasedAt);
 }
 
-function newCall(ctx: Context, conversation: ConversationRecord, of: { number: PhoneNumberRecord; event: CarrierEvent }): CallRecord {
+function newCall(
+  ctx: Context,
+  conversation: ConversationRecord,
+  of: { number: PhoneNumberRecord; event: CarrierEvent },
+): CallRecord {
   return {
     conversationId: conversation.id,
     phoneNumberId: of.number.id,

@@ -5,13 +5,13 @@ import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
 import type { Carrier } from '../../workers/providers/carrier.ts';
 import { phoneNumberKind } from '../conversations/call.ts';
 import type { Directory } from '../directory/directory.ts';
-import { refuse } from '../errors.ts';
 import { aroundClaim, aroundRelease, forgetNumber, type NumberClaim, sweepNumbers } from '../directory/numbers.ts';
-import { type ClaimFields, claimNumber, releaseNumber, requireClaimable, requireHeld } from './phone-numbers.ts';
+import { refuse } from '../errors.ts';
 import type { Caller } from '../runtime/caller.ts';
 import { type Engine, WorkspaceUnavailable } from '../runtime/engine.ts';
 import type { Ids } from '../runtime/ids.ts';
 import type { Log } from '../runtime/log.ts';
+import { type ClaimFields, claimNumber, releaseNumber, requireClaimable, requireHeld } from './phone-numbers.ts';
 
 export interface NumberPlaces {
   readonly engine: Engine;
@@ -37,7 +37,10 @@ export function requireCarrier(carrier: Carrier): void {
 }
 
 /** Refuses service_unavailable, number_taken, plan_limit beyond `maxNumbers`, semantic_error (the carrier will not sell it) and as claimNumber. Rejects with CarrierUnavailable. */
-export function buyNumber(places: NumberPlaces, asked: Asked & { fields: ClaimFields; maxNumbers: number }): Promise<PhoneNumberRecord> {
+export function buyNumber(
+  places: NumberPlaces,
+  asked: Asked & { fields: ClaimFields; maxNumbers: number },
+): Promise<PhoneNumberRecord> {
   const { engine, directory, carrier, ids } = places;
   const { workspaceId, caller, fields, maxNumbers } = asked;
   requireCarrier(carrier);
@@ -46,32 +49,49 @@ export function buyNumber(places: NumberPlaces, asked: Asked & { fields: ClaimFi
   const numberId = ids.uuid();
   const ordered = { e164: fields.e164, label: labelOf(numberId) };
   let mayBeBought = false;
-  return aroundClaim(directory, { numberId, e164: fields.e164, workspaceId, maxNumbers }, {
-    async work() {
-      mayBeBought = true;
-      const purchase = await carrier.buy(ordered);
-      if (purchase.state !== 'bought') {
-        mayBeBought = false;
-        refuse(...refusalOf(purchase));
-      }
-      return engine.execute(claimNumber, { workspaceId, caller, params: { numberId, provider: carrier.provider, providerDidId: purchase.providerDidId, fields } });
+  return aroundClaim(
+    directory,
+    { numberId, e164: fields.e164, workspaceId, maxNumbers },
+    {
+      async work() {
+        mayBeBought = true;
+        const purchase = await carrier.buy(ordered);
+        if (purchase.state !== 'bought') {
+          mayBeBought = false;
+          refuse(...refusalOf(purchase));
+        }
+        return engine.execute(claimNumber, {
+          workspaceId,
+          caller,
+          params: { numberId, provider: carrier.provider, providerDidId: purchase.providerDidId, fields },
+        });
+      },
+      async giveBack() {
+        if (mayBeBought) await carrier.giveBack(ordered);
+      },
     },
-    async giveBack() {
-      if (mayBeBought) await carrier.giveBack(ordered);
-    },
-  });
+  );
 }
 
-function refusalOf(purchase: Exclude<Awaited<ReturnType<Carrier['buy']>>, { state: 'bought' }>): Parameters<typeof refuse> {
-  return purchase.state === 'taken' ? ['number_taken'] : ['semantic_error', { message: `The carrier refuses: ${purchase.reason}` }];
+function refusalOf(
+  purchase: Exclude<Awaited<ReturnType<Carrier['buy']>>, { state: 'bought' }>,
+): Parameters<typeof refuse> {
+  return purchase.state === 'taken'
+    ? ['number_taken']
+    : ['semantic_error', { message: `The carrier refuses: ${purchase.reason}` }];
 }
 
 /** Refuses as releaseNumber. The carrier hears of it from the outbox. */
-export function giveUpNumber(places: NumberPlaces, asked: Asked & { phoneNumberId: string }): Promise<PhoneNumberRecord> {
+export function giveUpNumber(
+  places: NumberPlaces,
+  asked: Asked & { phoneNumberId: string },
+): Promise<PhoneNumberRecord> {
   const { engine, directory } = places;
   const { workspaceId, caller, phoneNumberId } = asked;
   requireHeld((engine.workspace(workspaceId) ?? refuse('not_found')).view(caller), phoneNumberId);
-  return aroundRelease(directory, phoneNumberId, () => engine.execute(releaseNumber, { workspaceId, caller, params: { phoneNumberId } }));
+  return aroundRelease(directory, phoneNumberId, () =>
+    engine.execute(releaseNumber, { workspaceId, caller, params: { phoneNumberId } }),
+  );
 }
 
 /** Settles what a crash, a carrier or a disk left reserved. Resolves to what may be bought for nobody. */
@@ -87,7 +107,11 @@ export function sweepNumberPlaces({ engine, directory }: NumberPlaces): Promise<
 }
 
 /** Gives those numbers back, and lets others have them then. Behind the start, since it asks the carrier. Rejects when the carrier did not take all of them. */
-export async function giveBackOrphans({ directory, carrier, log }: NumberPlaces, orphans: readonly NumberClaim[], isStopping: () => boolean): Promise<void> {
+export async function giveBackOrphans(
+  { directory, carrier, log }: NumberPlaces,
+  orphans: readonly NumberClaim[],
+  isStopping: () => boolean,
+): Promise<void> {
   let failed = 0;
   for (const { numberId, e164 } of orphans) {
     try {
@@ -96,7 +120,10 @@ export async function giveBackOrphans({ directory, carrier, log }: NumberPlaces,
       await forgetNumber(directory, numberId);
     } catch (error) {
       failed += 1;
-      log.error({ e164, err: error }, 'a number that may be bought for nobody could not be given back; it is tried again');
+      log.error(
+        { e164, err: error },
+        'a number that may be bought for nobody could not be given back; it is tried again',
+      );
     }
   }
   if (failed > 0) throw new Error(`${failed} numbers could not be given back`);

@@ -1,20 +1,28 @@
 // Phone numbers: claimed for the workspace, routed, changed, released. That a number is nobody else's, and bought at the
 // carrier, is number-claims.ts's; here stands what the workspace says of it. Specification 4.18.
 
-import type { WeeklyHours } from '../../store/workspace/business-hours.ts';
-import type { Cursor } from '../../store/cursor.ts';
-import { insertPhoneNumber, type PhoneNumberRecord, phoneNumberPage, phoneNumbersFor, type PhoneNumberStatus, type RoutingStrategy, updatePhoneNumber } from '../../store/calls/phone-numbers.ts';
+import {
+  insertPhoneNumber,
+  type PhoneNumberRecord,
+  type PhoneNumberStatus,
+  phoneNumberPage,
+  phoneNumbersFor,
+  type RoutingStrategy,
+  updatePhoneNumber,
+} from '../../store/calls/phone-numbers.ts';
 import { findVoiceProfile } from '../../store/calls/voice-profiles.ts';
-import { callingAgent, worksIn } from '../workspace/access.ts';
-import { auditChange } from '../workspace/audit.ts';
+import type { Cursor } from '../../store/cursor.ts';
+import type { WeeklyHours } from '../../store/workspace/business-hours.ts';
 import { phoneNumberKind } from '../conversations/call.ts';
 import { orderRelease } from '../conversations/carrier-orders.ts';
-import { requireFeature } from '../workspace/entitlements.ts';
 import { refuse, refuseField } from '../errors.ts';
-import { requireHours } from '../workspace/office-hours.ts';
-import { isActive, theRoster } from '../workspace/roster.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
+import { callingAgent, worksIn } from '../workspace/access.ts';
+import { auditChange } from '../workspace/audit.ts';
+import { requireFeature } from '../workspace/entitlements.ts';
+import { requireHours } from '../workspace/office-hours.ts';
+import { isActive, theRoster } from '../workspace/roster.ts';
 import { leaveAllUnanswered } from './unanswered.ts';
 
 export interface Routing {
@@ -38,35 +46,45 @@ export function requireClaimable(view: View, fields: ClaimFields): void {
 }
 
 /** Writes a number that is reserved and bought. Refuses as requireClaimable. */
-export const claimNumber = command('phoneNumber.claim', (ctx, params: { numberId: string; provider: string; providerDidId: string; fields: ClaimFields }): PhoneNumberRecord => {
-  const { fields } = params;
-  requireClaimable(ctx, fields);
-  const number: PhoneNumberRecord = {
-    id: params.numberId,
-    e164: fields.e164,
-    displayName: fields.displayName,
-    provider: params.provider,
-    providerDidId: params.providerDidId,
-    routingStrategy: fields.routingStrategy,
-    routingTargetId: fields.routingTargetId ?? null,
-    lostTarget: null,
-    voicemailEnabled: true,
-    recordingEnabled: fields.recordCalls ?? false,
-    smartHoldEnabled: fields.smartHoldEnabled ?? false,
-    voiceProfileId: fields.voiceProfileId ?? null,
-    businessHours: null,
-    welcomeAudioUrl: null,
-    status: 'active',
-    createdAt: ctx.at,
-    releasedAt: null,
-  };
-  insertPhoneNumber(ctx.db, number);
-  ctx.become(phoneNumberKind, number.id, number);
-  const target = { targetKind: 'phone_number', targetId: number.id };
-  ctx.audit({ action: 'phone_number.purchased', ...target, context: { e164: number.e164, provider: number.provider, providerDidId: number.providerDidId } });
-  ctx.audit({ action: 'phone_number.claimed', ...target, after: number });
-  return number;
-});
+export const claimNumber = command(
+  'phoneNumber.claim',
+  (
+    ctx,
+    params: { numberId: string; provider: string; providerDidId: string; fields: ClaimFields },
+  ): PhoneNumberRecord => {
+    const { fields } = params;
+    requireClaimable(ctx, fields);
+    const number: PhoneNumberRecord = {
+      id: params.numberId,
+      e164: fields.e164,
+      displayName: fields.displayName,
+      provider: params.provider,
+      providerDidId: params.providerDidId,
+      routingStrategy: fields.routingStrategy,
+      routingTargetId: fields.routingTargetId ?? null,
+      lostTarget: null,
+      voicemailEnabled: true,
+      recordingEnabled: fields.recordCalls ?? false,
+      smartHoldEnabled: fields.smartHoldEnabled ?? false,
+      voiceProfileId: fields.voiceProfileId ?? null,
+      businessHours: null,
+      welcomeAudioUrl: null,
+      status: 'active',
+      createdAt: ctx.at,
+      releasedAt: null,
+    };
+    insertPhoneNumber(ctx.db, number);
+    ctx.become(phoneNumberKind, number.id, number);
+    const target = { targetKind: 'phone_number', targetId: number.id };
+    ctx.audit({
+      action: 'phone_number.purchased',
+      ...target,
+      context: { e164: number.e164, provider: number.provider, providerDidId: number.providerDidId },
+    });
+    ctx.audit({ action: 'phone_number.claimed', ...target, after: number });
+    return number;
+  },
+);
 
 export interface NumberChanges {
   readonly displayName?: string | undefined;
@@ -81,56 +99,79 @@ export interface NumberChanges {
 }
 
 /** Takes no version. Refuses plan_limit, forbidden, not_found, gone when it is released, invalid_body, semantic_error. */
-export const changeNumber = command('phoneNumber.update', (ctx, params: { phoneNumberId: string; changes: NumberChanges }): PhoneNumberRecord => {
-  requireNumberAdmin(ctx);
-  const before = requireHeld(ctx, params.phoneNumberId);
-  const { changes } = params;
-  if (Object.values(changes).every((value) => value === undefined)) refuseField('invalid_body', 'body', 'must name a field that can be changed');
-  const routing = routingAfter(before, changes);
-  if (changes.routingStrategy !== undefined || changes.routingTargetId !== undefined) requireTarget(ctx, routing);
-  requireVoiceProfile(ctx, changes.voiceProfileId);
-  if (changes.businessHours) requireHours(changes.businessHours.days, 'businessHours.days');
-  const after: PhoneNumberRecord = {
-    ...before,
-    displayName: changes.displayName ?? before.displayName,
-    routingStrategy: routing.routingStrategy,
-    routingTargetId: routing.routingTargetId ?? null,
-    lostTarget: changes.routingStrategy === undefined && changes.routingTargetId === undefined ? before.lostTarget : null,
-    voicemailEnabled: changes.voicemailEnabled ?? before.voicemailEnabled,
-    recordingEnabled: changes.recordingEnabled ?? before.recordingEnabled,
-    smartHoldEnabled: changes.smartHoldEnabled ?? before.smartHoldEnabled,
-    voiceProfileId: changes.voiceProfileId === undefined ? before.voiceProfileId : changes.voiceProfileId,
-    businessHours: changes.businessHours === undefined ? before.businessHours : changes.businessHours,
-    welcomeAudioUrl: changes.welcomeAudioUrl === undefined ? before.welcomeAudioUrl : changes.welcomeAudioUrl,
-  };
-  putNumber(ctx, after);
-  auditChange(ctx, { action: 'phone_number.updated', targetKind: 'phone_number', targetId: after.id, before, after });
-  return after;
-});
+export const changeNumber = command(
+  'phoneNumber.update',
+  (ctx, params: { phoneNumberId: string; changes: NumberChanges }): PhoneNumberRecord => {
+    requireNumberAdmin(ctx);
+    const before = requireHeld(ctx, params.phoneNumberId);
+    const { changes } = params;
+    if (Object.values(changes).every((value) => value === undefined))
+      refuseField('invalid_body', 'body', 'must name a field that can be changed');
+    const routing = routingAfter(before, changes);
+    if (changes.routingStrategy !== undefined || changes.routingTargetId !== undefined) requireTarget(ctx, routing);
+    requireVoiceProfile(ctx, changes.voiceProfileId);
+    if (changes.businessHours) requireHours(changes.businessHours.days, 'businessHours.days');
+    const after: PhoneNumberRecord = {
+      ...before,
+      displayName: changes.displayName ?? before.displayName,
+      routingStrategy: routing.routingStrategy,
+      routingTargetId: routing.routingTargetId ?? null,
+      lostTarget:
+        changes.routingStrategy === undefined && changes.routingTargetId === undefined ? before.lostTarget : null,
+      voicemailEnabled: changes.voicemailEnabled ?? before.voicemailEnabled,
+      recordingEnabled: changes.recordingEnabled ?? before.recordingEnabled,
+      smartHoldEnabled: changes.smartHoldEnabled ?? before.smartHoldEnabled,
+      voiceProfileId: changes.voiceProfileId === undefined ? before.voiceProfileId : changes.voiceProfileId,
+      businessHours: changes.businessHours === undefined ? before.businessHours : changes.businessHours,
+      welcomeAudioUrl: changes.welcomeAudioUrl === undefined ? before.welcomeAudioUrl : changes.welcomeAudioUrl,
+    };
+    putNumber(ctx, after);
+    auditChange(ctx, { action: 'phone_number.updated', targetKind: 'phone_number', targetId: after.id, before, after });
+    return after;
+  },
+);
 
 /** The department was deleted, or the agent left or takes no calls any more: what rang there rings everybody, and says so until it is routed anew. */
 export function loseTarget(ctx: Context, target: { id: string; name: string }): void {
   for (const before of phoneNumbersFor(ctx.db, target.id)) {
     if (before.routingStrategy === 'all_agents') continue;
-    const after: PhoneNumberRecord = { ...before, routingStrategy: 'all_agents', routingTargetId: null, lostTarget: { strategy: before.routingStrategy, name: target.name, at: ctx.at } };
+    const after: PhoneNumberRecord = {
+      ...before,
+      routingStrategy: 'all_agents',
+      routingTargetId: null,
+      lostTarget: { strategy: before.routingStrategy, name: target.name, at: ctx.at },
+    };
     putNumber(ctx, after);
-    ctx.audit({ action: 'phone_number.updated', targetKind: 'phone_number', targetId: after.id, before, after, context: { reason: 'target_gone' } });
+    ctx.audit({
+      action: 'phone_number.updated',
+      targetKind: 'phone_number',
+      targetId: after.id,
+      before,
+      after,
+      context: { reason: 'target_gone' },
+    });
   }
 }
 
 /** Who still rings leaves a message first; then it goes back to the carrier, for good. Refuses plan_limit, forbidden, not_found, gone. */
-export const releaseNumber = command('phoneNumber.release', (ctx, params: { phoneNumberId: string }): PhoneNumberRecord => {
-  requireNumberAdmin(ctx);
-  const before = requireHeld(ctx, params.phoneNumberId);
-  leaveAllUnanswered(ctx, before);
-  const after: PhoneNumberRecord = { ...before, status: 'released', releasedAt: ctx.at };
-  putNumber(ctx, after);
-  orderRelease(ctx, after);
-  ctx.audit({ action: 'phone_number.released', targetKind: 'phone_number', targetId: after.id, before, after });
-  return after;
-});
+export const releaseNumber = command(
+  'phoneNumber.release',
+  (ctx, params: { phoneNumberId: string }): PhoneNumberRecord => {
+    requireNumberAdmin(ctx);
+    const before = requireHeld(ctx, params.phoneNumberId);
+    leaveAllUnanswered(ctx, before);
+    const after: PhoneNumberRecord = { ...before, status: 'released', releasedAt: ctx.at };
+    putNumber(ctx, after);
+    orderRelease(ctx, after);
+    ctx.audit({ action: 'phone_number.released', targetKind: 'phone_number', targetId: after.id, before, after });
+    return after;
+  },
+);
 
-export function listNumbers(view: View, page: { status: PhoneNumberStatus; cursor: Cursor | undefined; limit: number }): PhoneNumberRecord[] {
+export function listNumbers(
+  view: View,
+  page: { status: PhoneNumberStatus; cursor: Cursor | undefined; limit: number },
+): PhoneNumberRecord[] {
   return phoneNumberPage(view.db, page);
 }
 
@@ -155,7 +196,10 @@ function requireNumberAdmin(view: View): void {
 function routingAfter(before: PhoneNumberRecord, changes: NumberChanges): Routing {
   const routingStrategy = changes.routingStrategy ?? before.routingStrategy;
   if (changes.routingTargetId !== undefined) return { routingStrategy, routingTargetId: changes.routingTargetId };
-  return { routingStrategy, routingTargetId: routingStrategy === before.routingStrategy ? before.routingTargetId : null };
+  return {
+    routingStrategy,
+    routingTargetId: routingStrategy === before.routingStrategy ? before.routingTargetId : null,
+  };
 }
 
 function requireTarget(view: Pick<View, 'state'>, routing: Routing): void {
@@ -163,18 +207,24 @@ function requireTarget(view: Pick<View, 'state'>, routing: Routing): void {
   const { agents, departments } = theRoster(view);
   switch (routingStrategy) {
     case 'all_agents':
-      if (routingTargetId !== null) refuseField('invalid_body', 'routingTargetId', 'must be left out when all agents are rung');
+      if (routingTargetId !== null)
+        refuseField('invalid_body', 'routingTargetId', 'must be left out when all agents are rung');
       return;
     case 'department':
-      if (!departments.has(routingTargetId ?? '')) refuseField('invalid_body', 'routingTargetId', 'must be a department of this workspace');
+      if (!departments.has(routingTargetId ?? ''))
+        refuseField('invalid_body', 'routingTargetId', 'must be a department of this workspace');
       return;
     case 'specific_agent': {
-      const agent = agents.get(routingTargetId ?? '') ?? refuseField('invalid_body', 'routingTargetId', 'must be an agent of this workspace');
-      if (!isActive(agent) || !worksIn(agent, 'call')) refuse('semantic_error', { message: `${agent.name} does not take calls.` });
+      const agent =
+        agents.get(routingTargetId ?? '') ??
+        refuseField('invalid_body', 'routingTargetId', 'must be an agent of this workspace');
+      if (!isActive(agent) || !worksIn(agent, 'call'))
+        refuse('semantic_error', { message: `${agent.name} does not take calls.` });
     }
   }
 }
 
 function requireVoiceProfile(view: Pick<View, 'db'>, voiceProfileId: string | null | undefined): void {
-  if (voiceProfileId != null && findVoiceProfile(view.db, voiceProfileId) === undefined) refuseField('invalid_body', 'voiceProfileId', 'must be a voice profile of this workspace');
+  if (voiceProfileId != null && findVoiceProfile(view.db, voiceProfileId) === undefined)
+    refuseField('invalid_body', 'voiceProfileId', 'must be a voice profile of this workspace');
 }

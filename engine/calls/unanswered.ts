@@ -2,9 +2,18 @@
 // conversation stays open, with nobody assigned, for somebody to call back. Decisions 4.8.
 
 import { ringingCallIdsOfNumber } from '../../store/calls/calls.ts';
-import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
-import { type CallState, callKind, changeCall, endCall, numberOf, requireState, ringTimeoutDeadline, tellOfCall } from '../conversations/call.ts';
+import type { ConversationRecord } from '../../store/conversations/conversations.ts';
+import {
+  type CallState,
+  callKind,
+  changeCall,
+  endCall,
+  numberOf,
+  requireState,
+  ringTimeoutDeadline,
+  tellOfCall,
+} from '../conversations/call.ts';
 import { alreadyGreeted, greetingOf, orderCall } from '../conversations/carrier-orders.ts';
 import { changeConversation, conversationKind } from '../conversations/conversation.ts';
 import { endHandshake } from '../conversations/handshake.ts';
@@ -29,21 +38,32 @@ export function leaveAllUnanswered(ctx: Context, number: PhoneNumberRecord): voi
 }
 
 /** `carrierAsks`: the carrier waits for our word and needs no order. */
-export function leaveUnanswered(ctx: Context, conversation: ConversationRecord, call: CallState, options: { carrierAsks?: boolean } = {}): void {
+export function leaveUnanswered(
+  ctx: Context,
+  conversation: ConversationRecord,
+  call: CallState,
+  options: { carrierAsks?: boolean } = {},
+): void {
   const number = numberOf(ctx, call);
   if (!number.voicemailEnabled) {
     missCall(ctx, conversation, call, { line: 'Nobody answered.', ordersHangup: options.carrierAsks !== true });
     return;
   }
   ctx.clearDeadline(ringTimeoutDeadline, call.conversationId);
-  if (options.carrierAsks !== true) orderCall(ctx, call, number, { kind: 'voicemail', greeting: { ...greetingOf(ctx, number), ...alreadyGreeted } });
+  if (options.carrierAsks !== true)
+    orderCall(ctx, call, number, { kind: 'voicemail', greeting: { ...greetingOf(ctx, number), ...alreadyGreeted } });
   changeCall(ctx, call, { phase: 'voicemail', ringingAgentIds: [] });
   appendSystemLine(ctx, freed(ctx, conversation), 'Nobody answered; the caller may leave a voicemail.');
   tellOfCall(ctx, 'call.ringing', call.conversationId);
 }
 
 /** Ends it as missed. */
-export function missCall(ctx: Context, conversation: ConversationRecord, call: CallState, options: { line: string; ordersHangup: boolean }): void {
+export function missCall(
+  ctx: Context,
+  conversation: ConversationRecord,
+  call: CallState,
+  options: { line: string; ordersHangup: boolean },
+): void {
   endCall(ctx, call, options);
   appendSystemLine(ctx, freed(ctx, conversation), options.line);
   tellOfCall(ctx, 'call.ended', call.conversationId);
@@ -53,5 +73,10 @@ export function missCall(ctx: Context, conversation: ConversationRecord, call: C
 function freed(ctx: Context, conversation: ConversationRecord): ConversationRecord {
   const free = endHandshake(ctx, conversation);
   const isFree = free.assignedAgentId === null && free.status !== 'pending';
-  return isFree ? free : changeConversation(ctx, free, { assignedAgentId: null, ...(free.status === 'pending' ? { status: 'open' } : {}) });
+  return isFree
+    ? free
+    : changeConversation(ctx, free, {
+        assignedAgentId: null,
+        ...(free.status === 'pending' ? { status: 'open' } : {}),
+      });
 }

@@ -1,18 +1,25 @@
 // Voicemails: what a caller left, the message that its transcript becomes, and who may hear it. Decisions 4.8.
 
+import {
+  findVoicemail,
+  insertVoicemail,
+  setVoicemailListened,
+  setVoicemailTranscript,
+  type VoicemailRecord,
+  voicemailPage,
+} from '../../store/calls/voicemails.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { Cursor } from '../../store/cursor.ts';
-import { findVoicemail, insertVoicemail, setVoicemailListened, setVoicemailTranscript, voicemailPage, type VoicemailRecord } from '../../store/calls/voicemails.ts';
-import { callingAgent, reachOf } from '../workspace/access.ts';
-import { callerNameOf, type CallState, changeCall, ringTimeoutDeadline, tellOfCall } from '../conversations/call.ts';
+import { type CallState, callerNameOf, changeCall, ringTimeoutDeadline, tellOfCall } from '../conversations/call.ts';
 import { conversationKind, requireReachable } from '../conversations/conversation.ts';
-import { requireFeature } from '../workspace/entitlements.ts';
+import { appendMessage, appendSystemLine } from '../conversations/messages.ts';
+import { reopenForCustomer } from '../conversations/status.ts';
 import { refuse } from '../errors.ts';
 import { maxMessageChars } from '../limits.ts';
-import { appendMessage, appendSystemLine } from '../conversations/messages.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
-import { reopenForCustomer } from '../conversations/status.ts';
+import { callingAgent, reachOf } from '../workspace/access.ts';
+import { requireFeature } from '../workspace/entitlements.ts';
 
 export interface LeftVoicemail {
   readonly durationMs?: number | undefined;
@@ -25,7 +32,12 @@ export interface VoicemailView extends VoicemailRecord {
 }
 
 /** Keeps it with the call, which stays open for somebody to call back. */
-export function leaveVoicemail(ctx: Context, conversation: ConversationRecord, call: CallState, left: LeftVoicemail): void {
+export function leaveVoicemail(
+  ctx: Context,
+  conversation: ConversationRecord,
+  call: CallState,
+  left: LeftVoicemail,
+): void {
   const voicemail: VoicemailRecord = {
     id: ctx.ids.uuid(),
     conversationId: conversation.id,
@@ -39,14 +51,24 @@ export function leaveVoicemail(ctx: Context, conversation: ConversationRecord, c
   insertVoicemail(ctx.db, voicemail);
   ctx.clearDeadline(ringTimeoutDeadline, conversation.id);
   const rang = call.phase === 'ringing' ? ({ phase: 'voicemail', ringingAgentIds: [] } as const) : {};
-  changeCall(ctx, call, { ...rang, voicemailId: voicemail.id }, { eventType: 'voicemail_left', detail: { voicemailId: voicemail.id } });
+  changeCall(
+    ctx,
+    call,
+    { ...rang, voicemailId: voicemail.id },
+    { eventType: 'voicemail_left', detail: { voicemailId: voicemail.id } },
+  );
   const told = appendSystemLine(ctx, reopenForCustomer(ctx, conversation), 'The caller left a voicemail.');
   appendTranscript(ctx, told, voicemail);
   tellOfCall(ctx, 'call.voicemail_left', conversation.id);
 }
 
 /** The transcript came after the voicemail itself. The first one counts. */
-export function transcribeVoicemail(ctx: Context, conversation: ConversationRecord, voicemailId: string, transcript: string): void {
+export function transcribeVoicemail(
+  ctx: Context,
+  conversation: ConversationRecord,
+  voicemailId: string,
+  transcript: string,
+): void {
   const voicemail = findVoicemail(ctx.db, voicemailId);
   if (voicemail === undefined || voicemail.transcript !== null) return;
   setVoicemailTranscript(ctx.db, voicemailId, transcript);
@@ -54,9 +76,14 @@ export function transcribeVoicemail(ctx: Context, conversation: ConversationReco
   tellOfCall(ctx, 'call.voicemail_left', conversation.id);
 }
 
-export function listVoicemails(view: View, page: { conversationId?: string | undefined; cursor: Cursor | undefined; limit: number }): VoicemailView[] {
+export function listVoicemails(
+  view: View,
+  page: { conversationId?: string | undefined; cursor: Cursor | undefined; limit: number },
+): VoicemailView[] {
   requireFeature(view, 'calls');
-  return voicemailPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map((voicemail) => voicemailView(view, voicemail));
+  return voicemailPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map((voicemail) =>
+    voicemailView(view, voicemail),
+  );
 }
 
 function voicemailView(view: Pick<View, 'db' | 'state'>, voicemail: VoicemailRecord): VoicemailView {
@@ -78,6 +105,7 @@ export const listenToVoicemail = command('voicemail.read', (ctx, params: { voice
 function appendTranscript(ctx: Context, conversation: ConversationRecord, voicemail: VoicemailRecord): void {
   const body = voicemail.transcript?.trim().slice(0, maxMessageChars) ?? '';
   if (body === '') return;
-  const attachments = voicemail.recordingUrl === null ? [] : [{ url: voicemail.recordingUrl, name: 'Voicemail', size: null }];
+  const attachments =
+    voicemail.recordingUrl === null ? [] : [{ url: voicemail.recordingUrl, name: 'Voicemail', size: null }];
   appendMessage(ctx, conversation, { senderType: 'visitor', senderId: conversation.visitorId, body, attachments });
 }

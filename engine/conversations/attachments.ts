@@ -2,11 +2,17 @@
 // service's own doing and comes without an upload's id. An upload that a message names stays for good. Decisions, "Attachments".
 
 import type { Attachment } from '../../store/conversations/messages.ts';
-import { deleteUpload, findUpload, insertUpload, updateUpload, type UploadRecord } from '../../store/workspace/uploads.ts';
+import {
+  deleteUpload,
+  findUpload,
+  insertUpload,
+  type UploadRecord,
+  updateUpload,
+} from '../../store/workspace/uploads.ts';
 import { refuseField } from '../errors.ts';
 import { isBlank, oneLine } from '../lines.ts';
-import { properFilename } from '../workspace/media-types.ts';
 import type { Context } from '../runtime/context.ts';
+import { properFilename } from '../workspace/media-types.ts';
 
 /** A file of a mail, or of a carrier's. */
 export interface IncomingAttachment {
@@ -38,8 +44,14 @@ export interface NamedFile extends Attachment {
 export function filesOf(ctx: Context, attachments: readonly AttachmentInput[] | undefined): NamedFile[] {
   return (attachments ?? []).map((attachment, index) => {
     const upload = uploadNamed(ctx, attachment.key);
-    if (upload === undefined) refuseField('invalid_body', `attachments.${index}.url`, 'must be the publicUrl of an upload');
-    return { url: attachment.url, name: nameOf(attachment, upload), size: upload.state === 'stored' ? upload.size : (attachment.size ?? upload.size), uploadId: upload.id };
+    if (upload === undefined)
+      refuseField('invalid_body', `attachments.${index}.url`, 'must be the publicUrl of an upload');
+    return {
+      url: attachment.url,
+      name: nameOf(attachment, upload),
+      size: upload.state === 'stored' ? upload.size : (attachment.size ?? upload.size),
+      uploadId: upload.id,
+    };
   });
 }
 

@@ -1,19 +1,25 @@
 // The call actor beside its conversation's: how far the call is, who is on the phone, and its timeline. How a change of it is
 // written and told stands here, and nothing of who may ask for it: that is calls.ts, ringing.ts and carrier-events.ts.
 
-import type { AgentRecord } from '../../store/workspace/agents.ts';
-import { type CallEventDetail, type CallEventRecord, callEventsOf, type CallEventType, insertCallEvent } from '../../store/calls/events.ts';
 import { type CallPhase, type CallRecord, findCall, insertCall, updateCall } from '../../store/calls/calls.ts';
-import { findContact } from '../../store/customers/contacts.ts';
-import type { ConversationRecord, Handshake } from '../../store/conversations/conversations.ts';
+import {
+  type CallEventDetail,
+  type CallEventRecord,
+  type CallEventType,
+  callEventsOf,
+  insertCallEvent,
+} from '../../store/calls/events.ts';
 import { findPhoneNumber, type PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
-import { orderCall } from './carrier-orders.ts';
-import { audienceOf, conversationKind } from './conversation.ts';
+import type { ConversationRecord, Handshake } from '../../store/conversations/conversations.ts';
+import { findContact } from '../../store/customers/contacts.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse } from '../errors.ts';
 import { type EventType, tell } from '../events.ts';
 import { foldCallChange } from '../rollups.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
+import { orderCall } from './carrier-orders.ts';
+import { audienceOf, conversationKind } from './conversation.ts';
 
 export interface CallState extends CallRecord {
   readonly events: readonly CallEventRecord[];
@@ -101,7 +107,12 @@ function timelineOf(call: CallState): CallEventView[] {
     eventType: event.eventType,
     createdAt: event.createdAt,
     ...event.detail,
-    ...(isEnd(event) ? { duration_ms: call.durationMs ?? 0, ...(call.recordingUrl === null ? {} : { recordingUrl: call.recordingUrl }) } : {}),
+    ...(isEnd(event)
+      ? {
+          duration_ms: call.durationMs ?? 0,
+          ...(call.recordingUrl === null ? {} : { recordingUrl: call.recordingUrl }),
+        }
+      : {}),
   }));
 }
 
@@ -115,7 +126,11 @@ export function requireState(view: Pick<View, 'state'>, conversationId: string):
  * A call that goes on belongs to its agent: by no route may another but an admin end it, move it or give it away. Refuses
  * not_assigned.
  */
-export function requireCallHolder(view: Pick<View, 'state'>, agent: AgentRecord, conversation: ConversationRecord): void {
+export function requireCallHolder(
+  view: Pick<View, 'state'>,
+  agent: AgentRecord,
+  conversation: ConversationRecord,
+): void {
   if (conversation.channel !== 'call' || agent.role === 'admin' || conversation.assignedAgentId === agent.id) return;
   if (requireState(view, conversation.id).phase !== 'ended') refuse('not_assigned');
 }
@@ -133,21 +148,38 @@ export function addCall(ctx: Context, call: CallRecord): CallState {
   return added;
 }
 
-export type CallChanges = Partial<Omit<CallRecord, 'conversationId' | 'phoneNumberId' | 'carrierCallId' | 'fromE164' | 'toE164' | 'isRecorded' | 'createdAt'>>;
+export type CallChanges = Partial<
+  Omit<
+    CallRecord,
+    'conversationId' | 'phoneNumberId' | 'carrierCallId' | 'fromE164' | 'toE164' | 'isRecorded' | 'createdAt'
+  >
+>;
 
 /** Writes a change, with its entry on the timeline when it has one; tells nobody. */
-export function changeCall(ctx: Context, call: CallState, changes: CallChanges, entry?: { eventType: CallEventType; detail?: CallEventDetail }): CallState {
+export function changeCall(
+  ctx: Context,
+  call: CallState,
+  changes: CallChanges,
+  entry?: { eventType: CallEventType; detail?: CallEventDetail },
+): CallState {
   const { events: past, ...present } = call;
   const changed: CallRecord = { ...present, ...changes };
   updateCall(ctx.db, changed);
   let events = past;
   if (entry !== undefined) {
-    const event: CallEventRecord = { conversationId: call.conversationId, position: events.length, eventType: entry.eventType, detail: entry.detail ?? {}, createdAt: ctx.at };
+    const event: CallEventRecord = {
+      conversationId: call.conversationId,
+      position: events.length,
+      eventType: entry.eventType,
+      detail: entry.detail ?? {},
+      createdAt: ctx.at,
+    };
     insertCallEvent(ctx.db, event);
     events = [...events, event];
   }
   const conversation = ctx.state(conversationKind, call.conversationId);
-  if (changed.phase !== call.phase && conversation !== undefined) foldCallChange(ctx, conversation, { before: call, after: changed });
+  if (changed.phase !== call.phase && conversation !== undefined)
+    foldCallChange(ctx, conversation, { before: call, after: changed });
   const next: CallState = { ...changed, events };
   ctx.become(callKind, call.conversationId, next);
   return next;
@@ -156,11 +188,21 @@ export function changeCall(ctx: Context, call: CallState, changes: CallChanges, 
 type CallEventName = Extract<EventType, `call.${string}`>;
 
 /** Tells those who may see the call, as it and its conversation are now. `before` is who could see it until now. */
-export function tellOfCall(ctx: Context, type: CallEventName, conversationId: string, options: { before?: ConversationRecord } = {}): CallView {
+export function tellOfCall(
+  ctx: Context,
+  type: CallEventName,
+  conversationId: string,
+  options: { before?: ConversationRecord } = {},
+): CallView {
   const conversation = ctx.state(conversationKind, conversationId);
   if (conversation === undefined) throw new Error(`call ${conversationId} without its conversation`);
   const call = callView(ctx, conversation, requireState(ctx, conversationId));
-  tell(ctx, { type, conversationId, audience: audienceOf(conversation, { visitorToo: false, ...options }), data: { call } });
+  tell(ctx, {
+    type,
+    conversationId,
+    audience: audienceOf(conversation, { visitorToo: false, ...options }),
+    data: { call },
+  });
   return call;
 }
 
@@ -171,7 +213,12 @@ export function endCall(ctx: Context, call: CallState, options: { ordersHangup: 
   const spokenMs = call.answeredAt === null ? 0 : ctx.nowMs - Date.parse(call.answeredAt);
   // What the carrier says of its length counts more than what we can know.
   const durationMs = call.durationMs ?? spokenMs;
-  return changeCall(ctx, call, { phase: 'ended', agentId: null, isOnHold: false, ringingAgentIds: [], endedAt: ctx.at, durationMs }, { eventType: 'ended' });
+  return changeCall(
+    ctx,
+    call,
+    { phase: 'ended', agentId: null, isOnHold: false, ringingAgentIds: [], endedAt: ctx.at, durationMs },
+    { eventType: 'ended' },
+  );
 }
 
 /** Ends a call whose conversation is solved or marked as spam. False when it was over already. */

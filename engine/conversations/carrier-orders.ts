@@ -24,7 +24,14 @@ export interface NumberReleaseItem {
 /** Seconds matter to somebody who waits on the line; after a quarter of a minute it is too late. */
 export const callOrderRetryDelaysMs: readonly number[] = [500, 1000, 2000, 4000, 8000];
 /** A number that is not given back costs money: for about two days. */
-export const numberReleaseRetryDelaysMs: readonly number[] = [60_000, 10 * 60_000, 3600_000, 6 * 3600_000, 12 * 3600_000, 24 * 3600_000];
+export const numberReleaseRetryDelaysMs: readonly number[] = [
+  60_000,
+  10 * 60_000,
+  3600_000,
+  6 * 3600_000,
+  12 * 3600_000,
+  24 * 3600_000,
+];
 
 export function orderCall(ctx: Context, call: CallRecord, number: PhoneNumberRecord, order: CallOrder): void {
   const { carrierCallId, fromE164, toE164 } = call;

@@ -9,14 +9,14 @@ import {
   insertConversation,
   updateConversation,
 } from '../../store/conversations/conversations.ts';
-import { callingAgent, passesDepartment, reaches, worksIn } from '../workspace/access.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
-import { customerSees } from './customer-view.ts';
 import { refuse } from '../errors.ts';
-import { type ConversationAudience, events, type EventType, tell } from '../events.ts';
+import { type ConversationAudience, type EventType, events, tell } from '../events.ts';
 import { foldChange } from '../rollups.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
+import { callingAgent, passesDepartment, reaches, worksIn } from '../workspace/access.ts';
+import { customerSees } from './customer-view.ts';
 
 export const conversationKind: ActorKind<ConversationRecord> = { name: 'conversation', load: findConversation };
 
@@ -79,11 +79,22 @@ export function conversationView(conversation: ConversationRecord): Conversation
   };
 }
 
-export function audienceOf(conversation: ConversationRecord, options: { visitorToo: boolean; before?: ConversationRecord }): ConversationAudience {
+export function audienceOf(
+  conversation: ConversationRecord,
+  options: { visitorToo: boolean; before?: ConversationRecord },
+): ConversationAudience {
   const before = options.before ?? conversation;
-  const departmentIds = before.departmentId === conversation.departmentId ? [conversation.departmentId] : [conversation.departmentId, before.departmentId];
+  const departmentIds =
+    before.departmentId === conversation.departmentId
+      ? [conversation.departmentId]
+      : [conversation.departmentId, before.departmentId];
   const agentIds: string[] = [];
-  for (const agentId of [conversation.assignedAgentId, conversation.handshake?.toAgentId, before.assignedAgentId, before.handshake?.toAgentId]) {
+  for (const agentId of [
+    conversation.assignedAgentId,
+    conversation.handshake?.toAgentId,
+    before.assignedAgentId,
+    before.handshake?.toAgentId,
+  ]) {
     if (agentId != null && !agentIds.includes(agentId)) agentIds.push(agentId);
   }
   // A ticket's customer is told by mail: a browser that claims the address must not read what is sent to it.
@@ -92,7 +103,11 @@ export function audienceOf(conversation: ConversationRecord, options: { visitorT
 }
 
 /** A conversation for the agent that calls. Refuses not_found, then `outOfScope` when it is beyond the agent's channels or departments. */
-export function requireReachable(view: View, conversationId: string, outOfScope: 'forbidden' | 'not_found' = 'forbidden'): { agent: AgentRecord; conversation: ConversationRecord } {
+export function requireReachable(
+  view: View,
+  conversationId: string,
+  outOfScope: 'forbidden' | 'not_found' = 'forbidden',
+): { agent: AgentRecord; conversation: ConversationRecord } {
   const agent = callingAgent(view);
   const conversation = view.state(conversationKind, conversationId) ?? refuse('not_found');
   if (!reaches(agent, conversation)) refuse(outOfScope);
@@ -100,7 +115,10 @@ export function requireReachable(view: View, conversationId: string, outOfScope:
 }
 
 /** The same for messages, whose area words it otherwise (specification 7): 404 by department, 403 by channel. */
-export function requireReadable(view: View, conversationId: string): { agent: AgentRecord; conversation: ConversationRecord } {
+export function requireReadable(
+  view: View,
+  conversationId: string,
+): { agent: AgentRecord; conversation: ConversationRecord } {
   const agent = callingAgent(view);
   const conversation = view.state(conversationKind, conversationId);
   if (conversation === undefined || !passesDepartment(agent, conversation)) refuse('not_found');
@@ -109,7 +127,11 @@ export function requireReadable(view: View, conversationId: string): { agent: Ag
 }
 
 /** An open conversation without any message yet; addConversation() writes it. */
-export function newConversation(ctx: Context, fields: Pick<ConversationRecord, 'channel' | 'siteId' | 'visitorId' | 'contactId' | 'departmentId'> & Partial<ConversationRecord>): ConversationRecord {
+export function newConversation(
+  ctx: Context,
+  fields: Pick<ConversationRecord, 'channel' | 'siteId' | 'visitorId' | 'contactId' | 'departmentId'> &
+    Partial<ConversationRecord>,
+): ConversationRecord {
   return {
     id: ctx.ids.uuid(),
     version: 1,
@@ -157,7 +179,13 @@ export function addConversation(ctx: Context, conversation: ConversationRecord):
 export type ConversationChanges = Partial<Omit<ConversationRecord, 'id' | 'version' | 'createdAt' | 'updatedAt'>>;
 
 /** Fields that the lock protects: a change of one of them is a new version (decisions 4.5). */
-const versioned = ['status', 'departmentId', 'assignedAgentId', 'handshake', 'tags'] as const satisfies readonly (keyof ConversationRecord)[];
+const versioned = [
+  'status',
+  'departmentId',
+  'assignedAgentId',
+  'handshake',
+  'tags',
+] as const satisfies readonly (keyof ConversationRecord)[];
 
 /** What was known of how its former assignee came to it, and of who did not want it, goes with that one. */
 const unrouted: ConversationChanges = { routedAt: null, notToAgentIds: [] };
@@ -166,7 +194,13 @@ const unrouted: ConversationChanges = { routedAt: null, notToAgentIds: [] };
 function writeConversation(ctx: Context, before: ConversationRecord, changes: ConversationChanges): ConversationRecord {
   const isNewVersion = versioned.some((field) => field in changes && changes[field] !== before[field]);
   const isReassigned = 'assignedAgentId' in changes && changes.assignedAgentId !== before.assignedAgentId;
-  const after: ConversationRecord = { ...before, ...(isReassigned ? unrouted : {}), ...changes, version: before.version + (isNewVersion ? 1 : 0), updatedAt: later(ctx.at, before.updatedAt) };
+  const after: ConversationRecord = {
+    ...before,
+    ...(isReassigned ? unrouted : {}),
+    ...changes,
+    version: before.version + (isNewVersion ? 1 : 0),
+    updatedAt: later(ctx.at, before.updatedAt),
+  };
   updateConversation(ctx.db, after);
   foldChange(ctx, before, after);
   ctx.become(conversationKind, after.id, after);
@@ -174,21 +208,39 @@ function writeConversation(ctx: Context, before: ConversationRecord, changes: Co
 }
 
 /** Writes a change and tells those who may see it, as `type` where the change has a name of its own beside conversation.updated. */
-export function changeConversation(ctx: Context, before: ConversationRecord, changes: ConversationChanges, type?: EventType): ConversationRecord {
+export function changeConversation(
+  ctx: Context,
+  before: ConversationRecord,
+  changes: ConversationChanges,
+  type?: EventType,
+): ConversationRecord {
   const after = writeConversation(ctx, before, changes);
   tellOfChange(ctx, { before, after, ...(type === undefined ? {} : { type }) });
   return after;
 }
 
-function tellOfChange(ctx: Context, change: { before: ConversationRecord; after: ConversationRecord; type?: EventType }): void {
+function tellOfChange(
+  ctx: Context,
+  change: { before: ConversationRecord; after: ConversationRecord; type?: EventType },
+): void {
   const { before, after } = change;
   const data = { conversation: conversationView(after) };
   const isSeen = customerSees(before, after);
   if (change.type !== undefined) {
     const visitorToo = isSeen && events[change.type].visitorToo;
-    tell(ctx, { type: change.type, conversationId: after.id, audience: audienceOf(after, { visitorToo, before }), data });
+    tell(ctx, {
+      type: change.type,
+      conversationId: after.id,
+      audience: audienceOf(after, { visitorToo, before }),
+      data,
+    });
   }
-  tell(ctx, { type: 'conversation.updated', conversationId: after.id, audience: audienceOf(after, { visitorToo: isSeen, before }), data });
+  tell(ctx, {
+    type: 'conversation.updated',
+    conversationId: after.id,
+    audience: audienceOf(after, { visitorToo: isSeen, before }),
+    data,
+  });
 }
 
 /** The visitor said who it is: what it began as a stranger belongs to its contact. */
@@ -204,7 +256,11 @@ export function bumpConversationsOf(ctx: Context, visitorId: string): void {
   for (const conversationId of conversationIdsOfVisitor(ctx.db, visitorId)) {
     const before = ctx.state(conversationKind, conversationId);
     if (before === undefined) continue;
-    const after: ConversationRecord = { ...before, version: before.version + 1, updatedAt: later(ctx.at, before.updatedAt) };
+    const after: ConversationRecord = {
+      ...before,
+      version: before.version + 1,
+      updatedAt: later(ctx.at, before.updatedAt),
+    };
     updateConversation(ctx.db, after);
     ctx.become(conversationKind, after.id, after);
     tellOfChange(ctx, { before, after });

@@ -17,7 +17,17 @@ export interface CustomerConversation {
 /** Also of the record that events carry. Spam looks open to who sent it. */
 export function customerConversation(conversation: CustomerConversation): CustomerConversation {
   const { id, channel, status, subject, rating, preview, lastMessageAt, createdAt, updatedAt } = conversation;
-  return { id, channel, status: status === 'spam' ? 'open' : status, subject, rating, preview, lastMessageAt, createdAt, updatedAt };
+  return {
+    id,
+    channel,
+    status: status === 'spam' ? 'open' : status,
+    subject,
+    rating,
+    preview,
+    lastMessageAt,
+    createdAt,
+    updatedAt,
+  };
 }
 
 /** False when what changed is the agents' alone to know: the customer is not told that something happened, either. */

@@ -1,23 +1,29 @@
 // Handing a conversation over: an offer that its recipient has 30 seconds to accept or decline, or, with force or to a
 // department, at once. Chats, tickets and calls alike. Specification 3, decisions 4.5.
 
-import type { AgentRecord } from '../../store/workspace/agents.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
-import { isSenior, worksIn } from '../workspace/access.ts';
-import { requireCallHolder } from './call.ts';
-import { changeConversation, conversationKind, conversationView, type ConversationView, requireReachable } from './conversation.ts';
-import { requireVersion } from '../preconditions.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse } from '../errors.ts';
 import type { EventType } from '../events.ts';
 import { handshakeMs } from '../limits.ts';
-import { appendSystemLine } from './messages.ts';
-import { handCall, requireSilent, ringAnew, wouldBeInTwoCalls } from './ringing.ts';
-import { isActive, noteAssignment, requireAgent, theRoster } from '../workspace/roster.ts';
-import { drainQueue, routeChat } from './routing.ts';
+import { requireVersion } from '../preconditions.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { isSenior, worksIn } from '../workspace/access.ts';
+import { isActive, noteAssignment, requireAgent, theRoster } from '../workspace/roster.ts';
+import { requireCallHolder } from './call.ts';
+import {
+  type ConversationView,
+  changeConversation,
+  conversationKind,
+  conversationView,
+  requireReachable,
+} from './conversation.ts';
+import { appendSystemLine } from './messages.ts';
+import { handCall, requireSilent, ringAnew, wouldBeInTwoCalls } from './ringing.ts';
+import { drainQueue, routeChat } from './routing.ts';
 
 export const handshakeDeadline = 'assignment.expire';
 
@@ -40,7 +46,8 @@ interface Answer {
  */
 export const assignToAgent = command('conversation.assignToAgent', (ctx, params: AssignParams): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
-  if (params.force === true && !isSenior(agent)) refuse('forbidden', { message: 'Only admins and supervisors may assign without asking.' });
+  if (params.force === true && !isSenior(agent))
+    refuse('forbidden', { message: 'Only admins and supervisors may assign without asking.' });
   requireCallHolder(ctx, agent, conversation);
   requireVersion(conversation, params.expectedVersion);
   requireSilent(ctx, conversation);
@@ -52,7 +59,11 @@ export const assignToAgent = command('conversation.assignToAgent', (ctx, params:
 });
 
 /** Starts the 30 seconds. The assignee stays who it is until the recipient accepts. */
-export function offer(ctx: Context, conversation: ConversationRecord, options: { agent: AgentRecord; recipient: AgentRecord; note?: string | undefined }): ConversationRecord {
+export function offer(
+  ctx: Context,
+  conversation: ConversationRecord,
+  options: { agent: AgentRecord; recipient: AgentRecord; note?: string | undefined },
+): ConversationRecord {
   const { agent, recipient } = options;
   const expiresMs = ctx.nowMs + handshakeMs;
   ctx.setDeadline(handshakeDeadline, conversation.id, expiresMs);
@@ -84,14 +95,25 @@ export interface AnswerParams {
  * recipient no longer works in the channel; call_unavailable when it is in another call.
  */
 export const acceptAssignment = command('assignment.accept', (ctx, params: AnswerParams): Answer => {
-  const { agent, conversation, handshake } = requireHandshake(ctx, params, (by, offered) => by.id === offered.toAgentId);
-  if (wouldBeInTwoCalls(ctx, conversation, handshake.toAgentId)) refuse('call_unavailable', { message: 'The recipient is in another call.', detail: { reason: 'agent_busy' } });
+  const { agent, conversation, handshake } = requireHandshake(
+    ctx,
+    params,
+    (by, offered) => by.id === offered.toAgentId,
+  );
+  if (wouldBeInTwoCalls(ctx, conversation, handshake.toAgentId))
+    refuse('call_unavailable', { message: 'The recipient is in another call.', detail: { reason: 'agent_busy' } });
   const recipient = requireRecipient(ctx, conversation, handshake.toAgentId);
   ctx.clearDeadline(handshakeDeadline, conversation.id);
-  const accepted = changeConversation(ctx, conversation, { assignedAgentId: recipient.id, handshake: null }, 'assignment.accepted');
+  const accepted = changeConversation(
+    ctx,
+    conversation,
+    { assignedAgentId: recipient.id, handshake: null },
+    'assignment.accepted',
+  );
   noteAssignment(ctx, recipient);
   handCall(ctx, conversation, accepted);
-  const line = agent.id === recipient.id ? `${recipient.name} accepted.` : `${agent.name} accepted for ${recipient.name}.`;
+  const line =
+    agent.id === recipient.id ? `${recipient.name} accepted.` : `${agent.name} accepted for ${recipient.name}.`;
   const told = appendSystemLine(ctx, accepted, withReason(line, params.reason));
   drainQueue(ctx);
   return answer(current(ctx, told));
@@ -99,15 +121,29 @@ export const acceptAssignment = command('assignment.accept', (ctx, params: Answe
 
 /** By the recipient, or an admin or supervisor: it stays with who had it. */
 export const declineAssignment = command('assignment.decline', (ctx, params: AnswerParams): Answer => {
-  const { agent, conversation, handshake } = requireHandshake(ctx, params, (by, offered) => by.id === offered.toAgentId);
-  const declined = revert(ctx, conversation, 'assignment.declined', withReason(`${agent.name} declined.`, params.reason));
+  const { agent, conversation, handshake } = requireHandshake(
+    ctx,
+    params,
+    (by, offered) => by.id === offered.toAgentId,
+  );
+  const declined = revert(
+    ctx,
+    conversation,
+    'assignment.declined',
+    withReason(`${agent.name} declined.`, params.reason),
+  );
   return answer(routeChat(ctx, declined, { exceptAgentId: handshake.toAgentId }));
 });
 
 /** By who offered it, or an admin or supervisor. */
 export const cancelAssignment = command('assignment.cancel', (ctx, params: AnswerParams): Answer => {
   const { agent, conversation } = requireHandshake(ctx, params, (by, offered) => by.id === offered.initiatedByAgentId);
-  const cancelled = revert(ctx, conversation, 'assignment.cancelled', withReason(`${agent.name} took the offer back.`, params.reason));
+  const cancelled = revert(
+    ctx,
+    conversation,
+    'assignment.cancelled',
+    withReason(`${agent.name} took the offer back.`, params.reason),
+  );
   return answer(routeChat(ctx, cancelled));
 });
 
@@ -122,7 +158,9 @@ export const expireAssignment = command('assignment.expire', (ctx, params: Deadl
 
 /** The recipient left the workspace: the offer ends at once, as if it had run out. */
 export function revertHandshake(ctx: Context, conversation: ConversationRecord): ConversationRecord {
-  return conversation.handshake === null ? conversation : revert(ctx, conversation, 'assignment.expired', 'The offer ended: its recipient is gone.');
+  return conversation.handshake === null
+    ? conversation
+    : revert(ctx, conversation, 'assignment.expired', 'The offer ended: its recipient is gone.');
 }
 
 /** An offer that something else overtook (a new assignment, another department, a solved conversation). */
@@ -140,30 +178,50 @@ export interface AssignDepartmentParams {
 }
 
 /** At once: into the department's queue, with nobody assigned; a chat is routed there, and not to who moved it. Refuses not_found, forbidden, not_assigned for another's call that goes on, stale_version. */
-export const assignToDepartment = command('conversation.assignToDepartment', (ctx, params: AssignDepartmentParams): Answer => {
-  const { agent, conversation } = requireReachable(ctx, params.conversationId);
-  requireCallHolder(ctx, agent, conversation);
-  requireVersion(conversation, params.expectedVersion);
-  const department = params.departmentId === null ? undefined : (theRoster(ctx).departments.get(params.departmentId) ?? refuse('not_found'));
-  const free = endHandshake(ctx, conversation);
-  const moved = changeConversation(ctx, free, { departmentId: params.departmentId, assignedAgentId: null, notToAgentIds: [agent.id] });
-  ringAnew(ctx, free, moved);
-  const told = appendSystemLine(ctx, moved, `${agent.name} moved this ${department === undefined ? 'out of its department' : `to ${department.name}`}.`);
-  const routed = routeChat(ctx, told);
-  drainQueue(ctx);
-  return answer(current(ctx, routed));
-});
+export const assignToDepartment = command(
+  'conversation.assignToDepartment',
+  (ctx, params: AssignDepartmentParams): Answer => {
+    const { agent, conversation } = requireReachable(ctx, params.conversationId);
+    requireCallHolder(ctx, agent, conversation);
+    requireVersion(conversation, params.expectedVersion);
+    const department =
+      params.departmentId === null
+        ? undefined
+        : (theRoster(ctx).departments.get(params.departmentId) ?? refuse('not_found'));
+    const free = endHandshake(ctx, conversation);
+    const moved = changeConversation(ctx, free, {
+      departmentId: params.departmentId,
+      assignedAgentId: null,
+      notToAgentIds: [agent.id],
+    });
+    ringAnew(ctx, free, moved);
+    const told = appendSystemLine(
+      ctx,
+      moved,
+      `${agent.name} moved this ${department === undefined ? 'out of its department' : `to ${department.name}`}.`,
+    );
+    const routed = routeChat(ctx, told);
+    drainQueue(ctx);
+    return answer(current(ctx, routed));
+  },
+);
 
 /** Whom a conversation may be given to: somebody who works here, in its channel. Refuses not_found, semantic_error. */
 export function requireRecipient(ctx: Context, conversation: ConversationRecord, agentId: string): AgentRecord {
   const recipient = requireAgent(ctx, agentId);
   if (!isActive(recipient)) refuse('semantic_error', { message: `${recipient.name} is not active in this workspace.` });
-  if (!worksIn(recipient, conversation.channel)) refuse('semantic_error', { message: `${recipient.name} does not work in the channel ${conversation.channel}.` });
-  if (wouldBeInTwoCalls(ctx, conversation, recipient.id)) refuse('semantic_error', { message: `${recipient.name} is in another call.` });
+  if (!worksIn(recipient, conversation.channel))
+    refuse('semantic_error', { message: `${recipient.name} does not work in the channel ${conversation.channel}.` });
+  if (wouldBeInTwoCalls(ctx, conversation, recipient.id))
+    refuse('semantic_error', { message: `${recipient.name} is in another call.` });
   return recipient;
 }
 
-function giveByForce(ctx: Context, conversation: ConversationRecord, options: { agent: AgentRecord; recipient: AgentRecord; note?: string | undefined }): ConversationRecord {
+function giveByForce(
+  ctx: Context,
+  conversation: ConversationRecord,
+  options: { agent: AgentRecord; recipient: AgentRecord; note?: string | undefined },
+): ConversationRecord {
   const { agent, recipient } = options;
   const given = changeConversation(ctx, conversation, { assignedAgentId: recipient.id });
   noteAssignment(ctx, recipient);
@@ -175,12 +233,20 @@ function giveByForce(ctx: Context, conversation: ConversationRecord, options: { 
     before: { assignedAgentId: conversation.assignedAgentId },
     after: { assignedAgentId: recipient.id },
   });
-  const told = appendSystemLine(ctx, given, withReason(`${agent.name} assigned this to ${recipient.name}.`, options.note));
+  const told = appendSystemLine(
+    ctx,
+    given,
+    withReason(`${agent.name} assigned this to ${recipient.name}.`, options.note),
+  );
   drainQueue(ctx);
   return current(ctx, told);
 }
 
-function requireHandshake(ctx: Context, params: AnswerParams, isTheirs: (agent: AgentRecord, handshake: NonNullable<ConversationRecord['handshake']>) => boolean) {
+function requireHandshake(
+  ctx: Context,
+  params: AnswerParams,
+  isTheirs: (agent: AgentRecord, handshake: NonNullable<ConversationRecord['handshake']>) => boolean,
+) {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
   const { handshake } = conversation;
   // What ran out is over, also in the moment before its deadline is served.

@@ -1,22 +1,28 @@
 // Lists of conversations for who opens an inbox, and tags. Decisions 4.5.
 
+import { type QueueFilter, queuePage, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
 import type { Cursor } from '../../store/cursor.ts';
-import { queuePage, type QueueFilter, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
 import { distinctNames } from '../../store/folding.ts';
-import { callingAgent, reachOf } from '../workspace/access.ts';
-import { changeConversation, conversationView, type ConversationView, requireReachable } from './conversation.ts';
-import { requireVersion } from '../preconditions.ts';
 import { isBlank, oneLine } from '../lines.ts';
+import { requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { View } from '../runtime/context.ts';
+import { callingAgent, reachOf } from '../workspace/access.ts';
+import { type ConversationView, changeConversation, conversationView, requireReachable } from './conversation.ts';
 
 /** Open and pending ones that the agent may see, newest first. */
-export function listQueue(view: View, page: { filter: QueueFilter; cursor: Cursor | undefined; limit: number }): ConversationView[] {
+export function listQueue(
+  view: View,
+  page: { filter: QueueFilter; cursor: Cursor | undefined; limit: number },
+): ConversationView[] {
   return queuePage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map(conversationView);
 }
 
 /** Solved and closed ones that the agent may see, the last solved first. */
-export function listRecentlyClosed(view: View, page: { cursor: Cursor | undefined; limit: number }): ConversationView[] {
+export function listRecentlyClosed(
+  view: View,
+  page: { cursor: Cursor | undefined; limit: number },
+): ConversationView[] {
   return recentlyClosedPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map(conversationView);
 }
 
@@ -31,10 +37,17 @@ export function readConversation(view: View, conversationId: string): { conversa
 }
 
 /** Replaces the tags. Refuses not_found, forbidden. */
-export const setTags = command('conversation.setTags', (ctx, params: { conversationId: string; tags: readonly string[]; expectedVersion?: number | undefined }): { conversation: ConversationView } => {
-  const { conversation } = requireReachable(ctx, params.conversationId);
-  requireVersion(conversation, params.expectedVersion);
-  const tags = distinctNames(params.tags.map(oneLine).filter((tag) => !isBlank(tag)));
-  const isSame = tags.length === conversation.tags.length && tags.every((tag, index) => tag === conversation.tags[index]);
-  return { conversation: conversationView(isSame ? conversation : changeConversation(ctx, conversation, { tags })) };
-});
+export const setTags = command(
+  'conversation.setTags',
+  (
+    ctx,
+    params: { conversationId: string; tags: readonly string[]; expectedVersion?: number | undefined },
+  ): { conversation: ConversationView } => {
+    const { conversation } = requireReachable(ctx, params.conversationId);
+    requireVersion(conversation, params.expectedVersion);
+    const tags = distinctNames(params.tags.map(oneLine).filter((tag) => !isBlank(tag)));
+    const isSame =
+      tags.length === conversation.tags.length && tags.every((tag, index) => tag === conversation.tags[index]);
+    return { conversation: conversationView(isSame ? conversation : changeConversation(ctx, conversation, { tags })) };
+  },
+);

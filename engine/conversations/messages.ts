@@ -2,19 +2,38 @@
 // is the order of createdAt, which is made strictly increasing here. Specification 2, 4.5.
 
 import { type ConversationRecord, setReadUpTo, touchConversation } from '../../store/conversations/conversations.ts';
+import {
+  type Attachment,
+  insertMessage,
+  type MessageMail,
+  type MessageRecord,
+  markRead,
+  messagesBefore,
+  type SenderType,
+  type Threading,
+  unmarkRead,
+} from '../../store/conversations/messages.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
-import { type NamedFile, noteNamed } from './attachments.ts';
-import { type Attachment, insertMessage, markRead, type MessageMail, type MessageRecord, messagesBefore, type SenderType, type Threading, unmarkRead } from '../../store/conversations/messages.ts';
-import { audienceOf, changeConversation, conversationKind, conversationView, type ConversationView, later, requireReachable, requireReadable } from './conversation.ts';
 import { refuse } from '../errors.ts';
 import { tell } from '../events.ts';
 import { previewChars } from '../limits.ts';
 import { isBlank } from '../lines.ts';
-import { isoTime } from '../runtime/clock.ts';
 import { foldChange } from '../rollups.ts';
+import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { firstChars, htmlOf } from '../text.ts';
+import { type NamedFile, noteNamed } from './attachments.ts';
+import {
+  audienceOf,
+  type ConversationView,
+  changeConversation,
+  conversationKind,
+  conversationView,
+  later,
+  requireReachable,
+  requireReadable,
+} from './conversation.ts';
 
 export interface MessageView {
   readonly id: string;
@@ -68,7 +87,11 @@ export interface MessageDraft {
 const nothingAttached: readonly Attachment[] = [];
 
 /** Writes a message and tells who may see it. The conversation keeps its version (decisions 4.5). */
-export function appendMessage(ctx: Context, conversation: ConversationRecord, draft: MessageDraft): { message: MessageRecord; conversation: ConversationRecord } {
+export function appendMessage(
+  ctx: Context,
+  conversation: ConversationRecord,
+  draft: MessageDraft,
+): { message: MessageRecord; conversation: ConversationRecord } {
   const createdAt = nextLineAt(ctx, conversation);
   const message: MessageRecord = {
     id: draft.id ?? ctx.ids.uuid(),
@@ -79,7 +102,10 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
     bodyHtml: draft.bodyHtml ?? null,
     threading: draft.threading ?? null,
     mail: draft.mail ?? null,
-    attachments: draft.attachments === undefined ? nothingAttached : draft.attachments.map(({ url, name, size }) => ({ url, name, size })),
+    attachments:
+      draft.attachments === undefined
+        ? nothingAttached
+        : draft.attachments.map(({ url, name, size }) => ({ url, name, size })),
     deliveryStatus: draft.deliveryStatus ?? null,
     readAt: null,
     createdAt,
@@ -88,7 +114,8 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
   if (draft.attachments !== undefined) noteNamed(ctx, message.id, draft.attachments);
   const isSystem = draft.senderType === 'system';
   // A caller hears no message: answering is what responds to a call (calls.ts).
-  const isFirstResponse = draft.senderType === 'agent' && conversation.firstResponseAt === null && conversation.channel !== 'call';
+  const isFirstResponse =
+    draft.senderType === 'agent' && conversation.firstResponseAt === null && conversation.channel !== 'call';
   const isFirstSinceRouted = draft.senderType === 'agent' && conversation.routedAt !== null;
   const next: ConversationRecord = {
     ...conversation,
@@ -98,7 +125,12 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
     ...(isSystem ? {} : { preview: previewOf(message), lastMessageAt: createdAt }),
     ...(draft.senderType === 'visitor' ? { lastCustomerMessageAt: createdAt } : {}),
     // Who was written to first waited for nobody: reports know it by this, and what follows is no response either.
-    ...(isFirstResponse ? { firstResponseAt: draft.isOpening === true ? conversation.createdAt : createdAt, firstResponderId: draft.senderId } : {}),
+    ...(isFirstResponse
+      ? {
+          firstResponseAt: draft.isOpening === true ? conversation.createdAt : createdAt,
+          firstResponderId: draft.senderId,
+        }
+      : {}),
   };
   touchConversation(ctx.db, next, { isFirstResponse, isFirstSinceRouted });
   if (isFirstResponse) foldChange(ctx, conversation, next);
@@ -130,20 +162,35 @@ export function appendServiceLine(ctx: Context, conversation: ConversationRecord
 }
 
 /** Who has the conversation has seen what the customer wrote; while nobody has it anybody. For others it changes nothing. Refuses not_found, forbidden. */
-export const markConversationRead = command('conversation.read', (ctx, params: { conversationId: string }): { conversation: ConversationView } => {
-  const { agent, conversation } = requireReachable(ctx, params.conversationId);
-  return { conversation: conversationView(isOnlookers(conversation, agent) ? conversation : markReadBy(ctx, conversation, 'agents')) };
-});
+export const markConversationRead = command(
+  'conversation.read',
+  (ctx, params: { conversationId: string }): { conversation: ConversationView } => {
+    const { agent, conversation } = requireReachable(ctx, params.conversationId);
+    return {
+      conversation: conversationView(
+        isOnlookers(conversation, agent) ? conversation : markReadBy(ctx, conversation, 'agents'),
+      ),
+    };
+  },
+);
 
 /** Takes the mark back from the customer's last message on. Refuses not_found, forbidden, not_its_assignee. */
-export const markConversationUnread = command('conversation.unread', (ctx, params: { conversationId: string }): { conversation: ConversationView } => {
-  const { agent, conversation } = requireReachable(ctx, params.conversationId);
-  if (isOnlookers(conversation, agent)) refuse('not_its_assignee');
-  const { lastCustomerMessageAt, agentsReadUpTo } = conversation;
-  if (lastCustomerMessageAt === null || agentsReadUpTo === null || agentsReadUpTo < lastCustomerMessageAt) return { conversation: conversationView(conversation) };
-  unmarkRead(ctx.db, { conversationId: conversation.id, senderType: 'visitor', from: lastCustomerMessageAt });
-  return { conversation: conversationView(changeConversation(ctx, conversation, { agentsReadUpTo: isoTime(Date.parse(lastCustomerMessageAt) - 1) })) };
-});
+export const markConversationUnread = command(
+  'conversation.unread',
+  (ctx, params: { conversationId: string }): { conversation: ConversationView } => {
+    const { agent, conversation } = requireReachable(ctx, params.conversationId);
+    if (isOnlookers(conversation, agent)) refuse('not_its_assignee');
+    const { lastCustomerMessageAt, agentsReadUpTo } = conversation;
+    if (lastCustomerMessageAt === null || agentsReadUpTo === null || agentsReadUpTo < lastCustomerMessageAt)
+      return { conversation: conversationView(conversation) };
+    unmarkRead(ctx.db, { conversationId: conversation.id, senderType: 'visitor', from: lastCustomerMessageAt });
+    return {
+      conversation: conversationView(
+        changeConversation(ctx, conversation, { agentsReadUpTo: isoTime(Date.parse(lastCustomerMessageAt) - 1) }),
+      ),
+    };
+  },
+);
 
 /** Somebody else has it. */
 function isOnlookers(conversation: ConversationRecord, agent: AgentRecord): boolean {
@@ -156,12 +203,21 @@ const readers = {
 } as const satisfies Record<string, { mark: keyof ConversationRecord; reads: readonly SenderType[]; of: SenderType }>;
 
 /** One side read what the other wrote so far; both are told, when there was something new. The conversation keeps its version. */
-export function markReadBy(ctx: Context, conversation: ConversationRecord, side: keyof typeof readers): ConversationRecord {
+export function markReadBy(
+  ctx: Context,
+  conversation: ConversationRecord,
+  side: keyof typeof readers,
+): ConversationRecord {
   const { mark, reads, of } = readers[side];
   const readUpTo = conversation.lastMessageAt;
   // A message may stand a little ahead of the clock, and is not read before it was written.
   const readAt = readUpTo === null ? ctx.at : later(ctx.at, readUpTo);
-  const count = markRead(ctx.db, { conversationId: conversation.id, senderTypes: reads, after: conversation[mark], at: readAt });
+  const count = markRead(ctx.db, {
+    conversationId: conversation.id,
+    senderTypes: reads,
+    after: conversation[mark],
+    at: readAt,
+  });
   if (count === 0) return conversation;
   const next: ConversationRecord = { ...conversation, [mark]: readUpTo };
   setReadUpTo(ctx.db, next);
@@ -181,14 +237,20 @@ export interface MessageList {
 }
 
 /** A page of messages, oldest first within the page; `nextCursor` is the time to pass as `before`, null at the beginning. */
-export function readMessages(view: View, page: { conversationId: string; before: string | undefined; limit: number; withSystem: boolean }): MessageList {
+export function readMessages(
+  view: View,
+  page: { conversationId: string; before: string | undefined; limit: number; withSystem: boolean },
+): MessageList {
   const rows = messagesBefore(view.db, { ...page, limit: page.limit + 1 });
   const hasMore = rows.length > page.limit;
   const messages = rows.slice(0, page.limit).reverse();
   return { messages: messages.map(messageView), nextCursor: hasMore ? (messages[0]?.createdAt ?? null) : null };
 }
 
-export function listMessages(view: View, page: { conversationId: string; before: string | undefined; limit: number }): MessageList {
+export function listMessages(
+  view: View,
+  page: { conversationId: string; before: string | undefined; limit: number },
+): MessageList {
   requireReadable(view, page.conversationId);
   return readMessages(view, { ...page, withSystem: true });
 }

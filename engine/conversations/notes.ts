@@ -1,17 +1,24 @@
 // Internal notes. Seen by agents in scope, never by the customer, never among the messages. Specification 2, 4.5.
 
-import { deleteNote, findLatestNoteBy, findNote, insertNote, type NoteRecord, notesOf, updateNote } from '../../store/conversations/notes.ts';
-import type { AgentRecord } from '../../store/workspace/agents.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
-import { audienceOf, requireReachable } from './conversation.ts';
-import { requireVersion } from '../preconditions.ts';
+import {
+  deleteNote,
+  findLatestNoteBy,
+  findNote,
+  insertNote,
+  type NoteRecord,
+  notesOf,
+  updateNote,
+} from '../../store/conversations/notes.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse } from '../errors.ts';
 import { type EventType, tell } from '../events.ts';
 import { isBlank } from '../lines.ts';
-import { requireText } from '../preconditions.ts';
-import { type Roster, theRoster } from '../workspace/roster.ts';
+import { requireText, requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
+import { type Roster, theRoster } from '../workspace/roster.ts';
+import { audienceOf, requireReachable } from './conversation.ts';
 
 export interface NoteView extends NoteRecord {
   readonly authorName: string;
@@ -43,38 +50,64 @@ export const createNote = command('note.create', (ctx, params: NewNote): { note:
   const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
   requireText(params.body);
   const written = params.noteId === undefined ? undefined : findNote(ctx.db, params.noteId);
-  if (written !== undefined && (written.authorAgentId !== agent.id || written.conversationId !== conversation.id)) refuse('conflict', { message: 'Another note has this noteId.' });
+  if (written !== undefined && (written.authorAgentId !== agent.id || written.conversationId !== conversation.id))
+    refuse('conflict', { message: 'Another note has this noteId.' });
   if (written === undefined) requireVersion(conversation, params.expectedVersion);
-  return { note: written === undefined ? addNote(ctx, conversation, agent, { id: params.noteId, body: params.body }) : noteView(theRoster(ctx).agents, written) };
+  return {
+    note:
+      written === undefined
+        ? addNote(ctx, conversation, agent, { id: params.noteId, body: params.body })
+        : noteView(theRoster(ctx).agents, written),
+  };
 });
 
 /** The caller's latest note here: replaced by `body`, made if there is none, deleted when `body` is empty. */
-export const writeWorkingNote = command('note.write', (ctx, params: { conversationId: string; body?: string | undefined; expectedVersion?: number | undefined }): { note: NoteView | null } => {
-  const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
-  requireVersion(conversation, params.expectedVersion);
-  const latest = findLatestNoteBy(ctx.db, conversation.id, agent.id);
-  const body = params.body ?? '';
-  if (isBlank(body)) {
-    if (latest !== undefined) dropNote(ctx, conversation, latest);
-    return { note: null };
-  }
-  if (latest === undefined) return { note: addNote(ctx, conversation, agent, { body }) };
-  const note: NoteRecord = { ...latest, body, updatedAt: ctx.at };
-  updateNote(ctx.db, note);
-  return { note: tellOfNote(ctx, conversation, note, 'note.updated') };
-});
+export const writeWorkingNote = command(
+  'note.write',
+  (
+    ctx,
+    params: { conversationId: string; body?: string | undefined; expectedVersion?: number | undefined },
+  ): { note: NoteView | null } => {
+    const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
+    requireVersion(conversation, params.expectedVersion);
+    const latest = findLatestNoteBy(ctx.db, conversation.id, agent.id);
+    const body = params.body ?? '';
+    if (isBlank(body)) {
+      if (latest !== undefined) dropNote(ctx, conversation, latest);
+      return { note: null };
+    }
+    if (latest === undefined) return { note: addNote(ctx, conversation, agent, { body }) };
+    const note: NoteRecord = { ...latest, body, updatedAt: ctx.at };
+    updateNote(ctx.db, note);
+    return { note: tellOfNote(ctx, conversation, note, 'note.updated') };
+  },
+);
 
 /** By its author or an admin. Refuses not_found, forbidden. */
 export const removeNote = command('note.delete', (ctx, params: { conversationId: string; noteId: string }): void => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
   const note = findNote(ctx.db, params.noteId);
   if (note === undefined || note.conversationId !== conversation.id) refuse('not_found');
-  if (note.authorAgentId !== agent.id && agent.role !== 'admin') refuse('forbidden', { message: 'Only its author or an admin may delete a note.' });
+  if (note.authorAgentId !== agent.id && agent.role !== 'admin')
+    refuse('forbidden', { message: 'Only its author or an admin may delete a note.' });
   dropNote(ctx, conversation, note);
 });
 
-function addNote(ctx: Context, conversation: ConversationRecord, agent: AgentRecord, draft: { id?: string | undefined; body: string }): NoteView {
-  const note: NoteRecord = { id: draft.id ?? ctx.ids.uuid(), conversationId: conversation.id, visitorId: conversation.visitorId, authorAgentId: agent.id, body: draft.body, createdAt: ctx.at, updatedAt: ctx.at };
+function addNote(
+  ctx: Context,
+  conversation: ConversationRecord,
+  agent: AgentRecord,
+  draft: { id?: string | undefined; body: string },
+): NoteView {
+  const note: NoteRecord = {
+    id: draft.id ?? ctx.ids.uuid(),
+    conversationId: conversation.id,
+    visitorId: conversation.visitorId,
+    authorAgentId: agent.id,
+    body: draft.body,
+    createdAt: ctx.at,
+    updatedAt: ctx.at,
+  };
   insertNote(ctx.db, note);
   return tellOfNote(ctx, conversation, note, 'note.created');
 }
@@ -86,6 +119,11 @@ function dropNote(ctx: Context, conversation: ConversationRecord, note: NoteReco
 
 function tellOfNote(ctx: Context, conversation: ConversationRecord, note: NoteRecord, type: EventType): NoteView {
   const view = noteView(theRoster(ctx).agents, note);
-  tell(ctx, { type, conversationId: conversation.id, audience: audienceOf(conversation, { visitorToo: false }), data: { note: view } });
+  tell(ctx, {
+    type,
+    conversationId: conversation.id,
+    audience: audienceOf(conversation, { visitorToo: false }),
+    data: { note: view },
+  });
   return view;
 }

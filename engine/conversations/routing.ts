@@ -2,17 +2,22 @@
 // of a department its members alone. Else it waits and the queue drains as agents free up. Tickets stay until somebody takes them.
 // Calls ring (ringing.ts); who becomes free is rung too.
 
+import {
+  type ConversationRecord,
+  findLongestWaitingChat,
+  openChatsByAgent,
+  type Takers,
+} from '../../store/conversations/conversations.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
-import { type ConversationRecord, findLongestWaitingChat, openChatsByAgent, type Takers } from '../../store/conversations/conversations.ts';
-import { worksIn } from '../workspace/access.ts';
-import { changeConversation, conversationKind } from './conversation.ts';
-import { appendServiceLine } from './messages.ts';
-import { ringFreeAgents } from './ringing.ts';
-import { isActive, isUnseen, noteAssignment, theRoster } from '../workspace/roster.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { worksIn } from '../workspace/access.ts';
+import { isActive, isUnseen, noteAssignment, theRoster } from '../workspace/roster.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
+import { changeConversation, conversationKind } from './conversation.ts';
+import { appendServiceLine } from './messages.ts';
+import { ringFreeAgents } from './ringing.ts';
 
 /** Chats given out in one command, so that a limit that is raised does not hold up the others. More follow in the next. */
 const drainPage = 100;
@@ -23,13 +28,24 @@ type Loads = ReadonlyMap<string, number>;
 
 /** Those who could take one more chat. */
 export function freeAgents(agents: Iterable<AgentRecord>, loads: Loads, maxOpenChats: number): AgentRecord[] {
-  return [...agents].filter((agent) => isActive(agent) && agent.status === 'available' && worksIn(agent, 'chat') && (loads.get(agent.id) ?? 0) < maxOpenChats);
+  return [...agents].filter(
+    (agent) =>
+      isActive(agent) &&
+      agent.status === 'available' &&
+      worksIn(agent, 'chat') &&
+      (loads.get(agent.id) ?? 0) < maxOpenChats,
+  );
 }
 
 /** The choice among those who are free. */
-export function chooseAgent(free: readonly AgentRecord[], conversation: ConversationRecord, loads: Loads): AgentRecord | undefined {
+export function chooseAgent(
+  free: readonly AgentRecord[],
+  conversation: ConversationRecord,
+  loads: Loads,
+): AgentRecord | undefined {
   let best: AgentRecord | undefined;
-  for (const agent of free) if (isMeantFor(agent, conversation) && (best === undefined || comesBefore(agent, best, loads))) best = agent;
+  for (const agent of free)
+    if (isMeantFor(agent, conversation) && (best === undefined || comesBefore(agent, best, loads))) best = agent;
   return best;
 }
 
@@ -44,11 +60,17 @@ function comesBefore(agent: AgentRecord, best: AgentRecord, loads: Loads): boole
 }
 
 /** Gives a waiting chat to an agent if one is free; returns it as it is then. */
-export function routeChat(ctx: Context, conversation: ConversationRecord, options: { exceptAgentId?: string } = {}): ConversationRecord {
+export function routeChat(
+  ctx: Context,
+  conversation: ConversationRecord,
+  options: { exceptAgentId?: string } = {},
+): ConversationRecord {
   const { routing } = theWorkspace(ctx).settings;
   if (routing.mode !== 'auto' || !isWaiting(conversation)) return conversation;
   const loads = openChatsByAgent(ctx.db);
-  const free = freeAgents(theRoster(ctx).agents.values(), loads, routing.maxOpenChatsPerAgent).filter((agent) => agent.id !== options.exceptAgentId);
+  const free = freeAgents(theRoster(ctx).agents.values(), loads, routing.maxOpenChatsPerAgent).filter(
+    (agent) => agent.id !== options.exceptAgentId,
+  );
   const agent = chooseAgent(free, conversation, loads);
   return agent === undefined ? conversation : give(ctx, conversation, agent);
 }
@@ -61,7 +83,9 @@ export function drainQueue(ctx: Context): void {
   const loads = openChatsByAgent(ctx.db);
   for (let given = 0; given < drainPage; given += 1) {
     // Who has only just joined or signed in begins with one of those that wait, and has its share once it is there.
-    const free = freeAgents(theRoster(ctx).agents.values(), loads, routing.maxOpenChatsPerAgent).filter((agent) => !isUnseen(agent) || !loads.has(agent.id));
+    const free = freeAgents(theRoster(ctx).agents.values(), loads, routing.maxOpenChatsPerAgent).filter(
+      (agent) => !isUnseen(agent) || !loads.has(agent.id),
+    );
     const chatId = free.length === 0 ? undefined : findLongestWaitingChat(ctx.db, takersOf(free));
     const conversation = chatId === undefined ? undefined : ctx.state(conversationKind, chatId);
     const agent = conversation && chooseAgent(free, conversation, loads);
@@ -95,5 +119,10 @@ function takersOf(agents: readonly AgentRecord[]): Takers[] {
 }
 
 function isWaiting(conversation: ConversationRecord): boolean {
-  return conversation.channel === 'chat' && conversation.status === 'open' && conversation.assignedAgentId === null && conversation.handshake === null;
+  return (
+    conversation.channel === 'chat' &&
+    conversation.status === 'open' &&
+    conversation.assignedAgentId === null &&
+    conversation.handshake === null
+  );
 }

@@ -1,24 +1,23 @@
 // Saved replies: the workspace's, written by admins and supervisors, and everybody's own. Specification 4.17.
 
-import type { Cursor } from '../../store/cursor.ts';
-import type { AgentRecord } from '../../store/workspace/agents.ts';
 import {
   deleteSavedReply,
   findSavedReply,
   findSavedReplyByShortcut,
   insertSavedReply,
   type SavedReplyFilter,
-  savedReplyPage,
   type SavedReplyRecord,
+  savedReplyPage,
   updateSavedReply,
 } from '../../store/conversations/saved-replies.ts';
-import { callingAgent, isSenior } from '../workspace/access.ts';
-import { requireVersion } from '../preconditions.ts';
+import type { Cursor } from '../../store/cursor.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { tell } from '../events.ts';
-import { requireText } from '../preconditions.ts';
+import { requireText, requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
+import { callingAgent, isSenior } from '../workspace/access.ts';
 
 export interface SavedReplyFields {
   readonly shortcut: string;
@@ -51,30 +50,42 @@ export const createSavedReply = command('savedReply.create', (ctx, fields: Saved
 });
 
 /** Refuses not_found, forbidden, stale_version, conflict, invalid_body. */
-export const changeSavedReply = command('savedReply.update', (ctx, params: { replyId: string; expectedVersion: number; changes: { readonly [Field in keyof SavedReplyFields]?: SavedReplyFields[Field] | undefined } }): SavedReplyRecord => {
-  const agent = callingAgent(ctx);
-  const before = requireOwn(ctx, agent, params.replyId);
-  requireVersion(before, params.expectedVersion);
-  const { changes } = params;
-  if (Object.values(changes).every((value) => value === undefined)) refuseField('invalid_body', 'body', 'must name a field that can be changed');
-  if (changes.body !== undefined) requireText(changes.body);
-  const after: SavedReplyRecord = {
-    ...before,
-    version: before.version + 1,
-    shortcut: changes.shortcut?.normalize('NFC') ?? before.shortcut,
-    title: changes.title ?? before.title,
-    body: changes.body ?? before.body,
-    channels: changes.channels === undefined ? before.channels : [...new Set(changes.channels)],
-    scope: changes.scope ?? before.scope,
-  };
-  requireRight(agent, after);
-  if (after.scope === 'personal' && after.createdByAgentId !== agent.id) refuse('forbidden', { message: 'Only its author may make a reply personal.' });
-  // Those of before that differ by no more than case stand beside each other until one of them changes its own.
-  if (after.shortcut !== before.shortcut || after.scope !== before.scope) requireFreeShortcut(ctx, after);
-  updateSavedReply(ctx.db, after);
-  tellOfReply(ctx, { before, after });
-  return after;
-});
+export const changeSavedReply = command(
+  'savedReply.update',
+  (
+    ctx,
+    params: {
+      replyId: string;
+      expectedVersion: number;
+      changes: { readonly [Field in keyof SavedReplyFields]?: SavedReplyFields[Field] | undefined };
+    },
+  ): SavedReplyRecord => {
+    const agent = callingAgent(ctx);
+    const before = requireOwn(ctx, agent, params.replyId);
+    requireVersion(before, params.expectedVersion);
+    const { changes } = params;
+    if (Object.values(changes).every((value) => value === undefined))
+      refuseField('invalid_body', 'body', 'must name a field that can be changed');
+    if (changes.body !== undefined) requireText(changes.body);
+    const after: SavedReplyRecord = {
+      ...before,
+      version: before.version + 1,
+      shortcut: changes.shortcut?.normalize('NFC') ?? before.shortcut,
+      title: changes.title ?? before.title,
+      body: changes.body ?? before.body,
+      channels: changes.channels === undefined ? before.channels : [...new Set(changes.channels)],
+      scope: changes.scope ?? before.scope,
+    };
+    requireRight(agent, after);
+    if (after.scope === 'personal' && after.createdByAgentId !== agent.id)
+      refuse('forbidden', { message: 'Only its author may make a reply personal.' });
+    // Those of before that differ by no more than case stand beside each other until one of them changes its own.
+    if (after.shortcut !== before.shortcut || after.scope !== before.scope) requireFreeShortcut(ctx, after);
+    updateSavedReply(ctx.db, after);
+    tellOfReply(ctx, { before, after });
+    return after;
+  },
+);
 
 /** Refuses not_found, forbidden. */
 export const removeSavedReply = command('savedReply.delete', (ctx, params: { replyId: string }): void => {
@@ -83,17 +94,24 @@ export const removeSavedReply = command('savedReply.delete', (ctx, params: { rep
   tellOfReply(ctx, { before: reply, after: undefined });
 });
 
-export function listSavedReplies(view: View, page: { filter: SavedReplyFilter; cursor: Cursor | undefined; limit: number }): SavedReplyRecord[] {
+export function listSavedReplies(
+  view: View,
+  page: { filter: SavedReplyFilter; cursor: Cursor | undefined; limit: number },
+): SavedReplyRecord[] {
   return savedReplyPage(view.db, { ...page, agentId: callingAgent(view).id });
 }
 
 /** A personal one is its author's alone, so that for everybody else it comes with being the workspace's and goes with being no longer. */
-function tellOfReply(ctx: Context, { before, after }: { before: SavedReplyRecord | undefined; after: SavedReplyRecord | undefined }): void {
+function tellOfReply(
+  ctx: Context,
+  { before, after }: { before: SavedReplyRecord | undefined; after: SavedReplyRecord | undefined },
+): void {
   const was = before?.scope === 'workspace' ? before : undefined;
   const is = after?.scope === 'workspace' ? after : undefined;
   const savedReply = is ?? was;
   if (savedReply === undefined) return;
-  const type = was === undefined ? 'saved_reply.created' : is === undefined ? 'saved_reply.deleted' : 'saved_reply.updated';
+  const type =
+    was === undefined ? 'saved_reply.created' : is === undefined ? 'saved_reply.deleted' : 'saved_reply.updated';
   tell(ctx, { type, audience: { kind: 'workspace' }, data: { savedReply } });
 }
 
@@ -106,10 +124,16 @@ function requireOwn(ctx: Context, agent: AgentRecord, replyId: string): SavedRep
 }
 
 function requireRight(agent: AgentRecord, reply: SavedReplyRecord): void {
-  if (reply.scope === 'workspace' && !isSenior(agent)) refuse('forbidden', { message: 'Only admins and supervisors may change the replies of the workspace.' });
+  if (reply.scope === 'workspace' && !isSenior(agent))
+    refuse('forbidden', { message: 'Only admins and supervisors may change the replies of the workspace.' });
 }
 
 function requireFreeShortcut(ctx: Context, reply: SavedReplyRecord): void {
-  const holder = findSavedReplyByShortcut(ctx.db, { shortcut: reply.shortcut, scope: reply.scope, agentId: reply.createdByAgentId });
-  if (holder !== undefined && holder.id !== reply.id) refuse('conflict', { message: `The shortcut ${reply.shortcut} is used already.` });
+  const holder = findSavedReplyByShortcut(ctx.db, {
+    shortcut: reply.shortcut,
+    scope: reply.scope,
+    agentId: reply.createdByAgentId,
+  });
+  if (holder !== undefined && holder.id !== reply.id)
+    refuse('conflict', { message: `The shortcut ${reply.shortcut} is used already.` });
 }

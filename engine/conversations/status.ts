@@ -2,19 +2,26 @@
 
 import type { ConversationRecord, ConversationStatus } from '../../store/conversations/conversations.ts';
 import { deadlineSubjectsAfter } from '../../store/runtime/deadlines.ts';
-import { callingAgent, worksIn } from '../workspace/access.ts';
-import { endCallOf, requireCallHolder, tellOfCall } from './call.ts';
-import { changeConversation, type ConversationChanges, conversationKind, conversationView, type ConversationView, requireReachable } from './conversation.ts';
 import { refuse } from '../errors.ts';
-import { endHandshake } from './handshake.ts';
-import { appendSystemLine } from './messages.ts';
-import { ringFreeAgents } from './ringing.ts';
-import { isActive, isGone, theRoster } from '../workspace/roster.ts';
-import { drainQueue, routeChat } from './routing.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { callingAgent, worksIn } from '../workspace/access.ts';
+import { isActive, isGone, theRoster } from '../workspace/roster.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
+import { endCallOf, requireCallHolder, tellOfCall } from './call.ts';
+import {
+  type ConversationChanges,
+  type ConversationView,
+  changeConversation,
+  conversationKind,
+  conversationView,
+  requireReachable,
+} from './conversation.ts';
+import { endHandshake } from './handshake.ts';
+import { appendSystemLine } from './messages.ts';
+import { ringFreeAgents } from './ringing.ts';
+import { drainQueue, routeChat } from './routing.ts';
 
 /** What an agent may ask for. Nothing asks for closed: a solved conversation closes by itself. */
 export const transitions: Readonly<Record<ConversationStatus, readonly ConversationStatus[]>> = {
@@ -36,26 +43,35 @@ interface Answer {
 }
 
 /** Takes no version check (specification 3). Refuses not_found, forbidden, illegal_status_transition; not_assigned for another's call that this would end. */
-export const setStatus = command('conversation.status', (ctx, params: { conversationId: string; status: Exclude<ConversationStatus, 'closed'> }): Answer => {
-  const { agent, conversation } = requireReachable(ctx, params.conversationId);
-  if (!transitions[conversation.status].includes(params.status)) {
-    refuse('illegal_status_transition', { message: `A conversation that is ${conversation.status} cannot become ${params.status}.`, detail: { from: conversation.status, to: params.status } });
-  }
-  if (!isWorkedOn(params.status)) requireCallHolder(ctx, agent, conversation);
-  return { conversation: conversationView(moveTo(ctx, conversation, params.status)) };
-});
+export const setStatus = command(
+  'conversation.status',
+  (ctx, params: { conversationId: string; status: Exclude<ConversationStatus, 'closed'> }): Answer => {
+    const { agent, conversation } = requireReachable(ctx, params.conversationId);
+    if (!transitions[conversation.status].includes(params.status)) {
+      refuse('illegal_status_transition', {
+        message: `A conversation that is ${conversation.status} cannot become ${params.status}.`,
+        detail: { from: conversation.status, to: params.status },
+      });
+    }
+    if (!isWorkedOn(params.status)) requireCallHolder(ctx, agent, conversation);
+    return { conversation: conversationView(moveTo(ctx, conversation, params.status)) };
+  },
+);
 
 /** From every status; from spam it changes nothing (decisions). Refuses not_found, forbidden; not_assigned for another's call that goes on. */
 export const markSpam = command('conversation.spam', (ctx, params: { conversationId: string }): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
   requireCallHolder(ctx, agent, conversation);
-  return { conversation: conversationView(conversation.status === 'spam' ? conversation : moveTo(ctx, conversation, 'spam')) };
+  return {
+    conversation: conversationView(conversation.status === 'spam' ? conversation : moveTo(ctx, conversation, 'spam')),
+  };
 });
 
 /** Only from spam. */
 export const unmarkSpam = command('conversation.notSpam', (ctx, params: { conversationId: string }): Answer => {
   const { conversation } = requireReachable(ctx, params.conversationId);
-  if (conversation.status !== 'spam') refuse('illegal_status_transition', { message: 'The conversation is not marked as spam.' });
+  if (conversation.status !== 'spam')
+    refuse('illegal_status_transition', { message: 'The conversation is not marked as spam.' });
   return { conversation: conversationView(moveTo(ctx, conversation, 'open')) };
 });
 
@@ -71,7 +87,9 @@ export function expectClosingAnew(ctx: Context): void {
 }
 
 /** Goes on where expectClosingAnew left off. */
-export const closeAnew = command('workspace.autoCloseAnew', (ctx, params: DeadlineParams): void => closeAnewAfter(ctx, params.subjectId));
+export const closeAnew = command('workspace.autoCloseAnew', (ctx, params: DeadlineParams): void =>
+  closeAnewAfter(ctx, params.subjectId),
+);
 
 function closeAnewAfter(ctx: Context, afterId: string): void {
   const ids = deadlineSubjectsAfter(ctx.db, { kind: autoCloseDeadline, afterId, limit: autoClosePage });
@@ -93,7 +111,11 @@ function expectClosing(ctx: Context, conversation: ConversationRecord): void {
 export function moveTo(ctx: Context, conversation: ConversationRecord, status: ConversationStatus): ConversationRecord {
   const stays = isWorkedOn(status);
   const free = stays ? conversation : endHandshake(ctx, conversation);
-  const changes: ConversationChanges = { status, ...timesOf(ctx, free, status), ...(stays ? assigneeOf(ctx, free) : { notToAgentIds: [] }) };
+  const changes: ConversationChanges = {
+    status,
+    ...timesOf(ctx, free, status),
+    ...(stays ? assigneeOf(ctx, free) : { notToAgentIds: [] }),
+  };
   const endsCall = !stays && conversation.channel === 'call' && endCallOf(ctx, conversation.id);
   const moved = changeConversation(ctx, free, changes, status === 'closed' ? 'conversation.closed' : undefined);
   if (endsCall) {
@@ -115,14 +137,20 @@ function isWorkedOn(status: ConversationStatus): boolean {
 
 /** A customer's message brings back what waits for it, is solved or closed; a spam one stays (decisions 4.5, "Reopening"). */
 export function reopenForCustomer(ctx: Context, conversation: ConversationRecord): ConversationRecord {
-  return conversation.status === 'open' || conversation.status === 'spam' ? conversation : moveTo(ctx, conversation, 'open');
+  return conversation.status === 'open' || conversation.status === 'spam'
+    ? conversation
+    : moveTo(ctx, conversation, 'open');
 }
 
 /** Who had it when it was put away may be gone since: then it comes back to the queue. So does a chat, which cannot wait, whose agent is not there now. */
 function assigneeOf(ctx: Context, conversation: ConversationRecord): ConversationChanges {
   if (conversation.assignedAgentId === null) return {};
   const assignee = theRoster(ctx).agents.get(conversation.assignedAgentId);
-  const canHaveIt = assignee !== undefined && isActive(assignee) && worksIn(assignee, conversation.channel) && (conversation.channel !== 'chat' || !isGone(assignee));
+  const canHaveIt =
+    assignee !== undefined &&
+    isActive(assignee) &&
+    worksIn(assignee, conversation.channel) &&
+    (conversation.channel !== 'chat' || !isGone(assignee));
   return canHaveIt ? {} : { assignedAgentId: null };
 }
 

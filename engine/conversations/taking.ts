@@ -1,21 +1,27 @@
 // Taking a conversation that nobody has, by a word or by answering, and giving one back to routing. Chats, tickets and calls alike.
 // Decisions, "Taking".
 
-import type { AgentRecord } from '../../store/workspace/agents.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
-import { isSenior } from '../workspace/access.ts';
-import { requireCallHolder } from './call.ts';
-import { changeConversation, conversationKind, conversationView, type ConversationView, requireReachable } from './conversation.ts';
-import { requireVersion } from '../preconditions.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse } from '../errors.ts';
+import { requireVersion } from '../preconditions.ts';
+import { command } from '../runtime/command.ts';
+import type { Context } from '../runtime/context.ts';
+import { isSenior } from '../workspace/access.ts';
+import { noteAssignment, theRoster } from '../workspace/roster.ts';
+import { theWorkspace } from '../workspace/workspace.ts';
+import { requireCallHolder } from './call.ts';
+import {
+  type ConversationView,
+  changeConversation,
+  conversationKind,
+  conversationView,
+  requireReachable,
+} from './conversation.ts';
 import { endHandshake, handshakeDeadline } from './handshake.ts';
 import { appendSystemLine } from './messages.ts';
 import { requireSilent, ringAnew } from './ringing.ts';
-import { noteAssignment, theRoster } from '../workspace/roster.ts';
 import { drainQueue, routeChat } from './routing.ts';
-import { command } from '../runtime/command.ts';
-import type { Context } from '../runtime/context.ts';
-import { theWorkspace } from '../workspace/workspace.ts';
 
 interface Answer {
   readonly conversation: ConversationView;
@@ -25,21 +31,34 @@ interface Answer {
  * An offer that stands is over. Whoever has it already keeps it. Refuses not_found, forbidden, already_assigned,
  * illegal_status_transition of spam and closed; of a call that rings conflict, that goes on otherwise not_assigned.
  */
-export const takeConversation = command('conversation.take', (ctx, params: { conversationId: string; expectedVersion?: number | undefined }): Answer => {
-  const { agent, conversation } = requireReachable(ctx, params.conversationId);
-  requireVersion(conversation, params.expectedVersion);
-  const { assignedAgentId, status } = conversation;
-  if (assignedAgentId !== null && assignedAgentId !== agent.id) refuse('already_assigned', { detail: { assignedAgentId } });
-  if (status === 'spam' || status === 'closed') refuse('illegal_status_transition', { message: `A conversation that is ${status} cannot be taken.`, detail: { from: status } });
-  requireSilent(ctx, conversation);
-  requireCallHolder(ctx, agent, conversation);
-  if (assignedAgentId === agent.id) return { conversation: conversationView(endHandshake(ctx, conversation)) };
-  return { conversation: conversationView(take(ctx, conversation, agent, `${agent.name} took this.`)) };
-});
+export const takeConversation = command(
+  'conversation.take',
+  (ctx, params: { conversationId: string; expectedVersion?: number | undefined }): Answer => {
+    const { agent, conversation } = requireReachable(ctx, params.conversationId);
+    requireVersion(conversation, params.expectedVersion);
+    const { assignedAgentId, status } = conversation;
+    if (assignedAgentId !== null && assignedAgentId !== agent.id)
+      refuse('already_assigned', { detail: { assignedAgentId } });
+    if (status === 'spam' || status === 'closed')
+      refuse('illegal_status_transition', {
+        message: `A conversation that is ${status} cannot be taken.`,
+        detail: { from: status },
+      });
+    requireSilent(ctx, conversation);
+    requireCallHolder(ctx, agent, conversation);
+    if (assignedAgentId === agent.id) return { conversation: conversationView(endHandshake(ctx, conversation)) };
+    return { conversation: conversationView(take(ctx, conversation, agent, `${agent.name} took this.`)) };
+  },
+);
 
 /** Who answers a chat or ticket that nobody has, has it, where the workspace wants it so. */
 export function takeByReply(ctx: Context, conversation: ConversationRecord, agent: AgentRecord): ConversationRecord {
-  if (conversation.channel === 'call' || conversation.assignedAgentId !== null || !theWorkspace(ctx).settings.assignOnReply) return conversation;
+  if (
+    conversation.channel === 'call' ||
+    conversation.assignedAgentId !== null ||
+    !theWorkspace(ctx).settings.assignOnReply
+  )
+    return conversation;
   return take(ctx, conversation, agent, `${agent.name} took this by answering.`);
 }
 
@@ -47,28 +66,42 @@ export function takeByReply(ctx: Context, conversation: ConversationRecord, agen
  * By its assignee, an admin or a supervisor: back to routing, which passes by who gave it back and who had it. Refuses not_found,
  * nobody_assigned, forbidden; not_assigned for another's call that goes on.
  */
-export const unassignConversation = command('conversation.unassign', (ctx, params: { conversationId: string; expectedVersion?: number | undefined }): Answer => {
-  const { agent, conversation } = requireReachable(ctx, params.conversationId);
-  requireVersion(conversation, params.expectedVersion);
-  const { assignedAgentId } = conversation;
-  if (assignedAgentId === null) refuse('nobody_assigned');
-  if (assignedAgentId !== agent.id && !isSenior(agent)) refuse('forbidden', { message: 'Only who has it, an admin or a supervisor may give it back.' });
-  requireCallHolder(ctx, agent, conversation);
-  const unoffered = endHandshake(ctx, conversation);
-  const free = changeConversation(ctx, unoffered, { assignedAgentId: null, notToAgentIds: [...new Set([agent.id, assignedAgentId])] });
-  ringAnew(ctx, unoffered, free);
-  const former = assignedAgentId === agent.id ? undefined : theRoster(ctx).agents.get(assignedAgentId);
-  const told = appendSystemLine(ctx, free, former === undefined ? `${agent.name} gave this back to the queue.` : `${agent.name} took this from ${former.name}; it is back in the queue.`);
-  routeChat(ctx, told);
-  drainQueue(ctx);
-  return { conversation: conversationView(ctx.state(conversationKind, told.id) ?? told) };
-});
+export const unassignConversation = command(
+  'conversation.unassign',
+  (ctx, params: { conversationId: string; expectedVersion?: number | undefined }): Answer => {
+    const { agent, conversation } = requireReachable(ctx, params.conversationId);
+    requireVersion(conversation, params.expectedVersion);
+    const { assignedAgentId } = conversation;
+    if (assignedAgentId === null) refuse('nobody_assigned');
+    if (assignedAgentId !== agent.id && !isSenior(agent))
+      refuse('forbidden', { message: 'Only who has it, an admin or a supervisor may give it back.' });
+    requireCallHolder(ctx, agent, conversation);
+    const unoffered = endHandshake(ctx, conversation);
+    const free = changeConversation(ctx, unoffered, {
+      assignedAgentId: null,
+      notToAgentIds: [...new Set([agent.id, assignedAgentId])],
+    });
+    ringAnew(ctx, unoffered, free);
+    const former = assignedAgentId === agent.id ? undefined : theRoster(ctx).agents.get(assignedAgentId);
+    const told = appendSystemLine(
+      ctx,
+      free,
+      former === undefined
+        ? `${agent.name} gave this back to the queue.`
+        : `${agent.name} took this from ${former.name}; it is back in the queue.`,
+    );
+    routeChat(ctx, told);
+    drainQueue(ctx);
+    return { conversation: conversationView(ctx.state(conversationKind, told.id) ?? told) };
+  },
+);
 
 /** One change: it is never nobody's and offered to nobody in between. */
 function take(ctx: Context, conversation: ConversationRecord, agent: AgentRecord, line: string): ConversationRecord {
   const { handshake } = conversation;
   if (handshake !== null) ctx.clearDeadline(handshakeDeadline, conversation.id);
-  const told = handshake === null ? undefined : handshake.toAgentId === agent.id ? 'assignment.accepted' : 'assignment.cancelled';
+  const told =
+    handshake === null ? undefined : handshake.toAgentId === agent.id ? 'assignment.accepted' : 'assignment.cancelled';
   const taken = changeConversation(ctx, conversation, { assignedAgentId: agent.id, handshake: null }, told);
   noteAssignment(ctx, agent);
   return appendSystemLine(ctx, taken, line);

@@ -1,14 +1,27 @@
 // Contacts as agents deal with them: the directory, and what a customer's history was. Specification 4.12.
 
-import { contactPage, type ContactRecord, findContact, indexContacts, indexDeadline, insertContact, updateContact } from '../../store/customers/contacts.ts';
-import { conversationHistory, countByChannel, type Customer, type HistoryRow } from '../../store/conversations/history.ts';
+import {
+  type Customer,
+  conversationHistory,
+  countByChannel,
+  type HistoryRow,
+} from '../../store/conversations/history.ts';
+import {
+  type ContactRecord,
+  contactPage,
+  findContact,
+  indexContacts,
+  indexDeadline,
+  insertContact,
+  updateContact,
+} from '../../store/customers/contacts.ts';
 import { distinctNames } from '../../store/folding.ts';
-import { callingAgent, reachOf } from '../workspace/access.ts';
 import { refuse, refuseField } from '../errors.ts';
-import { theRoster } from '../workspace/roster.ts';
 import { command } from '../runtime/command.ts';
 import type { View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { callingAgent, reachOf } from '../workspace/access.ts';
+import { theRoster } from '../workspace/roster.ts';
 import { visitorKind } from './visitors.ts';
 
 /** Newest first (specification 8). */
@@ -27,7 +40,8 @@ export interface ContactFields {
 export const createContact = command('contact.create', (ctx, fields: ContactFields): { contact: ContactRecord } => {
   callingAgent(ctx);
   const { name, email, phoneE164, company } = fields;
-  if (name === undefined && email === undefined && phoneE164 === undefined) refuseField('invalid_body', 'body', 'must have a name, an email or a phoneE164');
+  if (name === undefined && email === undefined && phoneE164 === undefined)
+    refuseField('invalid_body', 'body', 'must have a name, an email or a phoneE164');
   const contact: ContactRecord = {
     id: ctx.ids.uuid(),
     name: name ?? null,
@@ -55,16 +69,32 @@ export interface ContactChanges {
 }
 
 /** Email and phone stay as they are. Lists and objects replace what was there. Refuses empty_patch, not_found. */
-export const changeContact = command('contact.update', (ctx, params: { contactId: string; changes: ContactChanges }): { contact: ContactRecord } => {
-  callingAgent(ctx);
-  const before = requireContact(ctx, params.contactId);
-  const { changes } = params;
-  if (Object.values(changes).every((value) => value === undefined)) refuse('empty_patch');
-  const { name = before.name, company = before.company, note = before.note, tags, customFields = before.customFields } = changes;
-  const contact: ContactRecord = { ...before, name, company, note, tags: tags === undefined ? before.tags : distinctNames(tags), customFields };
-  updateContact(ctx.db, contact);
-  return { contact };
-});
+export const changeContact = command(
+  'contact.update',
+  (ctx, params: { contactId: string; changes: ContactChanges }): { contact: ContactRecord } => {
+    callingAgent(ctx);
+    const before = requireContact(ctx, params.contactId);
+    const { changes } = params;
+    if (Object.values(changes).every((value) => value === undefined)) refuse('empty_patch');
+    const {
+      name = before.name,
+      company = before.company,
+      note = before.note,
+      tags,
+      customFields = before.customFields,
+    } = changes;
+    const contact: ContactRecord = {
+      ...before,
+      name,
+      company,
+      note,
+      tags: tags === undefined ? before.tags : distinctNames(tags),
+      customFields,
+    };
+    updateContact(ctx.db, contact);
+    return { contact };
+  },
+);
 
 /** Newest first. */
 export function listContacts(view: View, page: { limit: number; offset: number }): ContactRecord[] {
@@ -99,12 +129,19 @@ export interface ContactStats {
 }
 
 /** With the newest conversations that the agent reaches, and how many those are in all. Refuses not_found. */
-export function readContact(view: View, contactId: string): { contact: ContactRecord; conversations: HistoryItem[]; stats: ContactStats } {
+export function readContact(
+  view: View,
+  contactId: string,
+): { contact: ContactRecord; conversations: HistoryItem[]; stats: ContactStats } {
   const contact = requireContact(view, contactId);
   const of = { customer: { contactId }, reach: reachOf(callingAgent(view)) };
   const counts = countByChannel(view.db, of);
   const [chats, tickets, calls] = [counts.get('chat') ?? 0, counts.get('ticket') ?? 0, counts.get('call') ?? 0];
-  return { contact, conversations: historyOf(view, of.customer), stats: { total: chats + tickets + calls, chats, tickets, calls } };
+  return {
+    contact,
+    conversations: historyOf(view, of.customer),
+    stats: { total: chats + tickets + calls, chats, tickets, calls },
+  };
 }
 
 /** What the agent reaches of a visitor's conversations. Refuses not_found. */
@@ -115,7 +152,9 @@ export function visitorHistory(view: View, visitorId: string): HistoryItem[] {
 
 function historyOf(view: View, customer: Customer): HistoryItem[] {
   const { agents } = theRoster(view);
-  return conversationHistory(view.db, { customer, reach: reachOf(callingAgent(view)), limit: historyLimit }).map((row) => historyItem(row, agents.get(row.assignedAgentId ?? '')?.name ?? null));
+  return conversationHistory(view.db, { customer, reach: reachOf(callingAgent(view)), limit: historyLimit }).map(
+    (row) => historyItem(row, agents.get(row.assignedAgentId ?? '')?.name ?? null),
+  );
 }
 
 function historyItem(row: HistoryRow, agentName: string | null): HistoryItem {

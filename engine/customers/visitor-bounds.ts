@@ -2,7 +2,12 @@
 // stays out with a visitor that was blocked, as far as can be told. Called when a visitor comes, writes first, or says who it is.
 
 import { countOpenConversationsOf } from '../../store/conversations/conversations.ts';
-import { findBlockedByEmail, findBlockedFrom, type VisitorRecord, visitorsBlockedWith } from '../../store/customers/visitors.ts';
+import {
+  findBlockedByEmail,
+  findBlockedFrom,
+  type VisitorRecord,
+  visitorsBlockedWith,
+} from '../../store/customers/visitors.ts';
 import { dayMs, hourMs, takeRoom } from '../directory/ceilings.ts';
 import { refuse } from '../errors.ts';
 import { isoTime } from '../runtime/clock.ts';
@@ -24,26 +29,58 @@ const maxSharing = 1000;
 
 /** Counts a new visitor. Refuses rate_limited. */
 export function takeRoomForVisitor(ctx: Context, network: string): void {
-  takeRoom(ctx, { ceiling: 'visitors_of_network', of: network, limit: visitorsOfNetworkPerHour, perMs: hourMs, message: 'So many visitors came from this network that more must wait.' });
+  takeRoom(ctx, {
+    ceiling: 'visitors_of_network',
+    of: network,
+    limit: visitorsOfNetworkPerHour,
+    perMs: hourMs,
+    message: 'So many visitors came from this network that more must wait.',
+  });
 }
 
 /** Counts a chat that begins. Refuses rate_limited when the visitor has as many open ones as it may, or its network began as many. */
 export function takeRoomForChat(ctx: Context, { visitorId, network }: { visitorId: string; network: string }): void {
-  if (ctx.ceilings !== undefined && countOpenConversationsOf(ctx.db, { visitorId, channel: 'chat', limit: maxOpenChats }) >= maxOpenChats) {
-    refuse('rate_limited', { message: `You have ${maxOpenChats} open chats. Write on in one of them.`, detail: { ceiling: 'open_chats_of_visitor', limit: maxOpenChats }, retryAfter: openChatsRetrySeconds });
+  if (
+    ctx.ceilings !== undefined &&
+    countOpenConversationsOf(ctx.db, { visitorId, channel: 'chat', limit: maxOpenChats }) >= maxOpenChats
+  ) {
+    refuse('rate_limited', {
+      message: `You have ${maxOpenChats} open chats. Write on in one of them.`,
+      detail: { ceiling: 'open_chats_of_visitor', limit: maxOpenChats },
+      retryAfter: openChatsRetrySeconds,
+    });
   }
-  takeRoom(ctx, { ceiling: 'chats_of_network', of: network, limit: chatsOfNetworkPerHour, perMs: hourMs, message: 'So many chats were begun from this network that more must wait.' });
+  takeRoom(ctx, {
+    ceiling: 'chats_of_network',
+    of: network,
+    limit: chatsOfNetworkPerHour,
+    perMs: hourMs,
+    message: 'So many chats were begun from this network that more must wait.',
+  });
 }
 
 /** Counts a question that is left. Refuses rate_limited. */
 export function takeRoomForTicket(ctx: Context, network: string): void {
-  takeRoom(ctx, { ceiling: 'tickets_of_network', of: network, limit: ticketsOfNetworkPerHour, perMs: hourMs, message: 'So many questions were left from this network that more must wait.' });
+  takeRoom(ctx, {
+    ceiling: 'tickets_of_network',
+    of: network,
+    limit: ticketsOfNetworkPerHour,
+    perMs: hourMs,
+    message: 'So many questions were left from this network that more must wait.',
+  });
 }
 
 /** The blocked visitor that a new one is to all appearances: a browser of its kind in its network, of which whoever blocked it knew no more either. */
-export function blockedFrom(view: View, from: { ownNetwork: string | null; userAgent: string | null }): VisitorRecord | undefined {
+export function blockedFrom(
+  view: View,
+  from: { ownNetwork: string | null; userAgent: string | null },
+): VisitorRecord | undefined {
   if (from.ownNetwork === null || from.userAgent === null) return undefined;
-  return findBlockedFrom(view.db, { network: from.ownNetwork, userAgent: from.userAgent, after: isoTime(view.nowMs - networkBlockedMs) });
+  return findBlockedFrom(view.db, {
+    network: from.ownNetwork,
+    userAgent: from.userAgent,
+    after: isoTime(view.nowMs - networkBlockedMs),
+  });
 }
 
 /** The blocked visitor whose email another one gives as its own, where it had none or another before. */

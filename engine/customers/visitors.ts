@@ -1,8 +1,19 @@
 // Visitors: a customer's browser on one site. Naming themselves, being blocked. Decisions 4.12.
 
-import { type ContactRecord, findOldestContactByEmail, insertContact, updateContact } from '../../store/customers/contacts.ts';
-import { findVisitor, findVisitorByEmail, findVisitors, insertVisitor, updateVisitor, type VisitorRecord } from '../../store/customers/visitors.ts';
-import { callingAgent } from '../workspace/access.ts';
+import {
+  type ContactRecord,
+  findOldestContactByEmail,
+  insertContact,
+  updateContact,
+} from '../../store/customers/contacts.ts';
+import {
+  findVisitor,
+  findVisitorByEmail,
+  findVisitors,
+  insertVisitor,
+  updateVisitor,
+  type VisitorRecord,
+} from '../../store/customers/visitors.ts';
 import { bumpConversationsOf, linkConversationsOf } from '../conversations/conversation.ts';
 import { refuse } from '../errors.ts';
 import { tell } from '../events.ts';
@@ -10,6 +21,7 @@ import { isBlank, oneLine } from '../lines.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
+import { callingAgent } from '../workspace/access.ts';
 import { requireSite } from '../workspace/sites.ts';
 import { blockedAs, sharingBlock } from './visitor-bounds.ts';
 
@@ -32,19 +44,30 @@ export function visitorSelf(visitor: VisitorRecord): VisitorSelf {
 }
 
 /** The visitor says who it is. Refuses forbidden when blocked. */
-export const identifySelf = command('widget.identify', (ctx, params: { name?: string | undefined; email?: string | undefined }): VisitorRecord => {
-  return nameSelf(ctx, callingVisitor(ctx), params);
-});
+export const identifySelf = command(
+  'widget.identify',
+  (ctx, params: { name?: string | undefined; email?: string | undefined }): VisitorRecord => {
+    return nameSelf(ctx, callingVisitor(ctx), params);
+  },
+);
 
 /** What a visitor says of itself, written and told. */
-export function nameSelf(ctx: Context, visitor: VisitorRecord, said: { name?: string | undefined; email?: string | undefined }): VisitorRecord {
+export function nameSelf(
+  ctx: Context,
+  visitor: VisitorRecord,
+  said: { name?: string | undefined; email?: string | undefined },
+): VisitorRecord {
   const named = identifyHonestly(ctx, { ...visitor, lastSeenAt: ctx.at }, said);
   tellOfVisitor(ctx, named);
   return named;
 }
 
 /** As identify, for what a browser says: one that gives the email of a blocked visitor is blocked with it. */
-export function identifyHonestly(ctx: Context, visitor: VisitorRecord, said: { name?: string | undefined; email?: string | undefined }): VisitorRecord {
+export function identifyHonestly(
+  ctx: Context,
+  visitor: VisitorRecord,
+  said: { name?: string | undefined; email?: string | undefined },
+): VisitorRecord {
   const blocked = visitor.blockedAt === null ? blockedAs(ctx, visitor, said.email) : undefined;
   if (blocked !== undefined) auditSharedBlock(ctx, visitor, blocked);
   return identify(ctx, blocked === undefined ? visitor : { ...visitor, blockedAt: blocked.blockedAt }, said);
@@ -52,12 +75,23 @@ export function identifyHonestly(ctx: Context, visitor: VisitorRecord, said: { n
 
 /** The service blocked it, since another was. */
 export function auditSharedBlock(ctx: Context, visitor: VisitorRecord, blocked: VisitorRecord): void {
-  ctx.audit({ action: 'visitor.blocked', targetKind: 'visitor', targetId: visitor.id, context: { blockedWith: blocked.id } });
+  ctx.audit({
+    action: 'visitor.blocked',
+    targetKind: 'visitor',
+    targetId: visitor.id,
+    context: { blockedWith: blocked.id },
+  });
 }
 
 /** Refuses not_found. A blocked one is locked out at once, on open sockets too. */
-export const blockVisitor = command('visitor.block', (ctx, params: { visitorId: string }): VisitorRecord => setBlocked(ctx, params.visitorId, true));
-export const unblockVisitor = command('visitor.unblock', (ctx, params: { visitorId: string }): VisitorRecord => setBlocked(ctx, params.visitorId, false));
+export const blockVisitor = command(
+  'visitor.block',
+  (ctx, params: { visitorId: string }): VisitorRecord => setBlocked(ctx, params.visitorId, true),
+);
+export const unblockVisitor = command(
+  'visitor.unblock',
+  (ctx, params: { visitorId: string }): VisitorRecord => setBlocked(ctx, params.visitorId, false),
+);
 
 /** The visitor that calls. Refuses forbidden when it is blocked. */
 export function callingVisitor(view: Pick<View, 'state' | 'caller'>): VisitorRecord {
@@ -75,10 +109,17 @@ export function putVisitor(ctx: Context, visitor: VisitorRecord): void {
  * Writes the visitor with what it says of itself; an email links it to the oldest contact that has it, or to a new one, and
  * with it the conversations that it began as a stranger.
  */
-export function identify(ctx: Context, visitor: VisitorRecord, said: { name?: string | undefined; email?: string | undefined }): VisitorRecord {
+export function identify(
+  ctx: Context,
+  visitor: VisitorRecord,
+  said: { name?: string | undefined; email?: string | undefined },
+): VisitorRecord {
   const email = said.email ?? visitor.email;
   const name = said.name === undefined || isBlank(said.name) ? visitor.name : oneLine(said.name);
-  const contactId = email === null ? visitor.contactId : seeContact(ctx, findOldestContactByEmail(ctx.db, email), { name, email, phone: null });
+  const contactId =
+    email === null
+      ? visitor.contactId
+      : seeContact(ctx, findOldestContactByEmail(ctx.db, email), { name, email, phone: null });
   const named: VisitorRecord = { ...visitor, email, name, contactId };
   putVisitor(ctx, named);
   if (contactId !== null && visitor.contactId === null) linkConversationsOf(ctx, visitor.id, contactId);
@@ -86,15 +127,27 @@ export function identify(ctx: Context, visitor: VisitorRecord, said: { name?: st
 }
 
 /** Who writes from this address, or is written to: a visitor that gave it, or a new one of the site. A name is kept where none is known. */
-export function visitorOfAddress(ctx: Context, person: { email: string; name: string | null }, siteId: () => string): VisitorRecord {
+export function visitorOfAddress(
+  ctx: Context,
+  person: { email: string; name: string | null },
+  siteId: () => string,
+): VisitorRecord {
   const known = findVisitorByEmail(ctx.db, person.email);
   const visitor = known ?? newVisitor(ctx, siteId());
   if (known === undefined) insertVisitor(ctx.db, visitor);
-  return identify(ctx, { ...visitor, lastSeenAt: ctx.at }, { email: person.email, name: visitor.name ?? person.name ?? undefined });
+  return identify(
+    ctx,
+    { ...visitor, lastSeenAt: ctx.at },
+    { email: person.email, name: visitor.name ?? person.name ?? undefined },
+  );
 }
 
 /** Notes that the contact was seen, or makes one when there is none yet. Returns its id. */
-export function seeContact(ctx: Context, known: ContactRecord | undefined, person: { name: string | null; email: string | null; phone: string | null }): string {
+export function seeContact(
+  ctx: Context,
+  known: ContactRecord | undefined,
+  person: { name: string | null; email: string | null; phone: string | null },
+): string {
   if (known !== undefined) {
     updateContact(ctx.db, { ...known, name: known.name ?? person.name, lastSeenAt: ctx.at });
     return known.id;

@@ -4,9 +4,9 @@
 
 import { addToTally, findTally } from '../../store/workspace/tallies.ts';
 import { refuse } from '../errors.ts';
-import { hashOf } from './locator.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { View } from '../runtime/context.ts';
+import { hashOf } from './locator.ts';
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;

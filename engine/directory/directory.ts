@@ -7,12 +7,12 @@ import { Database, type SyncToDisk } from '../../store/database.ts';
 import {
   confirmDirectoryEmail,
   confirmDirectoryWorkspace,
+  type DirectoryDomain,
+  type DirectoryEmail,
   deleteDirectoryDomain,
   deleteDirectoryEmails,
   deleteDirectoryWorkspace,
-  type DirectoryDomain,
   directoryDomainsOf,
-  type DirectoryEmail,
   findDirectoryDomain,
   findDirectoryEmail,
   findDirectoryWorkspace,
@@ -20,19 +20,19 @@ import {
   insertDirectoryDomain,
   insertDirectoryEmail,
   insertDirectoryWorkspace,
-  reservedEmails,
   reserveDirectoryEmails,
+  reservedEmails,
   reservedWorkspaces,
   subdomainTaken,
 } from '../../store/directory/directory.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
-import { type Clock, isoTime } from '../runtime/clock.ts';
+import { refuse } from '../errors.ts';
 import type { Checkpoints } from '../runtime/checkpoints.ts';
+import { type Clock, isoTime } from '../runtime/clock.ts';
 import { Lane, type LaneHooks } from '../runtime/lane.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Slices } from '../runtime/slices.ts';
 import { Turns } from '../runtime/turns.ts';
-import { refuse } from '../errors.ts';
 import { type Registration, requireAdmission } from './registration.ts';
 import { isReservedName } from './reserved-names.ts';
 
@@ -118,7 +118,10 @@ export class Directory {
   }
 
   /** Takes a subdomain like the wanted one and the owner's email, makes the workspace's file, and confirms, or undoes it all. Refuses email_taken, and who may not register. */
-  withWorkspace<Result>(wanted: WantedWorkspace, file: { make(subdomain: string): Promise<Result>; remove(): Promise<void> }): Promise<Result> {
+  withWorkspace<Result>(
+    wanted: WantedWorkspace,
+    file: { make(subdomain: string): Promise<Result>; remove(): Promise<void> },
+  ): Promise<Result> {
     const { workspaceId, agentId, name, email } = wanted;
     let subdomain = wanted.subdomain;
     return this.around([agentId, workspaceId], {
@@ -152,7 +155,10 @@ export class Directory {
    * the work that writes the workspace, and leaves here what the workspace's file says then: no address, for who has not joined. One at a
    * time per agent. Refuses `taken` when somebody else has the address.
    */
-  changeSignIn<Result>(agent: { agentId: string; workspaceId: string; email?: string; taken?: 'email_taken' | 'email_already_exists' }, work: () => Promise<Result>): Promise<Result> {
+  changeSignIn<Result>(
+    agent: { agentId: string; workspaceId: string; email?: string; taken?: 'email_taken' | 'email_already_exists' },
+    work: () => Promise<Result>,
+  ): Promise<Result> {
     const { agentId, workspaceId, email, taken = 'email_already_exists' } = agent;
     const settle = () =>
       this.change((db) => {
@@ -187,7 +193,10 @@ export class Directory {
    * A change of both files: reserves here, does the work that writes the workspace, then confirms, or gives back when the work
    * was refused. Neither of the two decides anything any more, so neither fails the change.
    */
-  async around<Result>(ids: readonly string[], steps: { reserve(): Promise<void>; work(): Promise<Result>; confirm(): Promise<void>; giveBack(): Promise<void> }): Promise<Result> {
+  async around<Result>(
+    ids: readonly string[],
+    steps: { reserve(): Promise<void>; work(): Promise<Result>; confirm(): Promise<void>; giveBack(): Promise<void> },
+  ): Promise<Result> {
     for (const id of ids) this.#underWay.add(id);
     let settle = steps.giveBack;
     try {
@@ -218,7 +227,10 @@ export class Directory {
     this.#log.error({ err: error }, 'reservations could not be settled; they are swept later');
     if (this.#isSweepDue) return;
     this.#isSweepDue = true;
-    this.#clock.after(Math.min(sweepAfterMs * 2 ** this.#failedSweeps, longestSweepAfterMs), () => void this.#sweepAll());
+    this.#clock.after(
+      Math.min(sweepAfterMs * 2 ** this.#failedSweeps, longestSweepAfterMs),
+      () => void this.#sweepAll(),
+    );
   }
 
   async #sweepAll(): Promise<void> {
@@ -237,7 +249,8 @@ export class Directory {
   /** Settles what was left reserved, by what the workspaces' own files say. What cannot be read now stays reserved. */
   async sweep(files: WorkspaceFiles): Promise<void> {
     this.#files = files;
-    const isMade = (workspaceId: string): boolean | null => (this.isUnderWay(workspaceId) ? null : files.isMade(workspaceId));
+    const isMade = (workspaceId: string): boolean | null =>
+      this.isUnderWay(workspaceId) ? null : files.isMade(workspaceId);
     if (reservedEmails(this.db).length + reservedWorkspaces(this.db).length === 0) return;
     for (const { id } of reservedWorkspaces(this.db)) if (isMade(id) === false) await files.remove(id);
     await this.change((db) => {
@@ -277,7 +290,13 @@ export class Directory {
   }
 
   /** Gives back every domain that the workspace holds but the one that it has verified. */
-  async giveBackDomains({ workspaceId, verified }: { workspaceId: string; verified: string | undefined }): Promise<void> {
+  async giveBackDomains({
+    workspaceId,
+    verified,
+  }: {
+    workspaceId: string;
+    verified: string | undefined;
+  }): Promise<void> {
     await this.#deleteDomains(directoryDomainsOf(this.db, workspaceId).filter(({ name }) => name !== verified));
   }
 
@@ -286,7 +305,11 @@ export class Directory {
    * claimed since then stays. Nobody asks for a workspace whose file cannot be read: what it has stays its.
    */
   async settleDomains({ workspaceId, verified }: { workspaceId: string; verified: string | undefined }): Promise<void> {
-    await this.#deleteDomains(directoryDomainsOf(this.db, workspaceId).filter(({ name }) => name !== verified && !this.#claimedDomains.has(name)));
+    await this.#deleteDomains(
+      directoryDomainsOf(this.db, workspaceId).filter(
+        ({ name }) => name !== verified && !this.#claimedDomains.has(name),
+      ),
+    );
   }
 
   async #deleteDomains(left: readonly DirectoryDomain[]): Promise<void> {

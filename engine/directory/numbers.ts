@@ -1,12 +1,22 @@
 // Phone numbers over all workspaces: one number leads to one of them. Reserved before the workspace's file says so, settled
 // after; those who held a number before are remembered, since their calls may still have news.
 
-import { countDirectoryNumbers, deleteDirectoryNumber, type DirectoryNumber, directoryNumberHolders, findDirectoryNumber, insertDirectoryNumber, reservedNumbers, setDirectoryNumberReleased, setDirectoryNumberReserved } from '../../store/directory/numbers.ts';
 import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
-import type { Directory } from './directory.ts';
-import { dayMs } from './ceilings.ts';
+import {
+  countDirectoryNumbers,
+  type DirectoryNumber,
+  deleteDirectoryNumber,
+  directoryNumberHolders,
+  findDirectoryNumber,
+  insertDirectoryNumber,
+  reservedNumbers,
+  setDirectoryNumberReleased,
+  setDirectoryNumberReserved,
+} from '../../store/directory/numbers.ts';
 import { refuse } from '../errors.ts';
 import { isoTime } from '../runtime/clock.ts';
+import { dayMs } from './ceilings.ts';
+import type { Directory } from './directory.ts';
 
 export interface NumberClaim {
   readonly numberId: string;
@@ -33,13 +43,24 @@ export function isNumberHeld(directory: Directory, e164: string): boolean {
  * Takes the number, does the work that buys it and writes it to the workspace. `giveBack` undoes a purchase. Refuses number_taken, and plan_limit for
  * a workspace that has `maxNumbers`, those that are being claimed and those that it released in a month among them.
  */
-export function aroundClaim<Result>(directory: Directory, claim: NumberClaim & { maxNumbers: number }, steps: { work(): Promise<Result>; giveBack(): Promise<void> }): Promise<Result> {
+export function aroundClaim<Result>(
+  directory: Directory,
+  claim: NumberClaim & { maxNumbers: number },
+  steps: { work(): Promise<Result>; giveBack(): Promise<void> },
+): Promise<Result> {
   return directory.around([claim.numberId], {
     reserve: () =>
       directory.change((db, at) => {
         if (findDirectoryNumber(db, claim.e164) !== undefined) refuse('number_taken');
         const { maxNumbers, ...number } = claim;
-        if (countDirectoryNumbers(db, { workspaceId: claim.workspaceId, at: isoTime(Date.parse(at) - paidForMs) }) >= maxNumbers) refuse('plan_limit', { message: `A workspace may have ${maxNumbers} numbers on this server, with those that it released within 30 days.`, detail: { ceiling: 'numbers', limit: maxNumbers } });
+        if (
+          countDirectoryNumbers(db, { workspaceId: claim.workspaceId, at: isoTime(Date.parse(at) - paidForMs) }) >=
+          maxNumbers
+        )
+          refuse('plan_limit', {
+            message: `A workspace may have ${maxNumbers} numbers on this server, with those that it released within 30 days.`,
+            detail: { ceiling: 'numbers', limit: maxNumbers },
+          });
         insertDirectoryNumber(db, { ...number, reservedAt: at, releasedAt: null });
       }),
     work: steps.work,
@@ -52,7 +73,11 @@ export function aroundClaim<Result>(directory: Directory, claim: NumberClaim & {
 }
 
 /** Does the work that releases the number in its workspace, and lets others have it then. */
-export function aroundRelease<Result>(directory: Directory, numberId: string, work: () => Promise<Result>): Promise<Result> {
+export function aroundRelease<Result>(
+  directory: Directory,
+  numberId: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
   return directory.around([numberId], {
     reserve: () => directory.change((db, at) => setDirectoryNumberReserved(db, numberId, at)),
     work,
@@ -69,7 +94,10 @@ export function forgetNumber(directory: Directory, numberId: string): Promise<vo
  * Settles what was left reserved, by what the workspace's file says of the number; null: it cannot be read now. Resolves to
  * those that no workspace has, which may be bought already and must be given back before they are forgotten.
  */
-export async function sweepNumbers(directory: Directory, statusOf: (row: DirectoryNumber) => PhoneNumberRecord['status'] | undefined | null): Promise<NumberClaim[]> {
+export async function sweepNumbers(
+  directory: Directory,
+  statusOf: (row: DirectoryNumber) => PhoneNumberRecord['status'] | undefined | null,
+): Promise<NumberClaim[]> {
   const left = reservedNumbers(directory.db).filter(({ numberId }) => !directory.isUnderWay(numberId));
   const rows = left.map((row) => ({ row, status: statusOf(row) }));
   const settled = rows.filter(({ status }) => status === 'active' || status === 'released');

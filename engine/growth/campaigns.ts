@@ -1,18 +1,19 @@
 // Campaigns: what admins write, which of them a page is offered, and what became of it. The service decides by page, office hours
 // and frequency; the widget by time, scroll depth and exit intent. Specification 4.4.
 
+import type { VisitorRecord } from '../../store/customers/visitors.ts';
 import {
   allCampaigns,
-  campaignStatsOf,
-  campaignStatsSince,
   type CampaignContent,
   type CampaignRecord,
   type CampaignStats,
   type CampaignStatus,
+  campaignStatsOf,
+  campaignStatsSince,
   countCampaigns,
+  type Frequency,
   findCampaign,
   findVisitStart,
-  type Frequency,
   insertCampaign,
   insertCampaignEvent,
   lastImpressions,
@@ -21,19 +22,18 @@ import {
   type TriggerRules,
   updateCampaign,
 } from '../../store/growth/campaigns.ts';
-import type { VisitorRecord } from '../../store/customers/visitors.ts';
-import { requireAdmin } from '../workspace/access.ts';
-import { requireFeature } from '../workspace/entitlements.ts';
+import { callingVisitor } from '../customers/visitors.ts';
 import { refuse, refuseField } from '../errors.ts';
-import { siteHours } from '../workspace/office-hours.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
-import { requireSite } from '../workspace/sites.ts';
 import { firstChars } from '../text.ts';
-import { type UrlPattern, requireRoom, requireUrlMatch, urlPattern } from './url-patterns.ts';
-import { callingVisitor } from '../customers/visitors.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import { requireFeature } from '../workspace/entitlements.ts';
+import { siteHours } from '../workspace/office-hours.ts';
+import { requireSite } from '../workspace/sites.ts';
+import { requireRoom, requireUrlMatch, type UrlPattern, urlPattern } from './url-patterns.ts';
 
 /** The aggregates of a list, today included, in UTC days (decisions 4.4). */
 const statsDays = 30;
@@ -54,16 +54,21 @@ interface LiveCampaign {
 /** What a page view is held against: patterns are compiled once, not once per page. */
 const liveCampaignsKind: ActorKind<readonly LiveCampaign[]> = {
   name: 'liveCampaigns',
-  load: (db) => liveCampaigns(db).map((campaign) => ({ campaign, pattern: urlPattern(campaign.triggerRules.urlMatch) })),
+  load: (db) =>
+    liveCampaigns(db).map((campaign) => ({ campaign, pattern: urlPattern(campaign.triggerRules.urlMatch) })),
 };
 
 /** Of what may be left out, null is as good. */
-type Written<Record> = { readonly [Field in keyof Record]: {} extends Pick<Record, Field> ? Record[Field] | null : Record[Field] };
+type Written<Of> = {
+  readonly [Field in keyof Of]: Record<never, never> extends Pick<Of, Field> ? Of[Field] | null : Of[Field];
+};
 
 export interface CampaignFields {
   readonly name: string;
   readonly triggerRules: Written<TriggerRules>;
-  readonly content: Written<Omit<CampaignContent, 'quickReplies'>> & { readonly quickReplies?: readonly Written<QuickReply>[] | null };
+  readonly content: Written<Omit<CampaignContent, 'quickReplies'>> & {
+    readonly quickReplies?: readonly Written<QuickReply>[] | null;
+  };
 }
 
 /** A draft. Refuses admin_required, feature_locked, invalid_body, semantic_error. */
@@ -72,17 +77,28 @@ export const createCampaign = command('campaign.create', (ctx, fields: CampaignF
   return addDraft(ctx, { name: fields.name, ...requireSound(fields) });
 });
 
-export type CampaignChanges = { readonly [Field in keyof CampaignFields]?: CampaignFields[Field] | undefined } & { readonly status?: Exclude<CampaignStatus, 'archived'> | undefined };
+export type CampaignChanges = { readonly [Field in keyof CampaignFields]?: CampaignFields[Field] | undefined } & {
+  readonly status?: Exclude<CampaignStatus, 'archived'> | undefined;
+};
 
 /** Objects replace what was there wholesale. Refuses admin_required, feature_locked, not_found, campaign_archived, invalid_body, semantic_error. */
-export const changeCampaign = command('campaign.update', (ctx, params: { campaignId: string; changes: CampaignChanges }): CampaignView => {
-  requireCampaignAdmin(ctx);
-  const before = requireCampaign(ctx, params.campaignId);
-  if (before.status === 'archived') refuse('campaign_archived');
-  const { name = before.name, status = before.status, triggerRules = before.triggerRules, content = before.content } = params.changes;
-  if (Object.values(params.changes).every((value) => value === undefined)) refuseField('invalid_body', 'body', 'must name a field that can be changed');
-  return put(ctx, { ...before, name, status, ...requireSound({ triggerRules, content }) });
-});
+export const changeCampaign = command(
+  'campaign.update',
+  (ctx, params: { campaignId: string; changes: CampaignChanges }): CampaignView => {
+    requireCampaignAdmin(ctx);
+    const before = requireCampaign(ctx, params.campaignId);
+    if (before.status === 'archived') refuse('campaign_archived');
+    const {
+      name = before.name,
+      status = before.status,
+      triggerRules = before.triggerRules,
+      content = before.content,
+    } = params.changes;
+    if (Object.values(params.changes).every((value) => value === undefined))
+      refuseField('invalid_body', 'body', 'must name a field that can be changed');
+    return put(ctx, { ...before, name, status, ...requireSound({ triggerRules, content }) });
+  },
+);
 
 /** Archiving what is archived changes nothing. Refuses admin_required, feature_locked, not_found. */
 export const archiveCampaign = command('campaign.archive', (ctx, params: { campaignId: string }): CampaignView => {
@@ -102,7 +118,10 @@ export const duplicateCampaign = command('campaign.duplicate', (ctx, params: { c
 /** Newest first. */
 export function listCampaigns(view: View, filter: { status: CampaignStatus | undefined }): CampaignView[] {
   const stats = campaignStatsSince(view.db, statsSince(view));
-  return allCampaigns(view.db, filter).map((campaign) => ({ ...campaign, stats: stats.get(campaign.id) ?? { impressions: 0, clicks: 0, startedChats: 0 } }));
+  return allCampaigns(view.db, filter).map((campaign) => ({
+    ...campaign,
+    stats: stats.get(campaign.id) ?? { impressions: 0, clicks: 0, startedChats: 0 },
+  }));
 }
 
 /** Refuses not_found. */
@@ -113,7 +132,12 @@ export function readCampaign(view: View, campaignId: string): CampaignView {
 /** A campaign as the widget is offered it: when to show it, and what. */
 export interface CampaignOffer {
   readonly id: string;
-  readonly triggerRules: { readonly showAfterMs: number; readonly exitIntent: boolean; readonly scrollDepthPct: number; readonly frequency: Frequency };
+  readonly triggerRules: {
+    readonly showAfterMs: number;
+    readonly exitIntent: boolean;
+    readonly scrollDepthPct: number;
+    readonly frequency: Frequency;
+  };
   readonly content: CampaignContent;
 }
 
@@ -125,7 +149,11 @@ export function campaignsFor(ctx: Context, visitor: VisitorRecord, url: string):
   const visitStart = findVisitStart(ctx.db, visitor.id) ?? visitor.firstSeenAt;
   const { officeHoursOpen } = siteHours(ctx, requireSite(ctx, visitor.siteId));
   return matching
-    .filter(({ campaign }) => (officeHoursOpen || campaign.triggerRules.officeHoursOnly !== true) && mayShow(campaign, seen.get(campaign.id), visitStart))
+    .filter(
+      ({ campaign }) =>
+        (officeHoursOpen || campaign.triggerRules.officeHoursOnly !== true) &&
+        mayShow(campaign, seen.get(campaign.id), visitStart),
+    )
     .map(({ campaign }) => offerOf(campaign));
 }
 
@@ -133,35 +161,67 @@ export function campaignsFor(ctx: Context, visitor: VisitorRecord, url: string):
  * The widget says what the visitor saw or did. An impression beyond the campaign's frequency is one that was reported twice and is not
  * counted again. Refuses forbidden, not_found.
  */
-export const noteCampaignEvent = command('widget.noteCampaign', (ctx, params: { campaignId: string; type: 'impression' | 'click' | 'dismiss' }): { counted: boolean } => {
-  const visitor = callingVisitor(ctx);
-  const campaign = requireCampaign(ctx, params.campaignId);
-  const visitStart = findVisitStart(ctx.db, visitor.id) ?? visitor.firstSeenAt;
-  // Archived or paused meanwhile, it may still stand on a page; a draft never did.
-  const counted = campaign.status !== 'draft' && (params.type !== 'impression' || mayShow(campaign, lastImpressions(ctx.db, visitor.id).get(campaign.id), visitStart));
-  if (counted) insertCampaignEvent(ctx.db, { campaignId: campaign.id, visitorId: visitor.id, type: params.type, conversationId: null, createdAt: ctx.at });
-  return { counted };
-});
+export const noteCampaignEvent = command(
+  'widget.noteCampaign',
+  (ctx, params: { campaignId: string; type: 'impression' | 'click' | 'dismiss' }): { counted: boolean } => {
+    const visitor = callingVisitor(ctx);
+    const campaign = requireCampaign(ctx, params.campaignId);
+    const visitStart = findVisitStart(ctx.db, visitor.id) ?? visitor.firstSeenAt;
+    // Archived or paused meanwhile, it may still stand on a page; a draft never did.
+    const counted =
+      campaign.status !== 'draft' &&
+      (params.type !== 'impression' ||
+        mayShow(campaign, lastImpressions(ctx.db, visitor.id).get(campaign.id), visitStart));
+    if (counted)
+      insertCampaignEvent(ctx.db, {
+        campaignId: campaign.id,
+        visitorId: visitor.id,
+        type: params.type,
+        conversationId: null,
+        createdAt: ctx.at,
+      });
+    return { counted };
+  },
+);
 
 /** A chat that a campaign began. Refuses invalid_body for a campaign that is none. */
-export function noteStartedChat(ctx: Context, chat: { campaignId: string; visitorId: string; conversationId: string }): CampaignRecord {
-  const campaign = findCampaign(ctx.db, chat.campaignId) ?? refuseField('invalid_body', 'campaignId', 'must be a campaign of this workspace');
+export function noteStartedChat(
+  ctx: Context,
+  chat: { campaignId: string; visitorId: string; conversationId: string },
+): CampaignRecord {
+  const campaign =
+    findCampaign(ctx.db, chat.campaignId) ??
+    refuseField('invalid_body', 'campaignId', 'must be a campaign of this workspace');
   insertCampaignEvent(ctx.db, { ...chat, type: 'start-chat', createdAt: ctx.at });
   return campaign;
 }
 
-const ruleFields = ['urlMatch', 'showAfterMs', 'exitIntent', 'scrollDepthPct', 'frequency', 'officeHoursOnly'] as const satisfies readonly (keyof TriggerRules)[];
+const ruleFields = [
+  'urlMatch',
+  'showAfterMs',
+  'exitIntent',
+  'scrollDepthPct',
+  'frequency',
+  'officeHoursOnly',
+] as const satisfies readonly (keyof TriggerRules)[];
 const contentFields = ['body', 'agentName', 'agentAvatarUrl'] as const satisfies readonly (keyof CampaignContent)[];
 
 function contentOf(content: CampaignFields['content']): CampaignContent {
   const { quickReplies = null } = content;
-  return { ...known<Omit<CampaignContent, 'quickReplies'>>(content, contentFields), ...(quickReplies === null ? {} : { quickReplies: quickReplies.map((reply) => known<QuickReply>(reply, ['label', 'action', 'value'])) }) };
+  return {
+    ...known<Omit<CampaignContent, 'quickReplies'>>(content, contentFields),
+    ...(quickReplies === null
+      ? {}
+      : { quickReplies: quickReplies.map((reply) => known<QuickReply>(reply, ['label', 'action', 'value'])) }),
+  };
 }
 
 /** Without what is null, and without the fields that are none of ours, which a request may carry (decisions, general). */
 function known<Kept extends object>(given: Written<Kept>, fields: readonly (keyof Kept)[]): Kept {
   // Every required field is among them, and of those none is null.
-  return Object.fromEntries(fields.filter((field) => (given[field] ?? null) !== null).map((field) => [field, given[field]])) as Kept;
+  return Object.fromEntries(
+    fields.filter((field) => (given[field] ?? null) !== null).map((field) => [field, given[field]]),
+  ) as Kept;
 }
 
 function mayShow(campaign: CampaignRecord, lastShownAt: string | undefined, visitStart: string): boolean {
@@ -186,9 +246,20 @@ function theLive(view: Pick<View, 'state'>): readonly LiveCampaign[] {
 }
 
 function addDraft(ctx: Context, fields: Pick<CampaignRecord, 'name' | 'triggerRules' | 'content'>): CampaignView {
-  if (countCampaigns(ctx.db) >= maxCampaigns) refuse('semantic_error', { message: `A workspace has ${maxCampaigns} campaigns at the most, archived ones included.` });
+  if (countCampaigns(ctx.db) >= maxCampaigns)
+    refuse('semantic_error', {
+      message: `A workspace has ${maxCampaigns} campaigns at the most, archived ones included.`,
+    });
   const { name, triggerRules, content } = fields;
-  const campaign: CampaignRecord = { id: ctx.ids.uuid(), name, status: 'draft', triggerRules, content, createdAt: ctx.at, updatedAt: ctx.at };
+  const campaign: CampaignRecord = {
+    id: ctx.ids.uuid(),
+    name,
+    status: 'draft',
+    triggerRules,
+    content,
+    createdAt: ctx.at,
+    updatedAt: ctx.at,
+  };
   insertCampaign(ctx.db, campaign);
   return campaignView(ctx, campaign);
 }
@@ -198,9 +269,17 @@ function put(ctx: Context, changed: CampaignRecord): CampaignView {
   const others = theLive(ctx).filter((live) => live.campaign.id !== campaign.id);
   if (campaign.status === 'live') {
     const pattern = urlPattern(campaign.triggerRules.urlMatch);
-    requireRoom(others.map((live) => live.pattern), pattern, 'campaigns');
+    requireRoom(
+      others.map((live) => live.pattern),
+      pattern,
+      'campaigns',
+    );
     const live = [...others, { campaign, pattern }];
-    ctx.become(liveCampaignsKind, '', live.sort((a, b) => (a.campaign.createdAt + a.campaign.id < b.campaign.createdAt + b.campaign.id ? -1 : 1)));
+    ctx.become(
+      liveCampaignsKind,
+      '',
+      live.sort((a, b) => (a.campaign.createdAt + a.campaign.id < b.campaign.createdAt + b.campaign.id ? -1 : 1)),
+    );
   } else ctx.become(liveCampaignsKind, '', others);
   updateCampaign(ctx.db, campaign);
   return campaignView(ctx, campaign);
@@ -229,7 +308,12 @@ function requireSound(written: Omit<CampaignFields, 'name'>): Pick<CampaignRecor
   requireUrlMatch(triggerRules.urlMatch, 'triggerRules.urlMatch');
   content.quickReplies?.forEach((reply, index) => {
     // A page of this site or another; never a script.
-    if (reply.action === 'navigate' && !/^(?:https?:\/\/[^/?#\s]|\/(?![/\\]))/i.test(reply.value ?? '')) refuseField('invalid_body', `content.quickReplies.${index}.value`, 'must be a web address or a path that begins with a slash');
+    if (reply.action === 'navigate' && !/^(?:https?:\/\/[^/?#\s]|\/(?![/\\]))/i.test(reply.value ?? ''))
+      refuseField(
+        'invalid_body',
+        `content.quickReplies.${index}.value`,
+        'must be a web address or a path that begins with a slash',
+      );
   });
   return { triggerRules, content };
 }

@@ -1,12 +1,14 @@
 // Goals: pages whose visit is worth something, and who brought the visitor there. Specification 4.15.
 
 import { findNewestConversation } from '../../store/conversations/conversations.ts';
+import type { VisitorRecord } from '../../store/customers/visitors.ts';
+import type { UrlMatch } from '../../store/growth/campaigns.ts';
 import {
   allGoals,
-  completionPage,
-  completionsOfVisitor,
   type CompletionRange,
   type CompletionRecord,
+  completionPage,
+  completionsOfVisitor,
   completionTotals,
   findGoal,
   type GoalRecord,
@@ -17,20 +19,18 @@ import {
   markGoalDeleted,
   updateGoal,
 } from '../../store/growth/goals.ts';
-import type { UrlMatch } from '../../store/growth/campaigns.ts';
-import type { VisitorRecord } from '../../store/customers/visitors.ts';
-import { callingAgent, isSenior } from '../workspace/access.ts';
-import { requireFeature } from '../workspace/entitlements.ts';
+import { visitorKind } from '../customers/visitors.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { tell } from '../events.ts';
 import { foldCompletionOf } from '../rollups.ts';
-import { theRoster } from '../workspace/roster.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
+import { callingAgent, isSenior } from '../workspace/access.ts';
+import { requireFeature } from '../workspace/entitlements.ts';
+import { theRoster } from '../workspace/roster.ts';
 import { requireRoom, requireUrlMatch, type UrlPattern, urlPattern } from './url-patterns.ts';
-import { visitorKind } from '../customers/visitors.ts';
 
 /** One visitor completes one goal once in so long (specification 8). */
 const dedupeMs = 24 * 3600_000;
@@ -63,27 +63,46 @@ export interface GoalFields {
 export const createGoal = command('goal.create', (ctx, fields: GoalFields): GoalRecord => {
   requireGoalWriter(ctx);
   requireUrlMatch(fields.condition, 'condition');
-  if (allGoals(ctx.db).length >= maxGoals) refuse('semantic_error', { message: `A workspace has ${maxGoals} goals at the most.` });
-  const goal: GoalRecord = { id: ctx.ids.uuid(), name: fields.name, condition: conditionOf(fields.condition), valueCents: fields.valueCents ?? null, status: 'active', createdAt: ctx.at };
+  if (allGoals(ctx.db).length >= maxGoals)
+    refuse('semantic_error', { message: `A workspace has ${maxGoals} goals at the most.` });
+  const goal: GoalRecord = {
+    id: ctx.ids.uuid(),
+    name: fields.name,
+    condition: conditionOf(fields.condition),
+    valueCents: fields.valueCents ?? null,
+    status: 'active',
+    createdAt: ctx.at,
+  };
   remember(ctx, goal);
   insertGoal(ctx.db, goal);
   return goal;
 });
 
-export type GoalChanges = { readonly [Field in keyof GoalFields]?: GoalFields[Field] | undefined } & { readonly status?: GoalStatus | undefined };
+export type GoalChanges = { readonly [Field in keyof GoalFields]?: GoalFields[Field] | undefined } & {
+  readonly status?: GoalStatus | undefined;
+};
 
 /** Paused and archived goals match nothing until they are active again. Refuses forbidden, feature_locked, not_found, invalid_body, semantic_error. */
-export const changeGoal = command('goal.update', (ctx, params: { goalId: string; changes: GoalChanges }): GoalRecord => {
-  requireGoalWriter(ctx);
-  const before = requireGoal(ctx, params.goalId);
-  const { name = before.name, condition = before.condition, valueCents = before.valueCents, status = before.status } = params.changes;
-  if (Object.values(params.changes).every((value) => value === undefined)) refuseField('invalid_body', 'body', 'must name a field that can be changed');
-  requireUrlMatch(condition, 'condition');
-  const after: GoalRecord = { ...before, name, condition: conditionOf(condition), valueCents, status };
-  remember(ctx, after);
-  updateGoal(ctx.db, after);
-  return after;
-});
+export const changeGoal = command(
+  'goal.update',
+  (ctx, params: { goalId: string; changes: GoalChanges }): GoalRecord => {
+    requireGoalWriter(ctx);
+    const before = requireGoal(ctx, params.goalId);
+    const {
+      name = before.name,
+      condition = before.condition,
+      valueCents = before.valueCents,
+      status = before.status,
+    } = params.changes;
+    if (Object.values(params.changes).every((value) => value === undefined))
+      refuseField('invalid_body', 'body', 'must name a field that can be changed');
+    requireUrlMatch(condition, 'condition');
+    const after: GoalRecord = { ...before, name, condition: conditionOf(condition), valueCents, status };
+    remember(ctx, after);
+    updateGoal(ctx.db, after);
+    return after;
+  },
+);
 
 /** Its completions stay in past reports. Refuses forbidden, feature_locked, not_found. */
 export const deleteGoal = command('goal.delete', (ctx, params: { goalId: string }): void => {
@@ -138,7 +157,11 @@ export function listCompletions(view: View, page: CompletionRange & { limit: num
 /** What a visitor completed, newest first. Refuses not_found. */
 export function listCompletionsOfVisitor(view: View, visitorId: string): { completions: CompletionView[] } {
   if (view.state(visitorKind, visitorId) === undefined) refuse('not_found');
-  return { completions: completionsOfVisitor(view.db, visitorId, maxOfVisitor).map((completion) => completionView(view, completion.goalName, completion)) };
+  return {
+    completions: completionsOfVisitor(view.db, visitorId, maxOfVisitor).map((completion) =>
+      completionView(view, completion.goalName, completion),
+    ),
+  };
 }
 
 /** What the page completes for this visitor; agents are told. */
@@ -154,7 +177,10 @@ export function completeGoals(ctx: Context, visitor: VisitorRecord, url: string)
 function complete(ctx: Context, done: { goal: GoalRecord; visitor: VisitorRecord; url: string }): void {
   const { goal, visitor, url } = done;
   const newest = findNewestConversation(ctx.db, visitor.id);
-  const conversation = newest !== undefined && newest.status !== 'spam' && newest.updatedAt >= isoTime(ctx.nowMs - attributionMs) ? newest : undefined;
+  const conversation =
+    newest !== undefined && newest.status !== 'spam' && newest.updatedAt >= isoTime(ctx.nowMs - attributionMs)
+      ? newest
+      : undefined;
   const completion: CompletionRecord = {
     id: ctx.ids.uuid(),
     goalId: goal.id,
@@ -168,13 +194,29 @@ function complete(ctx: Context, done: { goal: GoalRecord; visitor: VisitorRecord
   };
   insertCompletion(ctx.db, completion);
   foldCompletionOf(ctx, completion);
-  tell(ctx, { type: 'goal.completed', audience: { kind: 'channel', channel: 'chat' }, data: { completion: completionView(ctx, goal.name, completion) } });
+  tell(ctx, {
+    type: 'goal.completed',
+    audience: { kind: 'channel', channel: 'chat' },
+    data: { completion: completionView(ctx, goal.name, completion) },
+  });
 }
 
 function completionView(view: Pick<View, 'state'>, goalName: string, completion: CompletionRecord): CompletionView {
   const { id, goalId, url, valueCents, completedAt, visitorId, conversationId, attributedAgentId } = completion;
-  const attributedAgentName = attributedAgentId === null ? null : (theRoster(view).agents.get(attributedAgentId)?.name ?? null);
-  return { id, goalId, goalName, url, valueCents, completedAt, visitorId, conversationId, attributedAgentId, attributedAgentName };
+  const attributedAgentName =
+    attributedAgentId === null ? null : (theRoster(view).agents.get(attributedAgentId)?.name ?? null);
+  return {
+    id,
+    goalId,
+    goalName,
+    url,
+    valueCents,
+    completedAt,
+    visitorId,
+    conversationId,
+    attributedAgentId,
+    attributedAgentName,
+  };
 }
 
 function theActive(view: Pick<View, 'state'>): readonly ActiveGoal[] {
@@ -189,7 +231,11 @@ function remember(ctx: Context, goal: GoalRecord): void {
     return;
   }
   const pattern = urlPattern(goal.condition);
-  requireRoom(others.map((active) => active.pattern), pattern, 'goals');
+  requireRoom(
+    others.map((active) => active.pattern),
+    pattern,
+    'goals',
+  );
   ctx.become(activeGoalsKind, '', [...others, { goal, pattern }]);
 }
 

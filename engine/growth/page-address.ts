@@ -9,7 +9,12 @@ const encoded = /(?:%[0-9a-f]{2})+/gi;
 /** With its letters instead of their bytes (`/caf%C3%A9` is `/café`), and its host in lower case and in its own script. Encoded delimiters stay encoded. */
 export function readableAddress(address: string): string {
   const decoded = address.includes('%') ? address.replace(encoded, lettersOf) : address;
-  return decoded.replace(hostOf, (_, scheme: string, host: string) => scheme.toLowerCase() + (domainToUnicode(host) || host.toLowerCase())).normalize('NFC');
+  return decoded
+    .replace(
+      hostOf,
+      (_, scheme: string, host: string) => scheme.toLowerCase() + (domainToUnicode(host) || host.toLowerCase()),
+    )
+    .normalize('NFC');
 }
 
 /** Bytes that are no letters stay as they are, in upper case (RFC 3986 §6.2.2.1). */
@@ -22,7 +27,8 @@ function lettersOf(bytes: string): string {
 }
 
 /** What mails, advertisements and networks add to an address to tell where a visitor came from. */
-const tracking = /^(?:utm_\w+|gclid|gbraid|wbraid|dclid|fbclid|msclkid|ttclid|twclid|li_fat_id|igshid|yclid|mc_[ce]id|_hs(?:enc|mi)|hsCtaTracking|ref_src|srsltid)$/;
+const tracking =
+  /^(?:utm_\w+|gclid|gbraid|wbraid|dclid|fbclid|msclkid|ttclid|twclid|li_fat_id|igshid|yclid|mc_[ce]id|_hs(?:enc|mi)|hsCtaTracking|ref_src|srsltid)$/;
 
 /** The names of an address's parameters, and whether it has a fragment. */
 export interface Named {
@@ -38,16 +44,27 @@ export function namesOf(address: string): Named {
 /** Of a readable address: without tracking parameters, without its fragment and without the slash at the end of its path, as far as `named` does not have them. */
 export function plainAddress(address: string, named: Named): string {
   const { path, query, fragment } = partsOf(address);
-  const kept = parametersOf(query).filter((parameter) => !tracking.test(nameOf(parameter)) || named.parameters.has(nameOf(parameter)));
+  const kept = parametersOf(query).filter(
+    (parameter) => !tracking.test(nameOf(parameter)) || named.parameters.has(nameOf(parameter)),
+  );
   const plainPath = path.length > 1 && path.endsWith('/') && !path.endsWith('//') ? path.slice(0, -1) : path;
-  return plainPath + (kept.length > 0 ? `?${kept.join('&')}` : '') + (named.hasFragment && fragment !== undefined ? `#${fragment}` : '');
+  return (
+    plainPath +
+    (kept.length > 0 ? `?${kept.join('&')}` : '') +
+    (named.hasFragment && fragment !== undefined ? `#${fragment}` : '')
+  );
 }
 
 function partsOf(address: string): { path: string; query: string | undefined; fragment: string | undefined } {
   const [whole = '', ...fragments] = address.split('#');
   const [path = '', ...queries] = whole.split('?');
-  return { path, query: queries.length === 0 ? undefined : queries.join('?'), fragment: fragments.length === 0 ? undefined : fragments.join('#') };
+  return {
+    path,
+    query: queries.length === 0 ? undefined : queries.join('?'),
+    fragment: fragments.length === 0 ? undefined : fragments.join('#'),
+  };
 }
 
-const parametersOf = (query: string | undefined): string[] => (query === undefined || query === '' ? [] : query.split('&'));
+const parametersOf = (query: string | undefined): string[] =>
+  query === undefined || query === '' ? [] : query.split('&');
 const nameOf = (parameter: string): string => parameter.split('=', 1)[0] ?? '';

@@ -11,7 +11,8 @@ export interface PatternCost {
   readonly named: number;
 }
 
-const token = /\\Q(?:[^\\]|\\(?!E))*(?:\\E)?|\\x(?:\{(?<braced>[\da-f]*)\}|(?<hex>[\da-f]{2}))|(?<named>\\p(?:\{[^}]*\}|[^])?)|\\[^]|\[:\^?\w+:\]|(?<flags>\(\?[\w-]*\))|(?<open>\((?:\?(?:P?<\w*>|[\w-]*:))?)|\{(?<least>\d+)(?:(?<more>,)(?<most>\d*))?\}|[^]/giu;
+const token =
+  /\\Q(?:[^\\]|\\(?!E))*(?:\\E)?|\\x(?:\{(?<braced>[\da-f]*)\}|(?<hex>[\da-f]{2}))|(?<named>\\p(?:\{[^}]*\}|[^])?)|\\[^]|\[:\^?\w+:\]|(?<flags>\(\?[\w-]*\))|(?<open>\((?:\?(?:P?<\w*>|[\w-]*:))?)|\{(?<least>\d+)(?:(?<more>,)(?<most>\d*))?\}|[^]/giu;
 
 const ignoresCase = /\(\?\w*i/;
 
@@ -47,7 +48,11 @@ export function costOf(pattern: string): PatternCost {
       if (text === '[') ofClass = new ClassText();
     }
   }
-  return { size: outer.reduce((sum, before) => sum + before, size), ranged: ignoresCase.test(pattern) ? ranged : 0, named };
+  return {
+    size: outer.reduce((sum, before) => sum + before, size),
+    ranged: ignoresCase.test(pattern) ? ranged : 0,
+    named,
+  };
 }
 
 /** What stands between the brackets of a class. */

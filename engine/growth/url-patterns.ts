@@ -51,7 +51,11 @@ export function urlPattern(match: UrlMatch | undefined): UrlPattern {
     case 'equals':
       return { size: 0, matches: (url) => plainAddress(readableAddress(url), names) === plainValue };
     case 'ends-with':
-      return { size: 0, matches: (url) => [readableAddress(url), plainAddress(readableAddress(url), names)].some((form) => form.endsWith(value)) };
+      return {
+        size: 0,
+        matches: (url) =>
+          [readableAddress(url), plainAddress(readableAddress(url), names)].some((form) => form.endsWith(value)),
+      };
   }
 }
 
@@ -66,22 +70,31 @@ export function requireUrlMatch(match: UrlMatch | undefined, path: string): void
   if (match === undefined) return;
   if (match.operator === 'regex') {
     const { size, ranged, named } = costOf(match.value);
-    if (size > maxWrittenSize) refuseField('invalid_body', `${path}.value`, 'is too large once its repetitions are written out');
-    if (ranged > maxRanged || named > maxNamed) refuseField('invalid_body', `${path}.value`, 'names too many letters in its classes');
+    if (size > maxWrittenSize)
+      refuseField('invalid_body', `${path}.value`, 'is too large once its repetitions are written out');
+    if (ranged > maxRanged || named > maxNamed)
+      refuseField('invalid_body', `${path}.value`, 'names too many letters in its classes');
   }
-  if (sizeOf(match, path) > maxPatternSize) refuseField('invalid_body', `${path}.value`, 'is too large once its repetitions are written out');
+  if (sizeOf(match, path) > maxPatternSize)
+    refuseField('invalid_body', `${path}.value`, 'is too large once its repetitions are written out');
 }
 
 /** Refuses semantic_error when what is active already and one more would be too much for a page view. */
 export function requireRoom(active: readonly UrlPattern[], added: UrlPattern, what: string): void {
-  if (active.length >= maxActive) refuse('semantic_error', { message: `At most ${maxActive} ${what} may be active at a time.` });
-  if (active.reduce((sum, { size }) => sum + size, added.size) > maxTotalSize) refuse('semantic_error', { message: `The regular expressions of the active ${what} are too large together.` });
+  if (active.length >= maxActive)
+    refuse('semantic_error', { message: `At most ${maxActive} ${what} may be active at a time.` });
+  if (active.reduce((sum, { size }) => sum + size, added.size) > maxTotalSize)
+    refuse('semantic_error', { message: `The regular expressions of the active ${what} are too large together.` });
 }
 
 function sizeOf(match: UrlMatch, path: string): number {
   try {
     return urlPattern(match).size;
   } catch (error) {
-    return refuseField('invalid_body', `${path}.value`, `must be a regular expression (RE2 syntax): ${error instanceof Error ? error.message : String(error)}`);
+    return refuseField(
+      'invalid_body',
+      `${path}.value`,
+      `must be a regular expression (RE2 syntax): ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }

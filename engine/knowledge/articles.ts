@@ -1,15 +1,30 @@
 // Articles: written by hand or made of a page, drafts until they are published. A published article is embedded and retrieved like a page; while it
 // is, the page that it was made of is not. Specification 4.3, decisions 4.3.
 
-import { allKbArticles, countKbArticles, deleteKbArticle, findKbArticle, insertKbArticle, type KbArticleRecord, updateKbArticle } from '../../store/knowledge/articles.ts';
-import { adoptedInto, documentsOfArticle, findKbDocument, insertKbDocument, setKbDocumentArticle, setKbDocumentState } from '../../store/knowledge/documents.ts';
-import { requireAdmin } from '../workspace/access.ts';
-import { requireVersion } from '../preconditions.ts';
+import {
+  allKbArticles,
+  countKbArticles,
+  deleteKbArticle,
+  findKbArticle,
+  insertKbArticle,
+  type KbArticleRecord,
+  updateKbArticle,
+} from '../../store/knowledge/articles.ts';
+import {
+  adoptedInto,
+  documentsOfArticle,
+  findKbDocument,
+  insertKbDocument,
+  setKbDocumentArticle,
+  setKbDocumentState,
+} from '../../store/knowledge/documents.ts';
 import { refuse, refuseField } from '../errors.ts';
-import { removeDocuments, requestEmbedding, touchBase } from './knowledge.ts';
 import { maxKbArticles } from '../limits.ts';
+import { requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import { removeDocuments, requestEmbedding, touchBase } from './knowledge.ts';
 
 export interface ArticleFields {
   readonly title: string;
@@ -38,25 +53,40 @@ export const adoptDocument = command('kb.adoptDocument', (ctx, params: { documen
   requireAdmin(ctx);
   const document = findKbDocument(ctx.db, params.documentId);
   if (document === undefined || document.state === 'staged' || document.state === 'removed') refuse('not_found');
-  if (document.articleId !== null) refuse('conflict', { message: 'There is an article of this document already.', detail: { articleId: document.articleId } });
+  if (document.articleId !== null)
+    refuse('conflict', {
+      message: 'There is an article of this document already.',
+      detail: { articleId: document.articleId },
+    });
   const article = addArticle(ctx, { title: document.title, body: document.text, sourceDocumentId: document.id });
   setKbDocumentArticle(ctx.db, document.id, article.id);
   return article;
 });
 
 /** Refuses admin_required, not_found, stale_version, validation_error when nothing is to be changed. */
-export const changeArticle = command('kb.updateArticle', (ctx, params: { articleId: string; expectedVersion: number; changes: Partial<ArticleFields> }): KbArticleRecord => {
-  requireAdmin(ctx);
-  const before = readArticle(ctx, params.articleId);
-  requireVersion(before, params.expectedVersion);
-  const { title, body, status } = params.changes;
-  if (title === undefined && body === undefined && status === undefined) refuseField('validation_error', 'body', 'must name a field that can be changed');
-  const after: KbArticleRecord = { ...before, version: before.version + 1, title: title ?? before.title, body: body ?? before.body, status: status ?? before.status, updatedAt: ctx.at };
-  updateKbArticle(ctx.db, after);
-  if (after.status === 'published') publish(ctx, after);
-  else if (before.status === 'published') unpublish(ctx, after.id);
-  return after;
-});
+export const changeArticle = command(
+  'kb.updateArticle',
+  (ctx, params: { articleId: string; expectedVersion: number; changes: Partial<ArticleFields> }): KbArticleRecord => {
+    requireAdmin(ctx);
+    const before = readArticle(ctx, params.articleId);
+    requireVersion(before, params.expectedVersion);
+    const { title, body, status } = params.changes;
+    if (title === undefined && body === undefined && status === undefined)
+      refuseField('validation_error', 'body', 'must name a field that can be changed');
+    const after: KbArticleRecord = {
+      ...before,
+      version: before.version + 1,
+      title: title ?? before.title,
+      body: body ?? before.body,
+      status: status ?? before.status,
+      updatedAt: ctx.at,
+    };
+    updateKbArticle(ctx.db, after);
+    if (after.status === 'published') publish(ctx, after);
+    else if (before.status === 'published') unpublish(ctx, after.id);
+    return after;
+  },
+);
 
 /** Its page, if it was made of one, is retrieved again. Refuses admin_required, not_found. */
 export const removeArticle = command('kb.deleteArticle', (ctx, params: { articleId: string }): void => {
@@ -72,7 +102,10 @@ export const removeArticle = command('kb.deleteArticle', (ctx, params: { article
 export const serveArticle = command('kb.serveArticle', (ctx, params: { documentId: string }): void => {
   const document = findKbDocument(ctx.db, params.documentId);
   if (document?.state !== 'staged' || document.articleId === null) return;
-  removeDocuments(ctx, documentsOfArticle(ctx.db, document.articleId, ['served']).map(({ id }) => id));
+  removeDocuments(
+    ctx,
+    documentsOfArticle(ctx.db, document.articleId, ['served']).map(({ id }) => id),
+  );
   setKbDocumentState(ctx.db, document.id, 'served');
   const page = adoptedInto(ctx.db, document.articleId);
   if (page !== undefined) setKbDocumentState(ctx.db, page.id, 'shadowed');
@@ -80,7 +113,8 @@ export const serveArticle = command('kb.serveArticle', (ctx, params: { documentI
 });
 
 function addArticle(ctx: Context, fields: ArticleFields & { sourceDocumentId: string | null }): KbArticleRecord {
-  if (countKbArticles(ctx.db) >= maxKbArticles) refuse('semantic_error', { message: `There are ${maxKbArticles} articles already.` });
+  if (countKbArticles(ctx.db) >= maxKbArticles)
+    refuse('semantic_error', { message: `There are ${maxKbArticles} articles already.` });
   const article: KbArticleRecord = {
     id: ctx.ids.uuid(),
     version: 1,
@@ -98,7 +132,10 @@ function addArticle(ctx: Context, fields: ArticleFields & { sourceDocumentId: st
 
 /** Its text becomes a document that is embedded and then served; what is served of it until then stays. */
 function publish(ctx: Context, article: KbArticleRecord): void {
-  removeDocuments(ctx, documentsOfArticle(ctx.db, article.id, ['staged']).map(({ id }) => id));
+  removeDocuments(
+    ctx,
+    documentsOfArticle(ctx.db, article.id, ['staged']).map(({ id }) => id),
+  );
   insertKbDocument(ctx.db, {
     id: ctx.ids.uuid(),
     state: 'staged',
@@ -116,7 +153,10 @@ function publish(ctx: Context, article: KbArticleRecord): void {
 }
 
 function unpublish(ctx: Context, articleId: string): void {
-  removeDocuments(ctx, documentsOfArticle(ctx.db, articleId, ['staged', 'served']).map(({ id }) => id));
+  removeDocuments(
+    ctx,
+    documentsOfArticle(ctx.db, articleId, ['staged', 'served']).map(({ id }) => id),
+  );
   const page = adoptedInto(ctx.db, articleId);
   if (page !== undefined) setKbDocumentState(ctx.db, page.id, 'served');
   touchBase(ctx);

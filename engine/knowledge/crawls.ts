@@ -3,24 +3,55 @@
 
 import { findKbArticle, updateKbArticle } from '../../store/knowledge/articles.ts';
 import { findKbBase } from '../../store/knowledge/chunks.ts';
-import { insertKbDocument, replacedByJob, servedRootUrls, setKbDocumentArticle, setKbDocumentState, stagedOfJob, withoutEmbeddingOfJob } from '../../store/knowledge/documents.ts';
-import { countUnfinishedKbJobs, findKbJob, insertKbJob, type KbJobRecord, type KbJobStats, recentKbJobs, updateKbJob } from '../../store/knowledge/jobs.ts';
+import {
+  insertKbDocument,
+  replacedByJob,
+  servedRootUrls,
+  setKbDocumentArticle,
+  setKbDocumentState,
+  stagedOfJob,
+  withoutEmbeddingOfJob,
+} from '../../store/knowledge/documents.ts';
+import {
+  countUnfinishedKbJobs,
+  findKbJob,
+  insertKbJob,
+  type KbJobRecord,
+  type KbJobStats,
+  recentKbJobs,
+  updateKbJob,
+} from '../../store/knowledge/jobs.ts';
 import type { CrawledPage, SkippedPage } from '../../workers/knowledge/crawler.ts';
-import { requireAdmin } from '../workspace/access.ts';
 import { refuse } from '../errors.ts';
 import { tell } from '../events.ts';
-import { chunksPerCommand, type NewChunk, removeDocuments, requireRoom, touchBase, writeEmbedding } from './knowledge.ts';
 import { crawlMaxDepth, crawlMaxPages, kbJobsListed, maxUnfinishedCrawls } from '../limits.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { firstChars } from '../text.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import {
+  chunksPerCommand,
+  type NewChunk,
+  removeDocuments,
+  requireRoom,
+  touchBase,
+  writeEmbedding,
+} from './knowledge.ts';
 
 /** The kind of outside work that crawls. One at a time in a workspace, in the order they were asked for. */
 export const crawlKind = 'kb.crawl';
 /** A crawl that failed is not tried again by itself: who asked for it is told, and asks again. */
 export const crawlRetryDelaysMs: readonly number[] = [];
 
-export const noStats: KbJobStats = { pagesFetched: 0, pagesSkipped: 0, documents: 0, chunks: 0, bytes: 0, pagesLeft: 0, skipped: [] };
+export const noStats: KbJobStats = {
+  pagesFetched: 0,
+  pagesSkipped: 0,
+  documents: 0,
+  chunks: 0,
+  bytes: 0,
+  pagesLeft: 0,
+  skipped: [],
+};
 /** Of what was skipped so many are named, by so many characters of an address: every step tells of them. */
 const maxSkippedNamed = 10;
 const maxSkippedUrlChars = 300;
@@ -29,7 +60,13 @@ const maxReasonChars = 200;
 export function withSkipped(stats: KbJobStats, skipped: SkippedPage | undefined): KbJobStats {
   const named = stats.skipped ?? [];
   if (skipped === undefined || named.length === maxSkippedNamed) return stats;
-  return { ...stats, skipped: [...named, { url: firstChars(skipped.url, maxSkippedUrlChars), reason: firstChars(skipped.reason, maxReasonChars) }] };
+  return {
+    ...stats,
+    skipped: [
+      ...named,
+      { url: firstChars(skipped.url, maxSkippedUrlChars), reason: firstChars(skipped.reason, maxReasonChars) },
+    ],
+  };
 }
 
 export interface JobView {
@@ -48,7 +85,19 @@ export interface JobView {
 
 function jobView(view: Pick<View, 'workspaceId'>, job: KbJobRecord): JobView {
   const { id, status, url, maxPages, maxDepth, startedAt, finishedAt, error, stats, createdByAgentId, createdAt } = job;
-  return { id, workspaceId: view.workspaceId, kind: 'url', status, input: { url, maxPages, maxDepth }, startedAt, finishedAt, error, stats, createdByAgentId, createdAt };
+  return {
+    id,
+    workspaceId: view.workspaceId,
+    kind: 'url',
+    status,
+    input: { url, maxPages, maxDepth },
+    startedAt,
+    finishedAt,
+    error,
+    stats,
+    createdByAgentId,
+    createdAt,
+  };
 }
 
 /** Refuses not_found. */
@@ -62,34 +111,44 @@ export function listJobs(view: View): JobView[] {
 }
 
 /** Refuses admin_required, semantic_error when the base is full, service_unavailable when too many wait. */
-export const queueCrawl = command('kb.ingestUrl', (ctx, params: { url: string; maxDepth?: number | undefined; maxPages?: number | undefined }): { jobId: string; status: 'queued' } => {
-  const agent = requireAdmin(ctx);
-  requireRoom(ctx);
-  if (countUnfinishedKbJobs(ctx.db) >= maxUnfinishedCrawls) refuse('service_unavailable', { message: `${maxUnfinishedCrawls} crawls wait or run already.` });
-  const job: KbJobRecord = {
-    id: ctx.ids.uuid(),
-    status: 'queued',
-    url: params.url,
-    maxPages: params.maxPages ?? crawlMaxPages,
-    maxDepth: params.maxDepth ?? crawlMaxDepth,
-    stats: null,
-    error: null,
-    createdByAgentId: agent.id,
-    startedAt: null,
-    finishedAt: null,
-    createdAt: ctx.at,
-  };
-  insertKbJob(ctx.db, job);
-  ctx.enqueue({ kind: crawlKind, target: crawlKind, subjectId: job.id, payload: {} });
-  tellOfJob(ctx, job);
-  return { jobId: job.id, status: 'queued' };
-});
+export const queueCrawl = command(
+  'kb.ingestUrl',
+  (
+    ctx,
+    params: { url: string; maxDepth?: number | undefined; maxPages?: number | undefined },
+  ): { jobId: string; status: 'queued' } => {
+    const agent = requireAdmin(ctx);
+    requireRoom(ctx);
+    if (countUnfinishedKbJobs(ctx.db) >= maxUnfinishedCrawls)
+      refuse('service_unavailable', { message: `${maxUnfinishedCrawls} crawls wait or run already.` });
+    const job: KbJobRecord = {
+      id: ctx.ids.uuid(),
+      status: 'queued',
+      url: params.url,
+      maxPages: params.maxPages ?? crawlMaxPages,
+      maxDepth: params.maxDepth ?? crawlMaxDepth,
+      stats: null,
+      error: null,
+      createdByAgentId: agent.id,
+      startedAt: null,
+      finishedAt: null,
+      createdAt: ctx.at,
+    };
+    insertKbJob(ctx.db, job);
+    ctx.enqueue({ kind: crawlKind, target: crawlKind, subjectId: job.id, payload: {} });
+    tellOfJob(ctx, job);
+    return { jobId: job.id, status: 'queued' };
+  },
+);
 
 /** Runs it, from the beginning if an earlier run was cut short. Undefined when it is over already. */
 export const startCrawl = command('kb.startCrawl', (ctx, params: { jobId: string }): KbJobRecord | undefined => {
   const job = findKbJob(ctx.db, params.jobId);
   if (job === undefined || isOver(job)) return undefined;
-  removeDocuments(ctx, stagedOfJob(ctx.db, job.id).map(({ id }) => id));
+  removeDocuments(
+    ctx,
+    stagedOfJob(ctx.db, job.id).map(({ id }) => id),
+  );
   return putJob(ctx, { ...job, status: 'running', startedAt: ctx.at, stats: noStats });
 });
 
@@ -102,13 +161,19 @@ export interface CrawledDocument {
 }
 
 /** Stores what a step of the crawl brought: how far it is, and a page with the first of its chunks. `over`: it was cancelled meanwhile. */
-export const storeStep = command('kb.storeStep', (ctx, params: { jobId: string; stats: KbJobStats; document: CrawledDocument | undefined }): 'over' | { documentId: string | undefined } => {
-  const job = findRunning(ctx, params.jobId);
-  if (job === undefined) return 'over';
-  const documentId = params.document === undefined ? undefined : stageDocument(ctx, job, params.document);
-  putJob(ctx, { ...job, stats: params.stats });
-  return { documentId };
-});
+export const storeStep = command(
+  'kb.storeStep',
+  (
+    ctx,
+    params: { jobId: string; stats: KbJobStats; document: CrawledDocument | undefined },
+  ): 'over' | { documentId: string | undefined } => {
+    const job = findRunning(ctx, params.jobId);
+    if (job === undefined) return 'over';
+    const documentId = params.document === undefined ? undefined : stageDocument(ctx, job, params.document);
+    putJob(ctx, { ...job, stats: params.stats });
+    return { documentId };
+  },
+);
 
 function stageDocument(ctx: Context, job: KbJobRecord, { page, model, chunks, chunkCount }: CrawledDocument): string {
   const documentId = ctx.ids.uuid();
@@ -133,28 +198,36 @@ function stageDocument(ctx: Context, job: KbJobRecord, { page, model, chunks, ch
  * Puts the crawl's pages in the place of those they replace. `unreadyId`: a page that the model which is searched has not embedded yet; nothing
  * is done then, since the model changed meanwhile. `over`: it was cancelled.
  */
-export const finishCrawl = command('kb.finishCrawl', (ctx, params: { jobId: string }): 'over' | { unreadyId: string | undefined } => {
-  const job = findRunning(ctx, params.jobId);
-  if (job === undefined) return 'over';
-  const model = findKbBase(ctx.db)?.model ?? '';
-  const unready = withoutEmbeddingOfJob(ctx.db, job.id, model);
-  if (unready !== undefined) return { unreadyId: unready };
-  const rootUrls = servedRootUrls(ctx.db).filter((rootUrl) => isSameAddress(rootUrl, job.url));
-  const replaced = replacedByJob(ctx.db, { jobId: job.id, rootUrls });
-  const articleOf = new Map(replaced.flatMap(({ sourceUrl, articleId }) => (articleId === null ? [] : [[sourceUrl, articleId]])));
-  removeDocuments(ctx, replaced.map(({ id }) => id));
-  for (const { id, sourceUrl } of stagedOfJob(ctx.db, job.id)) {
-    const article = findKbArticle(ctx.db, articleOf.get(sourceUrl) ?? '');
-    setKbDocumentState(ctx.db, id, article?.status === 'published' ? 'shadowed' : 'served');
-    if (article === undefined) continue;
-    // The page that was adopted is there again, as a new document.
-    setKbDocumentArticle(ctx.db, id, article.id);
-    updateKbArticle(ctx.db, { ...article, sourceDocumentId: id });
-  }
-  touchBase(ctx);
-  putJob(ctx, { ...job, status: 'done', finishedAt: ctx.at });
-  return { unreadyId: undefined };
-});
+export const finishCrawl = command(
+  'kb.finishCrawl',
+  (ctx, params: { jobId: string }): 'over' | { unreadyId: string | undefined } => {
+    const job = findRunning(ctx, params.jobId);
+    if (job === undefined) return 'over';
+    const model = findKbBase(ctx.db)?.model ?? '';
+    const unready = withoutEmbeddingOfJob(ctx.db, job.id, model);
+    if (unready !== undefined) return { unreadyId: unready };
+    const rootUrls = servedRootUrls(ctx.db).filter((rootUrl) => isSameAddress(rootUrl, job.url));
+    const replaced = replacedByJob(ctx.db, { jobId: job.id, rootUrls });
+    const articleOf = new Map(
+      replaced.flatMap(({ sourceUrl, articleId }) => (articleId === null ? [] : [[sourceUrl, articleId]])),
+    );
+    removeDocuments(
+      ctx,
+      replaced.map(({ id }) => id),
+    );
+    for (const { id, sourceUrl } of stagedOfJob(ctx.db, job.id)) {
+      const article = findKbArticle(ctx.db, articleOf.get(sourceUrl) ?? '');
+      setKbDocumentState(ctx.db, id, article?.status === 'published' ? 'shadowed' : 'served');
+      if (article === undefined) continue;
+      // The page that was adopted is there again, as a new document.
+      setKbDocumentArticle(ctx.db, id, article.id);
+      updateKbArticle(ctx.db, { ...article, sourceDocumentId: id });
+    }
+    touchBase(ctx);
+    putJob(ctx, { ...job, status: 'done', finishedAt: ctx.at });
+    return { unreadyId: undefined };
+  },
+);
 
 /** It fails at once, whether it waits or runs; who reads the site notices at its next page. Refuses admin_required, not_found, conflict when it is over. */
 export const cancelCrawl = command('kb.cancelJob', (ctx, params: { jobId: string }): JobView => {
@@ -171,7 +244,10 @@ export function failCrawl(ctx: Context, jobId: string, error: string): void {
 }
 
 function failJob(ctx: Context, job: KbJobRecord, error: string): KbJobRecord {
-  removeDocuments(ctx, stagedOfJob(ctx.db, job.id).map(({ id }) => id));
+  removeDocuments(
+    ctx,
+    stagedOfJob(ctx.db, job.id).map(({ id }) => id),
+  );
   return putJob(ctx, { ...job, status: 'failed', finishedAt: ctx.at, error });
 }
 

@@ -1,11 +1,11 @@
 // Documents of the knowledge base as people see them: listed and deleted. Specification 4.3.
 
 import { findKbDocument, type KbDocumentRow, listedKbDocuments } from '../../store/knowledge/documents.ts';
-import { requireAdmin } from '../workspace/access.ts';
 import { refuse } from '../errors.ts';
-import { removeDocuments, touchBase } from './knowledge.ts';
 import { command } from '../runtime/command.ts';
 import type { View } from '../runtime/context.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import { removeDocuments, touchBase } from './knowledge.ts';
 
 /** Newest first, all of them. */
 export function listDocuments(view: View): KbDocumentRow[] {
@@ -17,7 +17,10 @@ export const removeDocument = command('kb.deleteDocument', (ctx, params: { docum
   requireAdmin(ctx);
   const document = findKbDocument(ctx.db, params.documentId);
   if (document === undefined || document.state === 'staged' || document.state === 'removed') refuse('not_found');
-  if (document.sourceType === 'article') refuse('conflict', { message: 'This is the text of a published article. Unpublish or delete the article instead.' });
+  if (document.sourceType === 'article')
+    refuse('conflict', {
+      message: 'This is the text of a published article. Unpublish or delete the article instead.',
+    });
   removeDocuments(ctx, [document.id]);
   touchBase(ctx);
 });

@@ -3,16 +3,21 @@
 // a command, small enough that a chat does not notice.
 
 import { findKbBase, type KbBaseRecord } from '../../store/knowledge/chunks.ts';
-import { findKbDocument, type KbDocumentRecord, nextReadyArticle, nextWithoutEmbedding } from '../../store/knowledge/documents.ts';
+import {
+  findKbDocument,
+  type KbDocumentRecord,
+  nextReadyArticle,
+  nextWithoutEmbedding,
+} from '../../store/knowledge/documents.ts';
 import type { Crawler } from '../../workers/knowledge/crawler.ts';
 import type { EmbeddedChunk, Embedder } from '../../workers/knowledge/embedder.ts';
+import { systemCaller } from '../runtime/caller.ts';
+import type { CommandDefinition } from '../runtime/command.ts';
+import type { Engine } from '../runtime/engine.ts';
+import type { Workspace } from '../runtime/workspace.ts';
 import { serveArticle } from './articles.ts';
 import { finishCrawl, noStats, startCrawl, storeStep, withSkipped } from './crawls.ts';
 import { chooseModel, chunksPerCommand, embedAgain, storeEmbedding, switchModel } from './knowledge.ts';
-import type { CommandDefinition } from '../runtime/command.ts';
-import { systemCaller } from '../runtime/caller.ts';
-import type { Engine } from '../runtime/engine.ts';
-import type { Workspace } from '../runtime/workspace.ts';
 
 export interface IngestionOptions {
   readonly engine: Engine;
@@ -55,9 +60,14 @@ export class Ingestion {
       const chunks = await this.#embedder.digest({ model, title: page.title, text: page.text });
       stats = { ...stats, documents: stats.documents + 1, chunks: stats.chunks + chunks.length };
       const first = chunks.slice(0, chunksPerCommand);
-      const stored = await this.#execute(workspaceId, storeStep, { jobId, stats, document: { page, model, chunks: first, chunkCount: chunks.length } });
+      const stored = await this.#execute(workspaceId, storeStep, {
+        jobId,
+        stats,
+        document: { page, model, chunks: first, chunkCount: chunks.length },
+      });
       if (stored === 'over') return cancelled;
-      if (stored.documentId !== undefined) await this.#storeFrom(workspaceId, { documentId: stored.documentId, model, chunks, from: first.length });
+      if (stored.documentId !== undefined)
+        await this.#storeFrom(workspaceId, { documentId: stored.documentId, model, chunks, from: first.length });
     }
     for (;;) {
       const finished = await this.#execute(workspaceId, finishCrawl, { jobId });
@@ -75,7 +85,11 @@ export class Ingestion {
     for (;;) {
       const { model: searched } = await this.#base(workspaceId);
       count += await this.#embedAll(workspaceId, searched);
-      for (let ready = this.#readyArticle(workspaceId, searched); ready !== undefined; ready = this.#readyArticle(workspaceId, searched)) {
+      for (
+        let ready = this.#readyArticle(workspaceId, searched);
+        ready !== undefined;
+        ready = this.#readyArticle(workspaceId, searched)
+      ) {
         await this.#execute(workspaceId, serveArticle, { documentId: ready });
       }
       if (searched === wanted) return `${count} documents`;
@@ -124,12 +138,25 @@ export class Ingestion {
     await this.#storeFrom(workspaceId, { documentId: id, model, chunks, from: 0 });
   }
 
-  async #storeFrom(workspaceId: string, embedding: { documentId: string; model: string; chunks: readonly EmbeddedChunk[]; from: number }): Promise<void> {
+  async #storeFrom(
+    workspaceId: string,
+    embedding: { documentId: string; model: string; chunks: readonly EmbeddedChunk[]; from: number },
+  ): Promise<void> {
     const { documentId, model, chunks, from } = embedding;
     // A text without a word has no chunk, and is embedded by that.
-    for (let firstIndex = from; firstIndex < chunks.length || (firstIndex === 0 && chunks.length === 0); firstIndex += chunksPerCommand) {
+    for (
+      let firstIndex = from;
+      firstIndex < chunks.length || (firstIndex === 0 && chunks.length === 0);
+      firstIndex += chunksPerCommand
+    ) {
       const part = chunks.slice(firstIndex, firstIndex + chunksPerCommand);
-      const isThere = await this.#execute(workspaceId, storeEmbedding, { documentId, model, firstIndex, chunks: part, chunkCount: chunks.length });
+      const isThere = await this.#execute(workspaceId, storeEmbedding, {
+        documentId,
+        model,
+        firstIndex,
+        chunks: part,
+        chunkCount: chunks.length,
+      });
       if (!isThere) return;
     }
   }
@@ -144,7 +171,11 @@ export class Ingestion {
     return workspace;
   }
 
-  #execute<Params, Result>(workspaceId: string, definition: CommandDefinition<Params, Result>, params: Params): Promise<Result> {
+  #execute<Params, Result>(
+    workspaceId: string,
+    definition: CommandDefinition<Params, Result>,
+    params: Params,
+  ): Promise<Result> {
     return this.#engine.execute(definition, { workspaceId, caller: systemCaller, params });
   }
 }

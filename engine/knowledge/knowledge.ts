@@ -2,9 +2,24 @@
 // by new ones and switched over in one command, so that no search sees half of a change; whatever takes long is done before or after it, a bounded
 // part at a time.
 
-import { deleteChunksOf, deleteChunksOfOtherModels, deleteChunksOfRemoved, findKbBase, insertKbChunk, type KbBaseRecord, putKbBase } from '../../store/knowledge/chunks.ts';
 import { forgetSourceDocument } from '../../store/knowledge/articles.ts';
-import { countListedKbDocuments, deleteEmptyRemoved, findKbDocument, insertKbEmbedding, nextWithoutEmbedding, setKbDocumentState } from '../../store/knowledge/documents.ts';
+import {
+  deleteChunksOf,
+  deleteChunksOfOtherModels,
+  deleteChunksOfRemoved,
+  findKbBase,
+  insertKbChunk,
+  type KbBaseRecord,
+  putKbBase,
+} from '../../store/knowledge/chunks.ts';
+import {
+  countListedKbDocuments,
+  deleteEmptyRemoved,
+  findKbDocument,
+  insertKbEmbedding,
+  nextWithoutEmbedding,
+  setKbDocumentState,
+} from '../../store/knowledge/documents.ts';
 import { refuse } from '../errors.ts';
 import { maxKbDocuments } from '../limits.ts';
 import { command } from '../runtime/command.ts';
@@ -28,7 +43,14 @@ const nextSweepMs = 1000;
 /** The kind of outside work that embeds what is not embedded yet. */
 export const embedKind = 'kb.embed';
 /** A model that cannot be loaded may be mended by hand within a day. */
-export const embedRetryDelaysMs: readonly number[] = [60_000, 5 * 60_000, 30 * 60_000, 2 * 3600_000, 6 * 3600_000, 12 * 3600_000];
+export const embedRetryDelaysMs: readonly number[] = [
+  60_000,
+  5 * 60_000,
+  30 * 60_000,
+  2 * 3600_000,
+  6 * 3600_000,
+  12 * 3600_000,
+];
 
 /** Asks for whatever lacks an embedding to be embedded. One more than needed does nothing. */
 export function requestEmbedding(ctx: Context): void {
@@ -74,7 +96,8 @@ export const storeEmbedding = command('kb.storeEmbedding', (ctx, part: Embedding
 export function writeEmbedding(ctx: Context, part: EmbeddingPart): void {
   const { documentId, model, firstIndex, chunks, chunkCount } = part;
   if (firstIndex === 0) deleteChunksOf(ctx.db, documentId, model);
-  for (const [index, { text, vector }] of chunks.entries()) insertKbChunk(ctx.db, { id: ctx.ids.uuid(), documentId, model, chunkIndex: firstIndex + index, text, vector });
+  for (const [index, { text, vector }] of chunks.entries())
+    insertKbChunk(ctx.db, { id: ctx.ids.uuid(), documentId, model, chunkIndex: firstIndex + index, text, vector });
   if (firstIndex + chunks.length === chunkCount) insertKbEmbedding(ctx.db, { documentId, model, chunkCount });
 }
 
@@ -96,13 +119,18 @@ export function removeDocuments(ctx: Context, documentIds: readonly string[]): v
 
 /** Refuses semantic_error when the base holds as many documents as it may. */
 export function requireRoom(view: Pick<View, 'db'>): void {
-  if (countListedKbDocuments(view.db) >= maxKbDocuments) refuse('semantic_error', { message: `The knowledge base holds ${maxKbDocuments} documents already.` });
+  if (countListedKbDocuments(view.db) >= maxKbDocuments)
+    refuse('semantic_error', { message: `The knowledge base holds ${maxKbDocuments} documents already.` });
 }
 
 /** Deletes what nothing shows any more, a page at a time: the rows of removed documents, or those of models that are not searched. */
 export const sweep = command('kb.sweep', (ctx, { subjectId }: DeadlineParams): void => {
   const model = findKbBase(ctx.db)?.model;
-  const chunks = subjectId === 'documents' || model === undefined ? deleteChunksOfRemoved(ctx.db, sweepPage) : deleteChunksOfOtherModels(ctx.db, [model], sweepPage);
+  const chunks =
+    subjectId === 'documents' || model === undefined
+      ? deleteChunksOfRemoved(ctx.db, sweepPage)
+      : deleteChunksOfOtherModels(ctx.db, [model], sweepPage);
   const documents = subjectId === 'documents' ? deleteEmptyRemoved(ctx.db, sweepPage) : 0;
-  if (chunks === sweepPage || documents === sweepPage) ctx.setDeadline(sweepDeadline, subjectId, ctx.nowMs + nextSweepMs);
+  if (chunks === sweepPage || documents === sweepPage)
+    ctx.setDeadline(sweepDeadline, subjectId, ctx.nowMs + nextSweepMs);
 });

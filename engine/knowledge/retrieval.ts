@@ -23,8 +23,13 @@ export interface Retrieved {
 const maxAttempts = 3;
 
 /** What is found is durable. Refuses unauthorized, embedding_unavailable. Rejects with what the threads reject with. */
-export async function retrieve(engine: Engine, question: { workspaceId: string; query: string; topK: number }, { embedder, retriever }: RetrievalPorts): Promise<Retrieved> {
-  const durable = (seenMs?: number): Promise<void> => new Promise((resolve) => engine.whenDurable(question.workspaceId, resolve, seenMs));
+export async function retrieve(
+  engine: Engine,
+  question: { workspaceId: string; query: string; topK: number },
+  { embedder, retriever }: RetrievalPorts,
+): Promise<Retrieved> {
+  const durable = (seenMs?: number): Promise<void> =>
+    new Promise((resolve) => engine.whenDurable(question.workspaceId, resolve, seenMs));
   if (embedder.model === undefined) refuse('embedding_unavailable');
   let [queryEmbedTimeMs, searchTimeMs] = [0, 0];
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {

@@ -3,13 +3,13 @@
 // when, and what follows, is decided here. Specification 4.19, decisions "Email domain".
 
 import { type DnsRecord, type EmailDomainRecord, putEmailDomain } from '../../store/mail/email-domains.ts';
-import { requireAdmin } from '../workspace/access.ts';
 import { refuse } from '../errors.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
 import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
+import { requireAdmin } from '../workspace/access.ts';
 import { emailDomainKind, tellOfWorkspace, theEmailDomain } from '../workspace/workspace.ts';
 
 export const pollDeadline = 'emailDomain.poll';
@@ -31,7 +31,14 @@ export interface EmailDomainView {
 
 export function emailDomainView(domain: EmailDomainRecord): EmailDomainView {
   const { id, name, status, records, lastCheckedAt, pollUntil } = domain;
-  return { id, name, status, records: records.map((record) => ({ ...record, required: isRequired(record) })), lastCheckedAt, pollUntil };
+  return {
+    id,
+    name,
+    status,
+    records: records.map((record) => ({ ...record, required: isRequired(record) })),
+    lastCheckedAt,
+    pollUntil,
+  };
 }
 
 /** Mail for the domain may be forwarded here instead of being led here by its MX. Specification 4.20 rule 4. */
@@ -56,39 +63,42 @@ export interface NewDomain {
  * Registers a domain in place of a former one, or starts the days over in which its records are asked for. The same domain keeps
  * its records, so that what stands in DNS already stays right. Refuses admin_required.
  */
-export const registerDomain = command('emailDomain.register', (ctx, params: { domain: NewDomain | undefined; name: string; firstPauseMs: number }): EmailDomainView => {
-  requireAdmin(ctx);
-  const before = theEmailDomain(ctx);
-  const polling = { pollIntervalMs: params.firstPauseMs, pollUntil: isoTime(ctx.nowMs + pollForMs) };
-  if (before?.name === params.name) {
-    if (isSettled(before)) return emailDomainView(before);
-    return emailDomainView(startPolling(ctx, { ...before, ...polling }));
-  }
-  // The one that the caller saw is gone meanwhile; it asks again.
-  const { domain } = params;
-  if (domain === undefined) refuse('conflict');
-  if (before !== undefined) ctx.clearDeadline(pollDeadline, before.id);
-  const registered = startPolling(ctx, {
-    id: ctx.ids.uuid(),
-    name: domain.name,
-    status: 'pending',
-    records: domain.records.map((record) => ({ ...record, status: 'pending' as const })),
-    selector: domain.selector,
-    sealedPrivateKey: domain.sealedPrivateKey,
-    ...polling,
-    lastCheckedAt: null,
-    verifiedAt: null,
-    createdAt: ctx.at,
-  });
-  ctx.audit({
-    action: 'workspace.updated',
-    targetKind: 'email_domain',
-    targetId: registered.id,
-    ...(before === undefined ? {} : { before: { emailDomain: before.name, status: before.status } }),
-    after: { emailDomain: registered.name, status: registered.status },
-  });
-  return emailDomainView(registered);
-});
+export const registerDomain = command(
+  'emailDomain.register',
+  (ctx, params: { domain: NewDomain | undefined; name: string; firstPauseMs: number }): EmailDomainView => {
+    requireAdmin(ctx);
+    const before = theEmailDomain(ctx);
+    const polling = { pollIntervalMs: params.firstPauseMs, pollUntil: isoTime(ctx.nowMs + pollForMs) };
+    if (before?.name === params.name) {
+      if (isSettled(before)) return emailDomainView(before);
+      return emailDomainView(startPolling(ctx, { ...before, ...polling }));
+    }
+    // The one that the caller saw is gone meanwhile; it asks again.
+    const { domain } = params;
+    if (domain === undefined) refuse('conflict');
+    if (before !== undefined) ctx.clearDeadline(pollDeadline, before.id);
+    const registered = startPolling(ctx, {
+      id: ctx.ids.uuid(),
+      name: domain.name,
+      status: 'pending',
+      records: domain.records.map((record) => ({ ...record, status: 'pending' as const })),
+      selector: domain.selector,
+      sealedPrivateKey: domain.sealedPrivateKey,
+      ...polling,
+      lastCheckedAt: null,
+      verifiedAt: null,
+      createdAt: ctx.at,
+    });
+    ctx.audit({
+      action: 'workspace.updated',
+      targetKind: 'email_domain',
+      targetId: registered.id,
+      ...(before === undefined ? {} : { before: { emailDomain: before.name, status: before.status } }),
+      after: { emailDomain: registered.name, status: registered.status },
+    });
+    return emailDomainView(registered);
+  },
+);
 
 /** What a check of the records is told, and what it answers. */
 export interface DomainCheck {
@@ -106,7 +116,12 @@ export interface DomainFindings {
 export const pollDomain = command('emailDomain.poll', (ctx, params: DeadlineParams): void => {
   const domain = theEmailDomain(ctx);
   if (domain?.id !== params.subjectId || isSettled(domain)) return;
-  ctx.enqueue({ kind: domainCheckKind, target: `email-domain:${domain.name}`, subjectId: domain.id, payload: { name: domain.name, records: domain.records } satisfies DomainCheck });
+  ctx.enqueue({
+    kind: domainCheckKind,
+    target: `email-domain:${domain.name}`,
+    subjectId: domain.id,
+    payload: { name: domain.name, records: domain.records } satisfies DomainCheck,
+  });
 });
 
 /** Writes down what the look found, and when to look again. A failed one (DNS did not answer) says nothing of the records. */
@@ -117,11 +132,22 @@ export function settleDomainCheck(ctx: Context, item: OutboxItem, outcome: Outbo
   const findings = outcome.state === 'sent' ? (JSON.parse(outcome.answer) as DomainFindings) : undefined;
   // Of a domain that is verified, only what it never needed is looked for still.
   const isOpen = (record: DnsRecord): boolean => domain.status === 'pending' || !isRequired(record);
-  const records = domain.records.map((record, index): DnsRecord => (findings === undefined || !isOpen(record) ? record : { ...record, status: findings.stands[index] === true ? 'verified' : 'pending' }));
+  const records = domain.records.map(
+    (record, index): DnsRecord =>
+      findings === undefined || !isOpen(record)
+        ? record
+        : { ...record, status: findings.stands[index] === true ? 'verified' : 'pending' },
+  );
   let checked: EmailDomainRecord = { ...domain, records, lastCheckedAt: ctx.at };
   if (domain.status === 'pending' && findings?.isOurs === true) {
     checked = { ...checked, status: 'verified', verifiedAt: ctx.at };
-    ctx.audit({ action: 'workspace.domain_verified', targetKind: 'email_domain', targetId: domain.id, before: { status: 'pending' }, after: { status: 'verified', domain: domain.name } });
+    ctx.audit({
+      action: 'workspace.domain_verified',
+      targetKind: 'email_domain',
+      targetId: domain.id,
+      before: { status: 'pending' },
+      after: { status: 'verified', domain: domain.name },
+    });
   }
   const nextMs = ctx.nowMs + domain.pollIntervalMs;
   if (isSettled(checked) || isoTime(nextMs) > domain.pollUntil) putDomain(ctx, checked);
@@ -131,7 +157,10 @@ export function settleDomainCheck(ctx: Context, item: OutboxItem, outcome: Outbo
 /** Sets the next look after the present pause, and makes the pause after it longer. */
 function startPolling(ctx: Context, domain: EmailDomainRecord): EmailDomainRecord {
   ctx.setDeadline(pollDeadline, domain.id, ctx.nowMs + domain.pollIntervalMs);
-  const polled: EmailDomainRecord = { ...domain, pollIntervalMs: Math.min(Math.round(domain.pollIntervalMs * pauseGrowth), longestPauseMs) };
+  const polled: EmailDomainRecord = {
+    ...domain,
+    pollIntervalMs: Math.min(Math.round(domain.pollIntervalMs * pauseGrowth), longestPauseMs),
+  };
   putDomain(ctx, polled);
   return polled;
 }

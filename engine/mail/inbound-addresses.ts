@@ -1,16 +1,21 @@
 // The addresses that a workspace takes mail at: its own one, <local>@<subdomain>.<mail host> for every local part that an admin
 // mapped, and anything at its verified domain. Specification 4.20, decisions "Inbound email".
 
-import { allInboundAddresses, findInboundAddress, type InboundAddressRecord, replaceInboundAddresses } from '../../store/mail/inbound-addresses.ts';
-import { requireAdmin } from '../workspace/access.ts';
-import { auditChange } from '../workspace/audit.ts';
+import {
+  allInboundAddresses,
+  findInboundAddress,
+  type InboundAddressRecord,
+  replaceInboundAddresses,
+} from '../../store/mail/inbound-addresses.ts';
 import type { Directory } from '../directory/directory.ts';
+import { isReservedLocalPart } from '../directory/reserved-names.ts';
 import { refuseField } from '../errors.ts';
 import { hostOf, localPartOf, withoutTag } from '../mail-addresses.ts';
-import { isReservedLocalPart } from '../directory/reserved-names.ts';
-import { theRoster } from '../workspace/roster.ts';
 import { command } from '../runtime/command.ts';
 import type { View } from '../runtime/context.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import { auditChange } from '../workspace/audit.ts';
+import { theRoster } from '../workspace/roster.ts';
 import { theEmailDomain, theWorkspace } from '../workspace/workspace.ts';
 
 export interface InboundAddressView {
@@ -49,11 +54,19 @@ export function answerAddress(view: View, ourAddress: string, mailHost: string):
 }
 
 /** What of this workspace's an address is; undefined when it takes no mail there. What follows a + is the sender's to choose. */
-export function takesMailAt(view: View, address: string, mailHost: string): { readonly departmentId: string | null } | undefined {
+export function takesMailAt(
+  view: View,
+  address: string,
+  mailHost: string,
+): { readonly departmentId: string | null } | undefined {
   return takesMailExactlyAt(view, address, mailHost) ?? takesMailExactlyAt(view, withoutTag(address), mailHost);
 }
 
-function takesMailExactlyAt(view: View, address: string, mailHost: string): { readonly departmentId: string | null } | undefined {
+function takesMailExactlyAt(
+  view: View,
+  address: string,
+  mailHost: string,
+): { readonly departmentId: string | null } | undefined {
   const workspace = theWorkspace(view);
   const host = hostOf(address).toLowerCase();
   const localPart = localPartOf(address).toLowerCase();
@@ -61,14 +74,20 @@ function takesMailExactlyAt(view: View, address: string, mailHost: string): { re
   if (host === mailHost && localPart === workspace.subdomain) return { departmentId: null };
   if (host === `${workspace.subdomain}.${mailHost}`) return findInboundAddress(view.db, localPart);
   if (domain?.status !== 'verified') return undefined;
-  if (host === domain.name) return findInboundAddress(view.db, localPart) ?? (withoutTag(address) === address ? { departmentId: null } : undefined);
+  if (host === domain.name)
+    return (
+      findInboundAddress(view.db, localPart) ?? (withoutTag(address) === address ? { departmentId: null } : undefined)
+    );
   return host === `${bounceLabel}.${domain.name}` && localPart === bounceLocalPart ? { departmentId: null } : undefined;
 }
 
 /** True for what the service itself writes from: mail from there has come round in a circle. */
 export function isOwnSender(view: View, address: string, mailHost: string): boolean {
   const own = withoutTag(address);
-  return own === mainAddress(view, mailHost) || listInboundAddresses(view, mailHost).some((listed) => listed.address === address || listed.address === own);
+  return (
+    own === mainAddress(view, mailHost) ||
+    listInboundAddresses(view, mailHost).some((listed) => listed.address === address || listed.address === own)
+  );
 }
 
 /** The workspace that an address may belong to, by its host alone; takesMailAt() has the last word. */
@@ -79,33 +98,54 @@ export function workspaceIdOfAddress(directory: Directory, address: string, mail
     const workspaceId = directory.findSubdomain(host.slice(0, -mailHost.length - 1));
     if (workspaceId !== undefined) return workspaceId;
   }
-  return directory.findDomain(host) ?? (host.startsWith(`${bounceLabel}.`) ? directory.findDomain(host.slice(bounceLabel.length + 1)) : undefined);
+  return (
+    directory.findDomain(host) ??
+    (host.startsWith(`${bounceLabel}.`) ? directory.findDomain(host.slice(bounceLabel.length + 1)) : undefined)
+  );
 }
 
 export function listInboundAddresses(view: View, mailHost: string): InboundAddressView[] {
   const { subdomain } = theWorkspace(view);
   const domain = theEmailDomain(view);
-  const listed: InboundAddressView[] = [{ address: autoAddress(view, mailHost), kind: 'auto', localPart: subdomain, departmentId: null }];
+  const listed: InboundAddressView[] = [
+    { address: autoAddress(view, mailHost), kind: 'auto', localPart: subdomain, departmentId: null },
+  ];
   for (const { localPart, departmentId } of allInboundAddresses(view.db)) {
     listed.push({ address: `${localPart}@${subdomain}.${mailHost}`, kind: 'subdomain', localPart, departmentId });
-    if (domain?.status === 'verified') listed.push({ address: `${localPart}@${domain.name}`, kind: 'custom', localPart, departmentId });
+    if (domain?.status === 'verified')
+      listed.push({ address: `${localPart}@${domain.name}`, kind: 'custom', localPart, departmentId });
   }
   return listed;
 }
 
 /** Replaces the mapped local parts. Refuses admin_required, invalid_body for one named twice, a reserved one that was not there before, or an unknown department. */
-export const setInboundAddresses = command('inboundAddress.set', (ctx, params: { addresses: readonly InboundAddressRecord[]; mailHost: string }): InboundAddressView[] => {
-  requireAdmin(ctx);
-  const addresses = params.addresses.map(({ localPart, departmentId }) => ({ localPart: localPart.toLowerCase(), departmentId }));
-  const { departments } = theRoster(ctx);
-  const before = allInboundAddresses(ctx.db);
-  const isHad = (localPart: string): boolean => before.some((address) => address.localPart === localPart);
-  addresses.forEach(({ localPart, departmentId }, index) => {
-    if (addresses.findIndex((other) => other.localPart === localPart) !== index) refuseField('invalid_body', `addresses.${index}.localPart`, 'must be named once');
-    if (isReservedLocalPart(localPart) && !isHad(localPart)) refuseField('invalid_body', `addresses.${index}.localPart`, 'is kept for whoever runs the mail host');
-    if (departmentId !== null && !departments.has(departmentId)) refuseField('invalid_body', `addresses.${index}.departmentId`, 'must be a department of this workspace');
-  });
-  replaceInboundAddresses(ctx.db, addresses);
-  auditChange(ctx, { action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: { inboundAddresses: before }, after: { inboundAddresses: addresses } });
-  return listInboundAddresses(ctx, params.mailHost);
-});
+export const setInboundAddresses = command(
+  'inboundAddress.set',
+  (ctx, params: { addresses: readonly InboundAddressRecord[]; mailHost: string }): InboundAddressView[] => {
+    requireAdmin(ctx);
+    const addresses = params.addresses.map(({ localPart, departmentId }) => ({
+      localPart: localPart.toLowerCase(),
+      departmentId,
+    }));
+    const { departments } = theRoster(ctx);
+    const before = allInboundAddresses(ctx.db);
+    const isHad = (localPart: string): boolean => before.some((address) => address.localPart === localPart);
+    addresses.forEach(({ localPart, departmentId }, index) => {
+      if (addresses.findIndex((other) => other.localPart === localPart) !== index)
+        refuseField('invalid_body', `addresses.${index}.localPart`, 'must be named once');
+      if (isReservedLocalPart(localPart) && !isHad(localPart))
+        refuseField('invalid_body', `addresses.${index}.localPart`, 'is kept for whoever runs the mail host');
+      if (departmentId !== null && !departments.has(departmentId))
+        refuseField('invalid_body', `addresses.${index}.departmentId`, 'must be a department of this workspace');
+    });
+    replaceInboundAddresses(ctx.db, addresses);
+    auditChange(ctx, {
+      action: 'workspace.updated',
+      targetKind: 'workspace',
+      targetId: ctx.workspaceId,
+      before: { inboundAddresses: before },
+      after: { inboundAddresses: addresses },
+    });
+    return listInboundAddresses(ctx, params.mailHost);
+  },
+);

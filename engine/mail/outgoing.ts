@@ -31,12 +31,28 @@ export interface Mail {
 export const mailKind = 'mail';
 
 /** A minute, then longer, for about a day. */
-export const mailRetryDelaysMs: readonly number[] = [60_000, 5 * 60_000, 15 * 60_000, 3600_000, 3 * 3600_000, 6 * 3600_000, 12 * 3600_000];
+export const mailRetryDelaysMs: readonly number[] = [
+  60_000,
+  5 * 60_000,
+  15 * 60_000,
+  3600_000,
+  3 * 3600_000,
+  6 * 3600_000,
+  12 * 3600_000,
+];
 
 /** What the outbox remembers of a mail: its text only while somebody may want to send it again, and never a secret one. */
 export function keptOfMail(mail: Mail, state: 'sent' | 'failed'): Partial<Mail> {
   const { to, cc, copyOf, invitation, subject } = mail;
-  return state === 'sent' || mail.isSecret === true ? { to, ...(cc === undefined ? {} : { cc }), ...(copyOf === undefined ? {} : { copyOf }), ...(invitation === undefined ? {} : { invitation }), subject } : mail;
+  return state === 'sent' || mail.isSecret === true
+    ? {
+        to,
+        ...(cc === undefined ? {} : { cc }),
+        ...(copyOf === undefined ? {} : { copyOf }),
+        ...(invitation === undefined ? {} : { invitation }),
+        subject,
+      }
+    : mail;
 }
 
 /** What a mail is written for. `unasked`: to an address of somebody's choosing, from where nobody wrote yet; `account`: of an agent's own, which is never refused. */
@@ -49,9 +65,18 @@ const unaskedShare = 0.1;
 const noticesPerDay = 50;
 
 /** Queues a mail; it leaves after the commit, in order per recipient. Returns its id. Refuses rate_limited when the workspace, or this address, has had its mails. */
-export function enqueueMail(ctx: Context, mail: Mail, { purpose, subjectId }: { purpose: MailPurpose; subjectId?: string }): string {
+export function enqueueMail(
+  ctx: Context,
+  mail: Mail,
+  { purpose, subjectId }: { purpose: MailPurpose; subjectId?: string },
+): string {
   if (purpose !== 'account') requireRoomForMail(ctx, mail.to, purpose);
-  return ctx.enqueue({ kind: mailKind, target: `mail:${mail.to.toLowerCase()}`, payload: mail, ...(subjectId === undefined ? {} : { subjectId }) });
+  return ctx.enqueue({
+    kind: mailKind,
+    target: `mail:${mail.to.toLowerCase()}`,
+    payload: mail,
+    ...(subjectId === undefined ? {} : { subjectId }),
+  });
 }
 
 /** Queues what an agent is told of its own account. Of a flood of it only so much is told, and then this is false; the audit log has the rest. */
@@ -62,13 +87,29 @@ export function enqueueNotice(ctx: Context, mail: Mail): boolean {
 }
 
 function requireRoomForMail(ctx: Context, to: string, purpose: Exclude<MailPurpose, 'account'>): void {
-  takeRoom(ctx, { ceiling: `${purpose}_mails_to_address`, of: to, limit: perHour[purpose], perMs: hourMs, message: `${to} has been sent so many mails in an hour that more must wait.` });
+  takeRoom(ctx, {
+    ceiling: `${purpose}_mails_to_address`,
+    of: to,
+    limit: perHour[purpose],
+    perMs: hourMs,
+    message: `${to} has been sent so many mails in an hour that more must wait.`,
+  });
   const perDay = ctx.ceilings?.['mailsPerDay'] ?? Number.POSITIVE_INFINITY;
   if (purpose !== 'answer') {
     const limit = Math.max(1, Math.floor(perDay * unaskedShare));
-    takeRoom(ctx, { ceiling: 'unasked_mails', limit, perMs: dayMs, message: `This workspace has written first to ${limit} addresses in a day, as many as whoever runs this server allows.` });
+    takeRoom(ctx, {
+      ceiling: 'unasked_mails',
+      limit,
+      perMs: dayMs,
+      message: `This workspace has written first to ${limit} addresses in a day, as many as whoever runs this server allows.`,
+    });
   }
-  takeRoom(ctx, { ceiling: 'mails', limit: perDay, perMs: dayMs, message: `This workspace has sent ${perDay} mails in a day, as many as whoever runs this server allows.` });
+  takeRoom(ctx, {
+    ceiling: 'mails',
+    limit: perDay,
+    perMs: dayMs,
+    message: `This workspace has sent ${perDay} mails in a day, as many as whoever runs this server allows.`,
+  });
 }
 
 /** The Message-ID, without brackets, of a queued mail: its own id at the host it is sent from. */

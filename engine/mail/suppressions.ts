@@ -2,17 +2,29 @@
 // when a server refuses them for good, engine/tickets/bounces.ts when mail comes back. Decisions "Inbound email".
 
 import type { Cursor } from '../../store/cursor.ts';
-import { deleteSuppression, findSuppression, insertSuppression, type SuppressionRecord, suppressionPage } from '../../store/mail/suppressions.ts';
-import { requireAdmin } from '../workspace/access.ts';
+import {
+  deleteSuppression,
+  findSuppression,
+  insertSuppression,
+  type SuppressionRecord,
+  suppressionPage,
+} from '../../store/mail/suppressions.ts';
 import { refuse } from '../errors.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
+import { requireAdmin } from '../workspace/access.ts';
 
 /** Once per address; the first reason stays. */
 export function suppress(ctx: Context, email: string, reason: SuppressionRecord['reason'], answer: string): void {
   if (findSuppression(ctx.db, email) !== undefined) return;
   insertSuppression(ctx.db, { id: ctx.ids.uuid(), email: email.toLowerCase(), reason, createdAt: ctx.at });
-  ctx.audit({ action: 'suppression.added', targetKind: 'suppression', targetId: email.toLowerCase(), after: { reason }, context: { answer } });
+  ctx.audit({
+    action: 'suppression.added',
+    targetKind: 'suppression',
+    targetId: email.toLowerCase(),
+    after: { reason },
+    context: { answer },
+  });
 }
 
 /** Newest first. Refuses admin_required. */
@@ -26,5 +38,10 @@ export const removeSuppression = command('suppression.delete', (ctx, params: { e
   requireAdmin(ctx);
   const { email, reason, createdAt } = findSuppression(ctx.db, params.email) ?? refuse('not_found');
   deleteSuppression(ctx.db, email);
-  ctx.audit({ action: 'suppression.removed', targetKind: 'suppression', targetId: email, before: { email, reason, createdAt } });
+  ctx.audit({
+    action: 'suppression.removed',
+    targetKind: 'suppression',
+    targetId: email,
+    before: { email, reason, createdAt },
+  });
 });

@@ -1,24 +1,34 @@
 // Tickets by mail, outward: what an agent writes on one goes to its customer, as an answer in the thread that the customer's own
 // mail client shows. Written in the message's transaction; sent after it. Specification 4.6, decisions 4.6.
 
-import type { AgentRecord } from '../../store/workspace/agents.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
-import { addParticipants, findMailThread, insertMail, insertMailThread, mailIdsOfThread } from '../../store/mail/mails.ts';
 import type { MessageMail, MessageRecord } from '../../store/conversations/messages.ts';
+import {
+  addParticipants,
+  findMailThread,
+  insertMail,
+  insertMailThread,
+  mailIdsOfThread,
+} from '../../store/mail/mails.ts';
 import { findSuppression } from '../../store/mail/suppressions.ts';
-import { answerAddress, mainAddress } from './inbound-addresses.ts';
-import { enqueueMail, type Mail, mailIdOf } from './outgoing.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { mailboxName, oneLine } from '../lines.ts';
 import { derivedMailId } from '../mail-addresses.ts';
 import type { Context } from '../runtime/context.ts';
 import { escapeHtml, htmlOf } from '../text.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
+import { answerAddress, mainAddress } from './inbound-addresses.ts';
+import { enqueueMail, type Mail, mailIdOf } from './outgoing.ts';
 
 /** A References header of about 2 KiB; longer ones are cut by servers on the way. */
 const maxReferences = 30;
 
 /** Begins the thread of a new ticket. Without `ourAddress` it is answered from the workspace's main one. */
-export function startMailThread(ctx: Context, conversation: ConversationRecord, thread: { customerAddress: string; ourAddress?: string | undefined; subjectKey: string; mailHost: string }): void {
+export function startMailThread(
+  ctx: Context,
+  conversation: ConversationRecord,
+  thread: { customerAddress: string; ourAddress?: string | undefined; subjectKey: string; mailHost: string },
+): void {
   const { customerAddress, ourAddress = mainAddress(ctx, thread.mailHost), subjectKey } = thread;
   insertMailThread(ctx.db, { conversationId: conversation.id, customerAddress, ourAddress, subjectKey });
   addParticipants(ctx.db, conversation.id, [customerAddress]);
@@ -32,15 +42,30 @@ export function deliveryOf(ctx: Context, conversation: ConversationRecord): Mess
 }
 
 /** How an agent's message goes out as a mail: from where, and to whom beside the customer. Null when nothing is sent. */
-export function envelopeOf(ctx: Context, conversation: ConversationRecord, sending: { agent: AgentRecord; isCopied: boolean; mailHost: string }): MessageMail | null {
+export function envelopeOf(
+  ctx: Context,
+  conversation: ConversationRecord,
+  sending: { agent: AgentRecord; isCopied: boolean; mailHost: string },
+): MessageMail | null {
   const thread = conversation.channel === 'ticket' ? findMailThread(ctx.db, conversation.id) : undefined;
   if (thread === undefined) return null;
-  const copiedTo = sending.isCopied ? conversation.copiedTo.filter((address) => findSuppression(ctx.db, address) === undefined) : [];
-  return { from: { address: answerAddress(ctx, thread.ourAddress, sending.mailHost), name: sending.agent.name }, copiedTo, authentication: null };
+  const copiedTo = sending.isCopied
+    ? conversation.copiedTo.filter((address) => findSuppression(ctx.db, address) === undefined)
+    : [];
+  return {
+    from: { address: answerAddress(ctx, thread.ourAddress, sending.mailHost), name: sending.agent.name },
+    copiedTo,
+    authentication: null,
+  };
 }
 
 /** Queues an agent's message as a mail to the ticket's customer, and to each of whom it is copied to. */
-export function mailToCustomer(ctx: Context, conversation: ConversationRecord, message: MessageRecord, options: { agent: AgentRecord }): void {
+export function mailToCustomer(
+  ctx: Context,
+  conversation: ConversationRecord,
+  message: MessageRecord,
+  options: { agent: AgentRecord },
+): void {
   const thread = findMailThread(ctx.db, conversation.id);
   if (thread === undefined || message.mail === null) throw new Error(`ticket ${conversation.id} has nobody to mail to`);
   const { copiedTo: cc } = message.mail;
@@ -63,7 +88,8 @@ export function mailToCustomer(ctx: Context, conversation: ConversationRecord, m
   // The first to somebody who has written nothing, neither by mail nor in the widget.
   const purpose = exchanged.length === 0 && conversation.lastCustomerMessageAt === null ? 'unasked' : 'answer';
   const outboxId = enqueueMail(ctx, mail, { purpose, subjectId: message.id });
-  for (const to of cc) enqueueMail(ctx, { ...mail, to, copyOf: { id: outboxId, to: mail.to } }, { purpose, subjectId: message.id });
+  for (const to of cc)
+    enqueueMail(ctx, { ...mail, to, copyOf: { id: outboxId, to: mail.to } }, { purpose, subjectId: message.id });
   insertMail(ctx.db, {
     mailId: mailIdOf(outboxId, from),
     direction: 'out',
@@ -88,6 +114,8 @@ function textOf(message: MessageRecord): string {
 }
 
 function htmlPartOf(message: MessageRecord): string {
-  const files = message.attachments.map(({ url, name }) => `<li><a href="${escapeHtml(url)}">${escapeHtml(name ?? url)}</a></li>`);
+  const files = message.attachments.map(
+    ({ url, name }) => `<li><a href="${escapeHtml(url)}">${escapeHtml(name ?? url)}</a></li>`,
+  );
   return files.length === 0 ? htmlOf(message.body) : `${htmlOf(message.body)}<ul>${files.join('')}</ul>`;
 }

@@ -4,17 +4,39 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, type Stats } from 'node:fs';
-import { chmod, copyFile, lstat, mkdir, readdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  copyFile,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  statfs,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { Database, isDuplicate, syncFile, syncFolder } from '../../store/database.ts';
-import { placeKinds } from '../../store/directory/places.ts';
 import { deleteReservations, directoryWorkspaces } from '../../store/directory/directory.ts';
+import { placeKinds } from '../../store/directory/places.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { sealedPlaces } from '../../store/workspace/sealed-secrets.ts';
 import { findWorkspace } from '../../store/workspace/workspaces.ts';
 import type { SecretBox } from '../../workers/secrets/secret-box.ts';
-import { directoryPath, type Finding, secretsKeyName, verifyAgreement, verifyDirectory, verifyWorkspace, workspaceIdsIn, type WorkspaceCounts, workspacePath } from './soundness.ts';
+import {
+  directoryPath,
+  type Finding,
+  secretsKeyName,
+  verifyAgreement,
+  verifyDirectory,
+  verifyWorkspace,
+  type WorkspaceCounts,
+  workspaceIdsIn,
+  workspacePath,
+} from './soundness.ts';
 
 export interface BackupFile {
   /** Below the backup's folder, with slashes. */
@@ -75,10 +97,21 @@ export async function backup(options: BackupOptions): Promise<{ manifest: Manife
   await rm(part, { recursive: true, force: true });
   await mkdir(join(part, 'workspaces'), { recursive: true, mode: 0o700 });
   await requireRoom(options, part);
-  const { workspaces, findings } = options.workspaceId === undefined ? await copyAll(options, part) : await copyOne(options, part, options.workspaceId);
+  const { workspaces, findings } =
+    options.workspaceId === undefined
+      ? await copyAll(options, part)
+      : await copyOne(options, part, options.workspaceId);
   const files = await listFiles(part, (share) => options.onProgress(share, 'checking'));
   const { program, madeAt, secretsElsewhere } = options;
-  const manifest: Manifest = { format: formatVersion, scope: options.workspaceId === undefined ? 'all' : 'workspace', program, madeAt, workspaces, secretsElsewhere, files };
+  const manifest: Manifest = {
+    format: formatVersion,
+    scope: options.workspaceId === undefined ? 'all' : 'workspace',
+    program,
+    madeAt,
+    workspaces,
+    secretsElsewhere,
+    files,
+  };
   await writeFile(join(part, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
   syncFile(join(part, manifestName));
   syncFolder(part);
@@ -93,14 +126,20 @@ export async function readBackup(from: string, onProgress: (share: number) => vo
   try {
     manifest = JSON.parse(await readFile(join(from, manifestName), 'utf8')) as Manifest;
   } catch (cause) {
-    throw new BackupUnusable(`${from} is no backup, or one that was not finished: its ${manifestName} cannot be read`, { cause });
+    throw new BackupUnusable(`${from} is no backup, or one that was not finished: its ${manifestName} cannot be read`, {
+      cause,
+    });
   }
-  if (manifest.format !== formatVersion) throw new BackupUnusable(`${from} is of format ${manifest.format}, this program knows ${formatVersion}: install a newer one`);
+  if (manifest.format !== formatVersion)
+    throw new BackupUnusable(
+      `${from} is of format ${manifest.format}, this program knows ${formatVersion}: install a newer one`,
+    );
   const allBytes = manifest.files.reduce((sum, { bytes }) => sum + bytes, 1);
   let doneBytes = 0;
   for (const { path, bytes, sha256 } of manifest.files) {
     // A manifest is a file like any other: it names nothing outside of its folder.
-    if (relative(from, resolve(from, path)).startsWith('..')) throw new BackupUnusable(`${from} names a file outside of it`);
+    if (relative(from, resolve(from, path)).startsWith('..'))
+      throw new BackupUnusable(`${from} names a file outside of it`);
     const found = await hashOf(join(from, path)).catch(() => undefined);
     if (found !== sha256) throw new BackupUnusable(`${join(from, path)} is not as it was written`);
     doneBytes += bytes;
@@ -111,31 +150,51 @@ export async function readBackup(from: string, onProgress: (share: number) => vo
 
 /** Before anything is copied: a backup that fills the disk takes from the service what it is to protect. */
 async function requireRoom({ dataDir, to, workspaceId, reserveBytes }: BackupOptions, part: string): Promise<void> {
-  const sizeOf = (path: string): Promise<number> => stat(path).then(({ size }) => size, () => 0);
-  const databases = workspaceId === undefined ? [directoryPath(dataDir), ...workspaceIdsIn(dataDir).map((id) => workspacePath(dataDir, id))] : [workspacePath(dataDir, workspaceId)];
+  const sizeOf = (path: string): Promise<number> =>
+    stat(path).then(
+      ({ size }) => size,
+      () => 0,
+    );
+  const databases =
+    workspaceId === undefined
+      ? [directoryPath(dataDir), ...workspaceIdsIn(dataDir).map((id) => workspacePath(dataDir, id))]
+      : [workspacePath(dataDir, workspaceId)];
   const others = await othersIn(dataDir, { except: resolve(to), only: workspaceId });
   let bytes = 0;
-  for (const path of [...databases.flatMap((database) => [database, `${database}-wal`]), ...others.map((path) => join(dataDir, path))]) bytes += await sizeOf(path);
+  for (const path of [
+    ...databases.flatMap((database) => [database, `${database}-wal`]),
+    ...others.map((path) => join(dataDir, path)),
+  ])
+    bytes += await sizeOf(path);
   const { bavail, bsize } = await statfs(part);
   const kept = (await stat(part)).dev === (await stat(dataDir)).dev ? reserveBytes : 0;
   if (bavail * bsize >= bytes + kept) return;
   await rm(part, { recursive: true });
   const inMb = (size: number): string => `${(size / 1e6).toFixed(1)} MB`;
-  throw new BackupUnusable(`${dirname(to)} has ${inMb(bavail * bsize)} free: the backup may take ${inMb(bytes)}${kept === 0 ? '' : `, and ${inMb(kept)} stay free for the service (DISK_RESERVE_BYTES)`}`);
+  throw new BackupUnusable(
+    `${dirname(to)} has ${inMb(bavail * bsize)} free: the backup may take ${inMb(bytes)}${kept === 0 ? '' : `, and ${inMb(kept)} stay free for the service (DISK_RESERVE_BYTES)`}`,
+  );
 }
 
-async function copyAll(options: BackupOptions, part: string): Promise<{ workspaces: BackedUpWorkspace[]; findings: Finding[] }> {
+async function copyAll(
+  options: BackupOptions,
+  part: string,
+): Promise<{ workspaces: BackedUpWorkspace[]; findings: Finding[] }> {
   const { dataDir, onProgress } = options;
   if (!existsSync(directoryPath(dataDir))) throw new BackupUnusable(`there is no data in ${dataDir}`);
   await copyDatabase(directoryPath(dataDir), directoryPath(part), () => {});
   // What came to be since is in the next backup.
   const directory = Database.openWriter(directoryPath(part), directoryMigrations);
-  const ids = directoryWorkspaces(directory).filter(({ reservedAt }) => reservedAt === null).map(({ id }) => id);
+  const ids = directoryWorkspaces(directory)
+    .filter(({ reservedAt }) => reservedAt === null)
+    .map(({ id }) => id);
   const workspaces: BackedUpWorkspace[] = [];
   const findings: Finding[] = [];
   try {
     for (const [index, workspaceId] of ids.entries()) {
-      const copied = await copyWorkspace(options, part, workspaceId, (share) => onProgress((index + share) / ids.length, `workspace ${workspaceId}`));
+      const copied = await copyWorkspace(options, part, workspaceId, (share) =>
+        onProgress((index + share) / ids.length, `workspace ${workspaceId}`),
+      );
       findings.push(...copied.findings);
       if (copied.workspace !== undefined) workspaces.push(copied.workspace);
     }
@@ -146,7 +205,11 @@ async function copyAll(options: BackupOptions, part: string): Promise<{ workspac
     directory.commit();
   } catch (error) {
     // What left one workspace and came to another between the moments of their copies.
-    if (isDuplicate(error)) throw new BackupUnusable('an address or a number went from one workspace to another meanwhile; make the backup again', { cause: error });
+    if (isDuplicate(error))
+      throw new BackupUnusable(
+        'an address or a number went from one workspace to another meanwhile; make the backup again',
+        { cause: error },
+      );
     throw error;
   } finally {
     directory.rollback();
@@ -159,11 +222,19 @@ async function copyAll(options: BackupOptions, part: string): Promise<{ workspac
   return { workspaces, findings };
 }
 
-async function copyOne(options: BackupOptions, part: string, workspaceId: string): Promise<{ workspaces: BackedUpWorkspace[]; findings: Finding[] }> {
+async function copyOne(
+  options: BackupOptions,
+  part: string,
+  workspaceId: string,
+): Promise<{ workspaces: BackedUpWorkspace[]; findings: Finding[] }> {
   const { dataDir, reseal } = options;
-  if (!existsSync(workspacePath(dataDir, workspaceId))) throw new BackupUnusable(`${dataDir} holds no workspace ${workspaceId}`);
-  const { workspace, findings } = await copyWorkspace(options, part, workspaceId, (share) => options.onProgress(share, `workspace ${workspaceId}`));
-  if (workspace === undefined) throw new BackupUnusable(`workspace ${workspaceId} cannot be copied: ${findings[0]?.fault ?? 'it is damaged'}`);
+  if (!existsSync(workspacePath(dataDir, workspaceId)))
+    throw new BackupUnusable(`${dataDir} holds no workspace ${workspaceId}`);
+  const { workspace, findings } = await copyWorkspace(options, part, workspaceId, (share) =>
+    options.onProgress(share, `workspace ${workspaceId}`),
+  );
+  if (workspace === undefined)
+    throw new BackupUnusable(`workspace ${workspaceId} cannot be copied: ${findings[0]?.fault ?? 'it is damaged'}`);
   if (reseal !== undefined) {
     resealSecrets(workspacePath(part, workspaceId), { workspaceId, from: reseal.from, to: reseal.to });
     await writeFile(join(part, secretsKeyName), `${reseal.key}\n`, { mode: 0o600 });
@@ -172,7 +243,12 @@ async function copyOne(options: BackupOptions, part: string, workspaceId: string
   return { workspaces: [workspace], findings };
 }
 
-async function copyWorkspace(options: BackupOptions, part: string, workspaceId: string, onProgress: (share: number) => void): Promise<{ workspace: BackedUpWorkspace | undefined; findings: Finding[] }> {
+async function copyWorkspace(
+  options: BackupOptions,
+  part: string,
+  workspaceId: string,
+  onProgress: (share: number) => void,
+): Promise<{ workspace: BackedUpWorkspace | undefined; findings: Finding[] }> {
   const where = `workspaces/${workspaceId}.db`;
   const copy = workspacePath(part, workspaceId);
   try {
@@ -182,14 +258,27 @@ async function copyWorkspace(options: BackupOptions, part: string, workspaceId: 
     settle(copy);
   } catch (error) {
     await rm(copy, { force: true });
-    return { workspace: undefined, findings: [{ where, rule: 'the file can be copied', fault: error instanceof Error ? error.message : String(error) }] };
+    return {
+      workspace: undefined,
+      findings: [
+        { where, rule: 'the file can be copied', fault: error instanceof Error ? error.message : String(error) },
+      ],
+    };
   }
   const { findings, counts } = verifyWorkspace(copy, workspaceId);
   const db = Database.openReader(copy);
   try {
     const workspace = counts === undefined ? undefined : findWorkspace(db);
-    if (workspace === undefined || counts === undefined) return { workspace: undefined, findings: findings.length > 0 ? findings : [{ where, rule: 'the file holds one workspace', fault: 'it holds none' }] };
-    return { workspace: { id: workspaceId, name: workspace.name, subdomain: workspace.subdomain, ...counts }, findings };
+    if (workspace === undefined || counts === undefined)
+      return {
+        workspace: undefined,
+        findings:
+          findings.length > 0 ? findings : [{ where, rule: 'the file holds one workspace', fault: 'it holds none' }],
+      };
+    return {
+      workspace: { id: workspaceId, name: workspace.name, subdomain: workspace.subdomain, ...counts },
+      findings,
+    };
   } finally {
     db.close();
   }
@@ -231,7 +320,14 @@ export function resealSecrets(path: string, move: { workspaceId: string; from: S
   try {
     for (const place of sealedPlaces) {
       for (const { key, sealed, about } of place.all(db)) {
-        place.put(db, key, move.to.seal(move.from.open(sealed, about.replace('*', move.workspaceId)), about.replace('*', move.workspaceId)));
+        place.put(
+          db,
+          key,
+          move.to.seal(
+            move.from.open(sealed, about.replace('*', move.workspaceId)),
+            about.replace('*', move.workspaceId),
+          ),
+        );
       }
     }
     db.commit();
@@ -243,7 +339,11 @@ export function resealSecrets(path: string, move: { workspaceId: string; from: S
 }
 
 /** Whatever else is in the data folder: secrets, uploads, mail that was written. With `only`, what lies in folders of that workspace's name. */
-async function copyOthers(dataDir: string, part: string, options: { except: string; only: string | undefined }): Promise<void> {
+async function copyOthers(
+  dataDir: string,
+  part: string,
+  options: { except: string; only: string | undefined },
+): Promise<void> {
   for (const path of await othersIn(dataDir, options)) {
     const target = join(part, path);
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
@@ -261,13 +361,17 @@ async function copyOthers(dataDir: string, part: string, options: { except: stri
 }
 
 /** Paths below the data folder of all that is no database. */
-export async function othersIn(dataDir: string, options: { except?: string; only: string | undefined }): Promise<string[]> {
+export async function othersIn(
+  dataDir: string,
+  options: { except?: string; only: string | undefined },
+): Promise<string[]> {
   const found: string[] = [];
   const visit = async (folder: string): Promise<void> => {
     for (const entry of await readdir(join(dataDir, folder), { withFileTypes: true })) {
       const path = join(folder, entry.name);
       const full = join(dataDir, path);
-      if ((folder === '' && notCopied.test(entry.name)) || entry.name.endsWith('.part') || full === options.except) continue;
+      if ((folder === '' && notCopied.test(entry.name)) || entry.name.endsWith('.part') || full === options.except)
+        continue;
       if (entry.isDirectory()) {
         // A backup that was put into the data folder is not copied into the next one.
         if (!existsSync(join(full, manifestName))) await visit(path);

@@ -4,18 +4,25 @@
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
-import { insertAudit } from '../../store/runtime/audit.ts';
 import { Database, removeDatabase, syncFolder } from '../../store/database.ts';
+import { insertOperatorAudit } from '../../store/directory/operator-audit.ts';
 import { placeKinds } from '../../store/directory/places.ts';
-import { activeNumbers, eraseContact, type Erased, sentIds, sentTo, uploadsOf } from '../../store/operations/erasure.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
+import {
+  activeNumbers,
+  type Erased,
+  eraseContact,
+  sentIds,
+  sentTo,
+  uploadsOf,
+} from '../../store/operations/erasure.ts';
+import { insertAudit } from '../../store/runtime/audit.ts';
 import { insertOutbox, type OutboxRow } from '../../store/runtime/outbox.ts';
-import { insertOperatorAudit } from '../../store/directory/operator-audit.ts';
-import { othersIn } from './backup.ts';
 import type { Ids } from '../runtime/ids.ts';
-import { directoryPath, workspacePath } from './soundness.ts';
 import { removeObjectKind } from '../workspace/uploads.ts';
+import { othersIn } from './backup.ts';
+import { directoryPath, workspacePath } from './soundness.ts';
 
 export interface ErasureOptions {
   readonly dataDir: string;
@@ -40,10 +47,25 @@ export async function eraseContactOf(options: ErasureOptions, contactId: string)
     db.begin();
     const erased = eraseContact(db, { contactId, at });
     if (!options.areUploadsHere) for (const key of keys) insertOutbox(db, removalOf(key, options));
-    insertAudit(db, { id: ids.uuid(), actorAgentId: null, action: 'contact.erased', targetKind: 'contact', targetId: contactId, before: null, after: null, context: JSON.stringify(erased), createdAt: at });
+    insertAudit(db, {
+      id: ids.uuid(),
+      actorAgentId: null,
+      action: 'contact.erased',
+      targetKind: 'contact',
+      targetId: contactId,
+      before: null,
+      after: null,
+      context: JSON.stringify(erased),
+      createdAt: at,
+    });
     db.commit();
     db.compact();
-    note(options, { action: 'contact.erased', targetKind: 'contact', targetId: contactId, context: { workspaceId, ...erased } });
+    note(options, {
+      action: 'contact.erased',
+      targetKind: 'contact',
+      targetId: contactId,
+      context: { workspaceId, ...erased },
+    });
     return erased;
   } finally {
     db.rollback();
@@ -85,7 +107,10 @@ export async function eraseWorkspace(options: ErasureOptions): Promise<void> {
   note(options, { action: 'workspace.erased', targetKind: 'workspace', targetId: workspaceId, context: null });
 }
 
-function note({ dataDir, at, ids }: ErasureOptions, entry: Pick<Parameters<typeof insertOperatorAudit>[1], 'action' | 'targetKind' | 'targetId' | 'context'>): void {
+function note(
+  { dataDir, at, ids }: ErasureOptions,
+  entry: Pick<Parameters<typeof insertOperatorAudit>[1], 'action' | 'targetKind' | 'targetId' | 'context'>,
+): void {
   const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
   try {
     insertOperatorAudit(directory, { id: ids.uuid(), ...entry, createdAt: at });
@@ -96,11 +121,27 @@ function note({ dataDir, at, ids }: ErasureOptions, entry: Pick<Parameters<typeo
 
 /** An upload's address ends with its key, which begins with the workspace's id. */
 function keysOf(workspaceId: string, urls: readonly string[]): ReadonlySet<string> {
-  return new Set(urls.flatMap((url) => url.split('?')[0]?.match(new RegExp(`${workspaceId}/.+$`))?.[0] ?? []).map((path) => decodeURIComponent(path)));
+  return new Set(
+    urls
+      .flatMap((url) => url.split('?')[0]?.match(new RegExp(`${workspaceId}/.+$`))?.[0] ?? [])
+      .map((path) => decodeURIComponent(path)),
+  );
 }
 
 function removalOf(key: string, { ids, at }: ErasureOptions): OutboxRow {
-  return { id: ids.uuid(), kind: removeObjectKind, target: key, subjectId: null, payload: JSON.stringify({ key }), state: 'queued', attempts: 0, nextAt: at, lastAnswer: null, createdAt: at, settledAt: null };
+  return {
+    id: ids.uuid(),
+    kind: removeObjectKind,
+    target: key,
+    subjectId: null,
+    payload: JSON.stringify({ key }),
+    state: 'queued',
+    attempts: 0,
+    nextAt: at,
+    lastAnswer: null,
+    createdAt: at,
+    settledAt: null,
+  };
 }
 
 async function removeUploads({ dataDir, workspaceId }: ErasureOptions, wanted: ReadonlySet<string>): Promise<void> {
@@ -116,18 +157,26 @@ const outboxFolder = 'outbox';
 const outboxKinds = ['eml', 'sms', 'call'];
 
 /** Those that are known by id, and those older ones that say that they are for the contact. */
-async function removeSent({ dataDir, workspaceId }: ErasureOptions, { ids, addresses }: { ids: readonly string[]; addresses: readonly string[] }): Promise<void> {
+async function removeSent(
+  { dataDir, workspaceId }: ErasureOptions,
+  { ids, addresses }: { ids: readonly string[]; addresses: readonly string[] },
+): Promise<void> {
   removeStray(dataDir, ids);
   for (const path of await othersIn(dataDir, { only: workspaceId })) {
     if (!path.startsWith(outboxFolder + sep)) continue;
     const isKnown = ids.includes(basename(path).split('.')[0] ?? '');
-    if (isKnown || recipientsOf(readFileSync(join(dataDir, path), 'utf8')).some((recipient) => addresses.includes(recipient))) rmSync(join(dataDir, path), { force: true });
+    if (
+      isKnown ||
+      recipientsOf(readFileSync(join(dataDir, path), 'utf8')).some((recipient) => addresses.includes(recipient))
+    )
+      rmSync(join(dataDir, path), { force: true });
   }
 }
 
 /** Their names did not always tell whose they are. */
 function removeStray(dataDir: string, ids: readonly string[]): void {
-  for (const id of ids) for (const kind of outboxKinds) rmSync(join(dataDir, outboxFolder, `${id}.${kind}`), { force: true });
+  for (const id of ids)
+    for (const kind of outboxKinds) rmSync(join(dataDir, outboxFolder, `${id}.${kind}`), { force: true });
 }
 
 function sentIdsIn(path: string): string[] {

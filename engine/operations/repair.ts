@@ -3,15 +3,30 @@
 
 import { existsSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Database, DatabaseUnusable, isDuplicate, isStorageFailure, removeDatabase, syncFolder } from '../../store/database.ts';
-import { placeKinds } from '../../store/directory/places.ts';
+import {
+  Database,
+  DatabaseUnusable,
+  isDuplicate,
+  isStorageFailure,
+  removeDatabase,
+  syncFolder,
+} from '../../store/database.ts';
 import { directoryWorkspaces } from '../../store/directory/directory.ts';
+import { insertOperatorAudit } from '../../store/directory/operator-audit.ts';
+import { placeKinds } from '../../store/directory/places.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
-import { insertOperatorAudit } from '../../store/directory/operator-audit.ts';
-import { bringIntoAgreement, settle } from './backup.ts';
 import type { Ids } from '../runtime/ids.ts';
-import { directoryPath, type Finding, madeWorkspaceIdsIn, verifyAgreement, verifyDirectory, workspaceIdsIn, workspacePath } from './soundness.ts';
+import { bringIntoAgreement, settle } from './backup.ts';
+import {
+  directoryPath,
+  type Finding,
+  madeWorkspaceIdsIn,
+  verifyAgreement,
+  verifyDirectory,
+  workspaceIdsIn,
+  workspacePath,
+} from './soundness.ts';
 
 export interface RepairOptions {
   readonly dataDir: string;
@@ -39,7 +54,9 @@ export function repairDirectory(options: RepairOptions): Repaired {
   const { dataDir } = options;
   const path = directoryPath(dataDir);
   const isThere = existsSync(path);
-  const isSound = isThere && verifyDirectory(path).every(({ rule }) => rule !== 'the file is sound' && rule !== 'the file can be read');
+  const isSound =
+    isThere &&
+    verifyDirectory(path).every(({ rule }) => rule !== 'the file is sound' && rule !== 'the file can be read');
   const work = isSound ? path : `${path}.part`;
   if (!isSound) removeDatabase(work);
   const findings: Finding[] = [];
@@ -58,7 +75,8 @@ export function repairDirectory(options: RepairOptions): Repaired {
   if (!isSound) {
     if (isThere) {
       setAside = `${path}.damaged`;
-      for (const suffix of ['', '-wal', '-shm']) if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${setAside}${suffix}`);
+      for (const suffix of ['', '-wal', '-shm'])
+        if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${setAside}${suffix}`);
     }
     renameSync(work, path);
     syncFolder(dirname(path));
@@ -68,7 +86,11 @@ export function repairDirectory(options: RepairOptions): Repaired {
   return { ...result, isNew: !isSound, setAside, findings };
 }
 
-function takeAll(directory: Database, { dataDir, at, ids, forgetMissing }: RepairOptions, findings: Finding[]): { known: number; corrected: string[]; missing: string[] } {
+function takeAll(
+  directory: Database,
+  { dataDir, at, ids, forgetMissing }: RepairOptions,
+  findings: Finding[],
+): { known: number; corrected: string[]; missing: string[] } {
   const corrected: string[] = [];
   for (const workspaceId of madeWorkspaceIdsIn(dataDir)) {
     directory.savepoint();
@@ -79,7 +101,14 @@ function takeAll(directory: Database, { dataDir, at, ids, forgetMissing }: Repai
       bringIntoAgreement(directory, dataDir, workspaceId);
       if (placesOf(directory, workspaceId) !== before) {
         corrected.push(workspaceId);
-        insertOperatorAudit(directory, { id: ids.uuid(), action: 'workspace.repaired', targetKind: 'workspace', targetId: workspaceId, context: null, createdAt: at });
+        insertOperatorAudit(directory, {
+          id: ids.uuid(),
+          action: 'workspace.repaired',
+          targetKind: 'workspace',
+          targetId: workspaceId,
+          context: null,
+          createdAt: at,
+        });
       }
       directory.release();
     } catch (error) {
@@ -88,19 +117,31 @@ function takeAll(directory: Database, { dataDir, at, ids, forgetMissing }: Repai
     }
   }
   const files = new Set(workspaceIdsIn(dataDir));
-  const missing = directoryWorkspaces(directory).filter(({ id, reservedAt }) => reservedAt === null && !files.has(id)).map(({ id }) => id);
-  if (forgetMissing) for (const workspaceId of missing) for (const kind of placeKinds) kind.giveUp(directory, workspaceId);
+  const missing = directoryWorkspaces(directory)
+    .filter(({ id, reservedAt }) => reservedAt === null && !files.has(id))
+    .map(({ id }) => id);
+  if (forgetMissing)
+    for (const workspaceId of missing) for (const kind of placeKinds) kind.giveUp(directory, workspaceId);
   return { known: directoryWorkspaces(directory).length, corrected, missing };
 }
 
 /** Every place of it, as text. */
 function placesOf(directory: Database, workspaceId: string): string {
-  return placeKinds.flatMap((kind) => kind.ofDirectory(directory, workspaceId).map(({ text }) => text).sort()).join('\n');
+  return placeKinds
+    .flatMap((kind) =>
+      kind
+        .ofDirectory(directory, workspaceId)
+        .map(({ text }) => text)
+        .sort(),
+    )
+    .join('\n');
 }
 
 /** Anything else is a bug. */
 function faultOf(error: unknown): string {
-  if (isDuplicate(error)) return 'another workspace has its subdomain, a domain, a number, or the address of one of its agents: is it a copy of that one? switchboard restore --as makes copies with places of their own';
-  if (error instanceof DatabaseUnusable || isStorageFailure(error)) return error instanceof Error ? error.message : String(error);
+  if (isDuplicate(error))
+    return 'another workspace has its subdomain, a domain, a number, or the address of one of its agents: is it a copy of that one? switchboard restore --as makes copies with places of their own';
+  if (error instanceof DatabaseUnusable || isStorageFailure(error))
+    return error instanceof Error ? error.message : String(error);
   throw error;
 }

@@ -3,20 +3,20 @@
 
 import { chmod, copyFile, mkdir, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { becomeCopy } from '../../store/operations/copied-workspace.ts';
 import { Database, removeDatabase, syncFile, syncFolder } from '../../store/database.ts';
-import { placeKinds } from '../../store/directory/places.ts';
 import { directoryWorkspaces, subdomainTaken } from '../../store/directory/directory.ts';
+import { insertOperatorAudit } from '../../store/directory/operator-audit.ts';
+import { placeKinds } from '../../store/directory/places.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
-import { insertOperatorAudit } from '../../store/directory/operator-audit.ts';
+import { becomeCopy } from '../../store/operations/copied-workspace.ts';
 import type { SecretBox } from '../../workers/secrets/secret-box.ts';
-import { bringIntoAgreement, BackupUnusable, type Manifest, othersIn, resealSecrets, settle } from './backup.ts';
 import { locatorOf } from '../directory/locator.ts';
-import type { Ids } from '../runtime/ids.ts';
-import { directoryPath, workspaceIdsIn, workspacePath } from './soundness.ts';
 import { isReservedName } from '../directory/reserved-names.ts';
+import type { Ids } from '../runtime/ids.ts';
 import { slugOf } from '../text.ts';
+import { BackupUnusable, bringIntoAgreement, type Manifest, othersIn, resealSecrets, settle } from './backup.ts';
+import { directoryPath, workspaceIdsIn, workspacePath } from './soundness.ts';
 
 export interface RestoreOptions {
   readonly from: string;
@@ -49,7 +49,8 @@ export async function restoreAll(options: RestoreOptions): Promise<void> {
     doneBytes += bytes;
     onProgress(doneBytes / allBytes, path);
   }
-  for (const { id } of manifest.workspaces) Database.openWriter(workspacePath(dataDir, id), workspaceMigrations).close();
+  for (const { id } of manifest.workspaces)
+    Database.openWriter(workspacePath(dataDir, id), workspaceMigrations).close();
   withDirectory(dataDir, (directory) => {
     for (const { id } of manifest.workspaces) note(directory, options, id, { from, madeAt: manifest.madeAt });
   });
@@ -68,7 +69,10 @@ export interface OneRestored {
 }
 
 /** Brings one workspace back beside the others. Resolves to its id and subdomain. Rejects with BackupUnusable when its places are taken. */
-export async function restoreWorkspace(options: RestoreOptions, one: OneRestored): Promise<{ workspaceId: string; subdomain: string }> {
+export async function restoreWorkspace(
+  options: RestoreOptions,
+  one: OneRestored,
+): Promise<{ workspaceId: string; subdomain: string }> {
   const { from, dataDir, at } = options;
   const workspaceId = one.as === undefined ? one.workspaceId : options.ids.uuid();
   const path = workspacePath(dataDir, workspaceId);
@@ -81,7 +85,10 @@ export async function restoreWorkspace(options: RestoreOptions, one: OneRestored
     const db = Database.openWriter(part, workspaceMigrations);
     let subdomain: string;
     try {
-      subdomain = one.as === undefined ? subdomainIn(db) : copyAs(db, directory, { ...one, as: one.as, newId: workspaceId, at, mailFrom: options.mailFrom });
+      subdomain =
+        one.as === undefined
+          ? subdomainIn(db)
+          : copyAs(db, directory, { ...one, as: one.as, newId: workspaceId, at, mailFrom: options.mailFrom });
       requireFreePlaces(directory, db, workspaceId);
     } finally {
       db.close();
@@ -98,7 +105,11 @@ export async function restoreWorkspace(options: RestoreOptions, one: OneRestored
       syncFolder(dirname(path));
       directory.begin();
       bringIntoAgreement(directory, dataDir, workspaceId);
-      note(directory, options, workspaceId, { from, madeAt: options.manifest.madeAt, ...(one.as === undefined ? {} : { copyOf: one.workspaceId }) });
+      note(directory, options, workspaceId, {
+        from,
+        madeAt: options.manifest.madeAt,
+        ...(one.as === undefined ? {} : { copyOf: one.workspaceId }),
+      });
       directory.commit();
     });
     return { workspaceId, subdomain };
@@ -117,15 +128,28 @@ function forgetUnknown(directory: Database, dataDir: string): void {
   for (const id of workspaceIdsIn(dataDir)) if (!known.has(id)) removeDatabase(workspacePath(dataDir, id));
 }
 
-function copyAs(db: Database, directory: Database, copy: { workspaceId: string; newId: string; as: string; at: string; mailFrom: string }): string {
+function copyAs(
+  db: Database,
+  directory: Database,
+  copy: { workspaceId: string; newId: string; as: string; at: string; mailFrom: string },
+): string {
   const wanted = slugOf(copy.as);
   let subdomain = wanted;
-  for (let suffix = 2; isReservedName(subdomain, copy.mailFrom) || subdomainTaken(directory, subdomain); suffix += 1) subdomain = `${wanted}-${suffix}`;
+  for (let suffix = 2; isReservedName(subdomain, copy.mailFrom) || subdomainTaken(directory, subdomain); suffix += 1)
+    subdomain = `${wanted}-${suffix}`;
   const locator = locatorOf(copy.newId);
   db.overwriteDeleted();
   db.begin();
   try {
-    becomeCopy(db, { formerId: copy.workspaceId, workspaceId: copy.newId, name: copy.as, subdomain, locator, locatorChars: locator.length, at: copy.at });
+    becomeCopy(db, {
+      formerId: copy.workspaceId,
+      workspaceId: copy.newId,
+      name: copy.as,
+      subdomain,
+      locator,
+      locatorChars: locator.length,
+      at: copy.at,
+    });
     db.commit();
   } finally {
     db.rollback();
@@ -138,12 +162,27 @@ function subdomainIn(db: Database): string {
 }
 
 function requireFreePlaces(directory: Database, db: Database, workspaceId: string): void {
-  const taken = placeKinds.flatMap((kind) => kind.ofWorkspace(db).filter(({ name, text }) => !text.endsWith(' released') && kind.isTaken(directory, workspaceId, name)).map(({ name }) => `${kind.title} ${name}`));
-  if (taken.length > 0) throw new BackupUnusable(`another workspace has its ${taken.join(', its ')}; --as NAME makes a copy with places of its own`);
+  const taken = placeKinds.flatMap((kind) =>
+    kind
+      .ofWorkspace(db)
+      .filter(({ name, text }) => !text.endsWith(' released') && kind.isTaken(directory, workspaceId, name))
+      .map(({ name }) => `${kind.title} ${name}`),
+  );
+  if (taken.length > 0)
+    throw new BackupUnusable(
+      `another workspace has its ${taken.join(', its ')}; --as NAME makes a copy with places of its own`,
+    );
 }
 
 function note(directory: Database, { ids, at }: RestoreOptions, workspaceId: string, context: object): void {
-  insertOperatorAudit(directory, { id: ids.uuid(), action: 'workspace.restored', targetKind: 'workspace', targetId: workspaceId, context, createdAt: at });
+  insertOperatorAudit(directory, {
+    id: ids.uuid(),
+    action: 'workspace.restored',
+    targetKind: 'workspace',
+    targetId: workspaceId,
+    context,
+    createdAt: at,
+  });
 }
 
 function withDirectory(dataDir: string, change: (directory: Database) => void): void {

@@ -8,7 +8,11 @@ import { workspaceIdsIn, workspacePath } from './soundness.ts';
 
 export type Opener = Pick<SecretBox, 'open'>;
 
-export function opens(box: Opener, workspaceId: string, { sealed, about }: Pick<SealedRow, 'sealed' | 'about'>): boolean {
+export function opens(
+  box: Opener,
+  workspaceId: string,
+  { sealed, about }: Pick<SealedRow, 'sealed' | 'about'>,
+): boolean {
   try {
     box.open(sealed, about.replace('*', workspaceId));
     return true;
@@ -18,7 +22,11 @@ export function opens(box: Opener, workspaceId: string, { sealed, about }: Pick<
 }
 
 /** How many secrets the workspace's file holds, and how many of them this key does not open. */
-export function countSealed(db: Database, workspaceId: string, box: Opener | undefined): { sealed: number; unopened: number } {
+export function countSealed(
+  db: Database,
+  workspaceId: string,
+  box: Opener | undefined,
+): { sealed: number; unopened: number } {
   let sealed = 0;
   let unopened = 0;
   for (const row of everySealedSecret(db)) {

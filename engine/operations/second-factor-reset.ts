@@ -2,10 +2,10 @@
 // let in. The caller holds the data folder; the mail about it leaves when the service runs next. Stands in the workspace's log and in the operators'.
 
 import { Database } from '../../store/database.ts';
-import { newestSeq } from '../../store/runtime/events.ts';
+import { insertOperatorAudit } from '../../store/directory/operator-audit.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
-import { insertOperatorAudit } from '../../store/directory/operator-audit.ts';
+import { newestSeq } from '../../store/runtime/events.ts';
 import { systemCaller } from '../runtime/caller.ts';
 import { Context } from '../runtime/context.ts';
 import type { Ids } from '../runtime/ids.ts';
@@ -26,11 +26,22 @@ export function resetSecondFactorsOf({ dataDir, workspaceId, agentId, nowMs, ids
   const db = Database.openWriter(workspacePath(dataDir, workspaceId), workspaceMigrations);
   const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
   try {
-    const ctx = new Context({ workspaceId, ceilings: undefined, db, registry: new Registry(db), ids, lastSeq: newestSeq(db) }, systemCaller, nowMs);
+    const ctx = new Context(
+      { workspaceId, ceilings: undefined, db, registry: new Registry(db), ids, lastSeq: newestSeq(db) },
+      systemCaller,
+      nowMs,
+    );
     db.begin();
     if (!resetSecondFactorsByOperator.handle(ctx, { agentId })) return false;
     db.commit();
-    insertOperatorAudit(directory, { id: ids.uuid(), action: 'agent.second_factors_reset', targetKind: 'agent', targetId: agentId, context: { workspaceId }, createdAt: ctx.at });
+    insertOperatorAudit(directory, {
+      id: ids.uuid(),
+      action: 'agent.second_factors_reset',
+      targetKind: 'agent',
+      targetId: agentId,
+      context: { workspaceId },
+      createdAt: ctx.at,
+    });
     return true;
   } finally {
     db.rollback();

@@ -6,12 +6,12 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database, DatabaseUnusable, isStorageFailure, type Migration } from '../../store/database.ts';
-import { type Place, placeKinds } from '../../store/directory/places.ts';
 import { directoryWorkspaces, reservedWorkspaces } from '../../store/directory/directory.ts';
+import { type Place, placeKinds } from '../../store/directory/places.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
-import { isRebuilding } from '../../store/reports/rebuild.ts';
 import { countsOf, deadlineKinds, outboxKindsIn, workspaceFaults } from '../../store/operations/soundness.ts';
+import { isRebuilding } from '../../store/reports/rebuild.ts';
 import { findWorkspace } from '../../store/workspace/workspaces.ts';
 import { verifyReports } from '../rollups.ts';
 import { deadlineCommands, outboxKindNames } from '../rules.ts';
@@ -45,7 +45,11 @@ export function workspacePath(dataDir: string, workspaceId: string): string {
 /** By their files. */
 export function workspaceIdsIn(dataDir: string): string[] {
   const folder = join(dataDir, folderName);
-  return existsSync(folder) ? readdirSync(folder).flatMap((name) => fileName.exec(name)?.[1] ?? []).sort() : [];
+  return existsSync(folder)
+    ? readdirSync(folder)
+        .flatMap((name) => fileName.exec(name)?.[1] ?? [])
+        .sort()
+    : [];
 }
 
 /** Those of them that have come to be. In the others, which a registration has begun, there is nothing yet; the next start removes what a dead process left of one. */
@@ -85,7 +89,10 @@ function isMade(path: string): boolean {
 }
 
 /** The file itself: pages, indexes, constraints, schema, and every rule of its rows. */
-export function verifyWorkspace(path: string, workspaceId: string): { findings: Finding[]; counts: WorkspaceCounts | undefined } {
+export function verifyWorkspace(
+  path: string,
+  workspaceId: string,
+): { findings: Finding[]; counts: WorkspaceCounts | undefined } {
   let counts: WorkspaceCounts | undefined;
   const findings = verifyFile(path, workspaceMigrations, (db) =>
     db.snapshot(() => {
@@ -95,9 +102,14 @@ export function verifyWorkspace(path: string, workspaceId: string): { findings: 
         ...unknownOf('deadlines', deadlineKinds(db), Object.keys(deadlineCommands)),
         ...unknownOf('outside work', outboxKindsIn(db), outboxKindNames),
       ];
-      const named = workspace !== undefined && workspace.id !== workspaceId ? [{ rule: 'a file is named after its workspace', fault: `it holds ${workspace.id}` }] : [];
+      const named =
+        workspace !== undefined && workspace.id !== workspaceId
+          ? [{ rule: 'a file is named after its workspace', fault: `it holds ${workspace.id}` }]
+          : [];
       // Counted by a deadline after an upgrade, until then not at all.
-      const reports = isRebuilding(db) ? [] : [...verifyReports(db)].map((fault) => ({ rule: 'reports count what is there', fault }));
+      const reports = isRebuilding(db)
+        ? []
+        : [...verifyReports(db)].map((fault) => ({ rule: 'reports count what is there', fault }));
       return [...named, ...known, ...workspaceFaults(db), ...reports];
     }),
   );
@@ -117,7 +129,8 @@ export function verifyAgreement(dataDir: string): Finding[] {
     const ids = new Set(workspaceIdsIn(dataDir));
     const onTheirWay = new Set(reservedWorkspaces(directory).map(({ id }) => id));
     for (const { id } of directoryWorkspaces(directory)) {
-      if (!ids.has(id) && !onTheirWay.has(id)) findings.push({ where: 'directory.db', rule: 'every workspace has its file', fault: `${id} has none` });
+      if (!ids.has(id) && !onTheirWay.has(id))
+        findings.push({ where: 'directory.db', rule: 'every workspace has its file', fault: `${id} has none` });
     }
     for (const workspaceId of ids) {
       if (onTheirWay.has(workspaceId)) continue;
@@ -144,7 +157,9 @@ function disagreements(directory: Database, dataDir: string, workspaceId: string
       const rule = `directory.db knows every ${kind.title}, and no other`;
       const faultsOf = (places: readonly Place[], others: readonly Place[], told: string): Finding[] => {
         const known = new Set(others.map(({ text }) => text));
-        return places.filter(({ text, ownerId }) => !known.has(text) && !onTheirWay.has(ownerId)).map(({ text }) => ({ where: `workspace ${workspaceId}`, rule, fault: `${told} ${text}` }));
+        return places
+          .filter(({ text, ownerId }) => !known.has(text) && !onTheirWay.has(ownerId))
+          .map(({ text }) => ({ where: `workspace ${workspaceId}`, rule, fault: `${told} ${text}` }));
       };
       return [...faultsOf(here, there, 'it does not know'), ...faultsOf(there, here, 'it alone knows')];
     });
@@ -156,7 +171,11 @@ function disagreements(directory: Database, dataDir: string, workspaceId: string
   }
 }
 
-function verifyFile(path: string, migrations: readonly Migration[], ask: (db: Database) => { rule: string; fault: string }[]): Finding[] {
+function verifyFile(
+  path: string,
+  migrations: readonly Migration[],
+  ask: (db: Database) => { rule: string; fault: string }[],
+): Finding[] {
   const where = path.split('/').slice(-2).join('/');
   let db: Database | undefined;
   try {
@@ -164,8 +183,18 @@ function verifyFile(path: string, migrations: readonly Migration[], ask: (db: Da
     const faults = db.integrityFaults().map((fault) => ({ rule: 'the file is sound', fault }));
     if (faults.length > 0) return faults.map((fault) => ({ where, ...fault }));
     const newest = migrations.at(-1)?.version ?? 0;
-    if (db.version !== newest) return [{ where, rule: 'its schema is the program\'s', fault: `it is version ${db.version}, the program's is ${newest}` }];
-    const schema = differences(db.schema(), schemaOf(migrations)).map((fault) => ({ rule: 'its schema is the program\'s', fault }));
+    if (db.version !== newest)
+      return [
+        {
+          where,
+          rule: "its schema is the program's",
+          fault: `it is version ${db.version}, the program's is ${newest}`,
+        },
+      ];
+    const schema = differences(db.schema(), schemaOf(migrations)).map((fault) => ({
+      rule: "its schema is the program's",
+      fault,
+    }));
     const names = db.foreignKeyFaults().map((fault) => ({ rule: 'what a row names is there', fault }));
     return [...schema, ...names, ...(schema.length > 0 ? [] : ask(db))].map((fault) => ({ where, ...fault }));
   } catch (error) {
@@ -195,9 +224,18 @@ function schemaOf(migrations: readonly Migration[]): ReadonlySet<string> {
 }
 
 function differences(has: ReadonlySet<string>, must: ReadonlySet<string>): string[] {
-  return [...[...must].filter((one) => !has.has(one)).map((one) => `it lacks ${one}`), ...[...has].filter((one) => !must.has(one)).map((one) => `it has ${one}`)];
+  return [
+    ...[...must].filter((one) => !has.has(one)).map((one) => `it lacks ${one}`),
+    ...[...has].filter((one) => !must.has(one)).map((one) => `it has ${one}`),
+  ];
 }
 
-function unknownOf(what: string, present: readonly string[], known: readonly string[]): { rule: string; fault: string }[] {
-  return present.filter((kind) => !known.includes(kind)).map((kind) => ({ rule: `${what} are of kinds that the program knows`, fault: kind }));
+function unknownOf(
+  what: string,
+  present: readonly string[],
+  known: readonly string[],
+): { rule: string; fault: string }[] {
+  return present
+    .filter((kind) => !known.includes(kind))
+    .map((kind) => ({ rule: `${what} are of kinds that the program knows`, fault: kind }));
 }

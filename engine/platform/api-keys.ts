@@ -1,17 +1,25 @@
 // API keys: made by an admin, shown once, kept as a hash, held against the roster of each moment. A key acts as the admin who made it,
 // within its scopes, and ends with it. The text names its workspace, so that one look-up finds its row. Decisions 4.21.
 
-import { type ApiKeyRecord, apiKeysOf, findApiKey, findApiKeyByHash, insertApiKey, liveApiKeys, updateApiKey } from '../../store/platform/api-keys.ts';
-import { requireAdmin } from '../workspace/access.ts';
-import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
+import {
+  type ApiKeyRecord,
+  apiKeysOf,
+  findApiKey,
+  findApiKeyByHash,
+  insertApiKey,
+  liveApiKeys,
+  updateApiKey,
+} from '../../store/platform/api-keys.ts';
+import { hashOf, locatorOf, workspaceIdIn } from '../directory/locator.ts';
 import { refuse } from '../errors.ts';
 import { oneLine } from '../lines.ts';
-import { hashOf, locatorOf, workspaceIdIn } from '../directory/locator.ts';
-import { isActive, theRoster } from '../workspace/roster.ts';
+import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
+import { type Grant, type GrantedScope, scopes } from '../rights/scopes.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
-import { type Grant, type GrantedScope, scopes } from '../rights/scopes.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import { isActive, theRoster } from '../workspace/roster.ts';
 import { tellingOfPaused } from './webhook-notices.ts';
 
 export interface ApiKeyView {
@@ -38,33 +46,48 @@ const usedEveryMs = 60_000;
 const apiKeyKind: ActorKind<ApiKeyRecord> = { name: 'apiKey', load: findApiKeyByHash };
 
 /** The text is in the answer and nowhere else. Refuses admin_required, semantic_error when there are too many. */
-export const createApiKey = command('apiKey.create', (ctx, params: { name: string; scopes: readonly GrantedScope[]; mode: 'live' | 'test'; origin?: Origin }): ApiKeyView & { key: string } => {
-  const admin = requireAdmin(ctx);
-  if (liveApiKeys(ctx.db).length >= maxKeys) refuse('semantic_error', { message: `A workspace may have ${maxKeys} keys. Delete one that is no longer used.`, detail: { maxKeys } });
-  const prefix = `sk_${params.mode}_${ctx.ids.secret(shownBytes)}`;
-  const key = `${prefix}${locatorOf(ctx.workspaceId)}${ctx.ids.secret(secretBytes)}`;
-  const record: ApiKeyRecord = {
-    id: ctx.ids.uuid(),
-    name: params.name,
-    prefix,
-    hash: hashOf(key),
-    scopes: [...new Set(params.scopes)],
-    mode: params.mode,
-    createdByAgentId: admin.id,
-    createdAt: ctx.at,
-    lastUsedAt: null,
-    revokedAt: null,
-  };
-  insertApiKey(ctx.db, record);
-  ctx.audit({ action: 'api_key.created', targetKind: 'api_key', targetId: record.id, after: viewOf(record) });
-  mailAccountNotice(ctx, admin, {
-    subject: 'An API key was made in your name',
-    text: [`The API key ${named(record)} acts as you. It may:`, mayOf(record), 'It goes on until it is revoked, also when you sign out or choose a new password.'].join('\n\n'),
-    origin: params.origin,
-    advice: 'If this was not you, revoke it under Settings, API keys, and choose a new password with "Forgot it?" on the sign-in page.',
-  });
-  return { ...viewOf(record), key };
-});
+export const createApiKey = command(
+  'apiKey.create',
+  (
+    ctx,
+    params: { name: string; scopes: readonly GrantedScope[]; mode: 'live' | 'test'; origin?: Origin },
+  ): ApiKeyView & { key: string } => {
+    const admin = requireAdmin(ctx);
+    if (liveApiKeys(ctx.db).length >= maxKeys)
+      refuse('semantic_error', {
+        message: `A workspace may have ${maxKeys} keys. Delete one that is no longer used.`,
+        detail: { maxKeys },
+      });
+    const prefix = `sk_${params.mode}_${ctx.ids.secret(shownBytes)}`;
+    const key = `${prefix}${locatorOf(ctx.workspaceId)}${ctx.ids.secret(secretBytes)}`;
+    const record: ApiKeyRecord = {
+      id: ctx.ids.uuid(),
+      name: params.name,
+      prefix,
+      hash: hashOf(key),
+      scopes: [...new Set(params.scopes)],
+      mode: params.mode,
+      createdByAgentId: admin.id,
+      createdAt: ctx.at,
+      lastUsedAt: null,
+      revokedAt: null,
+    };
+    insertApiKey(ctx.db, record);
+    ctx.audit({ action: 'api_key.created', targetKind: 'api_key', targetId: record.id, after: viewOf(record) });
+    mailAccountNotice(ctx, admin, {
+      subject: 'An API key was made in your name',
+      text: [
+        `The API key ${named(record)} acts as you. It may:`,
+        mayOf(record),
+        'It goes on until it is revoked, also when you sign out or choose a new password.',
+      ].join('\n\n'),
+      origin: params.origin,
+      advice:
+        'If this was not you, revoke it under Settings, API keys, and choose a new password with "Forgot it?" on the sign-in page.',
+    });
+    return { ...viewOf(record), key };
+  },
+);
 
 /** From then on the key counts nowhere. Refuses admin_required, not_found. */
 export const revokeApiKey = command('apiKey.delete', (ctx, params: { keyId: string }): void => {
@@ -72,7 +95,12 @@ export const revokeApiKey = command('apiKey.delete', (ctx, params: { keyId: stri
   const record = findApiKey(ctx.db, params.keyId) ?? refuse('not_found');
   tellingOfPaused(ctx, () => revoke(ctx, record));
   const maker = theRoster(ctx).agents.get(record.createdByAgentId);
-  if (maker !== undefined && maker.id !== caller.id) mailAccountNotice(ctx, maker, { subject: 'An API key of yours was revoked', text: `The API key ${named(record)} opens nothing any more.`, advice: 'If a program of yours still needs one, make another.' });
+  if (maker !== undefined && maker.id !== caller.id)
+    mailAccountNotice(ctx, maker, {
+      subject: 'An API key of yours was revoked',
+      text: `The API key ${named(record)} opens nothing any more.`,
+      advice: 'If a program of yours still needs one, make another.',
+    });
 });
 
 /** As people tell it from others. */
@@ -83,7 +111,13 @@ function named({ name, prefix }: Pick<ApiKeyRecord, 'name' | 'prefix'>): string 
 function mayOf(record: ApiKeyRecord): string {
   if (record.mode === 'test') return '- try out one-time codes, without sending any';
   const granted = scopesOf(record);
-  return (granted.includes('*') ? ['everything that you may do yourself'] : granted.map((scope) => (scope === '*' ? '' : scopes[scope].summary))).map((line) => `- ${line}`).join('\n');
+  return (
+    granted.includes('*')
+      ? ['everything that you may do yourself']
+      : granted.map((scope) => (scope === '*' ? '' : scopes[scope].summary))
+  )
+    .map((line) => `- ${line}`)
+    .join('\n');
 }
 
 /** An admin leaves, and its keys with it: they do not come back when it does. */
@@ -138,7 +172,13 @@ export function findByText(view: Pick<View, 'state' | 'nowMs'>, text: string): K
   const maker = theRoster(view).agents.get(record.createdByAgentId);
   if (maker === undefined || !isActive(maker)) return undefined;
   const isUseNews = record.lastUsedAt === null || view.nowMs - Date.parse(record.lastUsedAt) >= usedEveryMs;
-  return { agentId: maker.id, name: record.name, grant: { by: 'key', id: record.id, scopes: scopesOf(record), mode: record.mode }, hash, isUseNews };
+  return {
+    agentId: maker.id,
+    name: record.name,
+    grant: { by: 'key', id: record.id, scopes: scopesOf(record), mode: record.mode },
+    hash,
+    isUseNews,
+  };
 }
 
 function viewOf(record: ApiKeyRecord): ApiKeyView {

@@ -1,18 +1,26 @@
 // Apps that others build on the service: registered by an admin, known to the whole service by a client id that names its workspace.
 // Secrets come sealed from the edge. An app that is deleted takes every token with it. Specification 5.14, decisions 4.2.
 
+import {
+  allOAuthApps,
+  deleteOAuthApp,
+  findOAuthApp,
+  findOAuthAppByClientId,
+  insertOAuthApp,
+  type OAuthAppRecord,
+  updateOAuthApp,
+} from '../../store/platform/oauth-apps.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
-import { allOAuthApps, deleteOAuthApp, findOAuthApp, findOAuthAppByClientId, insertOAuthApp, type OAuthAppRecord, updateOAuthApp } from '../../store/platform/oauth-apps.ts';
-import { requireAdmin } from '../workspace/access.ts';
-import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
-import { auditChange } from '../workspace/audit.ts';
+import { locatorOf, workspaceIdIn } from '../directory/locator.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { oneLine } from '../lines.ts';
-import { locatorOf, workspaceIdIn } from '../directory/locator.ts';
-import { isActive, theRoster } from '../workspace/roster.ts';
+import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
+import { type Scope, scopeNames, scopes } from '../rights/scopes.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
-import { type Scope, scopeNames, scopes } from '../rights/scopes.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import { auditChange } from '../workspace/audit.ts';
+import { isActive, theRoster } from '../workspace/roster.ts';
 import { dropWebhooksOfApp } from './webhooks.ts';
 
 /** The list of them is not paged. */
@@ -20,7 +28,7 @@ const maxApps = 100;
 const clientIdForm = /^app_/;
 const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 /** RFC 3986: what an address is written in. Anything else could not be sent back in a header. */
-const inAscii = /^[!-\[\]-~]+$/;
+const inAscii = /^[!-[\]-~]+$/;
 
 export const appScopes: readonly Scope[] = scopeNames.filter((name) => scopes[name].forApps);
 
@@ -41,51 +49,96 @@ export function workspaceOfClient(clientId: string): string | undefined {
 }
 
 /** Refuses admin_required, invalid_body, semantic_error when there are too many. */
-export const createApp = command('oauthApp.create', (ctx, params: Required<{ [Field in keyof AppFields]: NonNullable<AppFields[Field]> }> & { clientId: string; sealedSecret: string | null; origin?: Origin }): OAuthAppRecord => {
-  const admin = requireAdmin(ctx);
-  requireRedirectUris(params.redirectUris);
-  if (allOAuthApps(ctx.db).length >= maxApps) refuse('semantic_error', { message: `A workspace may have ${maxApps} apps.`, detail: { maxApps } });
-  const app: OAuthAppRecord = {
-    id: ctx.ids.uuid(),
-    clientId: params.clientId,
-    sealedSecret: params.sealedSecret,
-    name: params.name,
-    redirectUris: [...new Set(params.redirectUris)],
-    scopes: [...new Set(params.scopes)],
-    createdByAgentId: admin.id,
-    createdAt: ctx.at,
-  };
-  insertOAuthApp(ctx.db, app);
-  ctx.audit({ action: 'oauth_app.created', targetKind: 'oauth_app', targetId: app.id, after: auditOf(app) });
-  mailOfApp(ctx, admin, { app, subject: 'An app was registered in your name', done: 'can ask agents for their consent now', origin: params.origin });
-  return app;
-});
+export const createApp = command(
+  'oauthApp.create',
+  (
+    ctx,
+    params: Required<{ [Field in keyof AppFields]: NonNullable<AppFields[Field]> }> & {
+      clientId: string;
+      sealedSecret: string | null;
+      origin?: Origin;
+    },
+  ): OAuthAppRecord => {
+    const admin = requireAdmin(ctx);
+    requireRedirectUris(params.redirectUris);
+    if (allOAuthApps(ctx.db).length >= maxApps)
+      refuse('semantic_error', { message: `A workspace may have ${maxApps} apps.`, detail: { maxApps } });
+    const app: OAuthAppRecord = {
+      id: ctx.ids.uuid(),
+      clientId: params.clientId,
+      sealedSecret: params.sealedSecret,
+      name: params.name,
+      redirectUris: [...new Set(params.redirectUris)],
+      scopes: [...new Set(params.scopes)],
+      createdByAgentId: admin.id,
+      createdAt: ctx.at,
+    };
+    insertOAuthApp(ctx.db, app);
+    ctx.audit({ action: 'oauth_app.created', targetKind: 'oauth_app', targetId: app.id, after: auditOf(app) });
+    mailOfApp(ctx, admin, {
+      app,
+      subject: 'An app was registered in your name',
+      done: 'can ask agents for their consent now',
+      origin: params.origin,
+    });
+    return app;
+  },
+);
 
 /** What tokens may is cut to the new scopes at once. Refuses admin_required, not_found, invalid_body. */
-export const changeApp = command('oauthApp.update', (ctx, params: { appId: string; changes: AppFields; origin?: Origin }): OAuthAppRecord => {
-  requireAdmin(ctx);
-  const before = requireApp(ctx, params.appId);
-  const { name, redirectUris, scopes: wanted } = params.changes;
-  if (name === undefined && redirectUris === undefined && wanted === undefined) refuseField('invalid_body', 'body', 'must name a field that can be changed');
-  requireRedirectUris(redirectUris ?? []);
-  const after: OAuthAppRecord = { ...before, name: name ?? before.name, redirectUris: [...new Set(redirectUris ?? before.redirectUris)], scopes: [...new Set(wanted ?? before.scopes)] };
-  updateOAuthApp(ctx.db, after);
-  auditChange(ctx, { action: 'oauth_app.updated', targetKind: 'oauth_app', targetId: after.id, before: auditOf(before), after: auditOf(after) });
-  if (JSON.stringify(auditOf(before)) !== JSON.stringify(auditOf(after))) mailMakerOf(ctx, { app: after, subject: 'An app of yours was changed', done: `has another name, other addresses or other scopes. Addresses: ${after.redirectUris.join(', ')}. Scopes: ${after.scopes.join(', ')}`, origin: params.origin });
-  return after;
-});
+export const changeApp = command(
+  'oauthApp.update',
+  (ctx, params: { appId: string; changes: AppFields; origin?: Origin }): OAuthAppRecord => {
+    requireAdmin(ctx);
+    const before = requireApp(ctx, params.appId);
+    const { name, redirectUris, scopes: wanted } = params.changes;
+    if (name === undefined && redirectUris === undefined && wanted === undefined)
+      refuseField('invalid_body', 'body', 'must name a field that can be changed');
+    requireRedirectUris(redirectUris ?? []);
+    const after: OAuthAppRecord = {
+      ...before,
+      name: name ?? before.name,
+      redirectUris: [...new Set(redirectUris ?? before.redirectUris)],
+      scopes: [...new Set(wanted ?? before.scopes)],
+    };
+    updateOAuthApp(ctx.db, after);
+    auditChange(ctx, {
+      action: 'oauth_app.updated',
+      targetKind: 'oauth_app',
+      targetId: after.id,
+      before: auditOf(before),
+      after: auditOf(after),
+    });
+    if (JSON.stringify(auditOf(before)) !== JSON.stringify(auditOf(after)))
+      mailMakerOf(ctx, {
+        app: after,
+        subject: 'An app of yours was changed',
+        done: `has another name, other addresses or other scopes. Addresses: ${after.redirectUris.join(', ')}. Scopes: ${after.scopes.join(', ')}`,
+        origin: params.origin,
+      });
+    return after;
+  },
+);
 
 /** The former secret counts no more. Refuses admin_required, not_found, semantic_error for a public app, which has none. */
-export const rotateAppSecret = command('oauthApp.rotateSecret', (ctx, params: { appId: string; sealedSecret: string; origin?: Origin }): OAuthAppRecord => {
-  requireAdmin(ctx);
-  const before = requireApp(ctx, params.appId);
-  if (before.sealedSecret === null) refuse('semantic_error', { message: 'A public app has no secret.' });
-  const after: OAuthAppRecord = { ...before, sealedSecret: params.sealedSecret };
-  updateOAuthApp(ctx.db, after);
-  ctx.audit({ action: 'oauth_app.secret_rotated', targetKind: 'oauth_app', targetId: after.id });
-  mailMakerOf(ctx, { app: after, subject: 'An app of yours has another secret', done: 'was given another client secret; the former one counts no more', origin: params.origin });
-  return after;
-});
+export const rotateAppSecret = command(
+  'oauthApp.rotateSecret',
+  (ctx, params: { appId: string; sealedSecret: string; origin?: Origin }): OAuthAppRecord => {
+    requireAdmin(ctx);
+    const before = requireApp(ctx, params.appId);
+    if (before.sealedSecret === null) refuse('semantic_error', { message: 'A public app has no secret.' });
+    const after: OAuthAppRecord = { ...before, sealedSecret: params.sealedSecret };
+    updateOAuthApp(ctx.db, after);
+    ctx.audit({ action: 'oauth_app.secret_rotated', targetKind: 'oauth_app', targetId: after.id });
+    mailMakerOf(ctx, {
+      app: after,
+      subject: 'An app of yours has another secret',
+      done: 'was given another client secret; the former one counts no more',
+      origin: params.origin,
+    });
+    return after;
+  },
+);
 
 /** Refuses admin_required, not_found. */
 export const removeApp = command('oauthApp.delete', (ctx, params: { appId: string; origin?: Origin }): void => {
@@ -94,7 +147,12 @@ export const removeApp = command('oauthApp.delete', (ctx, params: { appId: strin
   deleteOAuthApp(ctx.db, app.id);
   dropWebhooksOfApp(ctx, { clientId: app.clientId });
   ctx.audit({ action: 'oauth_app.deleted', targetKind: 'oauth_app', targetId: app.id, before: auditOf(app) });
-  mailMakerOf(ctx, { app, subject: 'An app of yours was deleted', done: 'is gone, with every token that it had', origin: params.origin });
+  mailMakerOf(ctx, {
+    app,
+    subject: 'An app of yours was deleted',
+    done: 'is gone, with every token that it had',
+    origin: params.origin,
+  });
 });
 
 /** Newest first. */
@@ -125,8 +183,11 @@ function problemOfRedirectUri(uri: string): string | undefined {
   if (uri.includes('#')) return 'must have no fragment';
   if (url.username !== '' || url.password !== '') return 'must hold no credentials';
   if (url.protocol === 'https:') return undefined;
-  if (url.protocol === 'http:') return loopback.has(url.hostname) ? undefined : 'must be https, unless it leads to this very machine';
-  return url.protocol.includes('.') ? undefined : 'must be https, or have a scheme that is a reversed domain, such as com.example.app:/callback';
+  if (url.protocol === 'http:')
+    return loopback.has(url.hostname) ? undefined : 'must be https, unless it leads to this very machine';
+  return url.protocol.includes('.')
+    ? undefined
+    : 'must be https, or have a scheme that is a reversed domain, such as com.example.app:/callback';
 }
 
 /** Whether it can be sent back to, as it is. */
@@ -153,7 +214,8 @@ function mailOfApp(ctx: Context, agent: AgentRecord, { app, subject, done, origi
     subject,
     text: `${oneLine(app.name)} (${app.clientId}) ${done}.`,
     origin,
-    advice: 'If this was not meant to be, delete the app under Settings, Apps; if it was done in your name, choose a new password with "Forgot it?" on the sign-in page.',
+    advice:
+      'If this was not meant to be, delete the app under Settings, Apps; if it was done in your name, choose a new password with "Forgot it?" on the sign-in page.',
   });
 }
 

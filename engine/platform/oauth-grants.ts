@@ -1,14 +1,21 @@
 // What agents allowed apps: listed for who allowed it and for admins, and withdrawn by either. With what is withdrawn go its tokens, codes that
 // the app has not exchanged yet, and the app's webhooks where nothing else allows them. Specification 5.14.
 
-import { deleteUnusedOAuthCodes, findOAuthGrant, liveOAuthGrants, liveScopesOfApp, type OAuthGrantRecord, revokeOAuthGrant } from '../../store/platform/oauth-grants.ts';
-import { callingAgent, requireAdmin } from '../workspace/access.ts';
-import { mailAccountNotice } from '../mail/account-notices.ts';
+import {
+  deleteUnusedOAuthCodes,
+  findOAuthGrant,
+  liveOAuthGrants,
+  liveScopesOfApp,
+  type OAuthGrantRecord,
+  revokeOAuthGrant,
+} from '../../store/platform/oauth-grants.ts';
 import { refuse } from '../errors.ts';
 import { oneLine } from '../lines.ts';
-import { theRoster } from '../workspace/roster.ts';
+import { mailAccountNotice } from '../mail/account-notices.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
+import { callingAgent, requireAdmin } from '../workspace/access.ts';
+import { theRoster } from '../workspace/roster.ts';
 import { dropWebhooksOfApp } from './webhooks.ts';
 
 /** Whose: the caller's own, or, for admins, everybody's. */
@@ -24,28 +31,50 @@ export function listGrants(view: View, whose: WhoseGrants): OAuthGrantRecord[] {
 }
 
 /** `appName`: for the log and the mail. Refuses admin_required, not_found. */
-export const withdrawGrant = command('oauthGrant.withdraw', (ctx, params: { grantId: string; whose: WhoseGrants; appName: string | undefined }): void => {
-  const caller = params.whose === 'own' ? callingAgent(ctx) : requireAdmin(ctx);
-  const grant = findOAuthGrant(ctx.db, params.grantId);
-  if (grant === undefined || grant.revokedAt !== null || (params.whose === 'own' && grant.agentId !== caller.id)) refuse('not_found');
-  const { clientId, agentId, scopes } = grant;
-  revokeOAuthGrant(ctx.db, grant.id, ctx.at);
-  deleteUnusedOAuthCodes(ctx.db, { clientId, agentId });
-  const left = liveScopesOfApp(ctx.db, { clientId, agentId, at: ctx.at });
-  if (!left.includes('webhooks:write')) dropWebhooksOfApp(ctx, { clientId, agentId });
-  const name = params.appName ?? clientId;
-  ctx.audit({ action: 'oauth_app.withdrawn', targetKind: 'oauth_grant', targetId: grant.id, context: { clientId, name, agentId, scopes } });
-  const agent = theRoster(ctx).agents.get(agentId);
-  if (agent !== undefined && agent.id !== caller.id) {
-    const text = `${oneLine(name)} can no longer act in your name: an admin has withdrawn what you allowed it.`;
-    mailAccountNotice(ctx, agent, { subject: 'An app can no longer act for you', text, advice: 'If you still need it, ask the admin first.' });
-  }
-});
+export const withdrawGrant = command(
+  'oauthGrant.withdraw',
+  (ctx, params: { grantId: string; whose: WhoseGrants; appName: string | undefined }): void => {
+    const caller = params.whose === 'own' ? callingAgent(ctx) : requireAdmin(ctx);
+    const grant = findOAuthGrant(ctx.db, params.grantId);
+    if (grant === undefined || grant.revokedAt !== null || (params.whose === 'own' && grant.agentId !== caller.id))
+      refuse('not_found');
+    const { clientId, agentId, scopes } = grant;
+    revokeOAuthGrant(ctx.db, grant.id, ctx.at);
+    deleteUnusedOAuthCodes(ctx.db, { clientId, agentId });
+    const left = liveScopesOfApp(ctx.db, { clientId, agentId, at: ctx.at });
+    if (!left.includes('webhooks:write')) dropWebhooksOfApp(ctx, { clientId, agentId });
+    const name = params.appName ?? clientId;
+    ctx.audit({
+      action: 'oauth_app.withdrawn',
+      targetKind: 'oauth_grant',
+      targetId: grant.id,
+      context: { clientId, name, agentId, scopes },
+    });
+    const agent = theRoster(ctx).agents.get(agentId);
+    if (agent !== undefined && agent.id !== caller.id) {
+      const text = `${oneLine(name)} can no longer act in your name: an admin has withdrawn what you allowed it.`;
+      mailAccountNotice(ctx, agent, {
+        subject: 'An app can no longer act for you',
+        text,
+        advice: 'If you still need it, ask the admin first.',
+      });
+    }
+  },
+);
 
 /** An app gave it back, or somebody used again what may be used once: its webhooks rest until it is allowed anew. */
-export function endGrant(ctx: Context, grant: OAuthGrantRecord, reason: 'given_back' | 'code_used_twice' | 'refresh_token_used_twice'): void {
+export function endGrant(
+  ctx: Context,
+  grant: OAuthGrantRecord,
+  reason: 'given_back' | 'code_used_twice' | 'refresh_token_used_twice',
+): void {
   if (grant.revokedAt !== null) return;
   const { clientId, agentId } = grant;
   revokeOAuthGrant(ctx.db, grant.id, ctx.at);
-  ctx.audit({ action: 'oauth_app.ended', targetKind: 'oauth_grant', targetId: grant.id, context: { clientId, agentId, reason } });
+  ctx.audit({
+    action: 'oauth_app.ended',
+    targetKind: 'oauth_grant',
+    targetId: grant.id,
+    context: { clientId, agentId, reason },
+  });
 }

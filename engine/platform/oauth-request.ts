@@ -23,14 +23,26 @@ export interface SoundRequest {
   readonly codeChallenge: string | null;
 }
 
-export type AuthorizationError = 'invalid_request' | 'unauthorized_client' | 'access_denied' | 'unsupported_response_type' | 'invalid_scope' | 'server_error';
+export type AuthorizationError =
+  | 'invalid_request'
+  | 'unauthorized_client'
+  | 'access_denied'
+  | 'unsupported_response_type'
+  | 'invalid_scope'
+  | 'server_error';
 
 export type JudgedRequest =
   | SoundRequest
   /** Told on a page. */
   | { readonly kind: 'unusable'; readonly message: string }
   /** Told to the app, at an address that it registered. */
-  | { readonly kind: 'faulty'; readonly redirectUri: string; readonly state: string | undefined; readonly error: AuthorizationError; readonly description: string };
+  | {
+      readonly kind: 'faulty';
+      readonly redirectUri: string;
+      readonly state: string | undefined;
+      readonly error: AuthorizationError;
+      readonly description: string;
+    };
 
 /** Base64url of a SHA-256. */
 const s256Challenge = /^[A-Za-z0-9_-]{43}$/;
@@ -44,22 +56,58 @@ interface Rule {
 /** What is held against a request whose client and address are known, in this order. */
 const rules: readonly Rule[] = [
   // Specification 4.2 asks for none, and there is no other than code; one without a value counts as left out (RFC 6749 §3.1).
-  { error: 'unsupported_response_type', description: 'response_type must be code.', breaks: (asked) => !['', 'code'].includes(asked.response_type ?? '') },
-  { error: 'invalid_request', description: 'A public client must send a code_challenge.', breaks: (asked, app) => app.sealedSecret === null && asked.code_challenge === undefined },
-  { error: 'invalid_request', description: 'code_challenge_method must be S256.', breaks: (asked) => (asked.code_challenge !== undefined || asked.code_challenge_method !== undefined) && asked.code_challenge_method !== 'S256' },
-  { error: 'invalid_request', description: 'code_challenge must be the base64url of a SHA-256.', breaks: (asked) => asked.code_challenge_method !== undefined && !s256Challenge.test(asked.code_challenge ?? '') },
+  {
+    error: 'unsupported_response_type',
+    description: 'response_type must be code.',
+    breaks: (asked) => !['', 'code'].includes(asked.response_type ?? ''),
+  },
+  {
+    error: 'invalid_request',
+    description: 'A public client must send a code_challenge.',
+    breaks: (asked, app) => app.sealedSecret === null && asked.code_challenge === undefined,
+  },
+  {
+    error: 'invalid_request',
+    description: 'code_challenge_method must be S256.',
+    breaks: (asked) =>
+      (asked.code_challenge !== undefined || asked.code_challenge_method !== undefined) &&
+      asked.code_challenge_method !== 'S256',
+  },
+  {
+    error: 'invalid_request',
+    description: 'code_challenge must be the base64url of a SHA-256.',
+    breaks: (asked) => asked.code_challenge_method !== undefined && !s256Challenge.test(asked.code_challenge ?? ''),
+  },
   { error: 'invalid_scope', description: 'scope is required.', breaks: (asked) => scopesIn(asked.scope).length === 0 },
-  { error: 'invalid_scope', description: 'scope names what the app did not register.', breaks: (asked, app) => scopesIn(asked.scope).some((scope) => !app.scopes.includes(scope)) },
+  {
+    error: 'invalid_scope',
+    description: 'scope names what the app did not register.',
+    breaks: (asked, app) => scopesIn(asked.scope).some((scope) => !app.scopes.includes(scope)),
+  },
 ];
 
 export function judgeRequest(asked: AuthorizationParameters, app: OAuthAppRecord | undefined): JudgedRequest {
-  if (app === undefined) return { kind: 'unusable', message: 'This app is not known here. Its client_id is wrong, or it was deleted.' };
+  if (app === undefined)
+    return { kind: 'unusable', message: 'This app is not known here. Its client_id is wrong, or it was deleted.' };
   const { redirect_uri: redirectUri, state } = asked;
-  if (redirectUri === undefined) return { kind: 'unusable', message: 'The app did not say where to go back to: redirect_uri is missing.' };
-  if (!isHeaderSafe(redirectUri) || !app.redirectUris.some((registered) => isSameAddress(registered, redirectUri))) return { kind: 'unusable', message: 'The app wants to go back to an address that it has not registered, so nothing is sent there.' };
+  if (redirectUri === undefined)
+    return { kind: 'unusable', message: 'The app did not say where to go back to: redirect_uri is missing.' };
+  if (!isHeaderSafe(redirectUri) || !app.redirectUris.some((registered) => isSameAddress(registered, redirectUri)))
+    return {
+      kind: 'unusable',
+      message: 'The app wants to go back to an address that it has not registered, so nothing is sent there.',
+    };
   const broken = rules.find((rule) => rule.breaks(asked, app));
-  if (broken !== undefined) return { kind: 'faulty', redirectUri, state, error: broken.error, description: broken.description };
-  return { kind: 'sound', app, redirectUri, scopes: scopesIn(asked.scope), state, codeChallenge: asked.code_challenge ?? null };
+  if (broken !== undefined)
+    return { kind: 'faulty', redirectUri, state, error: broken.error, description: broken.description };
+  return {
+    kind: 'sound',
+    app,
+    redirectUri,
+    scopes: scopesIn(asked.scope),
+    state,
+    codeChallenge: asked.code_challenge ?? null,
+  };
 }
 
 /** An app on the agent's own machine takes whatever port is free (RFC 8252 §7.3, RFC 9700 §2.1). */

@@ -3,7 +3,6 @@
 // RFC 6749 §4.1, §6; RFC 7009; RFC 7636; RFC 9700 §4.14. Specification 5.14, decisions 4.2.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { AgentRecord } from '../../store/workspace/agents.ts';
 import {
   deleteOAuthCode,
   deleteOAuthToken,
@@ -13,26 +12,27 @@ import {
   insertOAuthCode,
   insertOAuthGrant,
   insertOAuthToken,
+  noteOAuthGrantUse,
   type OAuthCodeRecord,
   type OAuthGrantRecord,
   type OAuthTokenRecord,
-  noteOAuthGrantUse,
   revokeOAuthOfAgent,
   useOAuthCode,
   useOAuthToken,
 } from '../../store/platform/oauth-grants.ts';
-import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
+import { hashOf, locatorOf, workspaceIdIn } from '../directory/locator.ts';
 import { refuse } from '../errors.ts';
 import { accessTokenMs, oauthCodeMs, refreshTokenMs } from '../limits.ts';
 import { oneLine } from '../lines.ts';
-import { hashOf, locatorOf, workspaceIdIn } from '../directory/locator.ts';
-import { endGrant } from './oauth-grants.ts';
-import { scopesIn } from './oauth-request.ts';
-import { isActive, theRoster } from '../workspace/roster.ts';
+import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
+import { allowable, type Scope, scopes } from '../rights/scopes.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
-import { allowable, type Scope, scopes } from '../rights/scopes.ts';
+import { isActive, theRoster } from '../workspace/roster.ts';
+import { endGrant } from './oauth-grants.ts';
+import { scopesIn } from './oauth-request.ts';
 
 /** What /oauth/token answers when it gives nothing (RFC 6749 §5.2), and the status that goes with it. */
 export const tokenErrors = {
@@ -69,7 +69,9 @@ const verifierForm = /^[A-Za-z0-9\-._~]{43,128}$/;
 
 /** The workspace that a code or a token of ours names, whatever kind it is. */
 export function workspaceOfToken(text: string): string | undefined {
-  return Object.values(kinds).some((prefix) => text.startsWith(prefix)) ? workspaceIdIn(text.slice(kinds.code.length)) : undefined;
+  return Object.values(kinds).some((prefix) => text.startsWith(prefix))
+    ? workspaceIdIn(text.slice(kinds.code.length))
+    : undefined;
 }
 
 export function isAppToken(text: string): boolean {
@@ -88,47 +90,93 @@ export interface Consent {
  * The agent said yes, to what it can allow at all. The code is exchanged once, within a minute. `passwordHash` is what it showed to be it:
  * a reset withdraws what was allowed before, so what comes after needs the new one. Refuses invalid_credentials.
  */
-export const giveConsent = command('oauth.consent', (ctx, consent: Consent & { passwordHash: string | null; appName: string; origin?: Origin }): string => {
-  const { appName, origin, passwordHash, ...rest } = consent;
-  const agent = theRoster(ctx).agents.get(consent.agentId);
-  if (agent === undefined || !isActive(agent) || agent.passwordHash !== passwordHash) refuse('invalid_credentials');
-  const granted = allowable(consent.scopes, agent.role);
-  const code = secretOf(ctx, 'code');
-  insertOAuthCode(ctx.db, { ...rest, scopes: granted, hash: hashOf(code), expiresAt: isoTime(ctx.nowMs + oauthCodeMs), grantId: null });
-  ctx.audit({ actorAgentId: consent.agentId, action: 'oauth_app.authorized', targetKind: 'oauth_app', targetId: null, context: { clientId: consent.clientId, name: appName, scopes: granted } });
-  mailConsent(ctx, agent, { appName, granted, origin });
-  return code;
-});
+export const giveConsent = command(
+  'oauth.consent',
+  (ctx, consent: Consent & { passwordHash: string | null; appName: string; origin?: Origin }): string => {
+    const { appName, origin, passwordHash, ...rest } = consent;
+    const agent = theRoster(ctx).agents.get(consent.agentId);
+    if (agent === undefined || !isActive(agent) || agent.passwordHash !== passwordHash) refuse('invalid_credentials');
+    const granted = allowable(consent.scopes, agent.role);
+    const code = secretOf(ctx, 'code');
+    insertOAuthCode(ctx.db, {
+      ...rest,
+      scopes: granted,
+      hash: hashOf(code),
+      expiresAt: isoTime(ctx.nowMs + oauthCodeMs),
+      grantId: null,
+    });
+    ctx.audit({
+      actorAgentId: consent.agentId,
+      action: 'oauth_app.authorized',
+      targetKind: 'oauth_app',
+      targetId: null,
+      context: { clientId: consent.clientId, name: appName, scopes: granted },
+    });
+    mailConsent(ctx, agent, { appName, granted, origin });
+    return code;
+  },
+);
 
-function mailConsent(ctx: Context, agent: AgentRecord, { appName, granted, origin }: { appName: string; granted: readonly string[]; origin: Origin | undefined }): void {
+function mailConsent(
+  ctx: Context,
+  agent: AgentRecord,
+  { appName, granted, origin }: { appName: string; granted: readonly string[]; origin: Origin | undefined },
+): void {
   const name = oneLine(appName);
   // What was asked for are names of the table (judgeRequest).
   const may = granted.map((scope) => `- ${scopes[scope as Scope].summary}`);
   mailAccountNotice(ctx, agent, {
     subject: 'You allowed an app to act for you',
-    text: [`You allowed ${name} to act in your name. It may:`, may.join('\n'), 'It goes on until you withdraw it, under Settings, Allowed apps.'].join('\n\n'),
+    text: [
+      `You allowed ${name} to act in your name. It may:`,
+      may.join('\n'),
+      'It goes on until you withdraw it, under Settings, Allowed apps.',
+    ].join('\n\n'),
     origin,
-    advice: 'If this was not you, withdraw it there, choose a new password with "Forgot it?" on the sign-in page, and tell an admin.',
+    advice:
+      'If this was not you, withdraw it there, choose a new password with "Forgot it?" on the sign-in page, and tell an admin.',
   });
 }
 
-export const exchangeCode = command('oauth.exchangeCode', (ctx, params: { code: string; clientId: string; appScopes: readonly string[]; redirectUri: string; codeVerifier: string | undefined }): TokenOutcome => {
-  const code = findOAuthCode(ctx.db, hashOf(params.code));
-  if (code === undefined || code.clientId !== params.clientId) return refusedGrant('The code is not known.');
-  if (code.grantId !== null) {
-    const given = findOAuthGrant(ctx.db, code.grantId);
-    if (given !== undefined) endGrant(ctx, given, 'code_used_twice');
-    return refusedGrant('The code was used before; what it was exchanged for is revoked.');
-  }
-  if (ctx.at >= code.expiresAt) return refusedGrant('The code has expired.');
-  if (code.redirectUri !== params.redirectUri) return refusedGrant('redirect_uri is not the one that the code was sent to.');
-  if (!provesPossession(code.codeChallenge, params.codeVerifier)) return spendCode(ctx, code, 'code_verifier does not fit the code_challenge; the code counts no longer.');
-  if (!mayAct(ctx, code.agentId)) return refusedGrant('The agent is no longer there.');
-  const grant: OAuthGrantRecord = { id: ctx.ids.uuid(), clientId: code.clientId, agentId: code.agentId, scopes: code.scopes, createdAt: ctx.at, lastUsedAt: null, revokedAt: null };
-  insertOAuthGrant(ctx.db, grant);
-  useOAuthCode(ctx.db, code.hash, grant.id);
-  return issuePair(ctx, grant, inForce(ctx, grant, params.appScopes));
-});
+export const exchangeCode = command(
+  'oauth.exchangeCode',
+  (
+    ctx,
+    params: {
+      code: string;
+      clientId: string;
+      appScopes: readonly string[];
+      redirectUri: string;
+      codeVerifier: string | undefined;
+    },
+  ): TokenOutcome => {
+    const code = findOAuthCode(ctx.db, hashOf(params.code));
+    if (code === undefined || code.clientId !== params.clientId) return refusedGrant('The code is not known.');
+    if (code.grantId !== null) {
+      const given = findOAuthGrant(ctx.db, code.grantId);
+      if (given !== undefined) endGrant(ctx, given, 'code_used_twice');
+      return refusedGrant('The code was used before; what it was exchanged for is revoked.');
+    }
+    if (ctx.at >= code.expiresAt) return refusedGrant('The code has expired.');
+    if (code.redirectUri !== params.redirectUri)
+      return refusedGrant('redirect_uri is not the one that the code was sent to.');
+    if (!provesPossession(code.codeChallenge, params.codeVerifier))
+      return spendCode(ctx, code, 'code_verifier does not fit the code_challenge; the code counts no longer.');
+    if (!mayAct(ctx, code.agentId)) return refusedGrant('The agent is no longer there.');
+    const grant: OAuthGrantRecord = {
+      id: ctx.ids.uuid(),
+      clientId: code.clientId,
+      agentId: code.agentId,
+      scopes: code.scopes,
+      createdAt: ctx.at,
+      lastUsedAt: null,
+      revokedAt: null,
+    };
+    insertOAuthGrant(ctx.db, grant);
+    useOAuthCode(ctx.db, code.hash, grant.id);
+    return issuePair(ctx, grant, inForce(ctx, grant, params.appScopes));
+  },
+);
 
 /** Who has the code and not its verifier has stolen it, or is mistaken: there is one try. */
 function spendCode(ctx: Context, code: OAuthCodeRecord, description: string): TokenOutcome {
@@ -136,22 +184,33 @@ function spendCode(ctx: Context, code: OAuthCodeRecord, description: string): To
   return refusedGrant(description);
 }
 
-export const refreshTokens = command('oauth.refresh', (ctx, params: { refreshToken: string; clientId: string; appScopes: readonly string[]; scope: string | undefined }): TokenOutcome => {
-  const found = findOfClient(ctx, params.refreshToken, params.clientId);
-  if (found?.token.kind !== 'refresh') return refusedGrant('The refresh token is not known.');
-  const { token, grant } = found;
-  if (token.usedAt !== null) {
-    endGrant(ctx, grant, 'refresh_token_used_twice');
-    return { ...refusedGrant('The refresh token was used before; its whole family is revoked.'), mustConsentAgain: true };
-  }
-  if (grant.revokedAt !== null || !mayAct(ctx, grant.agentId)) return { ...refusedGrant('The refresh token was revoked.'), mustConsentAgain: true };
-  if (ctx.at >= token.expiresAt) return refusedGrant('The refresh token has expired.');
-  const wanted = scopesIn(params.scope);
-  const present = inForce(ctx, grant, params.appScopes);
-  if (wanted.some((scope) => !present.includes(scope))) return { error: 'invalid_scope', description: 'scope names more than is granted.' };
-  useOAuthToken(ctx.db, token.hash, ctx.at);
-  return issuePair(ctx, grant, wanted.length === 0 ? present : wanted);
-});
+export const refreshTokens = command(
+  'oauth.refresh',
+  (
+    ctx,
+    params: { refreshToken: string; clientId: string; appScopes: readonly string[]; scope: string | undefined },
+  ): TokenOutcome => {
+    const found = findOfClient(ctx, params.refreshToken, params.clientId);
+    if (found?.token.kind !== 'refresh') return refusedGrant('The refresh token is not known.');
+    const { token, grant } = found;
+    if (token.usedAt !== null) {
+      endGrant(ctx, grant, 'refresh_token_used_twice');
+      return {
+        ...refusedGrant('The refresh token was used before; its whole family is revoked.'),
+        mustConsentAgain: true,
+      };
+    }
+    if (grant.revokedAt !== null || !mayAct(ctx, grant.agentId))
+      return { ...refusedGrant('The refresh token was revoked.'), mustConsentAgain: true };
+    if (ctx.at >= token.expiresAt) return refusedGrant('The refresh token has expired.');
+    const wanted = scopesIn(params.scope);
+    const present = inForce(ctx, grant, params.appScopes);
+    if (wanted.some((scope) => !present.includes(scope)))
+      return { error: 'invalid_scope', description: 'scope names more than is granted.' };
+    useOAuthToken(ctx.db, token.hash, ctx.at);
+    return issuePair(ctx, grant, wanted.length === 0 ? present : wanted);
+  },
+);
 
 /** RFC 7009: a refresh token ends its family, an access token itself. Another client's, and what is no token, is left as it is. */
 export const revokeToken = command('oauth.revoke', (ctx, params: { token: string; clientId: string }): void => {
@@ -183,29 +242,57 @@ export function findAccess(view: Pick<View, 'db' | 'state' | 'at' | 'nowMs'>, te
   const grant = token === undefined ? undefined : findOAuthGrant(view.db, token.grantId);
   if (token?.kind !== 'access' || grant === undefined || view.at >= token.expiresAt) return undefined;
   const isUseNews = grant.lastUsedAt === null || view.nowMs - Date.parse(grant.lastUsedAt) >= usedEveryMs;
-  return { grantId: grant.id, isUseNews, clientId: grant.clientId, agentId: grant.agentId, scopes: token.scopes, counts: grant.revokedAt === null && mayAct(view, grant.agentId) };
+  return {
+    grantId: grant.id,
+    isUseNews,
+    clientId: grant.clientId,
+    agentId: grant.agentId,
+    scopes: token.scopes,
+    counts: grant.revokedAt === null && mayAct(view, grant.agentId),
+  };
 }
 
-export const noteGrantUse = command('oauth.use', (ctx, params: { grantId: string }): void => noteOAuthGrantUse(ctx.db, params.grantId, ctx.at));
+export const noteGrantUse = command('oauth.use', (ctx, params: { grantId: string }): void =>
+  noteOAuthGrantUse(ctx.db, params.grantId, ctx.at),
+);
 
 /** RFC 7636 §4.6. A verifier without a challenge is refused too, or a stolen code could be made to look as if it never had one (RFC 9700 §4.8). */
 export function provesPossession(challenge: string | null, verifier: string | undefined): boolean {
   if (challenge === null || verifier === undefined) return challenge === null && verifier === undefined;
   const made = createHash('sha256').update(verifier).digest('base64url');
-  return verifierForm.test(verifier) && made.length === challenge.length && timingSafeEqual(Buffer.from(made), Buffer.from(challenge));
+  return (
+    verifierForm.test(verifier) &&
+    made.length === challenge.length &&
+    timingSafeEqual(Buffer.from(made), Buffer.from(challenge))
+  );
 }
 
 function issuePair(ctx: Context, grant: OAuthGrantRecord, scopes: readonly string[]): TokenPair {
   const give = (kind: OAuthTokenRecord['kind'], lifetimeMs: number, ofScopes: readonly string[]): string => {
     const text = secretOf(ctx, kind);
-    insertOAuthToken(ctx.db, { hash: hashOf(text), kind, grantId: grant.id, scopes: ofScopes, expiresAt: isoTime(ctx.nowMs + lifetimeMs), usedAt: null });
+    insertOAuthToken(ctx.db, {
+      hash: hashOf(text),
+      kind,
+      grantId: grant.id,
+      scopes: ofScopes,
+      expiresAt: isoTime(ctx.nowMs + lifetimeMs),
+      usedAt: null,
+    });
     return text;
   };
-  return { accessToken: give('access', accessTokenMs, scopes), refreshToken: give('refresh', refreshTokenMs, grant.scopes), scopes };
+  return {
+    accessToken: give('access', accessTokenMs, scopes),
+    refreshToken: give('refresh', refreshTokenMs, grant.scopes),
+    scopes,
+  };
 }
 
 /** What of a grant opens something now: the app registers it still, and the agent can still allow it. What a token says it may is true. */
-function inForce(view: Pick<View, 'state'>, { scopes, agentId }: OAuthGrantRecord, appScopes: readonly string[]): string[] {
+function inForce(
+  view: Pick<View, 'state'>,
+  { scopes, agentId }: OAuthGrantRecord,
+  appScopes: readonly string[],
+): string[] {
   const role = theRoster(view).agents.get(agentId)?.role ?? 'agent';
   return allowable(scopes, role).filter((scope) => appScopes.includes(scope));
 }
@@ -214,7 +301,11 @@ function secretOf(ctx: Context, kind: keyof typeof kinds): string {
   return kinds[kind] + locatorOf(ctx.workspaceId) + ctx.ids.secret(secretBytes);
 }
 
-function findOfClient(view: Pick<View, 'db'>, text: string, clientId: string): { token: OAuthTokenRecord; grant: OAuthGrantRecord } | undefined {
+function findOfClient(
+  view: Pick<View, 'db'>,
+  text: string,
+  clientId: string,
+): { token: OAuthTokenRecord; grant: OAuthGrantRecord } | undefined {
   const token = findOAuthToken(view.db, hashOf(text));
   const grant = token === undefined ? undefined : findOAuthGrant(view.db, token.grantId);
   return token === undefined || grant?.clientId !== clientId ? undefined : { token, grant };

@@ -2,18 +2,23 @@
 // taken nothing for five days, or says that it is gone. The sending itself is outside work; http/webhooks/sending.ts does it. Decisions 4.2.
 
 import type { Cursor } from '../../store/cursor.ts';
-import { findOutbox } from '../../store/runtime/outbox.ts';
-import { deliveryPage, findDelivery, updateDelivery, type WebhookDelivery } from '../../store/platform/webhook-deliveries.ts';
+import {
+  deliveryPage,
+  findDelivery,
+  updateDelivery,
+  type WebhookDelivery,
+} from '../../store/platform/webhook-deliveries.ts';
 import type { WebhookRecord } from '../../store/platform/webhooks.ts';
-import { requireAdmin } from '../workspace/access.ts';
+import { findOutbox } from '../../store/runtime/outbox.ts';
 import { refuse } from '../errors.ts';
+import { localRightsOf, whyPaused } from '../rights/webhook-rights.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
 import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
 import { queueDelivery, theWebhooks, webhookDeliveryKind } from '../webhook-feed.ts';
+import { requireAdmin } from '../workspace/access.ts';
 import { mailDisabled } from './webhook-notices.ts';
-import { localRightsOf, whyPaused } from '../rights/webhook-rights.ts';
 import { disableDeadline, dropWebhook, putWebhook, requireWebhook, type WebhookOf, webhookView } from './webhooks.ts';
 
 export interface DeliveryView {
@@ -31,7 +36,15 @@ export interface DeliveryView {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 /** At once, then with longer and longer pauses, over a day. */
-export const webhookRetryDelaysMs: readonly number[] = [5000, 5 * minuteMs, 30 * minuteMs, 2 * hourMs, 5 * hourMs, 8 * hourMs, 8 * hourMs];
+export const webhookRetryDelaysMs: readonly number[] = [
+  5000,
+  5 * minuteMs,
+  30 * minuteMs,
+  2 * hourMs,
+  5 * hourMs,
+  8 * hourMs,
+  8 * hourMs,
+];
 
 /** A receiver that took nothing for so long is told nothing more. */
 const disableAfterMs = 5 * 24 * hourMs;
@@ -44,14 +57,21 @@ export const deliveryEnds = { gone: 'gone', notAllowed: 'not_allowed', appGone: 
 export const testEvent = 'webhook.test';
 
 /** Newest first. Refuses admin_required, not_found. */
-export function listDeliveries(view: View, of: WebhookOf & { webhookId: string }, page: { cursor: Cursor | undefined; limit: number }): DeliveryView[] {
+export function listDeliveries(
+  view: View,
+  of: WebhookOf & { webhookId: string },
+  page: { cursor: Cursor | undefined; limit: number },
+): DeliveryView[] {
   requireAdmin(view);
   const webhook = requireWebhook(view, of);
   return deliveryPage(view.db, { webhookId: webhook.id, ...page }).map(deliveryView);
 }
 
 /** One with what was sent and what came back, which the edge tells as far as the reader may read it. Refuses admin_required, not_found. */
-export function readDelivery(view: View, of: WebhookOf & { webhookId: string; deliveryId: string }): { delivery: DeliveryView; body: string; responseBody: string | null } {
+export function readDelivery(
+  view: View,
+  of: WebhookOf & { webhookId: string; deliveryId: string },
+): { delivery: DeliveryView; body: string; responseBody: string | null } {
   requireAdmin(view);
   const delivery = requireDelivery(view, of);
   return { delivery: deliveryView(delivery), body: delivery.body, responseBody: delivery.responseBody };
@@ -61,14 +81,17 @@ export function readDelivery(view: View, of: WebhookOf & { webhookId: string; de
  * Sends it again, under the same id: what is over begins anew, what waits goes out now, after what waits before it. Refuses
  * admin_required, not_found, conflict when the webhook is disabled or may be told nothing.
  */
-export const retryDelivery = command('webhook.retryDelivery', (ctx, params: WebhookOf & { webhookId: string; deliveryId: string }): DeliveryView => {
-  requireAdmin(ctx);
-  const delivery = requireDelivery(ctx, params);
-  requireAtWork(ctx, requireWebhook(ctx, params));
-  if (delivery.status === 'pending') ctx.hasten(delivery.target);
-  else ctx.enqueue({ kind: webhookDeliveryKind, target: delivery.target, subjectId: delivery.id, payload: {} });
-  return deliveryView(put(ctx, { ...delivery, status: 'pending', nextAttemptAt: ctx.at }));
-});
+export const retryDelivery = command(
+  'webhook.retryDelivery',
+  (ctx, params: WebhookOf & { webhookId: string; deliveryId: string }): DeliveryView => {
+    requireAdmin(ctx);
+    const delivery = requireDelivery(ctx, params);
+    requireAtWork(ctx, requireWebhook(ctx, params));
+    if (delivery.status === 'pending') ctx.hasten(delivery.target);
+    else ctx.enqueue({ kind: webhookDeliveryKind, target: delivery.target, subjectId: delivery.id, payload: {} });
+    return deliveryView(put(ctx, { ...delivery, status: 'pending', nextAttemptAt: ctx.at }));
+  },
+);
 
 /** Sends an event that says nothing, apart from what waits. Refuses admin_required, not_found, conflict as a retry does. */
 export const testWebhook = command('webhook.test', (ctx, params: WebhookOf & { webhookId: string }): DeliveryView => {
@@ -78,16 +101,24 @@ export const testWebhook = command('webhook.test', (ctx, params: WebhookOf & { w
   return deliveryView(queueDelivery(ctx, webhook, { type: testEvent, data: { webhookId: webhook.id } }, testEvent));
 });
 
-function requireDelivery(view: Pick<View, 'db' | 'state'>, of: WebhookOf & { webhookId: string; deliveryId: string }): WebhookDelivery {
+function requireDelivery(
+  view: Pick<View, 'db' | 'state'>,
+  of: WebhookOf & { webhookId: string; deliveryId: string },
+): WebhookDelivery {
   const webhook = requireWebhook(view, of);
   const delivery = findDelivery(view.db, of.deliveryId);
   return delivery === undefined || delivery.webhookId !== webhook.id ? refuse('not_found') : delivery;
 }
 
 function requireAtWork(ctx: Context, webhook: WebhookRecord): void {
-  if (webhook.status === 'disabled') refuse('conflict', { message: 'This webhook is disabled. Set its status to active first.' });
+  if (webhook.status === 'disabled')
+    refuse('conflict', { message: 'This webhook is disabled. Set its status to active first.' });
   const pausedReason = whyPaused(webhook, localRightsOf(ctx, webhook));
-  if (pausedReason !== undefined) refuse('conflict', { message: 'Who made this webhook may not be told anything any more. Save it anew to answer for it.', detail: { pausedReason } });
+  if (pausedReason !== undefined)
+    refuse('conflict', {
+      message: 'Who made this webhook may not be told anything any more. Save it anew to answer for it.',
+      detail: { pausedReason },
+    });
 }
 
 /** In the transaction that records the outcome of an attempt. */
@@ -95,7 +126,13 @@ export function settleDelivery(ctx: Context, item: OutboxItem, outcome: OutboxOu
   const delivery = findDelivery(ctx.db, item.subjectId ?? '');
   // Deleted with its webhook meanwhile.
   if (delivery === undefined) return;
-  const attempted = { ...delivery, attempts: delivery.attempts + 1, lastAnswer: outcome.answer, responseBody: outcome.detail ?? null, lastAttemptAt: ctx.at };
+  const attempted = {
+    ...delivery,
+    attempts: delivery.attempts + 1,
+    lastAnswer: outcome.answer,
+    responseBody: outcome.detail ?? null,
+    lastAttemptAt: ctx.at,
+  };
   switch (outcome.state) {
     case 'sent':
       put(ctx, { ...attempted, status: 'delivered', nextAttemptAt: null, deliveredAt: ctx.at });
@@ -131,11 +168,22 @@ export const disableFailing = command('webhook.disable', (ctx, params: DeadlineP
   disable(ctx, webhook, { failingSince: webhook.failingSince });
 });
 
-function disable(ctx: Context, webhook: WebhookRecord, why: { readonly failingSince: string } | { readonly answer: string }): void {
+function disable(
+  ctx: Context,
+  webhook: WebhookRecord,
+  why: { readonly failingSince: string } | { readonly answer: string },
+): void {
   const disabled: WebhookRecord = { ...webhook, status: 'disabled' };
   putWebhook(ctx, disabled);
   ctx.clearDeadline(disableDeadline, webhook.id);
-  ctx.audit({ action: 'webhook.disabled', targetKind: 'webhook', targetId: webhook.id, before: webhookView(ctx, webhook), after: webhookView(ctx, disabled), context: why });
+  ctx.audit({
+    action: 'webhook.disabled',
+    targetKind: 'webhook',
+    targetId: webhook.id,
+    before: webhookView(ctx, webhook),
+    after: webhookView(ctx, disabled),
+    context: why,
+  });
   mailDisabled(ctx, webhook, 'answer' in why);
 }
 
@@ -151,6 +199,16 @@ function put(ctx: Context, delivery: WebhookDelivery): WebhookDelivery {
   return delivery;
 }
 
-function deliveryView({ id, event, status, attempts, lastAnswer, lastAttemptAt, nextAttemptAt, deliveredAt, createdAt }: WebhookDelivery): DeliveryView {
+function deliveryView({
+  id,
+  event,
+  status,
+  attempts,
+  lastAnswer,
+  lastAttemptAt,
+  nextAttemptAt,
+  deliveredAt,
+  createdAt,
+}: WebhookDelivery): DeliveryView {
   return { id, event, status, attempts, lastAnswer, lastAttemptAt, nextAttemptAt, deliveredAt, createdAt };
 }

@@ -3,16 +3,21 @@
 
 import type { WebhookRecord } from '../../store/platform/webhooks.ts';
 import { mailAccountNotice } from '../mail/account-notices.ts';
-import { isActive, theRoster } from '../workspace/roster.ts';
+import { localRightsOf, whyPaused } from '../rights/webhook-rights.ts';
 import type { Context } from '../runtime/context.ts';
 import { theWebhooks } from '../webhook-feed.ts';
-import { localRightsOf, whyPaused } from '../rights/webhook-rights.ts';
+import { isActive, theRoster } from '../workspace/roster.ts';
 
 const where = 'Look at it under Settings, Webhooks.';
 
 export function mailDisabled(ctx: Context, webhook: WebhookRecord, isGone: boolean): void {
-  const why = isGone ? 'Its receiver answered 410, which says that nobody is there any more.' : 'Its receiver has taken nothing for five days.';
-  mailAdmins(ctx, { subject: 'A webhook was disabled', text: `The webhook to ${webhook.url} is disabled: nothing is sent to it any more. ${why} When the receiver is well again, set the webhook to active; what happened meanwhile is not sent later.` });
+  const why = isGone
+    ? 'Its receiver answered 410, which says that nobody is there any more.'
+    : 'Its receiver has taken nothing for five days.';
+  mailAdmins(ctx, {
+    subject: 'A webhook was disabled',
+    text: `The webhook to ${webhook.url} is disabled: nothing is sent to it any more. ${why} When the receiver is well again, set the webhook to active; what happened meanwhile is not sent later.`,
+  });
 }
 
 /** Does what may end rights, and tells of the workspace's own webhooks that rest since. An app's are the app's to see to. */
@@ -22,14 +27,27 @@ export function tellingOfPaused(ctx: Context, change: () => void): void {
   const paused = pausedOf(ctx).filter(({ id, appId }) => appId === null && !before.has(id));
   if (paused.length === 0) return;
   const subject = paused.length === 1 ? 'A webhook is told nothing any more' : 'Webhooks are told nothing any more';
-  const list = paused.map(({ url, keyId }) => `- ${url}: ${keyId === null ? 'who made it is no admin any more' : 'the key that made it is revoked'}`);
-  mailAdmins(ctx, { subject, text: ['A webhook lives by the rights of who made it. Those have ended of', list.join('\n'), 'Whoever saves one of them answers for it, and it goes on.'].join('\n\n') });
+  const list = paused.map(
+    ({ url, keyId }) =>
+      `- ${url}: ${keyId === null ? 'who made it is no admin any more' : 'the key that made it is revoked'}`,
+  );
+  mailAdmins(ctx, {
+    subject,
+    text: [
+      'A webhook lives by the rights of who made it. Those have ended of',
+      list.join('\n'),
+      'Whoever saves one of them answers for it, and it goes on.',
+    ].join('\n\n'),
+  });
 }
 
 function pausedOf(ctx: Context): WebhookRecord[] {
-  return theWebhooks(ctx).filter((webhook) => webhook.status === 'active' && whyPaused(webhook, localRightsOf(ctx, webhook)) !== undefined);
+  return theWebhooks(ctx).filter(
+    (webhook) => webhook.status === 'active' && whyPaused(webhook, localRightsOf(ctx, webhook)) !== undefined,
+  );
 }
 
 function mailAdmins(ctx: Context, notice: { subject: string; text: string }): void {
-  for (const agent of theRoster(ctx).agents.values()) if (agent.role === 'admin' && isActive(agent)) mailAccountNotice(ctx, agent, { ...notice, advice: where });
+  for (const agent of theRoster(ctx).agents.values())
+    if (agent.role === 'admin' && isActive(agent)) mailAccountNotice(ctx, agent, { ...notice, advice: where });
 }

@@ -1,19 +1,25 @@
 // Subscriptions to events by HTTP: made, changed and ended by admins, or by keys and apps as far as their scopes reach. What is sent, and how
 // failing receivers are let go, stands in webhook-deliveries.ts; whose rights each lives by in webhook-rights.ts. Specification 6, decisions 4.2.
 
+import {
+  deleteWebhook,
+  insertWebhook,
+  updateWebhook,
+  type WebhookFeed,
+  type WebhookRecord,
+} from '../../store/platform/webhooks.ts';
 import { deleteQueuedOutbox } from '../../store/runtime/outbox.ts';
-import { deleteWebhook, insertWebhook, updateWebhook, type WebhookFeed, type WebhookRecord } from '../../store/platform/webhooks.ts';
-import { requireAdmin } from '../workspace/access.ts';
-import { auditChange } from '../workspace/audit.ts';
 import { refuse, refuseField } from '../errors.ts';
-import { events, type EventType, scopeOfEvent } from '../events.ts';
+import { type EventType, events, scopeOfEvent } from '../events.ts';
 import { holderOf } from '../rights/rights.ts';
+import { allows, type Grant } from '../rights/scopes.ts';
+import { localRightsOf, type PausedReason, whyPaused } from '../rights/webhook-rights.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
-import { allows, type Grant } from '../rights/scopes.ts';
 import { targetsOf, theWebhooks, webhooksKind } from '../webhook-feed.ts';
-import { localRightsOf, type PausedReason, whyPaused } from '../rights/webhook-rights.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import { auditChange } from '../workspace/audit.ts';
 
 export interface WebhookView {
   readonly id: string;
@@ -54,11 +60,14 @@ export interface NewWebhook {
 }
 
 /** Refuses admin_required, insufficient_scope for an event that the key or app may not read, semantic_error when there are too many. */
-export const createWebhook = command('webhook.create', (ctx, params: NewWebhook & { events: readonly (EventType | '*')[] }): WebhookView => {
-  requireAdmin(ctx);
-  requireReadable(params.events, params.grant);
-  return webhookView(ctx, addWebhook(ctx, 'events', params));
-});
+export const createWebhook = command(
+  'webhook.create',
+  (ctx, params: NewWebhook & { events: readonly (EventType | '*')[] }): WebhookView => {
+    requireAdmin(ctx);
+    requireReadable(params.events, params.grant);
+    return webhookView(ctx, addWebhook(ctx, 'events', params));
+  },
+);
 
 export interface WebhookChanges {
   readonly url?: string | undefined;
@@ -72,44 +81,76 @@ export interface WebhookChanges {
  * Who saves a webhook of the workspace answers for it from then on; an app's stays the app's. Refuses admin_required, not_found,
  * invalid_body, insufficient_scope.
  */
-export const changeWebhook = command('webhook.update', (ctx, params: WebhookOf & { webhookId: string; changes: WebhookChanges }): WebhookView => {
-  requireAdmin(ctx);
-  const before = requireWebhook(ctx, params);
-  const { url, events: wanted, description, status } = params.changes;
-  if (Object.values(params.changes).every((value) => value === undefined)) refuseField('invalid_body', 'body', 'must name a field that can be changed');
-  const isAppsOwn = params.grant?.by === 'app';
-  const holder = before.appId === null || isAppsOwn ? holderOf(ctx.caller, params.grant) : before;
-  const after: WebhookRecord = {
-    ...before,
-    agentId: holder.agentId,
-    keyId: holder.keyId,
-    url: url === undefined ? before.url : soundUrl(url),
-    events: wanted === undefined ? before.events : [...new Set(wanted)],
-    description: description === undefined ? before.description : description,
-    status: status ?? before.status,
-    failingSince: status === 'active' && before.status === 'disabled' ? null : before.failingSince,
-  };
-  // What an app may no longer read of what it asked for is left out; who asks anew, or takes over, must be able to read it. The names are the route's.
-  if (before.feed === 'events' && (wanted !== undefined || !isAppsOwn)) requireReadable(after.events as readonly (EventType | '*')[], params.grant);
-  // It goes on to be told what the app may read, which may be more than the key may.
-  if (after.url !== before.url && before.appId !== null && params.grant?.by === 'key' && !allows(params.grant, null)) refuse('insufficient_scope', { message: 'A key that is not for everything cannot send an app\'s webhook elsewhere.', detail: { scope: '*' } });
-  putWebhook(ctx, after);
-  if (after.failingSince === null) ctx.clearDeadline(disableDeadline, after.id);
-  auditChange(ctx, { action: 'webhook.updated', targetKind: 'webhook', targetId: after.id, before: webhookView(ctx, before), after: webhookView(ctx, after) });
-  return webhookView(ctx, after);
-});
+export const changeWebhook = command(
+  'webhook.update',
+  (ctx, params: WebhookOf & { webhookId: string; changes: WebhookChanges }): WebhookView => {
+    requireAdmin(ctx);
+    const before = requireWebhook(ctx, params);
+    const { url, events: wanted, description, status } = params.changes;
+    if (Object.values(params.changes).every((value) => value === undefined))
+      refuseField('invalid_body', 'body', 'must name a field that can be changed');
+    const isAppsOwn = params.grant?.by === 'app';
+    const holder = before.appId === null || isAppsOwn ? holderOf(ctx.caller, params.grant) : before;
+    const after: WebhookRecord = {
+      ...before,
+      agentId: holder.agentId,
+      keyId: holder.keyId,
+      url: url === undefined ? before.url : soundUrl(url),
+      events: wanted === undefined ? before.events : [...new Set(wanted)],
+      description: description === undefined ? before.description : description,
+      status: status ?? before.status,
+      failingSince: status === 'active' && before.status === 'disabled' ? null : before.failingSince,
+    };
+    // What an app may no longer read of what it asked for is left out; who asks anew, or takes over, must be able to read it. The names are the route's.
+    if (before.feed === 'events' && (wanted !== undefined || !isAppsOwn))
+      requireReadable(after.events as readonly (EventType | '*')[], params.grant);
+    // It goes on to be told what the app may read, which may be more than the key may.
+    if (after.url !== before.url && before.appId !== null && params.grant?.by === 'key' && !allows(params.grant, null))
+      refuse('insufficient_scope', {
+        message: "A key that is not for everything cannot send an app's webhook elsewhere.",
+        detail: { scope: '*' },
+      });
+    putWebhook(ctx, after);
+    if (after.failingSince === null) ctx.clearDeadline(disableDeadline, after.id);
+    auditChange(ctx, {
+      action: 'webhook.updated',
+      targetKind: 'webhook',
+      targetId: after.id,
+      before: webhookView(ctx, before),
+      after: webhookView(ctx, after),
+    });
+    return webhookView(ctx, after);
+  },
+);
 
 /** The former secret goes on to sign beside the new one for `overlapMs`. Refuses admin_required, not_found, semantic_error for an app's. */
-export const rotateWebhookSecret = command('webhook.rotateSecret', (ctx, params: WebhookOf & { webhookId: string; sealedSecret: string; overlapMs: number }): WebhookView & { formerSecretUntil: string | null } => {
-  requireAdmin(ctx);
-  const before = requireWebhook(ctx, params);
-  if (before.sealedSecret === null) refuse('semantic_error', { message: 'An app\'s client secret signs this webhook.' });
-  const formerSecretUntil = params.overlapMs === 0 ? null : isoTime(ctx.nowMs + params.overlapMs);
-  const after: WebhookRecord = { ...before, sealedSecret: params.sealedSecret, formerSecret: formerSecretUntil === null ? null : before.sealedSecret, formerSecretUntil };
-  putWebhook(ctx, after);
-  ctx.audit({ action: 'webhook.secret_rotated', targetKind: 'webhook', targetId: after.id, after: { formerSecretUntil } });
-  return { ...webhookView(ctx, after), formerSecretUntil };
-});
+export const rotateWebhookSecret = command(
+  'webhook.rotateSecret',
+  (
+    ctx,
+    params: WebhookOf & { webhookId: string; sealedSecret: string; overlapMs: number },
+  ): WebhookView & { formerSecretUntil: string | null } => {
+    requireAdmin(ctx);
+    const before = requireWebhook(ctx, params);
+    if (before.sealedSecret === null)
+      refuse('semantic_error', { message: "An app's client secret signs this webhook." });
+    const formerSecretUntil = params.overlapMs === 0 ? null : isoTime(ctx.nowMs + params.overlapMs);
+    const after: WebhookRecord = {
+      ...before,
+      sealedSecret: params.sealedSecret,
+      formerSecret: formerSecretUntil === null ? null : before.sealedSecret,
+      formerSecretUntil,
+    };
+    putWebhook(ctx, after);
+    ctx.audit({
+      action: 'webhook.secret_rotated',
+      targetKind: 'webhook',
+      targetId: after.id,
+      after: { formerSecretUntil },
+    });
+    return { ...webhookView(ctx, after), formerSecretUntil };
+  },
+);
 
 /** Nothing more is sent, and its log is gone. Refuses admin_required, not_found. */
 export const removeWebhook = command('webhook.delete', (ctx, params: WebhookOf & { webhookId: string }): void => {
@@ -123,21 +164,27 @@ export function dropWebhook(ctx: Context, webhook: WebhookRecord): void {
   deleteQueuedOutbox(ctx.db, targetsOf(webhook.id));
   deleteWebhook(ctx.db, webhook.id);
   ctx.clearDeadline(disableDeadline, webhook.id);
-  setWebhooks(ctx, theWebhooks(ctx).filter(({ id }) => id !== webhook.id));
+  setWebhooks(
+    ctx,
+    theWebhooks(ctx).filter(({ id }) => id !== webhook.id),
+  );
   ctx.audit({ action: 'webhook.deleted', targetKind: 'webhook', targetId: webhook.id, before: view });
 }
 
 /** An app that is not there, or that this agent allows nothing any more, is told nothing either. */
 export function dropWebhooksOfApp(ctx: Context, of: { clientId: string; agentId?: string }): void {
   for (const webhook of theWebhooks(ctx)) {
-    if (webhook.appId === of.clientId && (of.agentId === undefined || webhook.agentId === of.agentId)) dropWebhook(ctx, webhook);
+    if (webhook.appId === of.clientId && (of.agentId === undefined || webhook.agentId === of.agentId))
+      dropWebhook(ctx, webhook);
   }
 }
 
 /** Newest first. Refuses admin_required. */
 export function listWebhooks(view: View, of: WebhookOf): WebhookView[] {
   requireAdmin(view);
-  return theWebhooks(view).filter((webhook) => isOf(webhook, of)).map((webhook) => webhookView(view, webhook));
+  return theWebhooks(view)
+    .filter((webhook) => isOf(webhook, of))
+    .map((webhook) => webhookView(view, webhook));
 }
 
 /** Refuses admin_required, not_found. */
@@ -154,7 +201,8 @@ export function requireWebhook(view: Pick<View, 'state'>, of: WebhookOf & { webh
 /** By the rights of who calls. Refuses semantic_error when there are too many. */
 export function addWebhook(ctx: Context, feed: WebhookFeed, named: NewWebhook): WebhookRecord {
   const present = theWebhooks(ctx);
-  if (present.length >= maxWebhooks) refuse('semantic_error', { message: `A workspace may have ${maxWebhooks} webhooks.`, detail: { maxWebhooks } });
+  if (present.length >= maxWebhooks)
+    refuse('semantic_error', { message: `A workspace may have ${maxWebhooks} webhooks.`, detail: { maxWebhooks } });
   const webhook: WebhookRecord = {
     ...holderOf(ctx.caller, named.grant),
     id: named.webhookId,
@@ -171,13 +219,21 @@ export function addWebhook(ctx: Context, feed: WebhookFeed, named: NewWebhook): 
   };
   insertWebhook(ctx.db, webhook);
   setWebhooks(ctx, [webhook, ...present]);
-  ctx.audit({ action: 'webhook.created', targetKind: 'webhook', targetId: webhook.id, after: webhookView(ctx, webhook) });
+  ctx.audit({
+    action: 'webhook.created',
+    targetKind: 'webhook',
+    targetId: webhook.id,
+    after: webhookView(ctx, webhook),
+  });
   return webhook;
 }
 
 export function putWebhook(ctx: Context, webhook: WebhookRecord): void {
   updateWebhook(ctx.db, webhook);
-  setWebhooks(ctx, theWebhooks(ctx).map((one) => (one.id === webhook.id ? webhook : one)));
+  setWebhooks(
+    ctx,
+    theWebhooks(ctx).map((one) => (one.id === webhook.id ? webhook : one)),
+  );
 }
 
 /** What its secrets are sealed as. */
@@ -187,7 +243,17 @@ export function webhookSecretName(workspaceId: string, webhookId: string): strin
 
 export function webhookView(view: Pick<View, 'db' | 'at'>, webhook: WebhookRecord): WebhookView {
   const { id, url, events: wanted, description, status, agentId, appId: clientId, createdAt } = webhook;
-  return { id, url, events: wanted, description, status, pausedReason: whyPaused(webhook, localRightsOf(view, webhook)) ?? null, agentId, clientId, createdAt };
+  return {
+    id,
+    url,
+    events: wanted,
+    description,
+    status,
+    pausedReason: whyPaused(webhook, localRightsOf(view, webhook)) ?? null,
+    agentId,
+    clientId,
+    createdAt,
+  };
 }
 
 function setWebhooks(ctx: Context, webhooks: readonly WebhookRecord[]): void {
@@ -199,7 +265,8 @@ function requireReadable(wanted: readonly (EventType | '*')[], grant: Grant | un
   const types = wanted.includes('*') ? eventTypes : (wanted as readonly EventType[]);
   for (const type of types) {
     const scope = scopeOfEvent(type);
-    if (!allows(grant, scope)) refuse('insufficient_scope', { message: `${type} needs the scope ${scope}.`, detail: { scope } });
+    if (!allows(grant, scope))
+      refuse('insufficient_scope', { message: `${type} needs the scope ${scope}.`, detail: { scope } });
   }
 }
 
@@ -210,6 +277,7 @@ function isOf(webhook: WebhookRecord, { feed, grant }: WebhookOf): boolean {
 /** Refuses invalid_body for what is no web address, or names somebody. */
 function soundUrl(text: string): string {
   const url = URL.parse(text);
-  if (url === null || url.host === '' || url.username !== '' || url.password !== '') refuseField('invalid_body', 'url', 'must be a web address without a user name');
+  if (url === null || url.host === '' || url.username !== '' || url.password !== '')
+    refuseField('invalid_body', 'url', 'must be a web address without a user name');
   return url.href;
 }

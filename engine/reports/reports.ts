@@ -2,28 +2,49 @@
 // conversations that began in the range, as they are now: where they are, who has them, what became of them. Spam counts nowhere.
 // Specification 4.13.
 
-import type { AgentRecord } from '../../store/workspace/agents.ts';
 import type { Channel, ConversationRecord, ConversationStatus } from '../../store/conversations/conversations.ts';
 import type { DrillDown } from '../../store/reports/lists.ts';
-import type { GoalTotals } from '../../store/reports/sums.ts';
 import type { ReportRange } from '../../store/reports/pieces.ts';
 import type { BucketTotals, ReportScope } from '../../store/reports/reads.ts';
-import type { DurationFigures, Totals } from '../../store/reports/sums.ts';
 import { nobody } from '../../store/reports/rollups.ts';
-import { conversationView, type ConversationView } from '../conversations/conversation.ts';
+import type { DurationFigures, GoalTotals, Totals } from '../../store/reports/sums.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
+import { type ConversationView, conversationView } from '../conversations/conversation.ts';
 import { refuseField } from '../errors.ts';
-import { type Buckets, bucketsOf, maySeeFiguresOf, type ReportFrame, reportFrame, type ReportQuery } from './scope.ts';
-import { isActive, theRoster } from '../workspace/roster.ts';
 import type { View } from '../runtime/context.ts';
+import { isActive, theRoster } from '../workspace/roster.ts';
+import { type Buckets, bucketsOf, maySeeFiguresOf, type ReportFrame, type ReportQuery, reportFrame } from './scope.ts';
 
 /** What reports ask of the reader thread. */
 export interface ReportReads {
-  bucketTotals(workspaceId: string, scope: ReportScope, buckets: Pick<Buckets, 'starts' | 'toMs'>): Promise<BucketTotals>;
+  bucketTotals(
+    workspaceId: string,
+    scope: ReportScope,
+    buckets: Pick<Buckets, 'starts' | 'toMs'>,
+  ): Promise<BucketTotals>;
   totals(workspaceId: string, scope: ReportScope, range: ReportRange): Promise<Totals>;
-  totalsByAgent(workspaceId: string, scope: ReportScope, range: ReportRange, agentIds: readonly string[]): Promise<Totals[]>;
-  totalsByChannel(workspaceId: string, scopes: { figures: ReportScope; queue: ReportScope }, range: ReportRange): Promise<{ channel: Channel; totals: Totals; queued: number }[]>;
-  drillDown(workspaceId: string, asked: DrillDown, page: { limit: number; offset: number }): Promise<{ conversations: ConversationRecord[]; total: number }>;
-  goals(workspaceId: string, scope: ReportScope, range: ReportRange, buckets: Pick<Buckets, 'starts' | 'toMs'>): Promise<{ goals: GoalTotals[]; counts: number[] }>;
+  totalsByAgent(
+    workspaceId: string,
+    scope: ReportScope,
+    range: ReportRange,
+    agentIds: readonly string[],
+  ): Promise<Totals[]>;
+  totalsByChannel(
+    workspaceId: string,
+    scopes: { figures: ReportScope; queue: ReportScope },
+    range: ReportRange,
+  ): Promise<{ channel: Channel; totals: Totals; queued: number }[]>;
+  drillDown(
+    workspaceId: string,
+    asked: DrillDown,
+    page: { limit: number; offset: number },
+  ): Promise<{ conversations: ConversationRecord[]; total: number }>;
+  goals(
+    workspaceId: string,
+    scope: ReportScope,
+    range: ReportRange,
+    buckets: Pick<Buckets, 'starts' | 'toMs'>,
+  ): Promise<{ goals: GoalTotals[]; counts: number[] }>;
 }
 
 type Head = ReportFrame['head'];
@@ -35,13 +56,15 @@ export interface Series extends Head {
 
 /** Each channel has a report of its own. Refuses invalid_query, and what reportFrame() does. */
 function volumeFrame(view: View, query: ReportQuery, channel: Channel): ReportFrame {
-  if (query.channel !== undefined && query.channel !== channel) refuseField('invalid_query', 'channel', `must be ${channel} in this report, or left out`);
+  if (query.channel !== undefined && query.channel !== channel)
+    refuseField('invalid_query', 'channel', `must be ${channel} in this report, or left out`);
   return reportFrame(view, query, channel);
 }
 
 /** Refuses what the report itself would refuse: for links that are made now and followed later. */
 export function requireReport(view: View, query: ReportQuery, about: ReportAbout): ReportFrame {
-  const frame = about.volumeOf === undefined ? reportFrame(view, query, about.channel) : volumeFrame(view, query, about.volumeOf);
+  const frame =
+    about.volumeOf === undefined ? reportFrame(view, query, about.channel) : volumeFrame(view, query, about.volumeOf);
   if (about.hasBuckets === true) bucketsOf(view, frame.range, query.granularity);
   return frame;
 }
@@ -56,7 +79,12 @@ export interface ReportAbout {
 }
 
 /** Conversations by when they began. */
-export async function volumeReport(view: View, query: ReportQuery, channel: Channel, reads: ReportReads): Promise<Series> {
+export async function volumeReport(
+  view: View,
+  query: ReportQuery,
+  channel: Channel,
+  reads: ReportReads,
+): Promise<Series> {
   const { scope, range, head } = volumeFrame(view, query, channel);
   const buckets = bucketsOf(view, range, query.granularity);
   const { conversations } = await reads.bucketTotals(view.workspaceId, scope, buckets);
@@ -65,7 +93,12 @@ export async function volumeReport(view: View, query: ReportQuery, channel: Chan
 }
 
 export interface ByStatus extends Head {
-  readonly counts: { readonly open: number; readonly pending: number; readonly solved: number; readonly closed: number };
+  readonly counts: {
+    readonly open: number;
+    readonly pending: number;
+    readonly solved: number;
+    readonly closed: number;
+  };
   readonly total: number;
 }
 
@@ -87,7 +120,12 @@ export async function responseTimesReport(view: View, query: ReportQuery, reads:
 }
 
 export interface Satisfaction extends Head {
-  readonly series: readonly { readonly bucket: string; readonly value: number; readonly mean: number | null; readonly responses: number }[];
+  readonly series: readonly {
+    readonly bucket: string;
+    readonly value: number;
+    readonly mean: number | null;
+    readonly responses: number;
+  }[];
   /** The mean of all ratings; null without any. */
   readonly average: number | null;
   readonly responses: number;
@@ -122,8 +160,15 @@ export interface Performance extends Head {
 /** One row per agent whose figures the caller may see, by name; who has left is listed while there are conversations to tell of. */
 export async function performanceReport(view: View, query: ReportQuery, reads: ReportReads): Promise<Performance> {
   const { agent, scope, range, head } = reportFrame(view, query, undefined);
-  const seen = [...theRoster(view).agents.values()].filter((other) => (scope.agentId === null || other.id === scope.agentId) && maySeeFiguresOf(agent, other));
-  const totals = await reads.totalsByAgent(view.workspaceId, { ...scope, agentId: null }, range, seen.map(({ id }) => id));
+  const seen = [...theRoster(view).agents.values()].filter(
+    (other) => (scope.agentId === null || other.id === scope.agentId) && maySeeFiguresOf(agent, other),
+  );
+  const totals = await reads.totalsByAgent(
+    view.workspaceId,
+    { ...scope, agentId: null },
+    range,
+    seen.map(({ id }) => id),
+  );
   const agents = seen.flatMap((other, index): AgentPerformance[] => {
     const of = totals[index];
     if (of === undefined || (of.conversations === 0 && !isActive(other))) return [];
@@ -156,11 +201,19 @@ export interface Customers extends Head {
 /** What waits now, and how many gave up or were put away before anybody answered. */
 export async function customersReport(view: View, query: ReportQuery, reads: ReportReads): Promise<Customers> {
   const { agent, scope, range, head } = reportFrame(view, query, undefined);
-  const rows = new Map((await reads.totalsByChannel(view.workspaceId, { figures: scope, queue: queueScope(agent, scope) }, range)).map((row) => [row.channel, row]));
+  const rows = new Map(
+    (await reads.totalsByChannel(view.workspaceId, { figures: scope, queue: queueScope(agent, scope) }, range)).map(
+      (row) => [row.channel, row],
+    ),
+  );
   const queuedIn = (channel: Channel): number => rows.get(channel)?.queued ?? 0;
   const abandonmentIn = (channel: Channel): Abandonment => {
     const { missed = 0, conversations = 0 } = rows.get(channel)?.totals ?? {};
-    return { abandoned: missed, total: conversations, rate: conversations === 0 ? 0 : Math.round((missed / conversations) * 10_000) / 10_000 };
+    return {
+      abandoned: missed,
+      total: conversations,
+      rate: conversations === 0 ? 0 : Math.round((missed / conversations) * 10_000) / 10_000,
+    };
   };
   return {
     ...head,
@@ -173,7 +226,12 @@ export async function customersReport(view: View, query: ReportQuery, reads: Rep
 function queueScope(agent: AgentRecord, scope: ReportScope): ReportScope {
   if (agent.role !== 'agent') return { ...scope, agentId: null };
   const own = [...agent.groupIds, nobody];
-  return { channels: scope.channels, departmentIds: scope.departmentIds === null ? own : scope.departmentIds.filter((departmentId) => own.includes(departmentId)), agentId: null };
+  return {
+    channels: scope.channels,
+    departmentIds:
+      scope.departmentIds === null ? own : scope.departmentIds.filter((departmentId) => own.includes(departmentId)),
+    agentId: null,
+  };
 }
 
 export interface Conversions extends Series {
@@ -187,7 +245,13 @@ export async function conversionsReport(view: View, query: ReportQuery, reads: R
   const buckets = bucketsOf(view, range, query.granularity);
   const { goals, counts } = await reads.goals(view.workspaceId, scope, range, buckets);
   const series = buckets.labels.map((bucket, index) => ({ bucket, value: counts[index] ?? 0 }));
-  return { ...head, series, total: sumOf(counts), totalValueCents: goals.reduce((sum, { valueCents }) => sum + valueCents, 0), goals };
+  return {
+    ...head,
+    series,
+    total: sumOf(counts),
+    totalValueCents: goals.reduce((sum, { valueCents }) => sum + valueCents, 0),
+    goals,
+  };
 }
 
 export interface DrillDownQuery extends ReportQuery {
@@ -204,7 +268,12 @@ export function drillDownOf(view: View, query: DrillDownQuery): DrillDown {
 }
 
 /** The conversations behind a figure, newest first. */
-export async function drillDownReport(view: View, query: DrillDownQuery, page: { limit: number; offset: number }, reads: ReportReads): Promise<{ conversations: ConversationView[]; total: number }> {
+export async function drillDownReport(
+  view: View,
+  query: DrillDownQuery,
+  page: { limit: number; offset: number },
+  reads: ReportReads,
+): Promise<{ conversations: ConversationView[]; total: number }> {
   const { conversations, total } = await reads.drillDown(view.workspaceId, drillDownOf(view, query), page);
   return { conversations: conversations.map(conversationView), total };
 }

@@ -1,15 +1,15 @@
 // Whose conversations a report is about, and of which time: by what was asked for and who asks. Specification 4.13.
 
-import type { AgentRecord } from '../../store/workspace/agents.ts';
 import type { Channel } from '../../store/conversations/conversations.ts';
 import type { ReportRange } from '../../store/reports/pieces.ts';
 import type { ReportScope } from '../../store/reports/reads.ts';
 import { nobody } from '../../store/reports/rollups.ts';
-import { callingAgent, reachOf } from '../workspace/access.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse, refuseField } from '../errors.ts';
-import { requireAgent, theRoster } from '../workspace/roster.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { View } from '../runtime/context.ts';
+import { callingAgent, reachOf } from '../workspace/access.ts';
+import { requireAgent, theRoster } from '../workspace/roster.ts';
 import { dayMs, type Granularity, labelledBuckets } from '../workspace/time-zones.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 
@@ -31,7 +31,10 @@ export interface ReportFrame {
   readonly scope: ReportScope;
   readonly range: ReportRange;
   /** What every report begins with. */
-  readonly head: { readonly range: { readonly start: string; readonly end: string }; readonly filters: { readonly departmentId: string | null; readonly agentId: string | null } };
+  readonly head: {
+    readonly range: { readonly start: string; readonly end: string };
+    readonly filters: { readonly departmentId: string | null; readonly agentId: string | null };
+  };
 }
 
 const rangeDays: Readonly<Record<Exclude<RangeName, 'custom'>, number>> = { '1d': 1, '7d': 7, '30d': 30, '90d': 90 };
@@ -46,7 +49,12 @@ export function reportFrame(view: View, query: ReportQuery, channel: Channel | u
   const agent = callingAgent(view);
   const { range, start, end } = rangeOf(view, query);
   const scope = scopeOf(view, agent, { ...query, channel: query.channel ?? channel });
-  return { agent, scope, range, head: { range: { start, end }, filters: { departmentId: query.departmentId ?? null, agentId: scope.agentId } } };
+  return {
+    agent,
+    scope,
+    range,
+    head: { range: { start, end }, filters: { departmentId: query.departmentId ?? null, agentId: scope.agentId } },
+  };
 }
 
 function rangeOf(view: View, query: ReportQuery): { range: ReportRange; start: string; end: string } {
@@ -66,11 +74,14 @@ function rangeOf(view: View, query: ReportQuery): { range: ReportRange; start: s
 function scopeOf(view: View, agent: AgentRecord, query: ReportQuery): ReportScope {
   const { departmentId, agentId, channel } = query;
   const { channels } = reachOf(agent);
-  if (channel !== undefined && !channels.includes(channel)) refuse('forbidden', { message: `You do not work in the channel ${channel}.` });
+  if (channel !== undefined && !channels.includes(channel))
+    refuse('forbidden', { message: `You do not work in the channel ${channel}.` });
   if (departmentId !== undefined && !theRoster(view).departments.has(departmentId)) refuse('not_found');
   const asked = agentId === undefined ? undefined : requireAgent(view, agentId);
-  if (asked !== undefined && !maySeeFiguresOf(agent, asked)) refuse('forbidden', { message: 'You may not see the figures of this agent.' });
-  if (agent.role === 'supervisor' && departmentId !== undefined && !agent.groupIds.includes(departmentId)) refuse('forbidden', { message: 'You may not see the figures of this department.' });
+  if (asked !== undefined && !maySeeFiguresOf(agent, asked))
+    refuse('forbidden', { message: 'You may not see the figures of this agent.' });
+  if (agent.role === 'supervisor' && departmentId !== undefined && !agent.groupIds.includes(departmentId))
+    refuse('forbidden', { message: 'You may not see the figures of this department.' });
   const ownDepartments = agent.role === 'supervisor' ? [...agent.groupIds, nobody] : null;
   return {
     channels: channel === undefined ? channels : [channel],
@@ -82,7 +93,10 @@ function scopeOf(view: View, agent: AgentRecord, query: ReportQuery): ReportScop
 /** Of supervisors: those in one of their departments, and those in none. */
 export function maySeeFiguresOf(agent: AgentRecord, other: AgentRecord): boolean {
   if (agent.role === 'admin' || agent.id === other.id) return true;
-  return agent.role === 'supervisor' && (other.groupIds.length === 0 || other.groupIds.some((departmentId) => agent.groupIds.includes(departmentId)));
+  return (
+    agent.role === 'supervisor' &&
+    (other.groupIds.length === 0 || other.groupIds.some((departmentId) => agent.groupIds.includes(departmentId)))
+  );
 }
 
 export interface Buckets {
@@ -97,7 +111,8 @@ export function bucketsOf(view: View, range: ReportRange, asked: Granularity | u
   const { timezone } = theWorkspace(view);
   const lengthMs = range.toMs - range.fromMs;
   const granularity = asked ?? (lengthMs <= hourlyUpToMs + 1 ? 'hour' : 'day');
-  if (granularity === 'hour' && lengthMs > maxHourlyMs + 1) refuseField('invalid_query', 'granularity', 'may be hour for 31 days at the most');
+  if (granularity === 'hour' && lengthMs > maxHourlyMs + 1)
+    refuseField('invalid_query', 'granularity', 'may be hour for 31 days at the most');
   const { starts, labels } = labelledBuckets(granularity, range, timezone);
   return { labels, starts: [Math.max(starts[0] ?? range.fromMs, range.fromMs), ...starts.slice(1)], toMs: range.toMs };
 }

@@ -2,9 +2,9 @@
 // read in parts. Rights are those of now: of the agent, of its key, of what it allows an app. What the app itself registers, and whether it
 // is still there, is the edge's to add, since it may be another workspace's. Decisions "Settled after the audit".
 
-import { type AgentRecord, findActiveAgent } from '../../store/workspace/agents.ts';
 import { findApiKey } from '../../store/platform/api-keys.ts';
 import { liveScopesOfApp } from '../../store/platform/oauth-grants.ts';
+import { type AgentRecord, findActiveAgent } from '../../store/workspace/agents.ts';
 import type { Caller } from '../runtime/caller.ts';
 import type { View } from '../runtime/context.ts';
 import { type Grant, type GrantedScope, scopeNames } from './scopes.ts';
@@ -25,7 +25,11 @@ export interface Rights {
 
 export function holderOf(caller: Caller, grant: Pick<Grant, 'by' | 'id'> | undefined): Holder {
   if (caller.kind !== 'agent') throw new Error(`a ${caller.kind} holds no rights of an agent`);
-  return { agentId: caller.agentId, keyId: grant?.by === 'key' ? grant.id : null, appId: grant?.by === 'app' ? grant.id : null };
+  return {
+    agentId: caller.agentId,
+    keyId: grant?.by === 'key' ? grant.id : null,
+    appId: grant?.by === 'app' ? grant.id : null,
+  };
 }
 
 /** Undefined when nothing is left: the agent has gone, the key is revoked, or the agent allows the app nothing any more. */
@@ -35,9 +39,16 @@ export function rightsOf(view: Pick<View, 'db' | 'at'>, { agentId, keyId, appId 
   if (keyId !== null) {
     const key = findApiKey(view.db, keyId);
     // createApiKey() is the only writer of a key's scopes.
-    return key?.createdByAgentId !== agentId ? undefined : { agent, grant: { by: 'key', id: keyId, scopes: key.scopes as readonly GrantedScope[], mode: key.mode } };
+    return key?.createdByAgentId !== agentId
+      ? undefined
+      : { agent, grant: { by: 'key', id: keyId, scopes: key.scopes as readonly GrantedScope[], mode: key.mode } };
   }
   if (appId === null) return { agent, grant: undefined };
   const granted = liveScopesOfApp(view.db, { clientId: appId, agentId, at: view.at });
-  return granted.length === 0 ? undefined : { agent, grant: { by: 'app', id: appId, scopes: scopeNames.filter((scope) => granted.includes(scope)), mode: 'live' } };
+  return granted.length === 0
+    ? undefined
+    : {
+        agent,
+        grant: { by: 'app', id: appId, scopes: scopeNames.filter((scope) => granted.includes(scope)), mode: 'live' },
+      };
 }

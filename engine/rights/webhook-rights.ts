@@ -3,12 +3,15 @@
 // "Settled after the audit".
 
 import type { WebhookRecord } from '../../store/platform/webhooks.ts';
-import { type Holder, type Rights, rightsOf } from './rights.ts';
 import type { View } from '../runtime/context.ts';
+import { type Holder, type Rights, rightsOf } from './rights.ts';
 import { isAllowed, type Scope } from './scopes.ts';
 
 /** What a subscription itself needs, by where its events come from. */
-const scopeOfFeed = { events: 'webhooks:write', verify: 'verify' } as const satisfies Record<WebhookRecord['feed'], Scope>;
+const scopeOfFeed = { events: 'webhooks:write', verify: 'verify' } as const satisfies Record<
+  WebhookRecord['feed'],
+  Scope
+>;
 
 export const pausedReasons = ['admin_left', 'key_revoked', 'app_not_allowed'] as const;
 export type PausedReason = (typeof pausedReasons)[number];

@@ -90,7 +90,11 @@ export class Checkpoints {
         file.lane.release();
       }
     } catch (error) {
-      if (!this.#stopped) this.#log.error({ path: file.db.path, err: error }, 'a log could not be copied back; it grows on and is tried again');
+      if (!this.#stopped)
+        this.#log.error(
+          { path: file.db.path, err: error },
+          'a log could not be copied back; it grows on and is tried again',
+        );
       // Not at once: after as many frames more.
       progress.left += progress.limit;
     } finally {

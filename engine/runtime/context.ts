@@ -3,12 +3,12 @@
 // the lane undoes its rows, its states and effects are dropped with this object.
 
 import type { Database } from '../../store/database.ts';
+import { insertAudit } from '../../store/runtime/audit.ts';
 import { deleteDeadline, putDeadline } from '../../store/runtime/deadlines.ts';
 import { insertEvent } from '../../store/runtime/events.ts';
 import { hastenOutbox, insertOutbox } from '../../store/runtime/outbox.ts';
-import { insertAudit } from '../../store/runtime/audit.ts';
-import { isoTime } from './clock.ts';
 import type { Caller } from './caller.ts';
+import { isoTime } from './clock.ts';
 import type { Ids } from './ids.ts';
 import type { ActorKind, Registry } from './registry.ts';
 

@@ -2,11 +2,17 @@
 // once, the others on time. Its command deletes the row and acts in one transaction, so it happens once; one that fails is
 // put off alone, and holds up no other.
 
-import { type DeadlineRow, deleteDeadline, dueDeadlines, findDeadline, putDeadline } from '../../store/runtime/deadlines.ts';
+import {
+  type DeadlineRow,
+  deleteDeadline,
+  dueDeadlines,
+  findDeadline,
+  putDeadline,
+} from '../../store/runtime/deadlines.ts';
 import { Alarms } from './alarms.ts';
-import { type Clock, isoTime } from './clock.ts';
-import { command, type CommandDefinition } from './command.ts';
 import { systemCaller } from './caller.ts';
+import { type Clock, isoTime } from './clock.ts';
+import { type CommandDefinition, command } from './command.ts';
 import type { Context } from './context.ts';
 import type { Log } from './log.ts';
 import type { Workspace } from './workspace.ts';
@@ -34,7 +40,13 @@ export class Deadlines {
   readonly #firing = new Set<string>();
   #stopped = false;
 
-  constructor(options: { clock: Clock; log: Log; commands: DeadlineCommands; workspace: (workspaceId: string) => Workspace | undefined; whenOpen: (workspaceId: string) => Promise<void> | undefined }) {
+  constructor(options: {
+    clock: Clock;
+    log: Log;
+    commands: DeadlineCommands;
+    workspace: (workspaceId: string) => Workspace | undefined;
+    whenOpen: (workspaceId: string) => Promise<void> | undefined;
+  }) {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#commands = options.commands;
@@ -89,8 +101,15 @@ export class Deadlines {
       definition.handle(ctx, { subjectId });
     });
     if (error === undefined) return true;
-    this.#log.error({ workspaceId: workspace.workspaceId, kind, subjectId, err: error }, 'a deadline failed; it is tried again');
-    return (await this.#submit(workspace, row, (ctx) => putDeadline(ctx.db, { kind, subjectId, dueAt: isoTime(ctx.nowMs + retryMs) }))) === undefined;
+    this.#log.error(
+      { workspaceId: workspace.workspaceId, kind, subjectId, err: error },
+      'a deadline failed; it is tried again',
+    );
+    return (
+      (await this.#submit(workspace, row, (ctx) =>
+        putDeadline(ctx.db, { kind, subjectId, dueAt: isoTime(ctx.nowMs + retryMs) }),
+      )) === undefined
+    );
   }
 
   /** Resolves to what went wrong. What was put off, cleared or fired since it was read is no longer due, and left alone. */

@@ -54,7 +54,9 @@ export class DueList {
 
   async #write(): Promise<void> {
     if (this.#isStopped) return;
-    const text = this.#dueBefore(this.#clock.now() + withinMs).slice(0, maxNamed).join('\n');
+    const text = this.#dueBefore(this.#clock.now() + withinMs)
+      .slice(0, maxNamed)
+      .join('\n');
     if (text === this.#written) return;
     try {
       await writeFile(`${this.#path}.part`, text, { mode: 0o600 });

@@ -90,7 +90,8 @@ export class Engine {
     this.#folder = join(options.dataDir, 'workspaces');
     makeFolder(this.#folder);
     // What an ended process left of files that it was making.
-    for (const name of readdirSync(this.#folder)) if (/\.part(?:-wal|-shm)?$/.test(name)) rmSync(join(this.#folder, name));
+    for (const name of readdirSync(this.#folder))
+      if (/\.part(?:-wal|-shm)?$/.test(name)) rmSync(join(this.#folder, name));
     const { clock, log, checkpoints, slices = new Slices(), maxOpen = defaultMaxOpen } = options;
     const random = options.random ?? Math.random;
     const workspace = (workspaceId: string): Workspace | undefined => this.workspace(workspaceId);
@@ -98,7 +99,11 @@ export class Engine {
     this.#slices = slices;
     this.#files = new OpenFiles({ clock, log, slices, checkpoints, maxOpen });
     this.#deadlines = new Deadlines({ clock, log, commands: options.deadlines, workspace, whenOpen });
-    this.#dueList = new DueList({ path: join(options.dataDir, 'due-next'), clock, dueBefore: (ms) => this.#deadlines.dueBefore(ms) });
+    this.#dueList = new DueList({
+      path: join(options.dataDir, 'due-next'),
+      clock,
+      dueBefore: (ms) => this.#deadlines.dueBefore(ms),
+    });
     this.#outbox = new Outbox({ clock, log, kinds: options.outbox, workspace, whenOpen, random });
     this.#ageLater();
   }
@@ -112,7 +117,10 @@ export class Engine {
    * Runs a command and resolves when its outcome is durable. Rejects with what the command threw, CommitFailed, LaneFull or
    * WorkspaceUnavailable. The workspace must exist.
    */
-  execute<Params, Result>(definition: CommandDefinition<Params, Result>, request: CommandRequest<Params>): Promise<Result> {
+  execute<Params, Result>(
+    definition: CommandDefinition<Params, Result>,
+    request: CommandRequest<Params>,
+  ): Promise<Result> {
     return new Promise((resolve, reject) => {
       const submit = (): void => {
         if (this.#isStopping) throw new WorkspaceUnavailable('the service is stopping');
@@ -153,7 +161,8 @@ export class Engine {
     if (this.#files.isOpen(workspaceId) || this.#stopped) return undefined;
     const path = this.#pathOf(workspaceId);
     const parked = this.#workspaces.get(workspaceId);
-    if (parked !== undefined) return this.#files.whenOpen(workspaceId, { path, isFound: false, open: () => parked.db.wake() });
+    if (parked !== undefined)
+      return this.#files.whenOpen(workspaceId, { path, isFound: false, open: () => parked.db.wake() });
     if (this.#isBroken(workspaceId) || !this.#isThere(workspaceId)) return undefined;
     return this.#files.whenOpen(workspaceId, { path, isFound: true, open: () => void this.workspace(workspaceId) });
   }
@@ -203,11 +212,18 @@ export class Engine {
     const first = new Set(this.#dueList.read().filter((workspaceId) => present.has(workspaceId)));
     await this.#wakeEach(first, visit);
     const ids = await this.#byRecency([...present]);
-    await this.#wakeEach(ids.filter((workspaceId) => !first.has(workspaceId)), visit);
+    await this.#wakeEach(
+      ids.filter((workspaceId) => !first.has(workspaceId)),
+      visit,
+    );
     this.#isWaking = false;
     for (const workspaceId of ids) {
       if (this.#stopped) return;
-      if (!this.#workspaces.has(workspaceId) && statSync(`${this.#pathOf(workspaceId)}-wal`, { throwIfNoEntry: false }) !== undefined) await this.#options.checkpoints.tidy(this.#pathOf(workspaceId)).catch(() => undefined);
+      if (
+        !this.#workspaces.has(workspaceId) &&
+        statSync(`${this.#pathOf(workspaceId)}-wal`, { throwIfNoEntry: false }) !== undefined
+      )
+        await this.#options.checkpoints.tidy(this.#pathOf(workspaceId)).catch(() => undefined);
     }
   }
 
@@ -221,7 +237,9 @@ export class Engine {
   }
 
   async #wake(workspaceId: string, visit: (workspaceId: string, glance: Glance) => void): Promise<void> {
-    const look = this.#options.glance ?? ((path: string): Promise<Glance> => Promise.resolve(glanceAt({ path, model: undefined })));
+    const look =
+      this.#options.glance ??
+      ((path: string): Promise<Glance> => Promise.resolve(glanceAt({ path, model: undefined })));
     const open = async (): Promise<void> => {
       await this.whenOpen(workspaceId);
       this.workspace(workspaceId);
@@ -246,13 +264,21 @@ export class Engine {
   }
 
   #fileIds(): Set<string> {
-    return new Set(readdirSync(this.#folder).flatMap((name) => (name.endsWith('.db') && uuid.test(name.slice(0, -'.db'.length)) ? [name.slice(0, -'.db'.length)] : [])));
+    return new Set(
+      readdirSync(this.#folder).flatMap((name) =>
+        name.endsWith('.db') && uuid.test(name.slice(0, -'.db'.length)) ? [name.slice(0, -'.db'.length)] : [],
+      ),
+    );
   }
 
   /** By their files and logs. */
   async #byRecency(ids: string[]): Promise<string[]> {
     const writtenMs = new Map<string, number>();
-    const timeOf = (path: string): Promise<number> => stat(path).then(({ mtimeMs, size }) => (size === 0 ? 0 : mtimeMs), () => 0);
+    const timeOf = (path: string): Promise<number> =>
+      stat(path).then(
+        ({ mtimeMs, size }) => (size === 0 ? 0 : mtimeMs),
+        () => 0,
+      );
     for (let first = 0; first < ids.length; first += statsAtOnce) {
       const times = ids.slice(first, first + statsAtOnce).map(async (workspaceId) => {
         const path = this.#pathOf(workspaceId);
@@ -264,14 +290,26 @@ export class Engine {
   }
 
   /** `filesWaiting` counts those that wait for their turn to be opened, and one more until wakeAll() has looked at all. */
-  get figures(): { openWorkspaces: number; filesWaiting: number; laneDepth: number; actors: number; outboxUnderWay: number } {
+  get figures(): {
+    openWorkspaces: number;
+    filesWaiting: number;
+    laneDepth: number;
+    actors: number;
+    outboxUnderWay: number;
+  } {
     let laneDepth = 0;
     let actors = 0;
     for (const workspace of this.#files.values()) {
       laneDepth += workspace.lane.depth;
       actors += workspace.registry.size;
     }
-    return { openWorkspaces: this.#files.size, filesWaiting: this.#files.waiting + (this.#isWaking ? 1 : 0), laneDepth, actors, outboxUnderWay: this.#outbox.underWay };
+    return {
+      openWorkspaces: this.#files.size,
+      filesWaiting: this.#files.waiting + (this.#isWaking ? 1 : 0),
+      laneDepth,
+      actors,
+      outboxUnderWay: this.#outbox.underWay,
+    };
   }
 
   /** Those whose file is open. */
@@ -295,7 +333,8 @@ export class Engine {
 
   /** Resolves when every command that came so far is durable, and what followed from it has been told. */
   async drained(): Promise<void> {
-    for (let busy = this.#busy(); busy.length > 0; busy = this.#busy()) await Promise.all(busy.map((workspace) => workspace.drained()));
+    for (let busy = this.#busy(); busy.length > 0; busy = this.#busy())
+      await Promise.all(busy.map((workspace) => workspace.drained()));
   }
 
   /** Finishes what is queued, makes it durable, and closes every file. Refuses new commands from here on. */

@@ -137,7 +137,13 @@ export class Lane {
   }
 
   #turn(): void {
-    const batch: Batch = { jobs: [], errors: new Map(), afterwards: [], committingMs: Number.POSITIVE_INFINITY, state: 'syncing' };
+    const batch: Batch = {
+      jobs: [],
+      errors: new Map(),
+      afterwards: [],
+      committingMs: Number.POSITIVE_INFINITY,
+      state: 'syncing',
+    };
     this.#syncing.push(batch);
     const startedAt = performance.now();
     try {
@@ -157,7 +163,11 @@ export class Lane {
         this.#hooks.onSyncFailed(error);
         return;
       }
-      this.#hooks.onBatch?.({ jobs: batch.jobs.length, commitMs: committedAt - startedAt, syncMs: performance.now() - committedAt });
+      this.#hooks.onBatch?.({
+        jobs: batch.jobs.length,
+        commitMs: committedAt - startedAt,
+        syncMs: performance.now() - committedAt,
+      });
       this.#land(batch, 'durable');
     });
     this.#schedule();

@@ -200,7 +200,12 @@ export class OpenFiles {
     const copying = this.#options.checkpoints
       .tidy(path)
       .then(() => void this.#parked.delete(workspaceId))
-      .catch((error: unknown) => this.#options.log.error({ workspaceId, err: error }, 'a log that was left could not be copied back; nothing in it is lost'))
+      .catch((error: unknown) =>
+        this.#options.log.error(
+          { workspaceId, err: error },
+          'a log that was left could not be copied back; nothing in it is lost',
+        ),
+      )
       .finally(() => this.#copying.delete(workspaceId));
     this.#copying.set(workspaceId, copying);
     return copying;

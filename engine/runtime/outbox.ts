@@ -3,11 +3,11 @@
 // deed and the row that records it repeats the deed under the same id, by which the receiver can tell.
 
 import { isStorageFailure } from '../../store/database.ts';
-import { type OutboxRow, dueOutbox, earliestOutboxAt, findOutbox, updateOutbox } from '../../store/runtime/outbox.ts';
+import { dueOutbox, earliestOutboxAt, findOutbox, type OutboxRow, updateOutbox } from '../../store/runtime/outbox.ts';
 import { Alarms } from './alarms.ts';
+import { systemCaller } from './caller.ts';
 import { type Clock, isoTime } from './clock.ts';
 import { command } from './command.ts';
-import { systemCaller } from './caller.ts';
 import type { Context } from './context.ts';
 import type { Log } from './log.ts';
 import type { Workspace } from './workspace.ts';
@@ -28,7 +28,13 @@ export interface OutboxItem {
 export type OutboxOutcome =
   | { readonly state: 'sent'; readonly answer: string; readonly detail?: string }
   /** `code` as the OutsideFailure named it. */
-  | { readonly state: 'retry' | 'failed'; readonly answer: string; readonly code?: string; readonly detail?: string; readonly retryAfterMs?: number };
+  | {
+      readonly state: 'retry' | 'failed';
+      readonly answer: string;
+      readonly code?: string;
+      readonly detail?: string;
+      readonly retryAfterMs?: number;
+    };
 
 export interface Delivered {
   readonly answer: string;
@@ -63,7 +69,16 @@ export class OutsideFailure extends Error {
   readonly retryAfterMs: number | undefined;
   readonly #detail: string | undefined;
 
-  constructor(message: string, options: { permanent: boolean; code?: string | undefined; retryAfterMs?: number | undefined; detail?: string | undefined; cause?: unknown }) {
+  constructor(
+    message: string,
+    options: {
+      permanent: boolean;
+      code?: string | undefined;
+      retryAfterMs?: number | undefined;
+      detail?: string | undefined;
+      cause?: unknown;
+    },
+  ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.permanent = options.permanent;
     this.code = options.code;
@@ -77,7 +92,11 @@ export class OutsideFailure extends Error {
 }
 
 /** Whether it is not tried again: asking would change nothing, or its pauses are used up. */
-export function isLastAttempt(kind: Pick<OutboxKind, 'retryDelaysMs'> | undefined, { attempts }: Pick<OutboxItem, 'attempts'>, error: unknown): boolean {
+export function isLastAttempt(
+  kind: Pick<OutboxKind, 'retryDelaysMs'> | undefined,
+  { attempts }: Pick<OutboxItem, 'attempts'>,
+  error: unknown,
+): boolean {
   return (error instanceof OutsideFailure && error.permanent) || attempts >= (kind?.retryDelaysMs.length ?? 0);
 }
 
@@ -119,7 +138,14 @@ export class Outbox {
   #idle: (() => void)[] = [];
   #stopped = false;
 
-  constructor(options: { clock: Clock; log: Log; kinds: OutboxKinds; workspace: (workspaceId: string) => Workspace | undefined; whenOpen: (workspaceId: string) => Promise<void> | undefined; random: () => number }) {
+  constructor(options: {
+    clock: Clock;
+    log: Log;
+    kinds: OutboxKinds;
+    workspace: (workspaceId: string) => Workspace | undefined;
+    whenOpen: (workspaceId: string) => Promise<void> | undefined;
+    random: () => number;
+  }) {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#kinds = options.kinds;
@@ -191,7 +217,12 @@ export class Outbox {
     let ofBudget = 0;
     for (const one of mine.values()) if (one === budget) ofBudget += 1;
     // Those under way are among the due ones still.
-    for (const row of dueOutbox(workspace.db, { at, kinds: budget.kinds, isOthers: budget.isOthers, limit: budget.maxPerWorkspace + ofBudget })) {
+    for (const row of dueOutbox(workspace.db, {
+      at,
+      kinds: budget.kinds,
+      isOthers: budget.isOthers,
+      limit: budget.maxPerWorkspace + ofBudget,
+    })) {
       if (mine.has(row.id)) continue;
       if (ofBudget >= budget.maxPerWorkspace) return;
       if (budget.count >= budget.maxInAll) {
@@ -219,9 +250,20 @@ export class Outbox {
     } catch (error) {
       const permanent = isLastAttempt(kind, item, error);
       const { code, retryAfterMs, detail } = error instanceof OutsideFailure ? error : {};
-      const said = { ...(code === undefined ? {} : { code }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(detail === undefined ? {} : { detail }) };
-      outcome = { state: permanent ? 'failed' : 'retry', answer: error instanceof Error ? error.message : String(error), ...said };
-      this.#log.warn({ workspaceId, outboxId: id, kind: row.kind, attempt: attempts + 1, outcome: outcome.state, err: error }, 'outside work failed');
+      const said = {
+        ...(code === undefined ? {} : { code }),
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        ...(detail === undefined ? {} : { detail }),
+      };
+      outcome = {
+        state: permanent ? 'failed' : 'retry',
+        answer: error instanceof Error ? error.message : String(error),
+        ...said,
+      };
+      this.#log.warn(
+        { workspaceId, outboxId: id, kind: row.kind, attempt: attempts + 1, outcome: outcome.state, err: error },
+        'outside work failed',
+      );
     }
     await this.#recordUntilDone(item, kind, outcome);
     this.#finish(workspaceId, id);
@@ -233,15 +275,23 @@ export class Outbox {
     for (;;) {
       const failure = await this.#record(item, rules, outcome);
       if (failure === undefined) return;
-      this.#log.error({ workspaceId: item.workspaceId, outboxId: item.id, err: failure.error }, 'an outcome could not be recorded');
+      this.#log.error(
+        { workspaceId: item.workspaceId, outboxId: item.id, err: failure.error },
+        'an outcome could not be recorded',
+      );
       if (this.#stopped || failure.by === 'gone') return;
       // A rule that cannot take the outcome will not take it later either; the outcome itself is recorded all the same.
-      if (failure.by === 'rule') rules = kind && { deliver: kind.deliver, retryDelaysMs: kind.retryDelaysMs, kept: () => null };
+      if (failure.by === 'rule')
+        rules = kind && { deliver: kind.deliver, retryDelaysMs: kind.retryDelaysMs, kept: () => null };
       else await this.#pause();
     }
   }
 
-  #record(item: OutboxItem, kind: OutboxKind | undefined, outcome: OutboxOutcome): Promise<{ by: 'file' | 'rule' | 'gone'; error: unknown } | undefined> {
+  #record(
+    item: OutboxItem,
+    kind: OutboxKind | undefined,
+    outcome: OutboxOutcome,
+  ): Promise<{ by: 'file' | 'rule' | 'gone'; error: unknown } | undefined> {
     const askedMs = outcome.state === 'retry' ? (outcome.retryAfterMs ?? 0) : 0;
     const pauseMs = Math.max(askedMs, kind?.retryDelaysMs[item.attempts] ?? 0) * (1 + jitter * this.#random());
     let isRules = false;
@@ -252,7 +302,8 @@ export class Outbox {
       if (row?.state !== 'queued') return;
       const isOver = outcome.state !== 'retry';
       isRules = true;
-      const kept = isOver && kind?.kept !== undefined ? JSON.stringify(kind.kept(item.payload, outcome.state)) : row.payload;
+      const kept =
+        isOver && kind?.kept !== undefined ? JSON.stringify(kind.kept(item.payload, outcome.state)) : row.payload;
       isRules = false;
       updateOutbox(ctx.db, {
         id: item.id,
@@ -268,7 +319,8 @@ export class Outbox {
       isRules = false;
     });
     return new Promise((resolve) => {
-      const settle = (error: unknown): void => resolve(error === undefined ? undefined : { by: isRules && !isStorageFailure(error) ? 'rule' : 'file', error });
+      const settle = (error: unknown): void =>
+        resolve(error === undefined ? undefined : { by: isRules && !isStorageFailure(error) ? 'rule' : 'file', error });
       try {
         const workspace = this.#workspace(item.workspaceId);
         if (workspace === undefined) resolve({ by: 'gone', error: new Error('its workspace is closed for good') });
@@ -318,15 +370,30 @@ export class Outbox {
 
 /** One for each kind that has its own, and one for all others. */
 function budgetsOf(kinds: OutboxKinds): Budget[] {
-  const own = Object.entries(kinds).filter(([, { maxUnderWay, isApart }]) => maxUnderWay !== undefined || isApart === true);
-  const budgets = own.map(([name, { maxUnderWay }]): Budget => ({
-    maxInAll: maxUnderWay ?? maxInAll,
-    maxPerWorkspace: maxUnderWay ?? maxPerWorkspace,
-    kinds: [name],
-    isOthers: false,
-    isLong: maxUnderWay !== undefined,
-    waiting: new Set(),
-    count: 0,
-  }));
-  return [{ maxInAll, maxPerWorkspace, kinds: own.map(([name]) => name), isOthers: true, isLong: false, waiting: new Set(), count: 0 }, ...budgets];
+  const own = Object.entries(kinds).filter(
+    ([, { maxUnderWay, isApart }]) => maxUnderWay !== undefined || isApart === true,
+  );
+  const budgets = own.map(
+    ([name, { maxUnderWay }]): Budget => ({
+      maxInAll: maxUnderWay ?? maxInAll,
+      maxPerWorkspace: maxUnderWay ?? maxPerWorkspace,
+      kinds: [name],
+      isOthers: false,
+      isLong: maxUnderWay !== undefined,
+      waiting: new Set(),
+      count: 0,
+    }),
+  );
+  return [
+    {
+      maxInAll,
+      maxPerWorkspace,
+      kinds: own.map(([name]) => name),
+      isOthers: true,
+      isLong: false,
+      waiting: new Set(),
+      count: 0,
+    },
+    ...budgets,
+  ];
 }

@@ -6,9 +6,9 @@ import type { Database } from '../../store/database.ts';
 import { earliestDeadlineAt } from '../../store/runtime/deadlines.ts';
 import { newestSeq } from '../../store/runtime/events.ts';
 import { earliestOutboxAt } from '../../store/runtime/outbox.ts';
+import type { Caller } from './caller.ts';
 import { type Clock, isoTime } from './clock.ts';
 import type { CommandDefinition } from './command.ts';
-import type { Caller } from './caller.ts';
 import { type Ceilings, Context, type ContextHost, type PublishedEvent, type View } from './context.ts';
 import type { Ids } from './ids.ts';
 import { Lane, type LaneHooks } from './lane.ts';
@@ -46,7 +46,16 @@ export class Workspace implements ContextHost {
   #earliestOutboxMs = Number.POSITIVE_INFINITY;
   #releasing = false;
 
-  constructor(options: { workspaceId: string; db: Database; clock: Clock; ids: Ids; log: Log; slices: Slices; hooks: WorkspaceHooks; ceilings?: Ceilings | undefined }) {
+  constructor(options: {
+    workspaceId: string;
+    db: Database;
+    clock: Clock;
+    ids: Ids;
+    log: Log;
+    slices: Slices;
+    hooks: WorkspaceHooks;
+    ceilings?: Ceilings | undefined;
+  }) {
     this.workspaceId = options.workspaceId;
     this.db = options.db;
     this.ids = options.ids;
@@ -68,7 +77,8 @@ export class Workspace implements ContextHost {
         // Remembered, since a read could fail as the batch did.
         this.lastSeq = this.#seqAtBegin;
       },
-      onBroken: (error) => options.log.error({ workspaceId: this.workspaceId, err: error }, 'a batch could not be committed'),
+      onBroken: (error) =>
+        options.log.error({ workspaceId: this.workspaceId, err: error }, 'a batch could not be committed'),
       onSyncFailed: options.hooks.onSyncFailed,
       onBatch: options.hooks.onBatch,
     };
@@ -76,7 +86,11 @@ export class Workspace implements ContextHost {
   }
 
   /** Queues a command. `settle` is called once, when the outcome is durable: with the result, or with what refused it. */
-  submit<Params, Result>(definition: CommandDefinition<Params, Result>, request: { caller: Caller; params: Params }, settle: (error: unknown, result: Result | undefined) => void): void {
+  submit<Params, Result>(
+    definition: CommandDefinition<Params, Result>,
+    request: { caller: Caller; params: Params },
+    settle: (error: unknown, result: Result | undefined) => void,
+  ): void {
     let context: Context | undefined;
     let result: Result | undefined;
     this.lane.submit({
@@ -96,7 +110,15 @@ export class Workspace implements ContextHost {
   /** What a read may see: rows and states as they are now, which whenDurable() of the lane must precede on their way out. */
   view(caller: Caller): View {
     const nowMs = this.#clock.now();
-    return { workspaceId: this.workspaceId, db: this.db, caller, ceilings: this.ceilings, nowMs, at: isoTime(nowMs), state: (kind, id) => this.registry.get(kind, id) };
+    return {
+      workspaceId: this.workspaceId,
+      db: this.db,
+      caller,
+      ceilings: this.ceilings,
+      nowMs,
+      at: isoTime(nowMs),
+      state: (kind, id) => this.registry.get(kind, id),
+    };
   }
 
   /** When the next deadline and the next outside work are due, from the rows. Infinity when there is none. */

@@ -1,20 +1,26 @@
 // Sign-ins of agents: what a token names beside its agent. Each lasts so long from when it began or was last made longer, is listed for
 // who it belongs to, and can be ended by itself. Tokens of before there were any name none; they end with their agent's tokenVersion. Specification 5.3; decisions 4.1.
 
-import { type AgentSessionRecord, agentSessionsOf, deleteAgentSession, insertAgentSession, updateAgentSession } from '../../store/workspace/agent-sessions.ts';
+import {
+  type AgentSessionRecord,
+  agentSessionsOf,
+  deleteAgentSession,
+  insertAgentSession,
+  updateAgentSession,
+} from '../../store/workspace/agent-sessions.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
-import { callingAgent } from '../workspace/access.ts';
 import { deviceOf } from '../devices.ts';
-import { refuse } from '../errors.ts';
-import { forgetOriginsOf, noteSignInFrom, rememberOrigin, type SignInOrigin } from './known-origins.ts';
-import { confirmedMs, longestSessionMs } from '../limits.ts';
 import { hashOf } from '../directory/locator.ts';
-import { leaveRouting, signedOut } from './presence.ts';
-import { putAgent } from '../workspace/roster.ts';
+import { refuse } from '../errors.ts';
+import { confirmedMs, longestSessionMs } from '../limits.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
+import { callingAgent } from '../workspace/access.ts';
+import { putAgent } from '../workspace/roster.ts';
+import { forgetOriginsOf, noteSignInFrom, rememberOrigin, type SignInOrigin } from './known-origins.ts';
+import { leaveRouting, signedOut } from './presence.ts';
 
 export interface SigningIn extends SignInOrigin {
   /** How long the sign-in lasts if it is not made longer. */
@@ -40,14 +46,21 @@ const maxSessionsPerAgent = 200;
 /** How exactly lastUsedAt is kept: a row written per five minutes of use, not per request. */
 const usedEveryMs = 5 * 60_000;
 
-const sessionsKind: ActorKind<Sessions> = { name: 'agentSessions', load: (db, agentId) => new Map(agentSessionsOf(db, agentId).map((session) => [session.id, session])) };
+const sessionsKind: ActorKind<Sessions> = {
+  name: 'agentSessions',
+  load: (db, agentId) => new Map(agentSessionsOf(db, agentId).map((session) => [session.id, session])),
+};
 
 function sessionsOf(view: Pick<View, 'state'>, agentId: string): Sessions {
   return view.state(sessionsKind, agentId) ?? new Map();
 }
 
 /** Whether it has expired is another question. Undefined for one that was ended. */
-export function findSession(view: Pick<View, 'state'>, agentId: string, sessionId: string): AgentSessionRecord | undefined {
+export function findSession(
+  view: Pick<View, 'state'>,
+  agentId: string,
+  sessionId: string,
+): AgentSessionRecord | undefined {
   return sessionsOf(view, agentId).get(sessionId);
 }
 
@@ -60,7 +73,13 @@ function expiryOf(nowMs: number, lifetimeMs: number): string {
   return isoTime(Math.floor((nowMs + lifetimeMs) / 1000) * 1000);
 }
 
-const fromNowhere: SigningIn = { address: '', network: '', userAgent: null, browser: undefined, lifetimeMs: 7 * 24 * 3600_000 };
+const fromNowhere: SigningIn = {
+  address: '',
+  network: '',
+  userAgent: null,
+  browser: undefined,
+  lifetimeMs: 7 * 24 * 3600_000,
+};
 
 interface Opening {
   readonly signing?: SigningIn | undefined;
@@ -71,7 +90,11 @@ interface Opening {
 }
 
 /** The agent has shown who it is. */
-export function openSession(ctx: Context, agent: AgentRecord, { signing = fromNowhere, isSignIn = false, confirmedAt = ctx.at }: Opening = {}): AgentSessionRecord {
+export function openSession(
+  ctx: Context,
+  agent: AgentRecord,
+  { signing = fromNowhere, isSignIn = false, confirmedAt = ctx.at }: Opening = {},
+): AgentSessionRecord {
   const { address, userAgent, browser, lifetimeMs } = signing;
   const session: AgentSessionRecord = {
     id: ctx.ids.uuid(),
@@ -91,39 +114,60 @@ export function openSession(ctx: Context, agent: AgentRecord, { signing = fromNo
   return session;
 }
 
-export const noteSessionUse = command('agentSession.use', (ctx, params: { agentId: string; sessionId: string; address: string; userAgent: string | null }): void => {
-  const session = findSession(ctx, params.agentId, params.sessionId);
-  if (session === undefined || !isUseNews(session, ctx.nowMs)) return;
-  put(ctx, { ...session, lastUsedAt: ctx.at, address: params.address, userAgent: params.userAgent });
-});
+export const noteSessionUse = command(
+  'agentSession.use',
+  (ctx, params: { agentId: string; sessionId: string; address: string; userAgent: string | null }): void => {
+    const session = findSession(ctx, params.agentId, params.sessionId);
+    if (session === undefined || !isUseNews(session, ctx.nowMs)) return;
+    put(ctx, { ...session, lastUsedAt: ctx.at, address: params.address, userAgent: params.userAgent });
+  },
+);
 
 /**
  * The caller's session lasts as long again as when it began, though not for ever. A token that names none, from before there were
  * sessions, is given one. Where it is used from is known from then on.
  */
-export const refreshSession = command('agentSession.refresh', (ctx, params: { sessionId: string | undefined; signing: SigningIn }): AgentSessionRecord => {
-  const agent = callingAgent(ctx);
-  const { address, network, userAgent, lifetimeMs } = params.signing;
-  if (params.sessionId === undefined) {
-    // Nobody has shown anything but a token.
-    return openSession(ctx, agent, { signing: params.signing, confirmedAt: confirmedAtOf(ctx, agent.id, undefined) });
-  }
-  const session = findSession(ctx, agent.id, params.sessionId) ?? refuse('token_revoked');
-  const endMs = Date.parse(session.createdAt) + longestLifetimeMs(lifetimeMs);
-  const longer = expiryOf(Math.min(ctx.nowMs + lifetimeMs, endMs), 0);
-  const refreshed: AgentSessionRecord = { ...session, address, userAgent, lastUsedAt: ctx.at, expiresAt: longer > session.expiresAt ? longer : session.expiresAt };
-  put(ctx, refreshed);
-  rememberOrigin(ctx, agent.id, [{ kind: 'network', value: network }, ...(session.browserHash === null ? [] : [{ kind: 'browser', value: session.browserHash } as const])]);
-  return refreshed;
-});
+export const refreshSession = command(
+  'agentSession.refresh',
+  (ctx, params: { sessionId: string | undefined; signing: SigningIn }): AgentSessionRecord => {
+    const agent = callingAgent(ctx);
+    const { address, network, userAgent, lifetimeMs } = params.signing;
+    if (params.sessionId === undefined) {
+      // Nobody has shown anything but a token.
+      return openSession(ctx, agent, { signing: params.signing, confirmedAt: confirmedAtOf(ctx, agent.id, undefined) });
+    }
+    const session = findSession(ctx, agent.id, params.sessionId) ?? refuse('token_revoked');
+    const endMs = Date.parse(session.createdAt) + longestLifetimeMs(lifetimeMs);
+    const longer = expiryOf(Math.min(ctx.nowMs + lifetimeMs, endMs), 0);
+    const refreshed: AgentSessionRecord = {
+      ...session,
+      address,
+      userAgent,
+      lastUsedAt: ctx.at,
+      expiresAt: longer > session.expiresAt ? longer : session.expiresAt,
+    };
+    put(ctx, refreshed);
+    rememberOrigin(ctx, agent.id, [
+      { kind: 'network', value: network },
+      ...(session.browserHash === null ? [] : [{ kind: 'browser', value: session.browserHash } as const]),
+    ]);
+    return refreshed;
+  },
+);
 
 /** Who uses it has shown anew to be the agent. Answers until when that counts. */
-export const confirmSession = command('agentSession.confirm', (ctx, params: { sessionId: string | undefined }): string => {
-  const agent = callingAgent(ctx);
-  const session = params.sessionId === undefined ? refuse('confirmation_required') : (findSession(ctx, agent.id, params.sessionId) ?? refuse('token_revoked'));
-  put(ctx, { ...session, confirmedAt: ctx.at });
-  return isoTime(ctx.nowMs + confirmedMs);
-});
+export const confirmSession = command(
+  'agentSession.confirm',
+  (ctx, params: { sessionId: string | undefined }): string => {
+    const agent = callingAgent(ctx);
+    const session =
+      params.sessionId === undefined
+        ? refuse('confirmation_required')
+        : (findSession(ctx, agent.id, params.sessionId) ?? refuse('token_revoked'));
+    put(ctx, { ...session, confirmedAt: ctx.at });
+    return isoTime(ctx.nowMs + confirmedMs);
+  },
+);
 
 /** When who uses a sign-in last showed to be the agent; long ago for a token of before there were any. */
 export function confirmedAtOf(view: Pick<View, 'state'>, agentId: string, sessionId: string | undefined): string {
@@ -150,7 +194,9 @@ export function longestLifetimeMs(lifetimeMs: number): number {
 /** The one that was used last comes first. */
 export function listSessions(view: View, currentId: string | undefined): AgentSessionView[] {
   const live = [...sessionsOf(view, callingAgent(view).id).values()].filter(({ expiresAt }) => expiresAt > view.at);
-  return live.sort((a, b) => b.lastUsedAt.localeCompare(a.lastUsedAt) || b.id.localeCompare(a.id)).map((session) => viewOf(session, currentId));
+  return live
+    .sort((a, b) => b.lastUsedAt.localeCompare(a.lastUsedAt) || b.id.localeCompare(a.id))
+    .map((session) => viewOf(session, currentId));
 }
 
 /** Who ends the last one has signed out: it is offline until it signs in again. Refuses not_found. */
@@ -159,7 +205,12 @@ export const endOwnSession = command('agentSession.end', (ctx, params: { session
   const session = findSession(ctx, agent.id, params.sessionId) ?? refuse('not_found');
   if (session.expiresAt <= ctx.at) refuse('not_found');
   end(ctx, [session]);
-  ctx.audit({ action: 'agent.session_ended', targetKind: 'agent', targetId: agent.id, context: { device: deviceOf(session.userAgent), address: session.address } });
+  ctx.audit({
+    action: 'agent.session_ended',
+    targetKind: 'agent',
+    targetId: agent.id,
+    context: { device: deviceOf(session.userAgent), address: session.address },
+  });
   if ([...sessionsOf(ctx, agent.id).values()].some(({ expiresAt }) => expiresAt > ctx.at)) return;
   const gone = signedOut(ctx, agent);
   putAgent(ctx, gone);
@@ -167,14 +218,23 @@ export const endOwnSession = command('agentSession.end', (ctx, params: { session
 });
 
 /** All but the one that asks. Tokens that name none, from before there were sign-ins, cannot be told apart, and end with them: the asker's too, if it is one. */
-export const endOtherSessions = command('agentSession.endOthers', (ctx, params: { sessionId: string | undefined }): void => {
-  const agent = callingAgent(ctx);
-  const others = [...sessionsOf(ctx, agent.id).values()].filter(({ id }) => id !== params.sessionId);
-  end(ctx, others);
-  putAgent(ctx, { ...agent, tokenVersion: agent.tokenVersion + 1 });
-  const live = others.filter(({ expiresAt }) => expiresAt > ctx.at);
-  if (live.length > 0) ctx.audit({ action: 'agent.session_ended', targetKind: 'agent', targetId: agent.id, context: { sessions: live.length } });
-});
+export const endOtherSessions = command(
+  'agentSession.endOthers',
+  (ctx, params: { sessionId: string | undefined }): void => {
+    const agent = callingAgent(ctx);
+    const others = [...sessionsOf(ctx, agent.id).values()].filter(({ id }) => id !== params.sessionId);
+    end(ctx, others);
+    putAgent(ctx, { ...agent, tokenVersion: agent.tokenVersion + 1 });
+    const live = others.filter(({ expiresAt }) => expiresAt > ctx.at);
+    if (live.length > 0)
+      ctx.audit({
+        action: 'agent.session_ended',
+        targetKind: 'agent',
+        targetId: agent.id,
+        context: { sessions: live.length },
+      });
+  },
+);
 
 /** All of them, and with `forgetOrigins` what is known of where they were. The caller raises the tokenVersion, which ends those that have none. */
 export function endSessionsOf(ctx: Context, agentId: string, options: { forgetOrigins: boolean }): void {

@@ -1,27 +1,37 @@
 // Agents: inviting, changing, deactivating. Their status and whether they are there is presence.ts's. Specification 3, 4.7.
 
+import type { Cursor } from '../../store/cursor.ts';
 import type { AgentChannel, AgentFilter, AgentRecord, NewAgent, Role } from '../../store/workspace/agents.ts';
 import { agentPage } from '../../store/workspace/agents.ts';
-import type { Cursor } from '../../store/cursor.ts';
 import { endOneTimeTokens } from '../../store/workspace/one-time-tokens.ts';
-import { allAgentChannels, callingAgent, requireAdmin, worksIn } from '../workspace/access.ts';
-import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
-import { endSessionsOf } from './agent-sessions.ts';
-import { revokeKeysOf } from '../platform/api-keys.ts';
-import { dayMs, takeRoom } from '../directory/ceilings.ts';
-import { auditingMembers } from './departments.ts';
-import { requireSeat } from '../workspace/entitlements.ts';
-import { refuse, refuseField } from '../errors.ts';
-import { issueJoinCode } from './joining.ts';
-import { revokeGrantsOf } from '../platform/oauth.ts';
 import { loseTarget } from '../calls/phone-numbers.ts';
-import { signedOut } from './presence.ts';
-import { returnHeld } from './returning.ts';
-import { addAgent, type AgentView, agentView, inviteStatusOf, isActive, ownerOf, putAgent, requireAgent, theRoster } from '../workspace/roster.ts';
-import { dropSecondFactorsOf } from './second-factors.ts';
+import { dayMs, takeRoom } from '../directory/ceilings.ts';
+import { refuse, refuseField } from '../errors.ts';
+import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
+import { revokeKeysOf } from '../platform/api-keys.ts';
+import { revokeGrantsOf } from '../platform/oauth.ts';
+import { tellingOfPaused } from '../platform/webhook-notices.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
-import { tellingOfPaused } from '../platform/webhook-notices.ts';
+import { allAgentChannels, callingAgent, requireAdmin, worksIn } from '../workspace/access.ts';
+import { requireSeat } from '../workspace/entitlements.ts';
+import {
+  type AgentView,
+  addAgent,
+  agentView,
+  inviteStatusOf,
+  isActive,
+  ownerOf,
+  putAgent,
+  requireAgent,
+  theRoster,
+} from '../workspace/roster.ts';
+import { endSessionsOf } from './agent-sessions.ts';
+import { auditingMembers } from './departments.ts';
+import { issueJoinCode } from './joining.ts';
+import { signedOut } from './presence.ts';
+import { returnHeld } from './returning.ts';
+import { dropSecondFactorsOf } from './second-factors.ts';
 
 export interface InviteParams {
   readonly email: string;
@@ -38,13 +48,20 @@ const addressesAskedPerDay = 200;
 /** An admin is about to name an address, and to learn whether somebody anywhere signs in with it: a command of its own, so that it counts whatever the answer is. Refuses admin_required, rate_limited. */
 export const countAskedAddress = command('agent.countAskedAddress', (ctx, _: object): void => {
   const { id } = requireAdmin(ctx);
-  takeRoom(ctx, { ceiling: 'addresses_asked', of: id, limit: addressesAskedPerDay, perMs: dayMs, message: 'You have invited so many people, or changed so many addresses, in a day that more must wait.' });
+  takeRoom(ctx, {
+    ceiling: 'addresses_asked',
+    of: id,
+    limit: addressesAskedPerDay,
+    perMs: dayMs,
+    message: 'You have invited so many people, or changed so many addresses, in a day that more must wait.',
+  });
 });
 
 /** Takes the address from nobody: it is the agent's once it joins. Refuses admin_required, email_already_exists in this workspace, seat_limit_reached, invalid_body for no channel or an unknown department. */
 export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): AgentView => {
   requireAdmin(ctx);
-  if (params.role !== 'admin' && params.channels?.length === 0) refuseField('invalid_body', 'channels', 'must name one at least');
+  if (params.role !== 'admin' && params.channels?.length === 0)
+    refuseField('invalid_body', 'channels', 'must name one at least');
   requireFreeAddress(ctx, params.email);
   requireSeat(ctx);
   const groupIds = requireDepartments(ctx, params.groupIds ?? [], 'groupIds');
@@ -73,17 +90,20 @@ export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): 
 });
 
 /** Refuses admin_required, not_found, already_joined; for a deactivated agent also seat_limit_reached. */
-export const resendInvite = command('agent.resendInvite', (ctx, params: { agentId: string; baseUrl: string }): AgentView => {
-  requireAdmin(ctx);
-  const agent = requireAgent(ctx, params.agentId);
-  if (inviteStatusOf(agent) === 'joined') refuse('already_joined');
-  if (agent.deactivatedAt !== null) requireSeat(ctx);
-  const invited: AgentRecord = { ...agent, deactivatedAt: null };
-  putAgent(ctx, invited);
-  issueJoinCode(ctx, invited, params.baseUrl);
-  ctx.audit({ action: 'agent.invited', targetKind: 'agent', targetId: agent.id, context: { resent: true } });
-  return agentView(invited, theRoster(ctx));
-});
+export const resendInvite = command(
+  'agent.resendInvite',
+  (ctx, params: { agentId: string; baseUrl: string }): AgentView => {
+    requireAdmin(ctx);
+    const agent = requireAgent(ctx, params.agentId);
+    if (inviteStatusOf(agent) === 'joined') refuse('already_joined');
+    if (agent.deactivatedAt !== null) requireSeat(ctx);
+    const invited: AgentRecord = { ...agent, deactivatedAt: null };
+    putAgent(ctx, invited);
+    issueJoinCode(ctx, invited, params.baseUrl);
+    ctx.audit({ action: 'agent.invited', targetKind: 'agent', targetId: agent.id, context: { resent: true } });
+    return agentView(invited, theRoster(ctx));
+  },
+);
 
 export interface AgentChanges {
   readonly email?: string | undefined;
@@ -99,47 +119,73 @@ export interface AgentChanges {
 type GroupsField = 'groupIds' | 'departments';
 
 /** Specification 4.7. A changed email must be reserved first. Refuses admin_required, not_found, conflict for a deactivated one's, email_already_exists in this workspace, last_admin, cannot_demote_owner, invalid_body. */
-export const changeAgent = command('agent.update', (ctx, params: { agentId: string; changes: AgentChanges; groupsField: GroupsField; baseUrl: string; origin?: Origin }): AgentView => {
-  const caller = callingAgent(ctx);
-  const agent = requireAgent(ctx, params.agentId);
-  const { changes } = params;
-  requireRightToChange(caller, agent, changes);
-  if (agent.deactivatedAt !== null) requireChangeWhenGone(changes);
-  if (Object.values(changes).every((value) => value === undefined)) refuseField('invalid_body', 'body', 'must name a field that can be changed');
-  if (changes.email !== undefined) requireFreeAddress(ctx, changes.email, agent);
-  const role = changes.role ?? agent.role;
-  if (agent.role === 'admin' && role !== 'admin') requireDemotable(ctx, agent, 'cannot_demote_owner');
-  const next: AgentRecord = {
-    ...agent,
-    email: changes.email ?? agent.email,
-    name: changes.name ?? agent.name,
-    avatarUrl: changes.avatarUrl === undefined ? agent.avatarUrl : changes.avatarUrl,
-    role,
-    channels: role === 'admin' ? allAgentChannels : [...new Set(changes.channels ?? agent.channels)],
-    groupIds: changes.groupIds === undefined ? agent.groupIds : requireDepartments(ctx, changes.groupIds, params.groupsField),
-    canTransfer: changes.canTransfer ?? agent.canTransfer,
-  };
-  tellingOfPaused(ctx, () => auditingMembers(ctx, [...new Set([...agent.groupIds, ...next.groupIds])], () => putAgent(ctx, next)));
-  auditChange(ctx, agent, next);
-  if (next.email !== agent.email) moveMailbox(ctx, agent, next, params);
-  if (!worksIn(next, 'call')) loseTarget(ctx, next);
-  returnHeld(ctx, next.id);
-  return agentView(next, theRoster(ctx));
-});
+export const changeAgent = command(
+  'agent.update',
+  (
+    ctx,
+    params: { agentId: string; changes: AgentChanges; groupsField: GroupsField; baseUrl: string; origin?: Origin },
+  ): AgentView => {
+    const caller = callingAgent(ctx);
+    const agent = requireAgent(ctx, params.agentId);
+    const { changes } = params;
+    requireRightToChange(caller, agent, changes);
+    if (agent.deactivatedAt !== null) requireChangeWhenGone(changes);
+    if (Object.values(changes).every((value) => value === undefined))
+      refuseField('invalid_body', 'body', 'must name a field that can be changed');
+    if (changes.email !== undefined) requireFreeAddress(ctx, changes.email, agent);
+    const role = changes.role ?? agent.role;
+    if (agent.role === 'admin' && role !== 'admin') requireDemotable(ctx, agent, 'cannot_demote_owner');
+    const next: AgentRecord = {
+      ...agent,
+      email: changes.email ?? agent.email,
+      name: changes.name ?? agent.name,
+      avatarUrl: changes.avatarUrl === undefined ? agent.avatarUrl : changes.avatarUrl,
+      role,
+      channels: role === 'admin' ? allAgentChannels : [...new Set(changes.channels ?? agent.channels)],
+      groupIds:
+        changes.groupIds === undefined ? agent.groupIds : requireDepartments(ctx, changes.groupIds, params.groupsField),
+      canTransfer: changes.canTransfer ?? agent.canTransfer,
+    };
+    tellingOfPaused(ctx, () =>
+      auditingMembers(ctx, [...new Set([...agent.groupIds, ...next.groupIds])], () => putAgent(ctx, next)),
+    );
+    auditChange(ctx, agent, next);
+    if (next.email !== agent.email) moveMailbox(ctx, agent, next, params);
+    if (!worksIn(next, 'call')) loseTarget(ctx, next);
+    returnHeld(ctx, next.id);
+    return agentView(next, theRoster(ctx));
+  },
+);
 
 /** Whoever has it, invited and deactivated ones too (specification 2); that it signs in nobody elsewhere is the directory's to know. */
 function requireFreeAddress(view: Pick<View, 'state'>, email: string, owner?: AgentRecord): void {
-  for (const agent of theRoster(view).agents.values()) if (agent.email.toLowerCase() === email && agent.id !== owner?.id) refuse('email_already_exists');
+  for (const agent of theRoster(view).agents.values())
+    if (agent.email.toLowerCase() === email && agent.id !== owner?.id) refuse('email_already_exists');
 }
 
 /** What was mailed to the former address opens nothing any more; an invitation goes to the new one. Whoever has either is told, since it is by it that a password is reset. */
-function moveMailbox(ctx: Context, former: AgentRecord, agent: AgentRecord, { baseUrl, origin }: { baseUrl: string; origin?: Origin }): void {
+function moveMailbox(
+  ctx: Context,
+  former: AgentRecord,
+  agent: AgentRecord,
+  { baseUrl, origin }: { baseUrl: string; origin?: Origin },
+): void {
   endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
   endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
   if (isActive(agent)) {
     const subject = 'The address of your account was changed';
-    mailAccountNotice(ctx, former, { subject, text: `From now on you sign in with ${agent.email}, and mail about your account goes there. ${former.email} opens nothing any more.`, origin, advice: 'If this is not what you want, tell an admin of the workspace at once.' });
-    mailAccountNotice(ctx, agent, { subject, text: `From now on you sign in with ${agent.email} instead of ${former.email}. Your password stays.`, origin, advice: 'If you do not know of this, tell an admin of the workspace.' });
+    mailAccountNotice(ctx, former, {
+      subject,
+      text: `From now on you sign in with ${agent.email}, and mail about your account goes there. ${former.email} opens nothing any more.`,
+      origin,
+      advice: 'If this is not what you want, tell an admin of the workspace at once.',
+    });
+    mailAccountNotice(ctx, agent, {
+      subject,
+      text: `From now on you sign in with ${agent.email} instead of ${former.email}. Your password stays.`,
+      origin,
+      advice: 'If you do not know of this, tell an admin of the workspace.',
+    });
   } else if (agent.deactivatedAt === null) issueJoinCode(ctx, agent, baseUrl);
 }
 
@@ -169,12 +215,21 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
     revokeKeysOf(ctx, agent.id);
     revokeGrantsOf(ctx, agent.id);
   });
-  ctx.audit({ action: 'agent.deleted', targetKind: 'agent', targetId: agent.id, before: agentView(agent, theRoster(ctx)), after: agentView(gone, theRoster(ctx)) });
+  ctx.audit({
+    action: 'agent.deleted',
+    targetKind: 'agent',
+    targetId: agent.id,
+    before: agentView(agent, theRoster(ctx)),
+    after: agentView(gone, theRoster(ctx)),
+  });
   loseTarget(ctx, gone);
   returnHeld(ctx, gone.id);
 });
 
-export function listAgents(view: View, page: { filter: AgentFilter; cursor: Cursor | undefined; limit: number }): AgentView[] {
+export function listAgents(
+  view: View,
+  page: { filter: AgentFilter; cursor: Cursor | undefined; limit: number },
+): AgentView[] {
   const roster = theRoster(view);
   return agentPage(view.db, page).map((agent) => agentView(agent, roster));
 }
@@ -185,24 +240,38 @@ function requireRightToChange(caller: AgentRecord, agent: AgentRecord, changes: 
   const named = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
   const isMember = agent.groupIds.some((id) => caller.groupIds.includes(id));
   const own = caller.id === agent.id ? ['name', 'avatarUrl'] : [];
-  const ofMembers = caller.role === 'supervisor' && agent.role !== 'admin' && isMember ? ['name', 'avatarUrl', 'channels', 'groupIds'] : [];
+  const ofMembers =
+    caller.role === 'supervisor' && agent.role !== 'admin' && isMember
+      ? ['name', 'avatarUrl', 'channels', 'groupIds']
+      : [];
   const allowed = [...own, ...ofMembers];
   if (allowed.length === 0 || named.some((field) => !allowed.includes(field))) refuse('admin_required');
   // Nobody gives itself a channel, nor moves people in and out of departments that are not its own.
-  if (caller.id === agent.id && changes.channels?.some((channel) => !agent.channels.includes(channel)) === true) refuse('admin_required');
+  if (caller.id === agent.id && changes.channels?.some((channel) => !agent.channels.includes(channel)) === true)
+    refuse('admin_required');
   const groupIds = changes.groupIds ?? agent.groupIds;
-  const moved = [...groupIds.filter((id) => !agent.groupIds.includes(id)), ...agent.groupIds.filter((id) => !groupIds.includes(id))];
+  const moved = [
+    ...groupIds.filter((id) => !agent.groupIds.includes(id)),
+    ...agent.groupIds.filter((id) => !groupIds.includes(id)),
+  ];
   if (moved.some((id) => !caller.groupIds.includes(id))) refuse('admin_required');
 }
 
 /** Who left can be called and written to otherwise; what it may do is said when it is invited again. */
 function requireChangeWhenGone(changes: AgentChanges): void {
   const { email: _, name: __, ...others } = changes;
-  if (Object.values(others).some((value) => value !== undefined)) refuse('conflict', { message: 'This agent is deactivated. Only its name and email can be changed; invite it again first.' });
+  if (Object.values(others).some((value) => value !== undefined))
+    refuse('conflict', {
+      message: 'This agent is deactivated. Only its name and email can be changed; invite it again first.',
+    });
 }
 
 /** The only admin cannot stop being one; the owner cannot while others are admins. */
-function requireDemotable(ctx: Context, agent: AgentRecord, ownerSlug: 'cannot_demote_owner' | 'cannot_deactivate_owner'): void {
+function requireDemotable(
+  ctx: Context,
+  agent: AgentRecord,
+  ownerSlug: 'cannot_demote_owner' | 'cannot_deactivate_owner',
+): void {
   const roster = theRoster(ctx);
   const admins = [...roster.agents.values()].filter((one) => one.role === 'admin' && one.deactivatedAt === null);
   if (admins.every((one) => one.id === agent.id)) refuse('last_admin');
@@ -212,7 +281,8 @@ function requireDemotable(ctx: Context, agent: AgentRecord, ownerSlug: 'cannot_d
 function requireDepartments(ctx: Context, groupIds: readonly string[], field: GroupsField): readonly string[] {
   const { departments } = theRoster(ctx);
   groupIds.forEach((id, index) => {
-    if (!departments.has(id)) refuseField('invalid_body', `${field}.${index}`, 'must be a department of this workspace');
+    if (!departments.has(id))
+      refuseField('invalid_body', `${field}.${index}`, 'must be a department of this workspace');
   });
   return [...new Set(groupIds)];
 }
@@ -225,8 +295,11 @@ function channelsFor(role: Role, channels: readonly AgentChannel[] | undefined):
 /** A role has an action of its own, departments have theirs; the rest is told by the fields that changed. */
 function auditChange(ctx: Context, before: AgentRecord, after: AgentRecord): void {
   const target = { targetKind: 'agent', targetId: after.id };
-  if (before.role !== after.role) ctx.audit({ action: 'agent.role_changed', ...target, before: { role: before.role }, after: { role: after.role } });
-  const changed = (['email', 'name', 'avatarUrl', 'channels', 'canTransfer'] as const).filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+  if (before.role !== after.role)
+    ctx.audit({ action: 'agent.role_changed', ...target, before: { role: before.role }, after: { role: after.role } });
+  const changed = (['email', 'name', 'avatarUrl', 'channels', 'canTransfer'] as const).filter(
+    (field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]),
+  );
   if (changed.length === 0) return;
   const named = (agent: AgentRecord): object => Object.fromEntries(changed.map((field) => [field, agent[field]]));
   ctx.audit({ action: 'agent.updated', ...target, before: named(before), after: named(after) });

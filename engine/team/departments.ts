@@ -1,21 +1,26 @@
 // Departments and their members. Deleting one sends its conversations back to the workspace. Decisions 4.10.
 
 import { conversationIdsOfDepartment } from '../../store/conversations/conversations.ts';
-import { deleteDepartment, type DepartmentRecord, insertDepartment, renameDepartment } from '../../store/workspace/departments.ts';
 import { nameKey } from '../../store/folding.ts';
-import { requireAdmin } from '../workspace/access.ts';
+import {
+  type DepartmentRecord,
+  deleteDepartment,
+  insertDepartment,
+  renameDepartment,
+} from '../../store/workspace/departments.ts';
+import { loseTarget } from '../calls/phone-numbers.ts';
 import { changeConversation, conversationKind } from '../conversations/conversation.ts';
+import { appendServiceLine } from '../conversations/messages.ts';
+import { drainQueue } from '../conversations/routing.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { tell } from '../events.ts';
 import { maxDepartments } from '../limits.ts';
-import { appendServiceLine } from '../conversations/messages.ts';
-import { dropRulesOfDepartment } from '../workspace/office-hours.ts';
-import { loseTarget } from '../calls/phone-numbers.ts';
-import { putAgent, type Roster, setRoster, tellOfAgent, theRoster } from '../workspace/roster.ts';
-import { drainQueue } from '../conversations/routing.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import { dropRulesOfDepartment } from '../workspace/office-hours.ts';
+import { putAgent, type Roster, setRoster, tellOfAgent, theRoster } from '../workspace/roster.ts';
 import { putWorkspace, tellOfSettings, theWorkspace } from '../workspace/workspace.ts';
 
 export interface DepartmentView {
@@ -33,11 +38,19 @@ const clearPauseMs = 1000;
 export const clearDeadline = 'department.clear';
 
 export function departmentView(view: Pick<View, 'state'>, department: DepartmentRecord): DepartmentView {
-  return { id: department.id, name: department.name, memberIds: memberIdsOf(view, department.id), isDefault: theWorkspace(view).settings.defaultDepartmentId === department.id, createdAt: department.createdAt };
+  return {
+    id: department.id,
+    name: department.name,
+    memberIds: memberIdsOf(view, department.id),
+    isDefault: theWorkspace(view).settings.defaultDepartmentId === department.id,
+    createdAt: department.createdAt,
+  };
 }
 
 function memberIdsOf(view: Pick<View, 'state'>, departmentId: string): string[] {
-  return [...theRoster(view).agents.values()].filter((agent) => agent.groupIds.includes(departmentId)).map((agent) => agent.id);
+  return [...theRoster(view).agents.values()]
+    .filter((agent) => agent.groupIds.includes(departmentId))
+    .map((agent) => agent.id);
 }
 
 /** Does what may change who belongs to these departments, and says in the audit log where it did. */
@@ -47,7 +60,13 @@ export function auditingMembers<Result>(ctx: Context, departmentIds: readonly st
   for (const [departmentId, memberIdsBefore] of before) {
     const memberIds = memberIdsOf(ctx, departmentId);
     if (memberIds.join() === memberIdsBefore.join()) continue;
-    ctx.audit({ action: 'department.members_changed', targetKind: 'department', targetId: departmentId, before: { memberIds: memberIdsBefore }, after: { memberIds } });
+    ctx.audit({
+      action: 'department.members_changed',
+      targetKind: 'department',
+      targetId: departmentId,
+      before: { memberIds: memberIdsBefore },
+      after: { memberIds },
+    });
     const department = theRoster(ctx).departments.get(departmentId);
     if (department !== undefined) tellOfDepartment(ctx, 'department.updated', departmentView(ctx, department));
   }
@@ -65,50 +84,67 @@ export interface DepartmentChanges {
 }
 
 /** Refuses admin_required, conflict (name), semantic_error when there are too many, invalid_body (unknown member). */
-export const createDepartment = command('department.create', (ctx, params: DepartmentChanges & { name: string }): DepartmentView => {
-  requireAdmin(ctx);
-  requireFreeName(ctx, params.name, undefined);
-  if (theRoster(ctx).departments.size >= maxDepartments) refuse('semantic_error', { message: `A workspace may have ${maxDepartments} departments.`, detail: { maxDepartments } });
-  const department: DepartmentRecord = { id: ctx.ids.uuid(), name: params.name, createdAt: ctx.at };
-  insertDepartment(ctx.db, department);
-  const roster = theRoster(ctx);
-  setRoster(ctx, { ...roster, departments: new Map(roster.departments).set(department.id, department) });
-  if (params.memberIds !== undefined) setMembers(ctx, department, params.memberIds);
-  if (params.isDefault === true) setDefault(ctx, department.id);
-  const view = departmentView(ctx, department);
-  ctx.audit({ action: 'department.created', targetKind: 'department', targetId: department.id, after: view });
-  tellOfDepartment(ctx, 'department.created', view);
-  return view;
-});
+export const createDepartment = command(
+  'department.create',
+  (ctx, params: DepartmentChanges & { name: string }): DepartmentView => {
+    requireAdmin(ctx);
+    requireFreeName(ctx, params.name, undefined);
+    if (theRoster(ctx).departments.size >= maxDepartments)
+      refuse('semantic_error', {
+        message: `A workspace may have ${maxDepartments} departments.`,
+        detail: { maxDepartments },
+      });
+    const department: DepartmentRecord = { id: ctx.ids.uuid(), name: params.name, createdAt: ctx.at };
+    insertDepartment(ctx.db, department);
+    const roster = theRoster(ctx);
+    setRoster(ctx, { ...roster, departments: new Map(roster.departments).set(department.id, department) });
+    if (params.memberIds !== undefined) setMembers(ctx, department, params.memberIds);
+    if (params.isDefault === true) setDefault(ctx, department.id);
+    const view = departmentView(ctx, department);
+    ctx.audit({ action: 'department.created', targetKind: 'department', targetId: department.id, after: view });
+    tellOfDepartment(ctx, 'department.created', view);
+    return view;
+  },
+);
 
 /** Refuses admin_required, not_found, conflict (name), invalid_body. */
-export const changeDepartment = command('department.update', (ctx, params: { departmentId: string; changes: DepartmentChanges }): DepartmentView => {
-  requireAdmin(ctx);
-  const roster = theRoster(ctx);
-  const before = roster.departments.get(params.departmentId) ?? refuse('not_found');
-  const { name, memberIds, isDefault } = params.changes;
-  if (name === undefined && memberIds === undefined && isDefault === undefined) refuseField('invalid_body', 'body', 'must name a field that can be changed');
-  const viewBefore = departmentView(ctx, before);
-  const after: DepartmentRecord = { ...before, name: name ?? before.name };
-  if (after.name !== before.name) {
-    requireFreeName(ctx, after.name, before.id);
-    renameDepartment(ctx.db, before.id, after.name);
-    setRoster(ctx, { ...roster, departments: new Map(roster.departments).set(after.id, after) });
-    for (const agent of roster.agents.values()) if (agent.groupIds.includes(after.id)) tellOfAgent(ctx, agent);
-  }
-  if (isDefault !== undefined && isDefault !== viewBefore.isDefault) setDefault(ctx, isDefault ? after.id : null);
-  if (memberIds !== undefined) {
-    auditingMembers(ctx, [after.id], () => setMembers(ctx, after, memberIds));
-    drainQueue(ctx);
-  }
-  const view = departmentView(ctx, after);
-  if (view.name !== viewBefore.name || view.isDefault !== viewBefore.isDefault) {
-    const named = ({ name, isDefault }: DepartmentView) => ({ name, isDefault });
-    ctx.audit({ action: 'department.updated', targetKind: 'department', targetId: after.id, before: named(viewBefore), after: named(view) });
-    tellOfDepartment(ctx, 'department.updated', view);
-  }
-  return view;
-});
+export const changeDepartment = command(
+  'department.update',
+  (ctx, params: { departmentId: string; changes: DepartmentChanges }): DepartmentView => {
+    requireAdmin(ctx);
+    const roster = theRoster(ctx);
+    const before = roster.departments.get(params.departmentId) ?? refuse('not_found');
+    const { name, memberIds, isDefault } = params.changes;
+    if (name === undefined && memberIds === undefined && isDefault === undefined)
+      refuseField('invalid_body', 'body', 'must name a field that can be changed');
+    const viewBefore = departmentView(ctx, before);
+    const after: DepartmentRecord = { ...before, name: name ?? before.name };
+    if (after.name !== before.name) {
+      requireFreeName(ctx, after.name, before.id);
+      renameDepartment(ctx.db, before.id, after.name);
+      setRoster(ctx, { ...roster, departments: new Map(roster.departments).set(after.id, after) });
+      for (const agent of roster.agents.values()) if (agent.groupIds.includes(after.id)) tellOfAgent(ctx, agent);
+    }
+    if (isDefault !== undefined && isDefault !== viewBefore.isDefault) setDefault(ctx, isDefault ? after.id : null);
+    if (memberIds !== undefined) {
+      auditingMembers(ctx, [after.id], () => setMembers(ctx, after, memberIds));
+      drainQueue(ctx);
+    }
+    const view = departmentView(ctx, after);
+    if (view.name !== viewBefore.name || view.isDefault !== viewBefore.isDefault) {
+      const named = ({ name, isDefault }: DepartmentView) => ({ name, isDefault });
+      ctx.audit({
+        action: 'department.updated',
+        targetKind: 'department',
+        targetId: after.id,
+        before: named(viewBefore),
+        after: named(view),
+      });
+      tellOfDepartment(ctx, 'department.updated', view);
+    }
+    return view;
+  },
+);
 
 /** Its conversations have none afterwards. Refuses admin_required, not_found. */
 export const removeDepartment = command('department.delete', (ctx, params: { departmentId: string }): void => {
@@ -130,7 +166,9 @@ export const removeDepartment = command('department.delete', (ctx, params: { dep
 });
 
 /** Goes on where removeDepartment left off. */
-export const clearDepartment = command('department.clear', (ctx, params: DeadlineParams): void => clearPageOf(ctx, params.subjectId));
+export const clearDepartment = command('department.clear', (ctx, params: DeadlineParams): void =>
+  clearPageOf(ctx, params.subjectId),
+);
 
 function clearPageOf(ctx: Context, departmentId: string): void {
   const ids = conversationIdsOfDepartment(ctx.db, departmentId, clearPage);
@@ -142,9 +180,14 @@ function clearPageOf(ctx: Context, departmentId: string): void {
     isAnyWorkedOn ||= isWorkedOn;
     // Its department goes, and with it what somebody in it wanted.
     const moved = changeConversation(ctx, conversation, { departmentId: null, notToAgentIds: [] });
-    appendServiceLine(ctx, moved, isWorkedOn ? 'Its department was deleted; this is in the workspace\'s queue now.' : 'Its department was deleted.');
+    appendServiceLine(
+      ctx,
+      moved,
+      isWorkedOn ? "Its department was deleted; this is in the workspace's queue now." : 'Its department was deleted.',
+    );
   }
-  if (ids.length === clearPage) ctx.setDeadline(clearDeadline, departmentId, ctx.nowMs + (isAnyWorkedOn ? 0 : clearPauseMs));
+  if (ids.length === clearPage)
+    ctx.setDeadline(clearDeadline, departmentId, ctx.nowMs + (isAnyWorkedOn ? 0 : clearPauseMs));
   drainQueue(ctx);
 }
 
@@ -152,13 +195,17 @@ function setMembers(ctx: Context, department: DepartmentRecord, memberIds: reado
   const roster: Roster = theRoster(ctx);
   memberIds.forEach((id, index) => {
     const agent = roster.agents.get(id);
-    if (agent === undefined || agent.deactivatedAt !== null) refuseField('invalid_body', `memberIds.${index}`, 'must be an agent of this workspace who has not left');
+    if (agent === undefined || agent.deactivatedAt !== null)
+      refuseField('invalid_body', `memberIds.${index}`, 'must be an agent of this workspace who has not left');
   });
   for (const agent of roster.agents.values()) {
     const wasMember = agent.groupIds.includes(department.id);
     const isMember = memberIds.includes(agent.id);
     if (wasMember === isMember) continue;
-    putAgent(ctx, { ...agent, groupIds: isMember ? [...agent.groupIds, department.id] : agent.groupIds.filter((id) => id !== department.id) });
+    putAgent(ctx, {
+      ...agent,
+      groupIds: isMember ? [...agent.groupIds, department.id] : agent.groupIds.filter((id) => id !== department.id),
+    });
   }
 }
 
@@ -168,12 +215,17 @@ function setDefault(ctx: Context, departmentId: string | null): void {
   tellOfSettings(ctx);
 }
 
-function tellOfDepartment(ctx: Context, type: 'department.created' | 'department.updated' | 'department.deleted', department: DepartmentView): void {
+function tellOfDepartment(
+  ctx: Context,
+  type: 'department.created' | 'department.updated' | 'department.deleted',
+  department: DepartmentView,
+): void {
   tell(ctx, { type, audience: { kind: 'workspace' }, data: { department } });
 }
 
 function requireFreeName(ctx: Context, name: string, exceptId: string | undefined): void {
   for (const department of theRoster(ctx).departments.values()) {
-    if (department.id !== exceptId && nameKey(department.name) === nameKey(name)) refuse('conflict', { message: `There is a department ${department.name} already.` });
+    if (department.id !== exceptId && nameKey(department.name) === nameKey(name))
+      refuse('conflict', { message: `There is a department ${department.name} already.` });
   }
 }

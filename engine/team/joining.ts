@@ -1,30 +1,35 @@
 // How people get in: the first admin by registering, others by a join code, everybody again by a reset token. Passwords come
 // in hashed; this file never sees one. Specification 3 (agent lifecycle), 4.1, 5.
 
+import { apiKeysOf } from '../../store/platform/api-keys.ts';
 import type { AgentSessionRecord } from '../../store/workspace/agent-sessions.ts';
 import type { AgentRecord, NewAgent } from '../../store/workspace/agents.ts';
-import { apiKeysOf } from '../../store/platform/api-keys.ts';
-import { endOneTimeTokens, findOneTimeToken, insertOneTimeToken, type OneTimeToken } from '../../store/workspace/one-time-tokens.ts';
-import { allAgentChannels, callingAgent } from '../workspace/access.ts';
-import { mailAccountNotice } from '../mail/account-notices.ts';
-import { confirmedAtOf, endSessionsOf, openSession, type SigningIn } from './agent-sessions.ts';
-import { startSubscription } from '../workspace/billing.ts';
+import {
+  endOneTimeTokens,
+  findOneTimeToken,
+  insertOneTimeToken,
+  type OneTimeToken,
+} from '../../store/workspace/one-time-tokens.ts';
+import { drainQueue } from '../conversations/routing.ts';
+import { hashOf, locatorOf } from '../directory/locator.ts';
 import { refuse } from '../errors.ts';
 import { joinCodeMs, resetTokenMs } from '../limits.ts';
-import { hashOf, locatorOf } from '../directory/locator.ts';
 import { plainName } from '../lines.ts';
+import { mailAccountNotice } from '../mail/account-notices.ts';
 import { enqueueMail } from '../mail/outgoing.ts';
 import { revokeGrantsOf } from '../platform/oauth.ts';
-import { leaveRouting, signedOut } from './presence.ts';
-import { addAgent, isActive, putAgent, theRoster } from '../workspace/roster.ts';
-import { drainQueue } from '../conversations/routing.ts';
-import { hasSecondFactor } from './second-factors.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
+import { allAgentChannels, callingAgent } from '../workspace/access.ts';
+import { startSubscription } from '../workspace/billing.ts';
 import { maintenanceDeadline, maintenanceMs } from '../workspace/maintenance.ts';
+import { addAgent, isActive, putAgent, theRoster } from '../workspace/roster.ts';
 import { addSite } from '../workspace/sites.ts';
 import { addWorkspace, theWorkspace } from '../workspace/workspace.ts';
+import { confirmedAtOf, endSessionsOf, openSession, type SigningIn } from './agent-sessions.ts';
+import { leaveRouting, signedOut } from './presence.ts';
+import { hasSecondFactor } from './second-factors.ts';
 
 /** 128 bits. With the workspace's locator 44 characters, so that a link stays on one line of a mail. */
 const codeBytes = 16;
@@ -60,7 +65,11 @@ export interface SignedIn extends Member {
 
 /** The first command of a new file: the workspace, its owner, and a site when an address was given. */
 export const register = command('auth.register', (ctx, params: RegisterParams): SignedIn => {
-  const workspace = addWorkspace(ctx, { name: params.workspaceName, subdomain: params.subdomain, ...(params.autoCloseDays === undefined ? {} : { autoCloseDays: params.autoCloseDays }) });
+  const workspace = addWorkspace(ctx, {
+    name: params.workspaceName,
+    subdomain: params.subdomain,
+    ...(params.autoCloseDays === undefined ? {} : { autoCloseDays: params.autoCloseDays }),
+  });
   startSubscription(ctx, params.trialDays);
   const owner: NewAgent = {
     id: params.agentId,
@@ -110,16 +119,33 @@ export function requireInvited(view: View, code: string): AgentRecord {
 }
 
 /** Refuses not_found, gone. */
-export const join = command('auth.join', (ctx, params: Signing & { code: string; passwordHash: string; name?: string | undefined }): SignedIn => {
-  const agent = requireInvited(ctx, params.code);
-  const joined: AgentRecord = { ...agent, name: params.name ?? agent.name, passwordHash: params.passwordHash, joinedAt: ctx.at, joinedSeq: ctx.lastSeq, status: 'available', statusSource: 'automatic', goneAt: null, deactivatedAt: null };
-  endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
-  putAgent(ctx, joined);
-  // Nobody was signed in, but the code came from the agent's own mailbox.
-  ctx.audit({ actorAgentId: agent.id, action: 'agent.joined', targetKind: 'agent', targetId: agent.id });
-  drainQueue(ctx);
-  return { agent: joined, workspace: theWorkspace(ctx), session: openSession(ctx, joined, { signing: params.signing }) };
-});
+export const join = command(
+  'auth.join',
+  (ctx, params: Signing & { code: string; passwordHash: string; name?: string | undefined }): SignedIn => {
+    const agent = requireInvited(ctx, params.code);
+    const joined: AgentRecord = {
+      ...agent,
+      name: params.name ?? agent.name,
+      passwordHash: params.passwordHash,
+      joinedAt: ctx.at,
+      joinedSeq: ctx.lastSeq,
+      status: 'available',
+      statusSource: 'automatic',
+      goneAt: null,
+      deactivatedAt: null,
+    };
+    endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
+    putAgent(ctx, joined);
+    // Nobody was signed in, but the code came from the agent's own mailbox.
+    ctx.audit({ actorAgentId: agent.id, action: 'agent.joined', targetKind: 'agent', targetId: agent.id });
+    drainQueue(ctx);
+    return {
+      agent: joined,
+      workspace: theWorkspace(ctx),
+      session: openSession(ctx, joined, { signing: params.signing }),
+    };
+  },
+);
 
 /** Mails a reset link that ends every earlier one. Nothing happens for an agent that has not joined. How often one address is mailed is the edge's to bound. */
 export const requestReset = command('auth.requestReset', (ctx, params: { agentId: string; baseUrl: string }): void => {
@@ -148,23 +174,39 @@ export function requireResetting(view: View, token: string): AgentRecord {
  * Sets the password and revokes every session of the agent, and what it allowed to apps: whoever took the account over had both. Keys are the
  * workspace's and go on; the mail names them. Refuses reset_token_expired.
  */
-export const resetPassword = command('auth.resetPassword', (ctx, params: Signing & { token: string; passwordHash: string }): SignedIn => {
-  const agent = requireResetting(ctx, params.token);
-  const reset: AgentRecord = { ...agent, passwordHash: params.passwordHash, tokenVersion: agent.tokenVersion + 1 };
-  endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
-  putAgent(ctx, reset);
-  endSessionsOf(ctx, agent.id, { forgetOrigins: true });
-  revokeGrantsOf(ctx, agent.id);
-  // Nobody was signed in, but the token came from the agent's own mailbox.
-  ctx.audit({ actorAgentId: agent.id, action: 'agent.reset_password', targetKind: 'agent', targetId: agent.id });
-  mailAccountNotice(ctx, reset, { subject: 'Your password was reset', text: ['A new password was chosen by a link that was mailed to you. Every sign-in of before has ended, and apps that acted for you need your consent again.', ...keysLine(ctx, agent.id)].join('\n\n'), origin: params.signing });
-  return { agent: reset, workspace: theWorkspace(ctx), session: openSession(ctx, reset, { signing: params.signing }) };
-});
+export const resetPassword = command(
+  'auth.resetPassword',
+  (ctx, params: Signing & { token: string; passwordHash: string }): SignedIn => {
+    const agent = requireResetting(ctx, params.token);
+    const reset: AgentRecord = { ...agent, passwordHash: params.passwordHash, tokenVersion: agent.tokenVersion + 1 };
+    endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
+    putAgent(ctx, reset);
+    endSessionsOf(ctx, agent.id, { forgetOrigins: true });
+    revokeGrantsOf(ctx, agent.id);
+    // Nobody was signed in, but the token came from the agent's own mailbox.
+    ctx.audit({ actorAgentId: agent.id, action: 'agent.reset_password', targetKind: 'agent', targetId: agent.id });
+    mailAccountNotice(ctx, reset, {
+      subject: 'Your password was reset',
+      text: [
+        'A new password was chosen by a link that was mailed to you. Every sign-in of before has ended, and apps that acted for you need your consent again.',
+        ...keysLine(ctx, agent.id),
+      ].join('\n\n'),
+      origin: params.signing,
+    });
+    return {
+      agent: reset,
+      workspace: theWorkspace(ctx),
+      session: openSession(ctx, reset, { signing: params.signing }),
+    };
+  },
+);
 
 /** Keys act as who made them: whoever doubts an account doubts them too. */
 function keysLine(ctx: Context, agentId: string): string[] {
   const names = apiKeysOf(ctx.db, agentId).map(({ name, prefix }) => `${plainName(name)} (${prefix}…)`);
-  return names.length === 0 ? [] : [`API keys that you made go on: ${names.join(', ')}. Delete those that you do not know.`];
+  return names.length === 0
+    ? []
+    : [`API keys that you made go on: ${names.join(', ')}. Delete those that you do not know.`];
 }
 
 /** Revokes every token of the agent; its sockets close, and it is offline until it signs in again. */
@@ -180,37 +222,78 @@ export const logout = command('auth.logout', (ctx, _: object): void => {
  * An agent that showed its password, which must still be the one that was looked at. Refuses invalid_credentials when it was changed
  * meanwhile.
  */
-export const signIn = command('auth.signIn', (ctx, params: { agentId: string; passwordHash: string | null; signing: SigningIn }): SignedIn => {
-  const agent = theRoster(ctx).agents.get(params.agentId);
-  if (agent === undefined || !isActive(agent) || agent.passwordHash !== params.passwordHash) refuse('invalid_credentials');
-  return { agent, workspace: theWorkspace(ctx), session: openSession(ctx, agent, { signing: params.signing, isSignIn: true }) };
-});
+export const signIn = command(
+  'auth.signIn',
+  (ctx, params: { agentId: string; passwordHash: string | null; signing: SigningIn }): SignedIn => {
+    const agent = theRoster(ctx).agents.get(params.agentId);
+    if (agent === undefined || !isActive(agent) || agent.passwordHash !== params.passwordHash)
+      refuse('invalid_credentials');
+    return {
+      agent,
+      workspace: theWorkspace(ctx),
+      session: openSession(ctx, agent, { signing: params.signing, isSignIn: true }),
+    };
+  },
+);
 
 /** A passkey stands for the password and for a second factor. Refuses invalid_credentials for who left meanwhile. */
-export const signInByPasskey = command('auth.signInByPasskey', (ctx, params: { agentId: string; signing: SigningIn }): SignedIn => {
-  const agent = theRoster(ctx).agents.get(params.agentId);
-  if (agent === undefined || !isActive(agent)) refuse('invalid_credentials');
-  return { agent, workspace: theWorkspace(ctx), session: openSession(ctx, agent, { signing: params.signing, isSignIn: true }) };
-});
+export const signInByPasskey = command(
+  'auth.signInByPasskey',
+  (ctx, params: { agentId: string; signing: SigningIn }): SignedIn => {
+    const agent = theRoster(ctx).agents.get(params.agentId);
+    if (agent === undefined || !isActive(agent)) refuse('invalid_credentials');
+    return {
+      agent,
+      workspace: theWorkspace(ctx),
+      session: openSession(ctx, agent, { signing: params.signing, isSignIn: true }),
+    };
+  },
+);
 
 /** Ends every sign-in, the caller's too, and begins another, which is no more confirmed than the caller's where there is more than a password to show. Refuses invalid_credentials when the former password was changed meanwhile. */
-export const changePassword = command('auth.changePassword', (ctx, params: { sessionId: string | undefined; formerHash: string | null; passwordHash: string; signing: SigningIn }): SignedIn => {
-  const agent = callingAgent(ctx);
-  const confirmedAt = hasSecondFactor(ctx, agent.id) ? confirmedAtOf(ctx, agent.id, params.sessionId) : ctx.at;
-  if (agent.passwordHash !== params.formerHash) refuse('invalid_credentials');
-  const changed: AgentRecord = { ...agent, passwordHash: params.passwordHash, tokenVersion: agent.tokenVersion + 1 };
-  endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
-  putAgent(ctx, changed);
-  endSessionsOf(ctx, agent.id, { forgetOrigins: true });
-  ctx.audit({ action: 'agent.password_changed', targetKind: 'agent', targetId: agent.id });
-  mailAccountNotice(ctx, changed, { subject: 'Your password was changed', text: ['Your password was changed by somebody who was signed in as you and knew the former one. Every other sign-in has ended. Apps that act for you go on.', ...keysLine(ctx, agent.id)].join('\n\n'), origin: params.signing });
-  return { agent: changed, workspace: theWorkspace(ctx), session: openSession(ctx, changed, { signing: params.signing, confirmedAt }) };
-});
+export const changePassword = command(
+  'auth.changePassword',
+  (
+    ctx,
+    params: { sessionId: string | undefined; formerHash: string | null; passwordHash: string; signing: SigningIn },
+  ): SignedIn => {
+    const agent = callingAgent(ctx);
+    const confirmedAt = hasSecondFactor(ctx, agent.id) ? confirmedAtOf(ctx, agent.id, params.sessionId) : ctx.at;
+    if (agent.passwordHash !== params.formerHash) refuse('invalid_credentials');
+    const changed: AgentRecord = { ...agent, passwordHash: params.passwordHash, tokenVersion: agent.tokenVersion + 1 };
+    endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
+    putAgent(ctx, changed);
+    endSessionsOf(ctx, agent.id, { forgetOrigins: true });
+    ctx.audit({ action: 'agent.password_changed', targetKind: 'agent', targetId: agent.id });
+    mailAccountNotice(ctx, changed, {
+      subject: 'Your password was changed',
+      text: [
+        'Your password was changed by somebody who was signed in as you and knew the former one. Every other sign-in has ended. Apps that act for you go on.',
+        ...keysLine(ctx, agent.id),
+      ].join('\n\n'),
+      origin: params.signing,
+    });
+    return {
+      agent: changed,
+      workspace: theWorkspace(ctx),
+      session: openSession(ctx, changed, { signing: params.signing, confirmedAt }),
+    };
+  },
+);
 
-function issueToken(ctx: Context, options: { agent: AgentRecord; kind: OneTimeToken['kind']; lifetimeMs: number }): string {
+function issueToken(
+  ctx: Context,
+  options: { agent: AgentRecord; kind: OneTimeToken['kind']; lifetimeMs: number },
+): string {
   const token = locatorOf(ctx.workspaceId) + ctx.ids.secret(codeBytes);
   endOneTimeTokens(ctx.db, options.agent.id, options.kind, ctx.at);
-  insertOneTimeToken(ctx.db, { hash: hashOf(token), kind: options.kind, agentId: options.agent.id, expiresAt: isoTime(ctx.nowMs + options.lifetimeMs), endedAt: null });
+  insertOneTimeToken(ctx.db, {
+    hash: hashOf(token),
+    kind: options.kind,
+    agentId: options.agent.id,
+    expiresAt: isoTime(ctx.nowMs + options.lifetimeMs),
+    endedAt: null,
+  });
   return token;
 }
 

@@ -2,14 +2,20 @@
 // where strangers try an account, and a sign-in from elsewhere is told to the agent. Specification 8, `POST /auth/login`.
 
 import type { AgentRecord } from '../../store/workspace/agents.ts';
-import { deleteKnownOriginsOf, findKnownOrigin, hasKnownOrigins, type KnownOrigin, putKnownOrigin } from '../../store/workspace/known-origins.ts';
-import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
+import {
+  deleteKnownOriginsOf,
+  findKnownOrigin,
+  hasKnownOrigins,
+  type KnownOrigin,
+  putKnownOrigin,
+} from '../../store/workspace/known-origins.ts';
 import { deviceOf } from '../devices.ts';
-import { knownBrowserMs, knownNetworkMs } from '../limits.ts';
 import { hashOf } from '../directory/locator.ts';
-import { isActive, theRoster } from '../workspace/roster.ts';
+import { knownBrowserMs, knownNetworkMs } from '../limits.ts';
+import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
+import { isActive, theRoster } from '../workspace/roster.ts';
 
 /** What a sign-in came with. */
 export interface SignInOrigin extends Origin {
@@ -27,7 +33,11 @@ const attackMails = { kind: 'attack', mails: 1, perMs: 24 * 3600_000 };
 const newOriginMails = { kind: 'new_origin', mails: 5, perMs: 24 * 3600_000 };
 
 /** The browser if the agent signed in with it before, else its network if it did from there, else undefined. */
-export function knownOriginOf(view: Pick<View, 'db' | 'nowMs'>, agentId: string, origin: Pick<SignInOrigin, 'network' | 'browser'>): KnownOrigin | undefined {
+export function knownOriginOf(
+  view: Pick<View, 'db' | 'nowMs'>,
+  agentId: string,
+  origin: Pick<SignInOrigin, 'network' | 'browser'>,
+): KnownOrigin | undefined {
   return originsIn(origin).find((one) => isKnown(view, agentId, one));
 }
 
@@ -35,37 +45,63 @@ export function knownOriginOf(view: Pick<View, 'db' | 'nowMs'>, agentId: string,
  * Notes that the agent came in from there, and tells it when it never did; not of its first time, when all is new. `isSignIn`: it signed in, which is
  * audited wherever it was; what else lets somebody in, such as a reset, has an entry of its own.
  */
-export function noteSignInFrom(ctx: Context, agent: AgentRecord, origin: SignInOrigin, { isSignIn }: { isSignIn: boolean }): void {
+export function noteSignInFrom(
+  ctx: Context,
+  agent: AgentRecord,
+  origin: SignInOrigin,
+  { isSignIn }: { isSignIn: boolean },
+): void {
   const [device] = originsIn(origin);
   // A browser that keeps something is new whatever its network; another client has its network alone to be known by.
   const isNew = device !== undefined && hasKnownOrigins(ctx.db, agent.id) && !isKnown(ctx, agent.id, device);
   rememberOrigin(ctx, agent.id, originsIn(origin));
   const { address, userAgent } = origin;
-  if (isNew || isSignIn) ctx.audit({ actorAgentId: agent.id, action: 'agent.signed_in', targetKind: 'agent', targetId: agent.id, context: { device: deviceOf(userAgent), address, isNew } });
+  if (isNew || isSignIn)
+    ctx.audit({
+      actorAgentId: agent.id,
+      action: 'agent.signed_in',
+      targetKind: 'agent',
+      targetId: agent.id,
+      context: { device: deviceOf(userAgent), address, isNew },
+    });
   if (!isNew) return;
   mailAccountNotice(ctx, agent, {
     subject: 'A new sign-in to your account',
     text: 'Somebody signed in to your account from a browser or a network that you have not used before.',
     origin,
-    advice: 'If this was you, there is nothing to do. If it was not, choose a new password with "Forgot it?" on the sign-in page, which ends every sign-in, and tell an admin.',
+    advice:
+      'If this was you, there is nothing to do. If it was not, choose a new password with "Forgot it?" on the sign-in page, which ends every sign-in, and tell an admin.',
     atMost: newOriginMails,
   });
 }
 
 /** Somebody tries the password of an account: its agent is told, once a day. */
-export const noteAttack = command('agent.noteAttack', (ctx, params: { agentId: string; inRow: number; isPasswordKnown: boolean; origin: Origin }): void => {
-  const agent = theRoster(ctx).agents.get(params.agentId);
-  if (agent === undefined || !isActive(agent)) return;
-  const { address, userAgent } = params.origin;
-  const isTold = mailAccountNotice(ctx, agent, {
-    subject: params.isPasswordKnown ? 'Somebody knows your password' : 'Somebody tries to sign in to your account',
-    text: params.isPasswordKnown ? `Your password was right, and the second factor then was wrong ${params.inRow} times in a row, the last time as below. Whoever tries has to wait longer and longer now.` : `${params.inRow} sign-ins to your account in a row were wrong, the last as below. Whoever tries has to wait longer and longer now. You can still sign in where you did before; from elsewhere a reset of the password lets you in at once ("Forgot it?" on the sign-in page).`,
-    origin: { address, userAgent },
-    advice: params.isPasswordKnown ? 'Nobody got in by this. Choose a new password at once.' : 'Nobody got in by this. If your password is short, old, or used elsewhere as well, choose another, and set up a second factor.',
-    atMost: params.isPasswordKnown ? knownPasswordMails : attackMails,
-  });
-  if (isTold) ctx.audit({ action: 'agent.attacked', targetKind: 'agent', targetId: agent.id, context: { inRow: params.inRow, address } });
-});
+export const noteAttack = command(
+  'agent.noteAttack',
+  (ctx, params: { agentId: string; inRow: number; isPasswordKnown: boolean; origin: Origin }): void => {
+    const agent = theRoster(ctx).agents.get(params.agentId);
+    if (agent === undefined || !isActive(agent)) return;
+    const { address, userAgent } = params.origin;
+    const isTold = mailAccountNotice(ctx, agent, {
+      subject: params.isPasswordKnown ? 'Somebody knows your password' : 'Somebody tries to sign in to your account',
+      text: params.isPasswordKnown
+        ? `Your password was right, and the second factor then was wrong ${params.inRow} times in a row, the last time as below. Whoever tries has to wait longer and longer now.`
+        : `${params.inRow} sign-ins to your account in a row were wrong, the last as below. Whoever tries has to wait longer and longer now. You can still sign in where you did before; from elsewhere a reset of the password lets you in at once ("Forgot it?" on the sign-in page).`,
+      origin: { address, userAgent },
+      advice: params.isPasswordKnown
+        ? 'Nobody got in by this. Choose a new password at once.'
+        : 'Nobody got in by this. If your password is short, old, or used elsewhere as well, choose another, and set up a second factor.',
+      atMost: params.isPasswordKnown ? knownPasswordMails : attackMails,
+    });
+    if (isTold)
+      ctx.audit({
+        action: 'agent.attacked',
+        targetKind: 'agent',
+        targetId: agent.id,
+        context: { inRow: params.inRow, address },
+      });
+  },
+);
 
 export function rememberOrigin(ctx: Context, agentId: string, origins: readonly KnownOrigin[]): void {
   for (const one of origins) putKnownOrigin(ctx.db, agentId, { ...one, at: ctx.at, keep: keptPerAgent });
@@ -78,10 +114,16 @@ export function forgetOriginsOf(ctx: Context, agentId: string): void {
 
 /** What says most of who it is comes first. */
 function originsIn({ network, browser }: Pick<SignInOrigin, 'network' | 'browser'>): KnownOrigin[] {
-  return [...(browser === undefined ? [] : [{ kind: 'browser', value: hashOf(browser) } as const]), ...(network === '' ? [] : [{ kind: 'network', value: network } as const])];
+  return [
+    ...(browser === undefined ? [] : [{ kind: 'browser', value: hashOf(browser) } as const]),
+    ...(network === '' ? [] : [{ kind: 'network', value: network } as const]),
+  ];
 }
 
 function isKnown(view: Pick<View, 'db' | 'nowMs'>, agentId: string, origin: KnownOrigin): boolean {
   const found = findKnownOrigin(view.db, agentId, origin);
-  return found !== undefined && view.nowMs - Date.parse(found.lastSeenAt) < (origin.kind === 'browser' ? knownBrowserMs : knownNetworkMs);
+  return (
+    found !== undefined &&
+    view.nowMs - Date.parse(found.lastSeenAt) < (origin.kind === 'browser' ? knownBrowserMs : knownNetworkMs)
+  );
 }

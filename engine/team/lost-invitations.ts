@@ -1,19 +1,24 @@
 // Invitations that came back: who invited is told, since nobody else would notice that an address was mistyped.
 
-import { mailAccountNotice } from '../mail/account-notices.ts';
 import { oneLine } from '../lines.ts';
+import { mailAccountNotice } from '../mail/account-notices.ts';
 import type { Mail } from '../mail/outgoing.ts';
-import { ownerOf, theRoster } from '../workspace/roster.ts';
 import type { Context } from '../runtime/context.ts';
+import { ownerOf, theRoster } from '../workspace/roster.ts';
 
 /** Of what a server answered; some answer with an essay. */
 const maxAnswerChars = 300;
 
 /** Queues the mail to whoever invited, to the owner where that one is gone. Nothing happens for an agent that has joined since, or for a mail that is no invitation. */
-export function tellOfLostInvitation(ctx: Context, { to, invitation }: Pick<Mail, 'to' | 'invitation'>, answer: string): void {
+export function tellOfLostInvitation(
+  ctx: Context,
+  { to, invitation }: Pick<Mail, 'to' | 'invitation'>,
+  answer: string,
+): void {
   const roster = theRoster(ctx);
   const agent = invitation === undefined ? undefined : roster.agents.get(invitation.agentId);
-  if (invitation === undefined || agent === undefined || agent.joinedAt !== null || agent.deactivatedAt !== null) return;
+  if (invitation === undefined || agent === undefined || agent.joinedAt !== null || agent.deactivatedAt !== null)
+    return;
   const invitedBy = invitation.invitedBy === null ? undefined : roster.agents.get(invitation.invitedBy);
   const told = invitedBy === undefined || invitedBy.deactivatedAt !== null ? ownerOf(roster) : invitedBy;
   if (told === undefined) return;

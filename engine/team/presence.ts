@@ -3,15 +3,23 @@
 // goes back. Decisions "Presence of agents".
 
 import type { AgentRecord, AgentStatus } from '../../store/workspace/agents.ts';
-import { callingAgent } from '../workspace/access.ts';
-import { returnHeld } from './returning.ts';
 import { ringFreeAgents } from '../conversations/ringing.ts';
-import { type AgentView, agentView, isActive, isUnseen, putAgent, putPresence, theRoster } from '../workspace/roster.ts';
 import { drainQueue } from '../conversations/routing.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { callingAgent } from '../workspace/access.ts';
+import {
+  type AgentView,
+  agentView,
+  isActive,
+  isUnseen,
+  putAgent,
+  putPresence,
+  theRoster,
+} from '../workspace/roster.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
+import { returnHeld } from './returning.ts';
 
 export const awayDeadline = 'agent.away';
 const minuteMs = 60_000;
@@ -29,25 +37,40 @@ export const setOwnStatus = command('agent.setStatus', (ctx, params: { status: A
 });
 
 /** The first socket of an agent came, or its last one ended. False when that was known. Called by the edge alone. */
-export const noteSockets = command('agent.noteSockets', (ctx, params: { agentId: string; isOnline: boolean }): boolean => {
-  const agent = theRoster(ctx).agents.get(params.agentId);
-  if (agent === undefined || agent.isOnline === params.isOnline) return false;
-  if (params.isOnline) come(ctx, agent);
-  else go(ctx, agent);
-  return true;
-});
+export const noteSockets = command(
+  'agent.noteSockets',
+  (ctx, params: { agentId: string; isOnline: boolean }): boolean => {
+    const agent = theRoster(ctx).agents.get(params.agentId);
+    if (agent === undefined || agent.isOnline === params.isOnline) return false;
+    if (params.isOnline) come(ctx, agent);
+    else go(ctx, agent);
+    return true;
+  },
+);
 
 /** The process that had their sockets has ended; `thereIds` have new ones. Answers who is gone. */
-export const endLostSockets = command('agent.endLostSockets', (ctx, params: { thereIds: readonly string[] }): string[] => {
-  const gone = [...theRoster(ctx).agents.values()].filter((agent) => agent.isOnline && !params.thereIds.includes(agent.id));
-  for (const agent of gone) go(ctx, agent);
-  return gone.map(({ id }) => id);
-});
+export const endLostSockets = command(
+  'agent.endLostSockets',
+  (ctx, params: { thereIds: readonly string[] }): string[] => {
+    const gone = [...theRoster(ctx).agents.values()].filter(
+      (agent) => agent.isOnline && !params.thereIds.includes(agent.id),
+    );
+    for (const agent of gone) go(ctx, agent);
+    return gone.map(({ id }) => id);
+  },
+);
 
 /** The minutes are over. */
 export const goAway = command('agent.goAway', (ctx, params: DeadlineParams): void => {
   const agent = theRoster(ctx).agents.get(params.subjectId);
-  if (agent === undefined || !isActive(agent) || agent.status !== 'available' || agent.goneAt === null || theWorkspace(ctx).settings.awayAfterMinutes === 0) return;
+  if (
+    agent === undefined ||
+    !isActive(agent) ||
+    agent.status !== 'available' ||
+    agent.goneAt === null ||
+    theWorkspace(ctx).settings.awayAfterMinutes === 0
+  )
+    return;
   const away: AgentRecord = { ...agent, status: 'away', statusSource: 'automatic' };
   putAgent(ctx, away);
   leaveRouting(ctx, away);
@@ -100,6 +123,7 @@ function go(ctx: Context, agent: AgentRecord): void {
 
 function expectAway(ctx: Context, agent: AgentRecord): void {
   const { awayAfterMinutes } = theWorkspace(ctx).settings;
-  if (agent.status !== 'available' || agent.goneAt === null || awayAfterMinutes === 0) ctx.clearDeadline(awayDeadline, agent.id);
+  if (agent.status !== 'available' || agent.goneAt === null || awayAfterMinutes === 0)
+    ctx.clearDeadline(awayDeadline, agent.id);
   else ctx.setDeadline(awayDeadline, agent.id, Date.parse(agent.goneAt) + awayAfterMinutes * minuteMs);
 }

@@ -2,19 +2,23 @@
 // that it does not work in, and, while it is not there, the chats that routing gave it and nobody has answered. Specification 3,
 // decisions "Presence of agents". A page in a command, so that many conversations do not hold up the others.
 
-import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { findCallIdOfAgent } from '../../store/calls/calls.ts';
-import { type Channel, type ConversationRecord, conversationIdsToReturn } from '../../store/conversations/conversations.ts';
-import { worksIn } from '../workspace/access.ts';
+import {
+  type Channel,
+  type ConversationRecord,
+  conversationIdsToReturn,
+} from '../../store/conversations/conversations.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { changeConversation, conversationKind } from '../conversations/conversation.ts';
 import { endHandshake, revertHandshake } from '../conversations/handshake.ts';
 import { appendSystemLine } from '../conversations/messages.ts';
 import { hasCaller, ringAnew } from '../conversations/ringing.ts';
-import { isActive, theRoster } from '../workspace/roster.ts';
 import { drainQueue } from '../conversations/routing.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { worksIn } from '../workspace/access.ts';
+import { isActive, theRoster } from '../workspace/roster.ts';
 
 const returnPage = 200;
 export const returnDeadline = 'agent.returnConversations';
@@ -34,10 +38,15 @@ export function returnHeld(ctx: Context, agentId: string): void {
 }
 
 /** Goes on where returnHeld left off. Who can have them again in the meantime keeps the rest. */
-export const returnConversations = command('agent.returnConversations', (ctx, params: DeadlineParams): void => returnHeld(ctx, params.subjectId));
+export const returnConversations = command('agent.returnConversations', (ctx, params: DeadlineParams): void =>
+  returnHeld(ctx, params.subjectId),
+);
 
 /** An offer to who works elsewhere now runs out by itself; a caller stays on the line with its agent until one of them hangs up. */
-function whatGoesBack(ctx: Context, agent: AgentRecord): { channels: readonly Channel[]; isOfferedToo: boolean; routedToo: boolean; exceptId: string | null } {
+function whatGoesBack(
+  ctx: Context,
+  agent: AgentRecord,
+): { channels: readonly Channel[]; isOfferedToo: boolean; routedToo: boolean; exceptId: string | null } {
   if (!isActive(agent)) return { channels: allChannels, isOfferedToo: true, routedToo: true, exceptId: null };
   return {
     channels: allChannels.filter((channel) => !worksIn(agent, channel)),
@@ -48,7 +57,10 @@ function whatGoesBack(ctx: Context, agent: AgentRecord): { channels: readonly Ch
 }
 
 function giveBack(ctx: Context, conversation: ConversationRecord, agent: AgentRecord): void {
-  const settled = conversation.handshake?.toAgentId === agent.id && !isActive(agent) ? revertHandshake(ctx, conversation) : conversation;
+  const settled =
+    conversation.handshake?.toAgentId === agent.id && !isActive(agent)
+      ? revertHandshake(ctx, conversation)
+      : conversation;
   if (settled.assignedAgentId !== agent.id) return;
   // A caller rings whoever is there, so an offer of the call is over.
   const unoffered = hasCaller(ctx, settled) ? endHandshake(ctx, settled) : settled;

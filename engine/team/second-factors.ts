@@ -3,19 +3,35 @@
 // edge; here each is taken once. Whoever changes them has shown a moment ago that it is the agent. `POST /sign-in/second-factor`.
 
 import type { AgentRecord } from '../../store/workspace/agents.ts';
-import { deletePasskey, hasCredential, insertPasskey, type PasskeyRecord, passkeysOf, updatePasskey } from '../../store/workspace/passkeys.ts';
-import { type AgentTotpRecord, countRecoveryCodes, deleteAgentTotp, deleteRecoveryCodesOf, findAgentTotp, insertRecoveryCode, putAgentTotp, takeRecoveryCode as takeRecoveryCodeRow } from '../../store/workspace/second-factors.ts';
-import { callingAgent, requireAdmin } from '../workspace/access.ts';
-import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
-import { endSessionsOf, findSession, requireConfirmed } from './agent-sessions.ts';
+import {
+  deletePasskey,
+  hasCredential,
+  insertPasskey,
+  type PasskeyRecord,
+  passkeysOf,
+  updatePasskey,
+} from '../../store/workspace/passkeys.ts';
+import {
+  type AgentTotpRecord,
+  countRecoveryCodes,
+  deleteAgentTotp,
+  deleteRecoveryCodesOf,
+  findAgentTotp,
+  insertRecoveryCode,
+  putAgentTotp,
+  takeRecoveryCode as takeRecoveryCodeRow,
+} from '../../store/workspace/second-factors.ts';
+import { hashOf } from '../directory/locator.ts';
 import { refuse } from '../errors.ts';
 import { enrolGraceMs } from '../limits.ts';
-import { hashOf } from '../directory/locator.ts';
-import { isActive, putAgent, requireAgent, theRoster } from '../workspace/roster.ts';
+import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
+import { callingAgent, requireAdmin } from '../workspace/access.ts';
+import { isActive, putAgent, requireAgent, theRoster } from '../workspace/roster.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
+import { endSessionsOf, findSession, requireConfirmed } from './agent-sessions.ts';
 
 export type FactorMethod = 'totp' | 'passkey' | 'recovery_code';
 
@@ -50,7 +66,10 @@ const recoveryBytes = 10;
 /** Crockford's: no letter that is taken for another. */
 const recoveryAlphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
-const factorsKind: ActorKind<Factors> = { name: 'agentFactors', load: (db, agentId) => ({ totp: findAgentTotp(db, agentId), passkeys: passkeysOf(db, agentId) }) };
+const factorsKind: ActorKind<Factors> = {
+  name: 'agentFactors',
+  load: (db, agentId) => ({ totp: findAgentTotp(db, agentId), passkeys: passkeysOf(db, agentId) }),
+};
 
 export function factorsOf(view: Pick<View, 'state'>, agentId: string): Factors {
   return view.state(factorsKind, agentId) ?? { totp: undefined, passkeys: [] };
@@ -64,7 +83,10 @@ export function hasSecondFactor(view: Pick<View, 'state'>, agentId: string): boo
 /** Any of which will do. Empty for an agent that has none. */
 export function methodsOf(view: Pick<View, 'state' | 'db'>, agentId: string): FactorMethod[] {
   const { totp, passkeys } = factorsOf(view, agentId);
-  const methods: FactorMethod[] = [...(totp === undefined || totp.confirmedAt === null ? [] : ['totp' as const]), ...(passkeys.length === 0 ? [] : ['passkey' as const])];
+  const methods: FactorMethod[] = [
+    ...(totp === undefined || totp.confirmedAt === null ? [] : ['totp' as const]),
+    ...(passkeys.length === 0 ? [] : ['passkey' as const]),
+  ];
   return methods.length > 0 && countRecoveryCodes(view.db, agentId) > 0 ? [...methods, 'recovery_code'] : methods;
 }
 
@@ -74,11 +96,18 @@ export function isWithoutRequiredFactor(view: Pick<View, 'state'>, agentId: stri
 }
 
 /** Whether a sign-in may do nothing before its agent has a second factor. One of before that was required goes on for a while. */
-export function mustEnrol(view: Pick<View, 'state' | 'nowMs'>, agentId: string, sessionId: string | undefined): boolean {
+export function mustEnrol(
+  view: Pick<View, 'state' | 'nowMs'>,
+  agentId: string,
+  sessionId: string | undefined,
+): boolean {
   const { secondFactorRequiredAt } = theWorkspace(view).settings;
   if (secondFactorRequiredAt === null || hasSecondFactor(view, agentId)) return false;
   const session = sessionId === undefined ? undefined : findSession(view, agentId, sessionId);
-  return (session !== undefined && session.createdAt >= secondFactorRequiredAt) || view.nowMs >= Date.parse(secondFactorRequiredAt) + enrolGraceMs;
+  return (
+    (session !== undefined && session.createdAt >= secondFactorRequiredAt) ||
+    view.nowMs >= Date.parse(secondFactorRequiredAt) + enrolGraceMs
+  );
 }
 
 export function viewSecondFactors(view: View): SecondFactorsView {
@@ -94,19 +123,29 @@ export function viewSecondFactors(view: View): SecondFactorsView {
 /** Begins anew when one was begun. Refuses confirmation_required, conflict. */
 export const enrolTotp = command('agentTotp.enrol', (ctx, params: ByAgent & { sealedSecret: string }): void => {
   const agent = requireConfirmed(ctx, params.sessionId);
-  if (factorsOf(ctx, agent.id).totp?.confirmedAt != null) refuse('conflict', { message: 'There is an authenticator app already. Remove it first.' });
-  putTotp(ctx, agent.id, { agentId: agent.id, sealedSecret: params.sealedSecret, lastStep: null, confirmedAt: null, createdAt: ctx.at });
+  if (factorsOf(ctx, agent.id).totp?.confirmedAt != null)
+    refuse('conflict', { message: 'There is an authenticator app already. Remove it first.' });
+  putTotp(ctx, agent.id, {
+    agentId: agent.id,
+    sealedSecret: params.sealedSecret,
+    lastStep: null,
+    confirmedAt: null,
+    createdAt: ctx.at,
+  });
 });
 
 /** The app's first code. `step` is the time step that it is of, by the secret `sealedSecret`, which may be another's by now; null for none that is near now. Answers recovery codes where there were none. Refuses confirmation_required, not_found, invalid_code. */
-export const confirmTotp = command('agentTotp.confirm', (ctx, params: ByAgent & { step: number | null; sealedSecret: string }): readonly string[] | null => {
-  const agent = requireConfirmed(ctx, params.sessionId);
-  const { totp } = factorsOf(ctx, agent.id);
-  if (totp === undefined || totp.confirmedAt !== null) refuse('not_found');
-  if (params.step === null || params.sealedSecret !== totp.sealedSecret) refuse('invalid_code');
-  putTotp(ctx, agent.id, { ...totp, lastStep: params.step, confirmedAt: ctx.at });
-  return tellAdded(ctx, agent, { ...params, method: 'totp', what: 'An authenticator app was added' });
-});
+export const confirmTotp = command(
+  'agentTotp.confirm',
+  (ctx, params: ByAgent & { step: number | null; sealedSecret: string }): readonly string[] | null => {
+    const agent = requireConfirmed(ctx, params.sessionId);
+    const { totp } = factorsOf(ctx, agent.id);
+    if (totp === undefined || totp.confirmedAt !== null) refuse('not_found');
+    if (params.step === null || params.sealedSecret !== totp.sealedSecret) refuse('invalid_code');
+    putTotp(ctx, agent.id, { ...totp, lastStep: params.step, confirmedAt: ctx.at });
+    return tellAdded(ctx, agent, { ...params, method: 'totp', what: 'An authenticator app was added' });
+  },
+);
 
 /** Refuses confirmation_required, not_found, semantic_error for the last factor where one is required. */
 export const removeTotp = command('agentTotp.remove', (ctx, params: ByAgent): void => {
@@ -125,24 +164,52 @@ export interface NewPasskey {
 }
 
 /** Answers recovery codes where there were none. Refuses confirmation_required, conflict for one that is known, semantic_error for too many. */
-export const addPasskey = command('passkey.add', (ctx, params: ByAgent & { name: string; passkey: NewPasskey }): { passkey: PasskeyView; recoveryCodes: readonly string[] | null } => {
-  const agent = requireConfirmed(ctx, params.sessionId);
-  const { passkeys } = factorsOf(ctx, agent.id);
-  if (hasCredential(ctx.db, params.passkey.credentialId)) refuse('conflict', { message: 'This passkey is known already.' });
-  if (passkeys.length >= maxPasskeys) refuse('semantic_error', { message: `One may have ${maxPasskeys} passkeys. Remove one that is no longer used.`, detail: { maxPasskeys } });
-  const passkey: PasskeyRecord = { ...params.passkey, id: ctx.ids.uuid(), agentId: agent.id, name: params.name, createdAt: ctx.at, lastUsedAt: null };
-  insertPasskey(ctx.db, passkey);
-  putPasskeys(ctx, agent.id, [...passkeys, passkey]);
-  return { passkey: passkeyView(passkey), recoveryCodes: tellAdded(ctx, agent, { ...params, method: 'passkey', what: `The passkey “${params.name}” was added` }) };
-});
+export const addPasskey = command(
+  'passkey.add',
+  (
+    ctx,
+    params: ByAgent & { name: string; passkey: NewPasskey },
+  ): { passkey: PasskeyView; recoveryCodes: readonly string[] | null } => {
+    const agent = requireConfirmed(ctx, params.sessionId);
+    const { passkeys } = factorsOf(ctx, agent.id);
+    if (hasCredential(ctx.db, params.passkey.credentialId))
+      refuse('conflict', { message: 'This passkey is known already.' });
+    if (passkeys.length >= maxPasskeys)
+      refuse('semantic_error', {
+        message: `One may have ${maxPasskeys} passkeys. Remove one that is no longer used.`,
+        detail: { maxPasskeys },
+      });
+    const passkey: PasskeyRecord = {
+      ...params.passkey,
+      id: ctx.ids.uuid(),
+      agentId: agent.id,
+      name: params.name,
+      createdAt: ctx.at,
+      lastUsedAt: null,
+    };
+    insertPasskey(ctx.db, passkey);
+    putPasskeys(ctx, agent.id, [...passkeys, passkey]);
+    return {
+      passkey: passkeyView(passkey),
+      recoveryCodes: tellAdded(ctx, agent, {
+        ...params,
+        method: 'passkey',
+        what: `The passkey “${params.name}” was added`,
+      }),
+    };
+  },
+);
 
 /** Refuses not_found. */
-export const renamePasskey = command('passkey.rename', (ctx, params: { passkeyId: string; name: string }): PasskeyView => {
-  const agent = callingAgent(ctx);
-  const renamed: PasskeyRecord = { ...requirePasskey(ctx, agent.id, params.passkeyId), name: params.name };
-  changePasskey(ctx, renamed);
-  return passkeyView(renamed);
-});
+export const renamePasskey = command(
+  'passkey.rename',
+  (ctx, params: { passkeyId: string; name: string }): PasskeyView => {
+    const agent = callingAgent(ctx);
+    const renamed: PasskeyRecord = { ...requirePasskey(ctx, agent.id, params.passkeyId), name: params.name };
+    changePasskey(ctx, renamed);
+    return passkeyView(renamed);
+  },
+);
 
 /** Refuses confirmation_required, not_found, semantic_error for the last factor where one is required. */
 export const removePasskey = command('passkey.remove', (ctx, params: ByAgent & { passkeyId: string }): void => {
@@ -150,7 +217,11 @@ export const removePasskey = command('passkey.remove', (ctx, params: ByAgent & {
   const removed = requirePasskey(ctx, agent.id, params.passkeyId);
   requireSpare(ctx, agent.id);
   deletePasskey(ctx.db, removed.id);
-  putPasskeys(ctx, agent.id, factorsOf(ctx, agent.id).passkeys.filter(({ id }) => id !== removed.id));
+  putPasskeys(
+    ctx,
+    agent.id,
+    factorsOf(ctx, agent.id).passkeys.filter(({ id }) => id !== removed.id),
+  );
   tellRemoved(ctx, agent, { ...params, method: 'passkey', what: `The passkey “${removed.name}” was removed` });
 });
 
@@ -160,55 +231,98 @@ export const renewRecoveryCodes = command('recoveryCodes.renew', (ctx, params: B
   if (!hasSecondFactor(ctx, agent.id)) refuse('not_found', { message: 'Recovery codes come with a second factor.' });
   const codes = makeRecoveryCodes(ctx, agent.id);
   ctx.audit({ action: 'agent.recovery_codes_renewed', targetKind: 'agent', targetId: agent.id });
-  mailAccountNotice(ctx, agent, { subject: 'You have new recovery codes', text: 'New recovery codes were made for your account. The former ones are worth nothing.', origin: params.origin });
+  mailAccountNotice(ctx, agent, {
+    subject: 'You have new recovery codes',
+    text: 'New recovery codes were made for your account. The former ones are worth nothing.',
+    origin: params.origin,
+  });
   return codes;
 });
 
 /** A code of the app, which counts once. Refuses invalid_code. */
 export const takeTotpStep = command('agentTotp.take', (ctx, params: { agentId: string; step: number }): void => {
   const { totp } = factorsOf(ctx, params.agentId);
-  if (totp === undefined || totp.confirmedAt === null || (totp.lastStep !== null && params.step <= totp.lastStep)) refuse('invalid_code');
+  if (totp === undefined || totp.confirmedAt === null || (totp.lastStep !== null && params.step <= totp.lastStep))
+    refuse('invalid_code');
   putTotp(ctx, params.agentId, { ...totp, lastStep: params.step });
 });
 
 /** Refuses invalid_code. */
-export const takeRecoveryCode = command('recoveryCode.take', (ctx, params: { agentId: string; code: string; origin: Origin }): void => {
-  const agent = theRoster(ctx).agents.get(params.agentId);
-  if (agent === undefined || !isActive(agent) || !takeRecoveryCodeRow(ctx.db, { agentId: agent.id, hash: hashOf(plainCode(params.code)) })) refuse('invalid_code');
-  const left = countRecoveryCodes(ctx.db, agent.id);
-  ctx.audit({ actorAgentId: agent.id, action: 'agent.recovery_code_used', targetKind: 'agent', targetId: agent.id, context: { left } });
-  mailAccountNotice(ctx, agent, { subject: 'A recovery code was used', text: `Somebody used a recovery code of your account. ${left === 0 ? 'It was the last one' : left === 1 ? 'One is left' : `${left} are left`}; new ones can be made on the page of your account.`, origin: params.origin });
-});
+export const takeRecoveryCode = command(
+  'recoveryCode.take',
+  (ctx, params: { agentId: string; code: string; origin: Origin }): void => {
+    const agent = theRoster(ctx).agents.get(params.agentId);
+    if (
+      agent === undefined ||
+      !isActive(agent) ||
+      !takeRecoveryCodeRow(ctx.db, { agentId: agent.id, hash: hashOf(plainCode(params.code)) })
+    )
+      refuse('invalid_code');
+    const left = countRecoveryCodes(ctx.db, agent.id);
+    ctx.audit({
+      actorAgentId: agent.id,
+      action: 'agent.recovery_code_used',
+      targetKind: 'agent',
+      targetId: agent.id,
+      context: { left },
+    });
+    mailAccountNotice(ctx, agent, {
+      subject: 'A recovery code was used',
+      text: `Somebody used a recovery code of your account. ${left === 0 ? 'It was the last one' : left === 1 ? 'One is left' : `${left} are left`}; new ones can be made on the page of your account.`,
+      origin: params.origin,
+    });
+  },
+);
 
 /** A signature of the passkey was sound. Refuses invalid_code when it was removed meanwhile, or when it counted on since. */
-export const usePasskey = command('passkey.use', (ctx, params: { agentId: string; credentialId: string; counter: number }): void => {
-  const passkey = factorsOf(ctx, params.agentId).passkeys.find(({ credentialId }) => credentialId === params.credentialId);
-  if (passkey === undefined || (passkey.counter > 0 && params.counter <= passkey.counter)) refuse('invalid_code');
-  changePasskey(ctx, { ...passkey, counter: params.counter, lastUsedAt: ctx.at });
-});
+export const usePasskey = command(
+  'passkey.use',
+  (ctx, params: { agentId: string; credentialId: string; counter: number }): void => {
+    const passkey = factorsOf(ctx, params.agentId).passkeys.find(
+      ({ credentialId }) => credentialId === params.credentialId,
+    );
+    if (passkey === undefined || (passkey.counter > 0 && params.counter <= passkey.counter)) refuse('invalid_code');
+    changePasskey(ctx, { ...passkey, counter: params.counter, lastUsedAt: ctx.at });
+  },
+);
 
 /** For who lost them all. Its sign-ins end, too. Refuses admin_required, confirmation_required, not_found. */
-export const resetSecondFactors = command('agent.resetSecondFactors', (ctx, params: ByAgent & { agentId: string }): void => {
-  requireAdmin(ctx);
-  requireConfirmed(ctx, params.sessionId);
-  const agent = requireAgent(ctx, params.agentId);
-  if (!hasSecondFactor(ctx, agent.id)) refuse('not_found', { message: 'The agent has no second factor.' });
-  takeAllAway(ctx, agent, { by: 'An admin', tell: 'another admin', origin: params.origin });
-});
+export const resetSecondFactors = command(
+  'agent.resetSecondFactors',
+  (ctx, params: ByAgent & { agentId: string }): void => {
+    requireAdmin(ctx);
+    requireConfirmed(ctx, params.sessionId);
+    const agent = requireAgent(ctx, params.agentId);
+    if (!hasSecondFactor(ctx, agent.id)) refuse('not_found', { message: 'The agent has no second factor.' });
+    takeAllAway(ctx, agent, { by: 'An admin', tell: 'another admin', origin: params.origin });
+  },
+);
 
 /** The same by whoever runs the service. False for an agent that has none. Refuses not_found. */
-export const resetSecondFactorsByOperator = command('agent.resetSecondFactorsByOperator', (ctx, params: { agentId: string }): boolean => {
-  const agent = requireAgent(ctx, params.agentId);
-  if (!hasSecondFactor(ctx, agent.id)) return false;
-  takeAllAway(ctx, agent, { by: 'Whoever runs the service', tell: 'them' });
-  return true;
-});
+export const resetSecondFactorsByOperator = command(
+  'agent.resetSecondFactorsByOperator',
+  (ctx, params: { agentId: string }): boolean => {
+    const agent = requireAgent(ctx, params.agentId);
+    if (!hasSecondFactor(ctx, agent.id)) return false;
+    takeAllAway(ctx, agent, { by: 'Whoever runs the service', tell: 'them' });
+    return true;
+  },
+);
 
-function takeAllAway(ctx: Context, agent: AgentRecord, { by, tell, origin }: { by: string; tell: string; origin?: Origin }): void {
+function takeAllAway(
+  ctx: Context,
+  agent: AgentRecord,
+  { by, tell, origin }: { by: string; tell: string; origin?: Origin },
+): void {
   dropSecondFactorsOf(ctx, agent.id);
   putAgent(ctx, { ...agent, tokenVersion: agent.tokenVersion + 1 });
   endSessionsOf(ctx, agent.id, { forgetOrigins: false });
-  ctx.audit({ action: 'agent.mfa_disabled', targetKind: 'agent', targetId: agent.id, context: { method: 'all', ...(origin === undefined ? { by: 'operator' } : {}) } });
+  ctx.audit({
+    action: 'agent.mfa_disabled',
+    targetKind: 'agent',
+    targetId: agent.id,
+    context: { method: 'all', ...(origin === undefined ? { by: 'operator' } : {}) },
+  });
   mailAccountNotice(ctx, agent, {
     subject: 'Your second factor was taken away',
     text: `${by} took away your authenticator app, passkeys and recovery codes, and ended your sign-ins. Your password alone lets you in until you set up another.`,
@@ -233,7 +347,8 @@ function requirePasskey(view: Pick<View, 'state'>, agentId: string, passkeyId: s
 function requireSpare(ctx: Context, agentId: string): void {
   const { totp, passkeys } = factorsOf(ctx, agentId);
   const factors = passkeys.length + (totp?.confirmedAt == null ? 0 : 1);
-  if (factors === 1 && theWorkspace(ctx).settings.secondFactorRequiredAt !== null) refuse('semantic_error', { message: 'Your workspace requires a second factor. Set up another one first.' });
+  if (factors === 1 && theWorkspace(ctx).settings.secondFactorRequiredAt !== null)
+    refuse('semantic_error', { message: 'Your workspace requires a second factor. Set up another one first.' });
 }
 
 interface Told {
@@ -244,7 +359,11 @@ interface Told {
 
 function tellAdded(ctx: Context, agent: AgentRecord, { method, what, origin }: Told): readonly string[] | null {
   ctx.audit({ action: 'agent.mfa_enabled', targetKind: 'agent', targetId: agent.id, context: { method } });
-  mailAccountNotice(ctx, agent, { subject: method === 'passkey' ? 'A passkey was added to your account' : 'Your account has a second factor', text: `${what}. From now on your password alone does not let anybody in.`, origin });
+  mailAccountNotice(ctx, agent, {
+    subject: method === 'passkey' ? 'A passkey was added to your account' : 'Your account has a second factor',
+    text: `${what}. From now on your password alone does not let anybody in.`,
+    origin,
+  });
   return countRecoveryCodes(ctx.db, agent.id) > 0 ? null : makeRecoveryCodes(ctx, agent.id);
 }
 
@@ -252,7 +371,13 @@ function tellRemoved(ctx: Context, agent: AgentRecord, { method, what, origin }:
   const isLast = !hasSecondFactor(ctx, agent.id);
   if (isLast) deleteRecoveryCodesOf(ctx.db, agent.id);
   ctx.audit({ action: 'agent.mfa_disabled', targetKind: 'agent', targetId: agent.id, context: { method } });
-  mailAccountNotice(ctx, agent, { subject: isLast ? 'Your account has no second factor any more' : `${method === 'passkey' ? 'A passkey' : 'The authenticator app'} was removed from your account`, text: `${what}.${isLast ? ' Your password alone lets you in.' : ''}`, origin });
+  mailAccountNotice(ctx, agent, {
+    subject: isLast
+      ? 'Your account has no second factor any more'
+      : `${method === 'passkey' ? 'A passkey' : 'The authenticator app'} was removed from your account`,
+    text: `${what}.${isLast ? ' Your password alone lets you in.' : ''}`,
+    origin,
+  });
 }
 
 function makeRecoveryCodes(ctx: Context, agentId: string): readonly string[] {
@@ -272,7 +397,11 @@ function codeOf(bytes: Uint8Array): string {
 
 /** As people copy it: in either case, with or without hyphens, with letters that look like digits. */
 function plainCode(typed: string): string {
-  return typed.toLowerCase().replaceAll('o', '0').replace(/[il]/g, '1').replace(/[^0-9a-z]/g, '');
+  return typed
+    .toLowerCase()
+    .replaceAll('o', '0')
+    .replace(/[il]/g, '1')
+    .replace(/[^0-9a-z]/g, '');
 }
 
 function putTotp(ctx: Context, agentId: string, totp: AgentTotpRecord | undefined): void {
@@ -283,7 +412,11 @@ function putTotp(ctx: Context, agentId: string, totp: AgentTotpRecord | undefine
 
 function changePasskey(ctx: Context, changed: PasskeyRecord): void {
   updatePasskey(ctx.db, changed);
-  putPasskeys(ctx, changed.agentId, factorsOf(ctx, changed.agentId).passkeys.map((one) => (one.id === changed.id ? changed : one)));
+  putPasskeys(
+    ctx,
+    changed.agentId,
+    factorsOf(ctx, changed.agentId).passkeys.map((one) => (one.id === changed.id ? changed : one)),
+  );
 }
 
 function putPasskeys(ctx: Context, agentId: string, passkeys: readonly PasskeyRecord[]): void {

@@ -2,17 +2,26 @@
 // Specification 4.10, decisions 4.10.
 
 import type { WorkspaceSettings } from '../../store/workspace/workspaces.ts';
+import { drainQueue } from '../conversations/routing.ts';
+import { expectClosingAnew } from '../conversations/status.ts';
+import { refuse, refuseField } from '../errors.ts';
+import { command } from '../runtime/command.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { auditChange } from '../workspace/audit.ts';
-import { refuse, refuseField } from '../errors.ts';
-import { expectAwayAnew } from './presence.ts';
 import { theRoster } from '../workspace/roster.ts';
-import { drainQueue } from '../conversations/routing.ts';
-import { hasSecondFactor } from './second-factors.ts';
-import { command } from '../runtime/command.ts';
-import { expectClosingAnew } from '../conversations/status.ts';
 import { isTimeZone } from '../workspace/time-zones.ts';
-import { putWorkspace, type SettingsView, settingsView, tellOfSettings, tellOfWorkspace, theWorkspace, type WorkspaceView, workspaceView } from '../workspace/workspace.ts';
+import {
+  putWorkspace,
+  type SettingsView,
+  settingsView,
+  tellOfSettings,
+  tellOfWorkspace,
+  theWorkspace,
+  type WorkspaceView,
+  workspaceView,
+} from '../workspace/workspace.ts';
+import { expectAwayAnew } from './presence.ts';
+import { hasSecondFactor } from './second-factors.ts';
 
 export interface WorkspaceChanges {
   readonly name?: string | undefined;
@@ -24,37 +33,60 @@ export interface WorkspaceChanges {
 }
 
 /** Specification 4.10. Refuses admin_required, not_found for another workspace's id, no_changes, semantic_error for a requirement that the caller does not meet. */
-export const changeWorkspace = command('workspace.update', (ctx, params: { workspaceId: string; changes: WorkspaceChanges }): { workspace: WorkspaceView } => {
-  const admin = requireAdmin(ctx);
-  if (params.workspaceId !== ctx.workspaceId) refuse('not_found');
-  const { name, timezone, locale, awayAfterMinutes, assignOnReply, requireSecondFactor } = params.changes;
-  if ([name, timezone, locale, awayAfterMinutes, assignOnReply, requireSecondFactor].every((value) => value === undefined)) refuse('no_changes');
-  if (timezone !== undefined && !isTimeZone(timezone)) refuseField('invalid_body', 'timezone', 'must be an IANA time zone, such as Europe/Berlin');
-  // Who could not sign in any more could not take it back.
-  if (requireSecondFactor === true && !hasSecondFactor(ctx, admin.id)) refuse('semantic_error', { message: 'Set up a second factor for yourself first.' });
-  const workspace = theWorkspace(ctx);
-  const before = workspaceView(ctx);
-  putWorkspace(ctx, {
-    ...workspace,
-    name: name ?? workspace.name,
-    timezone: timezone ?? workspace.timezone,
-    locale: locale ?? workspace.locale,
-    settings: {
-      ...workspace.settings,
-      awayAfterMinutes: awayAfterMinutes ?? workspace.settings.awayAfterMinutes,
-      assignOnReply: assignOnReply ?? workspace.settings.assignOnReply,
-      secondFactorRequiredAt: requireSecondFactor === undefined ? workspace.settings.secondFactorRequiredAt : requireSecondFactor ? (workspace.settings.secondFactorRequiredAt ?? ctx.at) : null,
-    },
-  });
-  if (awayAfterMinutes !== undefined) expectAwayAnew(ctx);
-  const after = workspaceView(ctx);
-  auditChange(ctx, { action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before, after });
-  if (JSON.stringify(after) !== JSON.stringify(before)) tellOfWorkspace(ctx);
-  return { workspace: after };
-});
+export const changeWorkspace = command(
+  'workspace.update',
+  (ctx, params: { workspaceId: string; changes: WorkspaceChanges }): { workspace: WorkspaceView } => {
+    const admin = requireAdmin(ctx);
+    if (params.workspaceId !== ctx.workspaceId) refuse('not_found');
+    const { name, timezone, locale, awayAfterMinutes, assignOnReply, requireSecondFactor } = params.changes;
+    if (
+      [name, timezone, locale, awayAfterMinutes, assignOnReply, requireSecondFactor].every(
+        (value) => value === undefined,
+      )
+    )
+      refuse('no_changes');
+    if (timezone !== undefined && !isTimeZone(timezone))
+      refuseField('invalid_body', 'timezone', 'must be an IANA time zone, such as Europe/Berlin');
+    // Who could not sign in any more could not take it back.
+    if (requireSecondFactor === true && !hasSecondFactor(ctx, admin.id))
+      refuse('semantic_error', { message: 'Set up a second factor for yourself first.' });
+    const workspace = theWorkspace(ctx);
+    const before = workspaceView(ctx);
+    putWorkspace(ctx, {
+      ...workspace,
+      name: name ?? workspace.name,
+      timezone: timezone ?? workspace.timezone,
+      locale: locale ?? workspace.locale,
+      settings: {
+        ...workspace.settings,
+        awayAfterMinutes: awayAfterMinutes ?? workspace.settings.awayAfterMinutes,
+        assignOnReply: assignOnReply ?? workspace.settings.assignOnReply,
+        secondFactorRequiredAt:
+          requireSecondFactor === undefined
+            ? workspace.settings.secondFactorRequiredAt
+            : requireSecondFactor
+              ? (workspace.settings.secondFactorRequiredAt ?? ctx.at)
+              : null,
+      },
+    });
+    if (awayAfterMinutes !== undefined) expectAwayAnew(ctx);
+    const after = workspaceView(ctx);
+    auditChange(ctx, {
+      action: 'workspace.updated',
+      targetKind: 'workspace',
+      targetId: ctx.workspaceId,
+      before,
+      after,
+    });
+    if (JSON.stringify(after) !== JSON.stringify(before)) tellOfWorkspace(ctx);
+    return { workspace: after };
+  },
+);
 
 export interface SettingsChanges {
-  readonly routing?: { readonly mode?: 'auto' | 'manual' | undefined; readonly maxOpenChatsPerAgent?: number | undefined } | undefined;
+  readonly routing?:
+    | { readonly mode?: 'auto' | 'manual' | undefined; readonly maxOpenChatsPerAgent?: number | undefined }
+    | undefined;
   readonly autoCloseDays?: number | undefined;
   readonly csatEnabled?: boolean | undefined;
   readonly defaultDepartmentId?: string | null | undefined;
@@ -64,8 +96,10 @@ export interface SettingsChanges {
 export const changeSettings = command('workspace.changeSettings', (ctx, changes: SettingsChanges): SettingsView => {
   requireAdmin(ctx);
   const before = theWorkspace(ctx);
-  const departmentId = changes.defaultDepartmentId === undefined ? before.settings.defaultDepartmentId : changes.defaultDepartmentId;
-  if (departmentId !== null && !theRoster(ctx).departments.has(departmentId)) refuseField('invalid_body', 'defaultDepartmentId', 'must be a department of this workspace');
+  const departmentId =
+    changes.defaultDepartmentId === undefined ? before.settings.defaultDepartmentId : changes.defaultDepartmentId;
+  if (departmentId !== null && !theRoster(ctx).departments.has(departmentId))
+    refuseField('invalid_body', 'defaultDepartmentId', 'must be a department of this workspace');
   const viewBefore = settingsView(ctx);
   const settings: WorkspaceSettings = {
     ...before.settings,
@@ -78,7 +112,13 @@ export const changeSettings = command('workspace.changeSettings', (ctx, changes:
     defaultDepartmentId: departmentId,
   };
   putWorkspace(ctx, { ...before, settings });
-  auditChange(ctx, { action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: { settings: viewBefore }, after: { settings: settingsView(ctx) } });
+  auditChange(ctx, {
+    action: 'workspace.updated',
+    targetKind: 'workspace',
+    targetId: ctx.workspaceId,
+    before: { settings: viewBefore },
+    after: { settings: settingsView(ctx) },
+  });
   if (JSON.stringify(settingsView(ctx)) !== JSON.stringify(viewBefore)) tellOfSettings(ctx);
   if (settings.autoCloseDays !== before.settings.autoCloseDays) expectClosingAnew(ctx);
   // More chats for each, or routing where there was none: what waits may go to somebody now.

@@ -28,5 +28,6 @@ export function settleCopy(ctx: Context, item: OutboxItem, outcome: OutboxOutcom
   if (outcome.state !== 'failed' || item.subjectId === null) return;
   const message = findMessage(ctx.db, item.subjectId);
   const conversation = message === undefined ? undefined : ctx.state(conversationKind, message.conversationId);
-  if (conversation !== undefined) appendSystemLine(ctx, conversation, `The attachment ${name} could not be fetched: ${outcome.answer}`);
+  if (conversation !== undefined)
+    appendSystemLine(ctx, conversation, `The attachment ${name} could not be fetched: ${outcome.answer}`);
 }

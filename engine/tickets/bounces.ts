@@ -2,13 +2,13 @@
 // can have somebody else's address suppressed. RFC 3464.
 
 import { findOutbox } from '../../store/runtime/outbox.ts';
-import { tellOfLostInvitation } from '../team/lost-invitations.ts';
 import type { Mail } from '../mail/outgoing.ts';
 import { mailKind, outboxIdIn } from '../mail/outgoing.ts';
-import { failCopy, failDelivery } from './delivery.ts';
+import { suppress } from '../mail/suppressions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
-import { suppress } from '../mail/suppressions.ts';
+import { tellOfLostInvitation } from '../team/lost-invitations.ts';
+import { failCopy, failDelivery } from './delivery.ts';
 
 /** A delivery status report, as far as it matters. */
 export interface Bounce {
@@ -26,7 +26,9 @@ export interface Bounce {
 }
 
 /** Of a mail that the service wrote itself, whose return path names the workspace. */
-export const receiveBounce = command('mail.receiveBounce', (ctx, { bounce }: { bounce: Bounce }): void => takeBounce(ctx, bounce));
+export const receiveBounce = command('mail.receiveBounce', (ctx, { bounce }: { bounce: Bounce }): void =>
+  takeBounce(ctx, bounce),
+);
 
 /** Marks the message that came back, and stops writing to the address when it will never take mail. */
 export function takeBounce(ctx: Context, bounce: Bounce): void {

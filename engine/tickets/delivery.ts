@@ -4,13 +4,13 @@
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { findMessage, setDeliveryStatus } from '../../store/conversations/messages.ts';
 import { audienceOf, conversationKind } from '../conversations/conversation.ts';
-import { tell } from '../events.ts';
-import { tellOfLostInvitation } from '../team/lost-invitations.ts';
-import type { Mail } from '../mail/outgoing.ts';
 import { appendServiceLine, appendSystemLine, messageView } from '../conversations/messages.ts';
+import { tell } from '../events.ts';
+import type { Mail } from '../mail/outgoing.ts';
+import { suppress } from '../mail/suppressions.ts';
 import type { Context } from '../runtime/context.ts';
 import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
-import { suppress } from '../mail/suppressions.ts';
+import { tellOfLostInvitation } from '../team/lost-invitations.ts';
 
 /** What an OutsideFailure is marked with when the server there said that the address takes no mail at all. */
 export const addressRefused = 'address_refused';
@@ -36,7 +36,12 @@ export function settleMail(ctx: Context, item: OutboxItem, outcome: OutboxOutcom
 export function failCopy(ctx: Context, messageId: string, failure: { to: string; answer: string }): void {
   const message = findMessage(ctx.db, messageId);
   const conversation = message === undefined ? undefined : ctx.state(conversationKind, message.conversationId);
-  if (conversation !== undefined) appendServiceLine(ctx, conversation, `The copy to ${failure.to} could not be delivered: ${failure.answer.slice(0, maxAnswerChars)}`);
+  if (conversation !== undefined)
+    appendServiceLine(
+      ctx,
+      conversation,
+      `The copy to ${failure.to} could not be delivered: ${failure.answer.slice(0, maxAnswerChars)}`,
+    );
 }
 
 /** The message did not arrive; a line in its conversation says why. */
@@ -44,15 +49,29 @@ export function failDelivery(ctx: Context, messageId: string, failure: { to: str
   const message = findMessage(ctx.db, messageId);
   if (message === undefined || message.deliveryStatus === 'failed') return;
   const conversation = noteDelivery(ctx, messageId, 'failed');
-  if (conversation !== undefined) appendSystemLine(ctx, conversation, `The mail to ${failure.to} could not be delivered: ${failure.answer.slice(0, maxAnswerChars)}`);
+  if (conversation !== undefined)
+    appendSystemLine(
+      ctx,
+      conversation,
+      `The mail to ${failure.to} could not be delivered: ${failure.answer.slice(0, maxAnswerChars)}`,
+    );
 }
 
 /** Writes what became of the message's mail and tells the agents. Undefined when there is no such message. */
-function noteDelivery(ctx: Context, messageId: string, deliveryStatus: 'sent' | 'failed'): ConversationRecord | undefined {
+function noteDelivery(
+  ctx: Context,
+  messageId: string,
+  deliveryStatus: 'sent' | 'failed',
+): ConversationRecord | undefined {
   setDeliveryStatus(ctx.db, messageId, deliveryStatus);
   const message = findMessage(ctx.db, messageId);
   const conversation = message === undefined ? undefined : ctx.state(conversationKind, message.conversationId);
   if (message === undefined || conversation === undefined) return undefined;
-  tell(ctx, { type: 'message.updated', conversationId: conversation.id, audience: audienceOf(conversation, { visitorToo: false }), data: { message: messageView(message) } });
+  tell(ctx, {
+    type: 'message.updated',
+    conversationId: conversation.id,
+    audience: audienceOf(conversation, { visitorToo: false }),
+    data: { message: messageView(message) },
+  });
   return conversation;
 }

@@ -2,25 +2,44 @@
 // says why. The webhook and the SMTP listener end here alike. Specification 4.20, decisions "Inbound email".
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
-import { addParticipants, addReferences, findMail, findMailThread, insertMail, isAnsweredAt, isParticipant, placeBySubject, placesOf, setDroppedFor } from '../../store/mail/mails.ts';
-import { copyKind } from './attachment-copies.ts';
-import { takeBounce } from './bounces.ts';
-import { conversationKind } from '../conversations/conversation.ts';
-import { takesMailAt } from '../mail/inbound-addresses.ts';
+import {
+  addParticipants,
+  addReferences,
+  findMail,
+  findMailThread,
+  insertMail,
+  isAnsweredAt,
+  isParticipant,
+  placeBySubject,
+  placesOf,
+  setDroppedFor,
+} from '../../store/mail/mails.ts';
 import { keepMailed } from '../conversations/attachments.ts';
-import { copiesAfter, setCopies } from './mail-copies.ts';
-import { customerOf, type DropReason, type IncomingMail, judgeMail, mailIdOf, replyToOf, type Verdict } from './judgement.ts';
-import { oneLine } from '../lines.ts';
-import { mailIdsIn, subjectKeyOf } from '../mail-addresses.ts';
+import { conversationKind } from '../conversations/conversation.ts';
 import { appendMessage } from '../conversations/messages.ts';
+import { reopenForCustomer } from '../conversations/status.ts';
+import { oneLine } from '../lines.ts';
+import { takesMailAt } from '../mail/inbound-addresses.ts';
+import { startMailThread } from '../mail/ticket-mail.ts';
+import { mailIdsIn, subjectKeyOf } from '../mail-addresses.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
-import { reopenForCustomer } from '../conversations/status.ts';
 import { firstChars } from '../text.ts';
-import { findThread, type ThreadMatch } from './threading.ts';
-import { startMailThread } from '../mail/ticket-mail.ts';
-import { openTicket, ticketCustomer } from './tickets.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
+import { copyKind } from './attachment-copies.ts';
+import { takeBounce } from './bounces.ts';
+import {
+  customerOf,
+  type DropReason,
+  type IncomingMail,
+  judgeMail,
+  mailIdOf,
+  replyToOf,
+  type Verdict,
+} from './judgement.ts';
+import { copiesAfter, setCopies } from './mail-copies.ts';
+import { findThread, type ThreadMatch } from './threading.ts';
+import { openTicket, ticketCustomer } from './tickets.ts';
 
 export interface ReceiveParams {
   readonly mail: IncomingMail;
@@ -57,7 +76,10 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
   const named = customerOf(ctx, mail, mailHost);
   const replyTo = replyToOf(mail, named);
   // In a conversation that is there, who asks to be answered elsewhere is who has done so in it before: else anybody on it could speak for its customer.
-  const isCustomer = match.conversationId === undefined || replyTo === null || isAnsweredAt(ctx.db, match.conversationId, { fromAddress: mail.from.address, replyTo });
+  const isCustomer =
+    match.conversationId === undefined ||
+    replyTo === null ||
+    isAnsweredAt(ctx.db, match.conversationId, { fromAddress: mail.from.address, replyTo });
   const sender = isCustomer ? named : mail.from;
   const customer = ticketCustomer(ctx, { email: sender.address, name: sender.name, mailHost });
   const found = conversationOf(ctx, { mail, mailHost, match, customer, customerAddress: sender.address });
@@ -71,7 +93,11 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
     bodyHtml: mail.bodyHtml,
     attachments: mail.attachments.map(({ url, name, size }) => ({ url, name: oneLine(name) || 'file', size })),
     threading: match.threading,
-    mail: { from: mail.from, copiedTo: mail.otherRecipients.slice(0, maxParticipants), authentication: mail.authentication },
+    mail: {
+      from: mail.from,
+      copiedTo: mail.otherRecipients.slice(0, maxParticipants),
+      authentication: mail.authentication,
+    },
   });
   insertMail(ctx.db, {
     mailId,
@@ -94,25 +120,44 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
   for (const attachment of mail.attachments) {
     const { name, copy } = attachment;
     keepMailed(ctx, message.id, attachment);
-    if (copy !== undefined) ctx.enqueue({ kind: copyKind, target: `attachment:${new URL(copy.sourceUrl).host}`, subjectId: message.id, payload: { ...copy, name } });
+    if (copy !== undefined)
+      ctx.enqueue({
+        kind: copyKind,
+        target: `attachment:${new URL(copy.sourceUrl).host}`,
+        subjectId: message.id,
+        payload: { ...copy, name },
+      });
   }
 }
 
 /** Everybody whom an answer to all would go to, beside the customer and us. */
-function othersOn(ctx: Context, mail: IncomingMail, on: { conversation: ConversationRecord; sender: string; mailHost: string }): string[] {
+function othersOn(
+  ctx: Context,
+  mail: IncomingMail,
+  on: { conversation: ConversationRecord; sender: string; mailHost: string },
+): string[] {
   const customerAddress = findMailThread(ctx.db, on.conversation.id)?.customerAddress;
-  const alsoAnswered = mail.replyTo.map(({ address }) => address).filter((address) => takesMailAt(ctx, address, on.mailHost) === undefined);
+  const alsoAnswered = mail.replyTo
+    .map(({ address }) => address)
+    .filter((address) => takesMailAt(ctx, address, on.mailHost) === undefined);
   return [on.sender, ...alsoAnswered, ...mail.otherRecipients].filter((address) => address !== customerAddress);
 }
 
-function conversationOf(ctx: Context, options: ReceiveParams & { match: ThreadMatch; customer: ReturnType<typeof ticketCustomer>; customerAddress: string }) {
+function conversationOf(
+  ctx: Context,
+  options: ReceiveParams & { match: ThreadMatch; customer: ReturnType<typeof ticketCustomer>; customerAddress: string },
+) {
   const { mail, mailHost, match, customer, customerAddress } = options;
   const known = match.conversationId === undefined ? undefined : ctx.state(conversationKind, match.conversationId);
   if (known !== undefined) return reopenForCustomer(ctx, known);
   const [ourAddress] = mail.ourAddresses;
   const mapped = ourAddress === undefined ? undefined : takesMailAt(ctx, ourAddress, mailHost)?.departmentId;
   const subject = firstChars(oneLine(mail.subject), maxSubjectChars).trim();
-  const ticket = openTicket(ctx, { customer, subject: subject === '' ? noSubject : subject, departmentId: mapped ?? theWorkspace(ctx).settings.defaultDepartmentId });
+  const ticket = openTicket(ctx, {
+    customer,
+    subject: subject === '' ? noSubject : subject,
+    departmentId: mapped ?? theWorkspace(ctx).settings.defaultDepartmentId,
+  });
   startMailThread(ctx, ticket, { customerAddress, ourAddress, subjectKey: subjectKeyOf(mail.subject), mailHost });
   // What it writes next may come without that wish.
   addParticipants(ctx.db, ticket.id, [mail.from.address]);
@@ -142,6 +187,20 @@ function drop(ctx: Context, mail: IncomingMail, reason: DropReason): void {
     });
   }
   // What a person may have written is not lost with the drop: the entry holds it.
-  const content = reason === 'too_many' ? { body: mail.body, attachments: mail.attachments.map(({ url, name }) => ({ url, name })) } : {};
-  ctx.audit({ action: 'email.dropped', targetKind: 'email', targetId: mailId, context: { reason, from: mail.from.address, to: mail.ourAddresses, subject: firstChars(oneLine(mail.subject), maxSubjectChars), ...content } });
+  const content =
+    reason === 'too_many'
+      ? { body: mail.body, attachments: mail.attachments.map(({ url, name }) => ({ url, name })) }
+      : {};
+  ctx.audit({
+    action: 'email.dropped',
+    targetKind: 'email',
+    targetId: mailId,
+    context: {
+      reason,
+      from: mail.from.address,
+      to: mail.ourAddresses,
+      subject: firstChars(oneLine(mail.subject), maxSubjectChars),
+      ...content,
+    },
+  });
 }

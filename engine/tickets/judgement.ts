@@ -1,17 +1,17 @@
 // Whether a mail becomes a message, or is dropped without a word to its sender: machines that answer machines, lists, mail that
 // goes round in a circle, and what was here before. Specification 4.20, decisions "Inbound email".
 
+import { findVisitorByEmail } from '../../store/customers/visitors.ts';
 import { countTakenFrom, findMail, type MailAuthentication } from '../../store/mail/mails.ts';
 import { findOutbox } from '../../store/runtime/outbox.ts';
-import { findVisitorByEmail } from '../../store/customers/visitors.ts';
-import type { Bounce } from './bounces.ts';
 import type { IncomingAttachment } from '../conversations/attachments.ts';
-import { isOwnSender, takesMailAt } from '../mail/inbound-addresses.ts';
 import { hashOf } from '../directory/locator.ts';
+import { isOwnSender, takesMailAt } from '../mail/inbound-addresses.ts';
 import { mailKind, outboxIdIn } from '../mail/outgoing.ts';
 import { derivedMailId, isMailerDaemon, type Mailbox, mailIdIn } from '../mail-addresses.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { View } from '../runtime/context.ts';
+import type { Bounce } from './bounces.ts';
 
 /** A mail as it came in, by webhook or SMTP, read and made safe. */
 export interface IncomingMail {
@@ -49,8 +49,20 @@ export interface MailHeaders {
   readonly references?: string | undefined;
 }
 
-export type DropReason = 'bounce' | 'mailer_daemon' | 'loop' | 'auto_submitted' | 'precedence' | 'list_unsubscribe' | 'list_id' | 'blocked' | 'too_many';
-export type Verdict = { readonly kind: 'take' } | { readonly kind: 'duplicate' } | { readonly kind: 'drop'; readonly reason: DropReason };
+export type DropReason =
+  | 'bounce'
+  | 'mailer_daemon'
+  | 'loop'
+  | 'auto_submitted'
+  | 'precedence'
+  | 'list_unsubscribe'
+  | 'list_id'
+  | 'blocked'
+  | 'too_many';
+export type Verdict =
+  | { readonly kind: 'take' }
+  | { readonly kind: 'duplicate' }
+  | { readonly kind: 'drop'; readonly reason: DropReason };
 
 /** More than the people behind one address write, a colleague's help desk that forwards among them; what comes faster is two machines in conversation. */
 export const maxMailsPerHour = 100;
@@ -60,7 +72,11 @@ const keyChars = 200;
 
 /** Who is to be answered: whom it names for that, unless it is ourselves, else who sent it. A form or a shop sends for others. */
 export function customerOf(view: View, mail: Pick<IncomingMail, 'from' | 'replyTo'>, mailHost: string): Mailbox {
-  return mail.replyTo.find(({ address }) => !isOwnSender(view, address, mailHost) && takesMailAt(view, address, mailHost) === undefined) ?? mail.from;
+  return (
+    mail.replyTo.find(
+      ({ address }) => !isOwnSender(view, address, mailHost) && takesMailAt(view, address, mailHost) === undefined,
+    ) ?? mail.from
+  );
 }
 
 /** As it is kept with the mail; null where who sent it is who is answered. */
@@ -75,17 +91,35 @@ const dropRules: readonly (readonly [DropReason, (view: View, mail: IncomingMail
   ['loop', (view, mail, mailHost) => isOwnSender(view, customerOf(view, mail, mailHost).address, mailHost)],
   ['bounce', (_, mail) => mail.bounce !== null],
   ['mailer_daemon', (_, mail) => isMailerDaemon(mail.from.address)],
-  ['auto_submitted', (_, { headers }) => /^\s*auto-/i.test(headers.autoSubmitted ?? '') || headers.autoReply !== undefined],
+  [
+    'auto_submitted',
+    (_, { headers }) => /^\s*auto-/i.test(headers.autoSubmitted ?? '') || headers.autoReply !== undefined,
+  ],
   ['precedence', (_, { headers }) => /^\s*(?:bulk|list|junk|auto_reply)\b/i.test(headers.precedence ?? '')],
   ['list_unsubscribe', (_, { headers }) => headers.listUnsubscribe !== undefined],
   ['list_id', (_, { headers }) => headers.listId !== undefined],
-  ['blocked', (view, mail, mailHost) => isBlocked(view, mail.from.address) || isBlocked(view, customerOf(view, mail, mailHost).address)],
-  ['too_many', (view, mail, mailHost) => countTakenFrom(view.db, { fromAddress: mail.from.address, replyTo: replyToOf(mail, customerOf(view, mail, mailHost)) }, isoTime(view.nowMs - hourMs)) >= maxMailsPerHour],
+  [
+    'blocked',
+    (view, mail, mailHost) =>
+      isBlocked(view, mail.from.address) || isBlocked(view, customerOf(view, mail, mailHost).address),
+  ],
+  [
+    'too_many',
+    (view, mail, mailHost) =>
+      countTakenFrom(
+        view.db,
+        { fromAddress: mail.from.address, replyTo: replyToOf(mail, customerOf(view, mail, mailHost)) },
+        isoTime(view.nowMs - hourMs),
+      ) >= maxMailsPerHour,
+  ],
 ];
 
 /** What a mail is known by: its Message-ID, else what is made of its sender, its subject and the beginning of its body. */
 export function mailIdOf(mail: Pick<IncomingMail, 'messageId' | 'from' | 'subject' | 'text' | 'html'>): string {
-  return mailIdIn(mail.messageId) ?? `${derivedMailId}${hashOf(JSON.stringify([mail.from.address, mail.subject, (mail.text ?? mail.html ?? '').slice(0, keyChars)]))}`;
+  return (
+    mailIdIn(mail.messageId) ??
+    `${derivedMailId}${hashOf(JSON.stringify([mail.from.address, mail.subject, (mail.text ?? mail.html ?? '').slice(0, keyChars)]))}`
+  );
 }
 
 export function judgeMail(view: View, mail: IncomingMail, mailHost: string): Verdict {

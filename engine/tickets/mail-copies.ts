@@ -24,7 +24,11 @@ export function copiesAfter(mail: MailOfThread): readonly string[] | undefined {
 }
 
 /** Its version stays: nobody decides by it. */
-export function setCopies(ctx: Context, conversation: ConversationRecord, copiedTo: readonly string[] | undefined): ConversationRecord {
+export function setCopies(
+  ctx: Context,
+  conversation: ConversationRecord,
+  copiedTo: readonly string[] | undefined,
+): ConversationRecord {
   if (copiedTo === undefined || copiedTo.join() === conversation.copiedTo.join()) return conversation;
   return changeConversation(ctx, conversation, { copiedTo });
 }

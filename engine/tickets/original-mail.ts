@@ -1,7 +1,7 @@
 // The mail behind a message, whole as it came, for agents who need what its display leaves out.
 
-import { findMailOfMessage, type MailAuthentication } from '../../store/mail/mails.ts';
 import { findMessage } from '../../store/conversations/messages.ts';
+import { findMailOfMessage, type MailAuthentication } from '../../store/mail/mails.ts';
 import { requireReadable } from '../conversations/conversation.ts';
 import { refuse } from '../errors.ts';
 import type { View } from '../runtime/context.ts';
@@ -25,5 +25,15 @@ export function readOriginal(view: View, ids: { conversationId: string; messageI
   const mail = findMailOfMessage(view.db, ids.messageId);
   if (mail === undefined || mail.direction === 'out') refuse('not_found');
   const { mailId, fromAddress, fromName, replyTo, toAddresses, subject, text, html, authentication, createdAt } = mail;
-  return { mailId, from: { address: fromAddress, name: fromName }, replyTo, to: toAddresses, subject, text, html, authentication, createdAt };
+  return {
+    mailId,
+    from: { address: fromAddress, name: fromName },
+    replyTo,
+    to: toAddresses,
+    subject,
+    text,
+    html,
+    authentication,
+    createdAt,
+  };
 }

@@ -1,18 +1,17 @@
 // What agents write to customers: a message, on a ticket a mail too, and whose the conversation is by that. Specification 4.5.
 
-import type { AgentRecord } from '../../store/workspace/agents.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { findMessage, type MessageRecord } from '../../store/conversations/messages.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { type AttachmentInput, filesOf, type NamedFile } from '../conversations/attachments.ts';
 import { requireReadable } from '../conversations/conversation.ts';
-import { requireVersion } from '../preconditions.ts';
-import { refuse } from '../errors.ts';
 import { appendMessage, appendSystemLine, type MessageView, messageView } from '../conversations/messages.ts';
-import { requireText } from '../preconditions.ts';
+import { takeByReply } from '../conversations/taking.ts';
+import { refuse } from '../errors.ts';
+import { deliveryOf, envelopeOf, mailToCustomer } from '../mail/ticket-mail.ts';
+import { requireText, requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
-import { takeByReply } from '../conversations/taking.ts';
-import { deliveryOf, envelopeOf, mailToCustomer } from '../mail/ticket-mail.ts';
 
 const takesNoMessages: ReadonlySet<ConversationRecord['status']> = new Set(['spam', 'solved', 'closed']);
 
@@ -20,14 +19,34 @@ const takesNoMessages: ReadonlySet<ConversationRecord['status']> = new Set(['spa
 export function appendAgentMessage(
   ctx: Context,
   conversation: ConversationRecord,
-  draft: { agent: AgentRecord; id?: string | undefined; body: string; attachments?: readonly NamedFile[] | undefined; isOpening?: boolean; isCopied?: boolean; mailHost: string },
+  draft: {
+    agent: AgentRecord;
+    id?: string | undefined;
+    body: string;
+    attachments?: readonly NamedFile[] | undefined;
+    isOpening?: boolean;
+    isCopied?: boolean;
+    mailHost: string;
+  },
 ): { message: MessageRecord; conversation: ConversationRecord } {
   const { agent, mailHost, isCopied = true, ...content } = draft;
   const deliveryStatus = deliveryOf(ctx, conversation);
   const mail = deliveryStatus === 'queued' ? envelopeOf(ctx, conversation, { agent, isCopied, mailHost }) : null;
-  const { message, conversation: next } = appendMessage(ctx, conversation, { senderType: 'agent', senderId: agent.id, ...content, deliveryStatus, mail });
+  const { message, conversation: next } = appendMessage(ctx, conversation, {
+    senderType: 'agent',
+    senderId: agent.id,
+    ...content,
+    deliveryStatus,
+    mail,
+  });
   if (deliveryStatus === 'queued') mailToCustomer(ctx, next, message, { agent });
-  return { message, conversation: deliveryStatus === 'failed' ? appendSystemLine(ctx, next, 'Not mailed: mail to the customer\'s address came back before.') : next };
+  return {
+    message,
+    conversation:
+      deliveryStatus === 'failed'
+        ? appendSystemLine(ctx, next, "Not mailed: mail to the customer's address came back before.")
+        : next,
+  };
 }
 
 export interface SendParams {
@@ -48,11 +67,22 @@ export const sendMessage = command('message.send', (ctx, params: SendParams): Me
   const { agent, conversation } = requireReadable(ctx, params.conversationId);
   requireText(params.body);
   const sent = params.messageId === undefined ? undefined : findMessage(ctx.db, params.messageId);
-  if (sent !== undefined && (sent.senderType !== 'agent' || sent.senderId !== agent.id || sent.conversationId !== conversation.id)) refuse('conflict', { message: 'Another message has this messageId.' });
+  if (
+    sent !== undefined &&
+    (sent.senderType !== 'agent' || sent.senderId !== agent.id || sent.conversationId !== conversation.id)
+  )
+    refuse('conflict', { message: 'Another message has this messageId.' });
   if (sent !== undefined) return messageView(sent);
   requireVersion(conversation, params.expectedVersion);
   if (takesNoMessages.has(conversation.status)) refuse('conversation_archived');
-  const { message, conversation: answered } = appendAgentMessage(ctx, conversation, { agent, id: params.messageId, body: params.body, attachments: filesOf(ctx, params.attachments), isCopied: params.copy ?? true, mailHost: params.mailHost });
+  const { message, conversation: answered } = appendAgentMessage(ctx, conversation, {
+    agent,
+    id: params.messageId,
+    body: params.body,
+    attachments: filesOf(ctx, params.attachments),
+    isCopied: params.copy ?? true,
+    mailHost: params.mailHost,
+  });
   takeByReply(ctx, answered, agent);
   return messageView(message);
 });

@@ -2,26 +2,32 @@
 // the number is taken in the transaction that writes the ticket. Specification 4.6.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
-import { findOldestSite } from '../../store/workspace/sites.ts';
 import type { VisitorRecord } from '../../store/customers/visitors.ts';
-import { callingAgent, mayCreateTickets } from '../workspace/access.ts';
-import { type CustomerDraft, customerMessage, sentBefore } from '../widget/chats.ts';
-import { addConversation, conversationKind, conversationView, type ConversationView, newConversation } from '../conversations/conversation.ts';
-import { requireFeature } from '../workspace/entitlements.ts';
-import { refuse, refuseField } from '../errors.ts';
-import { oneLine } from '../lines.ts';
-import { localPartOf, subjectKeyOf } from '../mail-addresses.ts';
+import { findOldestSite } from '../../store/workspace/sites.ts';
+import {
+  addConversation,
+  type ConversationView,
+  conversationKind,
+  conversationView,
+  newConversation,
+} from '../conversations/conversation.ts';
 import { appendMessage } from '../conversations/messages.ts';
-import { requireText } from '../preconditions.ts';
-import { appendAgentMessage } from './replies.ts';
-import { theRoster } from '../workspace/roster.ts';
-import { command } from '../runtime/command.ts';
-import type { Context } from '../runtime/context.ts';
-import { addSite } from '../workspace/sites.ts';
-import { startMailThread } from '../mail/ticket-mail.ts';
 import { takeRoomForTicket } from '../customers/visitor-bounds.ts';
 import { callingVisitor, nameSelf, visitorOfAddress } from '../customers/visitors.ts';
+import { refuse, refuseField } from '../errors.ts';
+import { oneLine } from '../lines.ts';
+import { startMailThread } from '../mail/ticket-mail.ts';
+import { localPartOf, subjectKeyOf } from '../mail-addresses.ts';
+import { requireText } from '../preconditions.ts';
+import { command } from '../runtime/command.ts';
+import type { Context } from '../runtime/context.ts';
+import { type CustomerDraft, customerMessage, sentBefore } from '../widget/chats.ts';
+import { callingAgent, mayCreateTickets } from '../workspace/access.ts';
+import { requireFeature } from '../workspace/entitlements.ts';
+import { theRoster } from '../workspace/roster.ts';
+import { addSite } from '../workspace/sites.ts';
 import { putWorkspace, theWorkspace } from '../workspace/workspace.ts';
+import { appendAgentMessage } from './replies.ts';
 
 export interface TicketParams {
   readonly customerEmail: string;
@@ -40,12 +46,27 @@ export const createTicket = command('ticket.create', (ctx, params: TicketParams)
   requireText(params.subject, 'subject');
   requireText(params.body);
   const { departmentId = theWorkspace(ctx).settings.defaultDepartmentId } = params;
-  if (departmentId !== null && !theRoster(ctx).departments.has(departmentId)) refuseField('invalid_body', 'departmentId', 'must be a department of this workspace');
-  if (params.departmentId !== undefined && agent.role !== 'admin' && !agent.groupIds.includes(params.departmentId)) refuse('forbidden', { message: 'You may not create tickets in this department.' });
-  const customer = ticketCustomer(ctx, { email: params.customerEmail, name: params.customerName ?? localPartOf(params.customerEmail), mailHost: params.mailHost });
+  if (departmentId !== null && !theRoster(ctx).departments.has(departmentId))
+    refuseField('invalid_body', 'departmentId', 'must be a department of this workspace');
+  if (params.departmentId !== undefined && agent.role !== 'admin' && !agent.groupIds.includes(params.departmentId))
+    refuse('forbidden', { message: 'You may not create tickets in this department.' });
+  const customer = ticketCustomer(ctx, {
+    email: params.customerEmail,
+    name: params.customerName ?? localPartOf(params.customerEmail),
+    mailHost: params.mailHost,
+  });
   const ticket = openTicket(ctx, { customer, subject: params.subject.trim(), departmentId });
-  startMailThread(ctx, ticket, { customerAddress: params.customerEmail.toLowerCase(), subjectKey: subjectKeyOf(params.subject), mailHost: params.mailHost });
-  const { conversation } = appendAgentMessage(ctx, ticket, { agent, body: params.body, isOpening: true, mailHost: params.mailHost });
+  startMailThread(ctx, ticket, {
+    customerAddress: params.customerEmail.toLowerCase(),
+    subjectKey: subjectKeyOf(params.subject),
+    mailHost: params.mailHost,
+  });
+  const { conversation } = appendAgentMessage(ctx, ticket, {
+    agent,
+    body: params.body,
+    isOpening: true,
+    mailHost: params.mailHost,
+  });
   return conversationView(conversation);
 });
 
@@ -69,13 +90,18 @@ export const leaveTicket = command('widget.leaveTicket', (ctx, params: LeftTicke
   requireFeature(ctx, 'tickets');
   requireText(params.body);
   const sent = sentBefore(ctx, visitor, params.messageId, ({ channel }) => channel === 'ticket');
-  if (sent !== undefined) return { ticketNumber: ctx.state(conversationKind, sent.conversationId)?.ticketNumber ?? null };
+  if (sent !== undefined)
+    return { ticketNumber: ctx.state(conversationKind, sent.conversationId)?.ticketNumber ?? null };
   takeRoomForTicket(ctx, params.network);
   const customer = nameSelf(ctx, visitor, { email: params.email.toLowerCase(), name: params.name });
   if (customer.blockedAt !== null) refuse('forbidden');
   const subject = subjectOf(params.body);
   const ticket = openTicket(ctx, { customer, subject, departmentId: theWorkspace(ctx).settings.defaultDepartmentId });
-  startMailThread(ctx, ticket, { customerAddress: params.email.toLowerCase(), subjectKey: subjectKeyOf(subject), mailHost: params.mailHost });
+  startMailThread(ctx, ticket, {
+    customerAddress: params.email.toLowerCase(),
+    subjectKey: subjectKeyOf(subject),
+    mailHost: params.mailHost,
+  });
   appendMessage(ctx, ticket, customerMessage(ctx, customer, params));
   return { ticketNumber: ticket.ticketNumber };
 });
@@ -90,17 +116,30 @@ function subjectOf(text: string): string {
 }
 
 /** The visitor that an address stands for. A workspace without a site gets one, since a visitor belongs to a site. Refuses site_bootstrap_failed. */
-export function ticketCustomer(ctx: Context, person: { email: string; name: string | null; mailHost: string }): VisitorRecord {
-  return visitorOfAddress(ctx, { email: person.email.toLowerCase(), name: person.name }, () => (findOldestSite(ctx.db) ?? makeSite(ctx, person.mailHost)).id);
+export function ticketCustomer(
+  ctx: Context,
+  person: { email: string; name: string | null; mailHost: string },
+): VisitorRecord {
+  return visitorOfAddress(
+    ctx,
+    { email: person.email.toLowerCase(), name: person.name },
+    () => (findOldestSite(ctx.db) ?? makeSite(ctx, person.mailHost)).id,
+  );
 }
 
-export function openTicket(ctx: Context, ticket: { customer: VisitorRecord; subject: string; departmentId: string | null }): ConversationRecord {
+export function openTicket(
+  ctx: Context,
+  ticket: { customer: VisitorRecord; subject: string; departmentId: string | null },
+): ConversationRecord {
   const { customer, subject, departmentId } = ticket;
   const workspace = theWorkspace(ctx);
   const ticketNumber = workspace.lastTicketNumber + 1;
   putWorkspace(ctx, { ...workspace, lastTicketNumber: ticketNumber });
   const { id: visitorId, siteId, contactId } = customer;
-  return addConversation(ctx, newConversation(ctx, { channel: 'ticket', subject, ticketNumber, siteId, visitorId, contactId, departmentId }));
+  return addConversation(
+    ctx,
+    newConversation(ctx, { channel: 'ticket', subject, ticketNumber, siteId, visitorId, contactId, departmentId }),
+  );
 }
 
 /** Its host is one that the workspace has already and nobody else can have. */

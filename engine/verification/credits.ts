@@ -3,11 +3,11 @@
 
 import { findVerifyCredits, putVerifyCredits, type VerifyCreditsRecord } from '../../store/verification/credits.ts';
 import type { VerificationRecord } from '../../store/verification/verifications.ts';
-import { requireAdmin } from '../workspace/access.ts';
-import { auditChange } from '../workspace/audit.ts';
 import { refuse } from '../errors.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import { auditChange } from '../workspace/audit.ts';
 
 /** US cents per code, as far as a carrier's usual prices go. */
 export const codePriceCents: Readonly<Record<VerificationRecord['channel'], number>> = { email: 1, sms: 5, voice: 10 };
@@ -26,42 +26,68 @@ export function readCredits(view: View): CreditsView {
 }
 
 /** Sets what is named, keeps the other. Refuses admin_required. */
-export const changeCredits = command('verifyCredits.update', (ctx, changes: { balanceCents?: number | null | undefined; spendCapCents?: number | null | undefined }): CreditsView => {
-  requireAdmin(ctx);
-  const before = creditsNow(ctx);
-  const after: VerifyCreditsRecord = {
-    ...before,
-    balanceCents: changes.balanceCents === undefined ? before.balanceCents : changes.balanceCents,
-    spendCapCents: changes.spendCapCents === undefined ? before.spendCapCents : changes.spendCapCents,
-  };
-  putVerifyCredits(ctx.db, after);
-  auditChange(ctx, { action: 'verify_credits.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: viewOf(before), after: viewOf(after) });
-  return viewOf(after);
-});
+export const changeCredits = command(
+  'verifyCredits.update',
+  (
+    ctx,
+    changes: { balanceCents?: number | null | undefined; spendCapCents?: number | null | undefined },
+  ): CreditsView => {
+    requireAdmin(ctx);
+    const before = creditsNow(ctx);
+    const after: VerifyCreditsRecord = {
+      ...before,
+      balanceCents: changes.balanceCents === undefined ? before.balanceCents : changes.balanceCents,
+      spendCapCents: changes.spendCapCents === undefined ? before.spendCapCents : changes.spendCapCents,
+    };
+    putVerifyCredits(ctx.db, after);
+    auditChange(ctx, {
+      action: 'verify_credits.updated',
+      targetKind: 'workspace',
+      targetId: ctx.workspaceId,
+      before: viewOf(before),
+      after: viewOf(after),
+    });
+    return viewOf(after);
+  },
+);
 
 /** Refuses insufficient_credits: nothing left of the balance, or the spend cap would be passed. */
 export function requireCredit(view: Pick<View, 'db' | 'at'>, priceCents: number): void {
   const { balanceCents, spendCapCents, spentCents } = creditsNow(view);
   if (balanceCents !== null && balanceCents <= 0) refuse('insufficient_credits');
-  if (spendCapCents !== null && spentCents + priceCents > spendCapCents) refuse('insufficient_credits', { message: 'The spend cap of this month is reached.' });
+  if (spendCapCents !== null && spentCents + priceCents > spendCapCents)
+    refuse('insufficient_credits', { message: 'The spend cap of this month is reached.' });
 }
 
 /** A balance may pass below zero with its last code. */
 export function charge(ctx: Context, priceCents: number): void {
   const credits = creditsNow(ctx);
-  putVerifyCredits(ctx.db, { ...credits, balanceCents: credits.balanceCents === null ? null : credits.balanceCents - priceCents, spentCents: credits.spentCents + priceCents });
+  putVerifyCredits(ctx.db, {
+    ...credits,
+    balanceCents: credits.balanceCents === null ? null : credits.balanceCents - priceCents,
+    spentCents: credits.spentCents + priceCents,
+  });
 }
 
 /** What a code cost that was not sent. A month that is over keeps what was spent in it. */
 export function giveBack(ctx: Context, paid: { cents: number; at: string }): void {
   const credits = creditsNow(ctx);
   const spentNow = paid.at.startsWith(credits.spentMonth) ? paid.cents : 0;
-  putVerifyCredits(ctx.db, { ...credits, balanceCents: credits.balanceCents === null ? null : credits.balanceCents + paid.cents, spentCents: Math.max(0, credits.spentCents - spentNow) });
+  putVerifyCredits(ctx.db, {
+    ...credits,
+    balanceCents: credits.balanceCents === null ? null : credits.balanceCents + paid.cents,
+    spentCents: Math.max(0, credits.spentCents - spentNow),
+  });
 }
 
 function creditsNow(view: Pick<View, 'db' | 'at'>): VerifyCreditsRecord {
   const month = view.at.slice(0, 'YYYY-MM'.length);
-  const credits = findVerifyCredits(view.db) ?? { balanceCents: null, spendCapCents: null, spentCents: 0, spentMonth: month };
+  const credits = findVerifyCredits(view.db) ?? {
+    balanceCents: null,
+    spendCapCents: null,
+    spentCents: 0,
+    spentMonth: month,
+  };
   return credits.spentMonth === month ? credits : { ...credits, spentCents: 0, spentMonth: month };
 }
 

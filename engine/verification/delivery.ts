@@ -4,8 +4,8 @@
 import { findVerification, setChargedCents, type VerificationRecord } from '../../store/verification/verifications.ts';
 import type { Context } from '../runtime/context.ts';
 import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
-import { giveBack } from './credits.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
+import { giveBack } from './credits.ts';
 
 export interface CodeToSend {
   readonly channel: VerificationRecord['channel'];
@@ -28,7 +28,10 @@ export function keptOfCode({ channel, to }: CodeToSend): Partial<CodeToSend> {
   return { channel, to };
 }
 
-export function enqueueCode(ctx: Context, sending: { verification: VerificationRecord; sealedCode: string; ttlSeconds: number; locale: string | undefined }): void {
+export function enqueueCode(
+  ctx: Context,
+  sending: { verification: VerificationRecord; sealedCode: string; ttlSeconds: number; locale: string | undefined },
+): void {
   const { name, locale } = theWorkspace(ctx);
   const { id, channel, destination, expiresAt } = sending.verification;
   const payload: CodeToSend = {

@@ -2,15 +2,23 @@
 // wrong ones in a row close the factor for a while. What a code's step is, the edge finds out. Decisions 4.21.
 
 import type { Cursor } from '../../store/cursor.ts';
-import { deleteVerifyFactor, type FactorFilter, findVerifyFactor, insertVerifyFactor, updateVerifyFactor, type VerifyFactorRecord, verifyFactorPage } from '../../store/verification/factors.ts';
+import {
+  deleteVerifyFactor,
+  type FactorFilter,
+  findVerifyFactor,
+  insertVerifyFactor,
+  updateVerifyFactor,
+  type VerifyFactorRecord,
+  verifyFactorPage,
+} from '../../store/verification/factors.ts';
 import { findVerifyService } from '../../store/verification/services.ts';
 import { refuse } from '../errors.ts';
 import { maxCheckAttempts } from '../limits.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { View } from '../runtime/context.ts';
-import type { CheckOutcome } from './verification.ts';
 import { requireVerifyService, resolveVerifyService } from './services.ts';
+import type { CheckOutcome } from './verification.ts';
 
 /** RFC 6238 §5.2 asks for a throttle. From the fifth wrong code in a row the factor is closed for a minute, then twice as long with each further one. */
 const firstLockMs = 60_000;
@@ -29,35 +37,52 @@ export const enrolFactor = command('verifyFactor.enrol', (ctx, params: EnrolPara
   const service = resolveVerifyService(ctx, params.serviceId);
   if (!service.enabledChannels.includes('totp')) refuse('totp_not_enabled', { detail: { channel: 'totp' } });
   const { factorId: id, identity, isTest, sealedSecret } = params;
-  insertVerifyFactor(ctx.db, { id, serviceId: service.id, identity, isTest, sealedSecret, lastStep: null, failures: 0, lockedUntil: null, createdAt: ctx.at });
+  insertVerifyFactor(ctx.db, {
+    id,
+    serviceId: service.id,
+    identity,
+    isTest,
+    sealedSecret,
+    lastStep: null,
+    failures: 0,
+    lockedUntil: null,
+    createdAt: ctx.at,
+  });
 });
 
 /** Refuses not_found, totp_not_enabled when its service has stopped to use it. */
 export function requireFactor(view: Pick<View, 'db'>, key: { factorId: string; isTest: boolean }): VerifyFactorRecord {
   const { factorId: id, isTest } = key;
-  const factor = findVerifyFactor(view.db, { id, isTest }) ?? refuse('not_found', { detail: { id, verified: false, reason: 'not_found' } });
-  if (findVerifyService(view.db, factor.serviceId)?.enabledChannels.includes('totp') !== true) refuse('totp_not_enabled', { detail: { channel: 'totp' } });
+  const factor =
+    findVerifyFactor(view.db, { id, isTest }) ??
+    refuse('not_found', { detail: { id, verified: false, reason: 'not_found' } });
+  if (findVerifyService(view.db, factor.serviceId)?.enabledChannels.includes('totp') !== true)
+    refuse('totp_not_enabled', { detail: { channel: 'totp' } });
   return factor;
 }
 
 /** `step` is the time step whose code was given; null for none that is near now. Refuses as requireFactor(). */
-export const checkFactor = command('verifyFactor.check', (ctx, params: { factorId: string; isTest: boolean; step: number | null }): CheckOutcome => {
-  const factor = requireFactor(ctx, params);
-  const { id, lastStep } = factor;
-  const { step } = params;
-  if (factor.lockedUntil !== null && ctx.at < factor.lockedUntil) return { id, verified: false, reason: 'too_many_attempts' };
-  if (step === null) {
-    const failures = factor.failures + 1;
-    const isLocked = failures >= maxCheckAttempts;
-    const lockMs = Math.min(firstLockMs * 2 ** (failures - maxCheckAttempts), longestLockMs);
-    updateVerifyFactor(ctx.db, { ...factor, failures, lockedUntil: isLocked ? isoTime(ctx.nowMs + lockMs) : null });
-    return { id, verified: false, reason: isLocked ? 'too_many_attempts' : 'bad_code' };
-  }
-  // A test key's code has no step of its own and may come again.
-  if (!params.isTest && lastStep !== null && step <= lastStep) return { id, verified: false, reason: 'already_used' };
-  updateVerifyFactor(ctx.db, { ...factor, lastStep: step, failures: 0, lockedUntil: null });
-  return { id, verified: true, reason: null };
-});
+export const checkFactor = command(
+  'verifyFactor.check',
+  (ctx, params: { factorId: string; isTest: boolean; step: number | null }): CheckOutcome => {
+    const factor = requireFactor(ctx, params);
+    const { id, lastStep } = factor;
+    const { step } = params;
+    if (factor.lockedUntil !== null && ctx.at < factor.lockedUntil)
+      return { id, verified: false, reason: 'too_many_attempts' };
+    if (step === null) {
+      const failures = factor.failures + 1;
+      const isLocked = failures >= maxCheckAttempts;
+      const lockMs = Math.min(firstLockMs * 2 ** (failures - maxCheckAttempts), longestLockMs);
+      updateVerifyFactor(ctx.db, { ...factor, failures, lockedUntil: isLocked ? isoTime(ctx.nowMs + lockMs) : null });
+      return { id, verified: false, reason: isLocked ? 'too_many_attempts' : 'bad_code' };
+    }
+    // A test key's code has no step of its own and may come again.
+    if (!params.isTest && lastStep !== null && step <= lastStep) return { id, verified: false, reason: 'already_used' };
+    updateVerifyFactor(ctx.db, { ...factor, lastStep: step, failures: 0, lockedUntil: null });
+    return { id, verified: true, reason: null };
+  },
+);
 
 export interface FactorView {
   readonly factorId: string;
@@ -68,7 +93,10 @@ export interface FactorView {
 }
 
 /** Newest first; the secret is in none. Refuses service_not_found. */
-export function listFactors(view: View, page: { filter: FactorFilter; cursor: Cursor | undefined; limit: number }): VerifyFactorRecord[] {
+export function listFactors(
+  view: View,
+  page: { filter: FactorFilter; cursor: Cursor | undefined; limit: number },
+): VerifyFactorRecord[] {
   if (page.filter.serviceId !== undefined) requireVerifyService(view, page.filter.serviceId);
   return verifyFactorPage(view.db, page);
 }
@@ -79,13 +107,30 @@ export function readFactor(view: View, { factorId: id, isTest }: { factorId: str
 }
 
 /** Its codes count no more. Refuses not_found. */
-export const removeFactor = command('verifyFactor.delete', (ctx, { factorId: id, isTest }: { factorId: string; isTest: boolean }): void => {
-  const { serviceId, identity } = findVerifyFactor(ctx.db, { id, isTest }) ?? refuse('not_found');
-  deleteVerifyFactor(ctx.db, id);
-  ctx.audit({ action: 'verify_factor.deleted', targetKind: 'verify_factor', targetId: id, before: { serviceId, identity } });
-});
+export const removeFactor = command(
+  'verifyFactor.delete',
+  (ctx, { factorId: id, isTest }: { factorId: string; isTest: boolean }): void => {
+    const { serviceId, identity } = findVerifyFactor(ctx.db, { id, isTest }) ?? refuse('not_found');
+    deleteVerifyFactor(ctx.db, id);
+    ctx.audit({
+      action: 'verify_factor.deleted',
+      targetKind: 'verify_factor',
+      targetId: id,
+      before: { serviceId, identity },
+    });
+  },
+);
 
 /** A lock that has run out is none. */
-export function factorView({ id, serviceId, identity, lockedUntil, createdAt }: VerifyFactorRecord, at: string): FactorView {
-  return { factorId: id, serviceId, identity, lockedUntil: lockedUntil !== null && at < lockedUntil ? lockedUntil : null, createdAt };
+export function factorView(
+  { id, serviceId, identity, lockedUntil, createdAt }: VerifyFactorRecord,
+  at: string,
+): FactorView {
+  return {
+    factorId: id,
+    serviceId,
+    identity,
+    lockedUntil: lockedUntil !== null && at < lockedUntil ? lockedUntil : null,
+    createdAt,
+  };
 }

@@ -1,8 +1,8 @@
 // What stands between a request for a one-time code and its sending: the guards of specification 4.21 and 7, in its order. The
 // first that fails refuses; what was refused counts against no cap. Request validation comes before them, at the edge.
 
-import { newestReached, nthNewestSendAt, type SendsOf } from '../../store/verification/verifications.ts';
 import { type VerifyChannel, verifyChannels } from '../../store/verification/services.ts';
+import { newestReached, nthNewestSendAt, type SendsOf } from '../../store/verification/verifications.ts';
 import { dayMs, minuteMs } from '../directory/ceilings.ts';
 import { refuse } from '../errors.ts';
 import { destinationSendsPerMinute, sourceSendsPerMinute } from '../limits.ts';
@@ -56,7 +56,8 @@ interface Guard {
 }
 
 /** RFC 5321 as far as a mailbox on the internet needs it: no quotes, no comments, no control characters, a domain with a dot. */
-const emailShape = /^[^\s\x00-\x1f\x7f-\x9f@"(),:;<>[\\\]]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+const emailShape =
+  /^[^\s\x00-\x1f\x7f-\x9f@"(),:;<>[\\\]]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 /** ITU-T E.164: a plus, no leading zero, 15 digits at the most. */
 const numberShape = /^\+[1-9]\d{6,14}$/;
 
@@ -67,18 +68,24 @@ export const createGuards: readonly Guard[] = [
   },
   {
     rule: 'channel liveness',
-    require: (_, { channel }) => void (channelKinds[channel] === 'preview' && refuse('channel_not_available', { detail: { channel } })),
+    require: (_, { channel }) =>
+      void (channelKinds[channel] === 'preview' && refuse('channel_not_available', { detail: { channel } })),
   },
   {
     rule: 'channel sendability',
-    require: (_, { channel }) => void (channelKinds[channel] === 'factor' && refuse('channel_not_sendable', { detail: { channel } })),
+    require: (_, { channel }) =>
+      void (channelKinds[channel] === 'factor' && refuse('channel_not_sendable', { detail: { channel } })),
   },
   {
     rule: 'address shape',
     require(_, { channel, to, hasWrongLength, costlyKind }) {
       if (channel === 'email' && !emailShape.test(canonicalAddress(to) ?? '')) refuse('invalid_email');
       if (channel !== 'email' && (!numberShape.test(to) || hasWrongLength)) refuse('invalid_number');
-      if (costlyKind !== undefined) refuse('invalid_number', { message: `No code is sent to a ${costlyKind} number.`, detail: { numberKind: costlyKind } });
+      if (costlyKind !== undefined)
+        refuse('invalid_number', {
+          message: `No code is sent to a ${costlyKind} number.`,
+          detail: { numberKind: costlyKind },
+        });
     },
   },
   {
@@ -87,7 +94,11 @@ export const createGuards: readonly Guard[] = [
   },
   {
     rule: 'service channel enablement',
-    require: (view, { serviceId, channel }) => void (resolveVerifyService(view, serviceId).enabledChannels.includes(channel) || refuse('channel_not_enabled', { detail: { channel } })),
+    require: (view, { serviceId, channel }) =>
+      void (
+        resolveVerifyService(view, serviceId).enabledChannels.includes(channel) ||
+        refuse('channel_not_enabled', { detail: { channel } })
+      ),
   },
   {
     rule: 'country allowlist',
@@ -95,8 +106,13 @@ export const createGuards: readonly Guard[] = [
       const { allowedCountries } = resolveVerifyService(view, serviceId);
       if (channel === 'email') return;
       const isIn = (countries: readonly string[]): boolean => country !== undefined && countries.includes(country);
-      if (!allowedCountries.includes('*') && !isIn(allowedCountries)) refuse('country_not_allowed', { detail: { country: country ?? null } });
-      if (serverCountries !== undefined && !isIn(serverCountries)) refuse('country_not_allowed', { message: 'This server sends no codes there by phone.', detail: { country: country ?? null } });
+      if (!allowedCountries.includes('*') && !isIn(allowedCountries))
+        refuse('country_not_allowed', { detail: { country: country ?? null } });
+      if (serverCountries !== undefined && !isIn(serverCountries))
+        refuse('country_not_allowed', {
+          message: 'This server sends no codes there by phone.',
+          detail: { country: country ?? null },
+        });
     },
   },
   {
@@ -109,7 +125,14 @@ export const createGuards: readonly Guard[] = [
   },
   {
     rule: 'workspace ceiling',
-    require: (view, wanted) => requireRoom(view, wanted, { scope: 'workspace_ceiling', of: 'workspace', sends: wanted.workspacePerDay, perMs: dayMs, ceiling: 'codes' }),
+    require: (view, wanted) =>
+      requireRoom(view, wanted, {
+        scope: 'workspace_ceiling',
+        of: 'workspace',
+        sends: wanted.workspacePerDay,
+        perMs: dayMs,
+        ceiling: 'codes',
+      }),
   },
   {
     rule: 'credit balance',
@@ -119,16 +142,38 @@ export const createGuards: readonly Guard[] = [
     rule: 'per-destination throttle',
     require(view, wanted) {
       const { to, sourceIp } = wanted;
-      requireRoom(view, wanted, { scope: 'destination', of: { destination: to }, sends: destinationSendsPerMinute, perMs: minuteMs });
-      requireRoom(view, wanted, { scope: 'destination', of: { sourceIp }, sends: sourceSendsPerMinute, perMs: minuteMs });
+      requireRoom(view, wanted, {
+        scope: 'destination',
+        of: { destination: to },
+        sends: destinationSendsPerMinute,
+        perMs: minuteMs,
+      });
+      requireRoom(view, wanted, {
+        scope: 'destination',
+        of: { sourceIp },
+        sends: sourceSendsPerMinute,
+        perMs: minuteMs,
+      });
       const { codeLength } = resolveVerifyService(view, wanted.serviceId);
-      requireRoom(view, wanted, { scope: 'destination', of: { destination: to }, sends: codeLength < guessableBelow ? guessableSendsPerDay : destinationSendsPerDay, perMs: dayMs, ceiling: 'codes_to_destination' });
+      requireRoom(view, wanted, {
+        scope: 'destination',
+        of: { destination: to },
+        sends: codeLength < guessableBelow ? guessableSendsPerDay : destinationSendsPerDay,
+        perMs: dayMs,
+        ceiling: 'codes_to_destination',
+      });
       requireChecked(view, wanted);
     },
   },
   {
     rule: 'a carrier is there',
-    require: (_, { channel, isTest, hasCarrier }) => void (channel === 'email' || isTest || hasCarrier || refuse('service_unavailable', { message: 'This server has no carrier for messages and calls.' })),
+    require: (_, { channel, isTest, hasCarrier }) =>
+      void (
+        channel === 'email' ||
+        isTest ||
+        hasCarrier ||
+        refuse('service_unavailable', { message: 'This server has no carrier for messages and calls.' })
+      ),
   },
 ];
 
@@ -138,7 +183,17 @@ export function priceOf({ channel, isTest }: Pick<WantedCode, 'channel' | 'isTes
 }
 
 /** Refuses rate_limited when so many were sent in the time that ends now, by keys of the same mode. */
-function requireRoom(view: View, { isTest }: WantedCode, cap: { scope: 'workspace' | 'workspace_ceiling' | 'destination'; of: SendsOf; sends: number; perMs: number; ceiling?: string }): void {
+function requireRoom(
+  view: View,
+  { isTest }: WantedCode,
+  cap: {
+    scope: 'workspace' | 'workspace_ceiling' | 'destination';
+    of: SendsOf;
+    sends: number;
+    perMs: number;
+    ceiling?: string;
+  },
+): void {
   if (view.ceilings === undefined) return;
   const at = nthNewestSendAt(view.db, cap.of, { isTest, nth: cap.sends });
   if (at === undefined) return;

@@ -1,6 +1,7 @@
 // Verification services: under which channels, countries and caps codes are sent, and what a code looks like. One of them is the
 // default, used when a request names none. Specification 2, 4.21; decisions 4.21.
 
+import { deleteVerifyFactorsOf } from '../../store/verification/factors.ts';
 import {
   allVerifyServices,
   deleteVerifyService,
@@ -12,14 +13,13 @@ import {
   type VerifyServiceRecord,
 } from '../../store/verification/services.ts';
 import { expireVerificationsOf } from '../../store/verification/verifications.ts';
-import { deleteVerifyFactorsOf } from '../../store/verification/factors.ts';
-import { requireAdmin } from '../workspace/access.ts';
-import { auditChange } from '../workspace/audit.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { verifyCodeLength, verifyCountries, verifyPerDayCap, verifyPerMinuteCap, verifyTtlSeconds } from '../limits.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import { auditChange } from '../workspace/audit.ts';
 
 /** What a channel can do: `sent` a code to an address, `factor` checks codes that the customer's own device makes, `preview` nothing yet. */
 export const channelKinds: Readonly<Record<VerifyChannel, 'sent' | 'factor' | 'preview'>> = {
@@ -51,56 +51,73 @@ export interface VerifyServiceFields {
 type ServerCountries = readonly string[] | undefined;
 
 /** The first becomes the default. Refuses admin_required, preview_not_available, semantic_error, validation_error for one that could never send or to where the operator lets none. */
-export const createVerifyService = command('verifyService.create', (ctx, params: VerifyServiceFields & { name: string; serverCountries?: ServerCountries }): VerifyServiceRecord => {
-  requireAdmin(ctx);
-  requireLiveChannels(params.enabledChannels);
-  if (allVerifyServices(ctx.db).length >= maxServices) refuse('semantic_error', { message: `A workspace may have ${maxServices} services.`, detail: { maxServices } });
-  const service: VerifyServiceRecord = {
-    id: `vs_${ctx.ids.uuid().replaceAll('-', '')}`,
-    name: params.name,
-    enabledChannels: [...new Set(params.enabledChannels ?? defaultChannels)],
-    allowedCountries: [...new Set(params.allowedCountries ?? defaultsWithin(params.serverCountries))],
-    perMinuteCap: params.perMinuteCap ?? verifyPerMinuteCap,
-    perDayCap: params.perDayCap ?? verifyPerDayCap,
-    codeLength: params.codeLength ?? verifyCodeLength,
-    ttlSeconds: params.ttlSeconds ?? verifyTtlSeconds,
-    isDefault: params.isDefault === true || findDefaultVerifyService(ctx.db) === undefined,
-    createdAt: ctx.at,
-  };
-  requireSendable(service);
-  requireOffered(service, { serverCountries: params.serverCountries, had: [] });
-  if (service.isDefault) endDefault(ctx);
-  insertVerifyService(ctx.db, service);
-  ctx.audit({ action: 'verify_service.created', targetKind: 'verify_service', targetId: service.id, after: service });
-  return service;
-});
+export const createVerifyService = command(
+  'verifyService.create',
+  (ctx, params: VerifyServiceFields & { name: string; serverCountries?: ServerCountries }): VerifyServiceRecord => {
+    requireAdmin(ctx);
+    requireLiveChannels(params.enabledChannels);
+    if (allVerifyServices(ctx.db).length >= maxServices)
+      refuse('semantic_error', { message: `A workspace may have ${maxServices} services.`, detail: { maxServices } });
+    const service: VerifyServiceRecord = {
+      id: `vs_${ctx.ids.uuid().replaceAll('-', '')}`,
+      name: params.name,
+      enabledChannels: [...new Set(params.enabledChannels ?? defaultChannels)],
+      allowedCountries: [...new Set(params.allowedCountries ?? defaultsWithin(params.serverCountries))],
+      perMinuteCap: params.perMinuteCap ?? verifyPerMinuteCap,
+      perDayCap: params.perDayCap ?? verifyPerDayCap,
+      codeLength: params.codeLength ?? verifyCodeLength,
+      ttlSeconds: params.ttlSeconds ?? verifyTtlSeconds,
+      isDefault: params.isDefault === true || findDefaultVerifyService(ctx.db) === undefined,
+      createdAt: ctx.at,
+    };
+    requireSendable(service);
+    requireOffered(service, { serverCountries: params.serverCountries, had: [] });
+    if (service.isDefault) endDefault(ctx);
+    insertVerifyService(ctx.db, service);
+    ctx.audit({ action: 'verify_service.created', targetKind: 'verify_service', targetId: service.id, after: service });
+    return service;
+  },
+);
 
 /** Refuses admin_required, not_found, validation_error when nothing is named or as createVerifyService, preview_not_available, default_required. */
-export const changeVerifyService = command('verifyService.update', (ctx, params: { serviceId: string; changes: VerifyServiceFields; serverCountries?: ServerCountries }): VerifyServiceRecord => {
-  requireAdmin(ctx);
-  const before = readVerifyService(ctx, params.serviceId);
-  const { changes } = params;
-  if (Object.values(changes).every((value) => value === undefined)) refuseField('validation_error', 'body', 'must name a field that can be changed');
-  requireLiveChannels(changes.enabledChannels);
-  if (changes.isDefault === false && before.isDefault) refuse('default_required');
-  const after: VerifyServiceRecord = {
-    ...before,
-    name: changes.name ?? before.name,
-    enabledChannels: [...new Set(changes.enabledChannels ?? before.enabledChannels)],
-    allowedCountries: [...new Set(changes.allowedCountries ?? before.allowedCountries)],
-    perMinuteCap: changes.perMinuteCap ?? before.perMinuteCap,
-    perDayCap: changes.perDayCap ?? before.perDayCap,
-    codeLength: changes.codeLength ?? before.codeLength,
-    ttlSeconds: changes.ttlSeconds ?? before.ttlSeconds,
-    isDefault: changes.isDefault ?? before.isDefault,
-  };
-  requireSendable(after);
-  requireOffered(after, { serverCountries: params.serverCountries, had: before.allowedCountries });
-  if (after.isDefault && !before.isDefault) endDefault(ctx);
-  updateVerifyService(ctx.db, after);
-  auditChange(ctx, { action: 'verify_service.updated', targetKind: 'verify_service', targetId: after.id, before, after });
-  return after;
-});
+export const changeVerifyService = command(
+  'verifyService.update',
+  (
+    ctx,
+    params: { serviceId: string; changes: VerifyServiceFields; serverCountries?: ServerCountries },
+  ): VerifyServiceRecord => {
+    requireAdmin(ctx);
+    const before = readVerifyService(ctx, params.serviceId);
+    const { changes } = params;
+    if (Object.values(changes).every((value) => value === undefined))
+      refuseField('validation_error', 'body', 'must name a field that can be changed');
+    requireLiveChannels(changes.enabledChannels);
+    if (changes.isDefault === false && before.isDefault) refuse('default_required');
+    const after: VerifyServiceRecord = {
+      ...before,
+      name: changes.name ?? before.name,
+      enabledChannels: [...new Set(changes.enabledChannels ?? before.enabledChannels)],
+      allowedCountries: [...new Set(changes.allowedCountries ?? before.allowedCountries)],
+      perMinuteCap: changes.perMinuteCap ?? before.perMinuteCap,
+      perDayCap: changes.perDayCap ?? before.perDayCap,
+      codeLength: changes.codeLength ?? before.codeLength,
+      ttlSeconds: changes.ttlSeconds ?? before.ttlSeconds,
+      isDefault: changes.isDefault ?? before.isDefault,
+    };
+    requireSendable(after);
+    requireOffered(after, { serverCountries: params.serverCountries, had: before.allowedCountries });
+    if (after.isDefault && !before.isDefault) endDefault(ctx);
+    updateVerifyService(ctx.db, after);
+    auditChange(ctx, {
+      action: 'verify_service.updated',
+      targetKind: 'verify_service',
+      targetId: after.id,
+      before,
+      after,
+    });
+    return after;
+  },
+);
 
 /** With its factors, and what was sent under it: nothing of it can be checked any more. Refuses admin_required, not_found, default_required while there are others. */
 export const removeVerifyService = command('verifyService.delete', (ctx, params: { serviceId: string }): void => {
@@ -132,7 +149,9 @@ export function requireVerifyService(view: Pick<View, 'db'>, serviceId: string):
 
 /** The one that is named, or the default. Refuses service_not_found, no_default_service. */
 export function resolveVerifyService(view: Pick<View, 'db'>, serviceId: string | undefined): VerifyServiceRecord {
-  return serviceId === undefined ? (findDefaultVerifyService(view.db) ?? refuse('no_default_service')) : requireVerifyService(view, serviceId);
+  return serviceId === undefined
+    ? (findDefaultVerifyService(view.db) ?? refuse('no_default_service'))
+    : requireVerifyService(view, serviceId);
 }
 
 /** Of the codes sent under it; the usual one where the guards will find no such service. */
@@ -149,14 +168,27 @@ function defaultsWithin(serverCountries: ServerCountries): readonly string[] {
 
 /** Refuses validation_error for a service that could never send anything: its channels all go by phone, and nowhere. */
 function requireSendable({ enabledChannels, allowedCountries }: VerifyServiceRecord): void {
-  if (allowedCountries.length === 0 && enabledChannels.every((channel) => channel === 'sms' || channel === 'voice')) refuseField('validation_error', 'allowedCountries', 'must name a country, or * for everywhere, since codes by phone are all that this service sends');
+  if (allowedCountries.length === 0 && enabledChannels.every((channel) => channel === 'sms' || channel === 'voice'))
+    refuseField(
+      'validation_error',
+      'allowedCountries',
+      'must name a country, or * for everywhere, since codes by phone are all that this service sends',
+    );
 }
 
 /** Refuses validation_error for a country that the operator leaves out, unless the service had it before. */
-function requireOffered({ allowedCountries }: VerifyServiceRecord, { serverCountries, had }: { serverCountries: ServerCountries; had: readonly string[] }): void {
+function requireOffered(
+  { allowedCountries }: VerifyServiceRecord,
+  { serverCountries, had }: { serverCountries: ServerCountries; had: readonly string[] },
+): void {
   if (serverCountries === undefined) return;
   allowedCountries.forEach((country, index) => {
-    if (country !== '*' && !serverCountries.includes(country) && !had.includes(country)) refuseField('validation_error', `allowedCountries.${index}`, `must be one of those that this server sends to: ${serverCountries.join(', ')}`);
+    if (country !== '*' && !serverCountries.includes(country) && !had.includes(country))
+      refuseField(
+        'validation_error',
+        `allowedCountries.${index}`,
+        `must be one of those that this server sends to: ${serverCountries.join(', ')}`,
+      );
   });
 }
 

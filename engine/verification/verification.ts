@@ -2,7 +2,14 @@
 // its delivery opens; this file never sees one. A check is one command, so of many at once one succeeds. Specification 3, 4.21, 7.
 
 import { timingSafeEqual } from 'node:crypto';
-import { findVerification, insertVerification, retireVerifications, updateVerification, type VerificationRecord, verificationPage } from '../../store/verification/verifications.ts';
+import {
+  findVerification,
+  insertVerification,
+  retireVerifications,
+  updateVerification,
+  type VerificationRecord,
+  verificationPage,
+} from '../../store/verification/verifications.ts';
 import { refuse } from '../errors.ts';
 import { maxCheckAttempts } from '../limits.ts';
 import { canonicalAddress } from '../mail-addresses.ts';
@@ -13,8 +20,8 @@ import { charge } from './credits.ts';
 import { enqueueCode } from './delivery.ts';
 import { createGuards, priceOf, type WantedCode } from './guards.ts';
 import { requireVerifyService, resolveVerifyService } from './services.ts';
-import { tellVerifyFailed } from './webhooks.ts';
 import type { VerificationView } from './view.ts';
+import { tellVerifyFailed } from './webhooks.ts';
 
 export interface CreateCodeParams extends WantedCode {
   readonly verificationId: string;
@@ -53,7 +60,12 @@ export const createVerification = command('verification.create', (ctx, wanted: C
   insertVerification(ctx.db, verification);
   if (params.sealedCode !== null) {
     charge(ctx, priceCents);
-    enqueueCode(ctx, { verification, sealedCode: params.sealedCode, ttlSeconds: service.ttlSeconds, locale: params.locale });
+    enqueueCode(ctx, {
+      verification,
+      sealedCode: params.sealedCode,
+      ttlSeconds: service.ttlSeconds,
+      locale: params.locale,
+    });
   }
   return viewOf(verification, ctx.at);
 });
@@ -68,7 +80,10 @@ export interface CheckOutcome {
 }
 
 /** One outcome and what it leaves of the verification. */
-type Verdict = { readonly reason: CheckReason | null; readonly next?: Partial<Pick<VerificationRecord, 'status' | 'attempts' | 'consumedAt'>> };
+type Verdict = {
+  readonly reason: CheckReason | null;
+  readonly next?: Partial<Pick<VerificationRecord, 'status' | 'attempts' | 'consumedAt'>>;
+};
 
 /** The outcomes of a check, decided in this order: used, locked, expired, right, wrong. Specification 3, 7. */
 export function judge(verification: VerificationRecord, check: { codeHash: string; at: string }): Verdict {
@@ -76,41 +91,67 @@ export function judge(verification: VerificationRecord, check: { codeHash: strin
   // Locked for good: not even time changes it.
   if (verification.attempts >= maxCheckAttempts) return { reason: 'too_many_attempts' };
   if (check.at > verification.expiresAt) return { reason: 'expired', next: { status: 'expired' } };
-  if (isSame(check.codeHash, verification.codeHash)) return { reason: null, next: { status: 'verified', consumedAt: check.at } };
+  if (isSame(check.codeHash, verification.codeHash))
+    return { reason: null, next: { status: 'verified', consumedAt: check.at } };
   const attempts = verification.attempts + 1;
-  return attempts < maxCheckAttempts ? { reason: 'bad_code', next: { attempts } } : { reason: 'too_many_attempts', next: { attempts, status: 'failed' } };
+  return attempts < maxCheckAttempts
+    ? { reason: 'bad_code', next: { attempts } }
+    : { reason: 'too_many_attempts', next: { attempts, status: 'failed' } };
 }
 
 /** Refuses not_found. */
-export const checkVerification = command('verification.check', (ctx, params: { verificationId: string; isTest: boolean; codeHash: string }): CheckOutcome => {
-  const id = params.verificationId;
-  const verification = findVerification(ctx.db, { id, isTest: params.isTest }) ?? refuse('not_found', { detail: { id, verified: false, reason: 'not_found' } });
-  const { reason, next } = judge(verification, { codeHash: params.codeHash, at: ctx.at });
-  if (next !== undefined) settle(ctx, verification, { ...verification, ...next });
-  return { id, verified: reason === null, reason };
-});
+export const checkVerification = command(
+  'verification.check',
+  (ctx, params: { verificationId: string; isTest: boolean; codeHash: string }): CheckOutcome => {
+    const id = params.verificationId;
+    const verification =
+      findVerification(ctx.db, { id, isTest: params.isTest }) ??
+      refuse('not_found', { detail: { id, verified: false, reason: 'not_found' } });
+    const { reason, next } = judge(verification, { codeHash: params.codeHash, at: ctx.at });
+    if (next !== undefined) settle(ctx, verification, { ...verification, ...next });
+    return { id, verified: reason === null, reason };
+  },
+);
 
 /** Refuses not_found. */
 export function readVerification(view: View, key: { verificationId: string; isTest: boolean }): VerificationView {
-  return viewOf(findVerification(view.db, { id: key.verificationId, isTest: key.isTest }) ?? refuse('not_found'), view.at);
+  return viewOf(
+    findVerification(view.db, { id: key.verificationId, isTest: key.isTest }) ?? refuse('not_found'),
+    view.at,
+  );
 }
 
 /** Newest first. Refuses service_not_found. */
-export function listVerifications(view: View, page: { isTest: boolean; serviceId: string | undefined; limit: number }): VerificationView[] {
+export function listVerifications(
+  view: View,
+  page: { isTest: boolean; serviceId: string | undefined; limit: number },
+): VerificationView[] {
   if (page.serviceId !== undefined) requireVerifyService(view, page.serviceId);
   return verificationPage(view.db, page).map((verification) => viewOf(verification, view.at));
 }
 
 function settle(ctx: Context, before: VerificationRecord, after: VerificationRecord): void {
   updateVerification(ctx.db, after);
-  if (after.status === 'failed' && before.status !== 'failed') tellVerifyFailed(ctx, viewOf(after, ctx.at), after.isTest ? 'test' : 'live');
+  if (after.status === 'failed' && before.status !== 'failed')
+    tellVerifyFailed(ctx, viewOf(after, ctx.at), after.isTest ? 'test' : 'live');
 }
 
 /** What ran out without a check reads as expired too. */
 function viewOf(verification: VerificationRecord, at: string): VerificationView {
   const { id, channel, destination, serviceId, attempts, consumedAt, expiresAt, createdAt } = verification;
   const status = verification.status === 'pending' && at > expiresAt ? 'expired' : verification.status;
-  return { id, status, channel, to: destination, serviceId, verified: status === 'verified', attempts, consumedAt, expiresAt, createdAt };
+  return {
+    id,
+    status,
+    channel,
+    to: destination,
+    serviceId,
+    verified: status === 'verified',
+    attempts,
+    consumedAt,
+    expiresAt,
+    createdAt,
+  };
 }
 
 /** In the same time wherever they differ. */

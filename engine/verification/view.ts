@@ -1,6 +1,6 @@
 // A verification as the API shows it.
 
-import type { VerificationStatus, VerificationRecord } from '../../store/verification/verifications.ts';
+import type { VerificationRecord, VerificationStatus } from '../../store/verification/verifications.ts';
 
 export interface VerificationView {
   readonly id: string;

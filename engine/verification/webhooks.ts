@@ -1,20 +1,23 @@
 // Who is told when a code was guessed at too often, the one thing that the verification API tells by itself; and the telling. The
 // deliveries are those of every webhook. Specification 6, decisions 4.21.
 
-import { requireAdmin } from '../workspace/access.ts';
+import { addWebhook, type NewWebhook, type WebhookView, webhookView } from '../platform/webhooks.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
-import type { VerificationView } from './view.ts';
 import { feedWebhooks } from '../webhook-feed.ts';
-import { addWebhook, type NewWebhook, type WebhookView, webhookView } from '../platform/webhooks.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import type { VerificationView } from './view.ts';
 
 export const verifyEvents = ['verify.failed'] as const;
 
 /** Refuses admin_required, invalid_body for an address with a user name, semantic_error when there are too many. */
-export const createVerifyWebhook = command('verifyWebhook.create', (ctx, params: Omit<NewWebhook, 'events'> & { events: readonly (typeof verifyEvents)[number][] }): WebhookView => {
-  requireAdmin(ctx);
-  return webhookView(ctx, addWebhook(ctx, 'verify', params));
-});
+export const createVerifyWebhook = command(
+  'verifyWebhook.create',
+  (ctx, params: Omit<NewWebhook, 'events'> & { events: readonly (typeof verifyEvents)[number][] }): WebhookView => {
+    requireAdmin(ctx);
+    return webhookView(ctx, addWebhook(ctx, 'verify', params));
+  },
+);
 
 export function tellVerifyFailed(ctx: Context, verification: VerificationView, mode: 'live' | 'test'): void {
   feedWebhooks(ctx, 'verify', { type: 'verify.failed', mode, data: { verification, mode } });

@@ -5,18 +5,32 @@ import { findCurrentConversation, newestConversationsOfVisitor } from '../../sto
 import { findMessage, lastAgentIn, type MessageRecord } from '../../store/conversations/messages.ts';
 import type { VisitorRecord } from '../../store/customers/visitors.ts';
 import { type AttachmentInput, filesOf } from '../conversations/attachments.ts';
-import { noteStartedChat } from '../growth/campaigns.ts';
-import { addConversation, changeConversation, conversationKind, newConversation } from '../conversations/conversation.ts';
+import {
+  addConversation,
+  changeConversation,
+  conversationKind,
+  newConversation,
+} from '../conversations/conversation.ts';
 import { type CustomerConversation, customerConversation } from '../conversations/customer-view.ts';
-import { refuse } from '../errors.ts';
-import { appendMessage, appendServiceLine, markReadBy, type MessageDraft, type MessageList, type MessageView, messageView, readMessages } from '../conversations/messages.ts';
-import { requireText } from '../preconditions.ts';
+import {
+  appendMessage,
+  appendServiceLine,
+  type MessageDraft,
+  type MessageList,
+  type MessageView,
+  markReadBy,
+  messageView,
+  readMessages,
+} from '../conversations/messages.ts';
 import { routeChat } from '../conversations/routing.ts';
-import { command } from '../runtime/command.ts';
-import type { Context, View } from '../runtime/context.ts';
 import { reopenForCustomer } from '../conversations/status.ts';
 import { takeRoomForChat } from '../customers/visitor-bounds.ts';
 import { callingVisitor, visitorKind } from '../customers/visitors.ts';
+import { refuse } from '../errors.ts';
+import { noteStartedChat } from '../growth/campaigns.ts';
+import { requireText } from '../preconditions.ts';
+import { command } from '../runtime/command.ts';
+import type { Context, View } from '../runtime/context.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 
 export interface StartedChat {
@@ -32,45 +46,84 @@ export interface CustomerDraft {
 }
 
 /** Opens a chat with its first message and routes it; agents are told which campaign it came from. Refuses forbidden when blocked, invalid_body, conflict for the messageId of another message, rate_limited for too many chats. */
-export const startChat = command('widget.startChat', (ctx, params: CustomerDraft & { campaignId?: string | undefined; network: string }): StartedChat => {
-  const visitor = callingVisitor(ctx);
-  requireText(params.body);
-  const sent = sentBefore(ctx, visitor, params.messageId, ({ channel }) => channel === 'chat');
-  if (sent !== undefined) return { conversation: customerConversation(requireOwnConversation(ctx, sent.conversationId).conversation), message: messageView(sent) };
-  const { siteId, id: visitorId, contactId } = visitor;
-  takeRoomForChat(ctx, { visitorId, network: params.network });
-  const added = addConversation(ctx, newConversation(ctx, { channel: 'chat', siteId, visitorId, contactId, departmentId: theWorkspace(ctx).settings.defaultDepartmentId }));
-  const conversation = params.campaignId === undefined ? added : noteCampaign(ctx, added, { campaignId: params.campaignId, visitorId: visitor.id });
-  const { message, conversation: begun } = appendMessage(ctx, conversation, customerMessage(ctx, visitor, params));
-  return { conversation: customerConversation(routeChat(ctx, begun)), message: messageView(message) };
-});
+export const startChat = command(
+  'widget.startChat',
+  (ctx, params: CustomerDraft & { campaignId?: string | undefined; network: string }): StartedChat => {
+    const visitor = callingVisitor(ctx);
+    requireText(params.body);
+    const sent = sentBefore(ctx, visitor, params.messageId, ({ channel }) => channel === 'chat');
+    if (sent !== undefined)
+      return {
+        conversation: customerConversation(requireOwnConversation(ctx, sent.conversationId).conversation),
+        message: messageView(sent),
+      };
+    const { siteId, id: visitorId, contactId } = visitor;
+    takeRoomForChat(ctx, { visitorId, network: params.network });
+    const added = addConversation(
+      ctx,
+      newConversation(ctx, {
+        channel: 'chat',
+        siteId,
+        visitorId,
+        contactId,
+        departmentId: theWorkspace(ctx).settings.defaultDepartmentId,
+      }),
+    );
+    const conversation =
+      params.campaignId === undefined
+        ? added
+        : noteCampaign(ctx, added, { campaignId: params.campaignId, visitorId: visitor.id });
+    const { message, conversation: begun } = appendMessage(ctx, conversation, customerMessage(ctx, visitor, params));
+    return { conversation: customerConversation(routeChat(ctx, begun)), message: messageView(message) };
+  },
+);
 
 /** The customer writes on. Reopens what was solved or closed. Refuses forbidden, not_found, invalid_body, conflict for the messageId of another message. */
-export const writeAsCustomer = command('widget.sendMessage', (ctx, params: CustomerDraft & { conversationId: string }): MessageView => {
-  const { visitor, conversation } = requireOwnConversation(ctx, params.conversationId);
-  requireText(params.body);
-  const sent = sentBefore(ctx, visitor, params.messageId, ({ id }) => id === conversation.id);
-  if (sent !== undefined) return messageView(sent);
-  const reopened = reopenForCustomer(ctx, conversation);
-  const { message } = appendMessage(ctx, reopened, customerMessage(ctx, visitor, params));
-  return messageView(message);
-});
+export const writeAsCustomer = command(
+  'widget.sendMessage',
+  (ctx, params: CustomerDraft & { conversationId: string }): MessageView => {
+    const { visitor, conversation } = requireOwnConversation(ctx, params.conversationId);
+    requireText(params.body);
+    const sent = sentBefore(ctx, visitor, params.messageId, ({ id }) => id === conversation.id);
+    if (sent !== undefined) return messageView(sent);
+    const reopened = reopenForCustomer(ctx, conversation);
+    const { message } = appendMessage(ctx, reopened, customerMessage(ctx, visitor, params));
+    return messageView(message);
+  },
+);
 
 /** 1 to 5; the last one counts. Refuses forbidden, not_found, semantic_error when the workspace asks for no ratings. */
-export const rateConversation = command('widget.rate', (ctx, params: { conversationId: string; rating: number; comment?: string | undefined }): { conversation: CustomerConversation } => {
-  const { conversation } = requireOwnConversation(ctx, params.conversationId);
-  if (!theWorkspace(ctx).settings.csatEnabled) refuse('semantic_error', { message: 'This workspace does not ask for ratings.' });
-  const rated = changeConversation(ctx, conversation, { rating: params.rating, ratingComment: params.comment ?? null, ratedAgentId: lastAgentIn(ctx.db, conversation.id) ?? conversation.assignedAgentId });
-  return { conversation: customerConversation(rated) };
-});
+export const rateConversation = command(
+  'widget.rate',
+  (
+    ctx,
+    params: { conversationId: string; rating: number; comment?: string | undefined },
+  ): { conversation: CustomerConversation } => {
+    const { conversation } = requireOwnConversation(ctx, params.conversationId);
+    if (!theWorkspace(ctx).settings.csatEnabled)
+      refuse('semantic_error', { message: 'This workspace does not ask for ratings.' });
+    const rated = changeConversation(ctx, conversation, {
+      rating: params.rating,
+      ratingComment: params.comment ?? null,
+      ratedAgentId: lastAgentIn(ctx.db, conversation.id) ?? conversation.assignedAgentId,
+    });
+    return { conversation: customerConversation(rated) };
+  },
+);
 
 /** The customer has seen what the agents wrote. Refuses forbidden, not_found. */
-export const readAsCustomer = command('widget.read', (ctx, params: { conversationId: string }): { conversation: CustomerConversation } => {
-  const { conversation } = requireOwnConversation(ctx, params.conversationId);
-  return { conversation: customerConversation(markReadBy(ctx, conversation, 'customer')) };
-});
+export const readAsCustomer = command(
+  'widget.read',
+  (ctx, params: { conversationId: string }): { conversation: CustomerConversation } => {
+    const { conversation } = requireOwnConversation(ctx, params.conversationId);
+    return { conversation: customerConversation(markReadBy(ctx, conversation, 'customer')) };
+  },
+);
 
-export function listOwnMessages(view: View, page: { conversationId: string; before: string | undefined; limit: number }): MessageList {
+export function listOwnMessages(
+  view: View,
+  page: { conversationId: string; before: string | undefined; limit: number },
+): MessageList {
   requireOwnConversation(view, page.conversationId);
   return readMessages(view, { ...page, withSystem: false });
 }
@@ -85,35 +138,60 @@ export function currentChat(view: View, visitorId: string): CustomerConversation
 
 /** The visitor's chats, the newest first. */
 export function listOwnChats(view: View, limit: number): readonly CustomerConversation[] {
-  return newestConversationsOfVisitor(view.db, { visitorId: callingVisitor(view).id, channel: 'chat', limit }).map(customerConversation);
+  return newestConversationsOfVisitor(view.db, { visitorId: callingVisitor(view).id, channel: 'chat', limit }).map(
+    customerConversation,
+  );
 }
 
 /**
  * Somebody else's conversation is not there; nor is a ticket, since a browser only claims its visitor's address while mail goes
  * to whoever has it.
  */
-export function requireOwnConversation(view: View, conversationId: string): { visitor: VisitorRecord; conversation: ConversationRecord } {
+export function requireOwnConversation(
+  view: View,
+  conversationId: string,
+): { visitor: VisitorRecord; conversation: ConversationRecord } {
   const visitor = callingVisitor(view);
   const conversation = view.state(conversationKind, conversationId);
-  if (conversation === undefined || conversation.visitorId !== visitor.id || conversation.channel === 'ticket') refuse('not_found');
+  if (conversation === undefined || conversation.visitorId !== visitor.id || conversation.channel === 'ticket')
+    refuse('not_found');
   return { visitor, conversation };
 }
 
 /** The message that this visitor sent with this id before, if it did, to where it is sent now: anywhere else it would be taken for said and never be there. Refuses conflict. */
-export function sentBefore(ctx: Context, visitor: VisitorRecord, messageId: string | undefined, isThere: (conversation: ConversationRecord) => boolean): MessageRecord | undefined {
+export function sentBefore(
+  ctx: Context,
+  visitor: VisitorRecord,
+  messageId: string | undefined,
+  isThere: (conversation: ConversationRecord) => boolean,
+): MessageRecord | undefined {
   const message = messageId === undefined ? undefined : findMessage(ctx.db, messageId);
   if (message === undefined) return undefined;
   const conversation = ctx.state(conversationKind, message.conversationId);
-  if (message.senderType !== 'visitor' || message.senderId !== visitor.id || conversation === undefined || !isThere(conversation)) refuse('conflict', { message: 'Another message has this messageId.' });
+  if (
+    message.senderType !== 'visitor' ||
+    message.senderId !== visitor.id ||
+    conversation === undefined ||
+    !isThere(conversation)
+  )
+    refuse('conflict', { message: 'Another message has this messageId.' });
   return message;
 }
 
 /** Refuses invalid_body for files that are not the visitor's own uploads. */
-export function customerMessage(ctx: Context, visitor: VisitorRecord, { messageId, body, attachments }: CustomerDraft): MessageDraft {
+export function customerMessage(
+  ctx: Context,
+  visitor: VisitorRecord,
+  { messageId, body, attachments }: CustomerDraft,
+): MessageDraft {
   return { id: messageId, senderType: 'visitor', senderId: visitor.id, body, attachments: filesOf(ctx, attachments) };
 }
 
-function noteCampaign(ctx: Context, conversation: ConversationRecord, from: { campaignId: string; visitorId: string }): ConversationRecord {
+function noteCampaign(
+  ctx: Context,
+  conversation: ConversationRecord,
+  from: { campaignId: string; visitorId: string },
+): ConversationRecord {
   const campaign = noteStartedChat(ctx, { ...from, conversationId: conversation.id });
   return appendServiceLine(ctx, conversation, `The customer came from the campaign ${campaign.name}.`);
 }

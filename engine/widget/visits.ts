@@ -1,17 +1,24 @@
 // What a customer's browser does before anybody writes: it opens a session, it goes from page to page. Every page may complete
 // goals and is answered with the campaigns that may be shown on it. Decisions 4.12.
 
+import { insertVisitor, setVisitorNetwork, type VisitorRecord } from '../../store/customers/visitors.ts';
 import { findVisitStart, putVisitStart } from '../../store/growth/campaigns.ts';
 import { findSiteByEmbedId } from '../../store/workspace/sites.ts';
-import { insertVisitor, setVisitorNetwork, type VisitorRecord } from '../../store/customers/visitors.ts';
-import { type CampaignOffer, campaignsFor } from '../growth/campaigns.ts';
+import { blockedFrom, takeRoomForVisitor } from '../customers/visitor-bounds.ts';
+import {
+  auditSharedBlock,
+  callingVisitor,
+  identifyHonestly,
+  newVisitor,
+  putVisitor,
+  visitorKind,
+} from '../customers/visitors.ts';
 import { refuse } from '../errors.ts';
 import { tell } from '../events.ts';
+import { type CampaignOffer, campaignsFor } from '../growth/campaigns.ts';
 import { completeGoals } from '../growth/goals.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
-import { blockedFrom, takeRoomForVisitor } from '../customers/visitor-bounds.ts';
-import { auditSharedBlock, callingVisitor, identifyHonestly, newVisitor, putVisitor, visitorKind } from '../customers/visitors.ts';
 
 /** Who does nothing for so long has gone; what it does next is a new visit, which is the session that a campaign's frequency means. */
 const visitGapMs = 30 * 60_000;
@@ -67,7 +74,11 @@ export const openSession = command('widget.openSession', (ctx, params: SessionPa
   if (blocked !== undefined) auditSharedBlock(ctx, visitor, blocked);
   noteVisit(ctx, visitor.id, returning?.lastSeenAt);
   // A blocked one stays who it was: it may not say otherwise here either.
-  const named = identifyHonestly(ctx, visitor, visitor.blockedAt === null ? { name: params.name, email: params.email } : {});
+  const named = identifyHonestly(
+    ctx,
+    visitor,
+    visitor.blockedAt === null ? { name: params.name, email: params.email } : {},
+  );
   tell(ctx, { type: 'visitor.online', audience: chatAudience, data: { visitor: named } });
   return loadPage(ctx, named, params.url);
 });
@@ -90,6 +101,9 @@ function loadPage(ctx: Context, visitor: VisitorRecord, url: string): LoadedPage
 }
 
 function noteVisit(ctx: Context, visitorId: string, lastSeenAt: string | undefined): void {
-  const isSame = lastSeenAt !== undefined && ctx.nowMs - Date.parse(lastSeenAt) < visitGapMs && findVisitStart(ctx.db, visitorId) !== undefined;
+  const isSame =
+    lastSeenAt !== undefined &&
+    ctx.nowMs - Date.parse(lastSeenAt) < visitGapMs &&
+    findVisitStart(ctx.db, visitorId) !== undefined;
   if (!isSame) putVisitStart(ctx.db, visitorId, ctx.at);
 }

@@ -1,10 +1,10 @@
 // Who may do what, decided on the state at the moment the command runs: roles, channels and departments. Specification 5.
 
-import type { AgentChannel, AgentRecord } from '../../store/workspace/agents.ts';
 import type { Channel, ConversationRecord, Reach } from '../../store/conversations/conversations.ts';
+import type { AgentChannel, AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse } from '../errors.ts';
-import { isActive, theRoster } from './roster.ts';
 import type { View } from '../runtime/context.ts';
+import { isActive, theRoster } from './roster.ts';
 
 const channelOf: Record<AgentChannel, Channel> = { chats: 'chat', tickets: 'ticket', calls: 'call' };
 const agentChannelOf: Record<Channel, AgentChannel> = { chat: 'chats', ticket: 'tickets', call: 'calls' };
@@ -39,7 +39,10 @@ export function worksIn(agent: AgentRecord, channel: Channel): boolean {
 }
 
 /** Only admins pass over departments; what nobody's department holds, and what is one's own, is open to all with the channel. */
-export function passesDepartment(agent: AgentRecord, conversation: Pick<ConversationRecord, 'departmentId' | 'assignedAgentId' | 'handshake'>): boolean {
+export function passesDepartment(
+  agent: AgentRecord,
+  conversation: Pick<ConversationRecord, 'departmentId' | 'assignedAgentId' | 'handshake'>,
+): boolean {
   return (
     agent.role === 'admin' ||
     conversation.departmentId === null ||
@@ -49,7 +52,10 @@ export function passesDepartment(agent: AgentRecord, conversation: Pick<Conversa
   );
 }
 
-export function reaches(agent: AgentRecord, conversation: Pick<ConversationRecord, 'channel' | 'departmentId' | 'assignedAgentId' | 'handshake'>): boolean {
+export function reaches(
+  agent: AgentRecord,
+  conversation: Pick<ConversationRecord, 'channel' | 'departmentId' | 'assignedAgentId' | 'handshake'>,
+): boolean {
   return worksIn(agent, conversation.channel) && passesDepartment(agent, conversation);
 }
 

@@ -1,10 +1,10 @@
 // The audit log: reading it, and telling of what was changed. Entries are written where things change, by Context.audit() or by
 // auditChange() where a request may leave everything as it was. Specification 4.11, 6.
 
-import { auditPage } from '../../store/runtime/audit.ts';
 import type { Cursor } from '../../store/cursor.ts';
-import { requireAdmin } from './access.ts';
+import { auditPage } from '../../store/runtime/audit.ts';
 import type { AuditDraft, Context, View } from '../runtime/context.ts';
+import { requireAdmin } from './access.ts';
 
 export interface AuditView {
   readonly id: string;
@@ -21,11 +21,19 @@ export interface AuditView {
 /** Newest first. Refuses admin_required. */
 export function listAudit(view: View, page: { cursor: Cursor | undefined; limit: number }): AuditView[] {
   requireAdmin(view);
-  return auditPage(view.db, page).map((row) => ({ ...row, before: parsed(row.before), after: parsed(row.after), context: parsed(row.context) }));
+  return auditPage(view.db, page).map((row) => ({
+    ...row,
+    before: parsed(row.before),
+    after: parsed(row.after),
+    context: parsed(row.context),
+  }));
 }
 
 /** What is as it was is not told. `before` and `after` are made alike. */
-export function auditChange(ctx: Context, draft: AuditDraft & { readonly before: object; readonly after: object }): void {
+export function auditChange(
+  ctx: Context,
+  draft: AuditDraft & { readonly before: object; readonly after: object },
+): void {
   if (JSON.stringify(draft.before) !== JSON.stringify(draft.after)) ctx.audit(draft);
 }
 

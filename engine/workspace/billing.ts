@@ -2,15 +2,22 @@
 // with a real one it is asked for at the edge and what the provider then says is taken here. Workspaces that a third party bills change
 // nothing here. Specification 3 (subscription), 4.14; decisions 4.14.
 
-import { type Addon, type BillingInterval, type BillingSource, insertBillingEvent, type SubscriptionRecord, type SubscriptionStatus } from '../../store/workspace/subscriptions.ts';
+import {
+  type Addon,
+  type BillingInterval,
+  type BillingSource,
+  insertBillingEvent,
+  type SubscriptionRecord,
+  type SubscriptionStatus,
+} from '../../store/workspace/subscriptions.ts';
 import type { ProvidedSubscription } from '../../workers/providers/billing.ts';
-import { requireAdmin } from './access.ts';
-import { type Entitlements, entitlementsOf, type PlanId, planIdOf, plans, seatsTaken } from './entitlements.ts';
 import { refuse } from '../errors.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { requireAdmin } from './access.ts';
+import { type Entitlements, entitlementsOf, type PlanId, planIdOf, plans, seatsTaken } from './entitlements.ts';
 import { daysLeftInTrial, isLocked, isLocking, setSubscription, theSubscription } from './subscription.ts';
 import { monthsAfter } from './time-zones.ts';
 import { putWorkspace, theWorkspace } from './workspace.ts';
@@ -83,12 +90,19 @@ export function readStanding(view: View): Standing {
  * The subscription, if its billing may be changed by the provider in use. Refuses admin_required, conflict for a workspace that somebody
  * else bills.
  */
-export function requireChangeable(view: Pick<View, 'state' | 'caller'>, provider: 'local' | 'stripe'): SubscriptionRecord | undefined {
+export function requireChangeable(
+  view: Pick<View, 'state' | 'caller'>,
+  provider: 'local' | 'stripe',
+): SubscriptionRecord | undefined {
   requireAdmin(view);
   const subscription = theSubscription(view);
-  if (subscription?.billingSource === 'marketplace') refuse('conflict', { message: 'This workspace is billed through a marketplace. Change its plan there.' });
+  if (subscription?.billingSource === 'marketplace')
+    refuse('conflict', { message: 'This workspace is billed through a marketplace. Change its plan there.' });
   // What Stripe goes on charging for must not be changed behind its back.
-  if (provider === 'local' && subscription?.providerSubscriptionId != null && !isLocking(subscription.status)) refuse('conflict', { message: 'This workspace is billed through Stripe, which this server is not set up for any more.' });
+  if (provider === 'local' && subscription?.providerSubscriptionId != null && !isLocking(subscription.status))
+    refuse('conflict', {
+      message: 'This workspace is billed through Stripe, which this server is not set up for any more.',
+    });
   return subscription;
 }
 
@@ -96,47 +110,64 @@ export function requireChangeable(view: Pick<View, 'state' | 'caller'>, provider
 export function requireSeatsFor(view: Pick<View, 'state'>, planId: PlanId): void {
   const { seats } = plans[planId];
   const taken = seatsTaken(view);
-  if (seats !== null && taken > seats) refuse('semantic_error', { message: `${taken} seats are taken, and the plan has ${seats}. Deactivate agents first.`, detail: { seats, taken } });
+  if (seats !== null && taken > seats)
+    refuse('semantic_error', {
+      message: `${taken} seats are taken, and the plan has ${seats}. Deactivate agents first.`,
+      detail: { seats, taken },
+    });
 }
 
 /** The local provider's checkout. Refuses admin_required, conflict, semantic_error. */
-export const changePlan = command('billing.changePlan', (ctx, params: { planId: PlanId; interval: BillingInterval; addons: readonly Addon[] | undefined }): SubscriptionView => {
-  const present = requireChangeable(ctx, 'local');
-  requireSeatsFor(ctx, params.planId);
-  const goesOn = present !== undefined && present.status === 'active' && present.billingInterval === params.interval;
-  const next: SubscriptionRecord = {
-    id: present?.id ?? ctx.ids.uuid(),
-    addons: params.addons ?? present?.addons ?? [],
-    status: 'active',
-    billingInterval: params.interval,
-    billingSource: 'local',
-    currentPeriodStart: goesOn ? present.currentPeriodStart : ctx.at,
-    currentPeriodEnd: goesOn ? present.currentPeriodEnd : isoTime(monthsAfter(ctx.nowMs, months[params.interval])),
-    periodAnchorAt: goesOn ? (present.periodAnchorAt ?? present.currentPeriodStart) : ctx.at,
-    cancelAtPeriodEnd: false,
-    trialEndsAt: null,
-    providerCustomerId: present?.providerCustomerId ?? null,
-    providerSubscriptionId: null,
-    createdAt: present?.createdAt ?? ctx.at,
-  };
-  return change(ctx, next, params.planId);
-});
+export const changePlan = command(
+  'billing.changePlan',
+  (
+    ctx,
+    params: { planId: PlanId; interval: BillingInterval; addons: readonly Addon[] | undefined },
+  ): SubscriptionView => {
+    const present = requireChangeable(ctx, 'local');
+    requireSeatsFor(ctx, params.planId);
+    const goesOn = present !== undefined && present.status === 'active' && present.billingInterval === params.interval;
+    const next: SubscriptionRecord = {
+      id: present?.id ?? ctx.ids.uuid(),
+      addons: params.addons ?? present?.addons ?? [],
+      status: 'active',
+      billingInterval: params.interval,
+      billingSource: 'local',
+      currentPeriodStart: goesOn ? present.currentPeriodStart : ctx.at,
+      currentPeriodEnd: goesOn ? present.currentPeriodEnd : isoTime(monthsAfter(ctx.nowMs, months[params.interval])),
+      periodAnchorAt: goesOn ? (present.periodAnchorAt ?? present.currentPeriodStart) : ctx.at,
+      cancelAtPeriodEnd: false,
+      trialEndsAt: null,
+      providerCustomerId: present?.providerCustomerId ?? null,
+      providerSubscriptionId: null,
+      createdAt: present?.createdAt ?? ctx.at,
+    };
+    return change(ctx, next, params.planId);
+  },
+);
 
 /** Where no provider has the subscription: its own, or a trial's. Refuses admin_required, conflict, semantic_error without a subscription. */
-export const setAddons = command('billing.setAddons', (ctx, params: { addons: readonly Addon[]; provider: 'local' | 'stripe' }): SubscriptionView => {
-  const present = requireLive(requireChangeable(ctx, params.provider));
-  return change(ctx, { ...present, addons: [...new Set(params.addons)] });
-});
+export const setAddons = command(
+  'billing.setAddons',
+  (ctx, params: { addons: readonly Addon[]; provider: 'local' | 'stripe' }): SubscriptionView => {
+    const present = requireLive(requireChangeable(ctx, params.provider));
+    return change(ctx, { ...present, addons: [...new Set(params.addons)] });
+  },
+);
 
 /** Where no provider has the subscription. Ends a trial now, all else with its period. Refuses admin_required, conflict, semantic_error. */
-export const cancelSubscription = command('billing.cancel', (ctx, params: { provider: 'local' | 'stripe' }): SubscriptionView => {
-  const present = requireLive(requireChangeable(ctx, params.provider));
-  return change(ctx, present.status === 'trialing' ? ended(ctx, present) : { ...present, cancelAtPeriodEnd: true });
-});
+export const cancelSubscription = command(
+  'billing.cancel',
+  (ctx, params: { provider: 'local' | 'stripe' }): SubscriptionView => {
+    const present = requireLive(requireChangeable(ctx, params.provider));
+    return change(ctx, present.status === 'trialing' ? ended(ctx, present) : { ...present, cancelAtPeriodEnd: true });
+  },
+);
 
 /** Refuses semantic_error when there is none that is live. */
 export function requireLive(subscription: SubscriptionRecord | undefined): SubscriptionRecord {
-  if (subscription === undefined || subscription.status === 'canceled') refuse('semantic_error', { message: 'There is no subscription. Choose a plan first.' });
+  if (subscription === undefined || subscription.status === 'canceled')
+    refuse('semantic_error', { message: 'There is no subscription. Choose a plan first.' });
   return subscription;
 }
 
@@ -150,19 +181,40 @@ export const keepCustomer = command('billing.keepCustomer', (ctx, params: { prov
  * Takes what the provider says, which is the truth for what it bills; each event once. What it says of a subscription that is over, or
  * never began, changes nothing while another one stands. Returns the subscription as it is then.
  */
-export const takeProvided = command('billing.takeProvided', (ctx, params: { provided: ProvidedSubscription; eventId: string | undefined }): SubscriptionView | null => {
-  const { provided, eventId } = params;
-  const present = theSubscription(ctx);
-  const isNews = eventId === undefined || insertBillingEvent(ctx.db, { id: eventId, createdAt: ctx.at });
-  const isOurs = present?.providerSubscriptionId === provided.providerSubscriptionId;
-  if (!isNews || present?.billingSource === 'marketplace' || (!isOurs && isLocking(provided.status))) return present === undefined ? null : subscriptionView(ctx, present);
-  const { planId, ...rest } = provided;
-  const next: SubscriptionRecord = { id: present?.id ?? ctx.ids.uuid(), createdAt: present?.createdAt ?? ctx.at, ...rest, periodAnchorAt: null, billingSource: 'stripe' };
-  if (present?.trialEndsAt != null && next.status === 'trialing' && next.trialEndsAt !== null && next.trialEndsAt > present.trialEndsAt) {
-    ctx.audit({ action: 'subscription.trial_extended', targetKind: 'subscription', targetId: next.id, before: { trialEndsAt: present.trialEndsAt }, after: { trialEndsAt: next.trialEndsAt } });
-  }
-  return change(ctx, next, planId);
-});
+export const takeProvided = command(
+  'billing.takeProvided',
+  (ctx, params: { provided: ProvidedSubscription; eventId: string | undefined }): SubscriptionView | null => {
+    const { provided, eventId } = params;
+    const present = theSubscription(ctx);
+    const isNews = eventId === undefined || insertBillingEvent(ctx.db, { id: eventId, createdAt: ctx.at });
+    const isOurs = present?.providerSubscriptionId === provided.providerSubscriptionId;
+    if (!isNews || present?.billingSource === 'marketplace' || (!isOurs && isLocking(provided.status)))
+      return present === undefined ? null : subscriptionView(ctx, present);
+    const { planId, ...rest } = provided;
+    const next: SubscriptionRecord = {
+      id: present?.id ?? ctx.ids.uuid(),
+      createdAt: present?.createdAt ?? ctx.at,
+      ...rest,
+      periodAnchorAt: null,
+      billingSource: 'stripe',
+    };
+    if (
+      present?.trialEndsAt != null &&
+      next.status === 'trialing' &&
+      next.trialEndsAt !== null &&
+      next.trialEndsAt > present.trialEndsAt
+    ) {
+      ctx.audit({
+        action: 'subscription.trial_extended',
+        targetKind: 'subscription',
+        targetId: next.id,
+        before: { trialEndsAt: present.trialEndsAt },
+        after: { trialEndsAt: next.trialEndsAt },
+      });
+    }
+    return change(ctx, next, planId);
+  },
+);
 
 /** The end of a trial that became nothing, and of a period of the local provider: the next one begins, or it was cancelled. */
 export const endPeriod = command('billing.endPeriod', (ctx, _: DeadlineParams): void => {
@@ -170,14 +222,21 @@ export const endPeriod = command('billing.endPeriod', (ctx, _: DeadlineParams): 
   if (present === undefined || present.providerSubscriptionId !== null || isLocking(present.status)) return;
   if (present.currentPeriodEnd > ctx.at) put(ctx, present);
   else if (present.status === 'trialing' || present.cancelAtPeriodEnd) change(ctx, ended(ctx, present));
-  else put(ctx, { ...present, currentPeriodStart: present.currentPeriodEnd, currentPeriodEnd: periodEndAfter(present) });
+  else
+    put(ctx, { ...present, currentPeriodStart: present.currentPeriodEnd, currentPeriodEnd: periodEndAfter(present) });
 });
 
 /** Counted from the anchor, so that what began on a 31st ends on one again after a shorter month. */
-function periodEndAfter({ periodAnchorAt, currentPeriodStart, currentPeriodEnd, billingInterval }: SubscriptionRecord): string {
+function periodEndAfter({
+  periodAnchorAt,
+  currentPeriodStart,
+  currentPeriodEnd,
+  billingInterval,
+}: SubscriptionRecord): string {
   const anchorMs = Date.parse(periodAnchorAt ?? currentPeriodStart);
   let endMs = anchorMs;
-  for (let periods = 1; endMs <= Date.parse(currentPeriodEnd); periods += 1) endMs = monthsAfter(anchorMs, periods * months[billingInterval]);
+  for (let periods = 1; endMs <= Date.parse(currentPeriodEnd); periods += 1)
+    endMs = monthsAfter(anchorMs, periods * months[billingInterval]);
   return isoTime(endMs);
 }
 
@@ -194,18 +253,49 @@ function change(ctx: Context, next: SubscriptionRecord, planId: PlanId = planIdO
   if (planId !== theWorkspace(ctx).plan) putWorkspace(ctx, { ...theWorkspace(ctx), plan: planId });
   put(ctx, next);
   const after = subscriptionView(ctx, next);
-  if (JSON.stringify(before) !== JSON.stringify(after)) ctx.audit({ action: 'subscription.changed', targetKind: 'subscription', targetId: next.id, ...(before && { before }), after });
+  if (JSON.stringify(before) !== JSON.stringify(after))
+    ctx.audit({
+      action: 'subscription.changed',
+      targetKind: 'subscription',
+      targetId: next.id,
+      ...(before && { before }),
+      after,
+    });
   return after;
 }
 
 function put(ctx: Context, subscription: SubscriptionRecord): void {
   setSubscription(ctx, subscription);
-  const isWatched = subscription.providerSubscriptionId === null && subscription.billingSource !== 'marketplace' && !isLocking(subscription.status);
+  const isWatched =
+    subscription.providerSubscriptionId === null &&
+    subscription.billingSource !== 'marketplace' &&
+    !isLocking(subscription.status);
   if (isWatched) ctx.setDeadline(periodDeadline, ctx.workspaceId, Date.parse(subscription.currentPeriodEnd));
   else ctx.clearDeadline(periodDeadline, ctx.workspaceId);
 }
 
 function subscriptionView(view: Pick<View, 'state'>, subscription: SubscriptionRecord): SubscriptionView {
-  const { id, addons, status, billingInterval, billingSource, currentPeriodStart, currentPeriodEnd, cancelAtPeriodEnd, createdAt } = subscription;
-  return { id, plan: planIdOf(view), addons, status, billingInterval, billingSource, currentPeriodStart, currentPeriodEnd, cancelAtPeriodEnd, createdAt };
+  const {
+    id,
+    addons,
+    status,
+    billingInterval,
+    billingSource,
+    currentPeriodStart,
+    currentPeriodEnd,
+    cancelAtPeriodEnd,
+    createdAt,
+  } = subscription;
+  return {
+    id,
+    plan: planIdOf(view),
+    addons,
+    status,
+    billingInterval,
+    billingSource,
+    currentPeriodStart,
+    currentPeriodEnd,
+    cancelAtPeriodEnd,
+    createdAt,
+  };
 }

@@ -2,8 +2,8 @@
 // its subscription ended or unpaid) has nothing of it. Decisions 4.10, 4.14.
 
 import type { Addon } from '../../store/workspace/subscriptions.ts';
-import type { Context, View } from '../runtime/context.ts';
 import { refuse } from '../errors.ts';
+import type { Context, View } from '../runtime/context.ts';
 import { theRoster } from './roster.ts';
 import { isLocked, theSubscription } from './subscription.ts';
 import { theWorkspace } from './workspace.ts';
@@ -44,7 +44,9 @@ export function planOf(view: Pick<View, 'state'>): Plan {
   // Nothing that is kept is lost by a payment that is late.
   if (isLocked(view)) return { seats: 0, features: [], keepsAudit: plan.keepsAudit };
   const addons = theSubscription(view)?.addons ?? [];
-  return addons.length === 0 ? plan : { ...plan, features: [...plan.features, ...addons.flatMap((addon) => addonFeatures[addon])] };
+  return addons.length === 0
+    ? plan
+    : { ...plan, features: [...plan.features, ...addons.flatMap((addon) => addonFeatures[addon])] };
 }
 
 export function hasFeature(view: Pick<View, 'state'>, feature: Feature): boolean {
@@ -52,7 +54,11 @@ export function hasFeature(view: Pick<View, 'state'>, feature: Feature): boolean
 }
 
 /** Refuses feature_locked, or as the area words it (specification 7). */
-export function requireFeature(view: Pick<View, 'state'>, feature: Feature, slug: 'feature_locked' | 'plan_limit' = 'feature_locked'): void {
+export function requireFeature(
+  view: Pick<View, 'state'>,
+  feature: Feature,
+  slug: 'feature_locked' | 'plan_limit' = 'feature_locked',
+): void {
   if (!hasFeature(view, feature)) refuse(slug, { detail: { feature } });
 }
 

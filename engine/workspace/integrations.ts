@@ -2,9 +2,9 @@
 // sealed and leave sealed; only the edge opens them. Decisions 4.10.
 
 import { findSealedSecret, putSealedSecret, type SecretName } from '../../store/workspace/sealed-secrets.ts';
-import { requireAdmin } from './access.ts';
 import { command } from '../runtime/command.ts';
 import type { View } from '../runtime/context.ts';
+import { requireAdmin } from './access.ts';
 
 export type SealedSecrets = Readonly<Record<SecretName, string>>;
 const names = ['inbound-email', 'carrier'] as const satisfies readonly SecretName[];
@@ -20,12 +20,22 @@ export function sealedSecrets(view: Pick<View, 'db'>): SealedSecrets | undefined
  * Takes of the fresh ones what the workspace has not yet, and the one that is to be changed, whose former value signs nothing from
  * then on. Refuses admin_required.
  */
-export const takeSecrets = command('integrations.takeSecrets', (ctx, params: { fresh: SealedSecrets; rotate?: SecretName }): SealedSecrets => {
-  requireAdmin(ctx);
-  const { fresh, rotate } = params;
-  for (const name of names) {
-    if (name === rotate || findSealedSecret(ctx.db, name) === undefined) putSealedSecret(ctx.db, { name, sealed: fresh[name], createdAt: ctx.at });
-  }
-  if (rotate !== undefined) ctx.audit({ action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, context: { rotatedSecret: rotate } });
-  return sealedSecrets(ctx) ?? fresh;
-});
+export const takeSecrets = command(
+  'integrations.takeSecrets',
+  (ctx, params: { fresh: SealedSecrets; rotate?: SecretName }): SealedSecrets => {
+    requireAdmin(ctx);
+    const { fresh, rotate } = params;
+    for (const name of names) {
+      if (name === rotate || findSealedSecret(ctx.db, name) === undefined)
+        putSealedSecret(ctx.db, { name, sealed: fresh[name], createdAt: ctx.at });
+    }
+    if (rotate !== undefined)
+      ctx.audit({
+        action: 'workspace.updated',
+        targetKind: 'workspace',
+        targetId: ctx.workspaceId,
+        context: { rotatedSecret: rotate },
+      });
+    return sealedSecrets(ctx) ?? fresh;
+  },
+);

@@ -1,23 +1,32 @@
 // What a workspace forgets by itself, a little at a time, once a day: old events, settled outside work, old audit entries.
 // Specification 8, decisions 6.
 
-import { deleteAccountNoticesBefore } from '../../store/workspace/account-notices.ts';
-import { deleteExpiredAgentSessions } from '../../store/workspace/agent-sessions.ts';
+import { deleteExpiredOAuth } from '../../store/platform/oauth-grants.ts';
+import { deleteSettledDeliveries } from '../../store/platform/webhook-deliveries.ts';
 import { expireAudit } from '../../store/runtime/audit.ts';
 import { deleteEventsBefore } from '../../store/runtime/events.ts';
+import { deleteSettledOutbox } from '../../store/runtime/outbox.ts';
+import { deleteVerificationsBefore } from '../../store/verification/verifications.ts';
+import { deleteAccountNoticesBefore } from '../../store/workspace/account-notices.ts';
+import { deleteExpiredAgentSessions } from '../../store/workspace/agent-sessions.ts';
 import { deleteKnownOriginsBefore } from '../../store/workspace/known-origins.ts';
 import { deleteOneTimeTokensBefore } from '../../store/workspace/one-time-tokens.ts';
 import { deleteBillingEventsBefore } from '../../store/workspace/subscriptions.ts';
-import { deleteSettledOutbox } from '../../store/runtime/outbox.ts';
-import { deleteSettledDeliveries } from '../../store/platform/webhook-deliveries.ts';
-import { deleteExpiredOAuth } from '../../store/platform/oauth-grants.ts';
 import { deleteTalliesBefore } from '../../store/workspace/tallies.ts';
-import { deleteVerificationsBefore } from '../../store/verification/verifications.ts';
-import { planOf } from './entitlements.ts';
-import { accountNoticesKeptMs, auditKeptMs, auditTombstoneMs, billingEventsKeptMs, eventsKeptMs, knownBrowserMs, outboxKeptMs, verificationsKeptMs } from '../limits.ts';
+import {
+  accountNoticesKeptMs,
+  auditKeptMs,
+  auditTombstoneMs,
+  billingEventsKeptMs,
+  eventsKeptMs,
+  knownBrowserMs,
+  outboxKeptMs,
+  verificationsKeptMs,
+} from '../limits.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { planOf } from './entitlements.ts';
 
 export const maintenanceDeadline = 'workspace.maintain';
 
@@ -32,7 +41,13 @@ export const maintain = command('workspace.maintain', (ctx, params: DeadlinePara
   const events = deleteEventsBefore(ctx.db, before(eventsKeptMs), pageSize);
   const outbox = deleteSettledOutbox(ctx.db, before(outboxKeptMs), pageSize);
   const deliveries = deleteSettledDeliveries(ctx.db, before(outboxKeptMs), pageSize);
-  const audit = planOf(ctx).keepsAudit ? 0 : expireAudit(ctx.db, { now: ctx.at, olderThan: before(auditKeptMs), hiddenBefore: before(auditTombstoneMs) }, pageSize);
+  const audit = planOf(ctx).keepsAudit
+    ? 0
+    : expireAudit(
+        ctx.db,
+        { now: ctx.at, olderThan: before(auditKeptMs), hiddenBefore: before(auditTombstoneMs) },
+        pageSize,
+      );
   deleteBillingEventsBefore(ctx.db, before(billingEventsKeptMs));
   deleteOneTimeTokensBefore(ctx.db, before(auditKeptMs));
   const verifications = deleteVerificationsBefore(ctx.db, before(verificationsKeptMs), pageSize);
@@ -41,6 +56,8 @@ export const maintain = command('workspace.maintain', (ctx, params: DeadlinePara
   const sessions = deleteExpiredAgentSessions(ctx.db, before(maintenanceMs), pageSize);
   const origins = deleteKnownOriginsBefore(ctx.db, before(knownBrowserMs), pageSize);
   deleteAccountNoticesBefore(ctx.db, before(accountNoticesKeptMs));
-  const isMore = [events, outbox, deliveries, audit, verifications, tokens, tallies, sessions, origins].includes(pageSize);
+  const isMore = [events, outbox, deliveries, audit, verifications, tokens, tallies, sessions, origins].includes(
+    pageSize,
+  );
   ctx.setDeadline(maintenanceDeadline, params.subjectId, ctx.nowMs + (isMore ? nextPageMs : maintenanceMs));
 });

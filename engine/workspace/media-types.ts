@@ -21,112 +21,130 @@ interface MediaType {
   readonly evidence: Evidence;
 }
 
-const mediaTypes: ReadonlyMap<string, MediaType> = new Map(Object.entries({
-  'image/png': { extensions: ['png'], evidence: 'exact' },
-  'image/jpeg': { extensions: ['jpg', 'jpeg'], evidence: 'exact' },
-  'image/gif': { extensions: ['gif'], evidence: 'exact' },
-  'image/webp': { extensions: ['webp'], evidence: 'exact' },
-  'image/avif': { extensions: ['avif'], evidence: 'exact' },
-  'image/heic': { extensions: ['heic', 'heif'], evidence: 'exact' },
-  'image/bmp': { extensions: ['bmp'], evidence: 'exact' },
-  'image/tiff': { extensions: ['tif', 'tiff'], evidence: 'exact' },
-  'application/pdf': { extensions: ['pdf'], evidence: 'exact' },
-  'text/plain': { extensions: ['txt', 'log'], evidence: 'text' },
-  'text/csv': { extensions: ['csv'], evidence: 'text' },
-  'text/markdown': { extensions: ['md'], evidence: 'text' },
-  'text/tab-separated-values': { extensions: ['tsv'], evidence: 'text' },
-  'text/calendar': { extensions: ['ics'], evidence: 'text' },
-  'text/vcard': { extensions: ['vcf'], evidence: 'text' },
-  'application/json': { extensions: ['json'], evidence: 'text' },
-  'message/rfc822': { extensions: ['eml'], evidence: 'text' },
-  'application/vnd.ms-outlook': { extensions: ['msg'], evidence: 'office' },
-  'application/rtf': { extensions: ['rtf'], evidence: 'office' },
-  'application/msword': { extensions: ['doc'], evidence: 'office' },
-  'application/vnd.ms-excel': { extensions: ['xls'], evidence: 'office' },
-  'application/vnd.ms-powerpoint': { extensions: ['ppt'], evidence: 'office' },
-  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': { extensions: ['docx'], evidence: 'office' },
-  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': { extensions: ['xlsx'], evidence: 'office' },
-  'application/vnd.openxmlformats-officedocument.presentationml.presentation': { extensions: ['pptx'], evidence: 'office' },
-  'application/vnd.oasis.opendocument.text': { extensions: ['odt'], evidence: 'office' },
-  'application/vnd.oasis.opendocument.spreadsheet': { extensions: ['ods'], evidence: 'office' },
-  'application/vnd.oasis.opendocument.presentation': { extensions: ['odp'], evidence: 'office' },
-  'application/vnd.openxmlformats-officedocument.presentationml.slideshow': { extensions: ['ppsx'], evidence: 'office' },
-  'application/vnd.oasis.opendocument.graphics': { extensions: ['odg'], evidence: 'office' },
-  'application/vnd.apple.pages': { extensions: ['pages'], evidence: 'office' },
-  'application/vnd.apple.numbers': { extensions: ['numbers'], evidence: 'office' },
-  'application/vnd.apple.keynote': { extensions: ['key'], evidence: 'office' },
-  'application/epub+zip': { extensions: ['epub'], evidence: 'archive' },
-  'application/zip': { extensions: ['zip'], evidence: 'archive' },
-  'application/x-7z-compressed': { extensions: ['7z'], evidence: 'exact' },
-  'application/vnd.rar': { extensions: ['rar'], evidence: 'exact' },
-  'application/gzip': { extensions: ['gz', 'tgz'], evidence: 'exact' },
-  'application/x-tar': { extensions: ['tar'], evidence: 'exact' },
-  'audio/mpeg': { extensions: ['mp3'], evidence: 'media' },
-  'audio/mp4': { extensions: ['m4a'], evidence: 'media' },
-  'audio/aac': { extensions: ['aac'], evidence: 'media' },
-  'audio/ogg': { extensions: ['ogg', 'oga', 'opus'], evidence: 'media' },
-  'audio/wav': { extensions: ['wav'], evidence: 'media' },
-  'audio/webm': { extensions: ['weba'], evidence: 'media' },
-  'audio/flac': { extensions: ['flac'], evidence: 'media' },
-  'video/mp4': { extensions: ['mp4', 'm4v'], evidence: 'media' },
-  'video/webm': { extensions: ['webm'], evidence: 'media' },
-  'video/quicktime': { extensions: ['mov'], evidence: 'media' },
-  'video/ogg': { extensions: ['ogv'], evidence: 'media' },
-  'video/mpeg': { extensions: ['mpeg', 'mpg'], evidence: 'media' },
-  'video/3gpp': { extensions: ['3gp', '3g2'], evidence: 'media' },
-  'video/x-msvideo': { extensions: ['avi'], evidence: 'media' },
-  'video/x-matroska': { extensions: ['mkv'], evidence: 'media' },
-  'video/x-ms-wmv': { extensions: ['wmv'], evidence: 'media' },
-  'audio/amr': { extensions: ['amr'], evidence: 'media' },
-  'audio/aiff': { extensions: ['aiff', 'aif'], evidence: 'media' },
-} satisfies Record<string, MediaType>));
+const mediaTypes: ReadonlyMap<string, MediaType> = new Map(
+  Object.entries({
+    'image/png': { extensions: ['png'], evidence: 'exact' },
+    'image/jpeg': { extensions: ['jpg', 'jpeg'], evidence: 'exact' },
+    'image/gif': { extensions: ['gif'], evidence: 'exact' },
+    'image/webp': { extensions: ['webp'], evidence: 'exact' },
+    'image/avif': { extensions: ['avif'], evidence: 'exact' },
+    'image/heic': { extensions: ['heic', 'heif'], evidence: 'exact' },
+    'image/bmp': { extensions: ['bmp'], evidence: 'exact' },
+    'image/tiff': { extensions: ['tif', 'tiff'], evidence: 'exact' },
+    'application/pdf': { extensions: ['pdf'], evidence: 'exact' },
+    'text/plain': { extensions: ['txt', 'log'], evidence: 'text' },
+    'text/csv': { extensions: ['csv'], evidence: 'text' },
+    'text/markdown': { extensions: ['md'], evidence: 'text' },
+    'text/tab-separated-values': { extensions: ['tsv'], evidence: 'text' },
+    'text/calendar': { extensions: ['ics'], evidence: 'text' },
+    'text/vcard': { extensions: ['vcf'], evidence: 'text' },
+    'application/json': { extensions: ['json'], evidence: 'text' },
+    'message/rfc822': { extensions: ['eml'], evidence: 'text' },
+    'application/vnd.ms-outlook': { extensions: ['msg'], evidence: 'office' },
+    'application/rtf': { extensions: ['rtf'], evidence: 'office' },
+    'application/msword': { extensions: ['doc'], evidence: 'office' },
+    'application/vnd.ms-excel': { extensions: ['xls'], evidence: 'office' },
+    'application/vnd.ms-powerpoint': { extensions: ['ppt'], evidence: 'office' },
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document': {
+      extensions: ['docx'],
+      evidence: 'office',
+    },
+    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': { extensions: ['xlsx'], evidence: 'office' },
+    'application/vnd.openxmlformats-officedocument.presentationml.presentation': {
+      extensions: ['pptx'],
+      evidence: 'office',
+    },
+    'application/vnd.oasis.opendocument.text': { extensions: ['odt'], evidence: 'office' },
+    'application/vnd.oasis.opendocument.spreadsheet': { extensions: ['ods'], evidence: 'office' },
+    'application/vnd.oasis.opendocument.presentation': { extensions: ['odp'], evidence: 'office' },
+    'application/vnd.openxmlformats-officedocument.presentationml.slideshow': {
+      extensions: ['ppsx'],
+      evidence: 'office',
+    },
+    'application/vnd.oasis.opendocument.graphics': { extensions: ['odg'], evidence: 'office' },
+    'application/vnd.apple.pages': { extensions: ['pages'], evidence: 'office' },
+    'application/vnd.apple.numbers': { extensions: ['numbers'], evidence: 'office' },
+    'application/vnd.apple.keynote': { extensions: ['key'], evidence: 'office' },
+    'application/epub+zip': { extensions: ['epub'], evidence: 'archive' },
+    'application/zip': { extensions: ['zip'], evidence: 'archive' },
+    'application/x-7z-compressed': { extensions: ['7z'], evidence: 'exact' },
+    'application/vnd.rar': { extensions: ['rar'], evidence: 'exact' },
+    'application/gzip': { extensions: ['gz', 'tgz'], evidence: 'exact' },
+    'application/x-tar': { extensions: ['tar'], evidence: 'exact' },
+    'audio/mpeg': { extensions: ['mp3'], evidence: 'media' },
+    'audio/mp4': { extensions: ['m4a'], evidence: 'media' },
+    'audio/aac': { extensions: ['aac'], evidence: 'media' },
+    'audio/ogg': { extensions: ['ogg', 'oga', 'opus'], evidence: 'media' },
+    'audio/wav': { extensions: ['wav'], evidence: 'media' },
+    'audio/webm': { extensions: ['weba'], evidence: 'media' },
+    'audio/flac': { extensions: ['flac'], evidence: 'media' },
+    'video/mp4': { extensions: ['mp4', 'm4v'], evidence: 'media' },
+    'video/webm': { extensions: ['webm'], evidence: 'media' },
+    'video/quicktime': { extensions: ['mov'], evidence: 'media' },
+    'video/ogg': { extensions: ['ogv'], evidence: 'media' },
+    'video/mpeg': { extensions: ['mpeg', 'mpg'], evidence: 'media' },
+    'video/3gpp': { extensions: ['3gp', '3g2'], evidence: 'media' },
+    'video/x-msvideo': { extensions: ['avi'], evidence: 'media' },
+    'video/x-matroska': { extensions: ['mkv'], evidence: 'media' },
+    'video/x-ms-wmv': { extensions: ['wmv'], evidence: 'media' },
+    'audio/amr': { extensions: ['amr'], evidence: 'media' },
+    'audio/aiff': { extensions: ['aiff', 'aif'], evidence: 'media' },
+  } satisfies Record<string, MediaType>),
+);
 
 /** Other names of the same types. */
-const aliases: ReadonlyMap<string, string> = new Map(Object.entries({
-  'image/jpg': 'image/jpeg',
-  'image/pjpeg': 'image/jpeg',
-  'image/apng': 'image/png',
-  'image/heif': 'image/heic',
-  'image/heic-sequence': 'image/heic',
-  'image/heif-sequence': 'image/heic',
-  'application/x-zip-compressed': 'application/zip',
-  'application/x-zip': 'application/zip',
-  'application/x-rar-compressed': 'application/vnd.rar',
-  'application/x-rar': 'application/vnd.rar',
-  'application/x-gzip': 'application/gzip',
-  'text/x-vcard': 'text/vcard',
-  'text/x-markdown': 'text/markdown',
-  'audio/opus': 'audio/ogg',
-  'audio/x-aiff': 'audio/aiff',
-  'audio/3gpp': 'video/3gpp',
-  'video/3gpp2': 'video/3gpp',
-  'video/avi': 'video/x-msvideo',
-  'video/vnd.avi': 'video/x-msvideo',
-  'video/matroska': 'video/x-matroska',
-  'video/x-m4v': 'video/mp4',
-  'audio/mp3': 'audio/mpeg',
-  'audio/x-m4a': 'audio/mp4',
-  'audio/x-wav': 'audio/wav',
-  'audio/wave': 'audio/wav',
-  'audio/vnd.wave': 'audio/wav',
-  'audio/x-flac': 'audio/flac',
-  'text/rtf': 'application/rtf',
-  'image/x-ms-bmp': 'image/bmp',
-}));
+const aliases: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'image/jpg': 'image/jpeg',
+    'image/pjpeg': 'image/jpeg',
+    'image/apng': 'image/png',
+    'image/heif': 'image/heic',
+    'image/heic-sequence': 'image/heic',
+    'image/heif-sequence': 'image/heic',
+    'application/x-zip-compressed': 'application/zip',
+    'application/x-zip': 'application/zip',
+    'application/x-rar-compressed': 'application/vnd.rar',
+    'application/x-rar': 'application/vnd.rar',
+    'application/x-gzip': 'application/gzip',
+    'text/x-vcard': 'text/vcard',
+    'text/x-markdown': 'text/markdown',
+    'audio/opus': 'audio/ogg',
+    'audio/x-aiff': 'audio/aiff',
+    'audio/3gpp': 'video/3gpp',
+    'video/3gpp2': 'video/3gpp',
+    'video/avi': 'video/x-msvideo',
+    'video/vnd.avi': 'video/x-msvideo',
+    'video/matroska': 'video/x-matroska',
+    'video/x-m4v': 'video/mp4',
+    'audio/mp3': 'audio/mpeg',
+    'audio/x-m4a': 'audio/mp4',
+    'audio/x-wav': 'audio/wav',
+    'audio/wave': 'audio/wav',
+    'audio/vnd.wave': 'audio/wav',
+    'audio/x-flac': 'audio/flac',
+    'text/rtf': 'application/rtf',
+    'image/x-ms-bmp': 'image/bmp',
+  }),
+);
 
 const families: Readonly<Record<Evidence, RegExp>> = {
   exact: /^$/,
-  office: /^application\/(?:zip|x-cfb|rtf|vnd\.ms-outlook|vnd\.openxmlformats-officedocument\..+|vnd\.oasis\.opendocument\..+|vnd\.apple\.(?:pages|numbers|keynote))$|^text\/rtf$/,
+  office:
+    /^application\/(?:zip|x-cfb|rtf|vnd\.ms-outlook|vnd\.openxmlformats-officedocument\..+|vnd\.oasis\.opendocument\..+|vnd\.apple\.(?:pages|numbers|keynote))$|^text\/rtf$/,
   media: /^(?:audio|video)\/|^application\/(?:ogg|vnd\.ms-asf)$/,
   // Documents are archives, too; programs that are (JAR, APK) are recognised as what they are.
-  archive: /^application\/(?:zip|epub\+zip|vnd\.openxmlformats-officedocument\..+|vnd\.oasis\.opendocument\..+|vnd\.apple\.(?:pages|numbers|keynote))$/,
+  archive:
+    /^application\/(?:zip|epub\+zip|vnd\.openxmlformats-officedocument\..+|vnd\.oasis\.opendocument\..+|vnd\.apple\.(?:pages|numbers|keynote))$/,
   text: /^text\/|^application\/json$/,
 };
 
-const typeOfExtension = new Map([...mediaTypes].flatMap(([type, { extensions }]) => extensions.map((extension) => [extension, type] as const)));
+const typeOfExtension = new Map(
+  [...mediaTypes].flatMap(([type, { extensions }]) => extensions.map((extension) => [extension, type] as const)),
+);
 
 /** What a computer runs, by the end of its name, whatever type is declared for it. */
-const programs = /\.(?:ade|apk|app|appimage|appx|bat|chm|cmd|com|command|cpl|crx|deb|desktop|dll|dmg|elf|exe|gadget|hta|img|inf|iso|jar|jnlp|js|jse|lnk|mde|msc|msi|msix|msp|mst|php|pif|pkg|ps1|py|reg|rpm|run|scf|scr|sh|sys|url|vbe?|vbs|vhdx?|wasm|webloc|ws[cfh]?|xll|xpi)$/i;
+const programs =
+  /\.(?:ade|apk|app|appimage|appx|bat|chm|cmd|com|command|cpl|crx|deb|desktop|dll|dmg|elf|exe|gadget|hta|img|inf|iso|jar|jnlp|js|jse|lnk|mde|msc|msi|msix|msp|mst|php|pif|pkg|ps1|py|reg|rpm|run|scf|scr|sh|sys|url|vbe?|vbs|vhdx?|wasm|webloc|ws[cfh]?|xll|xpi)$/i;
 /** What a browser runs, or whatever it may be: not taken, and harmless where it lies. */
 const others = /\.(?:bin|html?|mjs|svgz?|xhtml|xml)$/i;
 
@@ -190,7 +208,10 @@ export function properFilename(filename: string, type: string): string {
   const extensions = mediaTypes.get(type)?.extensions;
   const extension = extensionOf(last);
   const isProper = extensions === undefined || extensions.includes(extension);
-  const stem = firstChars(extension === '' || !isProper ? last : last.slice(0, -extension.length - 1), longestStem).replace(/[. -]+$/, '');
+  const stem = firstChars(
+    extension === '' || !isProper ? last : last.slice(0, -extension.length - 1),
+    longestStem,
+  ).replace(/[. -]+$/, '');
   const ending = isProper ? extension : (extensions[0] ?? '');
   const name = `${stem === '' ? 'file' : stem}${ending === '' ? '' : `.${ending}`}`;
   return unrunnable(name);
@@ -206,7 +227,12 @@ export function safeFilename(filename: string, type: string): string {
 }
 
 function plainOf(text: string, longest: number): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, longest).replace(/^[.-]+|[.-]+$/g, '');
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .slice(0, longest)
+    .replace(/^[.-]+|[.-]+$/g, '');
 }
 
 function extensionOf(name: string): string {

@@ -1,14 +1,22 @@
 // When the workspace is open: weekly hours and holidays in its time zone, and when that changes next. Decisions 4.10.
 
-import { allBusinessHours, type BusinessHoursRecord, deleteBusinessHours, insertBusinessHours, type OpeningHours, updateBusinessHours, type WeeklyHours } from '../../store/workspace/business-hours.ts';
+import {
+  allBusinessHours,
+  type BusinessHoursRecord,
+  deleteBusinessHours,
+  insertBusinessHours,
+  type OpeningHours,
+  updateBusinessHours,
+  type WeeklyHours,
+} from '../../store/workspace/business-hours.ts';
 import { findSite, type SiteRecord, sitesWithHours } from '../../store/workspace/sites.ts';
-import { requireAdmin } from './access.ts';
-import { auditChange } from './audit.ts';
 import { refuse, refuseField } from '../errors.ts';
-import { theRoster } from './roster.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
+import { requireAdmin } from './access.ts';
+import { auditChange } from './audit.ts';
+import { theRoster } from './roster.ts';
 import { instantOn, isoWithOffset, type LocalDay, localDays } from './time-zones.ts';
 import { theWorkspace } from './workspace.ts';
 
@@ -51,7 +59,8 @@ function currentOrNext(rules: readonly WeeklyHours[], zone: string, nowMs: numbe
   for (const day of localDays(nowMs, zone, { offset: -1, count: horizonDays })) {
     horizonMs = day.endMs;
     for (const next of spansOf(rules, day, zone)) {
-      if (span !== undefined && next.opensMs <= span.closesMs) span = { opensMs: span.opensMs, closesMs: Math.max(span.closesMs, next.closesMs) };
+      if (span !== undefined && next.opensMs <= span.closesMs)
+        span = { opensMs: span.opensMs, closesMs: Math.max(span.closesMs, next.closesMs) };
       else if (span !== undefined && span.closesMs > nowMs) return span;
       else span = next;
     }
@@ -99,7 +108,10 @@ function closingOf(hours: OpeningHours, day: LocalDay, zone: string): number {
   return instantOn(nextDay, hours.closes, zone);
 }
 
-export const businessHoursKind: ActorKind<readonly BusinessHoursRecord[]> = { name: 'businessHours', load: allBusinessHours };
+export const businessHoursKind: ActorKind<readonly BusinessHoursRecord[]> = {
+  name: 'businessHours',
+  load: allBusinessHours,
+};
 
 export function listBusinessHours(view: Pick<View, 'state'>): readonly BusinessHoursRecord[] {
   return view.state(businessHoursKind, '') ?? [];
@@ -117,8 +129,15 @@ export function siteHours(view: Pick<View, 'state' | 'nowMs'>, site: SiteRecord)
 }
 
 /** Of a phone line: its number's override, else the rules of the department that it rings, else the workspace's. */
-export function lineHours(view: Pick<View, 'state' | 'nowMs'>, line: { businessHours: WeeklyHours | null; departmentId: string | null }): OfficeHours {
-  return hoursOf(view, line.businessHours, (rule) => rule.departmentId !== null && rule.departmentId === line.departmentId);
+export function lineHours(
+  view: Pick<View, 'state' | 'nowMs'>,
+  line: { businessHours: WeeklyHours | null; departmentId: string | null },
+): OfficeHours {
+  return hoursOf(
+    view,
+    line.businessHours,
+    (rule) => rule.departmentId !== null && rule.departmentId === line.departmentId,
+  );
 }
 
 /** Everything that keeps hours of its own, now: the workspace, and the sites and departments that have an override or rules. */
@@ -130,17 +149,28 @@ export interface Openings {
 
 export function openings(view: View): Openings {
   const rules = listBusinessHours(view);
-  const siteIds = rules.flatMap(({ siteId, departmentId }) => (siteId === null || departmentId !== null ? [] : [siteId]));
+  const siteIds = rules.flatMap(({ siteId, departmentId }) =>
+    siteId === null || departmentId !== null ? [] : [siteId],
+  );
   const sites = sitesWithHours(view.db, { siteIds, limit: maxSites });
-  const departmentIds = [...theRoster(view).departments.keys()].filter((id) => rules.some((rule) => rule.departmentId === id));
+  const departmentIds = [...theRoster(view).departments.keys()].filter((id) =>
+    rules.some((rule) => rule.departmentId === id),
+  );
   return {
     workspace: workspaceHours(view),
     sites: sites.map((site) => ({ siteId: site.id, ...siteHours(view, site) })),
-    departments: departmentIds.map((departmentId) => ({ departmentId, ...lineHours(view, { businessHours: null, departmentId }) })),
+    departments: departmentIds.map((departmentId) => ({
+      departmentId,
+      ...lineHours(view, { businessHours: null, departmentId }),
+    })),
   };
 }
 
-function hoursOf(view: Pick<View, 'state' | 'nowMs'>, override: WeeklyHours | null, isOwn: (rule: BusinessHoursRecord) => boolean): OfficeHours {
+function hoursOf(
+  view: Pick<View, 'state' | 'nowMs'>,
+  override: WeeklyHours | null,
+  isOwn: (rule: BusinessHoursRecord) => boolean,
+): OfficeHours {
   const own = override === null ? listBusinessHours(view).filter(isOwn) : [override];
   return own.length > 0 ? officeHours(own, theWorkspace(view).timezone, view.nowMs) : workspaceHours(view);
 }
@@ -154,47 +184,72 @@ export interface BusinessHoursFields {
 }
 
 /** Refuses admin_required, invalid_body, semantic_error when there are too many. */
-export const createBusinessHours = command('businessHours.create', (ctx, fields: BusinessHoursFields): BusinessHoursRecord => {
-  requireAdmin(ctx);
-  // Read before the row is there: rules that are not in memory are read from the rows.
-  const rules = listBusinessHours(ctx);
-  if (rules.length >= maxRules) refuse('semantic_error', { message: `A workspace may have ${maxRules} rules for its hours.`, detail: { maxRules } });
-  const rule = requireSound(ctx, {
-    id: ctx.ids.uuid(),
-    name: fields.name,
-    days: fields.days,
-    holidays: fields.holidays ?? [],
-    siteId: fields.siteId ?? null,
-    departmentId: fields.departmentId ?? null,
-    createdAt: ctx.at,
-  });
-  requireRoom(rules, rule);
-  insertBusinessHours(ctx.db, rule);
-  remember(ctx, [...rules, rule]);
-  ctx.audit({ action: 'business_hours_rule.created', targetKind: 'business_hours_rule', targetId: rule.id, after: rule });
-  return rule;
-});
+export const createBusinessHours = command(
+  'businessHours.create',
+  (ctx, fields: BusinessHoursFields): BusinessHoursRecord => {
+    requireAdmin(ctx);
+    // Read before the row is there: rules that are not in memory are read from the rows.
+    const rules = listBusinessHours(ctx);
+    if (rules.length >= maxRules)
+      refuse('semantic_error', {
+        message: `A workspace may have ${maxRules} rules for its hours.`,
+        detail: { maxRules },
+      });
+    const rule = requireSound(ctx, {
+      id: ctx.ids.uuid(),
+      name: fields.name,
+      days: fields.days,
+      holidays: fields.holidays ?? [],
+      siteId: fields.siteId ?? null,
+      departmentId: fields.departmentId ?? null,
+      createdAt: ctx.at,
+    });
+    requireRoom(rules, rule);
+    insertBusinessHours(ctx.db, rule);
+    remember(ctx, [...rules, rule]);
+    ctx.audit({
+      action: 'business_hours_rule.created',
+      targetKind: 'business_hours_rule',
+      targetId: rule.id,
+      after: rule,
+    });
+    return rule;
+  },
+);
 
 /** Refuses admin_required, not_found, invalid_body, semantic_error when its new place has too many. */
-export const changeBusinessHours = command('businessHours.update', (ctx, params: { ruleId: string; changes: Partial<BusinessHoursFields> }): BusinessHoursRecord => {
-  requireAdmin(ctx);
-  const before = listBusinessHours(ctx).find((rule) => rule.id === params.ruleId) ?? refuse('not_found');
-  const { changes } = params;
-  if (Object.values(changes).every((value) => value === undefined)) refuseField('invalid_body', 'body', 'must name a field that can be changed');
-  const after = requireSound(ctx, {
-    ...before,
-    name: changes.name ?? before.name,
-    days: changes.days ?? before.days,
-    holidays: changes.holidays ?? before.holidays,
-    siteId: changes.siteId === undefined ? before.siteId : changes.siteId,
-    departmentId: changes.departmentId === undefined ? before.departmentId : changes.departmentId,
-  });
-  if (!addsUpWith(before, after)) requireRoom(listBusinessHours(ctx), after);
-  updateBusinessHours(ctx.db, after);
-  remember(ctx, listBusinessHours(ctx).map((rule) => (rule.id === after.id ? after : rule)));
-  auditChange(ctx, { action: 'business_hours_rule.updated', targetKind: 'business_hours_rule', targetId: after.id, before, after });
-  return after;
-});
+export const changeBusinessHours = command(
+  'businessHours.update',
+  (ctx, params: { ruleId: string; changes: Partial<BusinessHoursFields> }): BusinessHoursRecord => {
+    requireAdmin(ctx);
+    const before = listBusinessHours(ctx).find((rule) => rule.id === params.ruleId) ?? refuse('not_found');
+    const { changes } = params;
+    if (Object.values(changes).every((value) => value === undefined))
+      refuseField('invalid_body', 'body', 'must name a field that can be changed');
+    const after = requireSound(ctx, {
+      ...before,
+      name: changes.name ?? before.name,
+      days: changes.days ?? before.days,
+      holidays: changes.holidays ?? before.holidays,
+      siteId: changes.siteId === undefined ? before.siteId : changes.siteId,
+      departmentId: changes.departmentId === undefined ? before.departmentId : changes.departmentId,
+    });
+    if (!addsUpWith(before, after)) requireRoom(listBusinessHours(ctx), after);
+    updateBusinessHours(ctx.db, after);
+    remember(
+      ctx,
+      listBusinessHours(ctx).map((rule) => (rule.id === after.id ? after : rule)),
+    );
+    auditChange(ctx, {
+      action: 'business_hours_rule.updated',
+      targetKind: 'business_hours_rule',
+      targetId: after.id,
+      before,
+      after,
+    });
+    return after;
+  },
+);
 
 /** Refuses admin_required, not_found. */
 export const removeBusinessHours = command('businessHours.delete', (ctx, params: { ruleId: string }): void => {
@@ -209,8 +264,16 @@ export function dropRulesOfDepartment(ctx: Context, departmentId: string): void 
 
 function dropRule(ctx: Context, rule: BusinessHoursRecord): void {
   deleteBusinessHours(ctx.db, rule.id);
-  remember(ctx, listBusinessHours(ctx).filter((one) => one.id !== rule.id));
-  ctx.audit({ action: 'business_hours_rule.deleted', targetKind: 'business_hours_rule', targetId: rule.id, before: rule });
+  remember(
+    ctx,
+    listBusinessHours(ctx).filter((one) => one.id !== rule.id),
+  );
+  ctx.audit({
+    action: 'business_hours_rule.deleted',
+    targetKind: 'business_hours_rule',
+    targetId: rule.id,
+    before: rule,
+  });
 }
 
 function remember(ctx: Context, rules: readonly BusinessHoursRecord[]): void {
@@ -219,14 +282,17 @@ function remember(ctx: Context, rules: readonly BusinessHoursRecord[]): void {
 
 function requireSound(ctx: Context, rule: BusinessHoursRecord): BusinessHoursRecord {
   requireHours(rule.days, 'days');
-  if (rule.siteId !== null && findSite(ctx.db, rule.siteId) === undefined) refuseField('invalid_body', 'siteId', 'must be a site of this workspace');
-  if (rule.departmentId !== null && !theRoster(ctx).departments.has(rule.departmentId)) refuseField('invalid_body', 'departmentId', 'must be a department of this workspace');
+  if (rule.siteId !== null && findSite(ctx.db, rule.siteId) === undefined)
+    refuseField('invalid_body', 'siteId', 'must be a site of this workspace');
+  if (rule.departmentId !== null && !theRoster(ctx).departments.has(rule.departmentId))
+    refuseField('invalid_body', 'departmentId', 'must be a department of this workspace');
   return rule;
 }
 
 /** Refuses semantic_error when as many rules as may be are for what this one is for. */
 function requireRoom(rules: readonly BusinessHoursRecord[], rule: BusinessHoursRecord): void {
-  if (rules.filter((other) => addsUpWith(rule, other)).length >= maxRulesTogether) refuse('semantic_error', { message: `At most ${maxRulesTogether} rules add up.`, detail: { maxRulesTogether } });
+  if (rules.filter((other) => addsUpWith(rule, other)).length >= maxRulesTogether)
+    refuse('semantic_error', { message: `At most ${maxRulesTogether} rules add up.`, detail: { maxRulesTogether } });
 }
 
 /** A department's rules are one whole, whatever site they name too. */

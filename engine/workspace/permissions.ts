@@ -1,16 +1,45 @@
 // What an agent may do, as a client wants to know it before it asks: role, plan and own rights in one list of words.
 
 import type { AgentRecord } from '../../store/workspace/agents.ts';
+import type { View } from '../runtime/context.ts';
 import { isSenior, mayCreateTickets } from './access.ts';
 import { type Feature, planOf } from './entitlements.ts';
-import type { View } from '../runtime/context.ts';
 
-const ofEverybody = ['conversations:read', 'conversations:write', 'messages:read', 'messages:send', 'notes:write', 'visitors:read', 'visitors:write', 'agents:read', 'reports:read'] as const;
+const ofEverybody = [
+  'conversations:read',
+  'conversations:write',
+  'messages:read',
+  'messages:send',
+  'notes:write',
+  'visitors:read',
+  'visitors:write',
+  'agents:read',
+  'reports:read',
+] as const;
 const ofSeniors = ['conversations:force_assign', 'saved_replies:write', 'goals:write'] as const;
-const ofAdmins = ['agents:write', 'departments:write', 'workspace:write', 'sites:write', 'knowledge_base:write', 'campaigns:write', 'phone_numbers:write', 'email:write', 'billing:write', 'audit:read', 'api_keys:write', 'webhooks:write'] as const;
+const ofAdmins = [
+  'agents:write',
+  'departments:write',
+  'workspace:write',
+  'sites:write',
+  'knowledge_base:write',
+  'campaigns:write',
+  'phone_numbers:write',
+  'email:write',
+  'billing:write',
+  'audit:read',
+  'api_keys:write',
+  'webhooks:write',
+] as const;
 
 /** What each permission needs of the plan, where it needs something. */
-const featureOf: Readonly<Record<string, Feature>> = { 'goals:write': 'goals', 'knowledge_base:write': 'knowledge_base', 'campaigns:write': 'campaigns', 'phone_numbers:write': 'calls', 'tickets:write': 'tickets' };
+const featureOf: Readonly<Record<string, Feature>> = {
+  'goals:write': 'goals',
+  'knowledge_base:write': 'knowledge_base',
+  'campaigns:write': 'campaigns',
+  'phone_numbers:write': 'calls',
+  'tickets:write': 'tickets',
+};
 
 export function permissionsOf(view: Pick<View, 'state'>, agent: AgentRecord): string[] {
   const granted: string[] = [...ofEverybody];

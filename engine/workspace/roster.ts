@@ -1,7 +1,15 @@
 // Who works in the workspace: all its agents and departments, held in memory while it is open. Access rules, routing and
 // views read it; every change of an agent goes through putAgent, so that memory, rows and sockets agree.
 
-import { type AgentRecord, allAgents, insertAgent, type NewAgent, setLastAssignedAt, setPresence, updateAgent } from '../../store/workspace/agents.ts';
+import {
+  type AgentRecord,
+  allAgents,
+  insertAgent,
+  type NewAgent,
+  setLastAssignedAt,
+  setPresence,
+  updateAgent,
+} from '../../store/workspace/agents.ts';
 import { allDepartments, type DepartmentRecord } from '../../store/workspace/departments.ts';
 import { refuse } from '../errors.ts';
 import { tell } from '../events.ts';
@@ -135,5 +143,9 @@ function rememberAgent(ctx: Context, agent: AgentRecord): void {
 
 /** Its record changed: by itself, or by what its departments are called. */
 export function tellOfAgent(ctx: Context, agent: AgentRecord): void {
-  tell(ctx, { type: 'agent.updated', audience: { kind: 'workspace' }, data: { agent: agentView(agent, theRoster(ctx)) } });
+  tell(ctx, {
+    type: 'agent.updated',
+    audience: { kind: 'workspace' },
+    data: { agent: agentView(agent, theRoster(ctx)) },
+  });
 }

@@ -1,19 +1,26 @@
 // Sites: where the widget runs, and which origins may speak to it. Specification 4.16.
 
 import { domainToASCII } from 'node:url';
-import type { WeeklyHours } from '../../store/workspace/business-hours.ts';
 import type { Cursor } from '../../store/cursor.ts';
-import { findSite, findSiteByDomain, insertSite, sitePage, type SiteRecord, updateSite } from '../../store/workspace/sites.ts';
-import { callingAgent } from './access.ts';
-import { auditChange } from './audit.ts';
-import { requireVersion } from '../preconditions.ts';
+import type { WeeklyHours } from '../../store/workspace/business-hours.ts';
+import {
+  findSite,
+  findSiteByDomain,
+  insertSite,
+  type SiteRecord,
+  sitePage,
+  updateSite,
+} from '../../store/workspace/sites.ts';
+import { locatorOf } from '../directory/locator.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { tell } from '../events.ts';
-import { locatorOf } from '../directory/locator.ts';
-import { requireHours } from './office-hours.ts';
+import { requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
+import { callingAgent } from './access.ts';
+import { auditChange } from './audit.ts';
+import { requireHours } from './office-hours.ts';
 
 export const siteKind: ActorKind<SiteRecord> = { name: 'site', load: findSite };
 
@@ -38,7 +45,8 @@ export const createSite = command('site.create', (ctx, fields: SiteFields): Site
 
 export function addSite(ctx: Context, fields: SiteFields): SiteRecord {
   const domain = requireDomain(fields.domain);
-  if (findSiteByDomain(ctx.db, domain) !== undefined) refuse('conflict', { message: `There is a site for ${domain} already.` });
+  if (findSiteByDomain(ctx.db, domain) !== undefined)
+    refuse('conflict', { message: `There is a site for ${domain} already.` });
   const site: SiteRecord = {
     id: ctx.ids.uuid(),
     version: 1,
@@ -63,39 +71,62 @@ export type SiteChanges = { readonly [Field in keyof SiteFields]?: SiteFields[Fi
 };
 
 /** Refuses forbidden, not_found, stale_version, conflict, invalid_body. */
-export const changeSite = command('site.update', (ctx, params: { siteId: string; expectedVersion: number; changes: SiteChanges }): SiteRecord => {
-  requireSiteAdmin(ctx);
-  const before = requireSite(ctx, params.siteId);
-  requireVersion(before, params.expectedVersion);
-  const { changes } = params;
-  if (Object.values(changes).every((value) => value === undefined)) refuseField('invalid_body', 'body', 'must name a field that can be changed');
-  if (changes.businessHoursOverride) requireHours(changes.businessHoursOverride.days, 'businessHoursOverride.days');
-  const domain = changes.domain === undefined ? before.domain : requireDomain(changes.domain);
-  const holder = findSiteByDomain(ctx.db, domain);
-  if (holder !== undefined && holder.id !== before.id) refuse('conflict', { message: `There is a site for ${domain} already.` });
-  const after: SiteRecord = {
-    ...before,
-    version: before.version + 1,
-    name: changes.name ?? before.name,
-    domain,
-    primaryColor: changes.primaryColor ?? before.primaryColor,
-    launcherPosition: changes.launcherPosition ?? before.launcherPosition,
-    welcomeMessage: changes.welcomeMessage ?? before.welcomeMessage,
-    businessHoursOverride: changes.businessHoursOverride === undefined ? before.businessHoursOverride : changes.businessHoursOverride,
-    allowedOrigins: changes.allowedOrigins === undefined ? originsAfterMove(before, domain) : requireOrigins(changes.allowedOrigins),
-  };
-  updateSite(ctx.db, after);
-  ctx.become(siteKind, after.id, after);
-  tellOfSite(ctx, 'site.updated', after);
-  auditChange(ctx, { action: 'site.updated', targetKind: 'site', targetId: after.id, before: auditOf(before), after: auditOf(after) });
-  return after;
-});
+export const changeSite = command(
+  'site.update',
+  (ctx, params: { siteId: string; expectedVersion: number; changes: SiteChanges }): SiteRecord => {
+    requireSiteAdmin(ctx);
+    const before = requireSite(ctx, params.siteId);
+    requireVersion(before, params.expectedVersion);
+    const { changes } = params;
+    if (Object.values(changes).every((value) => value === undefined))
+      refuseField('invalid_body', 'body', 'must name a field that can be changed');
+    if (changes.businessHoursOverride) requireHours(changes.businessHoursOverride.days, 'businessHoursOverride.days');
+    const domain = changes.domain === undefined ? before.domain : requireDomain(changes.domain);
+    const holder = findSiteByDomain(ctx.db, domain);
+    if (holder !== undefined && holder.id !== before.id)
+      refuse('conflict', { message: `There is a site for ${domain} already.` });
+    const after: SiteRecord = {
+      ...before,
+      version: before.version + 1,
+      name: changes.name ?? before.name,
+      domain,
+      primaryColor: changes.primaryColor ?? before.primaryColor,
+      launcherPosition: changes.launcherPosition ?? before.launcherPosition,
+      welcomeMessage: changes.welcomeMessage ?? before.welcomeMessage,
+      businessHoursOverride:
+        changes.businessHoursOverride === undefined ? before.businessHoursOverride : changes.businessHoursOverride,
+      allowedOrigins:
+        changes.allowedOrigins === undefined
+          ? originsAfterMove(before, domain)
+          : requireOrigins(changes.allowedOrigins),
+    };
+    updateSite(ctx.db, after);
+    ctx.become(siteKind, after.id, after);
+    tellOfSite(ctx, 'site.updated', after);
+    auditChange(ctx, {
+      action: 'site.updated',
+      targetKind: 'site',
+      targetId: after.id,
+      before: auditOf(before),
+      after: auditOf(after),
+    });
+    return after;
+  },
+);
 
 function tellOfSite(ctx: Context, type: 'site.created' | 'site.updated', site: SiteRecord): void {
   tell(ctx, { type, audience: { kind: 'workspace' }, data: { site } });
 }
 
-function auditOf({ name, domain, allowedOrigins, primaryColor, launcherPosition, welcomeMessage, businessHoursOverride }: SiteRecord): object {
+function auditOf({
+  name,
+  domain,
+  allowedOrigins,
+  primaryColor,
+  launcherPosition,
+  welcomeMessage,
+  businessHoursOverride,
+}: SiteRecord): object {
   return { name, domain, allowedOrigins, primaryColor, launcherPosition, welcomeMessage, businessHoursOverride };
 }
 
@@ -130,7 +161,9 @@ function matchesOrigin(entry: string, origin: URL): boolean {
   // A host alone stands for all of its ports; an origin without a port for its scheme's own.
   const wantedPort = port ?? (scheme === undefined ? undefined : defaultPort[scheme]);
   if (wantedPort !== undefined && wantedPort !== (origin.port || originDefault)) return false;
-  return wildcard === undefined ? origin.hostname === host : origin.hostname.endsWith(`.${host}`) && origin.hostname.length > host.length + 1;
+  return wildcard === undefined
+    ? origin.hostname === host
+    : origin.hostname.endsWith(`.${host}`) && origin.hostname.length > host.length + 1;
 }
 
 /** Refuses invalid_body. What is the same in another spelling is one entry. */
@@ -139,7 +172,11 @@ function requireOrigins(origins: readonly string[]): readonly string[] {
     const [, scheme, wildcard = '', name = '', port] = entryForm.exec(origin.trim()) ?? [];
     const host = hostNameOf(name);
     if (host === undefined || Number(port ?? 1) < 1 || Number(port ?? 1) > 65_535) {
-      refuseField('invalid_body', `allowedOrigins.${index}`, 'must be a host or an origin, such as example.com, *.example.com or https://example.com');
+      refuseField(
+        'invalid_body',
+        `allowedOrigins.${index}`,
+        'must be a host or an origin, such as example.com, *.example.com or https://example.com',
+      );
     }
     return `${scheme === undefined ? '' : `${scheme.toLowerCase()}://`}${wildcard}${host}${port === undefined ? '' : `:${Number(port)}`}`;
   });

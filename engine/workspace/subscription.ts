@@ -1,7 +1,12 @@
 // The subscription as it stands, and what follows from it. Read at every feature check, so held in memory; changed by billing.ts alone.
 // A workspace without one is on the plan it has, with nothing to pay.
 
-import { findSubscription, putSubscription, type SubscriptionRecord, type SubscriptionStatus } from '../../store/workspace/subscriptions.ts';
+import {
+  findSubscription,
+  putSubscription,
+  type SubscriptionRecord,
+  type SubscriptionStatus,
+} from '../../store/workspace/subscriptions.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
 

@@ -13,7 +13,15 @@ export function isTimeZone(name: string): boolean {
 
 /** How a person there writes a time, such as `Nov 23, 2026, 5:48 AM GMT+1`. */
 export function clockFor({ timezone, locale }: { timezone: string; locale: string }): (at: string) => string {
-  const format = new Intl.DateTimeFormat(isLocale(locale) ? locale : 'en', { timeZone: timezone, year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short' });
+  const format = new Intl.DateTimeFormat(isLocale(locale) ? locale : 'en', {
+    timeZone: timezone,
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  });
   // Narrow spaces are odd signs in many a reader of mail.
   return (at) => format.format(new Date(at)).replace(/\s/g, ' ');
 }
@@ -57,20 +65,37 @@ export type Granularity = 'hour' | 'day' | 'week' | 'month';
 const hourMs = 60 * minuteMs;
 
 /** Where the hours, days, weeks (from Monday) or months of the zone begin, from the one that `fromMs` is in to the last before `toMs`. */
-export function bucketStarts(granularity: Granularity, range: { fromMs: number; toMs: number }, zone: string): number[] {
+export function bucketStarts(
+  granularity: Granularity,
+  range: { fromMs: number; toMs: number },
+  zone: string,
+): number[] {
   if (granularity === 'hour') return hourStarts(range, zone);
   const days = Math.ceil((range.toMs - range.fromMs) / dayMs) + 2;
   // The first bucket began up to 30 days before.
   const starts: number[] = [];
-  for (const { date, weekday, startMs } of localDays(range.fromMs, zone, { offset: granularity === 'day' ? 0 : -30, count: days + 30 })) {
+  for (const { date, weekday, startMs } of localDays(range.fromMs, zone, {
+    offset: granularity === 'day' ? 0 : -30,
+    count: days + 30,
+  })) {
     if (startMs >= range.toMs) break;
-    if (granularity === 'day' || (granularity === 'week' && weekday === 1) || (granularity === 'month' && date.endsWith('-01'))) starts.push(startMs);
+    if (
+      granularity === 'day' ||
+      (granularity === 'week' && weekday === 1) ||
+      (granularity === 'month' && date.endsWith('-01'))
+    )
+      starts.push(startMs);
   }
   return fromBucketOf(range.fromMs, starts);
 }
 
 function fromBucketOf(ms: number, starts: readonly number[]): number[] {
-  return starts.slice(Math.max(0, starts.findLastIndex((start) => start <= ms)));
+  return starts.slice(
+    Math.max(
+      0,
+      starts.findLastIndex((start) => start <= ms),
+    ),
+  );
 }
 
 function hourStarts(range: { fromMs: number; toMs: number }, zone: string): number[] {
@@ -105,15 +130,32 @@ let knownBuckets: readonly KnownBuckets[] = [];
 /** Each takes up to 60 KB. */
 const maxKnownBuckets = 32;
 /** None is longer. */
-const longestMs: Readonly<Record<Granularity, number>> = { hour: 3 * hourMs, day: 2 * dayMs, week: 8 * dayMs, month: 32 * dayMs };
+const longestMs: Readonly<Record<Granularity, number>> = {
+  hour: 3 * hourMs,
+  day: 2 * dayMs,
+  week: 8 * dayMs,
+  month: 32 * dayMs,
+};
 
 /** The same as bucketStarts(), with what each is called. */
-export function labelledBuckets(granularity: Granularity, range: { fromMs: number; toMs: number }, zone: string): LabelledBuckets {
-  const known = knownBuckets.find((buckets) => buckets.granularity === granularity && buckets.zone === zone && fits(buckets, range));
+export function labelledBuckets(
+  granularity: Granularity,
+  range: { fromMs: number; toMs: number },
+  zone: string,
+): LabelledBuckets {
+  const known = knownBuckets.find(
+    (buckets) => buckets.granularity === granularity && buckets.zone === zone && fits(buckets, range),
+  );
   if (known !== undefined) return known;
   const withNext = bucketStarts(granularity, { fromMs: range.fromMs, toMs: range.toMs + longestMs[granularity] }, zone);
   const starts = withNext.filter((start) => start < range.toMs);
-  const made = { granularity, zone, starts, labels: starts.map((start) => isoWithOffset(start, zone)), endMs: withNext[starts.length] ?? range.toMs };
+  const made = {
+    granularity,
+    zone,
+    starts,
+    labels: starts.map((start) => isoWithOffset(start, zone)),
+    endMs: withNext[starts.length] ?? range.toMs,
+  };
   knownBuckets = [made, ...knownBuckets.slice(0, maxKnownBuckets - 1)];
   return made;
 }
@@ -155,7 +197,11 @@ function offsetsOf(span: number, zone: string): SpanOffsets {
   const ask = (ms: number): number => IANAZone.create(zone).offset(ms) * minuteMs;
   const [startMs, endMs] = [span * spanMs, (span + 1) * spanMs];
   const [atStartMs, atEndMs] = [ask(startMs), ask(endMs)];
-  return { atStartMs, atEndMs, changeMs: atStartMs === atEndMs ? Number.POSITIVE_INFINITY : changeOfOffset(startMs, endMs, ask) };
+  return {
+    atStartMs,
+    atEndMs,
+    changeMs: atStartMs === atEndMs ? Number.POSITIVE_INFINITY : changeOfOffset(startMs, endMs, ask),
+  };
 }
 
 /** `wallMs` is the local time as if it were UTC. */
@@ -163,7 +209,9 @@ function instantOfWallTime(wallMs: number, zone: string): number {
   const before = offsetMs(wallMs - dayMs, zone);
   const after = offsetMs(wallMs + dayMs, zone);
   const candidates = [wallMs - before, wallMs - after].filter((ms) => ms + offsetMs(ms, zone) === wallMs);
-  return candidates.length > 0 ? Math.min(...candidates) : changeOfOffset(wallMs - dayMs, wallMs + dayMs, (ms) => offsetMs(ms, zone));
+  return candidates.length > 0
+    ? Math.min(...candidates)
+    : changeOfOffset(wallMs - dayMs, wallMs + dayMs, (ms) => offsetMs(ms, zone));
 }
 
 /** The first instant in (low, high] with another offset than `low` has. */
@@ -193,7 +241,12 @@ function localDay(day: number, zone: string): LocalDay {
   return memberOf(days, zone, day, () => {
     // The first of January 1970 was a Thursday.
     const weekday = ((((day + 3) % 7) + 7) % 7) + 1;
-    return { date: new Date(day * dayMs).toISOString().slice(0, 10), weekday, startMs: instantOfWallTime(day * dayMs, zone), endMs: instantOfWallTime((day + 1) * dayMs, zone) };
+    return {
+      date: new Date(day * dayMs).toISOString().slice(0, 10),
+      weekday,
+      startMs: instantOfWallTime(day * dayMs, zone),
+      endMs: instantOfWallTime((day + 1) * dayMs, zone),
+    };
   });
 }
 
@@ -219,5 +272,8 @@ export function monthsAfter(ms: number, months: number): number {
   const from = new Date(ms);
   const [year, month] = [from.getUTCFullYear(), from.getUTCMonth() + months];
   const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
-  return Date.UTC(year, month, Math.min(from.getUTCDate(), lastDay)) + (ms - Date.UTC(from.getUTCFullYear(), from.getUTCMonth(), from.getUTCDate()));
+  return (
+    Date.UTC(year, month, Math.min(from.getUTCDate(), lastDay)) +
+    (ms - Date.UTC(from.getUTCFullYear(), from.getUTCMonth(), from.getUTCDate()))
+  );
 }

@@ -1,7 +1,13 @@
 // The workspace's own record, settings and email domain, held in memory while it is open. What admins may change of it stands in settings.ts.
 
 import { type EmailDomainRecord, findEmailDomain } from '../../store/mail/email-domains.ts';
-import { findWorkspace, insertWorkspace, updateWorkspace, type WorkspaceRecord, type WorkspaceSettings } from '../../store/workspace/workspaces.ts';
+import {
+  findWorkspace,
+  insertWorkspace,
+  updateWorkspace,
+  type WorkspaceRecord,
+  type WorkspaceSettings,
+} from '../../store/workspace/workspaces.ts';
 import { tell } from '../events.ts';
 import { autoCloseDays, awayAfterMinutes, maxOpenChatsPerAgent } from '../limits.ts';
 import type { Context, View } from '../runtime/context.ts';
@@ -27,7 +33,10 @@ export function putWorkspace(ctx: Context, workspace: WorkspaceRecord): void {
   ctx.become(workspaceKind, '', workspace);
 }
 
-export function addWorkspace(ctx: Context, named: { name: string; subdomain: string; autoCloseDays?: number }): WorkspaceRecord {
+export function addWorkspace(
+  ctx: Context,
+  named: { name: string; subdomain: string; autoCloseDays?: number },
+): WorkspaceRecord {
   const workspace: WorkspaceRecord = {
     id: ctx.workspaceId,
     name: named.name,
@@ -68,7 +77,17 @@ export function workspaceView(view: Pick<View, 'state'>): WorkspaceView {
   const { id, name, timezone, locale, settings } = theWorkspace(view);
   const { awayAfterMinutes, assignOnReply, secondFactorRequiredAt } = settings;
   const domain = theEmailDomain(view);
-  return { id, name, timezone, locale, emailDomainId: domain?.id ?? null, emailDomainStatus: domain?.status ?? null, awayAfterMinutes, assignOnReply, requireSecondFactor: secondFactorRequiredAt !== null };
+  return {
+    id,
+    name,
+    timezone,
+    locale,
+    emailDomainId: domain?.id ?? null,
+    emailDomainStatus: domain?.status ?? null,
+    awayAfterMinutes,
+    assignOnReply,
+    requireSecondFactor: secondFactorRequiredAt !== null,
+  };
 }
 
 export type SettingsView = Pick<WorkspaceSettings, 'routing' | 'autoCloseDays' | 'csatEnabled' | 'defaultDepartmentId'>;

@@ -45,8 +45,17 @@ function compress(identity: Buffer, encoding: Encoding): Promise<Uint8Array> {
   switch (encoding) {
     case 'br': {
       // A window no larger than the text: it is what the compressor's memory grows with.
-      const window = Math.min(constants.BROTLI_MAX_WINDOW_BITS, Math.max(constants.BROTLI_MIN_WINDOW_BITS, Math.ceil(Math.log2(identity.length + 1))));
-      return compressBrotli(identity, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality, [constants.BROTLI_PARAM_SIZE_HINT]: identity.length, [constants.BROTLI_PARAM_LGWIN]: window } });
+      const window = Math.min(
+        constants.BROTLI_MAX_WINDOW_BITS,
+        Math.max(constants.BROTLI_MIN_WINDOW_BITS, Math.ceil(Math.log2(identity.length + 1))),
+      );
+      return compressBrotli(identity, {
+        params: {
+          [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
+          [constants.BROTLI_PARAM_SIZE_HINT]: identity.length,
+          [constants.BROTLI_PARAM_LGWIN]: window,
+        },
+      });
     }
     case 'gzip':
       return compressGzip(identity, { level: constants.Z_BEST_COMPRESSION });
@@ -72,11 +81,19 @@ export function namesTag(header: string | undefined, tag: string): boolean {
 }
 
 /** What a browser is answered: the file as it takes it, or 304, which has its length. `headers` come on top. */
-export async function fileReply(file: CompressedFile, requested: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>): Promise<RawReply> {
+export async function fileReply(
+  file: CompressedFile,
+  requested: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>>,
+): Promise<RawReply> {
   const encoding = encodingFor(requested['accept-encoding']);
   const tag = `"${file.hash}-${encoding}"`;
   const always = { ETag: tag, Vary: 'Accept-Encoding', ...headers };
   const body = await file.bytes(encoding);
   if (namesTag(requested['if-none-match'], tag)) return { status: 304, headers: always, body };
-  return { status: 200, headers: { ...always, ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }) }, body };
+  return {
+    status: 200,
+    headers: { ...always, ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }) },
+    body,
+  };
 }

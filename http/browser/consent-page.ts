@@ -21,7 +21,9 @@ export interface ConsentPage {
 
 export function consentPage(page: ConsentPage): string {
   const name = escapeHtml(page.appName);
-  const hidden = Object.entries(page.parameters).map(([key, value]) => `<input type="hidden" name="${escapeHtml(key)}" value="${escapeHtml(value)}">`);
+  const hidden = Object.entries(page.parameters).map(
+    ([key, value]) => `<input type="hidden" name="${escapeHtml(key)}" value="${escapeHtml(value)}">`,
+  );
   const problem = page.problem === undefined ? '' : `<p id="problem" role="alert">${escapeHtml(page.problem)}</p>`;
   const described = page.problem === undefined ? '' : ' aria-describedby="problem"';
   return document_(
@@ -49,19 +51,31 @@ ${problem}
 export interface SecondFactorPage {
   readonly appName: string;
   readonly parameters: Readonly<Record<string, string>>;
-  readonly question: { readonly challenge: string; readonly methods: readonly string[]; readonly passkey: object | null };
+  readonly question: {
+    readonly challenge: string;
+    readonly methods: readonly string[];
+    readonly passkey: object | null;
+  };
   readonly problem: string | undefined;
 }
 
 /** `script` is the one that the page runs; undefined for none. */
-export function secondFactorPage({ appName, parameters, question, problem }: SecondFactorPage): { html: string; script: string | undefined } {
+export function secondFactorPage({ appName, parameters, question, problem }: SecondFactorPage): {
+  html: string;
+  script: string | undefined;
+} {
   const { challenge, methods, passkey } = question;
-  const hidden = Object.entries({ ...parameters, challenge }).map(([key, value]) => `<input type="hidden" name="${escapeHtml(key)}" value="${escapeHtml(value)}">`);
+  const hidden = Object.entries({ ...parameters, challenge }).map(
+    ([key, value]) => `<input type="hidden" name="${escapeHtml(key)}" value="${escapeHtml(value)}">`,
+  );
   const told = problem === undefined ? '' : `<p id="problem" role="alert">${escapeHtml(problem)}</p>`;
   const described = problem === undefined ? '' : ' aria-describedby="problem"';
   const label = methods.includes('totp') ? 'Code of your authenticator app, or a recovery code' : 'Recovery code';
   const script = passkey === null ? undefined : passkeyScript;
-  const byPasskey = passkey === null ? '' : `<input type="hidden" name="passkey" value="">\n<button type="button" id="use-passkey" data-options="${escapeHtml(JSON.stringify(passkey))}">Use a passkey</button>`;
+  const byPasskey =
+    passkey === null
+      ? ''
+      : `<input type="hidden" name="passkey" value="">\n<button type="button" id="use-passkey" data-options="${escapeHtml(JSON.stringify(passkey))}">Use a passkey</button>`;
   const html = document_(
     'One more step',
     `<h1>One more step</h1>
@@ -92,7 +106,10 @@ button.onclick = async () => {
 `;
 
 export function consentRefusedPage(message: string): string {
-  return document_('This does not work', `<h1>This does not work</h1>\n<p role="alert">${escapeHtml(message)}</p>\n<p class="soft">Go back to the app and try again, or tell its makers.</p>`);
+  return document_(
+    'This does not work',
+    `<h1>This does not work</h1>\n<p role="alert">${escapeHtml(message)}</p>\n<p class="soft">Go back to the app and try again, or tell its makers.</p>`,
+  );
 }
 
 function document_(title: string, body: string): string {

@@ -4,7 +4,15 @@
 import { create } from 'content-disposition';
 
 /** The value of Content-Disposition. `plainName` stands in for a name that is not ASCII. */
-export function dispositionOf({ name, plainName, isShown }: { name: string; plainName: string; isShown: boolean }): string {
+export function dispositionOf({
+  name,
+  plainName,
+  isShown,
+}: {
+  name: string;
+  plainName: string;
+  isShown: boolean;
+}): string {
   const header = create(name, { type: isShown ? 'inline' : 'attachment', fallback: plainName });
   // Means the same, and is what most servers send and simple clients look for.
   return header.replace(/; filename=([^";]+)/, '; filename="$1"');

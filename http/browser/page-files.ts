@@ -24,7 +24,10 @@ export function createPageFiles(bundle: BundlePages): PageFiles {
 
   async function make(): Promise<Made> {
     const files = await bundle(pageEntries);
-    return { document: compressFile(documentOf(files)), files: new Map(files.map(({ name, text }) => [name, compressFile(text)])) };
+    return {
+      document: compressFile(documentOf(files)),
+      files: new Map(files.map(({ name, text }) => [name, compressFile(text)])),
+    };
   }
 
   /** Made once. What failed is tried again by the next who asks. */
@@ -43,7 +46,8 @@ export function createPageFiles(bundle: BundlePages): PageFiles {
 }
 
 /** A round face with a plug in it, in the accent colour. */
-const icon = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='9' fill='%230f6b5c'/%3E%3Cpath d='M9 20a7 7 0 0 1 14 0M16 13V8' stroke='%23fff' stroke-width='3' fill='none' stroke-linecap='round'/%3E%3Ccircle cx='16' cy='21' r='2.5' fill='%23fff'/%3E%3C/svg%3E";
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='9' fill='%230f6b5c'/%3E%3Cpath d='M9 20a7 7 0 0 1 14 0M16 13V8' stroke='%23fff' stroke-width='3' fill='none' stroke-linecap='round'/%3E%3Ccircle cx='16' cy='21' r='2.5' fill='%23fff'/%3E%3C/svg%3E";
 
 /** What begins everywhere, and what nearly everybody opens: asked for with the document, not one after the other as each is found to need the next. */
 const wantedAtOnce = ['app.tsx', 'inbox/inbox.tsx', 'inbox/watch.ts'];
@@ -54,7 +58,9 @@ function documentOf(files: readonly PageFile[]): string {
     if (file === undefined) throw new Error(`the pages were made without ${source}`);
     return file;
   };
-  const preloads = [...withImports(files, wantedAtOnce.map(of))].map((name) => `<link rel="modulepreload" href="/assets/${name}">`);
+  const preloads = [...withImports(files, wantedAtOnce.map(of))].map(
+    (name) => `<link rel="modulepreload" href="/assets/${name}">`,
+  );
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -18,7 +18,9 @@ export function createWidgetFiles(bundle: Bundle): WidgetFiles {
 
   async function make(): Promise<{ install: CompressedFile; app: CompressedFile }> {
     const app = compressFile(await bundle({ entry: new URL('app.ts', source), as: 'module' }));
-    const install = compressFile(await bundle({ entry: new URL('install.ts', source), as: 'script', texts: { appPath: appPath(app.hash) } }));
+    const install = compressFile(
+      await bundle({ entry: new URL('install.ts', source), as: 'script', texts: { appPath: appPath(app.hash) } }),
+    );
     return { install, app };
   }
 

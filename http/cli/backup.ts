@@ -3,14 +3,14 @@
 import { randomBytes } from 'node:crypto';
 import { setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
-import { backup, type BackupOptions } from '../../engine/operations/backup.ts';
+import { type BackupOptions, backup } from '../../engine/operations/backup.ts';
 import { secretsKeyName } from '../../engine/operations/soundness.ts';
+import { programVersion } from '../../workers/program-files.ts';
 import { createSecretBox } from '../../workers/secrets/secret-box.ts';
 import { type Config, readConfig } from '../process/config.ts';
 import { readKeptSecret } from '../process/data-folder.ts';
 import { type Command, exitCodes, say, textOf } from './command.ts';
 import { createProgress } from './progress.ts';
-import { programVersion } from '../../workers/program-files.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
 const secretBytes = 48;
@@ -43,7 +43,10 @@ Exits with 1 when something could not be copied or is not as it must be; what co
       workspaceId,
       program: programVersion(),
       madeAt: new Date().toISOString(),
-      secretsElsewhere: [...(config.jwtSecret === undefined ? [] : ['JWT_SECRET']), ...(config.secretsKey === undefined ? [] : ['SECRETS_KEY'])],
+      secretsElsewhere: [
+        ...(config.jwtSecret === undefined ? [] : ['JWT_SECRET']),
+        ...(config.secretsKey === undefined ? [] : ['SECRETS_KEY']),
+      ],
       reseal: workspaceId === undefined ? undefined : resealing(config, dataDir),
       reserveBytes: config.diskReserveBytes,
       onProgress: progress.at,
@@ -51,8 +54,13 @@ Exits with 1 when something could not be copied or is not as it must be; what co
     for (const { where, rule, fault } of findings) say(`${where}: not so: ${rule}: ${fault}`);
     const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
     const { length } = manifest.workspaces;
-    say(`${resolve(to)}: ${length} ${length === 1 ? 'workspace' : 'workspaces'}, ${manifest.workspaces.reduce((sum, { messages }) => sum + messages, 0)} messages, ${(bytes / 1e6).toFixed(1)} MB${findings.length === 0 ? ', checked' : ''}`);
-    if (manifest.scope === 'all' && manifest.secretsElsewhere.length > 0) say(`It opens with the same ${manifest.secretsElsewhere.join(' and ')} alone, which came from the environment and are not in it.`);
+    say(
+      `${resolve(to)}: ${length} ${length === 1 ? 'workspace' : 'workspaces'}, ${manifest.workspaces.reduce((sum, { messages }) => sum + messages, 0)} messages, ${(bytes / 1e6).toFixed(1)} MB${findings.length === 0 ? ', checked' : ''}`,
+    );
+    if (manifest.scope === 'all' && manifest.secretsElsewhere.length > 0)
+      say(
+        `It opens with the same ${manifest.secretsElsewhere.join(' and ')} alone, which came from the environment and are not in it.`,
+      );
     return findings.length === 0 ? exitCodes.done : exitCodes.failed;
   },
 };

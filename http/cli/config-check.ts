@@ -7,7 +7,15 @@ import { type Command, exitCodes, say } from './command.ts';
 import { warningsOf } from './config-warnings.ts';
 
 /** Shown as set or not. */
-const secrets: ReadonlySet<string> = new Set(['JWT_SECRET', 'SECRETS_KEY', 'S3_ACCESS_KEY', 'S3_SECRET_KEY', 'TWILIO_AUTH_TOKEN', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET']);
+const secrets: ReadonlySet<string> = new Set([
+  'JWT_SECRET',
+  'SECRETS_KEY',
+  'S3_ACCESS_KEY',
+  'S3_SECRET_KEY',
+  'TWILIO_AUTH_TOKEN',
+  'STRIPE_SECRET_KEY',
+  'STRIPE_WEBHOOK_SECRET',
+]);
 /** Made once when they are not set. */
 const made: ReadonlySet<string> = new Set(['JWT_SECRET', 'SECRETS_KEY']);
 
@@ -28,7 +36,8 @@ Exits with 1 and names the setting when one cannot be used. What an operator sho
 
 function valueOf(name: string, config: Config): string {
   const given = process.env[name];
-  if (given === undefined || given === '') return made.has(name) ? '(made once and kept in the data folder)' : defaultOf(name, config);
+  if (given === undefined || given === '')
+    return made.has(name) ? '(made once and kept in the data folder)' : defaultOf(name, config);
   if (secrets.has(name)) return '(set)';
   // An address may hold a password.
   const url = URL.parse(given);

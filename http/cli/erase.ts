@@ -1,10 +1,10 @@
 // `switchboard erase`: one contact, or one workspace, for good. The service must not run, since it keeps what it reads in memory.
 
 import { resolve } from 'node:path';
-import { eraseContactOf, type ErasureOptions, eraseWorkspace, numbersHeld } from '../../engine/operations/erasure.ts';
+import { type ErasureOptions, eraseContactOf, eraseWorkspace, numbersHeld } from '../../engine/operations/erasure.ts';
+import { workspacePath } from '../../engine/operations/soundness.ts';
 import { systemClock } from '../../engine/runtime/clock.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
-import { workspacePath } from '../../engine/operations/soundness.ts';
 import { Database } from '../../store/database.ts';
 import { contactsNamed } from '../../store/operations/erasure.ts';
 import { readConfig } from '../process/config.ts';
@@ -34,10 +34,17 @@ An entry stays: what was erased and when, by id.`,
     const lock = contact === undefined ? holdDataFolder(dataDir) : takeDataFolder(dataDir);
     try {
       const clock = systemClock();
-      const of = (workspaceId: string): ErasureOptions => ({ dataDir, areUploadsHere, workspaceId, at: new Date(clock.now()).toISOString(), ids: createIds(clock) });
+      const of = (workspaceId: string): ErasureOptions => ({
+        dataDir,
+        areUploadsHere,
+        workspaceId,
+        at: new Date(clock.now()).toISOString(),
+        ids: createIds(clock),
+      });
       if (contact === undefined) {
         await wholeWorkspace(dataDir, name, isMeant, of);
-        if (!areUploadsHere && isMeant) say('Its uploads in the S3 bucket, below its id, are left to be removed there.');
+        if (!areUploadsHere && isMeant)
+          say('Its uploads in the S3 bucket, below its id, are left to be removed there.');
       } else await oneContact(dataDir, { workspace: name, contact }, isMeant, of);
     } finally {
       lock.release();
@@ -46,13 +53,22 @@ An entry stays: what was erased and when, by id.`,
   },
 };
 
-async function wholeWorkspace(dataDir: string, name: string, isMeant: boolean, of: (workspaceId: string) => ErasureOptions): Promise<void> {
+async function wholeWorkspace(
+  dataDir: string,
+  name: string,
+  isMeant: boolean,
+  of: (workspaceId: string) => ErasureOptions,
+): Promise<void> {
   const begun = unfinishedDeed(dataDir);
   const again = begun === undefined ? undefined : /^erase (\S+) --yes$/.exec(begun)?.[1];
-  if (begun !== undefined && again !== name) throw new ProgramError(`first finish what was begun: switchboard ${begun}`);
+  if (begun !== undefined && again !== name)
+    throw new ProgramError(`first finish what was begun: switchboard ${begun}`);
   const workspace = again === undefined ? workspaceNamed(dataDir, name) : { id: again, name: again };
   const numbers = numbersHeld(dataDir, workspace.id);
-  if (numbers.length > 0) throw new ProgramError(`${workspace.name} holds ${numbers.join(', ')}; release ${numbers.length === 1 ? 'it' : 'them'} first, or the carrier goes on billing`);
+  if (numbers.length > 0)
+    throw new ProgramError(
+      `${workspace.name} holds ${numbers.join(', ')}; release ${numbers.length === 1 ? 'it' : 'them'} first, or the carrier goes on billing`,
+    );
   if (!isMeant) {
     say(`Would erase the workspace ${workspace.name} (${workspace.id}) with all that is in it. Say --yes to do it.`);
     return;
@@ -61,7 +77,12 @@ async function wholeWorkspace(dataDir: string, name: string, isMeant: boolean, o
   say(`Erased the workspace ${workspace.name} (${workspace.id}).`);
 }
 
-async function oneContact(dataDir: string, named: { workspace: string; contact: string }, isMeant: boolean, of: (workspaceId: string) => ErasureOptions): Promise<void> {
+async function oneContact(
+  dataDir: string,
+  named: { workspace: string; contact: string },
+  isMeant: boolean,
+  of: (workspaceId: string) => ErasureOptions,
+): Promise<void> {
   const workspace = workspaceNamed(dataDir, named.workspace);
   const db = Database.openReader(workspacePath(dataDir, workspace.id));
   let found: ReturnType<typeof contactsNamed>;
@@ -71,12 +92,20 @@ async function oneContact(dataDir: string, named: { workspace: string; contact: 
     db.close();
   }
   const [contact, ...others] = found;
-  if (contact === undefined) throw new ProgramError(`${workspace.name} has no contact with the id, email or number ${named.contact}`);
-  if (others.length > 0) throw new ProgramError(`${found.length} contacts are ${named.contact}; name one by its id: ${found.map(({ id }) => id).join(', ')}`);
+  if (contact === undefined)
+    throw new ProgramError(`${workspace.name} has no contact with the id, email or number ${named.contact}`);
+  if (others.length > 0)
+    throw new ProgramError(
+      `${found.length} contacts are ${named.contact}; name one by its id: ${found.map(({ id }) => id).join(', ')}`,
+    );
   if (!isMeant) {
-    say(`Would erase the contact ${contact.name ?? contact.email ?? contact.id} (${contact.id}) of ${workspace.name}. Say --yes to do it.`);
+    say(
+      `Would erase the contact ${contact.name ?? contact.email ?? contact.id} (${contact.id}) of ${workspace.name}. Say --yes to do it.`,
+    );
     return;
   }
   const { visitors, conversations, messages } = await eraseContactOf(of(workspace.id), contact.id);
-  say(`Erased the contact ${contact.id} of ${workspace.name}: ${visitors} visitors, ${conversations} conversations, ${messages} messages.`);
+  say(
+    `Erased the contact ${contact.id} of ${workspace.name}: ${visitors} visitors, ${conversations} conversations, ${messages} messages.`,
+  );
 }

@@ -2,16 +2,16 @@
 
 import { once } from 'node:events';
 import { createWriteStream, existsSync } from 'node:fs';
-import { finished } from 'node:stream/promises';
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { workspacePath } from '../../engine/operations/soundness.ts';
 import { Database } from '../../store/database.ts';
 import { exportedTables, rowCount, rowsOf } from '../../store/operations/tables.ts';
+import { programVersion } from '../../workers/program-files.ts';
 import { readConfig } from '../process/config.ts';
 import { type Command, exitCodes, ProgramError, textOf } from './command.ts';
 import { createProgress } from './progress.ts';
-import { programVersion } from '../../workers/program-files.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
 /** Lines are written together up to so many characters. */
@@ -40,7 +40,9 @@ each row, {"table": …, "row": {…}}, all as of one moment. Passwords, tokens 
       db.beginReading();
       const tables = exportedTables(db);
       const rows = tables.reduce((sum, table) => sum + rowCount(db, table), 0);
-      await write(`${JSON.stringify({ export: 'workspace', format: 1, program: programVersion(), schema: db.version, workspaceId: workspace.id, exportedAt: new Date().toISOString(), rows })}\n`);
+      await write(
+        `${JSON.stringify({ export: 'workspace', format: 1, program: programVersion(), schema: db.version, workspaceId: workspace.id, exportedAt: new Date().toISOString(), rows })}\n`,
+      );
       let done = 0;
       let piece = '';
       for (const table of tables) {

@@ -2,8 +2,8 @@
 
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
-import { readConfig } from '../process/config.ts';
 import { reachableHost, urlAt } from '../edge/listening.ts';
+import { readConfig } from '../process/config.ts';
 import { type Command, exitCodes, ProgramError, say } from './command.ts';
 
 const timeoutMs = 5000;
@@ -28,7 +28,9 @@ Exits with 1 when it does not, or does not answer within 5 seconds.`,
 function ask(url: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     // Whose certificate it is makes no difference to whether it serves.
-    const request = url.startsWith('https:') ? tlsRequest(url, { rejectUnauthorized: false, timeout: timeoutMs }) : plainRequest(url, { timeout: timeoutMs });
+    const request = url.startsWith('https:')
+      ? tlsRequest(url, { rejectUnauthorized: false, timeout: timeoutMs })
+      : plainRequest(url, { timeout: timeoutMs });
     request.on('timeout', () => request.destroy(new Error(`nothing for ${timeoutMs / 1000} seconds`)));
     request.on('error', reject);
     request.on('response', (response) => {

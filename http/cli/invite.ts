@@ -23,14 +23,21 @@ for ${defaultDays} days. The first workspace of a server needs none. Codes end w
   async run({ values }) {
     const config = readConfig(process.env);
     const days = Number(textOf(values, 'days') ?? defaultDays);
-    if (!Number.isInteger(days) || days < 1 || days > maxDays) throw new ProgramError(`--days must be a whole number from 1 to ${maxDays}`);
+    if (!Number.isInteger(days) || days < 1 || days > maxDays)
+      throw new ProgramError(`--days must be a whole number from 1 to ${maxDays}`);
     const secret = config.jwtSecret ?? readKeptSecret(join(resolve(config.dataDir), 'jwt-secret'));
-    if (secret === undefined) throw new ProgramError(`nothing was served from ${resolve(config.dataDir)} yet, and the first workspace needs no code`);
+    if (secret === undefined)
+      throw new ProgramError(
+        `nothing was served from ${resolve(config.dataDir)} yet, and the first workspace needs no code`,
+      );
     const expiresMs = Date.now() + days * dayMs;
     const code = createRegistrationCodes(secret).issue(randomBytes(idBytes), expiresMs);
     say(`${config.baseUrl}/register?code=${code}`);
     say(`  works once, until ${new Date(expiresMs).toISOString()}`);
-    if (config.registration !== 'invite') say(`  REGISTRATION is ${config.registration} here: ${config.registration === 'open' ? 'nobody needs it' : 'it opens nothing'}`);
+    if (config.registration !== 'invite')
+      say(
+        `  REGISTRATION is ${config.registration} here: ${config.registration === 'open' ? 'nobody needs it' : 'it opens nothing'}`,
+      );
     return exitCodes.done;
   },
 };

@@ -13,8 +13,15 @@ downloaded without this command. It may run while the service does.`,
   operands: { min: 1, max: 1 },
   async run({ operands: [name = ''] }) {
     const config = readConfig(process.env);
-    const { path } = await pullModel({ name, hub: config.modelHub, models: join(resolve(config.dataDir), 'models'), isShown: process.stdout.isTTY });
-    say(`${name} is in ${path}. Start with EMBEDDING_MODEL=${name} to use it; what is there is embedded again meanwhile.`);
+    const { path } = await pullModel({
+      name,
+      hub: config.modelHub,
+      models: join(resolve(config.dataDir), 'models'),
+      isShown: process.stdout.isTTY,
+    });
+    say(
+      `${name} is in ${path}. Start with EMBEDDING_MODEL=${name} to use it; what is there is embedded again meanwhile.`,
+    );
     return exitCodes.done;
   },
 };

@@ -3,16 +3,16 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { repairDirectory } from '../../engine/operations/repair.ts';
-import { systemClock } from '../../engine/runtime/clock.ts';
-import { createIds } from '../../engine/runtime/ids.ts';
 import { countSealed, withFile } from '../../engine/operations/sealed-proof.ts';
 import { directoryPath, workspaceIdsIn, workspacePath } from '../../engine/operations/soundness.ts';
+import { systemClock } from '../../engine/runtime/clock.ts';
+import { createIds } from '../../engine/runtime/ids.ts';
 import { Database } from '../../store/database.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { createSecretBox } from '../../workers/secrets/secret-box.ts';
 import { readConfig } from '../process/config.ts';
 import { takeDataFolder } from '../process/data-folder.ts';
-import { acceptKeys, folderKeyList, keyFault, type KeyedFolder, standOf } from '../process/folder-keys.ts';
+import { acceptKeys, folderKeyList, type KeyedFolder, keyFault, standOf } from '../process/folder-keys.ts';
 import { type Command, exitCodes, ProgramError, say } from './command.ts';
 
 export const command: Command = {
@@ -35,7 +35,10 @@ Exits with 1 when something is left that this cannot mend.`,
     if (!existsSync(dataDir)) throw new ProgramError(`there is no data folder ${dataDir}`);
     const lock = takeDataFolder(dataDir);
     try {
-      const isLeft = [repairPlaces(dataDir, values['forget-missing'] === true), repairKeys(dataDir, config, values['accept-keys'] === true)];
+      const isLeft = [
+        repairPlaces(dataDir, values['forget-missing'] === true),
+        repairKeys(dataDir, config, values['accept-keys'] === true),
+      ];
       return isLeft.includes(true) ? exitCodes.failed : exitCodes.done;
     } finally {
       lock.release();
@@ -45,14 +48,25 @@ Exits with 1 when something is left that this cannot mend.`,
 
 /** True when something is left. */
 function repairPlaces(dataDir: string, forgetMissing: boolean): boolean {
-  if (workspaceIdsIn(dataDir).length === 0 && !existsSync(directoryPath(dataDir))) throw new ProgramError(`there is no data in ${dataDir}`);
+  if (workspaceIdsIn(dataDir).length === 0 && !existsSync(directoryPath(dataDir)))
+    throw new ProgramError(`there is no data in ${dataDir}`);
   const clock = systemClock();
-  const { isNew, setAside, known, corrected, missing, findings } = repairDirectory({ dataDir, at: new Date(clock.now()).toISOString(), ids: createIds(clock), forgetMissing });
+  const { isNew, setAside, known, corrected, missing, findings } = repairDirectory({
+    dataDir,
+    at: new Date(clock.now()).toISOString(),
+    ids: createIds(clock),
+    forgetMissing,
+  });
   if (setAside !== undefined) say(`${setAside}: the damaged one, which is not needed any more`);
   for (const id of corrected) say(`workspace ${id}: ${isNew ? 'taken in' : 'corrected'}`);
-  for (const id of missing) say(`workspace ${id}: ${forgetMissing ? 'has no file, and was given up' : 'has no file; bring it back with switchboard restore FOLDER --workspace, or give it up with --forget-missing'}`);
+  for (const id of missing)
+    say(
+      `workspace ${id}: ${forgetMissing ? 'has no file, and was given up' : 'has no file; bring it back with switchboard restore FOLDER --workspace, or give it up with --forget-missing'}`,
+    );
   for (const { where, rule, fault } of findings) say(`${where}: not so: ${rule}: ${fault}`);
-  say(`${directoryPath(dataDir)}: ${isNew ? 'written anew' : corrected.length > 0 ? 'corrected' : 'as the files are'}, ${known} ${known === 1 ? 'workspace' : 'workspaces'}`);
+  say(
+    `${directoryPath(dataDir)}: ${isNew ? 'written anew' : corrected.length > 0 ? 'corrected' : 'as the files are'}, ${known} ${known === 1 ? 'workspace' : 'workspaces'}`,
+  );
   return findings.length > 0 || (missing.length > 0 && !forgetMissing);
 }
 
@@ -60,7 +74,12 @@ function repairPlaces(dataDir: string, forgetMissing: boolean): boolean {
 function repairKeys(dataDir: string, given: KeyedFolder['given'], isAccepted: boolean): boolean {
   const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
   try {
-    const folder: KeyedFolder = { dataDir, directory, given: { jwtSecret: given.jwtSecret, secretsKey: given.secretsKey }, boxOf: createSecretBox };
+    const folder: KeyedFolder = {
+      dataDir,
+      directory,
+      given: { jwtSecret: given.jwtSecret, secretsKey: given.secretsKey },
+      boxOf: createSecretBox,
+    };
     const faults = folderKeyList.flatMap((one) => keyFault(dataDir, one, standOf(folder, one).stand) ?? []);
     if (faults.length > 0 && !isAccepted) {
       for (const fault of faults) say(fault);
@@ -79,6 +98,9 @@ function tellUnopened(dataDir: string, secretsKey: string): void {
   const box = createSecretBox(secretsKey);
   for (const workspaceId of workspaceIdsIn(dataDir)) {
     const counts = withFile(workspacePath(dataDir, workspaceId), (db) => countSealed(db, workspaceId, box));
-    if (counts !== undefined && counts.unopened > 0) say(`workspace ${workspaceId}: ${counts.unopened} of ${counts.sealed} sealed secrets stay closed; its admins make them anew`);
+    if (counts !== undefined && counts.unopened > 0)
+      say(
+        `workspace ${workspaceId}: ${counts.unopened} of ${counts.sealed} sealed secrets stay closed; its admins make them anew`,
+      );
   }
 }

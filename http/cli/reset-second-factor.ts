@@ -3,10 +3,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { comparable } from '../../engine/mail-addresses.ts';
-import { systemClock } from '../../engine/runtime/clock.ts';
-import { createIds } from '../../engine/runtime/ids.ts';
 import { resetSecondFactorsOf } from '../../engine/operations/second-factor-reset.ts';
 import { directoryPath } from '../../engine/operations/soundness.ts';
+import { systemClock } from '../../engine/runtime/clock.ts';
+import { createIds } from '../../engine/runtime/ids.ts';
 import { Database } from '../../store/database.ts';
 import { type DirectoryEmail, findDirectoryEmail } from '../../store/directory/directory.ts';
 import { readConfig } from '../process/config.ts';
@@ -29,7 +29,8 @@ The agent is told by mail when the service runs next. An entry stays in the work
     try {
       const { workspaceId, agentId } = agentWith(dataDir, email) ?? noAgent(dataDir, email);
       const clock = systemClock();
-      if (!resetSecondFactorsOf({ dataDir, workspaceId, agentId, nowMs: clock.now(), ids: createIds(clock) })) throw new ProgramError(`${email} has no second factor`);
+      if (!resetSecondFactorsOf({ dataDir, workspaceId, agentId, nowMs: clock.now(), ids: createIds(clock) }))
+        throw new ProgramError(`${email} has no second factor`);
       say(`Took the second factors of ${email} away. Its password lets it in.`);
       return exitCodes.done;
     } finally {

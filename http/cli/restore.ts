@@ -3,11 +3,16 @@
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { BackupUnusable, type Manifest, readBackup } from '../../engine/operations/backup.ts';
-import { isEmptyDataFolder, restoreAll, type RestoreOptions, restoreWorkspace } from '../../engine/operations/restore.ts';
+import {
+  isEmptyDataFolder,
+  type RestoreOptions,
+  restoreAll,
+  restoreWorkspace,
+} from '../../engine/operations/restore.ts';
+import { directoryPath, secretsKeyName, workspaceIdsIn } from '../../engine/operations/soundness.ts';
 import { systemClock } from '../../engine/runtime/clock.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
-import { directoryPath, secretsKeyName, workspaceIdsIn } from '../../engine/operations/soundness.ts';
 import { Database } from '../../store/database.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { createSecretBox } from '../../workers/secrets/secret-box.ts';
@@ -43,7 +48,15 @@ A backup of one workspace is brought back beside what is there in any case.`,
     try {
       const manifest = await readBackup(from, (share) => progress.at(share / 2, 'checking'));
       const clock = systemClock();
-      const options: RestoreOptions = { from, manifest, dataDir, at: new Date(clock.now()).toISOString(), ids: createIds(clock), mailFrom: config.mailFrom, onProgress: (share, doing) => progress.at(0.5 + share / 2, doing) };
+      const options: RestoreOptions = {
+        from,
+        manifest,
+        dataDir,
+        at: new Date(clock.now()).toISOString(),
+        ids: createIds(clock),
+        mailFrom: config.mailFrom,
+        onProgress: (share, doing) => progress.at(0.5 + share / 2, doing),
+      };
       const named = textOf(values, 'workspace');
       if (named === undefined && as === undefined && manifest.scope === 'all') await everything(options, config);
       else await oneOf(options, config, { named, as });
@@ -58,27 +71,53 @@ A backup of one workspace is brought back beside what is there in any case.`,
 async function everything(options: RestoreOptions, config: Config): Promise<void> {
   const { from, manifest, dataDir } = options;
   const deed = `restore ${from}`;
-  if (unfinishedDeed(dataDir) !== deed && !(await isEmptyDataFolder(dataDir))) throw new ProgramError(`${dataDir} is not empty; --workspace WORKSPACE brings one workspace back beside what is there`);
+  if (unfinishedDeed(dataDir) !== deed && !(await isEmptyDataFolder(dataDir)))
+    throw new ProgramError(
+      `${dataDir} is not empty; --workspace WORKSPACE brings one workspace back beside what is there`,
+    );
   for (const name of manifest.secretsElsewhere) {
     const given = name === 'JWT_SECRET' ? config.jwtSecret : config.secretsKey;
-    if (given === undefined) throw new ProgramError(`the backup was made with ${name} from the environment; set the same`);
+    if (given === undefined)
+      throw new ProgramError(`the backup was made with ${name} from the environment; set the same`);
   }
   await doWhole(dataDir, deed, () => restoreAll(options));
   const { length } = manifest.workspaces;
   say(`${dataDir}: ${length} ${length === 1 ? 'workspace' : 'workspaces'} as of ${manifest.madeAt}`);
 }
 
-async function oneOf(options: RestoreOptions, config: Config, asked: { named: string | undefined; as: string | undefined }): Promise<void> {
+async function oneOf(
+  options: RestoreOptions,
+  config: Config,
+  asked: { named: string | undefined; as: string | undefined },
+): Promise<void> {
   const { from, manifest, dataDir } = options;
   const workspace = chosen(manifest, asked.named);
-  const deed = ['restore', from, '--workspace', workspace.id, ...(asked.as === undefined ? [] : ['--as', JSON.stringify(asked.as)])].join(' ');
+  const deed = [
+    'restore',
+    from,
+    '--workspace',
+    workspace.id,
+    ...(asked.as === undefined ? [] : ['--as', JSON.stringify(asked.as)]),
+  ].join(' ');
   const isAgain = unfinishedDeed(dataDir) === deed;
-  if (!isAgain && unfinishedDeed(dataDir) !== undefined) throw new ProgramError(`first finish what was begun: switchboard ${unfinishedDeed(dataDir)}`);
-  if (asked.as === undefined && !isAgain && workspaceIdsIn(dataDir).includes(workspace.id)) throw new ProgramError(`${workspace.name} (${workspace.id}) is there; erase it first, or bring this one back beside it with --as NAME`);
-  const backupKey = readKeptSecret(join(from, secretsKeyName)) ?? (manifest.secretsElsewhere.includes('SECRETS_KEY') ? config.secretsKey : undefined);
+  if (!isAgain && unfinishedDeed(dataDir) !== undefined)
+    throw new ProgramError(`first finish what was begun: switchboard ${unfinishedDeed(dataDir)}`);
+  if (asked.as === undefined && !isAgain && workspaceIdsIn(dataDir).includes(workspace.id))
+    throw new ProgramError(
+      `${workspace.name} (${workspace.id}) is there; erase it first, or bring this one back beside it with --as NAME`,
+    );
+  const backupKey =
+    readKeptSecret(join(from, secretsKeyName)) ??
+    (manifest.secretsElsewhere.includes('SECRETS_KEY') ? config.secretsKey : undefined);
   const ownKey = secretsKeyOf(config, dataDir, isAgain);
   const secrets = { from: createSecretBox(backupKey ?? randomUUID()), to: createSecretBox(ownKey) };
-  const { workspaceId, subdomain } = await restoreWorkspace(options, { workspaceId: workspace.id, as: asked.as, secrets, isAgain, whole: (act) => doWhole(dataDir, deed, act) });
+  const { workspaceId, subdomain } = await restoreWorkspace(options, {
+    workspaceId: workspace.id,
+    as: asked.as,
+    secrets,
+    isAgain,
+    whole: (act) => doWhole(dataDir, deed, act),
+  });
   say(`${dataDir}: ${asked.as ?? workspace.name} (${subdomain}, ${workspaceId}) as of ${manifest.madeAt}`);
 }
 
@@ -89,7 +128,13 @@ function secretsKeyOf({ jwtSecret, secretsKey }: Config, dataDir: string, isAgai
   try {
     // What was interrupted may have left a file that it does not know yet.
     if (!isAgain) requireKnown(dataDir, directory);
-    return takeKeys({ dataDir, directory, given: { jwtSecret, secretsKey }, boxOf: createSecretBox, log: { ...silentLog, error: (_, text) => say(text) } }).secretsKey;
+    return takeKeys({
+      dataDir,
+      directory,
+      given: { jwtSecret, secretsKey },
+      boxOf: createSecretBox,
+      log: { ...silentLog, error: (_, text) => say(text) },
+    }).secretsKey;
   } finally {
     directory.close();
   }
@@ -99,6 +144,9 @@ function chosen(manifest: Manifest, named: string | undefined): Manifest['worksp
   const [only, ...others] = manifest.workspaces;
   if (named === undefined && only !== undefined && others.length === 0) return only;
   const found = manifest.workspaces.find(({ id, subdomain }) => id === named || subdomain === named);
-  if (found === undefined) throw new BackupUnusable(`name one of its workspaces with --workspace: ${manifest.workspaces.map(({ subdomain }) => subdomain).join(', ')}`);
+  if (found === undefined)
+    throw new BackupUnusable(
+      `name one of its workspaces with --workspace: ${manifest.workspaces.map(({ subdomain }) => subdomain).join(', ')}`,
+    );
   return found;
 }

@@ -1,8 +1,8 @@
 // `switchboard serve`: settings from the environment, the service, and a stop on SIGTERM or SIGINT within ten seconds.
 
 import { resolve } from 'node:path';
-import { type Config, readConfig } from '../process/config.ts';
 import { isEveryAddress, urlAt } from '../edge/listening.ts';
+import { type Config, readConfig } from '../process/config.ts';
 import { unknownSettings } from '../process/setting-names.ts';
 import type { Running } from '../serve.ts';
 import { type Command, exitCodes, say } from './command.ts';
@@ -17,7 +17,8 @@ export const command: Command = {
   operands: { min: 0, max: 0 },
   async run() {
     const config = readConfig(process.env);
-    for (const { name, meant } of unknownSettings(process.env)) process.stderr.write(`switchboard: there is no setting ${name}; is ${meant} meant?\n`);
+    for (const { name, meant } of unknownSettings(process.env))
+      process.stderr.write(`switchboard: there is no setting ${name}; is ${meant} meant?\n`);
     // What is large is loaded when it is known to be needed.
     const { serve } = await import('../serve.ts');
     const { keepMemoryLow, releaseMemory } = await import('../process/memory.ts');
@@ -89,5 +90,10 @@ function inWords(config: Config, running: Running): string {
 /** For a file, a pipe or a journal, which hold lines of JSON and nothing else. Told whatever LOG_LEVEL is. */
 function asLogLine(config: Config, running: Running): string {
   const { at, ...rest } = welcomeOf(config, running);
-  return JSON.stringify({ level: 30, time: new Date().toISOString(), ...rest, msg: `Switchboard listens on ${at} and serves` });
+  return JSON.stringify({
+    level: 30,
+    time: new Date().toISOString(),
+    ...rest,
+    msg: `Switchboard listens on ${at} and serves`,
+  });
 }

@@ -1,16 +1,25 @@
 // `switchboard verify`: everything that must hold of a data folder, while it is served or not. Exits with 1 when something does not.
 
 import { existsSync, statSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { countSealed, type Opener } from '../../engine/operations/sealed-proof.ts';
-import { directoryPath, type Finding, madeWorkspaceIdsIn, secretsKeyName, verifyAgreement, verifyDirectory, verifyWorkspace, workspacePath } from '../../engine/operations/soundness.ts';
+import {
+  directoryPath,
+  type Finding,
+  madeWorkspaceIdsIn,
+  secretsKeyName,
+  verifyAgreement,
+  verifyDirectory,
+  verifyWorkspace,
+  workspacePath,
+} from '../../engine/operations/soundness.ts';
 import { Database } from '../../store/database.ts';
 import { searchIndexFaults } from '../../workers/search/soundness.ts';
 import { createSecretBox } from '../../workers/secrets/secret-box.ts';
 import { type Config, readConfig } from '../process/config.ts';
 import { isInUse, readKeptSecret, unfinishedDeed } from '../process/data-folder.ts';
-import { folderKeyList, keyFault, type KeyedFolder, standOf } from '../process/folder-keys.ts';
+import { folderKeyList, type KeyedFolder, keyFault, standOf } from '../process/folder-keys.ts';
 import { type Command, exitCodes, ProgramError, say } from './command.ts';
 import { createProgress } from './progress.ts';
 
@@ -41,33 +50,56 @@ Exits with 1 when something is wrong.`,
     };
     const progress = createProgress();
     const unfinished = unfinishedDeed(dataDir);
-    if (unfinished !== undefined) tell([{ where: 'the data folder', rule: 'what was begun is finished', fault: `do it again: switchboard ${unfinished}` }]);
+    if (unfinished !== undefined)
+      tell([
+        {
+          where: 'the data folder',
+          rule: 'what was begun is finished',
+          fault: `do it again: switchboard ${unfinished}`,
+        },
+      ]);
     const ids = madeWorkspaceIdsIn(dataDir);
     const bytes = ids.map((id) => statSync(workspacePath(dataDir, id)).size);
     const allBytes = bytes.reduce((sum, one) => sum + one, 1);
     let doneBytes = 0;
     let messages = 0;
-    const inDirectory = existsSync(directoryPath(dataDir)) ? verifyDirectory(directoryPath(dataDir)) : [{ where: 'the data folder', rule: 'there is a directory.db', fault: 'there is none; write it anew from the files: switchboard repair' }];
+    const inDirectory = existsSync(directoryPath(dataDir))
+      ? verifyDirectory(directoryPath(dataDir))
+      : [
+          {
+            where: 'the data folder',
+            rule: 'there is a directory.db',
+            fault: 'there is none; write it anew from the files: switchboard repair',
+          },
+        ];
     tell(inDirectory);
-    const { box, faults } = inDirectory.length > 0 ? { box: givenBox(config, dataDir), faults: [] } : keysOf(config, dataDir);
+    const { box, faults } =
+      inDirectory.length > 0 ? { box: givenBox(config, dataDir), faults: [] } : keysOf(config, dataDir);
     tell(faults.map((fault) => ({ where: 'its keys', rule: 'they are those that it was served by', fault })));
     for (const [index, workspaceId] of ids.entries()) {
       progress.at(doneBytes / allBytes, `workspace ${workspaceId}`);
       const { findings: found, counts } = verifyWorkspace(workspacePath(dataDir, workspaceId), workspaceId);
       progress.end();
       tell(found);
-      if (counts !== undefined) tell([...sealedFindings(dataDir, workspaceId, box), ...indexFindings(dataDir, workspaceId)]);
+      if (counts !== undefined)
+        tell([...sealedFindings(dataDir, workspaceId, box), ...indexFindings(dataDir, workspaceId)]);
       messages += counts?.messages ?? 0;
       doneBytes += bytes[index] ?? 0;
     }
     // Not without a sound directory.db, of which all has been said.
-    if (!findings.some(({ where }) => where.endsWith('directory.db') || where === 'the data folder')) tell(await lastingDisagreements(dataDir));
+    if (!findings.some(({ where }) => where.endsWith('directory.db') || where === 'the data folder'))
+      tell(await lastingDisagreements(dataDir));
     progress.end();
     if (findings.length > 0) {
-      say(`${dataDir}: ${findings.length === 1 ? '1 thing is not as it must be' : `${findings.length} things are not as they must be`}`);
+      say(
+        `${dataDir}: ${findings.length === 1 ? '1 thing is not as it must be' : `${findings.length} things are not as they must be`}`,
+      );
       return exitCodes.failed;
     }
-    if (values['quiet'] !== true) say(`${dataDir}: ${ids.length} ${ids.length === 1 ? 'workspace' : 'workspaces'} with ${messages} messages, and everything is as it must be`);
+    if (values['quiet'] !== true)
+      say(
+        `${dataDir}: ${ids.length} ${ids.length === 1 ? 'workspace' : 'workspaces'} with ${messages} messages, and everything is as it must be`,
+      );
     return exitCodes.done;
   },
 };
@@ -79,7 +111,10 @@ function keysOf({ jwtSecret, secretsKey }: Config, dataDir: string): { box: Open
     const folder: KeyedFolder = { dataDir, directory, given: { jwtSecret, secretsKey }, boxOf: createSecretBox };
     const stands = folderKeyList.map((one) => ({ one, ...standOf(folder, one) }));
     const key = stands.find(({ one }) => one.name === 'secrets')?.key;
-    return { box: key === undefined ? undefined : createSecretBox(key), faults: stands.flatMap(({ one, stand }) => keyFault(dataDir, one, stand) ?? []) };
+    return {
+      box: key === undefined ? undefined : createSecretBox(key),
+      faults: stands.flatMap(({ one, stand }) => keyFault(dataDir, one, stand) ?? []),
+    };
   } finally {
     directory.close();
   }
@@ -95,7 +130,15 @@ function sealedFindings(dataDir: string, workspaceId: string, box: Opener | unde
   const db = Database.openReader(workspacePath(dataDir, workspaceId));
   try {
     const { sealed, unopened } = countSealed(db, workspaceId, box);
-    return unopened === 0 ? [] : [{ where: `workspaces/${workspaceId}.db`, rule: 'what is sealed can be opened', fault: `${unopened} of ${sealed} secrets cannot, with the present key` }];
+    return unopened === 0
+      ? []
+      : [
+          {
+            where: `workspaces/${workspaceId}.db`,
+            rule: 'what is sealed can be opened',
+            fault: `${unopened} of ${sealed} secrets cannot, with the present key`,
+          },
+        ];
   } finally {
     db.close();
   }

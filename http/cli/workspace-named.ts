@@ -3,7 +3,11 @@
 import { existsSync } from 'node:fs';
 import { directoryPath } from '../../engine/operations/soundness.ts';
 import { Database } from '../../store/database.ts';
-import { type DirectoryWorkspace, findDirectoryWorkspace, findDirectoryWorkspaceBySubdomain } from '../../store/directory/directory.ts';
+import {
+  type DirectoryWorkspace,
+  findDirectoryWorkspace,
+  findDirectoryWorkspaceBySubdomain,
+} from '../../store/directory/directory.ts';
 import { ProgramError } from './command.ts';
 
 /** Throws ProgramError when there is none. */

@@ -21,41 +21,73 @@ interface CodeWords {
 const english = {
   minutes: (count) => (count === 1 ? '1 minute' : `${count} minutes`),
   subject: (code) => `${code} is your code`,
-  mail: ({ code, name, minutes }) => `Your code for ${name} is ${code}.\n\nIt works once, for ${minutes}. If you did not ask for it, do nothing, and tell it to nobody.\n`,
+  mail: ({ code, name, minutes }) =>
+    `Your code for ${name} is ${code}.\n\nIt works once, for ${minutes}. If you did not ask for it, do nothing, and tell it to nobody.\n`,
   text: ({ code, name, minutes }) => `${code} is your code for ${name}. It works for ${minutes}. Tell it to nobody.`,
-  voice: { language: 'en-US', say: ({ code, name }) => `Hello. Your code for ${name} is: ${code}. Again: ${code}. Goodbye.` },
+  voice: {
+    language: 'en-US',
+    say: ({ code, name }) => `Hello. Your code for ${name} is: ${code}. Again: ${code}. Goodbye.`,
+  },
 } as const satisfies CodeWords;
 
 const languages: ReadonlyMap<string, CodeWords> = new Map<string, CodeWords>([
   ['en', english],
-  ['de', {
-    minutes: (count) => (count === 1 ? '1 Minute' : `${count} Minuten`),
-    subject: (code) => `${code} ist Ihr Code`,
-    mail: ({ code, name, minutes }) => `Ihr Code für ${name} ist ${code}.\n\nEr gilt einmal, ${minutes} lang. Wenn Sie ihn nicht angefordert haben, brauchen Sie nichts zu tun; sagen Sie ihn niemandem.\n`,
-    text: ({ code, name, minutes }) => `${code} ist Ihr Code für ${name}. Er gilt ${minutes}. Sagen Sie ihn niemandem.`,
-    voice: { language: 'de-DE', say: ({ code, name }) => `Guten Tag. Ihr Code für ${name} ist: ${code}. Noch einmal: ${code}. Auf Wiederhören.` },
-  }],
-  ['fr', {
-    minutes: (count) => (count === 1 ? '1 minute' : `${count} minutes`),
-    subject: (code) => `${code} est votre code`,
-    mail: ({ code, name, minutes }) => `Votre code pour ${name} est ${code}.\n\nIl sert une fois, pendant ${minutes}. Si vous ne l’avez pas demandé, ne faites rien et ne le donnez à personne.\n`,
-    text: ({ code, name, minutes }) => `${code} est votre code pour ${name}. Il est valable ${minutes}. Ne le donnez à personne.`,
-    voice: { language: 'fr-FR', say: ({ code, name }) => `Bonjour. Votre code pour ${name} est : ${code}. Je répète : ${code}. Au revoir.` },
-  }],
-  ['es', {
-    minutes: (count) => (count === 1 ? '1 minuto' : `${count} minutos`),
-    subject: (code) => `${code} es su código`,
-    mail: ({ code, name, minutes }) => `Su código para ${name} es ${code}.\n\nSirve una vez, durante ${minutes}. Si no lo ha pedido, no haga nada y no se lo diga a nadie.\n`,
-    text: ({ code, name, minutes }) => `${code} es su clave para ${name}. Sirve durante ${minutes}. No se la diga a nadie.`,
-    voice: { language: 'es-ES', say: ({ code, name }) => `Hola. Su código para ${name} es: ${code}. Repito: ${code}. Adiós.` },
-  }],
-  ['ar', {
-    minutes: (count) => `${count} د`,
-    subject: (code) => `رمزك هو ${code}`,
-    mail: ({ code, name, minutes }) => `رمزك لدى ${name} هو ${code}.\n\nيُستخدم مرة واحدة، خلال ${minutes}. إذا لم تطلبه فلا تفعل شيئًا، ولا تخبر به أحدًا.\n`,
-    text: ({ code, name, minutes }) => `رمزك لدى ${name} هو ${code}. صالح ${minutes}. لا تخبر به أحدًا.`,
-    voice: undefined,
-  }],
+  [
+    'de',
+    {
+      minutes: (count) => (count === 1 ? '1 Minute' : `${count} Minuten`),
+      subject: (code) => `${code} ist Ihr Code`,
+      mail: ({ code, name, minutes }) =>
+        `Ihr Code für ${name} ist ${code}.\n\nEr gilt einmal, ${minutes} lang. Wenn Sie ihn nicht angefordert haben, brauchen Sie nichts zu tun; sagen Sie ihn niemandem.\n`,
+      text: ({ code, name, minutes }) =>
+        `${code} ist Ihr Code für ${name}. Er gilt ${minutes}. Sagen Sie ihn niemandem.`,
+      voice: {
+        language: 'de-DE',
+        say: ({ code, name }) => `Guten Tag. Ihr Code für ${name} ist: ${code}. Noch einmal: ${code}. Auf Wiederhören.`,
+      },
+    },
+  ],
+  [
+    'fr',
+    {
+      minutes: (count) => (count === 1 ? '1 minute' : `${count} minutes`),
+      subject: (code) => `${code} est votre code`,
+      mail: ({ code, name, minutes }) =>
+        `Votre code pour ${name} est ${code}.\n\nIl sert une fois, pendant ${minutes}. Si vous ne l’avez pas demandé, ne faites rien et ne le donnez à personne.\n`,
+      text: ({ code, name, minutes }) =>
+        `${code} est votre code pour ${name}. Il est valable ${minutes}. Ne le donnez à personne.`,
+      voice: {
+        language: 'fr-FR',
+        say: ({ code, name }) => `Bonjour. Votre code pour ${name} est : ${code}. Je répète : ${code}. Au revoir.`,
+      },
+    },
+  ],
+  [
+    'es',
+    {
+      minutes: (count) => (count === 1 ? '1 minuto' : `${count} minutos`),
+      subject: (code) => `${code} es su código`,
+      mail: ({ code, name, minutes }) =>
+        `Su código para ${name} es ${code}.\n\nSirve una vez, durante ${minutes}. Si no lo ha pedido, no haga nada y no se lo diga a nadie.\n`,
+      text: ({ code, name, minutes }) =>
+        `${code} es su clave para ${name}. Sirve durante ${minutes}. No se la diga a nadie.`,
+      voice: {
+        language: 'es-ES',
+        say: ({ code, name }) => `Hola. Su código para ${name} es: ${code}. Repito: ${code}. Adiós.`,
+      },
+    },
+  ],
+  [
+    'ar',
+    {
+      minutes: (count) => `${count} د`,
+      subject: (code) => `رمزك هو ${code}`,
+      mail: ({ code, name, minutes }) =>
+        `رمزك لدى ${name} هو ${code}.\n\nيُستخدم مرة واحدة، خلال ${minutes}. إذا لم تطلبه فلا تفعل شيئًا، ولا تخبر به أحدًا.\n`,
+      text: ({ code, name, minutes }) => `رمزك لدى ${name} هو ${code}. صالح ${minutes}. لا تخبر به أحدًا.`,
+      voice: undefined,
+    },
+  ],
 ]);
 
 /** Of the language of a tag such as de-AT; English for others. */

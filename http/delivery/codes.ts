@@ -2,9 +2,9 @@
 // delivery takes. Nothing else in the service sees a code.
 
 import { mailboxName, plainName } from '../../engine/lines.ts';
-import type { CodeToSend } from '../../engine/verification/delivery.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
 import { OutsideFailure } from '../../engine/runtime/outbox.ts';
+import type { CodeToSend } from '../../engine/verification/delivery.ts';
 import type { SecretBox } from '../../workers/secrets/secret-box.ts';
 import { codeWordsFor, spokenWordsFor } from './code-words.ts';
 
@@ -22,7 +22,10 @@ const about = ({ workspaceId, verificationId }: Named): string => `${workspaceId
 const drawnBytes = 8;
 
 /** A code may begin with zeros. */
-export function freshCode({ ids, secrets }: { ids: Pick<Ids, 'secret'>; secrets: SecretBox }, verification: Named & { codeLength: number }): { codeHash: string; sealedCode: string } {
+export function freshCode(
+  { ids, secrets }: { ids: Pick<Ids, 'secret'>; secrets: SecretBox },
+  verification: Named & { codeLength: number },
+): { codeHash: string; sealedCode: string } {
   const drawn = Buffer.from(ids.secret(drawnBytes), 'base64url').readBigUInt64BE();
   const code = String(drawn % BigInt(10 ** verification.codeLength)).padStart(verification.codeLength, '0');
   return { codeHash: hashOfCode(secrets, verification, code), sealedCode: secrets.seal(code, about(verification)) };
@@ -39,16 +42,27 @@ const maxNameChars = 40;
 export interface CodePorts {
   readonly secrets: SecretBox;
   now(): number;
-  mail(message: { workspaceId: string; id: string; to: string; subject: string; text: string; fromName: string }): Promise<string>;
+  mail(message: {
+    workspaceId: string;
+    id: string;
+    to: string;
+    subject: string;
+    text: string;
+    fromName: string;
+  }): Promise<string>;
   text(message: { workspaceId: string; id: string; to: string; body: string }): Promise<string>;
   speak(message: { workspaceId: string; id: string; to: string; language: string; body: string }): Promise<string>;
 }
 
 /** Sends a code by its channel. Rejects with OutsideFailure once it is worth nothing any more, and as the ports do. */
-export async function sendCode(ports: CodePorts, item: { workspaceId: string; id: string; verificationId: string; code: CodeToSend }): Promise<string> {
+export async function sendCode(
+  ports: CodePorts,
+  item: { workspaceId: string; id: string; verificationId: string; code: CodeToSend },
+): Promise<string> {
   const { channel, to, ttlMinutes } = item.code;
   const workspaceName = plainName(item.code.workspaceName, maxNameChars);
-  if (ports.now() > Date.parse(item.code.expiresAt)) throw new OutsideFailure('the code has expired', { permanent: true });
+  if (ports.now() > Date.parse(item.code.expiresAt))
+    throw new OutsideFailure('the code has expired', { permanent: true });
   const code = ports.secrets.open(item.code.sealedCode, about(item));
   // What was queued before there were languages is English.
   const locale = item.code.locale ?? 'en';
@@ -57,13 +71,26 @@ export async function sendCode(ports: CodePorts, item: { workspaceId: string; id
   const { workspaceId, id } = item;
   switch (channel) {
     case 'email':
-      return ports.mail({ workspaceId, id, to, subject: words.subject(code), text: words.mail(said), fromName: mailboxName(item.code.workspaceName) });
+      return ports.mail({
+        workspaceId,
+        id,
+        to,
+        subject: words.subject(code),
+        text: words.mail(said),
+        fromName: mailboxName(item.code.workspaceName),
+      });
     case 'sms':
       return ports.text({ id, workspaceId, to, body: words.text(said) });
     case 'voice': {
       const { language, say } = spokenWordsFor(locale);
       // Digit by digit, or a voice would read a number; twice, since nobody has a pen at hand.
-      return ports.speak({ id, workspaceId, to, language, body: say({ code: [...code].join(', '), name: workspaceName }) });
+      return ports.speak({
+        id,
+        workspaceId,
+        to,
+        language,
+        body: say({ code: [...code].join(', '), name: workspaceName }),
+      });
     }
   }
 }

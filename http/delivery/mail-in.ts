@@ -2,18 +2,18 @@
 // command that takes it. Nothing is answered before that is durable; what fails on the way is the sender's to send again.
 
 import { createReadStream } from 'node:fs';
-import { receiveBounce } from '../../engine/tickets/bounces.ts';
+import type { IncomingAttachment } from '../../engine/conversations/attachments.ts';
 import type { Directory } from '../../engine/directory/directory.ts';
 import { refuseField } from '../../engine/errors.ts';
-import { receiveMail } from '../../engine/tickets/inbound-mail.ts';
-import { takesMailAt, workspaceIdOfAddress } from '../../engine/mail/inbound-addresses.ts';
 import { oneLine } from '../../engine/lines.ts';
+import { takesMailAt, workspaceIdOfAddress } from '../../engine/mail/inbound-addresses.ts';
 import { comparable, isOneLine, type Mailbox, parseMailbox, parseMailboxes } from '../../engine/mail-addresses.ts';
-import type { IncomingAttachment } from '../../engine/conversations/attachments.ts';
-import { type IncomingMail, judgeMail, type Verdict } from '../../engine/tickets/judgement.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
+import { receiveBounce } from '../../engine/tickets/bounces.ts';
+import { receiveMail } from '../../engine/tickets/inbound-mail.ts';
+import { type IncomingMail, judgeMail, type Verdict } from '../../engine/tickets/judgement.ts';
 import { objectKey } from '../../engine/workspace/uploads.ts';
 import type { MailReader, ReadMail } from '../../workers/mail/mail-reader.ts';
 import type { ObjectStore } from '../../workers/providers/objects.ts';
@@ -28,7 +28,14 @@ export interface WebhookMail {
   readonly html?: string | null;
   readonly messageId?: string | null;
   readonly headers?: Readonly<Record<string, string | readonly string[] | null>> | null;
-  readonly attachments?: readonly { readonly filename: string; readonly url: string; readonly size?: number | null; readonly contentType?: string | null }[] | null;
+  readonly attachments?:
+    | readonly {
+        readonly filename: string;
+        readonly url: string;
+        readonly size?: number | null;
+        readonly contentType?: string | null;
+      }[]
+    | null;
 }
 
 export interface InboundMail {
@@ -78,29 +85,48 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
 
   /** No other workspace is looked into, whose file may be damaged: that is none of this one's mail. */
   function isAddressOf(workspaceId: string, address: string): boolean {
-    return workspaceIdOfAddress(directory, address, mailHost) === workspaceId && workspaceOfAddress(address) === workspaceId;
+    return (
+      workspaceIdOfAddress(directory, address, mailHost) === workspaceId && workspaceOfAddress(address) === workspaceId
+    );
   }
 
   /** A mail taken apart. Rejects with UnacceptableMail for one that is no other the next time. */
   async function read(received: ReceivedMail): Promise<ReadMail> {
     return reader.file(received).catch((error: unknown): never => {
-      if (error instanceof Error && error.name === 'MailTooComplex') throw new UnacceptableMail(error.message, { cause: error });
+      if (error instanceof Error && error.name === 'MailTooComplex')
+        throw new UnacceptableMail(error.message, { cause: error });
       throw error;
     });
   }
 
   /** Gives the mail to the workspace; its files are stored first, and not at all when it is sure to be dropped. */
-  async function take(workspaceId: string, mail: IncomingMail, files: { store(): Promise<StoredFiles> }): Promise<void> {
+  async function take(
+    workspaceId: string,
+    mail: IncomingMail,
+    files: { store(): Promise<StoredFiles> },
+  ): Promise<void> {
     const view = engine.workspace(workspaceId)?.view(systemCaller);
     if (view === undefined) throw new Error(`workspace ${workspaceId} is not there`);
     const keepsFiles = wantsFiles(judgeMail(view, mail, mailHost));
     const stored = keepsFiles ? await files.store() : noFiles;
     let verdict: Verdict | undefined;
     try {
-      verdict = await engine.execute(receiveMail, { workspaceId, caller: systemCaller, params: { mail: { ...mail, attachments: stored.attachments, bodyHtml: withPictures(mail.bodyHtml, stored.urlByContentId) }, mailHost } });
+      verdict = await engine.execute(receiveMail, {
+        workspaceId,
+        caller: systemCaller,
+        params: {
+          mail: {
+            ...mail,
+            attachments: stored.attachments,
+            bodyHtml: withPictures(mail.bodyHtml, stored.urlByContentId),
+          },
+          mailHost,
+        },
+      });
     } finally {
       // The same mail may have come twice at once, or what happened meanwhile decided otherwise: nothing names the files then.
-      if (verdict === undefined || !wantsFiles(verdict)) await Promise.all(stored.keys.map((key) => objects?.remove(key)));
+      if (verdict === undefined || !wantsFiles(verdict))
+        await Promise.all(stored.keys.map((key) => objects?.remove(key)));
     }
   }
 
@@ -131,7 +157,13 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
       if (objects === undefined) return { url, name: filename, size: size ?? null };
       const contentType = typeOf(declared ?? anyType);
       const key = objectKey({ workspaceId, kind: attachmentKind, id: ids.uuid(), filename, contentType });
-      return { url: publicUrl(key), name: filename, size: size ?? null, object: { key, contentType }, copy: { key, sourceUrl: url, contentType } };
+      return {
+        url: publicUrl(key),
+        name: filename,
+        size: size ?? null,
+        object: { key, contentType },
+        copy: { key, sourceUrl: url, contentType },
+      };
     });
   }
 
@@ -149,7 +181,11 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
 
     async receiveWebhook(workspaceId, mail) {
       const from = parseMailbox(mail.from) ?? refuseField('invalid_body', 'from', 'must be an email address');
-      for (const [field, value] of [['from', mail.from], ['subject', mail.subject]] as const) if (!isOneLine(value)) refuseField('invalid_body', field, 'must be one line');
+      for (const [field, value] of [
+        ['from', mail.from],
+        ['subject', mail.subject],
+      ] as const)
+        if (!isOneLine(value)) refuseField('invalid_body', field, 'must be one line');
       const html = mail.html ?? null;
       // Providers send an empty text beside HTML that has none of its own: it says nothing, and is no key of the mail either.
       const text = mail.text == null || (mail.text.trim() === '' && html !== null) ? null : mail.text;
@@ -197,9 +233,29 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
       for (const [workspaceId = '', ourAddresses] of byWorkspace) {
         const { messageId, subject, text, html, body, bodyHtml, authentication, bounce } = mail;
         // Nobody can be answered who gives no address to answer to: a machine's notice (RFC 5321 §4.5.5).
-        const headers = received.envelope.sender === '' ? { ...mail.headers, autoSubmitted: mail.headers.autoSubmitted ?? 'auto-generated' } : mail.headers;
-        const otherRecipients = mail.recipients.flatMap((address) => parseMailbox(address)?.address ?? []).filter((address) => !isAddressOf(workspaceId, address));
-        const incoming: IncomingMail = { messageId, from, replyTo, ourAddresses, otherRecipients, subject, text, html, body, bodyHtml, headers, attachments: [], authentication, bounce };
+        const headers =
+          received.envelope.sender === ''
+            ? { ...mail.headers, autoSubmitted: mail.headers.autoSubmitted ?? 'auto-generated' }
+            : mail.headers;
+        const otherRecipients = mail.recipients
+          .flatMap((address) => parseMailbox(address)?.address ?? [])
+          .filter((address) => !isAddressOf(workspaceId, address));
+        const incoming: IncomingMail = {
+          messageId,
+          from,
+          replyTo,
+          ourAddresses,
+          otherRecipients,
+          subject,
+          text,
+          html,
+          body,
+          bodyHtml,
+          headers,
+          attachments: [],
+          authentication,
+          bounce,
+        };
         await take(workspaceId, incoming, { store: () => storeFiles(workspaceId, mail) });
       }
     },
@@ -231,7 +287,8 @@ function wantsFiles(verdict: Verdict): boolean {
 }
 
 function senderOf(mail: ReadMail, envelopeSender: string): Mailbox {
-  const from = mailboxOf(mail.from?.address ?? '', mail.from?.name ?? null) ?? mailboxOf(envelopeSender, mail.from?.name ?? null);
+  const from =
+    mailboxOf(mail.from?.address ?? '', mail.from?.name ?? null) ?? mailboxOf(envelopeSender, mail.from?.name ?? null);
   if (from === undefined) throw new UnacceptableMail('the mail does not say who it is from');
   return from;
 }
@@ -244,8 +301,21 @@ function mailboxOf(address: string, name: string | null): Mailbox | undefined {
 }
 
 /** Names are compared without case; of a list its first value counts, References being one list however it came. */
-function headersOf(given: NonNullable<WebhookMail['headers']>): IncomingMail['headers'] & { readonly replyTo: string | undefined } {
-  const byName = new Map(Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [[name.toLowerCase(), typeof value === 'string' ? value : value.join(name.toLowerCase() === 'reply-to' ? ', ' : ' ')] as const])));
+function headersOf(
+  given: NonNullable<WebhookMail['headers']>,
+): IncomingMail['headers'] & { readonly replyTo: string | undefined } {
+  const byName = new Map(
+    Object.entries(given).flatMap(([name, value]) =>
+      value === null
+        ? []
+        : [
+            [
+              name.toLowerCase(),
+              typeof value === 'string' ? value : value.join(name.toLowerCase() === 'reply-to' ? ', ' : ' '),
+            ] as const,
+          ],
+    ),
+  );
   return {
     autoSubmitted: byName.get('auto-submitted'),
     precedence: byName.get('precedence'),

@@ -4,11 +4,11 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { bounceLabel, bounceLocalPart, domainAddress } from '../../engine/mail/inbound-addresses.ts';
-import { theEmailDomain } from '../../engine/workspace/workspace.ts';
 import type { Mail } from '../../engine/mail/outgoing.ts';
 import { hostOf, localPartOf, withoutTag } from '../../engine/mail-addresses.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
+import { theEmailDomain } from '../../engine/workspace/workspace.ts';
 import type { EmailDomainRecord } from '../../store/mail/email-domains.ts';
 import type { MailSender, OutgoingMail } from '../../workers/providers/mail.ts';
 import type { SecretBox } from '../../workers/secrets/secret-box.ts';
@@ -30,7 +30,10 @@ export interface OutgoingMailPorts {
 const byTheService = { 'Auto-Submitted': 'auto-generated' };
 
 /** Resolves to the server's answer. Rejects as the sender does. */
-export async function sendQueuedMail(ports: OutgoingMailPorts, item: { workspaceId: string; id: string; mail: Mail }): Promise<string> {
+export async function sendQueuedMail(
+  ports: OutgoingMailPorts,
+  item: { workspaceId: string; id: string; mail: Mail },
+): Promise<string> {
   const { fromName, from: asked, isSecret: _, invitation: __, ...mail } = item.mail;
   const domain = verifiedDomain(ports, item.workspaceId);
   const from = asked ?? (domain === undefined ? ports.mailFrom : domainAddress(domain));
@@ -65,7 +68,9 @@ export function hostKeyOf({ mailKey, mailHost }: Pick<Config, 'mailKey' | 'mailH
     if (createPrivateKey(privateKey).asymmetricKeyType !== 'rsa') throw new Error('it is no RSA key');
     return { domain: mailHost, selector: mailKey.selector, privateKey };
   } catch (cause) {
-    throw new ConfigError(`MAIL_DKIM_KEY_FILE must name a private RSA key in PEM; ${mailKey.file} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`);
+    throw new ConfigError(
+      `MAIL_DKIM_KEY_FILE must name a private RSA key in PEM; ${mailKey.file} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`,
+    );
   }
 }
 
@@ -81,11 +86,18 @@ function verifiedDomain(ports: OutgoingMailPorts, workspaceId: string): EmailDom
 }
 
 /** Mail from the verified domain is signed for it, and what comes back goes by its own name there. Mail from the mail host is signed for that. */
-function signatureOf({ secrets, hostKey }: OutgoingMailPorts, mail: { workspaceId: string; domain: EmailDomainRecord | undefined; host: string }): Pick<OutgoingMail, 'dkim' | 'returnPath'> {
+function signatureOf(
+  { secrets, hostKey }: OutgoingMailPorts,
+  mail: { workspaceId: string; domain: EmailDomainRecord | undefined; host: string },
+): Pick<OutgoingMail, 'dkim' | 'returnPath'> {
   const { workspaceId, domain, host } = mail;
   if (host === domain?.name) {
     return {
-      dkim: { domain: domain.name, selector: domain.selector, privateKey: secrets.open(domain.sealedPrivateKey, dkimKeyName(workspaceId, domain.name)) },
+      dkim: {
+        domain: domain.name,
+        selector: domain.selector,
+        privateKey: secrets.open(domain.sealedPrivateKey, dkimKeyName(workspaceId, domain.name)),
+      },
       returnPath: `${bounceLocalPart}@${bounceLabel}.${domain.name}`,
     };
   }

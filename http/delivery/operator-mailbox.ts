@@ -19,7 +19,13 @@ export interface OperatorMailbox {
   keep(mail: ReceivedMail): Promise<void>;
 }
 
-export function createOperatorMailbox(options: { folder: string; mailHost: string; mailFrom: string; log: Log; now: () => number }): OperatorMailbox {
+export function createOperatorMailbox(options: {
+  folder: string;
+  mailHost: string;
+  mailFrom: string;
+  log: Log;
+  now: () => number;
+}): OperatorMailbox {
   const { folder, mailHost, mailFrom, log, now } = options;
   // Postmaster alone may be written without a host.
   const addresses = new Set(['postmaster', `postmaster@${mailHost}`, `abuse@${mailHost}`, mailFrom.toLowerCase()]);
@@ -28,10 +34,16 @@ export function createOperatorMailbox(options: { folder: string; mailHost: strin
     async keep({ path, recipients, envelope }) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const name = `${new Date(now()).toISOString().replaceAll(':', '-')}-${randomUUID()}.eml`;
-      await pipeline(createReadStream(path, { end: maxBytes - 1 }), createWriteStream(join(folder, name), { mode: 0o600 }));
+      await pipeline(
+        createReadStream(path, { end: maxBytes - 1 }),
+        createWriteStream(join(folder, name), { mode: 0o600 }),
+      );
       const older = (await readdir(folder)).sort().slice(0, -maxMails);
       await Promise.all(older.map((file) => rm(join(folder, file), { force: true })));
-      log.warn({ file: join(folder, name), sender: envelope.sender, recipients }, 'there is mail for whoever runs this service');
+      log.warn(
+        { file: join(folder, name), sender: envelope.sender, recipients },
+        'there is mail for whoever runs this service',
+      );
     },
   };
 }

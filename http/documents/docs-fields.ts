@@ -44,8 +44,10 @@ function typeOf(field: Shown): string {
   if (field.const !== undefined) return String(field.const);
   const several = field.anyOf ?? field.allOf;
   if (several !== undefined) return several.map(typeOf).join(field.anyOf === undefined ? ', ' : ' | ');
-  if (field.items !== undefined) return `list of ${typeOf(field.items)}${field.maxItems === undefined ? '' : `, at most ${field.maxItems}`}`;
-  if (field.properties !== undefined && Object.keys(field.properties).length > 0) return `{${Object.keys(field.properties).join(', ')}}`;
+  if (field.items !== undefined)
+    return `list of ${typeOf(field.items)}${field.maxItems === undefined ? '' : `, at most ${field.maxItems}`}`;
+  if (field.properties !== undefined && Object.keys(field.properties).length > 0)
+    return `{${Object.keys(field.properties).join(', ')}}`;
   const range = rangeOf(field);
   return `${field.format ?? field.type ?? 'any'}${range === '' ? '' : `, ${range}`}`;
 }

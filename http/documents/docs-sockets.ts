@@ -11,14 +11,22 @@ type Side = keyof typeof sides;
 
 export function socketContents({ channels }: AsyncApi): string {
   const entry = ([name, channel]: Named): string => {
-    const links = [`<li><a href="#${name}-socket-connect">Connect</a></li>`, ...frameKeys(channel).map((key) => `<li><a href="#${idOf(name, key)}">${escapeHtml(titleOf(key, channel))}</a></li>`), `<li><a href="#${name}-socket-end">Close codes</a></li>`];
+    const links = [
+      `<li><a href="#${name}-socket-connect">Connect</a></li>`,
+      ...frameKeys(channel).map(
+        (key) => `<li><a href="#${idOf(name, key)}">${escapeHtml(titleOf(key, channel))}</a></li>`,
+      ),
+      `<li><a href="#${name}-socket-end">Close codes</a></li>`,
+    ];
     return `<li><details><summary><a href="#${name}-socket">${escapeHtml(channel.title)}</a></summary><ul>${links.join('')}</ul></details></li>`;
   };
   return Object.entries(channels).map(entry).join('');
 }
 
 export function socketSections(document: AsyncApi): string {
-  return Object.entries(document.channels).map((named) => section(document, named)).join('');
+  return Object.entries(document.channels)
+    .map((named) => section(document, named))
+    .join('');
 }
 
 function section(document: AsyncApi, [name, channel]: Named): string {
@@ -46,8 +54,13 @@ ${fieldTable('Query', query)}${fieldTable('Headers', headers)}
 </article>`;
 }
 
-function frames([name, channel]: Named, { side, methods }: { readonly side: Side; readonly methods: readonly string[] }): string {
-  const articles = frameKeys(channel).filter((key) => sideOf(key) === side).map((key) => frame([name, channel], key) + (key === 'client.call' ? callable(methods) : ''));
+function frames(
+  [name, channel]: Named,
+  { side, methods }: { readonly side: Side; readonly methods: readonly string[] },
+): string {
+  const articles = frameKeys(channel)
+    .filter((key) => sideOf(key) === side)
+    .map((key) => frame([name, channel], key) + (key === 'client.call' ? callable(methods) : ''));
   return `<h3 class="side">${sides[side]}</h3>${articles.join('')}`;
 }
 
@@ -66,7 +79,9 @@ function callable(methods: readonly string[]): string {
 }
 
 function ends([name, channel]: Named): string {
-  const rows = channel['x-close-codes'].map(({ code, reason }) => `<tr><th scope="row"><code>${code}</code></th><td>${prose(reason)}</td></tr>`);
+  const rows = channel['x-close-codes'].map(
+    ({ code, reason }) => `<tr><th scope="row"><code>${code}</code></th><td>${prose(reason)}</td></tr>`,
+  );
   return `<article id="${name}-socket-end"><h3>Close codes</h3><table>${rows.join('')}</table></article>`;
 }
 
@@ -89,5 +104,8 @@ function idOf(name: string, key: string): string {
 }
 
 function paragraphs(text: string): string {
-  return text.split('\n\n').map((one) => `<p>${prose(one)}</p>`).join('');
+  return text
+    .split('\n\n')
+    .map((one) => `<p>${prose(one)}</p>`)
+    .join('');
 }

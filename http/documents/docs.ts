@@ -1,15 +1,15 @@
 // The page at /docs: the documents of the API and of its sockets for people, without a script and without anything from elsewhere.
 
-import { escapeHtml } from '../../engine/text.ts';
 import { refusals } from '../../engine/errors.ts';
+import { escapeHtml } from '../../engine/text.ts';
+import { shapeAt } from '../pipeline/error-shapes.ts';
+import { slugsOf } from '../pipeline/pipeline.ts';
+import { fullPath, type Route } from '../route.ts';
 import { asyncApi } from './asyncapi.ts';
 import { fieldTable, prose } from './docs-fields.ts';
 import { socketContents, socketSections } from './docs-sockets.ts';
-import { shapeAt } from '../pipeline/error-shapes.ts';
 import { exampleOf } from './examples.ts';
 import { pagesTag } from './openapi.ts';
-import { slugsOf } from '../pipeline/pipeline.ts';
-import { fullPath, type Route } from '../route.ts';
 import { tagTexts } from './route-tags.ts';
 
 export function docsPage(everyRoute: readonly Route[], options: { baseUrl: string; version: string }): string {
@@ -18,8 +18,22 @@ export function docsPage(everyRoute: readonly Route[], options: { baseUrl: strin
   const routes = everyRoute.filter(({ tag }) => tag !== pagesTag);
   const tags = [...new Set(routes.map((route) => route.tag))];
   const of = (tag: string): readonly Route[] => routes.filter((route) => route.tag === tag);
-  const contents = tags.map((tag) => `<li><details><summary><a href="#${slug(tag)}">${escapeHtml(tag)}</a></summary><ul>${of(tag).map(({ operation, summary }) => `<li><a href="#${escapeHtml(operation)}">${escapeHtml(summary)}</a></li>`).join('')}</ul></details></li>`).join('');
-  const sections = tags.map((tag) => `<section id="${slug(tag)}"><h2>${escapeHtml(tag)}</h2><p>${escapeHtml(tagTexts[tag] ?? '')}</p>${of(tag).map((route) => article(route, baseUrl)).join('')}</section>`).join('');
+  const contents = tags
+    .map(
+      (tag) =>
+        `<li><details><summary><a href="#${slug(tag)}">${escapeHtml(tag)}</a></summary><ul>${of(tag)
+          .map(({ operation, summary }) => `<li><a href="#${escapeHtml(operation)}">${escapeHtml(summary)}</a></li>`)
+          .join('')}</ul></details></li>`,
+    )
+    .join('');
+  const sections = tags
+    .map(
+      (tag) =>
+        `<section id="${slug(tag)}"><h2>${escapeHtml(tag)}</h2><p>${escapeHtml(tagTexts[tag] ?? '')}</p>${of(tag)
+          .map((route) => article(route, baseUrl))
+          .join('')}</section>`,
+    )
+    .join('');
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -42,7 +56,18 @@ ${socketSections(sockets)}
 
 function article(route: Route, baseUrl: string): string {
   const { access } = route;
-  const who = access.kind === 'public' ? 'Anybody' : access.kind === 'signed' ? 'Whoever has the secret' : access.kind === 'visitor' ? 'The visitor' : access.role === 'admin' ? 'Admins' : access.role === 'senior' ? 'Admins and supervisors' : 'Agents';
+  const who =
+    access.kind === 'public'
+      ? 'Anybody'
+      : access.kind === 'signed'
+        ? 'Whoever has the secret'
+        : access.kind === 'visitor'
+          ? 'The visitor'
+          : access.role === 'admin'
+            ? 'Admins'
+            : access.role === 'senior'
+              ? 'Admins and supervisors'
+              : 'Agents';
   return `<article id="${escapeHtml(route.operation)}">
 <h3><span class="method ${route.method.toLowerCase()}">${route.method}</span> <code>${escapeHtml(fullPath(route))}</code></h3>
 <p><strong>${escapeHtml(route.summary)}.</strong> ${prose(route.description ?? '')}</p>
@@ -60,7 +85,13 @@ function scopeOf({ access }: Route): string {
 function errorsOf(route: Route): string {
   const { word } = shapeAt(fullPath(route));
   const byStatus = Map.groupBy([...slugsOf(route)].sort(), (one) => refusals[one].status);
-  return [...byStatus].sort(([a], [b]) => a - b).map(([status, slugs]) => `<span>${status} ${slugs.map((one) => `<code>${escapeHtml(word(one))}</code>`).join(' ')}</span>`).join(' · ');
+  return [...byStatus]
+    .sort(([a], [b]) => a - b)
+    .map(
+      ([status, slugs]) =>
+        `<span>${status} ${slugs.map((one) => `<code>${escapeHtml(word(one))}</code>`).join(' ')}</span>`,
+    )
+    .join(' · ');
 }
 
 /** A call as a shell makes it. */
@@ -68,7 +99,11 @@ function example(route: Route, baseUrl: string): string {
   const { access, method } = route;
   const lines = [`curl -X ${method} '${baseUrl}${fullPath(route)}'`, `-H 'Accept: application/json'`];
   if (access.kind === 'agent' || access.kind === 'visitor') lines.push(`-H 'Authorization: Bearer TOKEN'`);
-  if (route.body !== undefined && route.form !== true) lines.push(`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(exampleOf(route.body)).replaceAll(`'`, `'\\''`)}'`);
+  if (route.body !== undefined && route.form !== true)
+    lines.push(
+      `-H 'Content-Type: application/json'`,
+      `-d '${JSON.stringify(exampleOf(route.body)).replaceAll(`'`, `'\\''`)}'`,
+    );
   return `<details><summary>Example</summary><pre>${escapeHtml(lines.join(' \\\n  '))}</pre></details>`;
 }
 

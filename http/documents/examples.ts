@@ -25,7 +25,17 @@ interface Shape {
 const id = '01939f5e-7c1d-7a3b-9f0e-2b6d1c4e8a70';
 
 /** Texts of other forms, for fields whose pattern asks for one. */
-const forms: readonly string[] = ['09:00', '+14155550123', '2027-01-15', 'https://shop.example/', '#2563eb', '/hello', 'vs_2b6d1c4e8a70', 'shop.example', '482915'];
+const forms: readonly string[] = [
+  '09:00',
+  '+14155550123',
+  '2027-01-15',
+  'https://shop.example/',
+  '#2563eb',
+  '/hello',
+  'vs_2b6d1c4e8a70',
+  'shop.example',
+  '482915',
+];
 
 /** By a field's name, wherever it stands. */
 const words: Readonly<Record<string, unknown>> = {
@@ -94,7 +104,9 @@ function valueOf(shape: Shape, name: string | undefined): unknown {
     case 'object':
       return objectOf(shape);
     case 'array':
-      return Array.from({ length: Math.max(1, shape.minItems ?? 1) }, () => valueOf(shape.items ?? {}, name?.replace(/s$/, '')));
+      return Array.from({ length: Math.max(1, shape.minItems ?? 1) }, () =>
+        valueOf(shape.items ?? {}, name?.replace(/s$/, '')),
+      );
     case 'integer':
     case 'number':
       return shape.default ?? shape.minimum ?? 1;
@@ -119,12 +131,18 @@ function textOf({ format, pattern, minLength = 1 }: Shape): string {
   if (format === 'idn-email') return 'kim@example.org';
   if (format === 'uri') return 'https://shop.example/';
   if (format === 'date') return '2027-01-15';
-  const fits = (text: string): boolean => text.length >= minLength && (pattern === undefined || new RegExp(pattern, 'u').test(text));
+  const fits = (text: string): boolean =>
+    text.length >= minLength && (pattern === undefined || new RegExp(pattern, 'u').test(text));
   return ['text', ...forms].find(fits) ?? 'text'.padEnd(minLength, '.');
 }
 
 function isOfType(value: unknown, { type, pattern, maxLength }: Shape): boolean {
-  if (type === 'string') return typeof value === 'string' && (pattern === undefined || new RegExp(pattern, 'u').test(value)) && value.length <= (maxLength ?? Number.POSITIVE_INFINITY);
+  if (type === 'string')
+    return (
+      typeof value === 'string' &&
+      (pattern === undefined || new RegExp(pattern, 'u').test(value)) &&
+      value.length <= (maxLength ?? Number.POSITIVE_INFINITY)
+    );
   if (type === 'array') return Array.isArray(value);
   if (type === 'integer' || type === 'number') return typeof value === 'number';
   return type === 'object' ? typeof value === 'object' && value !== null && !Array.isArray(value) : false;

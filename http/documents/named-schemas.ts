@@ -9,12 +9,18 @@ type Json = Record<string, unknown>;
 
 /** A schema of more than one value: an object of fields, or a choice. The rest is as short as its name would be. */
 function isWorthAName(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && (('properties' in value && (value as Json)['type'] === 'object') || 'enum' in value);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    (('properties' in value && (value as Json)['type'] === 'object') || 'enum' in value)
+  );
 }
 
 const exported: readonly (readonly [string, unknown])[] = Object.entries({ ...shared, ...records, ...reports });
 /** By name, as they are exported. */
-const named: ReadonlyMap<string, Json> = new Map(exported.flatMap(([name, value]) => (isWorthAName(value) ? [[name, value] as const] : [])));
+const named: ReadonlyMap<string, Json> = new Map(
+  exported.flatMap(([name, value]) => (isWorthAName(value) ? [[name, value] as const] : [])),
+);
 
 /** Makes references of what has a name, and keeps what was named. */
 export class SchemaNames {
@@ -39,13 +45,24 @@ export class SchemaNames {
 
   #parts(schema: object): object {
     if (Array.isArray(schema)) return schema.map((part: unknown) => this.#part(part));
-    return Object.fromEntries(Object.entries(schema).map(([key, value]: [string, unknown]) => [key, holdsSchemas.has(key) ? this.#mapped(value) : key === 'items' || key === 'additionalProperties' ? this.#part(value) : value]));
+    return Object.fromEntries(
+      Object.entries(schema).map(([key, value]: [string, unknown]) => [
+        key,
+        holdsSchemas.has(key)
+          ? this.#mapped(value)
+          : key === 'items' || key === 'additionalProperties'
+            ? this.#part(value)
+            : value,
+      ]),
+    );
   }
 
   /** Of a list of schemas, or of schemas by name. */
   #mapped(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((part: unknown) => this.#part(part));
-    return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([name, part]: [string, unknown]) => [name, this.#part(part)])) : value;
+    return typeof value === 'object' && value !== null
+      ? Object.fromEntries(Object.entries(value).map(([name, part]: [string, unknown]) => [name, this.#part(part)]))
+      : value;
   }
 
   #part(part: unknown): unknown {

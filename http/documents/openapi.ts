@@ -6,10 +6,10 @@ import type { TSchema } from 'typebox';
 import { refusals, type Slug } from '../../engine/errors.ts';
 import { scopeNames, scopes } from '../../engine/rights/scopes.ts';
 import { shapeAt } from '../pipeline/error-shapes.ts';
-import { exampleOf } from './examples.ts';
-import { SchemaNames } from './named-schemas.ts';
 import { slugsOf } from '../pipeline/pipeline.ts';
 import { fullPath, type OtherReply, type Route } from '../route.ts';
+import { exampleOf } from './examples.ts';
+import { SchemaNames } from './named-schemas.ts';
 import { tagTexts } from './route-tags.ts';
 
 type Json = Record<string, unknown>;
@@ -21,7 +21,10 @@ const jsonType = 'application/json';
 /** What is a page for people: nothing that a program calls. */
 export const pagesTag = 'Pages';
 
-export function openApi(everyRoute: readonly Route[], options: { baseUrl: string; version: string; withPages?: boolean }): Json {
+export function openApi(
+  everyRoute: readonly Route[],
+  options: { baseUrl: string; version: string; withPages?: boolean },
+): Json {
   const routes = options.withPages === true ? everyRoute : everyRoute.filter(({ tag }) => tag !== pagesTag);
   const paths: Record<string, Json> = {};
   const names = new SchemaNames();
@@ -37,7 +40,8 @@ export function openApi(everyRoute: readonly Route[], options: { baseUrl: string
     info: {
       title: 'Switchboard',
       version: options.version,
-      description: 'Chats, tickets and calls of many workspaces in one process. Live updates come over the sockets that /api/v1/asyncapi.json describes.',
+      description:
+        'Chats, tickets and calls of many workspaces in one process. Live updates come over the sockets that /api/v1/asyncapi.json describes.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: options.baseUrl }],
@@ -45,16 +49,51 @@ export function openApi(everyRoute: readonly Route[], options: { baseUrl: string
     paths,
     components: {
       securitySchemes: {
-        workspaceToken: { type: 'http', scheme: 'bearer', description: 'From register, login, join or reset-password.' },
-        apiKey: { type: 'http', scheme: 'bearer', description: 'sk_live_... or sk_test_..., limited to its scopes. What a route needs is its x-scope (or its x-or-scope) and its x-also-scopes; null needs a key for everything. Members of a reply that need another are marked x-scope, and left out without it. A test key opens /verify alone.' },
-        appToken: { type: 'oauth2', description: 'For apps: access tokens from /oauth/token, limited to what the agent allowed. What a route needs is its x-scope (or its x-or-scope) and its x-also-scopes; members of a reply that need another are marked x-scope, and left out without it.', flows: { authorizationCode: { authorizationUrl: `${options.baseUrl}/oauth/authorize`, tokenUrl: `${options.baseUrl}/oauth/token`, refreshUrl: `${options.baseUrl}/oauth/token`, scopes: Object.fromEntries(scopeNames.filter((name) => scopes[name].forApps).map((name) => [name, scopes[name].summary])) } } },
+        workspaceToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'From register, login, join or reset-password.',
+        },
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'sk_live_... or sk_test_..., limited to its scopes. What a route needs is its x-scope (or its x-or-scope) and its x-also-scopes; null needs a key for everything. Members of a reply that need another are marked x-scope, and left out without it. A test key opens /verify alone.',
+        },
+        appToken: {
+          type: 'oauth2',
+          description:
+            'For apps: access tokens from /oauth/token, limited to what the agent allowed. What a route needs is its x-scope (or its x-or-scope) and its x-also-scopes; members of a reply that need another are marked x-scope, and left out without it.',
+          flows: {
+            authorizationCode: {
+              authorizationUrl: `${options.baseUrl}/oauth/authorize`,
+              tokenUrl: `${options.baseUrl}/oauth/token`,
+              refreshUrl: `${options.baseUrl}/oauth/token`,
+              scopes: Object.fromEntries(
+                scopeNames.filter((name) => scopes[name].forApps).map((name) => [name, scopes[name].summary]),
+              ),
+            },
+          },
+        },
         visitorToken: { type: 'http', scheme: 'bearer', description: 'From widget/sessions.' },
-        signature: { type: 'apiKey', in: 'header', name: 'X-Signature', description: 'sha256=<hex>: HMAC-SHA256 over the raw body with the workspace\'s secret of workspace/integrations.' },
+        signature: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Signature',
+          description:
+            "sha256=<hex>: HMAC-SHA256 over the raw body with the workspace's secret of workspace/integrations.",
+        },
       },
       parameters: { ServiceVersion: serviceVersion, RequestId: requestId },
       headers,
       responses,
-      schemas: { ...names.components(), Error: errorSchema, FieldErrors: fieldErrorsSchema, VerificationError: verificationErrorSchema, OAuthError: oauthErrorSchema },
+      schemas: {
+        ...names.components(),
+        Error: errorSchema,
+        FieldErrors: fieldErrorsSchema,
+        VerificationError: verificationErrorSchema,
+        OAuthError: oauthErrorSchema,
+      },
     },
   };
 }
@@ -72,7 +111,10 @@ const errorSchema = {
       properties: {
         fieldErrors: { $ref: '#/components/schemas/FieldErrors' },
         currentVersion: { type: 'integer', description: 'Of what is stale.' },
-        reason: { type: 'string', description: 'Why a call was lost: already_claimed, call_ended, agent_busy or stale_version.' },
+        reason: {
+          type: 'string',
+          description: 'Why a call was lost: already_claimed, call_ended, agent_busy or stale_version.',
+        },
         scope: { type: 'string', description: 'Which scope a key or an app lacks.' },
         assignedAgentId: { type: 'string', format: 'uuid', description: 'Who has it already.' },
       },
@@ -114,17 +156,36 @@ const oauthErrorSchema = {
 const requestIdSchema = { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' } as const;
 /** Any: one of another form is answered with one of ours. */
 const sentRequestIdSchema = { type: 'string' } as const;
-const serviceVersion = { name: 'Service-Version', in: 'header', required: false, description: 'Pins the behaviour current on that date (YYYY-MM-DD). Default: the latest.', schema: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' } } as const;
-const requestId = { name: 'X-Request-Id', in: 'header', required: false, description: 'Yours for this request; one of ours when it is left out or of another form.', schema: sentRequestIdSchema } as const;
+const serviceVersion = {
+  name: 'Service-Version',
+  in: 'header',
+  required: false,
+  description: 'Pins the behaviour current on that date (YYYY-MM-DD). Default: the latest.',
+  schema: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' },
+} as const;
+const requestId = {
+  name: 'X-Request-Id',
+  in: 'header',
+  required: false,
+  description: 'Yours for this request; one of ours when it is left out or of another form.',
+  schema: sentRequestIdSchema,
+} as const;
 
 /** What replies carry beside their bodies. */
 const headers = {
   'X-Request-Id': { description: 'To be named when something about this request is asked.', schema: requestIdSchema },
-  'Service-Version': { description: 'The version in force.', schema: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' } },
+  'Service-Version': {
+    description: 'The version in force.',
+    schema: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' },
+  },
   'RateLimit-Limit': { description: 'Calls a minute that the caller has.', schema: { type: 'integer' } },
   'RateLimit-Remaining': { description: 'What is left of them.', schema: { type: 'integer' } },
   'RateLimit-Reset': { description: 'Seconds until they are all there again.', schema: { type: 'integer' } },
-  'App-RateLimit-Limit': { description: 'With an app\'s token: calls a minute that the app has. RateLimit-* tell of the budget that all apps of the workspace share.', schema: { type: 'integer' } },
+  'App-RateLimit-Limit': {
+    description:
+      "With an app's token: calls a minute that the app has. RateLimit-* tell of the budget that all apps of the workspace share.",
+    schema: { type: 'integer' },
+  },
   'App-RateLimit-Remaining': { description: 'What is left of them.', schema: { type: 'integer' } },
   'App-RateLimit-Reset': { description: 'Seconds until they are all there again.', schema: { type: 'integer' } },
   'Retry-After': { description: 'Seconds after which another try is welcome.', schema: { type: 'integer' } },
@@ -133,8 +194,10 @@ const headers = {
 
 function headersOf(route: Route, status: number): Json {
   const names: (keyof typeof headers)[] = ['X-Request-Id', 'Service-Version'];
-  if (route.access.kind !== 'public' && status !== 401) names.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
-  if (route.access.kind === 'agent' && status !== 401) names.push('App-RateLimit-Limit', 'App-RateLimit-Remaining', 'App-RateLimit-Reset');
+  if (route.access.kind !== 'public' && status !== 401)
+    names.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
+  if (route.access.kind === 'agent' && status !== 401)
+    names.push('App-RateLimit-Limit', 'App-RateLimit-Remaining', 'App-RateLimit-Reset');
   if (status === 429 || status === 503) names.push('Retry-After');
   if (route.sunset !== undefined) names.push('Sunset');
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
@@ -147,7 +210,9 @@ interface Operation extends Json {
 /** What many operations answer alike is said once and referred to. Returns those, by name. */
 function shareResponses(operations: readonly Operation[]): Json {
   const counts = new Map<string, number>();
-  for (const { responses } of operations) for (const response of Object.values(responses)) counts.set(JSON.stringify(response), (counts.get(JSON.stringify(response)) ?? 0) + 1);
+  for (const { responses } of operations)
+    for (const response of Object.values(responses))
+      counts.set(JSON.stringify(response), (counts.get(JSON.stringify(response)) ?? 0) + 1);
   const names = new Map<string, string>();
   const shared: Json = {};
   for (const { responses } of operations) {
@@ -181,13 +246,50 @@ function operationOf(route: Route, names: SchemaNames): Operation {
     ...(route.description === undefined ? {} : { description: route.description }),
     ...(route.sunset === undefined ? {} : { deprecated: true }),
     security: securityOf(access),
-    ...(access.kind === 'agent' ? { 'x-scope': access.scope, ...(access.or === undefined ? {} : { 'x-or-scope': access.or }), ...(access.also === undefined ? {} : { 'x-also-scopes': access.also }), 'x-role': access.role ?? 'any', ...(access.feature === undefined ? {} : { 'x-feature': access.feature }) } : {}),
+    ...(access.kind === 'agent'
+      ? {
+          'x-scope': access.scope,
+          ...(access.or === undefined ? {} : { 'x-or-scope': access.or }),
+          ...(access.also === undefined ? {} : { 'x-also-scopes': access.also }),
+          'x-role': access.role ?? 'any',
+          ...(access.feature === undefined ? {} : { 'x-feature': access.feature }),
+        }
+      : {}),
     ...(route.limit === undefined ? {} : { 'x-rate-limit': route.limit }),
-    'x-socket-method': (access.kind === 'agent' || access.kind === 'visitor') && route.httpOnly !== true && route.send === undefined && route.receive === undefined,
-    parameters: [...parametersOf(route.params, 'path', names), ...parametersOf(route.query, 'query', names), ...['ServiceVersion', 'RequestId'].map((name) => ({ $ref: `#/components/parameters/${name}` }))],
-    ...(route.rawBody === undefined ? {} : { requestBody: { required: true, content: { [route.rawBody.contentType]: { schema: names.refer(route.rawBody.schema) } } } }),
-    ...(route.receive === undefined ? {} : { requestBody: { required: true, content: { '*/*': { schema: { type: 'string', format: 'binary' } } } } }),
-    ...(route.body === undefined ? {} : { requestBody: { required: hasRequired(route.body), content: { [route.form === true ? 'application/x-www-form-urlencoded' : jsonType]: { schema: names.refer(route.body), example: exampleOf(route.body) } } } }),
+    'x-socket-method':
+      (access.kind === 'agent' || access.kind === 'visitor') &&
+      route.httpOnly !== true &&
+      route.send === undefined &&
+      route.receive === undefined,
+    parameters: [
+      ...parametersOf(route.params, 'path', names),
+      ...parametersOf(route.query, 'query', names),
+      ...['ServiceVersion', 'RequestId'].map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    ...(route.rawBody === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { [route.rawBody.contentType]: { schema: names.refer(route.rawBody.schema) } },
+          },
+        }),
+    ...(route.receive === undefined
+      ? {}
+      : { requestBody: { required: true, content: { '*/*': { schema: { type: 'string', format: 'binary' } } } } }),
+    ...(route.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: hasRequired(route.body),
+            content: {
+              [route.form === true ? 'application/x-www-form-urlencoded' : jsonType]: {
+                schema: names.refer(route.body),
+                example: exampleOf(route.body),
+              },
+            },
+          },
+        }),
     responses: {
       [reply.status]: {
         description: 'Done.',
@@ -200,7 +302,14 @@ function operationOf(route: Route, names: SchemaNames): Operation {
 }
 
 function contentOf({ schema, contentType = jsonType }: Route['reply'], names: SchemaNames): Content {
-  return Object.fromEntries([contentType].flat().map((type) => [type, { schema: schema === null ? { type: type === jsonType ? 'object' : 'string' } : names.refer(schema) }]));
+  return Object.fromEntries(
+    [contentType]
+      .flat()
+      .map((type) => [
+        type,
+        { schema: schema === null ? { type: type === jsonType ? 'object' : 'string' } : names.refer(schema) },
+      ]),
+  );
 }
 
 function securityOf(access: Route['access']): Json[] {
@@ -209,7 +318,15 @@ function securityOf(access: Route['access']): Json[] {
       return [];
     case 'agent':
       if (access.credential === 'person') return [{ workspaceToken: [] }];
-      return [...(access.credential === 'key' ? [] : [{ workspaceToken: [] }]), { apiKey: [] }, ...(access.scope !== null && scopes[access.scope].forApps ? [access.scope, ...(access.or === undefined ? [] : [access.or])].map((scope) => ({ appToken: [scope, ...(access.also ?? [])] })) : [])];
+      return [
+        ...(access.credential === 'key' ? [] : [{ workspaceToken: [] }]),
+        { apiKey: [] },
+        ...(access.scope !== null && scopes[access.scope].forApps
+          ? [access.scope, ...(access.or === undefined ? [] : [access.or])].map((scope) => ({
+              appToken: [scope, ...(access.also ?? [])],
+            }))
+          : []),
+      ];
     case 'visitor':
       return [{ visitorToken: [] }];
     case 'signed':
@@ -231,7 +348,16 @@ function errorsOf(route: Route, names: SchemaNames): Json {
     const other = others[status];
     const told = slugs.map((slug) => `\`${word(slug)}\`: ${refusals[slug].message}`);
     const words = [...new Set([...slugs.map(word), ...(other?.errors ?? [])])];
-    const content = mergedContent(words.length === 0 ? {} : errorContent(route), other?.contentType === undefined ? {} : { [other.contentType]: { schema: other.schema === undefined ? { type: 'string' } : names.refer(other.schema) } });
+    const content = mergedContent(
+      words.length === 0 ? {} : errorContent(route),
+      other?.contentType === undefined
+        ? {}
+        : {
+            [other.contentType]: {
+              schema: other.schema === undefined ? { type: 'string' } : names.refer(other.schema),
+            },
+          },
+    );
     responses[status] = {
       description: [...told, ...(other === undefined ? [] : [other.description])].join(' '),
       headers: headersOf(route, status),
@@ -255,12 +381,17 @@ function mergedContent(one: Content, other: Content): Content {
 
 function errorContent(route: Route): Content {
   const { name, contentType } = shapeAt(fullPath(route));
-  return { [contentType]: { schema: name === undefined ? { type: 'string' } : { $ref: `#/components/schemas/${name}` } } };
+  return {
+    [contentType]: { schema: name === undefined ? { type: 'string' } : { $ref: `#/components/schemas/${name}` } },
+  };
 }
 
 function parametersOf(schema: TSchema | undefined, place: 'path' | 'query', names: SchemaNames): Json[] {
   // Parameters and queries are declared with Type.Object.
-  const { properties = {}, required = [] } = (schema ?? {}) as { properties?: Record<string, Json>; required?: string[] };
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
   return Object.entries(properties).map(([name, property]) => ({
     name,
     in: place,

@@ -18,7 +18,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   'Knowledge base': 'Crawled sites and articles, and the search for the places that answer a question.',
   Messages: 'What customers and agents write.',
   Notes: 'What agents write for each other.',
-  OAuth: 'How apps of others get access, with an agent\'s consent (RFC 6749, RFC 7636).',
+  OAuth: "How apps of others get access, with an agent's consent (RFC 6749, RFC 7636).",
   'OAuth apps': 'Apps that ask agents for access.',
   Pages: 'The pages for people.',
   'Phone numbers': 'Search, claim, route and release numbers.',
@@ -32,6 +32,6 @@ export const tagTexts: Readonly<Record<string, string>> = {
   Verification: 'One-time codes for your customers.',
   Visitors: 'Browsers with the widget.',
   Webhooks: 'Events, delivered to addresses of yours.',
-  Widget: 'What the chat widget calls, with a visitor\'s token.',
+  Widget: "What the chat widget calls, with a visitor's token.",
   Workspaces: 'The workspace and its settings.',
 };

@@ -31,10 +31,19 @@ export class Compression {
   /** The reply itself where it goes as it is. `room` holds the text until it is compressed, and what became of it until the request is over. */
   reply(reply: Reply, accepted: string | undefined, room: Room): Reply | Promise<Reply> {
     const { status, headers, body } = reply;
-    if (status !== 200 || body === undefined || body instanceof Uint8Array || !compressible.test(headers['Content-Type'] ?? '')) return reply;
+    if (
+      status !== 200 ||
+      body === undefined ||
+      body instanceof Uint8Array ||
+      !compressible.test(headers['Content-Type'] ?? '')
+    )
+      return reply;
     // Another representation would need another tag.
     if (headers['Content-Encoding'] !== undefined || headers['ETag'] !== undefined) return reply;
-    if (typeof body === 'string') return body.length < leastBytes ? reply : this.#text(varying(reply), body, { encoding: encodingFor(accepted), room });
+    if (typeof body === 'string')
+      return body.length < leastBytes
+        ? reply
+        : this.#text(varying(reply), body, { encoding: encodingFor(accepted), room });
     return 'parts' in body ? reply : this.#parts(varying(reply), body, encodingFor(accepted));
   }
 

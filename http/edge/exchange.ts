@@ -2,14 +2,14 @@
 // network may, and over at once when its connection is gone. What was handed to the pipeline runs to its end, whether or not
 // somebody still waits for the answer. Made by server.ts for each request.
 
-import { BodyStream, type Incoming } from '../pipeline/body-streams.ts';
-import type { Compression } from './compression.ts';
 import type { FairTurns } from '../limits/fair-turns.ts';
 import { type HeldBytes, NetworkRoom } from '../limits/held-bytes.ts';
+import { BodyStream, type Incoming } from '../pipeline/body-streams.ts';
 import { type Begun, maxBodyBytes, type Pipeline } from '../pipeline/pipeline.ts';
-import type { Reply } from '../request.ts';
-import { type Outgoing, sendReply, type Sending } from './reply-writer.ts';
 import { readBody } from '../pipeline/request-body.ts';
+import type { Reply } from '../request.ts';
+import type { Compression } from './compression.ts';
+import { type Outgoing, type Sending, sendReply } from './reply-writer.ts';
 import type { Head } from './request-head.ts';
 
 /** What is done with the connection that a request came over. */
@@ -131,7 +131,9 @@ export class Exchange {
   #respond(reply: Reply, close = false): void {
     this.#received?.forget();
     this.#room.giveBackAll();
-    const compressed = this.#isOpen ? this.#parts.compression.reply(reply, this.#head.headers['accept-encoding'], this.#room) : reply;
+    const compressed = this.#isOpen
+      ? this.#parts.compression.reply(reply, this.#head.headers['accept-encoding'], this.#room)
+      : reply;
     if (compressed instanceof Promise) void compressed.then((smaller) => this.#send(smaller, close));
     else this.#send(compressed, close);
   }

@@ -23,7 +23,9 @@ export function whyNotListening(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once('error', (error) => resolve(reasonOf(error, { host, port })));
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve('it was in use a moment ago; try again')));
+    probe.listen({ host, port, exclusive: true }, () =>
+      probe.close(() => resolve('it was in use a moment ago; try again')),
+    );
   });
 }
 

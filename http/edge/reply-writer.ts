@@ -4,10 +4,9 @@
 // that nobody gathers replies by not reading. Knows of uWebSockets.js only the few calls it makes; called by exchange.ts.
 
 import { STATUS_CODES } from 'node:http';
-import { type Outgoing as Poured, pour } from '../pipeline/body-streams.ts';
-import type { Streamed } from '../request.ts';
 import type { Room } from '../limits/held-bytes.ts';
-import type { Reply } from '../request.ts';
+import { type Outgoing as Poured, pour } from '../pipeline/body-streams.ts';
+import type { Reply, Streamed } from '../request.ts';
 
 export interface Outgoing extends Poured {
   writeStatus(status: string): unknown;
@@ -48,7 +47,8 @@ const pieceBytes = 16 * 1024;
 export function sendReply(res: Outgoing, reply: Reply, options: ReplyOptions): Sending {
   const { body } = reply;
   if (isStreamed(body) && !options.isHead) return sendParts(res, { head: reply, body }, options);
-  if (isMeasured(body) && body.byteLength > 0 && !options.isHead) return sendStream(res, { head: reply, body }, options);
+  if (isMeasured(body) && body.byteLength > 0 && !options.isHead)
+    return sendStream(res, { head: reply, body }, options);
   if (reply.status === 204 || isStreamed(body)) {
     res.cork(() => {
       writeHead(res, reply, options);
@@ -59,7 +59,8 @@ export function sendReply(res: Outgoing, reply: Reply, options: ReplyOptions): S
     return nothingLeft;
   }
   // Of a HEAD, and of what the caller has already, the length alone is told (RFC 9110 §8.6).
-  if (options.isHead || reply.status === 304 || body === undefined || isMeasured(body)) return sendLength(res, reply, options);
+  if (options.isHead || reply.status === 304 || body === undefined || isMeasured(body))
+    return sendLength(res, reply, options);
   return sendBody(res, { head: reply, body }, options);
 }
 
@@ -69,7 +70,11 @@ function writeHead(res: Outgoing, reply: Reply, { headers }: Pick<ReplyOptions, 
   for (const name in reply.headers) res.writeHeader(name, reply.headers[name] ?? '');
 }
 
-function sendBody(res: Outgoing, { head, body }: { head: Reply; body: string | Uint8Array }, options: ReplyOptions): Sending {
+function sendBody(
+  res: Outgoing,
+  { head, body }: { head: Reply; body: string | Uint8Array },
+  options: ReplyOptions,
+): Sending {
   // Short, such as every error: it goes behind whatever waits.
   if (options.close && body.length < pieceBytes) {
     res.cork(() => {
@@ -105,7 +110,8 @@ function sendBody(res: Outgoing, { head, body }: { head: Reply; body: string | U
 /** A reply without a body, and the length that it has or would have. */
 function sendLength(res: Outgoing, reply: Reply, options: ReplyOptions): Sending {
   const { body } = reply;
-  const total = body === undefined || isStreamed(body) ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
+  const total =
+    body === undefined || isStreamed(body) ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
   let isTaken = true;
   let isComplete = true;
   res.cork(() => {
@@ -128,7 +134,11 @@ function sendLength(res: Outgoing, reply: Reply, options: ReplyOptions): Sending
 }
 
 /** Goes on whenever the connection takes more, until it is complete; lets go of who takes nothing for too long. */
-function finishLater(res: Outgoing, options: ReplyOptions, goOn: (offset: number) => { isTaken: boolean; isComplete: boolean }): Sending {
+function finishLater(
+  res: Outgoing,
+  options: ReplyOptions,
+  goOn: (offset: number) => { isTaken: boolean; isComplete: boolean },
+): Sending {
   let isOver = false;
   const over = (): void => {
     if (isOver) return;
@@ -159,7 +169,11 @@ function sendStream(res: Outgoing, { head, body }: { head: Reply; body: Streamed
 }
 
 /** Writes each part when the one before has left, so that a slow caller costs one part of memory, and a stalled one its connection. */
-function sendParts(res: Outgoing, { head, body }: { head: Reply; body: AsyncIterable<string | Uint8Array> }, options: ReplyOptions): Sending {
+function sendParts(
+  res: Outgoing,
+  { head, body }: { head: Reply; body: AsyncIterable<string | Uint8Array> },
+  options: ReplyOptions,
+): Sending {
   let isGone = false;
   let wake = (): void => {};
   res.onWritable(() => {

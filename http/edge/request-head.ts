@@ -81,5 +81,10 @@ export function forwardedAddress(header: string | undefined, trustedProxies: num
 export function addressOf(connection: Addressed): string {
   const address = text.decode(connection.getRemoteAddressAsText());
   const mapped = /^(?:0000:){5}ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})([0-9a-f]{2})$/.exec(address);
-  return mapped === null ? address : mapped.slice(1).map((byte) => Number.parseInt(byte, 16)).join('.');
+  return mapped === null
+    ? address
+    : mapped
+        .slice(1)
+        .map((byte) => Number.parseInt(byte, 16))
+        .join('.');
 }

@@ -6,20 +6,31 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import './library-settings.ts';
 import * as library from 'uWebSockets.js';
-import { App, type HttpRequest, type HttpResponse, SSLApp, type TemplatedApp, type us_listen_socket, us_listen_socket_close, us_socket_local_port, type us_socket_context_t, type WebSocket } from 'uWebSockets.js';
-import { Compression } from './compression.ts';
-import type { TlsFiles } from '../process/config.ts';
+import {
+  App,
+  type HttpRequest,
+  type HttpResponse,
+  SSLApp,
+  type TemplatedApp,
+  type us_listen_socket,
+  us_listen_socket_close,
+  type us_socket_context_t,
+  us_socket_local_port,
+  type WebSocket,
+} from 'uWebSockets.js';
 import { Connections, countConnections, mayBeOpen } from '../limits/connections.ts';
-import { Exchange, type ExchangeParts } from './exchange.ts';
 import { FairTurns } from '../limits/fair-turns.ts';
 import { HeldBytes, NetworkRoom } from '../limits/held-bytes.ts';
-import { framingProblem } from '../pipeline/headers.ts';
 import { networkOf } from '../limits/network-address.ts';
+import { framingProblem } from '../pipeline/headers.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { whyNotListening } from './listening.ts';
-import { addressOf, Head } from './request-head.ts';
+import type { TlsFiles } from '../process/config.ts';
 import { type Connection, type Hello, type Session, subprotocol } from '../sockets/session.ts';
 import type { Sockets } from '../sockets/sockets.ts';
+import { Compression } from './compression.ts';
+import { Exchange, type ExchangeParts } from './exchange.ts';
+import { whyNotListening } from './listening.ts';
+import { addressOf, Head } from './request-head.ts';
 
 /** The address cannot be listened on. */
 export class CannotListen extends Error {
@@ -64,7 +75,12 @@ export interface Server {
 
 /** A form of listen() that the library has and its types have not. */
 interface ListensExclusively {
-  listen(host: string, port: number, options: typeof exclusivePort, cb: (socket: us_listen_socket | false) => void): TemplatedApp;
+  listen(
+    host: string,
+    port: number,
+    options: typeof exclusivePort,
+    cb: (socket: us_listen_socket | false) => void,
+  ): TemplatedApp;
 }
 
 /** What the library has and its types have not. `silent`: its name and version are in no reply. */
@@ -100,7 +116,14 @@ const stallTimeoutMs = 30_000;
 /** LIBUS_LISTEN_EXCLUSIVE_PORT, which the package exports as a type only. Without it a second process of the same user shares the port. */
 const exclusivePort = 1;
 /** With forward secrecy and authenticated encryption alone (RFC 9325 §4.2); those of TLS 1.3 are such anyway. */
-const tls12Ciphers = ['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'].join(':');
+const tls12Ciphers = [
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':');
 /** The library ends an idle connection after eight to twelve seconds; who is told so does not send another request into that. */
 const keepAliveSeconds = 7;
 /** Of a network in ten seconds: each costs a handshake, some of a millisecond. */
@@ -188,7 +211,9 @@ export function createServer(options: ServerOptions): Server {
         return;
       }
       const offered = (head.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
-      const bearer = offered.find((name) => name.startsWith('bearer.'))?.slice('bearer.'.length) ?? /^Bearer +(\S+)$/i.exec(head.headers['authorization'] ?? '')?.[1];
+      const bearer =
+        offered.find((name) => name.startsWith('bearer.'))?.slice('bearer.'.length) ??
+        /^Bearer +(\S+)$/i.exec(head.headers['authorization'] ?? '')?.[1];
       const data: SocketData = {
         peer: networkOf(addressOf(res)),
         hello: {
@@ -209,7 +234,14 @@ export function createServer(options: ServerOptions): Server {
   }
 
   function makeApp(): TemplatedApp {
-    const app = options.tls === undefined ? App() : SSLApp({ cert_file_name: options.tls.certFile, key_file_name: options.tls.keyFile, ssl_ciphers: tls12Ciphers });
+    const app =
+      options.tls === undefined
+        ? App()
+        : SSLApp({
+            cert_file_name: options.tls.certFile,
+            key_file_name: options.tls.keyFile,
+            ssl_ciphers: tls12Ciphers,
+          });
     for (const namespace of ['agent', 'visitor'] as const) {
       app.ws<SocketData>(`/${namespace}`, {
         compression: noCompression,
@@ -223,7 +255,8 @@ export function createServer(options: ServerOptions): Server {
           const data = ws.getUserData();
           data.session = sockets.open(connectionOf(ws), data.hello);
         },
-        message: (ws, message, isBinary) => receive(ws.getUserData(), isBinary ? undefined : text.decode(message), message.byteLength),
+        message: (ws, message, isBinary) =>
+          receive(ws.getUserData(), isBinary ? undefined : text.decode(message), message.byteLength),
         drain: (ws) => {
           const { session } = ws.getUserData();
           if (session !== undefined) sockets.drained(session);
@@ -246,7 +279,9 @@ export function createServer(options: ServerOptions): Server {
       (makeApp() as TemplatedApp & ListensExclusively).listen(host, port, exclusivePort, (socket) => {
         // The library's types promise a socket; it hands out false when the port is taken.
         if (!socket) {
-          void whyNotListening(host, port).then((reason) => reject(new CannotListen(`cannot listen on ${host}, port ${port}: ${reason}`)));
+          void whyNotListening(host, port).then((reason) =>
+            reject(new CannotListen(`cannot listen on ${host}, port ${port}: ${reason}`)),
+          );
           return;
         }
         listening = socket;
@@ -287,10 +322,14 @@ function requireCertificate(tls: TlsFiles | undefined): void {
   if (tls === undefined) return;
   try {
     const cert = new X509Certificate(readFileSync(tls.certFile));
-    if (!cert.checkPrivateKey(createPrivateKey(readFileSync(tls.keyFile)))) throw new Error('the key is not the certificate\'s');
+    if (!cert.checkPrivateKey(createPrivateKey(readFileSync(tls.keyFile))))
+      throw new Error("the key is not the certificate's");
     createSecureContext({ cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) });
   } catch (cause) {
-    throw new CertificateUnusable(`the certificate in ${tls.certFile} with the key in ${tls.keyFile} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new CertificateUnusable(
+      `the certificate in ${tls.certFile} with the key in ${tls.keyFile} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
 }
 

@@ -5,16 +5,16 @@
 import { conversationView } from '../../engine/conversations/conversation.ts';
 import { messageView } from '../../engine/conversations/messages.ts';
 import { noteView } from '../../engine/conversations/notes.ts';
-import { type Roster, theRoster } from '../../engine/workspace/roster.ts';
-import type { View } from '../../engine/runtime/context.ts';
-import { type Grant, isAllowed } from '../../engine/rights/scopes.ts';
-import type { Workspace } from '../../engine/runtime/workspace.ts';
 import { visitorKind } from '../../engine/customers/visitors.ts';
-import { findContact } from '../../store/customers/contacts.ts';
+import { type Grant, isAllowed } from '../../engine/rights/scopes.ts';
+import type { View } from '../../engine/runtime/context.ts';
+import type { Workspace } from '../../engine/runtime/workspace.ts';
+import { type Roster, theRoster } from '../../engine/workspace/roster.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
-import type { Cursor } from '../../store/cursor.ts';
-import type { EventRow } from '../../store/runtime/events.ts';
 import { newestNote } from '../../store/conversations/notes.ts';
+import type { Cursor } from '../../store/cursor.ts';
+import { findContact } from '../../store/customers/contacts.ts';
+import type { EventRow } from '../../store/runtime/events.ts';
 import type { Reader } from '../../workers/reader/reader.ts';
 import { toldData } from '../schemas/event-records.ts';
 import { RightsEnded } from '../schemas/scoped-members.ts';
@@ -36,7 +36,11 @@ const beforeAll: Cursor = { at: '', id: '' };
 /** Rejects with what the reader rejects with, if it cannot read the first page. */
 export async function exportConversation(of: Export): Promise<AsyncIterable<string>> {
   const { view, conversation } = of;
-  const upTo = { line: conversation.lastLineAt ?? '', note: newestNote(view.db, conversation.id) ?? beforeAll, seq: of.workspace.publishedSeq };
+  const upTo = {
+    line: conversation.lastLineAt ?? '',
+    note: newestNote(view.db, conversation.id) ?? beforeAll,
+    seq: of.workspace.publishedSeq,
+  };
   // What the view shows is read before the first question, so that its answer waits for it.
   const { agents } = theRoster(view);
   const visitor = conversation.visitorId === null ? null : (view.state(visitorKind, conversation.visitorId) ?? null);
@@ -46,16 +50,31 @@ export async function exportConversation(of: Export): Promise<AsyncIterable<stri
   const messages = messagePages(of, upTo.line);
   // While nothing was sent, a failure can still be answered as one.
   const firstPage = await messages.next();
-  return parts(head, { messages: begunWith(firstPage, messages), notes: notePages(of, agents, upTo.note), events: eventPages(of, upTo.seq) }, of);
+  return parts(
+    head,
+    {
+      messages: begunWith(firstPage, messages),
+      notes: notePages(of, agents, upTo.note),
+      events: eventPages(of, upTo.seq),
+    },
+    of,
+  );
 }
 
-async function* begunWith<Page>(first: IteratorResult<Page, void>, rest: AsyncGenerator<Page, void>): AsyncGenerator<Page> {
+async function* begunWith<Page>(
+  first: IteratorResult<Page, void>,
+  rest: AsyncGenerator<Page, void>,
+): AsyncGenerator<Page> {
   if (first.done === true) return;
   yield first.value;
   yield* rest;
 }
 
-async function* parts(head: string, lists: Readonly<Record<string, AsyncIterable<string[]>>>, { mayGoOn }: Export): AsyncGenerator<string> {
+async function* parts(
+  head: string,
+  lists: Readonly<Record<string, AsyncIterable<string[]>>>,
+  { mayGoOn }: Export,
+): AsyncGenerator<string> {
   yield head.slice(0, -1);
   for (const [name, pages] of Object.entries(lists)) {
     let before = `,"${name}":[`;
@@ -104,7 +123,10 @@ async function* eventPages(of: Export, upToSeq: number): AsyncGenerator<string[]
 }
 
 /** As sockets are told it; its data is JSON text already. Undefined for what may not be told. */
-function eventText({ seq, type, at, conversationId, data: whole }: EventRow, grant: Grant | undefined): string | undefined {
+function eventText(
+  { seq, type, at, conversationId, data: whole }: EventRow,
+  grant: Grant | undefined,
+): string | undefined {
   const data = grant === undefined ? whole : JSON.stringify(toldData(type, JSON.parse(whole), grant));
   if (data === undefined) return undefined;
   return `{"seq":${seq},"type":${JSON.stringify(type)},"at":"${at}","conversationId":${JSON.stringify(conversationId)},"data":${data}}`;

@@ -1,8 +1,8 @@
 // Every report by its path, with how it is asked for and what of it is a table: the one list behind the routes of reports and behind
 // their exports.
 
-import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
-import { conversationView, type ConversationView } from '../../engine/conversations/conversation.ts';
+import { type ConversationView, conversationView } from '../../engine/conversations/conversation.ts';
+import { refuseField } from '../../engine/errors.ts';
 import {
   byStatusReport,
   conversionsReport,
@@ -16,15 +16,15 @@ import {
   satisfactionReport,
   volumeReport,
 } from '../../engine/reports/reports.ts';
-import { refuseField } from '../../engine/errors.ts';
 import type { ReportFrame, ReportQuery } from '../../engine/reports/scope.ts';
-import type { View } from '../../engine/runtime/context.ts';
 import { type Grant, isAllowed } from '../../engine/rights/scopes.ts';
+import type { View } from '../../engine/runtime/context.ts';
+import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { ConversationNames, NamedConversation } from '../../store/reports/lists.ts';
 import type { Reader } from '../../workers/reader/reader.ts';
-import { type Cell, csvLine } from './csv.ts';
-import { Conversation } from '../schemas/shared.ts';
 import { leaverOf, RightsEnded } from '../schemas/scoped-members.ts';
+import { Conversation } from '../schemas/shared.ts';
+import { type Cell, csvLine } from './csv.ts';
 
 interface Table {
   readonly columns: readonly string[];
@@ -42,7 +42,11 @@ interface FileOf {
   readonly make: (view: View, query: DrillDownQuery, reader: Reader) => Promise<ReportFile>;
 }
 
-function made<Report extends object>(about: ReportAbout, ask: (view: View, query: DrillDownQuery, reader: Reader) => Promise<Report>, tableOf: (report: Report) => Table): FileOf {
+function made<Report extends object>(
+  about: ReportAbout,
+  ask: (view: View, query: DrillDownQuery, reader: Reader) => Promise<Report>,
+  tableOf: (report: Report) => Table,
+): FileOf {
   return {
     about,
     make: async (view, query, reader) => {
@@ -53,7 +57,11 @@ function made<Report extends object>(about: ReportAbout, ask: (view: View, query
 }
 
 const volumeOf = (channel: Channel): FileOf =>
-  made({ volumeOf: channel, hasBuckets: true }, (view, query, reader) => volumeReport(view, query, channel, reader), ({ series }) => ({ columns: ['bucket', 'value'], rows: series.map(({ bucket, value }) => [bucket, value]) }));
+  made(
+    { volumeOf: channel, hasBuckets: true },
+    (view, query, reader) => volumeReport(view, query, channel, reader),
+    ({ series }) => ({ columns: ['bucket', 'value'], rows: series.map(({ bucket, value }) => [bucket, value]) }),
+  );
 
 const channels: readonly Channel[] = ['chat', 'ticket', 'call'];
 
@@ -61,23 +69,60 @@ const channels: readonly Channel[] = ['chat', 'ticket', 'call'];
 export const reportFiles: Readonly<Record<string, FileOf>> = {
   'chats/total': volumeOf('chat'),
   'tickets/total': volumeOf('ticket'),
-  'tickets/by-status': made({ channel: 'ticket' }, byStatusReport, ({ counts }) => ({ columns: ['status', 'count'], rows: Object.entries(counts) })),
+  'tickets/by-status': made({ channel: 'ticket' }, byStatusReport, ({ counts }) => ({
+    columns: ['status', 'count'],
+    rows: Object.entries(counts),
+  })),
   'tickets/response-times': made({ channel: 'ticket' }, responseTimesReport, ({ firstResponse, resolution }) => ({
     columns: ['measure', 'medianSeconds', 'p90Seconds'],
-    rows: [['firstResponse', firstResponse.medianSeconds, firstResponse.p90Seconds], ['resolution', resolution.medianSeconds, resolution.p90Seconds]],
+    rows: [
+      ['firstResponse', firstResponse.medianSeconds, firstResponse.p90Seconds],
+      ['resolution', resolution.medianSeconds, resolution.p90Seconds],
+    ],
   })),
-  'tickets/satisfaction': made({ channel: 'ticket', hasBuckets: true }, satisfactionReport, ({ series }) => ({ columns: ['bucket', 'mean', 'responses'], rows: series.map(({ bucket, mean, responses }) => [bucket, mean, responses]) })),
+  'tickets/satisfaction': made({ channel: 'ticket', hasBuckets: true }, satisfactionReport, ({ series }) => ({
+    columns: ['bucket', 'mean', 'responses'],
+    rows: series.map(({ bucket, mean, responses }) => [bucket, mean, responses]),
+  })),
   'agents/performance': made({}, performanceReport, ({ agents }) => ({
-    columns: ['agentId', 'agentName', 'conversations', 'firstResponseMedianSeconds', 'fullResolutionMedianSeconds', 'csatScore', 'csatResponses'],
-    rows: agents.map((row) => [row.agent.id, row.agent.name, row.conversations, row.firstResponseMedianSeconds, row.fullResolutionMedianSeconds, row.csatScore, row.csatResponses]),
+    columns: [
+      'agentId',
+      'agentName',
+      'conversations',
+      'firstResponseMedianSeconds',
+      'fullResolutionMedianSeconds',
+      'csatScore',
+      'csatResponses',
+    ],
+    rows: agents.map((row) => [
+      row.agent.id,
+      row.agent.name,
+      row.conversations,
+      row.firstResponseMedianSeconds,
+      row.fullResolutionMedianSeconds,
+      row.csatScore,
+      row.csatResponses,
+    ]),
   })),
   customers: made({}, customersReport, ({ queued, abandonment }) => ({
     columns: ['channel', 'queued', 'abandoned', 'total', 'rate'],
-    rows: channels.map((channel) => [channel, queued[channel], abandonment[channel].abandoned, abandonment[channel].total, abandonment[channel].rate]),
+    rows: channels.map((channel) => [
+      channel,
+      queued[channel],
+      abandonment[channel].abandoned,
+      abandonment[channel].total,
+      abandonment[channel].rate,
+    ]),
   })),
   'conversions/goals': made({ hasBuckets: true }, conversionsReport, ({ goals }) => ({
     columns: ['goalId', 'name', 'status', 'completions', 'valueCents'],
-    rows: goals.map(({ goalId, name, status, completions, valueCents }) => [goalId, name, status, completions, valueCents]),
+    rows: goals.map(({ goalId, name, status, completions, valueCents }) => [
+      goalId,
+      name,
+      status,
+      completions,
+      valueCents,
+    ]),
   })),
 };
 
@@ -106,7 +151,12 @@ const conversationColumns = [
   'closedAt',
   'updatedAt',
 ] as const satisfies readonly (keyof ConversationView)[];
-const nameColumns = ['siteName', 'departmentName', 'assignedAgentName', 'firstResponderName'] as const satisfies readonly (keyof ConversationNames)[];
+const nameColumns = [
+  'siteName',
+  'departmentName',
+  'assignedAgentName',
+  'firstResponderName',
+] as const satisfies readonly (keyof ConversationNames)[];
 const customerColumns = ['customerName', 'customerEmail'] as const satisfies readonly (keyof ConversationNames)[];
 
 /** Refuses what the report of this type would refuse. */
@@ -125,7 +175,12 @@ export interface AskedReport {
 }
 
 /** The text of a whole report. */
-export async function reportText(view: View, type: string, format: 'csv' | 'json', asked: AskedReport): Promise<string | AsyncIterable<string>> {
+export async function reportText(
+  view: View,
+  type: string,
+  format: 'csv' | 'json',
+  asked: AskedReport,
+): Promise<string | AsyncIterable<string>> {
   const file = reportFiles[type];
   if (file === undefined) {
     const order: ConversationOrder = { ...asked, workspaceId: view.workspaceId, asked: drillDownOf(view, asked.query) };
@@ -141,11 +196,19 @@ interface ConversationOrder extends Omit<AskedReport, 'query'> {
 }
 
 /** Ends the reply when whose it is may have it no more. */
-async function* conversationParts({ workspaceId, asked, reader, mayGoOn }: ConversationOrder): AsyncGenerator<NamedConversation[]> {
+async function* conversationParts({
+  workspaceId,
+  asked,
+  reader,
+  mayGoOn,
+}: ConversationOrder): AsyncGenerator<NamedConversation[]> {
   let last: ConversationRecord | undefined;
   for (;;) {
     if (!mayGoOn()) throw new RightsEnded();
-    const part = await reader.drillDownAfter(workspaceId, asked, { after: last && { at: last.createdAt, id: last.id }, limit: rowsPerPart });
+    const part = await reader.drillDownAfter(workspaceId, asked, {
+      after: last && { at: last.createdAt, id: last.id },
+      limit: rowsPerPart,
+    });
     if (part.length === 0) return;
     yield part;
     last = part.at(-1)?.conversation;
@@ -158,7 +221,16 @@ async function* conversationsCsv(order: ConversationOrder): AsyncGenerator<strin
   const named = isAllowed(order.grant, 'visitors:read') ? [...nameColumns, ...customerColumns] : nameColumns;
   yield csvLine([...columns, 'tags', ...(readsMessages ? ['ratingComment'] : []), ...named]);
   for await (const part of conversationParts(order)) {
-    yield part.map(({ conversation, names }) => csvLine([...columns.map((column) => conversation[column]), conversation.tags.join('; '), ...(readsMessages ? [conversation.ratingComment] : []), ...named.map((column) => names[column])])).join('');
+    yield part
+      .map(({ conversation, names }) =>
+        csvLine([
+          ...columns.map((column) => conversation[column]),
+          conversation.tags.join('; '),
+          ...(readsMessages ? [conversation.ratingComment] : []),
+          ...named.map((column) => names[column]),
+        ]),
+      )
+      .join('');
   }
 }
 
@@ -166,10 +238,18 @@ const withoutMembers = leaverOf(Conversation);
 
 async function* conversationsJson(order: ConversationOrder): AsyncGenerator<string> {
   const { grant } = order;
-  const told = (row: ConversationRecord): unknown => (grant === undefined || withoutMembers === undefined ? conversationView(row) : withoutMembers(conversationView(row), grant));
+  const told = (row: ConversationRecord): unknown =>
+    grant === undefined || withoutMembers === undefined
+      ? conversationView(row)
+      : withoutMembers(conversationView(row), grant);
   let total = 0;
   for await (const part of conversationParts(order)) {
-    yield part.map(({ conversation }, index) => `${total === 0 && index === 0 ? '{"conversations":[' : ','}${JSON.stringify(told(conversation))}`).join('');
+    yield part
+      .map(
+        ({ conversation }, index) =>
+          `${total === 0 && index === 0 ? '{"conversations":[' : ','}${JSON.stringify(told(conversation))}`,
+      )
+      .join('');
     total += part.length;
   }
   yield `${total === 0 ? '{"conversations":[' : ''}],"total":${total}}`;

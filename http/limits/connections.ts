@@ -91,18 +91,22 @@ export class Connections {
     this.#countAgainMs = nowMs + countEveryMs;
     const closedBefore = this.#closed;
     const countFailed = (): undefined => undefined;
-    void this.#options.count().catch(countFailed).then((openByNetwork) => {
-      this.#isCounting = false;
-      this.#closed -= closedBefore;
-      this.#take(openByNetwork ?? new Map<string, number>());
-    });
+    void this.#options
+      .count()
+      .catch(countFailed)
+      .then((openByNetwork) => {
+        this.#isCounting = false;
+        this.#closed -= closedBefore;
+        this.#take(openByNetwork ?? new Map<string, number>());
+      });
   }
 
   /** Who has none and opened none lately is forgotten. */
   #take(openByNetwork: ReadonlyMap<string, number>): void {
     const nowMs = this.#options.now();
     const networks = new Map<string, Network>();
-    for (const [network, of] of this.#networks) if (of.spanEndsMs > nowMs && networks.size < maxNetworks) networks.set(network, { ...of, open: 0 });
+    for (const [network, of] of this.#networks)
+      if (of.spanEndsMs > nowMs && networks.size < maxNetworks) networks.set(network, { ...of, open: 0 });
     this.#networks = networks;
     for (const [network, open] of openByNetwork) this.#of(network).open = open;
   }
@@ -110,10 +114,13 @@ export class Connections {
 
 /** Connections to a port of this machine that are open, by network: Linux tells, others do not. */
 export async function countConnections(port: number): Promise<ReadonlyMap<string, number> | undefined> {
-  const tables = await Promise.all(['/proc/self/net/tcp', '/proc/self/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => undefined)));
+  const tables = await Promise.all(
+    ['/proc/self/net/tcp', '/proc/self/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => undefined)),
+  );
   if (tables.every((table) => table === undefined)) return undefined;
   const counts = new Map<string, number>();
-  for (const table of tables) for (const network of networksIn(table ?? '', port)) counts.set(network, (counts.get(network) ?? 0) + 1);
+  for (const table of tables)
+    for (const network of networksIn(table ?? '', port)) counts.set(network, (counts.get(network) ?? 0) + 1);
   return counts;
 }
 
@@ -122,13 +129,16 @@ const row = /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]{8}|[0-9A-F]{32}):[0-9A-F]
 
 export function* networksIn(table: string, port: number): Generator<string> {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
-  for (const [, localPort, remote = ''] of table.matchAll(row)) if (localPort === local) yield networkOf(addressOfWords(remote));
+  for (const [, localPort, remote = ''] of table.matchAll(row))
+    if (localPort === local) yield networkOf(addressOfWords(remote));
 }
 
 function addressOfWords(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => [...Buffer.from(word, 'hex')].reverse());
   if (bytes.length === 4) return bytes.join('.');
-  const groups = Array.from({ length: 8 }, (_, index) => (((bytes[2 * index] ?? 0) << 8) | (bytes[2 * index + 1] ?? 0)).toString(16));
+  const groups = Array.from({ length: 8 }, (_, index) =>
+    (((bytes[2 * index] ?? 0) << 8) | (bytes[2 * index + 1] ?? 0)).toString(16),
+  );
   return groups.join(':');
 }
 

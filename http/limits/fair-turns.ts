@@ -18,7 +18,9 @@ export class FairTurns {
   #startedMs: number | undefined;
   #isTurnComing = false;
 
-  constructor(options: FairTurnsOptions = { now: () => performance.now(), nextTurn: (call) => void setImmediate(call) }) {
+  constructor(
+    options: FairTurnsOptions = { now: () => performance.now(), nextTurn: (call) => void setImmediate(call) },
+  ) {
     this.#options = options;
   }
 

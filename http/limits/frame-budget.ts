@@ -57,7 +57,10 @@ export class FrameBudget {
   readonly #networks = new Map<string, Network>();
 
   /** `isOn`: false refuses nothing. `maxSockets`: of a network. */
-  constructor(clock: Pick<Clock, 'now'>, options: { readonly isOn: boolean; readonly callsPerMinute: number; readonly maxSockets: number }) {
+  constructor(
+    clock: Pick<Clock, 'now'>,
+    options: { readonly isOn: boolean; readonly callsPerMinute: number; readonly maxSockets: number },
+  ) {
     this.#clock = clock;
     this.#isOn = options.isOn;
     this.#maxSockets = options.maxSockets;
@@ -94,7 +97,10 @@ export class FrameBudget {
     const all = this.#networks.get(network)?.spent;
     spent.malformed += 1;
     if (all !== undefined) all.malformed += 1;
-    return !this.#isOn || (spent.malformed <= maxMalformed && (all === undefined || all.malformed <= spenders * maxMalformed));
+    return (
+      !this.#isOn ||
+      (spent.malformed <= maxMalformed && (all === undefined || all.malformed <= spenders * maxMalformed))
+    );
   }
 
   /** Networks that are remembered. */

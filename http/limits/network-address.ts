@@ -10,7 +10,11 @@ export function networkOf(address: string): string {
   const bare = withoutPort(address);
   const groups = groupsIn(bare);
   if (groups === undefined) return bare;
-  if (isMapped(groups)) return groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]).join('.');
+  if (isMapped(groups))
+    return groups
+      .slice(6)
+      .flatMap((group) => [group >> 8, group & 0xff])
+      .join('.');
   return prefixOf(groups, 64);
 }
 
@@ -22,8 +26,21 @@ export function siteNetworkOf(address: string): string | undefined {
 
 /** Of machines that know each other: this one, its network, a carrier's own (RFC 1918, 4193, 4291, 6598). A proxy has such an address, and all who come by it. */
 const privateNetworks = new BlockList();
-for (const [network, bits] of [['127.0.0.0', 8], ['10.0.0.0', 8], ['172.16.0.0', 12], ['192.168.0.0', 16], ['169.254.0.0', 16], ['100.64.0.0', 10]] as const) privateNetworks.addSubnet(network, bits, 'ipv4');
-for (const [network, bits] of [['::', 96], ['fc00::', 7], ['fe80::', 10]] as const) privateNetworks.addSubnet(network, bits, 'ipv6');
+for (const [network, bits] of [
+  ['127.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['169.254.0.0', 16],
+  ['100.64.0.0', 10],
+] as const)
+  privateNetworks.addSubnet(network, bits, 'ipv4');
+for (const [network, bits] of [
+  ['::', 96],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const)
+  privateNetworks.addSubnet(network, bits, 'ipv6');
 
 /** As networkOf; undefined for an address that is nobody's own, or none. */
 export function publicNetworkOf(address: string): string | undefined {
@@ -34,11 +51,16 @@ export function publicNetworkOf(address: string): string | undefined {
 }
 
 function withoutPort(address: string): string {
-  return /^\[([\da-f:.%\w]+)\](?::\d+)?$/i.exec(address)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(address)?.[1] ?? address;
+  return (
+    /^\[([\da-f:.%\w]+)\](?::\d+)?$/i.exec(address)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(address)?.[1] ?? address
+  );
 }
 
 function prefixOf(groups: readonly number[], bits: 48 | 64): string {
-  return `${groups.slice(0, bits / 16).map((group) => group.toString(16)).join(':')}::/${bits}`;
+  return `${groups
+    .slice(0, bits / 16)
+    .map((group) => group.toString(16))
+    .join(':')}::/${bits}`;
 }
 
 /** Undefined for what is no IPv6 address. */

@@ -41,7 +41,11 @@ export class Pauses {
     const isPaused = count >= free;
     this.#failures.delete(key);
     this.#makeRoom(now);
-    this.#failures.set(key, { count, lastMs: now, untilMs: isPaused ? now + Math.min(longestPauseMs, firstPauseMs * 2 ** (count - free)) : now });
+    this.#failures.set(key, {
+      count,
+      lastMs: now,
+      untilMs: isPaused ? now + Math.min(longestPauseMs, firstPauseMs * 2 ** (count - free)) : now,
+    });
     return isPaused ? count : undefined;
   }
 

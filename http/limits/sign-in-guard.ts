@@ -2,8 +2,8 @@
 // comes from a browser or a network that the account knows is counted for itself, so that strangers keep nobody out. Asked before a
 // password is hashed, with a request that is known to be valid, after its network's budget. In memory, and bounded.
 
-import { refuse } from '../../engine/errors.ts';
 import { hashOf } from '../../engine/directory/locator.ts';
+import { refuse } from '../../engine/errors.ts';
 import { comparable } from '../../engine/mail-addresses.ts';
 import type { Clock } from '../../engine/runtime/clock.ts';
 import type { KnownOrigin } from '../../store/workspace/known-origins.ts';
@@ -25,10 +25,17 @@ export interface Try {
 }
 
 /** A sign-in by email. `known` is what the account knows of where it comes from. */
-export function tryOf(email: string, origin: { readonly network: string; readonly browser: string | undefined }, known: KnownOrigin | undefined): Try {
+export function tryOf(
+  email: string,
+  origin: { readonly network: string; readonly browser: string | undefined },
+  known: KnownOrigin | undefined,
+): Try {
   const account = comparable(email);
   const keyOf = ({ kind, value }: KnownOrigin): string => `${account} ${kind} ${value}`;
-  const own = [keyOf({ kind: 'network', value: origin.network }), ...(origin.browser === undefined ? [] : [keyOf({ kind: 'browser', value: hashOf(origin.browser) })])];
+  const own = [
+    keyOf({ kind: 'network', value: origin.network }),
+    ...(origin.browser === undefined ? [] : [keyOf({ kind: 'browser', value: hashOf(origin.browser) })]),
+  ];
   return { counted: [account, ...own], judged: known === undefined ? account : keyOf(known) };
 }
 
@@ -56,7 +63,11 @@ export class SignInGuard {
   requireTry({ counted, judged }: Try): void {
     if (!this.#isOn) return;
     const restMs = this.#pauses.restMs(judged);
-    if (restMs > 0) refuse('rate_limited', { message: 'Too often wrong in a row. Wait, or sign in from where you did before.', retryAfter: Math.ceil(restMs / 1000) });
+    if (restMs > 0)
+      refuse('rate_limited', {
+        message: 'Too often wrong in a row. Wait, or sign in from where you did before.',
+        retryAfter: Math.ceil(restMs / 1000),
+      });
     const budgets = new Map(counted.map((key) => [key, this.#tries.take(key, signInsPerMinute)]));
     const budget = budgets.get(judged);
     if (budget?.allowed === false) refuse('rate_limited', { retryAfter: budget.resetSeconds });

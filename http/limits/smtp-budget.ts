@@ -11,20 +11,34 @@ import { RateLimiter } from './rate-limiter.ts';
 
 const networksOfSite = 4;
 
-export function createSmtpBudget(options: { readonly bytesPerDay: number; readonly clock: Pick<Clock, 'now'>; readonly log: Pick<Log, 'warn'> }): Required<SmtpListenerOptions>['bytes'] {
+export function createSmtpBudget(options: {
+  readonly bytesPerDay: number;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Pick<Log, 'warn'>;
+}): Required<SmtpListenerOptions>['bytes'] {
   const { bytesPerDay, clock, log } = options;
   const limiter = new RateLimiter(clock, dayMs);
   const budgetsOf = (remoteAddress: string): [string, number][] => {
     const [network, site] = [publicNetworkOf(remoteAddress), siteNetworkOf(remoteAddress)];
     if (network === undefined) return [];
-    return site === undefined ? [[network, bytesPerDay]] : [[network, bytesPerDay], [site, networksOfSite * bytesPerDay]];
+    return site === undefined
+      ? [[network, bytesPerDay]]
+      : [
+          [network, bytesPerDay],
+          [site, networksOfSite * bytesPerDay],
+        ];
   };
   return {
-    isSpent: (remoteAddress) => budgetsOf(remoteAddress).some(([key, limit]) => limiter.spentSeconds(key, limit) !== undefined),
+    isSpent: (remoteAddress) =>
+      budgetsOf(remoteAddress).some(([key, limit]) => limiter.spentSeconds(key, limit) !== undefined),
     took(remoteAddress, bytes) {
       for (const [network, limit] of budgetsOf(remoteAddress)) {
         const { allowed, remaining } = limiter.take(network, limit, bytes);
-        if (allowed && remaining === 0) log.warn({ network, bytesPerDay: limit }, 'a network has sent as much mail as is taken in a day; it is asked to come again');
+        if (allowed && remaining === 0)
+          log.warn(
+            { network, bytesPerDay: limit },
+            'a network has sent as much mail as is taken in a day; it is asked to come again',
+          );
       }
     },
   };

@@ -3,7 +3,17 @@
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -39,15 +49,38 @@ await addScripts();
 
 const blob = join(work, 'switchboard.blob');
 const configuration = join(work, 'sea.json');
-writeFileSync(configuration, JSON.stringify({ main, output: blob, disableExperimentalSEAWarning: true, useSnapshot: false, useCodeCache: true, assets }));
-execFileSync(process.execPath, ['--experimental-sea-config', configuration], { stdio: ['ignore', 'ignore', 'inherit'] });
+writeFileSync(
+  configuration,
+  JSON.stringify({
+    main,
+    output: blob,
+    disableExperimentalSEAWarning: true,
+    useSnapshot: false,
+    useCodeCache: true,
+    assets,
+  }),
+);
+execFileSync(process.execPath, ['--experimental-sea-config', configuration], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
 copyFileSync(realpathSync(process.execPath), executable);
 chmodSync(executable, 0o755);
 // Before the blob goes in, which strip would take for something that nobody needs.
 if (process.platform === 'linux') execFileSync('strip', [executable]);
 if (process.platform === 'darwin') execFileSync('codesign', ['--remove-signature', executable]);
 // Its words go to nobody: it warns of strings that strip removed.
-execFileSync(join(root, 'node_modules/.bin/postject'), [executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse, ...(process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : [])], { stdio: 'ignore' });
+execFileSync(
+  join(root, 'node_modules/.bin/postject'),
+  [
+    executable,
+    'NODE_SEA_BLOB',
+    blob,
+    '--sentinel-fuse',
+    fuse,
+    ...(process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : []),
+  ],
+  { stdio: 'ignore' },
+);
 if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', executable]);
 rmSync(work, { recursive: true });
 
@@ -64,11 +97,14 @@ function release(): void {
   const folder = join(dist, name);
   mkdirSync(folder);
   copyFileSync(executable, join(folder, 'switchboard'));
-  for (const file of ['install.sh', 'switchboard.service', 'OPERATING.md', 'grafana.json']) copyFileSync(join(import.meta.dirname, file), join(folder, file));
+  for (const file of ['install.sh', 'switchboard.service', 'OPERATING.md', 'grafana.json'])
+    copyFileSync(join(import.meta.dirname, file), join(folder, file));
   for (const file of ['LICENSE', 'SECURITY.md', 'CHANGELOG.md']) copyFileSync(join(root, file), join(folder, file));
   for (const file of ['switchboard', 'install.sh']) chmodSync(join(folder, file), 0o755);
   execFileSync('tar', ['-czf', join(dist, `${name}.tar.gz`), '-C', dist, '--owner=0', '--group=0', name]);
-  process.stdout.write(`dist/${name}: the executable, install.sh, the unit, the documentation; the same as dist/${name}.tar.gz\n`);
+  process.stdout.write(
+    `dist/${name}: the executable, install.sh, the unit, the documentation; the same as dist/${name}.tar.gz\n`,
+  );
 }
 
 /** Resolves to the path of the bundle. */

@@ -29,20 +29,46 @@ interface Patch {
 }
 
 const patches: readonly Patch[] = [
-  { file: /uWebSockets\.js\/dist\/uws\.mjs$/, rewrite: (_, native) => `import { loadNative } from ${native};\nexport default loadNative('uws.node');` },
-  { file: /better-sqlite3\/lib\/binding\.js$/, rewrite: (_, native) => `exports.getBinding = () => require(${native}).loadNative('better_sqlite3.node');` },
-  { file: /sqlite-vec\/index\.(?:mjs|cjs)$/, rewrite: (_, native) => `import { nativePath } from ${native};\nexport const getLoadablePath = () => nativePath('${vectors}');` },
+  {
+    file: /uWebSockets\.js\/dist\/uws\.mjs$/,
+    rewrite: (_, native) => `import { loadNative } from ${native};\nexport default loadNative('uws.node');`,
+  },
+  {
+    file: /better-sqlite3\/lib\/binding\.js$/,
+    rewrite: (_, native) => `exports.getBinding = () => require(${native}).loadNative('better_sqlite3.node');`,
+  },
+  {
+    file: /sqlite-vec\/index\.(?:mjs|cjs)$/,
+    rewrite: (_, native) =>
+      `import { nativePath } from ${native};\nexport const getLoadablePath = () => nativePath('${vectors}');`,
+  },
   {
     file: /onnxruntime-node\/dist\/binding\.js$/,
-    rewrite: (source, native) => source.replace(/require\(`\.\.\/bin\/[^`]*`\)/, `require(${native}).loadNative('onnxruntime_binding.node', ['libonnxruntime.so.1'])`),
+    rewrite: (source, native) =>
+      source.replace(
+        /require\(`\.\.\/bin\/[^`]*`\)/,
+        `require(${native}).loadNative('onnxruntime_binding.node', ['libonnxruntime.so.1'])`,
+      ),
   },
   {
     file: /@huggingface\/transformers\/dist\/transformers\.node\.mjs$/,
-    rewrite: (source) => source.replace('requireFromHere("onnxruntime-node")', 'require("onnxruntime-node")').replace('createRequire(import.meta.url ?? __filename)', 'null'),
+    rewrite: (source) =>
+      source
+        .replace('requireFromHere("onnxruntime-node")', 'require("onnxruntime-node")')
+        .replace('createRequire(import.meta.url ?? __filename)', 'null'),
   },
   // For images, of which there are none here; transformers.js asks at its start whether it has it.
-  { file: /node_modules\/sharp\/dist\/index\.mjs$/, rewrite: () => `export default () => { throw new Error('images are not read here'); };` },
-  { file: /argon2\/argon2\.cjs$/, rewrite: (source, native) => source.replace('gypBuild(__dirname)', `require(${native}).loadNative('argon2.node')`).replace('require("node-gyp-build")', 'undefined') },
+  {
+    file: /node_modules\/sharp\/dist\/index\.mjs$/,
+    rewrite: () => `export default () => { throw new Error('images are not read here'); };`,
+  },
+  {
+    file: /argon2\/argon2\.cjs$/,
+    rewrite: (source, native) =>
+      source
+        .replace('gypBuild(__dirname)', `require(${native}).loadNative('argon2.node')`)
+        .replace('require("node-gyp-build")', 'undefined'),
+  },
 ];
 
 /** The build fails when a package has changed so that its patch changes nothing. */
@@ -55,7 +81,8 @@ export function nativeAddons(root: string): Plugin {
         build.onLoad({ filter: file }, ({ path }) => {
           const source = readFileSync(path, 'utf8');
           const contents = rewrite(source, native);
-          if (contents === source || contents.includes('node-gyp-build')) throw new Error(`${path} is not as it was when its patch was written`);
+          if (contents === source || contents.includes('node-gyp-build'))
+            throw new Error(`${path} is not as it was when its patch was written`);
           return { contents, loader: 'js', resolveDir: join(path, '..') };
         });
       }

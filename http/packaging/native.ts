@@ -2,7 +2,18 @@
 // user can write, and loaded from there. The build (build.ts) points the packages that bring addons here; from source nothing
 // calls this.
 
-import { chmodSync, closeSync, fsyncSync, lstatSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { constants, homedir, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { getAsset, getRawAsset } from 'node:sea';
@@ -32,7 +43,10 @@ export function loadNative(name: string, beside: readonly string[] = []): unknow
   try {
     process.dlopen(module, path, constants.dlopen.RTLD_LAZY);
   } catch (cause) {
-    throw new NativePartsUnusable(`${path} cannot be loaded: ${messageOf(cause)}. If its file system is mounted noexec, set SWITCHBOARD_CACHE_DIR to a folder that is not.`, { cause });
+    throw new NativePartsUnusable(
+      `${path} cannot be loaded: ${messageOf(cause)}. If its file system is mounted noexec, set SWITCHBOARD_CACHE_DIR to a folder that is not.`,
+      { cause },
+    );
   }
   loaded.set(name, module.exports);
   return module.exports;
@@ -49,7 +63,9 @@ export function nativePath(name: string): string {
       problems.push(messageOf(error));
     }
   }
-  throw new NativePartsUnusable(`there is no folder for the program's native parts: ${problems.join('; ')}. Set SWITCHBOARD_CACHE_DIR to one that this user can write.`);
+  throw new NativePartsUnusable(
+    `there is no folder for the program's native parts: ${problems.join('; ')}. Set SWITCHBOARD_CACHE_DIR to one that this user can write.`,
+  );
 }
 
 /** In the order they are tried. */
@@ -58,7 +74,12 @@ function places(): string[] {
   if (given !== undefined && given !== '') return [given];
   const { XDG_CACHE_HOME: xdg, CACHE_DIRECTORY: systemd } = process.env;
   const home = homedir();
-  return [...(systemd ? [systemd] : []), ...(xdg ? [join(xdg, 'switchboard')] : []), ...(home.startsWith('/proc') ? [] : [join(home, '.cache', 'switchboard')]), join(tmpdir(), `switchboard-${userInfo().uid}`)];
+  return [
+    ...(systemd ? [systemd] : []),
+    ...(xdg ? [join(xdg, 'switchboard')] : []),
+    ...(home.startsWith('/proc') ? [] : [join(home, '.cache', 'switchboard')]),
+    join(tmpdir(), `switchboard-${userInfo().uid}`),
+  ];
 }
 
 function present(folder: string, name: string, size: number | undefined): string | undefined {
@@ -94,12 +115,14 @@ function extract(place: string, hash: string, name: string): string {
 /** What another user can write is not run. */
 function requireOwn(folder: string): void {
   const about = lstatSync(folder);
-  if (!about.isDirectory() || about.uid !== userInfo().uid || (about.mode & 0o022) !== 0) throw new Error(`${folder} is not this user's alone`);
+  if (!about.isDirectory() || about.uid !== userInfo().uid || (about.mode & 0o022) !== 0)
+    throw new Error(`${folder} is not this user's alone`);
 }
 
 /** Those of other builds. A process that still runs keeps what it has loaded, and writes again what it has not. */
 function forgetOthers(place: string, hash: string): void {
-  for (const name of readdirSync(place)) if (/^[0-9a-f]{16}$/.test(name) && name !== hash) rmSync(join(place, name), { recursive: true, force: true });
+  for (const name of readdirSync(place))
+    if (/^[0-9a-f]{16}$/.test(name) && name !== hash) rmSync(join(place, name), { recursive: true, force: true });
 }
 
 function messageOf(error: unknown): string {

@@ -27,7 +27,8 @@ export class ApiError extends Error {
     this.detail = detail;
     const fields = detail['fieldErrors'];
     // As decisions, Errors, says; whatever else comes is shown as nothing.
-    this.fieldErrors = typeof fields === 'object' && fields !== null ? (fields as Record<string, readonly string[]>) : {};
+    this.fieldErrors =
+      typeof fields === 'object' && fields !== null ? (fields as Record<string, readonly string[]>) : {};
   }
 }
 
@@ -66,7 +67,11 @@ export function keepToken(value: string | null): void {
 }
 
 /** `path` is below /api/v1. Rejects with ApiError alone, or with an AbortError when `signal` says so. */
-export async function call<Answer = unknown>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, options: CallOptions = {}): Promise<Answer> {
+export async function call<Answer = unknown>(
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer> {
   const asking = token.peek();
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -81,9 +86,14 @@ export async function call<Answer = unknown>(method: 'GET' | 'POST' | 'PUT' | 'P
   }
 }
 
-async function ask<Answer>(method: string, path: string, { query = {}, body, signal: given }: CallOptions): Promise<Answer> {
+async function ask<Answer>(
+  method: string,
+  path: string,
+  { query = {}, body, signal: given }: CallOptions,
+): Promise<Answer> {
   const url = new URL(`/api/v1${path}`, location.origin);
-  for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== null && value !== '') url.searchParams.set(name, String(value));
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== null && value !== '') url.searchParams.set(name, String(value));
   const sentToken = token.value;
   const timeout = AbortSignal.timeout(timeoutMs);
   let response: Response;
@@ -104,16 +114,40 @@ async function ask<Answer>(method: string, path: string, { query = {}, body, sig
     text = await response.text();
   } catch (error) {
     if (given?.aborted === true) throw error;
-    throw new ApiError(0, 'unreachable', timeout.aborted ? 'The server took too long to answer.' : 'The server cannot be reached. Check your connection and try again.');
+    throw new ApiError(
+      0,
+      'unreachable',
+      timeout.aborted
+        ? 'The server took too long to answer.'
+        : 'The server cannot be reached. Check your connection and try again.',
+    );
   }
   const answer = parse(text);
   if (response.ok) return answer as Answer;
-  const { error = 'server_error', message, detail, details, retryAfter } = (answer ?? {}) as { error?: string; message?: string; detail?: Record<string, unknown>; details?: Record<string, readonly string[]>; retryAfter?: number };
+  const {
+    error = 'server_error',
+    message,
+    detail,
+    details,
+    retryAfter,
+  } = (answer ?? {}) as {
+    error?: string;
+    message?: string;
+    detail?: Record<string, unknown>;
+    details?: Record<string, readonly string[]>;
+    retryAfter?: number;
+  };
   // The sign-in is over: whoever shows a page is led to sign in again, and back.
   if (signedOutSlugs.has(error) && sentToken !== null && sentToken === token.value) keepToken(null);
   // The verification area words its errors in its own way: fields under `details`, and often no sentence.
-  const sentence = message ?? (details === undefined ? `The server answered ${response.status}.` : 'Something in it is not as it must be.');
-  throw new ApiError(response.status, error, sentence, { ...detail, ...(details === undefined ? {} : { fieldErrors: details }), ...(retryAfter === undefined ? {} : { retryAfter }) });
+  const sentence =
+    message ??
+    (details === undefined ? `The server answered ${response.status}.` : 'Something in it is not as it must be.');
+  throw new ApiError(response.status, error, sentence, {
+    ...detail,
+    ...(details === undefined ? {} : { fieldErrors: details }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  });
 }
 
 function parse(text: string): unknown {

@@ -2,7 +2,7 @@
 // signed in to sign in and back again.
 
 import { effect } from '@preact/signals';
-import { render, type JSX } from 'preact';
+import { type JSX, render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { listenForKeys } from './commands.ts';
 import { Failure, Loading } from './design/feedback.tsx';
@@ -63,13 +63,22 @@ function App(): JSX.Element {
   useEffect(() => {
     if (found?.page === 'start') navigate(isIn ? '/inbox' : '/sign-in', { replace: true });
     else if (found?.page === 'billing') navigate('/settings/billing', { replace: true });
-    else if (closed !== undefined && !isIn) navigate(`/sign-in?next=${encodeURIComponent(path.peek() + (query.peek().size === 0 ? '' : `?${query.peek().toString()}`))}`, { replace: true });
+    else if (closed !== undefined && !isIn)
+      navigate(
+        `/sign-in?next=${encodeURIComponent(path.peek() + (query.peek().size === 0 ? '' : `?${query.peek().toString()}`))}`,
+        { replace: true },
+      );
   }, [found?.page, isIn]);
 
   if (open !== undefined && found !== undefined) return <Lazy load={open} props={{ params: found.params }} />;
   if (closed !== undefined && found !== undefined && isIn) {
     if (isEnrolling.value) return <Lazy load={enrol} props={{ params: found.params }} />;
-    if (me.value === undefined) return meFailure.value === undefined ? <Loading label="Signing in" /> : <Failure error={meFailure.value} retry={() => void readMe()} />;
+    if (me.value === undefined)
+      return meFailure.value === undefined ? (
+        <Loading label="Signing in" />
+      ) : (
+        <Failure error={meFailure.value} retry={() => void readMe()} />
+      );
     return (
       <Shell>
         <Lazy load={closed} props={{ params: found.params }} />

@@ -1,8 +1,8 @@
 // Everything a person can do here, as commands: with a title for the palette and keys for those who have learned them. A page
 // adds its own while it is shown. Keys are one letter, two in a row ("g i"), or with a modifier ("mod+k", where mod is Ctrl, or ⌘ on a Mac).
 
-import { useEffect } from 'preact/hooks';
 import { computed, signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 
 export interface Command {
   /** `noun.verb`, once on the page. */
@@ -45,7 +45,23 @@ export function keysForReading(keys: string): string {
   const steps = keys.split(' ').map((step) =>
     step
       .split('+')
-      .map((key) => (key === 'mod' ? (isMac ? '⌘' : 'Ctrl+') : key === 'shift' ? (isMac ? '⇧' : 'Shift+') : key === 'alt' ? (isMac ? '⌥' : 'Alt+') : key.length === 1 ? key.toUpperCase() : (named[key] ?? key)))
+      .map((key) =>
+        key === 'mod'
+          ? isMac
+            ? '⌘'
+            : 'Ctrl+'
+          : key === 'shift'
+            ? isMac
+              ? '⇧'
+              : 'Shift+'
+            : key === 'alt'
+              ? isMac
+                ? '⌥'
+                : 'Alt+'
+              : key.length === 1
+                ? key.toUpperCase()
+                : (named[key] ?? key),
+      )
       .join(''),
   );
   return steps.join(' then ');
@@ -86,9 +102,13 @@ export function listenForKeys(): void {
     const typing = isField(event.target);
     // A dialog has its own keys.
     const inDialog = document.querySelector('dialog[open]') !== null;
-    const sequence = begun !== undefined && performance.now() - begun.at < sequenceMs ? `${begun.key} ${key}` : undefined;
-    const open = commands.value.filter((command) => (!typing || command.whileTyping === true) && (!inDialog || command.whileTyping === true));
-    const withKeys = (wanted: string): Command | undefined => open.find((command) => command.keys?.includes(wanted) === true);
+    const sequence =
+      begun !== undefined && performance.now() - begun.at < sequenceMs ? `${begun.key} ${key}` : undefined;
+    const open = commands.value.filter(
+      (command) => (!typing || command.whileTyping === true) && (!inDialog || command.whileTyping === true),
+    );
+    const withKeys = (wanted: string): Command | undefined =>
+      open.find((command) => command.keys?.includes(wanted) === true);
     // What was begun is ended before a key that means something by itself.
     const found = (sequence === undefined ? undefined : withKeys(sequence)) ?? withKeys(key);
     begun = found === undefined && !typing && key.length === 1 ? { key, at: performance.now() } : undefined;
@@ -109,5 +129,7 @@ function keyOf(event: KeyboardEvent): string {
 }
 
 function isField(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
 }

@@ -50,13 +50,29 @@ interface Ways {
   readonly recoveryCodesLeft: number;
 }
 
-function ConfirmSelf({ onShown, onClose }: { readonly onShown: () => void; readonly onClose: () => void }): JSX.Element {
+function ConfirmSelf({
+  onShown,
+  onClose,
+}: {
+  readonly onShown: () => void;
+  readonly onClose: () => void;
+}): JSX.Element {
   const ways = useResource((signal) => call<Ways>('GET', '/me/security', { signal }), []);
   const { value, failure } = ways;
   const shared = { onShown, onClose };
   return (
     <Dialog title="Show that it is you" onClose={onClose}>
-      {value === undefined ? failure === undefined ? <Loading lines={2} /> : <Failure error={failure} retry={ways.reload} /> : value.totp === null && value.passkeys.length === 0 ? <ByPassword {...shared} /> : <BySecondFactor ways={value} {...shared} />}
+      {value === undefined ? (
+        failure === undefined ? (
+          <Loading lines={2} />
+        ) : (
+          <Failure error={failure} retry={ways.reload} />
+        )
+      ) : value.totp === null && value.passkeys.length === 0 ? (
+        <ByPassword {...shared} />
+      ) : (
+        <BySecondFactor ways={value} {...shared} />
+      )}
     </Dialog>
   );
 }
@@ -91,7 +107,17 @@ function ByPassword({ onShown, onClose }: Showing): JSX.Element {
         </>
       }
     >
-      <TextField label="Password" type="password" autocomplete="current-password" autofocus required value={form.values.password} onValue={(value) => form.set('password', value)} error={form.errorOf('password')} hint={why} />
+      <TextField
+        label="Password"
+        type="password"
+        autocomplete="current-password"
+        autofocus
+        required
+        value={form.values.password}
+        onValue={(value) => form.set('password', value)}
+        error={form.errorOf('password')}
+        hint={why}
+      />
     </Form>
   );
 }
@@ -106,12 +132,14 @@ function BySecondFactor({ ways, onShown, onClose }: Showing & { readonly ways: W
     { code: '' },
     async ({ code }) => {
       setFailure(undefined);
-      await call('POST', '/me/confirm', { body: isRecovering ? { recoveryCode: code } : { code: code.replace(/\s/g, '') } });
+      await call('POST', '/me/confirm', {
+        body: isRecovering ? { recoveryCode: code } : { code: code.replace(/\s/g, '') },
+      });
       onShown();
     },
     { invalid_credentials: 'code' },
   );
-  const usePasskey = async (): Promise<void> => {
+  const passkeyInstead = async (): Promise<void> => {
     setBusy(true);
     setFailure(undefined);
     try {
@@ -135,7 +163,7 @@ function BySecondFactor({ ways, onShown, onClose }: Showing & { readonly ways: W
             </Button>
           )}
           {canUsePasskey && !isRecovering && (
-            <Button kind={hasField ? 'plain' : 'primary'} busy={busy} onClick={() => void usePasskey()}>
+            <Button kind={hasField ? 'plain' : 'primary'} busy={busy} onClick={() => void passkeyInstead()}>
               Use a passkey
             </Button>
           )}
@@ -153,9 +181,34 @@ function BySecondFactor({ ways, onShown, onClose }: Showing & { readonly ways: W
       {!hasField && <p class="soft">{why}</p>}
       {hasField &&
         (isRecovering ? (
-          <TextField key="recovery" label="Recovery code" required autofocus autocomplete="off" spellcheck={false} maxLength={40} value={form.values.code} onValue={(value) => form.set('code', value)} error={form.errorOf('code') ?? form.errorOf('recoveryCode')} hint="One of the ten that you kept. It counts once." />
+          <TextField
+            key="recovery"
+            label="Recovery code"
+            required
+            autofocus
+            autocomplete="off"
+            spellcheck={false}
+            maxLength={40}
+            value={form.values.code}
+            onValue={(value) => form.set('code', value)}
+            error={form.errorOf('code') ?? form.errorOf('recoveryCode')}
+            hint="One of the ten that you kept. It counts once."
+          />
         ) : (
-          <TextField key="code" label="Code" required autofocus autocomplete="one-time-code" inputMode="numeric" spellcheck={false} maxLength={10} value={form.values.code} onValue={(value) => form.set('code', value)} error={form.errorOf('code')} hint={`Six digits, from your authenticator app. ${why}`} />
+          <TextField
+            key="code"
+            label="Code"
+            required
+            autofocus
+            autocomplete="one-time-code"
+            inputMode="numeric"
+            spellcheck={false}
+            maxLength={10}
+            value={form.values.code}
+            onValue={(value) => form.set('code', value)}
+            error={form.errorOf('code')}
+            hint={`Six digits, from your authenticator app. ${why}`}
+          />
         ))}
       <div role="alert">{failure !== undefined && <Banner kind="bad">{messageOf(failure)}</Banner>}</div>
     </Form>

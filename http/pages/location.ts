@@ -44,7 +44,15 @@ export function setQuery(changes: Readonly<Record<string, string | undefined>>):
 /** Takes over clicks on links to pages of ours, and leaves every other to the browser: new tabs, downloads, other sites. */
 export function followLinks(): void {
   document.addEventListener('click', (event) => {
-    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (
+      event.defaultPrevented ||
+      event.button !== 0 ||
+      event.metaKey ||
+      event.ctrlKey ||
+      event.shiftKey ||
+      event.altKey
+    )
+      return;
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     if (link === null || link.target !== '' || link.hasAttribute('download') || link.origin !== location.origin) return;
     if (link.pathname === location.pathname && link.search === location.search && link.hash !== '') return;

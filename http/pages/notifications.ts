@@ -2,11 +2,15 @@
 // until they are asked for, kept by this browser, and the same for every page; notifications say nothing while the page is looked at.
 
 import { signal } from '@preact/signals';
-import { isLookedAt } from './looking.ts';
 import { navigate } from './location.ts';
+import { isLookedAt } from './looking.ts';
 import { playTones } from './tones.ts';
 
-const keys = { notices: 'switchboard.notifications', ring: 'switchboard.ringTone', sound: 'switchboard.sound' } as const;
+const keys = {
+  notices: 'switchboard.notifications',
+  ring: 'switchboard.ringTone',
+  sound: 'switchboard.sound',
+} as const;
 const ringTones = [
   { hertz: 660, atSeconds: 0 },
   { hertz: 880, atSeconds: 0.18 },
@@ -20,7 +24,9 @@ const soundEveryMs = 1500;
 
 export type Permission = NotificationPermission | 'unsupported';
 
-export const permission = signal<Permission>(typeof Notification === 'undefined' ? 'unsupported' : Notification.permission);
+export const permission = signal<Permission>(
+  typeof Notification === 'undefined' ? 'unsupported' : Notification.permission,
+);
 /** Where the browser was allowed to, and nobody turned it off since. */
 export const isNotifying = signal(permission.peek() === 'granted' && read(keys.notices) !== 'off');
 /** For calls and offers. */

@@ -6,12 +6,15 @@ import { ApiError, call } from './api.ts';
 export type PasskeyOptions = Readonly<Record<string, unknown>>;
 
 /** Browsers have them on secure pages alone, and older ones not at all. */
-export const hasPasskeys: boolean = typeof PublicKeyCredential === 'function' && 'parseRequestOptionsFromJSON' in PublicKeyCredential;
+export const hasPasskeys: boolean =
+  typeof PublicKeyCredential === 'function' && 'parseRequestOptionsFromJSON' in PublicKeyCredential;
 
 /** Asks for a signature of one of the passkeys of these options. Rejects with ApiError. */
 export async function signWithPasskey(options: PasskeyOptions): Promise<object> {
   // As the service's library makes them.
-  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options as unknown as PublicKeyCredentialRequestOptionsJSON);
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
+    options as unknown as PublicKeyCredentialRequestOptionsJSON,
+  );
   return answerOf(navigator.credentials.get({ publicKey }));
 }
 
@@ -19,7 +22,9 @@ export async function signWithPasskey(options: PasskeyOptions): Promise<object> 
 export async function makePasskey(): Promise<object> {
   const { passkey } = await call<{ passkey: PasskeyOptions }>('POST', '/me/passkeys/options');
   // As above.
-  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(passkey as unknown as PublicKeyCredentialCreationOptionsJSON);
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
+    passkey as unknown as PublicKeyCredentialCreationOptionsJSON,
+  );
   return answerOf(navigator.credentials.create({ publicKey }));
 }
 
@@ -30,7 +35,8 @@ const said: Readonly<Record<string, string>> = {
 
 /** Who shuts the browser's question, or lets it wait, has said no. */
 async function answerOf(asking: Promise<Credential | null>): Promise<object> {
-  const refused = (name: string): ApiError => new ApiError(0, 'passkey', said[name] ?? 'No passkey was used. Try again, or choose another way.');
+  const refused = (name: string): ApiError =>
+    new ApiError(0, 'passkey', said[name] ?? 'No passkey was used. Try again, or choose another way.');
   const answer = await asking.catch((error: unknown) => {
     throw refused(error instanceof DOMException ? error.name : '');
   });

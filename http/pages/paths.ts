@@ -44,7 +44,12 @@ export function pageAt(path: string): PageMatch | undefined {
     const match = pattern.exec(path);
     if (match === null) continue;
     try {
-      return { page, params: Object.fromEntries(Object.entries(match.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)])) };
+      return {
+        page,
+        params: Object.fromEntries(
+          Object.entries(match.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]),
+        ),
+      };
     } catch {
       // A percent sign that begins no character.
       return undefined;

@@ -10,7 +10,11 @@ export const agents = signal<ReadonlyMap<string, Agent>>(new Map());
 export const departments = signal<ReadonlyMap<string, Department>>(new Map());
 /** Why they could not be read, while they could not. */
 export const peopleFailure = signal<unknown>(undefined);
-export const joinedAgents = computed(() => [...agents.value.values()].filter(({ inviteStatus }) => inviteStatus === 'joined').sort((a, b) => a.name.localeCompare(b.name)));
+export const joinedAgents = computed(() =>
+  [...agents.value.values()]
+    .filter(({ inviteStatus }) => inviteStatus === 'joined')
+    .sort((a, b) => a.name.localeCompare(b.name)),
+);
 
 /** Until they are, nobody can say who is a former one. */
 export const arePeopleRead = signal(false);
@@ -33,7 +37,9 @@ onEvent(['agent.updated'], ({ data }) => {
   // The event's data, as the sockets' document gives it.
   keepColleague((data as { agent: Agent }).agent);
 });
-onEvent(['department.created', 'department.updated'], ({ data }) => keepDepartment((data as { department: Department }).department));
+onEvent(['department.created', 'department.updated'], ({ data }) =>
+  keepDepartment((data as { department: Department }).department),
+);
 onEvent(['department.deleted'], ({ data }) => {
   const left = new Map(departments.peek());
   left.delete((data as { department: Department }).department.id);
@@ -73,12 +79,18 @@ export function keepColleague(agent: Agent): void {
 
 export function keepDepartment(department: Department): void {
   // One department alone is where new conversations start.
-  const others = [...departments.value.values()].map((one) => (department.isDefault && one.isDefault ? { ...one, isDefault: false } : one));
+  const others = [...departments.value.values()].map((one) =>
+    department.isDefault && one.isDefault ? { ...one, isDefault: false } : one,
+  );
   departments.value = new Map([...others, department].map((one) => [one.id, one]));
 }
 
 /** Every page of the list. */
-export async function readAll<Row>(path: string, key: string, query: Readonly<Record<string, string>> = {}): Promise<Row[]> {
+export async function readAll<Row>(
+  path: string,
+  key: string,
+  query: Readonly<Record<string, string>> = {},
+): Promise<Row[]> {
   const rows: Row[] = [];
   let cursor: string | null = null;
   do {
@@ -94,7 +106,10 @@ export async function readPeople(): Promise<void> {
   const asked = token.peek();
   if (asked === null) return;
   try {
-    const [allAgents, { departments: allDepartments }] = await Promise.all([readAll<Agent>('/agents', 'agents'), call<{ departments: Department[] }>('GET', '/departments')]);
+    const [allAgents, { departments: allDepartments }] = await Promise.all([
+      readAll<Agent>('/agents', 'agents'),
+      call<{ departments: Department[] }>('GET', '/departments'),
+    ]);
     if (token.peek() !== asked) return;
     agents.value = new Map(allAgents.map((agent) => [agent.id, agent]));
     departments.value = new Map(allDepartments.map((department) => [department.id, department]));

@@ -82,7 +82,8 @@ export type VerifyService = Static<typeof records.VerifyService>;
 export type VerifyCredits = Static<typeof records.VerifyCredits>;
 export type Verification = Static<typeof records.Verification>;
 /** What was before and after is of any shape. */
-export type AuditEntry = Omit<Static<typeof records.AuditEntry>, 'before' | 'after' | 'context'> & Readonly<Record<'before' | 'after' | 'context', Readonly<Record<string, unknown>> | null>>;
+export type AuditEntry = Omit<Static<typeof records.AuditEntry>, 'before' | 'after' | 'context'> &
+  Readonly<Record<'before' | 'after' | 'context', Readonly<Record<string, unknown>> | null>>;
 
 export type ReportHead = Static<typeof reports.ReportHead>;
 export type VolumeReport = Static<typeof reports.VolumeReport>;

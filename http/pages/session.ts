@@ -73,7 +73,10 @@ export function endEnrolling(): void {
 }
 
 /** For register, login, join, a passkey and a new password, whose answers all hold a token. */
-export async function signIn(path: '/auth/register' | '/auth/login' | '/auth/join' | '/sign-in/passkey' | '/me/password', body: object): Promise<void> {
+export async function signIn(
+  path: '/auth/register' | '/auth/login' | '/auth/join' | '/sign-in/passkey' | '/me/password',
+  body: object,
+): Promise<void> {
   keepSignIn(await call<SignedIn>('POST', path, { body: { ...body, browser: thisBrowser() } }));
 }
 

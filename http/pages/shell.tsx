@@ -49,15 +49,51 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
   useEffect(
     () =>
       addCommands([
-        ...shownPlaces().map(({ label, path: to, key }) => ({ id: `go.${key}`, title: `Go to ${label.toLowerCase()}`, group: 'Go to', keys: [`g ${key}`], run: () => navigate(to) })),
-        { id: 'palette.open', title: 'Find a command', group: 'Help', keys: ['mod+k'], whileTyping: true, run: openPalette },
+        ...shownPlaces().map(({ label, path: to, key }) => ({
+          id: `go.${key}`,
+          title: `Go to ${label.toLowerCase()}`,
+          group: 'Go to',
+          keys: [`g ${key}`],
+          run: () => navigate(to),
+        })),
+        {
+          id: 'palette.open',
+          title: 'Find a command',
+          group: 'Help',
+          keys: ['mod+k'],
+          whileTyping: true,
+          run: openPalette,
+        },
         { id: 'shortcuts.show', title: 'Show all keys', group: 'Help', keys: ['?'], run: openShortcuts },
-        { id: 'search.open', title: 'Search conversations', group: 'Go to', keys: ['/', 'g f'], run: () => navigate('/search') },
-        ...statuses.map(({ status, label }) => ({ id: `status.${status}`, title: `Be ${label.toLowerCase()}`, group: 'You', run: () => void choose(status) })),
+        {
+          id: 'search.open',
+          title: 'Search conversations',
+          group: 'Go to',
+          keys: ['/', 'g f'],
+          run: () => navigate('/search'),
+        },
+        ...statuses.map(({ status, label }) => ({
+          id: `status.${status}`,
+          title: `Be ${label.toLowerCase()}`,
+          group: 'You',
+          run: () => void choose(status),
+        })),
         { id: 'theme.light', title: 'Light colours', group: 'You', words: 'theme', run: () => chooseTheme('light') },
         { id: 'theme.dark', title: 'Dark colours', group: 'You', words: 'theme', run: () => chooseTheme('dark') },
-        { id: 'theme.system', title: 'Colours of the system', group: 'You', words: 'theme', run: () => chooseTheme('system') },
-        { id: 'account.open', title: 'Your account', group: 'You', words: 'password profile', run: () => navigate('/account') },
+        {
+          id: 'theme.system',
+          title: 'Colours of the system',
+          group: 'You',
+          words: 'theme',
+          run: () => chooseTheme('system'),
+        },
+        {
+          id: 'account.open',
+          title: 'Your account',
+          group: 'You',
+          words: 'password profile',
+          run: () => navigate('/account'),
+        },
         { id: 'session.signOut', title: 'Sign out', group: 'You', run: signOut },
         ...sectionCommands(),
       ]),
@@ -127,11 +163,20 @@ function Own(): JSX.Element | null {
       align="start"
       above
       items={[
-        ...statuses.map(({ status, label }) => ({ label, checked: agent.status === status, icon: <span class={`dot ${status}`} />, run: () => void choose(status) })),
+        ...statuses.map(({ status, label }) => ({
+          label,
+          checked: agent.status === status,
+          icon: <span class={`dot ${status}`} />,
+          run: () => void choose(status),
+        })),
         { kind: 'line' },
         { kind: 'link', label: 'Your account', hint: workspace.name, href: '/account' },
         { label: 'All keys', hint: '?', run: openShortcuts },
-        ...(['system', 'light', 'dark'] as const).map((one) => ({ label: { system: 'Colours of the system', light: 'Light', dark: 'Dark' }[one], checked: theme.value === one, run: () => chooseTheme(one) })),
+        ...(['system', 'light', 'dark'] as const).map((one) => ({
+          label: { system: 'Colours of the system', light: 'Light', dark: 'Dark' }[one],
+          checked: theme.value === one,
+          run: () => chooseTheme(one),
+        })),
         { kind: 'line' },
         { label: 'Sign out', run: signOut },
       ]}
@@ -172,7 +217,16 @@ function takeAway(id: number): void {
 
 function Notices(): JSX.Element {
   return (
-    <div class="notices" role="log" aria-live="polite" aria-label="Notices" onMouseEnter={() => holdNotices(true)} onMouseLeave={() => holdNotices(false)} onFocusIn={() => holdNotices(true)} onFocusOut={() => holdNotices(false)}>
+    <div
+      class="notices"
+      role="log"
+      aria-live="polite"
+      aria-label="Notices"
+      onMouseEnter={() => holdNotices(true)}
+      onMouseLeave={() => holdNotices(false)}
+      onFocusIn={() => holdNotices(true)}
+      onFocusOut={() => holdNotices(false)}
+    >
       {notices.value.map(({ id, kind, text, action }) => (
         <div class={`notice ${kind}`} key={id}>
           <p>{text}</p>

@@ -9,7 +9,10 @@ export function thisBrowser(): string | undefined {
   try {
     const kept = localStorage.getItem(keptAs);
     if (kept !== null && /^[\w-]{22,100}$/.test(kept)) return kept;
-    const made = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(bytes)))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+    const made = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(bytes))))
+      .replaceAll('+', '-')
+      .replaceAll('/', '_')
+      .replaceAll('=', '');
     localStorage.setItem(keptAs, made);
     return made;
   } catch {

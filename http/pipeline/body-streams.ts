@@ -47,7 +47,11 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
       this.#isComplete = isLast;
       if (this.#failure !== undefined) return;
       if (!this.#pieces.allow(chunk.byteLength) || !room.take(chunk.byteLength)) {
-        this.#fail(new Refusal('rate_limited', 'Your network sends too much at once.', undefined, { retryAfter: noRoomRetrySeconds }));
+        this.#fail(
+          new Refusal('rate_limited', 'Your network sends too much at once.', undefined, {
+            retryAfter: noRoomRetrySeconds,
+          }),
+        );
         return;
       }
       if (chunk.byteLength > 0) this.#gathered.add(new Uint8Array(chunk));
@@ -96,7 +100,10 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
       this.#isPaused = false;
       this.#incoming.resume();
     }
-    const timer = setTimeout(() => this.#fail(new Refusal('request_timeout', refusals.request_timeout.message, undefined)), this.#silenceMs);
+    const timer = setTimeout(
+      () => this.#fail(new Refusal('request_timeout', refusals.request_timeout.message, undefined)),
+      this.#silenceMs,
+    );
     await new Promise<void>((resolve) => (this.#wake = resolve));
     clearTimeout(timer);
     this.#wake = undefined;
@@ -104,7 +111,11 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
 }
 
 /** Writes a reply's body after its head. gone() is to be called when the connection is. A caller that takes nothing for `stallMs` is let go. */
-export function pour(outgoing: Outgoing, body: Streamed, stallMs: number): { readonly done: Promise<void>; gone(): void } {
+export function pour(
+  outgoing: Outgoing,
+  body: Streamed,
+  stallMs: number,
+): { readonly done: Promise<void>; gone(): void } {
   let isGone = false;
   let isComplete = false;
   let wake: (() => void) | undefined;

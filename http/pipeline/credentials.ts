@@ -1,26 +1,25 @@
 // Whose request it is: a workspace token or an API key for agents, a visitor token for the widget, a signature for other systems. What
 // the caller may do is not asked here; what a key was limited to is handed on.
 
+import { visitorKind } from '../../engine/customers/visitors.ts';
+import { refuse } from '../../engine/errors.ts';
 import { findByText, isApiKey, noteApiKeyUse, workspaceOfApiKey } from '../../engine/platform/api-keys.ts';
 import { findAccess, isAppToken, noteGrantUse, workspaceOfToken } from '../../engine/platform/oauth.ts';
-import { findSession, isUseNews, noteSessionUse } from '../../engine/team/agent-sessions.ts';
-import { refuse } from '../../engine/errors.ts';
-import { isActive, theRoster } from '../../engine/workspace/roster.ts';
+import type { Grant } from '../../engine/rights/scopes.ts';
 import { type Caller, systemCaller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
-import type { Grant } from '../../engine/rights/scopes.ts';
+import { findSession, isUseNews, noteSessionUse } from '../../engine/team/agent-sessions.ts';
 import { mustEnrol } from '../../engine/team/second-factors.ts';
+import { isActive, theRoster } from '../../engine/workspace/roster.ts';
 import { requireSite } from '../../engine/workspace/sites.ts';
-import { visitorKind } from '../../engine/customers/visitors.ts';
 import type { AccessClaims } from '../../workers/secrets/access-tokens.ts';
-import { clientOf, withinApp } from '../secrets/oauth-clients.ts';
-import { jsonIn } from './parts.ts';
-import type { Place } from '../request.ts';
+import type { Place, RawRequest } from '../request.ts';
 import type { Access, SignedRequest, Signer } from '../route.ts';
-import type { RawRequest } from '../request.ts';
-import { mayUseSite } from './own-origin.ts';
+import { clientOf, withinApp } from '../secrets/oauth-clients.ts';
 import type { Services } from '../services.ts';
 import { verifySignature } from '../signed/signatures.ts';
+import { mayUseSite } from './own-origin.ts';
+import { jsonIn } from './parts.ts';
 
 export interface Credential {
   readonly caller: Caller;
@@ -35,7 +34,11 @@ export interface Credential {
 const nobody: Credential = { caller: { kind: 'system' }, workspaceId: '' };
 
 /** Waits only for a token that was not seen before, and for a file that is to be opened. Refuses unauthorized, token_revoked. */
-export function authenticate(access: Access, token: string | undefined, services: Services): Credential | Promise<Credential> {
+export function authenticate(
+  access: Access,
+  token: string | undefined,
+  services: Services,
+): Credential | Promise<Credential> {
   // A signed request is known by its body: authenticateSigned().
   if (access.kind === 'public' || access.kind === 'signed') return nobody;
   if (token === undefined) refuse('unauthorized');
@@ -45,14 +48,21 @@ export function authenticate(access: Access, token: string | undefined, services
   }
   if (isApiKey(token)) return inTurn(workspaceOfApiKey(token), services, () => keyCredential(token, services));
   if (isAppToken(token)) return inTurn(workspaceOfToken(token), services, () => appCredential(token, services));
-  const ofClaims = (claims: AccessClaims): Credential | Promise<Credential> => inTurn(claims.workspaceId, services, () => agentCredential(claims, services));
+  const ofClaims = (claims: AccessClaims): Credential | Promise<Credential> =>
+    inTurn(claims.workspaceId, services, () => agentCredential(claims, services));
   const known = services.accessTokens.known(token);
   if (known !== undefined) return ofClaims(known);
-  return services.accessTokens.verify(token).then((claims) => (claims === undefined ? refuse('unauthorized') : ofClaims(claims)));
+  return services.accessTokens
+    .verify(token)
+    .then((claims) => (claims === undefined ? refuse('unauthorized') : ofClaims(claims)));
 }
 
 /** Goes on at once where the workspace's file is open. */
-function inTurn(workspaceId: string | undefined, { engine }: Pick<Services, 'engine'>, go: () => Credential): Credential | Promise<Credential> {
+function inTurn(
+  workspaceId: string | undefined,
+  { engine }: Pick<Services, 'engine'>,
+  go: () => Credential,
+): Credential | Promise<Credential> {
   const opening = workspaceId === undefined ? undefined : engine.whenOpen(workspaceId);
   return opening === undefined ? go() : opening.then(go);
 }
@@ -64,11 +74,16 @@ const signersOfNobody: readonly Signer[] = [{ workspaceId: '', secret: 'a secret
  * The workspace that a signed request is for, and its body. The order of the checks is the decisions' ("Inbound email"): the
  * header, JSON, then who signed the bytes as they came. Refuses invalid_signature, invalid_body.
  */
-export function authenticateSigned(raw: RawRequest, signersOf: (request: SignedRequest) => readonly Signer[]): { credential: Credential; body: unknown } {
+export function authenticateSigned(
+  raw: RawRequest,
+  signersOf: (request: SignedRequest) => readonly Signer[],
+): { credential: Credential; body: unknown } {
   const signature = raw.headers['x-signature'] ?? refuse('invalid_signature');
   const body = jsonIn(raw.body);
   const named = signersOf({ raw, body });
-  const signer = (named.length === 0 ? signersOfNobody : named).find(({ secret }) => verifySignature(raw.body, signature, secret));
+  const signer = (named.length === 0 ? signersOfNobody : named).find(({ secret }) =>
+    verifySignature(raw.body, signature, secret),
+  );
   if (signer === undefined || signer.workspaceId === '') refuse('invalid_signature');
   return { credential: { caller: systemCaller, workspaceId: signer.workspaceId }, body };
 }
@@ -78,7 +93,11 @@ export function agentCredential(claims: AccessClaims, services: Pick<Services, '
   const endMs = endOf(claims, services);
   if (endMs === 'revoked') refuse('token_revoked');
   if (endMs <= services.clock.now()) refuse('unauthorized');
-  return { caller: { kind: 'agent', agentId: claims.agentId }, workspaceId: claims.workspaceId, sessionId: claims.sessionId };
+  return {
+    caller: { kind: 'agent', agentId: claims.agentId },
+    workspaceId: claims.workspaceId,
+    sessionId: claims.sessionId,
+  };
 }
 
 /** Until when a token counts: as long as its sign-in, which may have been made longer since. `revoked`: its sign-in, or all of its agent's, were ended. 0 for nobody's. */
@@ -94,41 +113,68 @@ export function endOf(claims: AccessClaims, { engine }: Pick<Services, 'engine'>
 }
 
 /** Notes, now and then, that a sign-in is in use and where. Nobody waits for it: a use that is not noted is noted by the next. */
-export function noteUse({ caller, workspaceId, sessionId }: Credential, from: { readonly ip: string; readonly userAgent: string | null }, { engine, clock, log }: Pick<Services, 'engine' | 'clock' | 'log'>): void {
+export function noteUse(
+  { caller, workspaceId, sessionId }: Credential,
+  from: { readonly ip: string; readonly userAgent: string | null },
+  { engine, clock, log }: Pick<Services, 'engine' | 'clock' | 'log'>,
+): void {
   const workspace = sessionId === undefined || caller.kind !== 'agent' ? undefined : engine.workspace(workspaceId);
   if (workspace === undefined || sessionId === undefined || caller.kind !== 'agent') return;
   const session = findSession(workspace.view(caller), caller.agentId, sessionId);
   if (session === undefined || !isUseNews(session, clock.now())) return;
   const params = { agentId: caller.agentId, sessionId, address: from.ip, userAgent: from.userAgent };
-  engine.execute(noteSessionUse, { workspaceId, caller: systemCaller, params }).catch((error: unknown) => log.warn({ workspaceId, err: error }, 'the use of a sign-in could not be noted'));
+  engine
+    .execute(noteSessionUse, { workspaceId, caller: systemCaller, params })
+    .catch((error: unknown) => log.warn({ workspaceId, err: error }, 'the use of a sign-in could not be noted'));
 }
 
 /** The admin that made the key, limited to the key's scopes. Refuses unauthorized. */
 function keyCredential(key: string, { engine, log }: Pick<Services, 'engine' | 'log'>): Credential {
   const workspaceId = workspaceOfApiKey(key) ?? refuse('unauthorized');
   const workspace = engine.workspace(workspaceId) ?? refuse('unauthorized');
-  const { agentId, name, grant, hash, isUseNews } = findByText(workspace.view(systemCaller), key) ?? refuse('unauthorized');
+  const { agentId, name, grant, hash, isUseNews } =
+    findByText(workspace.view(systemCaller), key) ?? refuse('unauthorized');
   // Nobody waits for it: a use that is not noted is noted by the next.
-  if (isUseNews) engine.execute(noteApiKeyUse, { workspaceId, caller: systemCaller, params: { hash } }).catch((error: unknown) => log.warn({ workspaceId, err: error }, 'the use of a key could not be noted'));
+  if (isUseNews)
+    engine
+      .execute(noteApiKeyUse, { workspaceId, caller: systemCaller, params: { hash } })
+      .catch((error: unknown) => log.warn({ workspaceId, err: error }, 'the use of a key could not be noted'));
   return { caller: { kind: 'agent', agentId, through: { by: 'key', id: grant.id, name } }, workspaceId, grant };
 }
 
 /** The workspace that a bearer of an agent or a key is about, as far as that can be said at once; empty when it cannot. */
 export function workspaceOf(token: string, services: Pick<Services, 'accessTokens'>): string {
-  return (isApiKey(token) ? workspaceOfApiKey(token) : isAppToken(token) ? workspaceOfToken(token) : services.accessTokens.known(token)?.workspaceId) ?? '';
+  return (
+    (isApiKey(token)
+      ? workspaceOfApiKey(token)
+      : isAppToken(token)
+        ? workspaceOfToken(token)
+        : services.accessTokens.known(token)?.workspaceId) ?? ''
+  );
 }
 
 /** The agent that allowed the app, limited to what it allowed and to what the app still registers. Refuses unauthorized, token_revoked. */
 function appCredential(token: string, services: Pick<Services, 'engine' | 'config' | 'log'>): Credential {
   const workspaceId = workspaceOfToken(token) ?? refuse('unauthorized');
   const workspace = services.engine.workspace(workspaceId) ?? refuse('unauthorized');
-  const { grantId, clientId, agentId, scopes, counts, isUseNews } = findAccess(workspace.view(systemCaller), token) ?? refuse('unauthorized');
+  const { grantId, clientId, agentId, scopes, counts, isUseNews } =
+    findAccess(workspace.view(systemCaller), token) ?? refuse('unauthorized');
   const client = counts ? clientOf(services, clientId) : undefined;
   const granted = client && withinApp(services, client, { workspaceId, scopes });
-  if (client === undefined || granted === undefined) refuse('token_revoked', { message: 'The app may no longer do this. Ask for consent again.' });
+  if (client === undefined || granted === undefined)
+    refuse('token_revoked', { message: 'The app may no longer do this. Ask for consent again.' });
   // Nobody waits for it, as with a key's.
-  if (isUseNews) services.engine.execute(noteGrantUse, { workspaceId, caller: systemCaller, params: { grantId } }).catch((error: unknown) => services.log.warn({ workspaceId, err: error }, 'the use of a grant could not be noted'));
-  return { caller: { kind: 'agent', agentId, through: { by: 'app', id: clientId, name: client.app.name } }, workspaceId, grant: { by: 'app', id: clientId, scopes: granted, mode: 'live' } };
+  if (isUseNews)
+    services.engine
+      .execute(noteGrantUse, { workspaceId, caller: systemCaller, params: { grantId } })
+      .catch((error: unknown) =>
+        services.log.warn({ workspaceId, err: error }, 'the use of a grant could not be noted'),
+      );
+  return {
+    caller: { kind: 'agent', agentId, through: { by: 'app', id: clientId, name: client.app.name } },
+    workspaceId,
+    grant: { by: 'app', id: clientId, scopes: granted, mode: 'live' },
+  };
 }
 
 /** Refuses unauthorized. */
@@ -148,19 +194,30 @@ export interface Known {
 }
 
 /** The owner of a token that was given to a socket. Refuses unauthorized, token_revoked; forbidden for a blocked visitor or an origin that is not the site's. */
-export async function identify(hello: { namespace: Place['namespace']; token: string; origin: string | undefined }, services: Services): Promise<Known> {
+export async function identify(
+  hello: { namespace: Place['namespace']; token: string; origin: string | undefined },
+  services: Services,
+): Promise<Known> {
   if (hello.namespace === 'visitor') {
     await services.engine.whenOpen(services.visitorTokens.verify(hello.token)?.workspaceId ?? '');
     return identifyVisitor(hello.token, hello.origin, services);
   }
-  const claims = services.accessTokens.known(hello.token) ?? (await services.accessTokens.verify(hello.token)) ?? refuse('unauthorized');
+  const claims =
+    services.accessTokens.known(hello.token) ??
+    (await services.accessTokens.verify(hello.token)) ??
+    refuse('unauthorized');
   const { workspaceId, agentId } = claims;
   await services.engine.whenOpen(workspaceId);
   const credential = agentCredential(claims, services);
   const view = services.engine.workspace(workspaceId)?.view(credential.caller) ?? refuse('unauthorized');
   if (mustEnrol(view, agentId, claims.sessionId)) refuse('second_factor_missing');
   const endMs = endOf(claims, services);
-  return { credential, place: { workspaceId, namespace: 'agent', personId: agentId }, claims, endMs: endMs === 'revoked' ? 0 : endMs };
+  return {
+    credential,
+    place: { workspaceId, namespace: 'agent', personId: agentId },
+    claims,
+    endMs: endMs === 'revoked' ? 0 : endMs,
+  };
 }
 
 function identifyVisitor(token: string, origin: string | undefined, services: Services): Known {
@@ -169,6 +226,12 @@ function identifyVisitor(token: string, origin: string | undefined, services: Se
   const credential: Credential = { caller: { kind: 'visitor', visitorId }, workspaceId };
   const view = workspace.view(credential.caller);
   const visitor = view.state(visitorKind, visitorId) ?? refuse('unauthorized');
-  if (visitor.blockedAt !== null || !mayUseSite(requireSite(view, visitor.siteId), origin, services.config)) refuse('forbidden');
-  return { credential, place: { workspaceId, namespace: 'visitor', personId: visitorId }, claims: undefined, endMs: Number.POSITIVE_INFINITY };
+  if (visitor.blockedAt !== null || !mayUseSite(requireSite(view, visitor.siteId), origin, services.config))
+    refuse('forbidden');
+  return {
+    credential,
+    place: { workspaceId, namespace: 'visitor', personId: visitorId },
+    claims: undefined,
+    endMs: Number.POSITIVE_INFINITY,
+  };
 }

@@ -1,8 +1,8 @@
 // Places in lists on the wire: cursors, literally `<ISO timestamp>|<uuid>` of the last row of a page, and times. Specification 9.
 
+import { refuseField } from '../../engine/errors.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import type { Cursor } from '../../store/cursor.ts';
-import { refuseField } from '../../engine/errors.ts';
 
 const shape = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)\|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 export const defaultLimit = 50;
@@ -23,7 +23,11 @@ export function parseTime(text: string | undefined, name: string): string | unde
 }
 
 /** One row more than asked for is read to learn whether there are more. */
-export function pageOf<Row>(query: { readonly limit?: number; readonly cursor?: string }, read: (page: { cursor: Cursor | undefined; limit: number }) => Row[], placeOf: (row: Row) => Cursor): { rows: Row[]; nextCursor: string | null } {
+export function pageOf<Row>(
+  query: { readonly limit?: number; readonly cursor?: string },
+  read: (page: { cursor: Cursor | undefined; limit: number }) => Row[],
+  placeOf: (row: Row) => Cursor,
+): { rows: Row[]; nextCursor: string | null } {
   const limit = query.limit ?? defaultLimit;
   const rows = read({ cursor: parseCursor(query.cursor), limit: limit + 1 });
   const last = rows.length > limit ? rows[limit - 1] : undefined;
@@ -31,4 +35,7 @@ export function pageOf<Row>(query: { readonly limit?: number; readonly cursor?: 
   return { rows: rows.slice(0, limit), nextCursor: place === undefined ? null : `${place.at}|${place.id}` };
 }
 
-export const byCreated = (row: { readonly createdAt: string; readonly id: string }): Cursor => ({ at: row.createdAt, id: row.id });
+export const byCreated = (row: { readonly createdAt: string; readonly id: string }): Cursor => ({
+  at: row.createdAt,
+  id: row.id,
+});

@@ -16,16 +16,47 @@ export interface ErrorShape {
   write(refusal: Refusal): string;
 }
 
-const usual: ErrorShape = { name: 'Error', contentType: 'application/json', word: wordOf, write: (refusal) => JSON.stringify(errorBody(refusal)) };
+const usual: ErrorShape = {
+  name: 'Error',
+  contentType: 'application/json',
+  word: wordOf,
+  write: (refusal) => JSON.stringify(errorBody(refusal)),
+};
 /** `{error, ...}` without a statusCode. */
-const verification: ErrorShape = { name: 'VerificationError', contentType: 'application/json', word: wordOf, write: (refusal) => JSON.stringify(verificationBody(refusal)) };
+const verification: ErrorShape = {
+  name: 'VerificationError',
+  contentType: 'application/json',
+  word: wordOf,
+  write: (refusal) => JSON.stringify(verificationBody(refusal)),
+};
 /** RFC 6749 §5.2, also for what it does not name. */
-const oauth: ErrorShape = { name: 'OAuthError', contentType: 'application/json', word: oauthWordOf, write: ({ slug, message }) => JSON.stringify({ error: oauthWordOf(slug), error_description: message }) };
+const oauth: ErrorShape = {
+  name: 'OAuthError',
+  contentType: 'application/json',
+  word: oauthWordOf,
+  write: ({ slug, message }) => JSON.stringify({ error: oauthWordOf(slug), error_description: message }),
+};
 /** Plain pages that load nothing. */
-const pageHeaders = { 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'", 'Referrer-Policy': 'no-referrer' };
+const pageHeaders = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+};
 /** Whoever is here is a person with a browser. */
-const consent: ErrorShape = { name: undefined, contentType: 'text/html', headers: pageHeaders, word: wordOf, write: ({ message }) => consentRefusedPage(message) };
-const missing: ErrorShape = { name: undefined, contentType: 'text/html', headers: pageHeaders, word: wordOf, write: () => missingPage };
+const consent: ErrorShape = {
+  name: undefined,
+  contentType: 'text/html',
+  headers: pageHeaders,
+  word: wordOf,
+  write: ({ message }) => consentRefusedPage(message),
+};
+const missing: ErrorShape = {
+  name: undefined,
+  contentType: 'text/html',
+  headers: pageHeaders,
+  word: wordOf,
+  write: () => missingPage,
+};
 
 /** The longer path first. */
 const areas: readonly { readonly path: string; readonly shape: ErrorShape }[] = [
@@ -39,7 +70,13 @@ export function shapeAt(path: string): ErrorShape {
 }
 
 /** Where no route is: browsers ask for HTML by name when a person goes somewhere, and nobody is helped by JSON then. */
-export function shapeOfNothing({ path, accept }: { readonly path: string; readonly accept: string | undefined }): ErrorShape {
+export function shapeOfNothing({
+  path,
+  accept,
+}: {
+  readonly path: string;
+  readonly accept: string | undefined;
+}): ErrorShape {
   return accept?.includes('text/html') === true && !path.startsWith('/api/') ? missing : shapeAt(path);
 }
 

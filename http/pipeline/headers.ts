@@ -3,12 +3,13 @@
 
 import { refuse, refuseField } from '../../engine/errors.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
-import type { RequestHead } from '../request.ts';
 import type { Budget, ToldBudget } from '../limits/rate-limiter.ts';
+import type { RequestHead } from '../request.ts';
 import type { Method, Route } from '../route.ts';
 
 const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;
-const exposed = 'Allow, X-Request-Id, Service-Version, Sunset, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, App-RateLimit-Limit, App-RateLimit-Remaining, App-RateLimit-Reset, Retry-After';
+const exposed =
+  'Allow, X-Request-Id, Service-Version, Sunset, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, App-RateLimit-Limit, App-RateLimit-Remaining, App-RateLimit-Reset, Retry-After';
 
 /** The caller's id for this request, when it is one that is safe to log and to echo; else a new one. */
 export function requestIdOf(head: RequestHead, ids: Pick<Ids, 'uuid'>): string {
@@ -25,37 +26,56 @@ export function bearerOf(header: string | undefined): string | undefined {
  * What makes it uncertain where a request ends or whom it is for, as far as the library lets it through: it takes the first of two lengths, and every
  * transfer coding for `chunked` (RFC 9112 §3.2, §6.1, §6.3). A proxy in front may have read it otherwise.
  */
-export function framingProblem(headers: Readonly<Record<string, string>>): { readonly header: string; readonly problem: string } | undefined {
+export function framingProblem(
+  headers: Readonly<Record<string, string>>,
+): { readonly header: string; readonly problem: string } | undefined {
   const { 'content-length': length, 'transfer-encoding': coding, host } = headers;
-  if (length !== undefined && !/^\d{1,15}$/.test(length)) return { header: 'Content-Length', problem: 'must be one number' };
-  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return { header: 'Transfer-Encoding', problem: 'must be chunked, once' };
-  if (length !== undefined && coding !== undefined) return { header: 'Content-Length', problem: 'must not be there beside Transfer-Encoding' };
-  if (host === undefined || !/^[\w.~!$&'()*+;=:%[\]-]*$/.test(host)) return { header: 'Host', problem: 'must name one host' };
+  if (length !== undefined && !/^\d{1,15}$/.test(length))
+    return { header: 'Content-Length', problem: 'must be one number' };
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    return { header: 'Transfer-Encoding', problem: 'must be chunked, once' };
+  if (length !== undefined && coding !== undefined)
+    return { header: 'Content-Length', problem: 'must not be there beside Transfer-Encoding' };
+  if (host === undefined || !/^[\w.~!$&'()*+;=:%[\]-]*$/.test(host))
+    return { header: 'Host', problem: 'must name one host' };
   return undefined;
 }
 
 /** What is packed is read as it is by nobody here. Refuses invalid_body. */
 export function requireUnpacked(head: RequestHead): void {
   const coding = head.headers['content-encoding'];
-  if (coding !== undefined && coding.toLowerCase() !== 'identity') refuseField('invalid_body', 'Content-Encoding', 'must be left out: bodies are taken as they are, without a coding');
+  if (coding !== undefined && coding.toLowerCase() !== 'identity')
+    refuseField('invalid_body', 'Content-Encoding', 'must be left out: bodies are taken as they are, without a coding');
 }
 
 /** Refuses invalid_body. */
 export function requireAccept(head: RequestHead): void {
   const accept = head.headers['accept'];
-  if (accept === undefined) refuse('invalid_body', { message: 'Accept is required: send Accept: application/json with every call.', detail: { fieldErrors: { Accept: ['is required'] } } });
-  if (!admitsJson(accept)) refuse('invalid_body', { message: 'Accept must admit application/json: send Accept: application/json with every call.', detail: { fieldErrors: { Accept: ['must admit application/json'] } } });
+  if (accept === undefined)
+    refuse('invalid_body', {
+      message: 'Accept is required: send Accept: application/json with every call.',
+      detail: { fieldErrors: { Accept: ['is required'] } },
+    });
+  if (!admitsJson(accept))
+    refuse('invalid_body', {
+      message: 'Accept must admit application/json: send Accept: application/json with every call.',
+      detail: { fieldErrors: { Accept: ['must admit application/json'] } },
+    });
 }
 
 /** Refuses invalid_body. */
 export function requireJsonType(head: RequestHead): void {
   if (/^application\/json\s*($|;)/i.test(head.headers['content-type'] ?? '')) return;
-  refuse('invalid_body', { message: 'Content-Type must be application/json: send Content-Type: application/json with every body.', detail: { fieldErrors: { 'Content-Type': ['must be application/json'] } } });
+  refuse('invalid_body', {
+    message: 'Content-Type must be application/json: send Content-Type: application/json with every body.',
+    detail: { fieldErrors: { 'Content-Type': ['must be application/json'] } },
+  });
 }
 
 /** Refuses invalid_body. */
 export function requireFormType(head: RequestHead): void {
-  if (!/^application\/x-www-form-urlencoded\s*($|;)/i.test(head.headers['content-type'] ?? '')) refuseField('invalid_body', 'Content-Type', 'must be application/x-www-form-urlencoded');
+  if (!/^application\/x-www-form-urlencoded\s*($|;)/i.test(head.headers['content-type'] ?? ''))
+    refuseField('invalid_body', 'Content-Type', 'must be application/x-www-form-urlencoded');
 }
 
 /** RFC 9110 §12.5.1, as far as one type needs it: a range that holds JSON and is not weighed down to nothing. */
@@ -63,7 +83,10 @@ function admitsJson(accept: string): boolean {
   if (accept === 'application/json' || accept === '*/*') return true;
   return accept.split(',').some((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    return ['application/json', 'application/*', '*/*'].includes(type) && !parameters.some((parameter) => /^q\s*=\s*0(\.0*)?$/.test(parameter));
+    return (
+      ['application/json', 'application/*', '*/*'].includes(type) &&
+      !parameters.some((parameter) => /^q\s*=\s*0(\.0*)?$/.test(parameter))
+    );
   });
 }
 
@@ -76,7 +99,11 @@ export interface ReplyFacts {
 }
 
 export function replyHeaders(facts: ReplyFacts): Record<string, string> {
-  const headers: Record<string, string> = { 'X-Request-Id': facts.requestId, 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+  const headers: Record<string, string> = {
+    'X-Request-Id': facts.requestId,
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+  };
   if (facts.version !== undefined) headers['Service-Version'] = facts.version;
   if (facts.route?.sunset !== undefined) headers['Sunset'] = new Date(facts.route.sunset).toUTCString();
   if (facts.head.headers['origin'] !== undefined) {

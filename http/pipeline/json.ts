@@ -25,7 +25,9 @@ export function parseJson(given: Uint8Array | string): unknown {
   // Before a text is made of the bytes: what is refused costs no more than looking at them.
   requireModest(typeof given === 'string' ? Buffer.from(given) : given);
   const text = typeof given === 'string' ? given : utf8.decode(given);
-  return escapedSurrogate.test(text) ? JSON.parse(text, (_key, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)) : JSON.parse(text);
+  return escapedSurrogate.test(text)
+    ? JSON.parse(text, (_key, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value))
+    : JSON.parse(text);
 }
 
 /** Counts what parts and nests values, outside of strings. Whether it is JSON is not asked here. In UTF-8 no byte of a longer character looks like one of these. */

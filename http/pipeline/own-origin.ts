@@ -7,7 +7,11 @@ import type { Config } from '../process/config.ts';
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-export function mayUseSite(site: Pick<SiteRecord, 'allowedOrigins'>, origin: string | undefined, { baseUrl }: Pick<Config, 'baseUrl'>): boolean {
+export function mayUseSite(
+  site: Pick<SiteRecord, 'allowedOrigins'>,
+  origin: string | undefined,
+  { baseUrl }: Pick<Config, 'baseUrl'>,
+): boolean {
   return allowsOrigin(site, origin) || isOwnOrigin(origin, baseUrl);
 }
 
@@ -16,5 +20,11 @@ function isOwnOrigin(origin: string | undefined, baseUrl: string): boolean {
   const asked = origin === undefined ? null : URL.parse(origin);
   const own = URL.parse(baseUrl);
   if (asked === null || own === null) return false;
-  return asked.origin === own.origin || (asked.protocol === own.protocol && asked.port === own.port && loopback.has(asked.hostname) && loopback.has(own.hostname));
+  return (
+    asked.origin === own.origin ||
+    (asked.protocol === own.protocol &&
+      asked.port === own.port &&
+      loopback.has(asked.hostname) &&
+      loopback.has(own.hostname))
+  );
 }

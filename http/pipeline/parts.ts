@@ -2,12 +2,12 @@
 // route's schemas. A handler sees what its route declares and nothing else. Used by the pipeline alone.
 
 import { type FieldErrors, refuse, refuseField, refuseFields, type Slug } from '../../engine/errors.ts';
-import { requireFormType, requireJsonType } from './headers.ts';
-import { JsonTooIntricate, parseJson } from './json.ts';
 import type { RequestHead } from '../request.ts';
 import type { Route } from '../route.ts';
-import { canonicalForm } from './value-forms.ts';
+import { requireFormType, requireJsonType } from './headers.ts';
+import { JsonTooIntricate, parseJson } from './json.ts';
 import { coercingValidator, strictValidator, unknownFieldsOf, type Validate } from './validation.ts';
+import { canonicalForm } from './value-forms.ts';
 
 export interface Parts {
   params: Record<string, unknown>;
@@ -117,7 +117,11 @@ export function partsOfFrame(reader: PartsReader, given: Record<string, unknown>
 }
 
 /** Refuses not_found for a path, invalid_query, and invalid_body or the area's own slug. Every field that is wrong is named. */
-export function requireSound(reader: PartsReader, parts: Parts, slugs: { readonly query: Slug; readonly body: Slug }): void {
+export function requireSound(
+  reader: PartsReader,
+  parts: Parts,
+  slugs: { readonly query: Slug; readonly body: Slug },
+): void {
   // An id that is not even one names nothing (decisions, "Errors").
   if (reader.validateParams?.(parts.params) !== undefined) refuse('not_found');
   reader.formParams?.(parts.params);

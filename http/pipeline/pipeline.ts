@@ -7,37 +7,46 @@
 // socket that is authenticated already. Nothing waits before handle but a token that was never seen, and before it is validated what is
 // asked of another thread, when more of it comes at once.
 
-import { callingAgent, isSenior } from '../../engine/workspace/access.ts';
-import { requireFeature } from '../../engine/workspace/entitlements.ts';
+import { visitorKind } from '../../engine/customers/visitors.ts';
 import { Refusal, refuse, type Slug } from '../../engine/errors.ts';
+import { allows, type Grant } from '../../engine/rights/scopes.ts';
 import { type Caller, systemCaller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
-import { requireSite } from '../../engine/workspace/sites.ts';
-import { allows, type Grant } from '../../engine/rights/scopes.ts';
 import { mustEnrol } from '../../engine/team/second-factors.ts';
-import { visitorKind } from '../../engine/customers/visitors.ts';
-import { BodyStream, noRoomRetrySeconds } from './body-streams.ts';
-import { authenticate, authenticateSigned, type Credential, noteUse, workspaceOf } from './credentials.ts';
-import { allowOf, bearerOf, framingProblem, preflightHeaders, replyHeaders, type ReplyFacts, requestIdOf, requireAccept, requireUnpacked } from './headers.ts';
-import type { Metrics } from '../process/metrics.ts';
-import { mayUseSite } from './own-origin.ts';
-import type { Config } from '../process/config.ts';
+import { callingAgent, isSenior } from '../../engine/workspace/access.ts';
+import { requireFeature } from '../../engine/workspace/entitlements.ts';
+import { requireSite } from '../../engine/workspace/sites.ts';
 import { networkOf, siteNetworkOf } from '../limits/network-address.ts';
 import { Pacer } from '../limits/pacer.ts';
-import { bodyOf, type Parts, partsOfFrame, type PartsReader, partsReader, queryOf, requireSound } from './parts.ts';
-import { shapeAt, shapeOfNothing } from './error-shapes.ts';
 import { type Budget, RateLimiter, type ToldBudget } from '../limits/rate-limiter.ts';
+import type { Config } from '../process/config.ts';
+import type { Metrics } from '../process/metrics.ts';
+import { Seldom } from '../process/seldom.ts';
+import type { RawReply, RawRequest, Reply, RequestHead } from '../request.ts';
+import type { Access, Call, Input, Method, RateRule, Route } from '../route.ts';
+import { type LeaveOut, leaverOf } from '../schemas/scoped-members.ts';
+import type { Services } from '../services.ts';
+import { BodyStream, noRoomRetrySeconds } from './body-streams.ts';
+import { authenticate, authenticateSigned, type Credential, noteUse, workspaceOf } from './credentials.ts';
+import { shapeAt, shapeOfNothing } from './error-shapes.ts';
+import {
+  allowOf,
+  bearerOf,
+  framingProblem,
+  preflightHeaders,
+  type ReplyFacts,
+  replyHeaders,
+  requestIdOf,
+  requireAccept,
+  requireUnpacked,
+} from './headers.ts';
+import { mayUseSite } from './own-origin.ts';
+import { bodyOf, type Parts, type PartsReader, partsOfFrame, partsReader, queryOf, requireSound } from './parts.ts';
 import { errorBody, rateRefusal, refusalOf, retryAfterOf } from './replies.ts';
 import type { BodyFailure } from './request-body.ts';
-import type { Access, Call, Input, Method, RateRule, Route } from '../route.ts';
-import type { RawReply, RawRequest } from '../request.ts';
 import { Router } from './router.ts';
-import { Seldom } from '../process/seldom.ts';
-import type { Services } from '../services.ts';
-import { type LeaveOut, leaverOf } from '../schemas/scoped-members.ts';
 import { closedValidator, type Validate } from './validation.ts';
 import { versionFor } from './versions.ts';
-import type { RequestHead, Reply } from '../request.ts';
 
 export type Respond = (reply: Reply) => void;
 
@@ -117,7 +126,10 @@ function rawOf({ path, query, headers }: RequestHead, body: Uint8Array): RawRequ
   return { path, query, headers, body: body.slice() };
 }
 
-type Outcome = { readonly status: number; readonly value: unknown } | { readonly raw: RawReply } | { readonly refusal: Refusal };
+type Outcome =
+  | { readonly status: number; readonly value: unknown }
+  | { readonly raw: RawReply }
+  | { readonly refusal: Refusal };
 type Settle = (outcome: Outcome, budget: ToldBudget | undefined) => void;
 
 export const maxBodyBytes = 1024 * 1024;
@@ -128,7 +140,16 @@ const networksPerSite = 10;
 /** Preflights of a network in a minute that are answered without a body. */
 const bodilessPreflights = 30;
 /** What the pipeline may answer on any route. */
-const always: readonly Slug[] = ['invalid_body', 'invalid_query', 'not_found', 'rate_limited', 'server_error', 'service_unavailable', 'payload_too_large', 'request_timeout'];
+const always: readonly Slug[] = [
+  'invalid_body',
+  'invalid_query',
+  'not_found',
+  'rate_limited',
+  'server_error',
+  'service_unavailable',
+  'payload_too_large',
+  'request_timeout',
+];
 
 export interface PipelineOptions {
   readonly services: Services;
@@ -164,15 +185,33 @@ export class Pipeline {
   begin(head: RequestHead): Begun | Reply {
     const requestId = requestIdOf(head, this.#services.ids);
     const framing = framingProblem(head.headers);
-    if (framing !== undefined) return { ...this.#refused(new Refusal('invalid_body', `${framing.header} ${framing.problem}.`, { fieldErrors: { [framing.header]: [framing.problem] } }), { head, requestId }), endsConnection: true };
+    if (framing !== undefined)
+      return {
+        ...this.#refused(
+          new Refusal('invalid_body', `${framing.header} ${framing.problem}.`, {
+            fieldErrors: { [framing.header]: [framing.problem] },
+          }),
+          { head, requestId },
+        ),
+        endsConnection: true,
+      };
     const match = this.#router.find(head.method === 'HEAD' ? 'GET' : head.method, head.path);
-    if (head.method === 'OPTIONS') return this.#preflight({ head, requestId }, match.kind === 'otherMethods' ? match.methods : []);
+    if (head.method === 'OPTIONS')
+      return this.#preflight({ head, requestId }, match.kind === 'otherMethods' ? match.methods : []);
     if (match.kind === 'otherMethods') {
-      const reply = this.#refused(new Refusal('method_not_allowed', `${head.path} does not take ${head.method}.`, undefined), { head, requestId });
+      const reply = this.#refused(
+        new Refusal('method_not_allowed', `${head.path} does not take ${head.method}.`, undefined),
+        { head, requestId },
+      );
       reply.headers['Allow'] = allowOf(match.methods);
       return reply;
     }
-    if (match.kind === 'none') return this.#refused(new Refusal('not_found', `There is nothing at ${head.path}.`, undefined), { head, requestId }, shapeOfNothing({ path: head.path, accept: head.headers['accept'] }));
+    if (match.kind === 'none')
+      return this.#refused(
+        new Refusal('not_found', `There is nothing at ${head.path}.`, undefined),
+        { head, requestId },
+        shapeOfNothing({ path: head.path, accept: head.headers['accept'] }),
+      );
     const { route } = match.entry;
     let version: string | undefined;
     try {
@@ -181,14 +220,18 @@ export class Pipeline {
       requireUnpacked(head);
       return { compiled: match.entry, head, pathParams: match.params, requestId, version };
     } catch (error) {
-      return this.#refused(refusalOf(error, { log: this.#services.log, seldom: this.#seldom, requestId, operation: route.operation }), { head, requestId, version, route });
+      return this.#refused(
+        refusalOf(error, { log: this.#services.log, seldom: this.#seldom, requestId, operation: route.operation }),
+        { head, requestId, version, route },
+      );
     }
   }
 
   /** A reply without a body cannot be written in a way that tells whether anybody reads it: who asks for many gets them with one. */
   #preflight(facts: ReplyFacts, methods: readonly Method[]): Reply {
     const headers = preflightHeaders(facts, methods);
-    if (this.#limiter.take(`preflights:${networkOf(facts.head.ip)}`, bodilessPreflights).allowed) return { status: 204, headers, body: undefined };
+    if (this.#limiter.take(`preflights:${networkOf(facts.head.ip)}`, bodilessPreflights).allowed)
+      return { status: 204, headers, body: undefined };
     return { status: 200, headers: { ...headers, 'Content-Type': 'text/plain' }, body: 'OK' };
   }
 
@@ -257,24 +300,49 @@ export class Pipeline {
   }
 
   /** A socket's call: one operation by name, its path, query and body fields together. */
-  call(frame: { operation: string; params: Record<string, unknown> }, credential: Credential & Pick<Call, 'ip' | 'userAgent' | 'origin'>, done: (status: number, body: unknown) => void): void {
+  call(
+    frame: { operation: string; params: Record<string, unknown> },
+    credential: Credential & Pick<Call, 'ip' | 'userAgent' | 'origin'>,
+    done: (status: number, body: unknown) => void,
+  ): void {
     const startedMs = performance.now();
     const requestId = this.#services.ids.uuid();
     const compiled = this.#byOperation.get(frame.operation);
     const kind = credential.caller.kind;
-    if (compiled === undefined || compiled.route.httpOnly === true || compiled.route.send !== undefined || compiled.route.receive !== undefined || compiled.route.access.kind !== kind) {
+    if (
+      compiled === undefined ||
+      compiled.route.httpOnly === true ||
+      compiled.route.send !== undefined ||
+      compiled.route.receive !== undefined ||
+      compiled.route.access.kind !== kind
+    ) {
       const refusal = new Refusal('not_found', `There is no method ${frame.operation} here.`, undefined);
       done(refusal.status, errorBody(refusal));
       return;
     }
     const settle: Settle = (outcome) => {
-      const status = 'refusal' in outcome ? outcome.refusal.status : 'raw' in outcome ? outcome.raw.status : outcome.status;
+      const status =
+        'refusal' in outcome ? outcome.refusal.status : 'raw' in outcome ? outcome.raw.status : outcome.status;
       this.#observe(frame.operation, status, startedMs, requestId);
-      done(status, 'refusal' in outcome ? errorBody(outcome.refusal) : 'raw' in outcome ? null : (outcome.value ?? null));
+      done(
+        status,
+        'refusal' in outcome ? errorBody(outcome.refusal) : 'raw' in outcome ? null : (outcome.value ?? null),
+      );
     };
     const perform = (): void => {
       try {
-        this.#perform(compiled, { ...credential, requestId, headers: {}, token: undefined, raw: undefined, ...partsOfFrame(compiled.reader, frame.params) }, settle);
+        this.#perform(
+          compiled,
+          {
+            ...credential,
+            requestId,
+            headers: {},
+            token: undefined,
+            raw: undefined,
+            ...partsOfFrame(compiled.reader, frame.params),
+          },
+          settle,
+        );
       } catch (error) {
         settle(this.#failure(compiled, error, requestId), undefined);
       }
@@ -287,13 +355,17 @@ export class Pipeline {
   /** Counts something that is no route against the caller's budget. False when there is nothing left of it. */
   countCall(credential: Credential): boolean {
     const key = keyOf(credential.caller, credential.workspaceId);
-    return !this.#services.config.rateLimits || this.#limiter.take(key, this.#services.config.rateLimitPerMinute).allowed;
+    return (
+      !this.#services.config.rateLimits || this.#limiter.take(key, this.#services.config.rateLimitPerMinute).allowed
+    );
   }
 
   /** The refusal of whatever the caller calls now, as far as its own budget says; undefined when there is something left of it. Counts nothing. */
   exceeded(credential: Credential): Refusal | undefined {
     const { rateLimits, rateLimitPerMinute } = this.#services.config;
-    const seconds = rateLimits ? this.#limiter.spentSeconds(keyOf(credential.caller, credential.workspaceId), rateLimitPerMinute) : undefined;
+    const seconds = rateLimits
+      ? this.#limiter.spentSeconds(keyOf(credential.caller, credential.workspaceId), rateLimitPerMinute)
+      : undefined;
     return seconds === undefined ? undefined : rateRefusal(seconds);
   }
 
@@ -324,8 +396,14 @@ export class Pipeline {
     const failWhenDurable = (error: unknown): void => whenDurable(() => fail(error));
     try {
       if (route.takesRoom !== undefined) requireRoom(route.takesRoom, this.#services);
-      requireSound(compiled.reader, call, { query: route.invalidQuerySlug ?? 'invalid_query', body: route.invalidSlug ?? 'invalid_body' });
-      const view = call.workspaceId === '' ? undefined : (this.#services.engine.workspace(call.workspaceId) ?? refuse('unauthorized')).view(call.caller);
+      requireSound(compiled.reader, call, {
+        query: route.invalidQuerySlug ?? 'invalid_query',
+        body: route.invalidSlug ?? 'invalid_body',
+      });
+      const view =
+        call.workspaceId === ''
+          ? undefined
+          : (this.#services.engine.workspace(call.workspaceId) ?? refuse('unauthorized')).view(call.caller);
       if (view !== undefined) authorise(route, view, call, this.#services.config);
       // Each part was held against the route's own schema.
       const input = call as unknown as Input<never, never, never>;
@@ -337,9 +415,14 @@ export class Pipeline {
         const asked = route.ask(view, input, this.#services);
         // What the view has shown so far. What the reader tells is durable when it is told.
         const shown = new Promise<void>(whenDurable);
-        Promise.all([asked, shown]).then(([value]) => answer(this.#success(compiled, call, value))).catch(failWhenDurable);
+        Promise.all([asked, shown])
+          .then(([value]) => answer(this.#success(compiled, call, value)))
+          .catch(failWhenDurable);
       } else if (route.run !== undefined) {
-        route.run(input, this.#services).then((value) => answer(this.#success(compiled, call, value))).catch(failWhenDurable);
+        route
+          .run(input, this.#services)
+          .then((value) => answer(this.#success(compiled, call, value)))
+          .catch(failWhenDurable);
       } else if (send !== undefined) {
         const raw = send(input, this.#services);
         if (raw instanceof Promise) raw.then((reply) => answer({ raw: reply })).catch(failWhenDurable);
@@ -363,14 +446,20 @@ export class Pipeline {
     if (call.workspaceId === '' || route.access.kind === 'signed') return {};
     const { keyOfRoute, perMinute } = this.#callerBudgetOf(route);
     const shared = this.#limiter.take(keyOfRoute(budgetKeyOf(call)), perMinute);
-    const budget: ToldBudget = call.grant?.by !== 'app' ? shared : { ...shared, ofApp: this.#limiter.take(keyOfRoute(`app:${call.grant.id}:${call.workspaceId}`), perMinute) };
+    const budget: ToldBudget =
+      call.grant?.by !== 'app'
+        ? shared
+        : { ...shared, ofApp: this.#limiter.take(keyOfRoute(`app:${call.grant.id}:${call.workspaceId}`), perMinute) };
     return budget.allowed || !config.rateLimits ? { budget } : { budget, exceeded: rateRefusal(budget.resetSeconds) };
   }
 
   /** A route with a larger budget has one of its own, or its calls would use up everybody's. */
   #callerBudgetOf({ limit, operation }: Route): { keyOfRoute: (key: string) => string; perMinute: number } {
     const factor = limit?.by === 'caller' ? limit.factor : 1;
-    return { keyOfRoute: (key) => (factor === 1 ? key : `${key}:${operation}`), perMinute: this.#services.config.rateLimitPerMinute * factor };
+    return {
+      keyOfRoute: (key) => (factor === 1 ? key : `${key}:${operation}`),
+      perMinute: this.#services.config.rateLimitPerMinute * factor,
+    };
   }
 
   /** Until there is something left again of what #spend() would take of; undefined where there is, and where it cannot be said yet. */
@@ -379,7 +468,10 @@ export class Pipeline {
     if (limit !== undefined && limit.by !== 'caller') {
       const { budget, perMinute } = networkBudgetOf(route, limit);
       const site = siteNetworkOf(head.ip);
-      return this.#limiter.spentSeconds(`${budget}:${networkOf(head.ip)}`, perMinute) ?? (site === undefined ? undefined : this.#limiter.spentSeconds(`${budget}:${site}`, networksPerSite * perMinute));
+      return (
+        this.#limiter.spentSeconds(`${budget}:${networkOf(head.ip)}`, perMinute) ??
+        (site === undefined ? undefined : this.#limiter.spentSeconds(`${budget}:${site}`, networksPerSite * perMinute))
+      );
     }
     const credential = knownCredential(access, head, this.#services);
     if (credential === undefined) return undefined;
@@ -391,7 +483,9 @@ export class Pipeline {
   #takeOfNetwork({ budget, perMinute }: NetworkBudget, address: string): Budget {
     const own = this.#limiter.take(`${budget}:${networkOf(address)}`, perMinute);
     const site = siteNetworkOf(address);
-    return own.allowed && site !== undefined ? this.#limiter.take(`${budget}:${site}`, networksPerSite * perMinute) : own;
+    return own.allowed && site !== undefined
+      ? this.#limiter.take(`${budget}:${site}`, networksPerSite * perMinute)
+      : own;
   }
 
   #success(compiled: CompiledRoute, { grant }: Call, whole: unknown): Outcome {
@@ -399,16 +493,25 @@ export class Pipeline {
     const value = grant === undefined || compiled.leaveOut === undefined ? whole : compiled.leaveOut(whole, grant);
     if (compiled.validateReply !== undefined) {
       const errors = compiled.validateReply(value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
-      if (errors !== undefined) throw new Error(`${operation} answered with what it does not declare: ${JSON.stringify(errors)}`);
+      if (errors !== undefined)
+        throw new Error(`${operation} answered with what it does not declare: ${JSON.stringify(errors)}`);
     }
     return { status: reply.status, value: reply.schema === null ? undefined : value };
   }
 
   #failure(compiled: CompiledRoute, error: unknown, requestId: string, workspaceId = ''): Outcome {
-    const refusal = refusalOf(error, { log: this.#services.log, seldom: this.#seldom, requestId, operation: compiled.route.operation });
+    const refusal = refusalOf(error, {
+      log: this.#services.log,
+      seldom: this.#seldom,
+      requestId,
+      operation: compiled.route.operation,
+    });
     this.#noteCeiling(refusal, { requestId, workspaceId, operation: compiled.route.operation });
     if (compiled.validateReply !== undefined && !compiled.slugs.has(refusal.slug)) {
-      this.#services.log.error({ requestId }, `${compiled.route.operation} refused with ${refusal.slug}, which it does not declare`);
+      this.#services.log.error(
+        { requestId },
+        `${compiled.route.operation} refused with ${refusal.slug}, which it does not declare`,
+      );
       return { refusal: new Refusal('server_error', `undeclared: ${refusal.slug}`, undefined) };
     }
     return { refusal };
@@ -424,7 +527,13 @@ export class Pipeline {
   }
 
   #replyTo(begun: Begun, outcome: Outcome, budget: ToldBudget | undefined): Reply {
-    const facts: ReplyFacts = { head: begun.head, requestId: begun.requestId, version: begun.version, route: begun.compiled.route, budget };
+    const facts: ReplyFacts = {
+      head: begun.head,
+      requestId: begun.requestId,
+      version: begun.version,
+      route: begun.compiled.route,
+      budget,
+    };
     if ('refusal' in outcome) return this.#refused(outcome.refusal, facts);
     const headers = replyHeaders(facts);
     if ('raw' in outcome) {
@@ -432,7 +541,10 @@ export class Pipeline {
       const about = { requestId: begun.requestId, operation: begun.compiled.route.operation };
       const reply = { status, headers: { ...headers, ...own } };
       if (typeof body !== 'object' || body instanceof Uint8Array) return { ...reply, body };
-      return { ...reply, body: 'parts' in body ? { ...body, parts: this.#logged(body.parts, about) } : this.#logged(body, about) };
+      return {
+        ...reply,
+        body: 'parts' in body ? { ...body, parts: this.#logged(body.parts, about) } : this.#logged(body, about),
+      };
     }
     if (outcome.value === undefined) return { status: outcome.status, headers, body: undefined };
     headers['Content-Type'] = 'application/json; charset=utf-8';
@@ -440,7 +552,10 @@ export class Pipeline {
   }
 
   /** What fails after its first part can no longer be answered with an error. */
-  async *#logged<Part>(parts: AsyncIterable<Part>, about: { requestId: string; operation: string }): AsyncGenerator<Part> {
+  async *#logged<Part>(
+    parts: AsyncIterable<Part>,
+    about: { requestId: string; operation: string },
+  ): AsyncGenerator<Part> {
     try {
       yield* parts;
     } catch (error) {
@@ -489,7 +604,11 @@ function compile(route: Route, checkReplies: boolean): CompiledRoute {
   return {
     route,
     reader: partsReader(route),
-    validateReply: checkReplies ? (route.reply.schema === null ? noBody : closedValidator(route.reply.schema)) : undefined,
+    validateReply: checkReplies
+      ? route.reply.schema === null
+        ? noBody
+        : closedValidator(route.reply.schema)
+      : undefined,
     leaveOut: route.access.kind === 'agent' && route.reply.schema !== null ? leaverOf(route.reply.schema) : undefined,
     slugs: slugsOf(route),
   };
@@ -501,10 +620,12 @@ function authorise(route: Route, view: View, call: Call, config: Config): void {
   const { access } = route;
   if (access.kind === 'agent') {
     const agent = callingAgent(view);
-    if (call.grant === undefined && access.beforeEnrolment === undefined && mustEnrol(view, agent.id, call.sessionId)) refuse('second_factor_missing');
+    if (call.grant === undefined && access.beforeEnrolment === undefined && mustEnrol(view, agent.id, call.sessionId))
+      refuse('second_factor_missing');
     const needsKey = access.credential === 'key' || (access.credential === 'keyOrAdmin' && agent.role !== 'admin');
     if (needsKey && call.grant === undefined) refuse('unauthorized', { message: 'A valid API key is required.' });
-    if (access.credential === 'person' && call.grant !== undefined) refuse('insufficient_scope', { message: 'Only who signed in may do this, no key and no app.' });
+    if (access.credential === 'person' && call.grant !== undefined)
+      refuse('insufficient_scope', { message: 'Only who signed in may do this, no key and no app.' });
     if (call.grant !== undefined) requireScopes(call.grant, access);
     if (access.role === 'admin' && agent.role !== 'admin') refuse(access.roleSlug ?? 'admin_required');
     if (access.role === 'senior' && !isSenior(agent)) refuse(access.roleSlug ?? 'admin_required');
@@ -512,7 +633,8 @@ function authorise(route: Route, view: View, call: Call, config: Config): void {
   } else if (access.kind === 'visitor' && call.caller.kind === 'visitor') {
     const visitor = view.state(visitorKind, call.caller.visitorId) ?? refuse('unauthorized');
     if (visitor.blockedAt !== null) refuse('forbidden');
-    if (!mayUseSite(requireSite(view, visitor.siteId), call.origin, config)) refuse('forbidden', { message: 'This origin may not use the site.' });
+    if (!mayUseSite(requireSite(view, visitor.siteId), call.origin, config))
+      refuse('forbidden', { message: 'This origin may not use the site.' });
   }
 }
 
@@ -533,8 +655,15 @@ function bodyRefusal(slug: BodyFailure): Refusal {
 }
 
 /** A test key opens the verification API alone, whatever its scopes are. */
-function requireScopes(grant: Grant, { scope, or, also = [] }: Pick<Extract<Access, { kind: 'agent' }>, 'scope' | 'or' | 'also'>): void {
-  if (grant.mode === 'test' && scope !== 'verify') refuse('insufficient_scope', { message: 'A test key opens the verification API alone.', detail: { scope: scope ?? '*' } });
+function requireScopes(
+  grant: Grant,
+  { scope, or, also = [] }: Pick<Extract<Access, { kind: 'agent' }>, 'scope' | 'or' | 'also'>,
+): void {
+  if (grant.mode === 'test' && scope !== 'verify')
+    refuse('insufficient_scope', {
+      message: 'A test key opens the verification API alone.',
+      detail: { scope: scope ?? '*' },
+    });
   const isOpenedByOther = or !== undefined && allows(grant, or);
   const missing = [...(isOpenedByOther ? [] : [scope]), ...also].find((one) => !allows(grant, one));
   if (missing !== undefined) refuse('insufficient_scope', { detail: { scope: missing ?? '*' } });
@@ -546,11 +675,17 @@ interface NetworkBudget {
 }
 
 function networkBudgetOf({ operation }: Route, limit: Exclude<RateRule, { by: 'caller' }>): NetworkBudget {
-  return limit.by === 'account' ? { budget: limit.budget ?? operation, perMinute: limit.networkPerMinute } : { budget: operation, perMinute: limit.perMinute };
+  return limit.by === 'account'
+    ? { budget: limit.budget ?? operation, perMinute: limit.networkPerMinute }
+    : { budget: operation, perMinute: limit.perMinute };
 }
 
 /** Whom a call is counted for. A test run takes nothing from who works. All apps of a workspace share one budget (specification 5.14), so that none of them takes that of the people. */
-function budgetKeyOf({ caller, workspaceId, grant }: Pick<Credential, 'caller' | 'workspaceId'> & { readonly grant?: Grant | undefined }): string {
+function budgetKeyOf({
+  caller,
+  workspaceId,
+  grant,
+}: Pick<Credential, 'caller' | 'workspaceId'> & { readonly grant?: Grant | undefined }): string {
   if (grant?.by === 'app') return `apps:${workspaceId}`;
   return `${keyOf(caller, workspaceId)}${grant?.mode === 'test' ? ':test' : ''}`;
 }

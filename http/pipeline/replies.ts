@@ -2,16 +2,16 @@
 // its cause goes to the log.
 
 import { Refusal, refusals, type Slug, wordOf } from '../../engine/errors.ts';
-import { CommitFailed, LaneFull } from '../../engine/runtime/lane.ts';
 import { WorkspaceUnavailable } from '../../engine/runtime/engine.ts';
+import { CommitFailed, LaneFull } from '../../engine/runtime/lane.ts';
 import type { Log } from '../../engine/runtime/log.ts';
 import { isStorageFailure } from '../../store/database.ts';
 import { EmbeddingUnavailable } from '../../workers/knowledge/embedder.ts';
-import { HasherBusy } from '../../workers/secrets/password-hasher.ts';
 import { BillingUnavailable, UnreadableDelivery, UnsignedDelivery } from '../../workers/providers/billing.ts';
 import { CarrierUnavailable } from '../../workers/providers/carrier.ts';
 import { CommerceUnavailable } from '../../workers/providers/commerce.ts';
 import { StorageUnavailable } from '../../workers/providers/objects.ts';
+import { HasherBusy } from '../../workers/secrets/password-hasher.ts';
 import { SecretUnreadable } from '../../workers/secrets/secret-box.ts';
 import { ThreadBusy, ThreadFailed, ThreadUnavailable } from '../../workers/thread.ts';
 import type { Seldom } from '../process/seldom.ts';
@@ -32,25 +32,50 @@ export function rateRefusal(retryAfter: number, message: string = refusals.rate_
 export const unavailableRetrySeconds = 1;
 
 /** Failures of a resource, not of the request: asking again may help, with a secret's key once who runs the server has put it back. */
-const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, HasherBusy, CarrierUnavailable, BillingUnavailable, CommerceUnavailable, StorageUnavailable, SecretUnreadable, ThreadBusy, ThreadFailed, ThreadUnavailable] as const;
+const unavailable = [
+  CommitFailed,
+  LaneFull,
+  WorkspaceUnavailable,
+  HasherBusy,
+  CarrierUnavailable,
+  BillingUnavailable,
+  CommerceUnavailable,
+  StorageUnavailable,
+  SecretUnreadable,
+  ThreadBusy,
+  ThreadFailed,
+  ThreadUnavailable,
+] as const;
 
 /** `seldom` is asked before a line that a flood would repeat. */
-export function refusalOf(error: unknown, context: { log: Log; seldom: Seldom; requestId: string; operation: string }): Refusal {
+export function refusalOf(
+  error: unknown,
+  context: { log: Log; seldom: Seldom; requestId: string; operation: string },
+): Refusal {
   if (error instanceof Refusal) {
-    if (error.cause !== undefined) context.log.error({ requestId: context.requestId, operation: context.operation, err: error.cause }, `refused with ${error.slug}`);
+    if (error.cause !== undefined)
+      context.log.error(
+        { requestId: context.requestId, operation: context.operation, err: error.cause },
+        `refused with ${error.slug}`,
+      );
     return error;
   }
-  if (error instanceof UnsignedDelivery) return new Refusal('invalid_signature', refusals.invalid_signature.message, undefined);
+  if (error instanceof UnsignedDelivery)
+    return new Refusal('invalid_signature', refusals.invalid_signature.message, undefined);
   if (error instanceof UnreadableDelivery) return new Refusal('invalid_body', refusals.invalid_body.message, undefined);
   const slug = slugOf(error);
   const { requestId, operation } = context;
   // Nothing is broken: more was asked at once than may wait.
   if (error instanceof HasherBusy || error instanceof LaneFull || error instanceof ThreadBusy) {
     const times = context.seldom.take(error.name);
-    if (times !== undefined) context.log.warn({ operation, times }, `refused, since too much was asked at once: ${error.message}`);
+    if (times !== undefined)
+      context.log.warn({ operation, times }, `refused, since too much was asked at once: ${error.message}`);
     return new Refusal(slug, refusals[slug].message, undefined);
   }
-  context.log.error({ requestId, operation, err: error }, slug === 'server_error' ? 'a request failed by a bug' : 'a request could not be served');
+  context.log.error(
+    { requestId, operation, err: error },
+    slug === 'server_error' ? 'a request failed by a bug' : 'a request could not be served',
+  );
   return new Refusal(slug, refusals[slug].message, undefined);
 }
 

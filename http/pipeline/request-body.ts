@@ -2,9 +2,9 @@
 // forgotten as far as that is bearable, so that whoever sends it reads why it was refused: ordinary clients look for an answer
 // when they have sent everything. Knows of uWebSockets.js only the few calls it makes; called by exchange.ts.
 
-import type { Incoming } from './body-streams.ts';
 import { GatheredBytes, Pieces } from '../limits/gathered-bytes.ts';
 import type { Room } from '../limits/held-bytes.ts';
+import type { Incoming } from './body-streams.ts';
 
 export type BodyFailure = 'payload_too_large' | 'request_timeout' | 'rate_limited';
 

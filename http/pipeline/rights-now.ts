@@ -1,22 +1,28 @@
 // What somebody may do now who asked before: for links that are opened later, replies that are read in parts, deliveries that wait. Adds to
 // engine/rights/rights.ts what only the edge can see: the app itself, wherever it is registered. Nothing here is remembered; ask each time.
 
-import { callingAgent } from '../../engine/workspace/access.ts';
-import { findSession } from '../../engine/team/agent-sessions.ts';
 import { type Holder, holderOf, type Rights, rightsOf } from '../../engine/rights/rights.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
-import type { Asker } from '../signed/asker.ts';
-import { clientOf, withinApp } from '../secrets/oauth-clients.ts';
+import { findSession } from '../../engine/team/agent-sessions.ts';
+import { callingAgent } from '../../engine/workspace/access.ts';
 import type { Call } from '../route.ts';
+import { clientOf, withinApp } from '../secrets/oauth-clients.ts';
 import type { Services } from '../services.ts';
+import type { Asker } from '../signed/asker.ts';
 
-export function askerOf(view: View, { workspaceId, caller, grant, sessionId }: Pick<Call, 'workspaceId' | 'caller' | 'grant' | 'sessionId'>): Asker {
+export function askerOf(
+  view: View,
+  { workspaceId, caller, grant, sessionId }: Pick<Call, 'workspaceId' | 'caller' | 'grant' | 'sessionId'>,
+): Asker {
   return { workspaceId, holder: holderOf(caller, grant), tokenVersion: callingAgent(view).tokenVersion, sessionId };
 }
 
 /** Undefined when nothing is left: signed out, gone, revoked, withdrawn. */
-export function rightsOfAsker(services: Pick<Services, 'engine' | 'config'>, { workspaceId, holder, tokenVersion, sessionId }: Asker): Rights | undefined {
+export function rightsOfAsker(
+  services: Pick<Services, 'engine' | 'config'>,
+  { workspaceId, holder, tokenVersion, sessionId }: Asker,
+): Rights | undefined {
   const rights = rightsNow(services, workspaceId, holder);
   if (rights === undefined || rights.grant !== undefined) return rights;
   if (sessionId === undefined) return rights.agent.tokenVersion === tokenVersion ? rights : undefined;
@@ -26,7 +32,11 @@ export function rightsOfAsker(services: Pick<Services, 'engine' | 'config'>, { w
 }
 
 /** What the holder may, the app's own rights included; undefined when nothing is left. */
-export function rightsNow(services: Pick<Services, 'engine' | 'config'>, workspaceId: string, holder: Holder): Rights | undefined {
+export function rightsNow(
+  services: Pick<Services, 'engine' | 'config'>,
+  workspaceId: string,
+  holder: Holder,
+): Rights | undefined {
   const view = services.engine.workspace(workspaceId)?.view(systemCaller);
   const rights = view && rightsOf(view, holder);
   if (rights?.grant?.by !== 'app') return rights;

@@ -23,7 +23,15 @@ type Compiled = ((value: unknown) => boolean) & { errors?: Problem[] | null };
 // What a first call to a route waits for: schemas are ours, and held against their own schema by a test, not when they are compiled; and
 // code that is not made shorter first runs as fast.
 const quickly = { validateSchema: false, meta: false, code: { optimize: false } } as const;
-const common = { ...quickly, allErrors: true, useDefaults: false, removeAdditional: false, strict: false, strictTypes: false, addUsedSchema: false } as const;
+const common = {
+  ...quickly,
+  allErrors: true,
+  useDefaults: false,
+  removeAdditional: false,
+  strict: false,
+  strictTypes: false,
+  addUsedSchema: false,
+} as const;
 const buildCompiler = AjvCompiler();
 // The wrapper's types name fastify's own; what it builds is a function from a route's part to ajv's validator.
 const compilerOf = (coerceTypes: false | 'array'): ((part: { schema: TSchema }) => Compiled) =>
@@ -57,12 +65,18 @@ const coercingCompiler = compilerOf('array');
 const maxFieldErrors = 50;
 
 export function strictValidator(schema: TSchema): Validate {
-  return sized(schema, validator(() => strictCompiler({ schema }), 'body'));
+  return sized(
+    schema,
+    validator(() => strictCompiler({ schema }), 'body'),
+  );
 }
 
 /** For values that came as text: numbers and booleans are converted, one value stands for a list of one. */
 export function coercingValidator(schema: TSchema): Validate {
-  return sized(schema, validator(() => coercingCompiler({ schema }), 'query'));
+  return sized(
+    schema,
+    validator(() => coercingCompiler({ schema }), 'query'),
+  );
 }
 
 /** Holds a value against its sizes first, so that the rest costs no more than the schema's bounds say. A value that is refused may have been cut. */
@@ -94,7 +108,11 @@ interface Shape {
 function closed(schema: TSchema): TSchema {
   const walk = (shape: Shape): Shape => ({
     ...shape,
-    ...(shape.properties === undefined ? {} : { properties: Object.fromEntries(Object.entries(shape.properties).map(([name, field]) => [name, walk(field)])) }),
+    ...(shape.properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(Object.entries(shape.properties).map(([name, field]) => [name, walk(field)])),
+        }),
     ...(hasFields(shape) ? { additionalProperties: false } : {}),
     ...(shape.items === undefined ? {} : { items: walk(shape.items) }),
     ...(shape.anyOf === undefined ? {} : { anyOf: shape.anyOf.map(walk) }),
@@ -158,14 +176,18 @@ function fieldErrors(problems: readonly Problem[], whole: string): FieldErrors {
     if (!messages.includes(message)) messages.push(message);
   }
   // That it may be left empty helps nobody who filled it in.
-  for (const [path, messages] of Object.entries(errors)) if (messages.length > 1) errors[path] = messages.filter((message) => message !== 'must be null');
+  for (const [path, messages] of Object.entries(errors))
+    if (messages.length > 1) errors[path] = messages.filter((message) => message !== 'must be null');
   return errors;
 }
 
 const isTelling = ({ keyword }: Problem): boolean => keyword !== 'anyOf' && keyword !== 'if';
 
 function pathOf(problem: Problem): string {
-  const steps = problem.instancePath.split('/').slice(1).map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const steps = problem.instancePath
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
   const missing = problem.params['missingProperty'];
   if (problem.keyword === 'required' && typeof missing === 'string') steps.push(missing);
   return steps.join('.');

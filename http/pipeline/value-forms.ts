@@ -37,7 +37,8 @@ function formOfShape(shape: Shape): Form | undefined {
     const form = formOfShape(field);
     return form === undefined ? [] : [{ name, form }];
   });
-  if (fields.length === 0) return members.length === 0 ? undefined : (value) => members.reduce((formed, form) => form(formed), value);
+  if (fields.length === 0)
+    return members.length === 0 ? undefined : (value) => members.reduce((formed, form) => form(formed), value);
   return (value) => {
     if (typeof value !== 'object' || value === null) return value;
     // An object from JSON: every field is its own.

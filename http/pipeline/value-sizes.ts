@@ -30,15 +30,23 @@ type Cut = (place: Place, found: FieldErrors) => void;
 /** Cuts what is too large within a value that was made of JSON, in place, and tells what that was, if anything. Undefined where the schema bounds nothing. */
 export function sizeCutter(schema: Sized): ((value: object) => FieldErrors | undefined) | undefined {
   const cut = cutterOf(schema);
-  return cut && ((value) => {
-    const found: FieldErrors = {};
-    cut({ holder: { whole: value }, key: 'whole', path: '' }, found);
-    return Object.keys(found).length === 0 ? undefined : found;
-  });
+  return (
+    cut &&
+    ((value) => {
+      const found: FieldErrors = {};
+      cut({ holder: { whole: value }, key: 'whole', path: '' }, found);
+      return Object.keys(found).length === 0 ? undefined : found;
+    })
+  );
 }
 
 function cutterOf(shape: Sized): Cut | undefined {
-  const cuts = [textCutter(shape), listCutter(shape), fieldsCutter(shape), ...[...(shape.anyOf ?? []), ...(shape.allOf ?? [])].map(cutterOf)].filter((cut) => cut !== undefined);
+  const cuts = [
+    textCutter(shape),
+    listCutter(shape),
+    fieldsCutter(shape),
+    ...[...(shape.anyOf ?? []), ...(shape.allOf ?? [])].map(cutterOf),
+  ].filter((cut) => cut !== undefined);
   if (cuts.length < 2) return cuts[0];
   return (place, found) => cuts.forEach((cut) => cut(place, found));
 }
@@ -70,17 +78,22 @@ function listCutter({ items, maxItems }: Sized): Cut | undefined {
     if (maxItems !== undefined && value.length > maxItems) {
       found[path] = [`must have at most ${maxItems} items`];
       holder[key] = [];
-    } else if (cutItem !== undefined) each(value as unknown as Record<string, unknown>, path, (place) => cutItem(place, found));
+    } else if (cutItem !== undefined)
+      each(value as unknown as Record<string, unknown>, path, (place) => cutItem(place, found));
   };
 }
 
 function fieldsCutter({ properties = {}, patternProperties = {}, maxProperties }: Sized): Cut | undefined {
-  const cutters = new Map(Object.entries(properties).flatMap(([name, field]) => {
-    const cut = cutterOf(field);
-    return cut === undefined ? [] : [[name, cut] as const];
-  }));
+  const cutters = new Map(
+    Object.entries(properties).flatMap(([name, field]) => {
+      const cut = cutterOf(field);
+      return cut === undefined ? [] : [[name, cut] as const];
+    }),
+  );
   // A free object has one pattern for its names; whatever a name is, its value is held to the same sizes.
-  const cutOther = Object.values(patternProperties).map(cutterOf).find((cut) => cut !== undefined);
+  const cutOther = Object.values(patternProperties)
+    .map(cutterOf)
+    .find((cut) => cut !== undefined);
   if (cutters.size === 0 && cutOther === undefined && maxProperties === undefined) return undefined;
   return ({ holder, key, path }, found) => {
     const value = holder[key];

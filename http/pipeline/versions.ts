@@ -7,7 +7,10 @@ import { refuseField } from '../../engine/errors.ts';
 export const serviceVersions = ['2026-11-20'] as const;
 
 /** The version in force for the header's date: the newest that is not after it, or the first. Refuses invalid_query for what is no date. */
-export function versionFor(header: string | undefined, versions: readonly [string, ...string[]] = serviceVersions): string {
+export function versionFor(
+  header: string | undefined,
+  versions: readonly [string, ...string[]] = serviceVersions,
+): string {
   if (header === undefined) return versions.at(-1) ?? versions[0];
   if (!isDate(header)) refuseField('invalid_query', 'Service-Version', 'must be a date, YYYY-MM-DD');
   return versions.findLast((version) => version <= header) ?? versions[0];

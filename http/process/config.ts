@@ -54,7 +54,13 @@ export interface Config {
   /** The host of the addresses that mail is taken at, in lower case. */
   readonly mailHost: string;
   /** Where mail is taken by SMTP; undefined: nowhere, only by webhook. */
-  readonly smtp: { readonly host: string; readonly port: number; readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined } | undefined;
+  readonly smtp:
+    | {
+        readonly host: string;
+        readonly port: number;
+        readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+      }
+    | undefined;
   /** `ip` or `ip:port`; undefined: the system's. */
   readonly dnsServers: readonly string[] | undefined;
   readonly emailDomainProvider: 'self' | 'none';
@@ -75,7 +81,14 @@ export interface Config {
   readonly modelHub: string;
   readonly storage:
     | { readonly provider: 'disk' | 'none' }
-    | { readonly provider: 's3'; readonly endpoint: string; readonly bucket: string; readonly accessKey: string; readonly secretKey: string; readonly region: string };
+    | {
+        readonly provider: 's3';
+        readonly endpoint: string;
+        readonly bucket: string;
+        readonly accessKey: string;
+        readonly secretKey: string;
+        readonly region: string;
+      };
   /** Room on the disk of the data folder that is kept for what existing workspaces go on with; 0: none. */
   readonly diskReserveBytes: number;
   /** Of a workspace's team attachments together. */
@@ -92,7 +105,15 @@ export interface TlsFiles {
   readonly keyFile: string;
 }
 
-export type BillingConfig = { readonly provider: 'local' } | { readonly provider: 'stripe'; readonly secretKey: string; readonly webhookSecret: string; readonly apiUrl: string; readonly trialDays: number };
+export type BillingConfig =
+  | { readonly provider: 'local' }
+  | {
+      readonly provider: 'stripe';
+      readonly secretKey: string;
+      readonly webhookSecret: string;
+      readonly apiUrl: string;
+      readonly trialDays: number;
+    };
 
 export type CarrierConfig =
   | { readonly provider: 'simulated' | 'none' }
@@ -145,12 +166,26 @@ export function readConfig(given: Environment): Config {
       workspacesPerDay: integer(env, 'MAX_WORKSPACES_PER_DAY', { fallback: 200, min: 1, max: 1_000_000 }),
       mailsPerDay: integer(env, 'MAX_MAILS_PER_DAY', { fallback: 2000, min: 1, max: 10_000_000 }),
       // By its former name where that alone is set.
-      codesPerDay: integer(env, env['MAX_CODES_PER_DAY'] === undefined ? 'VERIFY_PER_DAY' : 'MAX_CODES_PER_DAY', { fallback: 5000, min: 1, max: 100_000 }),
-      uploadBytesPerDay: integer(env, 'MAX_UPLOAD_BYTES_PER_DAY', { fallback: 5 * 1024 ** 3, min: 0, max: Number.MAX_SAFE_INTEGER }),
-      smtpBytesPerDay: integer(env, 'MAX_SMTP_BYTES_PER_DAY', { fallback: 2 * 1024 ** 3, min: 1, max: Number.MAX_SAFE_INTEGER }),
+      codesPerDay: integer(env, env['MAX_CODES_PER_DAY'] === undefined ? 'VERIFY_PER_DAY' : 'MAX_CODES_PER_DAY', {
+        fallback: 5000,
+        min: 1,
+        max: 100_000,
+      }),
+      uploadBytesPerDay: integer(env, 'MAX_UPLOAD_BYTES_PER_DAY', {
+        fallback: 5 * 1024 ** 3,
+        min: 0,
+        max: Number.MAX_SAFE_INTEGER,
+      }),
+      smtpBytesPerDay: integer(env, 'MAX_SMTP_BYTES_PER_DAY', {
+        fallback: 2 * 1024 ** 3,
+        min: 1,
+        max: Number.MAX_SAFE_INTEGER,
+      }),
       numbers: integer(env, 'MAX_NUMBERS', { fallback: 20, min: 0, max: 10_000 }),
     },
-    verifyCountries: verifyCountries(env, { isPaidByOperator: carrier.provider === 'twilio' && registration === 'open' }),
+    verifyCountries: verifyCountries(env, {
+      isPaidByOperator: carrier.provider === 'twilio' && registration === 'open',
+    }),
     oauthLiveApps: clientIds(env, 'OAUTH_LIVE_APPS'),
     mail: mailSettings(env),
     mailFrom: address(env, 'MAIL_FROM', `switchboard@${mailHost}`),
@@ -167,8 +202,16 @@ export function readConfig(given: Environment): Config {
     embedding: embeddingSettings(env),
     modelHub: url(env, 'HF_ENDPOINT', 'https://huggingface.co'),
     storage: storageSettings(env),
-    diskReserveBytes: integer(env, 'DISK_RESERVE_BYTES', { fallback: 256 * 1024 ** 2, min: 0, max: Number.MAX_SAFE_INTEGER }),
-    storageQuotaBytes: integer(env, 'STORAGE_QUOTA_BYTES', { fallback: 1024 ** 3, min: 0, max: Number.MAX_SAFE_INTEGER }),
+    diskReserveBytes: integer(env, 'DISK_RESERVE_BYTES', {
+      fallback: 256 * 1024 ** 2,
+      min: 0,
+      max: Number.MAX_SAFE_INTEGER,
+    }),
+    storageQuotaBytes: integer(env, 'STORAGE_QUOTA_BYTES', {
+      fallback: 1024 ** 3,
+      min: 0,
+      max: Number.MAX_SAFE_INTEGER,
+    }),
     billing: billingSettings(env),
     tls,
   };
@@ -178,7 +221,9 @@ function embeddingSettings(env: Environment): Config['embedding'] {
   const modelDir = env['MODEL_DIR'] || undefined;
   const model = env['EMBEDDING_MODEL'] || undefined;
   if (model === 'none') return { provider: 'none' };
-  return model === 'builtin' || (model === undefined && modelDir === undefined) ? { provider: 'builtin' } : { provider: 'model', model, modelDir };
+  return model === 'builtin' || (model === undefined && modelDir === undefined)
+    ? { provider: 'builtin' }
+    : { provider: 'model', model, modelDir };
 }
 
 function storageSettings(env: Environment): Config['storage'] {
@@ -191,21 +236,35 @@ function storageSettings(env: Environment): Config['storage'] {
   };
   const endpoint = required('S3_ENDPOINT');
   const parsed = URL.parse(endpoint);
-  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.pathname !== '/') throw new ConfigError(`S3_ENDPOINT must be an address such as https://s3.example.com or http://127.0.0.1:9000, not ${endpoint}`);
-  return { provider, endpoint, bucket: required('S3_BUCKET'), accessKey: required('S3_ACCESS_KEY'), secretKey: required('S3_SECRET_KEY'), region: env['S3_REGION'] ?? 'us-east-1' };
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.pathname !== '/')
+    throw new ConfigError(
+      `S3_ENDPOINT must be an address such as https://s3.example.com or http://127.0.0.1:9000, not ${endpoint}`,
+    );
+  return {
+    provider,
+    endpoint,
+    bucket: required('S3_BUCKET'),
+    accessKey: required('S3_ACCESS_KEY'),
+    secretKey: required('S3_SECRET_KEY'),
+    region: env['S3_REGION'] ?? 'us-east-1',
+  };
 }
 
 function mailSettings(env: Environment): Config['mail'] {
   const provider = oneOf(env, 'MAIL_PROVIDER', ['outbox', 'smtp'], 'outbox');
   if (provider === 'outbox') return { provider };
   const smtpUrl = env['SMTP_URL'] ?? '';
-  if (!/^smtps?:$/.test(URL.parse(smtpUrl)?.protocol ?? '')) throw new ConfigError('SMTP_URL must be an address such as smtp://user:password@mail.example.com:587 when MAIL_PROVIDER is smtp');
+  if (!/^smtps?:$/.test(URL.parse(smtpUrl)?.protocol ?? ''))
+    throw new ConfigError(
+      'SMTP_URL must be an address such as smtp://user:password@mail.example.com:587 when MAIL_PROVIDER is smtp',
+    );
   return { provider, url: smtpUrl };
 }
 
 function mailKey(env: Environment): Config['mailKey'] {
   const selector = env['MAIL_DKIM_SELECTOR'] ?? 'switchboard';
-  if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(selector)) throw new ConfigError(`MAIL_DKIM_SELECTOR must be a name in DNS such as switchboard, not ${selector}`);
+  if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(selector))
+    throw new ConfigError(`MAIL_DKIM_SELECTOR must be a name in DNS such as switchboard, not ${selector}`);
   const file = env['MAIL_DKIM_KEY_FILE'];
   return file === undefined ? undefined : { file, selector };
 }
@@ -214,11 +273,17 @@ function smtpSettings(env: Environment): Config['smtp'] {
   const listen = env['SMTP_LISTEN'] ?? '';
   const certFile = env['SMTP_TLS_CERT'] ?? '';
   const keyFile = env['SMTP_TLS_KEY'] ?? '';
-  if ((certFile === '') !== (keyFile === '')) throw new ConfigError('SMTP_TLS_CERT and SMTP_TLS_KEY name two PEM files and must be set together');
+  if ((certFile === '') !== (keyFile === ''))
+    throw new ConfigError('SMTP_TLS_CERT and SMTP_TLS_KEY name two PEM files and must be set together');
   if (listen === '') return undefined;
   const [, address = '', port = ''] = /^(.+):(\d{1,5})$/.exec(listen) ?? [];
-  if (address === '' || Number(port) > 65_535) throw new ConfigError(`SMTP_LISTEN must be an address and a port, such as 0.0.0.0:25, not ${listen}`);
-  return { host: address.replace(/^\[|\]$/g, ''), port: Number(port), tls: certFile === '' ? undefined : { certFile, keyFile } };
+  if (address === '' || Number(port) > 65_535)
+    throw new ConfigError(`SMTP_LISTEN must be an address and a port, such as 0.0.0.0:25, not ${listen}`);
+  return {
+    host: address.replace(/^\[|\]$/g, ''),
+    port: Number(port),
+    tls: certFile === '' ? undefined : { certFile, keyFile },
+  };
 }
 
 function dnsServers(env: Environment): readonly string[] | undefined {
@@ -227,7 +292,10 @@ function dnsServers(env: Environment): readonly string[] | undefined {
   const servers = text.split(',').map((server) => server.trim());
   for (const server of servers) {
     const [, bracketed, plain] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([^:]+)(?::\d{1,5})?)$/.exec(server) ?? [];
-    if (isIP(bracketed ?? plain ?? server) === 0) throw new ConfigError(`DNS_SERVERS must be addresses such as 1.1.1.1 or 127.0.0.1:5353, parted by commas, not ${text}`);
+    if (isIP(bracketed ?? plain ?? server) === 0)
+      throw new ConfigError(
+        `DNS_SERVERS must be addresses such as 1.1.1.1 or 127.0.0.1:5353, parted by commas, not ${text}`,
+      );
   }
   return servers;
 }
@@ -262,9 +330,27 @@ function carrierSettings(env: Environment): CarrierConfig {
   if (provider !== 'twilio') return { provider };
   return {
     provider,
-    accountSid: matching(env, 'TWILIO_ACCOUNT_SID', /^AC[0-9a-fA-F]{32}$/, 'must be AC and 32 hex digits when CARRIER_PROVIDER is twilio'),
-    authToken: matching(env, 'TWILIO_AUTH_TOKEN', /^\S{16,}$/, 'must be the auth token of the account when CARRIER_PROVIDER is twilio'),
-    smsFrom: env['TWILIO_SMS_FROM'] === undefined ? null : matching(env, 'TWILIO_SMS_FROM', /^(\+[1-9]\d{6,14}|MG[0-9a-fA-F]{32})$/, 'must be a number such as +14155550123 or a messaging service (MG…) when CARRIER_PROVIDER is twilio'),
+    accountSid: matching(
+      env,
+      'TWILIO_ACCOUNT_SID',
+      /^AC[0-9a-fA-F]{32}$/,
+      'must be AC and 32 hex digits when CARRIER_PROVIDER is twilio',
+    ),
+    authToken: matching(
+      env,
+      'TWILIO_AUTH_TOKEN',
+      /^\S{16,}$/,
+      'must be the auth token of the account when CARRIER_PROVIDER is twilio',
+    ),
+    smsFrom:
+      env['TWILIO_SMS_FROM'] === undefined
+        ? null
+        : matching(
+            env,
+            'TWILIO_SMS_FROM',
+            /^(\+[1-9]\d{6,14}|MG[0-9a-fA-F]{32})$/,
+            'must be a number such as +14155550123 or a messaging service (MG…) when CARRIER_PROVIDER is twilio',
+          ),
     voiceFrom: voiceFrom(env),
     apiUrl: url(env, 'TWILIO_API_URL', 'https://api.twilio.com'),
     pricingUrl: url(env, 'TWILIO_PRICING_URL', 'https://pricing.twilio.com'),
@@ -278,8 +364,18 @@ function billingSettings(env: Environment): BillingConfig {
   if (provider === 'local') return { provider };
   return {
     provider,
-    secretKey: matching(env, 'STRIPE_SECRET_KEY', /^[sr]k_(test|live)_\w+$/, 'must be a key such as sk_live_… when BILLING_PROVIDER is stripe'),
-    webhookSecret: matching(env, 'STRIPE_WEBHOOK_SECRET', /^whsec_\S+$/, 'must be the signing secret of the webhook (whsec_…) when BILLING_PROVIDER is stripe'),
+    secretKey: matching(
+      env,
+      'STRIPE_SECRET_KEY',
+      /^[sr]k_(test|live)_\w+$/,
+      'must be a key such as sk_live_… when BILLING_PROVIDER is stripe',
+    ),
+    webhookSecret: matching(
+      env,
+      'STRIPE_WEBHOOK_SECRET',
+      /^whsec_\S+$/,
+      'must be the signing secret of the webhook (whsec_…) when BILLING_PROVIDER is stripe',
+    ),
     apiUrl,
     trialDays,
   };
@@ -287,7 +383,13 @@ function billingSettings(env: Environment): BillingConfig {
 
 /** A number that texts calls too, unless another is named. */
 function voiceFrom(env: Environment): string | null {
-  if (env['TWILIO_VOICE_FROM'] !== undefined) return matching(env, 'TWILIO_VOICE_FROM', e164, 'must be a number such as +14155550123 when CARRIER_PROVIDER is twilio');
+  if (env['TWILIO_VOICE_FROM'] !== undefined)
+    return matching(
+      env,
+      'TWILIO_VOICE_FROM',
+      e164,
+      'must be a number such as +14155550123 when CARRIER_PROVIDER is twilio',
+    );
   return e164.test(env['TWILIO_SMS_FROM'] ?? '') ? (env['TWILIO_SMS_FROM'] ?? null) : null;
 }
 
@@ -301,13 +403,17 @@ function matching(env: Environment, name: string, shape: RegExp, rule: string): 
 }
 
 /** Where strangers would send at the operator's cost, no further than a new service does, until the operator says where to. */
-function verifyCountries(env: Environment, { isPaidByOperator }: { isPaidByOperator: boolean }): readonly string[] | undefined {
+function verifyCountries(
+  env: Environment,
+  { isPaidByOperator }: { isPaidByOperator: boolean },
+): readonly string[] | undefined {
   const text = env['VERIFY_COUNTRIES'];
   if (text === undefined) return isPaidByOperator ? defaultCountries : undefined;
   if (text.trim() === '*') return undefined;
   const countries = text.split(',').map((part) => part.trim().toUpperCase());
   const wrong = countries.find((country) => !/^[A-Z]{2}$/.test(country));
-  if (wrong !== undefined) throw new ConfigError(`VERIFY_COUNTRIES must be * or countries such as US,CA,DE (ISO 3166), not ${text}`);
+  if (wrong !== undefined)
+    throw new ConfigError(`VERIFY_COUNTRIES must be * or countries such as US,CA,DE (ISO 3166), not ${text}`);
   return [...new Set(countries)];
 }
 
@@ -328,11 +434,17 @@ function number(env: Environment, name: string, rule: { fallback: number; min: n
   const text = env[name];
   if (text === undefined) return rule.fallback;
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(value) || value < rule.min || value > rule.max) throw new ConfigError(`${name} must be a number from ${rule.min} to ${rule.max}, not ${text}`);
+  if (Number.isNaN(value) || value < rule.min || value > rule.max)
+    throw new ConfigError(`${name} must be a number from ${rule.min} to ${rule.max}, not ${text}`);
   return value;
 }
 
-function oneOf<Choice extends string>(env: Environment, name: string, choices: readonly Choice[], fallback: Choice): Choice {
+function oneOf<Choice extends string>(
+  env: Environment,
+  name: string,
+  choices: readonly Choice[],
+  fallback: Choice,
+): Choice {
   const text = env[name];
   if (text === undefined) return fallback;
   const choice = choices.find((one) => one === text);
@@ -349,20 +461,23 @@ function proxies(env: Environment, name: string): number {
   const text = env[name];
   if (text !== undefined && /^[1-9]$/.test(text)) return Number(text);
   const words = ['true', 'on', '0', 'false', 'off'];
-  if (text !== undefined && !words.includes(text)) throw new ConfigError(`${name} must be off, on, or how many proxies there are (1 to 9), not ${text}`);
+  if (text !== undefined && !words.includes(text))
+    throw new ConfigError(`${name} must be off, on, or how many proxies there are (1 to 9), not ${text}`);
   return text === 'true' || text === 'on' ? 1 : 0;
 }
 
 function secret(env: Environment, name: string): string | undefined {
   const text = env[name];
-  if (text !== undefined && text.length < minSecretChars) throw new ConfigError(`${name} must have at least ${minSecretChars} characters`);
+  if (text !== undefined && text.length < minSecretChars)
+    throw new ConfigError(`${name} must have at least ${minSecretChars} characters`);
   return text;
 }
 
 function address(env: Environment, name: string, fallback: string): string {
   const text = env[name] ?? fallback;
   const [localPart = '', host = '', ...more] = text.split('@');
-  if (!/^[^\s<>,"]+$/.test(localPart) || more.length > 0 || !isHostName(domainToASCII(host))) throw new ConfigError(`${name} must be a mail address, such as support@example.com, not ${text}`);
+  if (!/^[^\s<>,"]+$/.test(localPart) || more.length > 0 || !isHostName(domainToASCII(host)))
+    throw new ConfigError(`${name} must be a mail address, such as support@example.com, not ${text}`);
   return text;
 }
 
@@ -375,20 +490,30 @@ function geoSettings(env: Environment): Config['geo'] {
   const header = env['GEO_COUNTRY_HEADER']?.toLowerCase();
   const isTrusted = proxies(env, 'TRUST_PROXY') > 0;
   if (header === 'none') return { database, countryHeaders: [] };
-  if (header !== undefined && !/^[a-z0-9-]{1,100}$/.test(header)) throw new ConfigError(`GEO_COUNTRY_HEADER must be the name of a header, such as CF-IPCountry, or none, not ${header}`);
-  if (header !== undefined && !isTrusted) throw new ConfigError('GEO_COUNTRY_HEADER must come with TRUST_PROXY: without a proxy in front anybody could send it');
+  if (header !== undefined && !/^[a-z0-9-]{1,100}$/.test(header))
+    throw new ConfigError(
+      `GEO_COUNTRY_HEADER must be the name of a header, such as CF-IPCountry, or none, not ${header}`,
+    );
+  if (header !== undefined && !isTrusted)
+    throw new ConfigError(
+      'GEO_COUNTRY_HEADER must come with TRUST_PROXY: without a proxy in front anybody could send it',
+    );
   return { database, countryHeaders: header !== undefined ? [header] : isTrusted ? usualCountryHeaders : [] };
 }
 
 function url(env: Environment, name: string, fallback: string): string {
   const text = env[name] ?? fallback;
   const parsed = URL.parse(text);
-  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.search !== '' || parsed.hash !== '') throw new ConfigError(`${name} must be an http or https address, not ${text}`);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.search !== '' || parsed.hash !== '')
+    throw new ConfigError(`${name} must be an http or https address, not ${text}`);
   return text.replace(/\/+$/, '');
 }
 
 /** What is counted over hours and days; undefined when nothing is. */
-export function ceilingsOf({ rateLimits, ceilings }: Pick<Config, 'rateLimits' | 'ceilings'>): Config['ceilings'] | undefined {
+export function ceilingsOf({
+  rateLimits,
+  ceilings,
+}: Pick<Config, 'rateLimits' | 'ceilings'>): Config['ceilings'] | undefined {
   return rateLimits ? ceilings : undefined;
 }
 

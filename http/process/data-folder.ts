@@ -2,7 +2,19 @@
 // its own user alone.
 
 import { randomBytes } from 'node:crypto';
-import { chmodSync, closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { lockFile, makeFolder, syncFile, syncFolder } from '../../store/database.ts';
 
@@ -35,7 +47,9 @@ export function takeDataFolder(dataDir: string): HeldDataFolder {
   const deed = unfinishedDeed(dataDir);
   if (deed === undefined) return lock;
   lock.release();
-  throw new DataFolderUnusable(`in the data folder ${dataDir} something was begun and not finished; do it again: switchboard ${deed}`);
+  throw new DataFolderUnusable(
+    `in the data folder ${dataDir} something was begun and not finished; do it again: switchboard ${deed}`,
+  );
 }
 
 /** The same for who may find something unfinished there. */
@@ -59,7 +73,9 @@ function closeToOthers(dataDir: string): string[] {
     try {
       const found = statSync(path);
       const isOpen = (found.mode & forOthers) !== 0;
-      if (found.isDirectory() && (isOpen || isWhole)) for (const entry of readdirSync(path, { withFileTypes: true })) if (isWhole || !entry.isSymbolicLink()) close(join(path, entry.name), { isWhole: false });
+      if (found.isDirectory() && (isOpen || isWhole))
+        for (const entry of readdirSync(path, { withFileTypes: true }))
+          if (isWhole || !entry.isSymbolicLink()) close(join(path, entry.name), { isWhole: false });
       // A folder comes after what is in it: one that is closed has been done to the end.
       if (isOpen) chmodSync(path, found.mode & ~forOthers);
     } catch (error) {
@@ -117,7 +133,10 @@ export function readKeptSecret(path: string): string | undefined {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new DataFolderUnusable(`${path} cannot be used: ${messageOf(cause)}`, { cause });
   }
-  if (secret.length < minSecretChars) throw new DataFolderUnusable(`${path} is damaged: bring it back from a backup, or remove it and have another made: switchboard repair --accept-keys`);
+  if (secret.length < minSecretChars)
+    throw new DataFolderUnusable(
+      `${path} is damaged: bring it back from a backup, or remove it and have another made: switchboard repair --accept-keys`,
+    );
   return secret;
 }
 

@@ -46,10 +46,17 @@ export class DiskReserve {
     if (this.#isStopped) return;
     this.#timer = this.#options.clock.after(lookEveryMs, () => {
       // A look that fails leaves what the last one saw.
-      statfs(this.#options.folder).then((found) => { this.#freeBytes = bytesOf(found); }, () => undefined).then(() => {
-        this.#judge();
-        this.watch();
-      });
+      statfs(this.#options.folder)
+        .then(
+          (found) => {
+            this.#freeBytes = bytesOf(found);
+          },
+          () => undefined,
+        )
+        .then(() => {
+          this.#judge();
+          this.watch();
+        });
     });
   }
 
@@ -60,7 +67,10 @@ export class DiskReserve {
 
   /** Refuses service_unavailable. */
   requireRoom(): void {
-    if (!this.#hasRoom) refuse('service_unavailable', { message: 'The disk is nearly full: nothing large is taken until there is more room. Messages go on.' });
+    if (!this.#hasRoom)
+      refuse('service_unavailable', {
+        message: 'The disk is nearly full: nothing large is taken until there is more room. Messages go on.',
+      });
   }
 
   #judge(): void {
@@ -68,7 +78,11 @@ export class DiskReserve {
     const free = this.#freeBytes;
     const had = this.#hasRoom;
     this.#hasRoom = free > (had ? reserveBytes : reserveBytes * (1 + regained)) || reserveBytes === 0;
-    if (had && !this.#hasRoom) log.error({ freeBytes: free, reserveBytes }, 'the disk is down to its reserve: new workspaces, files, crawls and backups are refused, messages go on; make room');
+    if (had && !this.#hasRoom)
+      log.error(
+        { freeBytes: free, reserveBytes },
+        'the disk is down to its reserve: new workspaces, files, crawls and backups are refused, messages go on; make room',
+      );
     if (!had && this.#hasRoom) log.info({ freeBytes: free, reserveBytes }, 'the disk has room again');
   }
 }

@@ -3,9 +3,9 @@
 // and in sum by /readyz and /metrics, and the others are served.
 
 import { existsSync, statSync } from 'node:fs';
-import type { Log } from '../../engine/runtime/log.ts';
-import { opens, type Opener } from '../../engine/operations/sealed-proof.ts';
+import { type Opener, opens } from '../../engine/operations/sealed-proof.ts';
 import { directoryPath, workspaceIdsIn, workspacePath } from '../../engine/operations/soundness.ts';
+import type { Log } from '../../engine/runtime/log.ts';
 import type { Database } from '../../store/database.ts';
 import { directoryWorkspaces } from '../../store/directory/directory.ts';
 import type { Glance } from '../../store/glance.ts';
@@ -25,7 +25,8 @@ const workspaces = (count: number): string => (count === 1 ? 'one workspace' : `
 const faults: Readonly<Record<FaultKind, Fault>> = {
   missing: {
     text: 'the file of a workspace that directory.db knows is missing; nobody of it is served. Bring it back from a backup, or give it up: switchboard repair --forget-missing',
-    summary: (count) => `${workspaces(count)} without a file: bring it back from a backup, or switchboard repair --forget-missing`,
+    summary: (count) =>
+      `${workspaces(count)} without a file: bring it back from a backup, or switchboard repair --forget-missing`,
   },
   empty: {
     text: 'the file of a workspace holds nothing; nobody of it is served. Bring it back from a backup',
@@ -43,25 +44,34 @@ const faults: Readonly<Record<FaultKind, Fault>> = {
 
 /** Throws DataFolderUnusable when there are workspaces and no directory.db. */
 export function requireDirectory(dataDir: string): void {
-  if (!existsSync(directoryPath(dataDir)) && workspaceIdsIn(dataDir).length > 0) throw noDirectory(dataDir, 'has no directory.db');
+  if (!existsSync(directoryPath(dataDir)) && workspaceIdsIn(dataDir).length > 0)
+    throw noDirectory(dataDir, 'has no directory.db');
 }
 
 /** Throws DataFolderUnusable when directory.db knows none of the workspaces that are there. */
 export function requireKnown(dataDir: string, directory: Database): void {
   const known = new Set(directoryWorkspaces(directory).map(({ id }) => id));
   const ids = workspaceIdsIn(dataDir);
-  if (ids.length > 0 && !ids.some((id) => known.has(id))) throw noDirectory(dataDir, 'has a directory.db that knows none of them');
+  if (ids.length > 0 && !ids.some((id) => known.has(id)))
+    throw noDirectory(dataDir, 'has a directory.db that knows none of them');
 }
 
 function noDirectory(dataDir: string, fault: string): DataFolderUnusable {
   const { length } = workspaceIdsIn(dataDir);
-  return new DataFolderUnusable(`the data folder ${dataDir} holds the ${length === 1 ? 'file of a workspace' : `files of ${length} workspaces`} and ${fault}, so nobody could sign in; bring it back from a backup, or write it anew from the files: switchboard repair`);
+  return new DataFolderUnusable(
+    `the data folder ${dataDir} holds the ${length === 1 ? 'file of a workspace' : `files of ${length} workspaces`} and ${fault}, so nobody could sign in; bring it back from a backup, or write it anew from the files: switchboard repair`,
+  );
 }
 
 export class FolderFaults {
   readonly #dataDir: string;
   readonly #log: Log;
-  readonly #found: Readonly<Record<FaultKind, Set<string>>> = { missing: new Set(), empty: new Set(), unknown: new Set(), unopened: new Set() };
+  readonly #found: Readonly<Record<FaultKind, Set<string>>> = {
+    missing: new Set(),
+    empty: new Set(),
+    unknown: new Set(),
+    unopened: new Set(),
+  };
 
   constructor({ dataDir, log }: { dataDir: string; log: Log }) {
     this.#dataDir = dataDir;
@@ -86,7 +96,8 @@ export class FolderFaults {
   judge(workspaceId: string, glance: Glance, box: Opener): void {
     if (glance.state !== 'current') return;
     if (glance.workspaceId === undefined) this.#note('empty', workspaceId);
-    else if (glance.sealed !== undefined && !opens(box, workspaceId, glance.sealed)) this.#note('unopened', workspaceId);
+    else if (glance.sealed !== undefined && !opens(box, workspaceId, glance.sealed))
+      this.#note('unopened', workspaceId);
   }
 
   get count(): number {
@@ -100,7 +111,8 @@ export class FolderFaults {
 
   #kinds(): [FaultKind, Set<string>][] {
     // A file that was brought back is served.
-    for (const id of this.#found.missing) if (existsSync(workspacePath(this.#dataDir, id))) this.#found.missing.delete(id);
+    for (const id of this.#found.missing)
+      if (existsSync(workspacePath(this.#dataDir, id))) this.#found.missing.delete(id);
     return (['missing', 'empty', 'unknown', 'unopened'] as const).map((kind) => [kind, this.#found[kind]]);
   }
 

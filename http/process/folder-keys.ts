@@ -4,12 +4,12 @@
 
 import { hkdfSync } from 'node:crypto';
 import { join } from 'node:path';
-import type { Log } from '../../engine/runtime/log.ts';
 import { type Opener, provesKey } from '../../engine/operations/sealed-proof.ts';
 import { secretsKeyName, workspaceIdsIn } from '../../engine/operations/soundness.ts';
+import type { Log } from '../../engine/runtime/log.ts';
 import type { Database } from '../../store/database.ts';
 import { directoryWorkspaces } from '../../store/directory/directory.ts';
-import { findFolderKey, type FolderKeyName, putFolderKey } from '../../store/directory/folder-keys.ts';
+import { type FolderKeyName, findFolderKey, putFolderKey } from '../../store/directory/folder-keys.ts';
 import { DataFolderUnusable, makeKeptSecret, readKeptSecret } from './data-folder.ts';
 
 export interface FolderKeys {
@@ -44,22 +44,38 @@ interface FolderKey {
 }
 
 export const folderKeyList: readonly FolderKey[] = [
-  { name: 'jwt', file: 'jwt-secret', setting: 'JWT_SECRET', loss: 'which signs everybody out and parts customers from the chats in their browsers' },
-  { name: 'secrets', file: secretsKeyName, setting: 'SECRETS_KEY', loss: 'which loses what the former one sealed: secrets of webhooks, apps, shops and inbound mail, DKIM keys, authenticators' },
+  {
+    name: 'jwt',
+    file: 'jwt-secret',
+    setting: 'JWT_SECRET',
+    loss: 'which signs everybody out and parts customers from the chats in their browsers',
+  },
+  {
+    name: 'secrets',
+    file: secretsKeyName,
+    setting: 'SECRETS_KEY',
+    loss: 'which loses what the former one sealed: secrets of webhooks, apps, shops and inbound mail, DKIM keys, authenticators',
+  },
 ];
 
 const fingerprintBytes = 16;
 
 /** Of which no key can be had. */
 function fingerprintOf(key: string, name: FolderKeyName): string {
-  return Buffer.from(hkdfSync('sha256', key, '', `switchboard fingerprint ${name}`, fingerprintBytes)).toString('base64url');
+  return Buffer.from(hkdfSync('sha256', key, '', `switchboard fingerprint ${name}`, fingerprintBytes)).toString(
+    'base64url',
+  );
 }
 
 /** Throws DataFolderUnusable when its file is damaged. */
-export function standOf({ dataDir, directory, given, boxOf }: KeyedFolder, { name, file }: FolderKey): { stand: KeyStand; key: string | undefined } {
+export function standOf(
+  { dataDir, directory, given, boxOf }: KeyedFolder,
+  { name, file }: FolderKey,
+): { stand: KeyStand; key: string | undefined } {
   const key = (name === 'jwt' ? given.jwtSecret : given.secretsKey) ?? readKeptSecret(join(dataDir, file));
   const known = findFolderKey(directory, name);
-  if (known !== undefined) return { key, stand: key === undefined ? 'gone' : fingerprintOf(key, name) === known ? 'same' : 'another' };
+  if (known !== undefined)
+    return { key, stand: key === undefined ? 'gone' : fingerprintOf(key, name) === known ? 'same' : 'another' };
   // Nothing is in the folder yet, or an older program wrote it, which remembered no key: nothing shows what signed tokens.
   if (name === 'jwt' || !hasWorkspaces(dataDir, directory)) return { key, stand: 'new' };
   const isProved = provesKey(dataDir, key === undefined ? undefined : boxOf(key));
@@ -74,7 +90,10 @@ function hasWorkspaces(dataDir: string, directory: Database): boolean {
 /** What is wrong with a key, and what to do about it; undefined when nothing is. */
 export function keyFault(dataDir: string, { file, setting, loss }: FolderKey, stand: KeyStand): string | undefined {
   if (stand === 'same' || stand === 'new') return undefined;
-  const fault = stand === 'gone' ? `the data folder ${dataDir} has no ${file} any more, and ${setting} is not set` : `${setting}, or ${file} in the data folder ${dataDir}, is another than before`;
+  const fault =
+    stand === 'gone'
+      ? `the data folder ${dataDir} has no ${file} any more, and ${setting} is not set`
+      : `${setting}, or ${file} in the data folder ${dataDir}, is another than before`;
   return `${fault}; bring the former one back, or go on with another, ${loss}: switchboard repair --accept-keys`;
 }
 
@@ -85,8 +104,14 @@ export function takeKeys(folder: KeyedFolder & { readonly log: Log }): FolderKey
     const fault = keyFault(folder.dataDir, one, stand);
     if (fault !== undefined && (one.name === 'secrets' || stand === 'gone')) throw new DataFolderUnusable(fault);
     // Changing it is how an operator signs everybody out.
-    const isAnother = stand === 'another' || (one.name === 'jwt' && key === undefined && hasWorkspaces(folder.dataDir, folder.directory));
-    if (isAnother) folder.log.error({ setting: one.setting }, 'the key that signs tokens is another than before: everybody is signed out; if that was not meant, bring the former one back');
+    const isAnother =
+      stand === 'another' ||
+      (one.name === 'jwt' && key === undefined && hasWorkspaces(folder.dataDir, folder.directory));
+    if (isAnother)
+      folder.log.error(
+        { setting: one.setting },
+        'the key that signs tokens is another than before: everybody is signed out; if that was not meant, bring the former one back',
+      );
     return remembered(folder, one, { stand, key });
   };
   return keysBy(keyOf);
@@ -102,7 +127,11 @@ function keysBy(keyOf: (one: FolderKey) => string): FolderKeys {
   return { jwtSecret, secretsKey };
 }
 
-function remembered({ dataDir, directory }: KeyedFolder, { name, file }: FolderKey, { stand, key }: ReturnType<typeof standOf>): string {
+function remembered(
+  { dataDir, directory }: KeyedFolder,
+  { name, file }: FolderKey,
+  { stand, key }: ReturnType<typeof standOf>,
+): string {
   const taken = key ?? makeKeptSecret(join(dataDir, file));
   const fingerprint = fingerprintOf(taken, name);
   // Written each time it is not there, which an older program's folder has in common with a new one.

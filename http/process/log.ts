@@ -16,7 +16,10 @@ export function createLog(level: Config['logLevel']): Log {
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: {
       paths: [...secrets, ...secrets.map((name) => `*.${name}`)],
-      censor: (value: unknown, path) => (path.length === 2 && path[1] === 'code' && typeof value === 'string' && errorCode.test(value) ? value : '[secret]'),
+      censor: (value: unknown, path) =>
+        path.length === 2 && path[1] === 'code' && typeof value === 'string' && errorCode.test(value)
+          ? value
+          : '[secret]',
     },
   });
 }

@@ -39,49 +39,142 @@ const loopResolutionMs = 10;
 /** What tells how late the loop's turns are, in nanoseconds. */
 export type LoopDelay = Pick<IntervalHistogram, 'enable' | 'disable' | 'reset' | 'percentile' | 'max'>;
 
-export function createMetrics(gauges: Gauges, about: { version: string } = { version: '' }, loop: LoopDelay = monitorEventLoopDelay({ resolution: loopResolutionMs })): Metrics {
+export function createMetrics(
+  gauges: Gauges,
+  about: { version: string } = { version: '' },
+  loop: LoopDelay = monitorEventLoopDelay({ resolution: loopResolutionMs }),
+): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const requests = new Histogram({ name: 'switchboard_request_seconds', help: 'Time from the last header to the reply, by operation and status.', labelNames: ['operation', 'status'] as const, buckets: latencyBuckets, registers });
-  const ceilings = new Counter({ name: 'switchboard_ceilings_met_total', help: 'Refusals since there may be only so much of something in a time, by what.', labelNames: ['ceiling'] as const, registers });
-  const commits = new Histogram({ name: 'switchboard_commit_seconds', help: 'Time of a batch in its transaction.', buckets: diskBuckets, registers });
-  const syncs = new Histogram({ name: 'switchboard_sync_seconds', help: 'Time of a batch until the disk has it.', buckets: diskBuckets, registers });
-  const batches = new Histogram({ name: 'switchboard_batch_commands', help: 'Commands committed together.', buckets: batchBuckets, registers });
-  const commands = new Counter({ name: 'switchboard_commands_total', help: 'Commands that reached a lane.', registers });
+  const requests = new Histogram({
+    name: 'switchboard_request_seconds',
+    help: 'Time from the last header to the reply, by operation and status.',
+    labelNames: ['operation', 'status'] as const,
+    buckets: latencyBuckets,
+    registers,
+  });
+  const ceilings = new Counter({
+    name: 'switchboard_ceilings_met_total',
+    help: 'Refusals since there may be only so much of something in a time, by what.',
+    labelNames: ['ceiling'] as const,
+    registers,
+  });
+  const commits = new Histogram({
+    name: 'switchboard_commit_seconds',
+    help: 'Time of a batch in its transaction.',
+    buckets: diskBuckets,
+    registers,
+  });
+  const syncs = new Histogram({
+    name: 'switchboard_sync_seconds',
+    help: 'Time of a batch until the disk has it.',
+    buckets: diskBuckets,
+    registers,
+  });
+  const batches = new Histogram({
+    name: 'switchboard_batch_commands',
+    help: 'Commands committed together.',
+    buckets: batchBuckets,
+    registers,
+  });
+  const commands = new Counter({
+    name: 'switchboard_commands_total',
+    help: 'Commands that reached a lane.',
+    registers,
+  });
 
   loop.enable();
   const delaySeconds = (ns: number): number => Math.max(0, ns / 1e9 - loopResolutionMs / 1000);
   const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({ name, help, registers, collect() { this.set(read()); } });
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
   };
-  gauge('switchboard_event_loop_delay_p50_seconds', 'Median delay of the event loop since the last scrape.', () => delaySeconds(loop.percentile(50)));
-  gauge('switchboard_event_loop_delay_p99_seconds', '99th percentile of the delay of the event loop since the last scrape.', () => delaySeconds(loop.percentile(99)));
-  gauge('switchboard_event_loop_delay_max_seconds', 'Longest delay of the event loop since the last scrape.', () => delaySeconds(loop.max));
+  gauge('switchboard_event_loop_delay_p50_seconds', 'Median delay of the event loop since the last scrape.', () =>
+    delaySeconds(loop.percentile(50)),
+  );
+  gauge(
+    'switchboard_event_loop_delay_p99_seconds',
+    '99th percentile of the delay of the event loop since the last scrape.',
+    () => delaySeconds(loop.percentile(99)),
+  );
+  gauge('switchboard_event_loop_delay_max_seconds', 'Longest delay of the event loop since the last scrape.', () =>
+    delaySeconds(loop.max),
+  );
   gauge('switchboard_agent_sockets', 'Open agent sockets.', () => gauges.sockets().agent);
   gauge('switchboard_visitor_sockets', 'Open visitor sockets.', () => gauges.sockets().visitor);
   gauge('switchboard_open_workspaces', 'Workspace files that are open.', () => gauges.engine().openWorkspaces);
-  gauge('switchboard_files_waiting', 'Workspace files that wait for their turn to be opened.', () => gauges.engine().filesWaiting);
+  gauge(
+    'switchboard_files_waiting',
+    'Workspace files that wait for their turn to be opened.',
+    () => gauges.engine().filesWaiting,
+  );
   gauge('switchboard_lane_depth', 'Commands that wait for their lane.', () => gauges.engine().laneDepth);
   gauge('switchboard_actors', 'Actor states in memory.', () => gauges.engine().actors);
-  gauge('switchboard_reader_waiting', 'Searches and pages of exports that wait for the reader thread.', () => gauges.readerWaiting());
+  gauge('switchboard_reader_waiting', 'Searches and pages of exports that wait for the reader thread.', () =>
+    gauges.readerWaiting(),
+  );
   gauge('switchboard_outbox_under_way', 'Outside work that is being done.', () => gauges.engine().outboxUnderWay);
-  gauge('switchboard_outbox_age_seconds', 'Age of the oldest outside work not done yet, over the open workspaces.', () => gauges.outboxAgeSeconds());
-  gauge('switchboard_folder_faults', 'Workspaces whose file is missing or empty, that directory.db does not know, or whose secrets another key sealed.', () => gauges.folderFaults());
+  gauge(
+    'switchboard_outbox_age_seconds',
+    'Age of the oldest outside work not done yet, over the open workspaces.',
+    () => gauges.outboxAgeSeconds(),
+  );
+  gauge(
+    'switchboard_folder_faults',
+    'Workspaces whose file is missing or empty, that directory.db does not know, or whose secrets another key sealed.',
+    () => gauges.folderFaults(),
+  );
   gauge('switchboard_disk_free_bytes', 'Room on the disk of the data folder.', () => gauges.disk().freeBytes);
-  gauge('switchboard_disk_reserve_reached', '1 while the disk is down to its reserve, and nothing large is taken.', () => (gauges.disk().hasRoom ? 0 : 1));
+  gauge(
+    'switchboard_disk_reserve_reached',
+    '1 while the disk is down to its reserve, and nothing large is taken.',
+    () => (gauges.disk().hasRoom ? 0 : 1),
+  );
   gauge('switchboard_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
   gauge('switchboard_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);
   // The names that dashboards for any process look for, beside the service's own of before.
   gauge('process_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
-  gauge('process_start_time_seconds', 'When the process began, in seconds since 1970.', () => Math.round(performance.timeOrigin) / 1000);
-  if (process.platform === 'linux') gauge('process_open_fds', 'Open file descriptors, sockets among them.', () => readdirSync('/proc/self/fd').length);
-  const cpuSeconds = (): number => { const { user, system } = process.cpuUsage(); return (user + system) / 1e6; };
+  gauge(
+    'process_start_time_seconds',
+    'When the process began, in seconds since 1970.',
+    () => Math.round(performance.timeOrigin) / 1000,
+  );
+  if (process.platform === 'linux')
+    gauge('process_open_fds', 'Open file descriptors, sockets among them.', () => readdirSync('/proc/self/fd').length);
+  const cpuSeconds = (): number => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  };
   for (const name of ['process_cpu_seconds_total', 'switchboard_cpu_seconds_total']) {
     // Counted by the kernel; what is told is the whole of it.
-    new Counter({ name, help: 'User and system time of the process.', registers, collect() { this.reset(); this.inc(cpuSeconds()); } });
+    new Counter({
+      name,
+      help: 'User and system time of the process.',
+      registers,
+      collect() {
+        this.reset();
+        this.inc(cpuSeconds());
+      },
+    });
   }
-  new Gauge({ name: 'switchboard_build_info', help: 'Always 1; its labels say what runs.', labelNames: ['version', 'node'] as const, registers }).set({ version: about.version, node: process.versions.node }, 1);
-  const outside = new Counter({ name: 'switchboard_outside_attempts_total', help: 'Attempts at outside work, by kind and outcome: sent, retry, failed.', labelNames: ['kind', 'outcome'] as const, registers });
+  new Gauge({
+    name: 'switchboard_build_info',
+    help: 'Always 1; its labels say what runs.',
+    labelNames: ['version', 'node'] as const,
+    registers,
+  }).set({ version: about.version, node: process.versions.node }, 1);
+  const outside = new Counter({
+    name: 'switchboard_outside_attempts_total',
+    help: 'Attempts at outside work, by kind and outcome: sent, retry, failed.',
+    labelNames: ['kind', 'outcome'] as const,
+    registers,
+  });
 
   return {
     observeRequest: (operation, status, durationMs) => requests.observe({ operation, status }, durationMs / 1000),

@@ -41,9 +41,13 @@ export class StorageWatch {
   async #look(): Promise<void> {
     const { objects, clock, log } = this.#options;
     if (objects?.check === undefined) return;
-    const failure = await objects.check().then(() => undefined, (error: unknown) => ({ error }));
+    const failure = await objects.check().then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
     if (this.#isStopped) return;
-    if (this.#isUsable && failure !== undefined) log.error({ err: failure.error }, 'files cannot be stored; uploads answer 503 until they can');
+    if (this.#isUsable && failure !== undefined)
+      log.error({ err: failure.error }, 'files cannot be stored; uploads answer 503 until they can');
     if (!this.#isUsable && failure === undefined) log.info({}, 'files can be stored again');
     this.#isUsable = failure === undefined;
     this.#timer = clock.after(lookEveryMs, () => void this.#look());

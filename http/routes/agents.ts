@@ -1,21 +1,42 @@
 // Agents and oneself. Specification 4.7, decisions 4.7.
 
 import Type from 'typebox';
-import { type AgentChanges, changeAgent, countAskedAddress, deactivateAgent, inviteAgent, listAgents, resendInvite } from '../../engine/team/agents.ts';
-import { callingAgent, requireAdmin } from '../../engine/workspace/access.ts';
 import { refuse } from '../../engine/errors.ts';
 import { maxDepartments } from '../../engine/limits.ts';
-import { permissionsOf } from '../../engine/workspace/permissions.ts';
-import { setOwnStatus } from '../../engine/team/presence.ts';
-import { workspaceHours } from '../../engine/workspace/office-hours.ts';
-import { agentView, requireAgent, theRoster } from '../../engine/workspace/roster.ts';
 import type { Caller } from '../../engine/runtime/caller.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
-import type { AgentRecord } from '../../store/workspace/agents.ts';
+import {
+  type AgentChanges,
+  changeAgent,
+  countAskedAddress,
+  deactivateAgent,
+  inviteAgent,
+  listAgents,
+  resendInvite,
+} from '../../engine/team/agents.ts';
+import { setOwnStatus } from '../../engine/team/presence.ts';
+import { callingAgent, requireAdmin } from '../../engine/workspace/access.ts';
+import { workspaceHours } from '../../engine/workspace/office-hours.ts';
+import { permissionsOf } from '../../engine/workspace/permissions.ts';
+import { agentView, requireAgent, theRoster } from '../../engine/workspace/roster.ts';
 import { theWorkspace, workspaceView } from '../../engine/workspace/workspace.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { byCreated, pageOf } from '../pipeline/cursor.ts';
 import { route } from '../route.ts';
-import { Agent, AgentChannel, AgentStatus, CursorQuery, Email, Id, InviteStatus, Name, NextCursor, nullable, Role, Url } from '../schemas/shared.ts';
+import {
+  Agent,
+  AgentChannel,
+  AgentStatus,
+  CursorQuery,
+  Email,
+  Id,
+  InviteStatus,
+  Name,
+  NextCursor,
+  nullable,
+  Role,
+  Url,
+} from '../schemas/shared.ts';
 
 const GroupIds = Type.Array(Id, { maxItems: maxDepartments });
 const Channels = Type.Array(AgentChannel, { maxItems: 3 });
@@ -38,11 +59,18 @@ export const agentRoutes = [
     summary: 'Who am I',
     access: { kind: 'agent', scope: 'agents:read' },
     limit: { by: 'caller', factor: 2 },
-    reply: { status: 200, schema: Type.Object({ agent: Agent, workspace: MeWorkspace, permissions: Type.Array(Type.String()) }) },
+    reply: {
+      status: 200,
+      schema: Type.Object({ agent: Agent, workspace: MeWorkspace, permissions: Type.Array(Type.String()) }),
+    },
     refusals: [],
     read(view) {
       const agent = callingAgent(view);
-      return { agent: agentView(agent, theRoster(view)), workspace: meWorkspace(view), permissions: permissionsOf(view, agent) };
+      return {
+        agent: agentView(agent, theRoster(view)),
+        workspace: meWorkspace(view),
+        permissions: permissionsOf(view, agent),
+      };
     },
   }),
 
@@ -60,13 +88,16 @@ export const agentRoutes = [
         workspace: MeWorkspace,
         workspaceState: Type.Object({
           officeHoursOpen: Type.Boolean(),
-          nextChange: nullable(Type.String({ description: 'ISO 8601 with the offset of the workspace\'s time zone.' })),
+          nextChange: nullable(Type.String({ description: "ISO 8601 with the offset of the workspace's time zone." })),
           notifications: Type.Null(),
         }),
       }),
     },
     refusals: [],
-    read: (view) => ({ workspace: meWorkspace(view), workspaceState: { ...workspaceHours(view), notifications: null } }),
+    read: (view) => ({
+      workspace: meWorkspace(view),
+      workspaceState: { ...workspaceHours(view), notifications: null },
+    }),
   }),
 
   route({
@@ -76,13 +107,14 @@ export const agentRoutes = [
     tag: 'Agents',
     summary: 'Say whether I take new chats',
     description:
-      'Only available agents are given new chats and rung. What routing gave and no agent has answered goes on to others when it is chosen to be away or offline. An available agent whose last socket ended the workspace\'s ' +
+      "Only available agents are given new chats and rung. What routing gave and no agent has answered goes on to others when it is chosen to be away or offline. An available agent whose last socket ended the workspace's " +
       'awayAfterMinutes ago is away, automatically, until its next socket, unless it chose a status meanwhile; who had no socket since it chose keeps what it chose. Signing out makes offline, the next sign-in available.',
     access: { kind: 'agent', scope: null },
     body: Type.Object({ status: AgentStatus }),
     reply: { status: 200, schema: Agent },
     refusals: [],
-    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(setOwnStatus, { workspaceId, caller, params: body }),
+    run: ({ workspaceId, caller, body }, { engine }) =>
+      engine.execute(setOwnStatus, { workspaceId, caller, params: body }),
   }),
 
   route({
@@ -93,7 +125,13 @@ export const agentRoutes = [
     summary: 'List agents',
     description: 'Those who left and those who have not joined yet too, unless inviteStatus names one of the three.',
     access: { kind: 'agent', scope: 'agents:read' },
-    query: Type.Object({ role: Type.Optional(Role), status: Type.Optional(AgentStatus), departmentId: Type.Optional(Id), inviteStatus: Type.Optional(InviteStatus), ...CursorQuery }),
+    query: Type.Object({
+      role: Type.Optional(Role),
+      status: Type.Optional(AgentStatus),
+      departmentId: Type.Optional(Id),
+      inviteStatus: Type.Optional(InviteStatus),
+      ...CursorQuery,
+    }),
     reply: { status: 200, schema: Type.Object({ agents: Type.Array(Agent), nextCursor: NextCursor }) },
     refusals: [],
     read(view, { query }) {
@@ -121,9 +159,16 @@ export const agentRoutes = [
     path: '/agents/invite',
     tag: 'Agents',
     summary: 'Invite an agent',
-    description: 'Mails a link to /join/{code} that works once, for 7 days. email_already_exists: an agent has joined with the address, anywhere, or this workspace has invited it. Until it joins, its owner may be invited elsewhere too. Channels: all three for admins, whatever is asked; chats alone for others by default, and one at least. A pending invite takes a seat.',
+    description:
+      'Mails a link to /join/{code} that works once, for 7 days. email_already_exists: an agent has joined with the address, anywhere, or this workspace has invited it. Until it joins, its owner may be invited elsewhere too. Channels: all three for admins, whatever is asked; chats alone for others by default, and one at least. A pending invite takes a seat.',
     access: { kind: 'agent', scope: null, role: 'admin' },
-    body: Type.Object({ email: Email, name: Name, role: Role, channels: Type.Optional(Channels), groupIds: Type.Optional(GroupIds) }),
+    body: Type.Object({
+      email: Email,
+      name: Name,
+      role: Role,
+      channels: Type.Optional(Channels),
+      groupIds: Type.Optional(GroupIds),
+    }),
     reply: { status: 201, schema: Agent },
     refusals: ['email_already_exists', 'seat_limit_reached'],
     async run({ workspaceId, caller, body }, { engine, directory, config }) {
@@ -160,8 +205,24 @@ export const agentRoutes = [
     async run({ workspaceId, caller, params, body, ip, userAgent }, { engine, directory, config }) {
       const { agentId } = params;
       const { avatar, departments, ...rest } = body;
-      const changes: AgentChanges = { ...rest, email: body.email?.toLowerCase(), avatarUrl: body.avatarUrl === undefined ? avatar : body.avatarUrl, groupIds: body.groupIds ?? departments };
-      const change = () => engine.execute(changeAgent, { workspaceId, caller, params: { agentId, changes, groupsField: body.groupIds === undefined && departments !== undefined ? 'departments' : 'groupIds', baseUrl: config.baseUrl, origin: { address: ip, userAgent } } });
+      const changes: AgentChanges = {
+        ...rest,
+        email: body.email?.toLowerCase(),
+        avatarUrl: body.avatarUrl === undefined ? avatar : body.avatarUrl,
+        groupIds: body.groupIds ?? departments,
+      };
+      const change = () =>
+        engine.execute(changeAgent, {
+          workspaceId,
+          caller,
+          params: {
+            agentId,
+            changes,
+            groupsField: body.groupIds === undefined && departments !== undefined ? 'departments' : 'groupIds',
+            baseUrl: config.baseUrl,
+            origin: { address: ip, userAgent },
+          },
+        });
       if (changes.email === undefined) return change();
       // Before an address is taken in the directory: only an admin may change one, and of an agent that is there.
       const { email } = requireAdminOver(engine, { workspaceId, caller, agentId });
@@ -176,14 +237,17 @@ export const agentRoutes = [
     path: '/agents/{agentId}',
     tag: 'Agents',
     summary: 'Deactivate an agent',
-    description: 'Its tokens end, its conversations go back to their queues, it leaves its departments, its seat is free, and so is its address, for its owner to join elsewhere. An invitation brings it back.',
+    description:
+      'Its tokens end, its conversations go back to their queues, it leaves its departments, its seat is free, and so is its address, for its owner to join elsewhere. An invitation brings it back.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ agentId: Id }),
     reply: { status: 204, schema: null },
     refusals: ['cannot_deactivate_self', 'last_admin', 'cannot_deactivate_owner'],
     async run({ workspaceId, caller, params: { agentId } }, { engine, directory }) {
       requireAdminOver(engine, { workspaceId, caller, agentId });
-      return directory.changeSignIn({ workspaceId, agentId }, () => engine.execute(deactivateAgent, { workspaceId, caller, params: { agentId } }));
+      return directory.changeSignIn({ workspaceId, agentId }, () =>
+        engine.execute(deactivateAgent, { workspaceId, caller, params: { agentId } }),
+      );
     },
   }),
 
@@ -208,7 +272,10 @@ export const agentRoutes = [
 ];
 
 /** What the command asks again, before anything is asked of the directory: only of an agent that is there, and for an admin alone. */
-function requireAdminOver(engine: Engine, { workspaceId, caller, agentId }: { workspaceId: string; caller: Caller; agentId: string }): AgentRecord {
+function requireAdminOver(
+  engine: Engine,
+  { workspaceId, caller, agentId }: { workspaceId: string; caller: Caller; agentId: string },
+): AgentRecord {
   const view = (engine.workspace(workspaceId) ?? refuse('unauthorized')).view(caller);
   requireAdmin(view);
   return requireAgent(view, agentId);

@@ -3,8 +3,8 @@
 import Type from 'typebox';
 import { createApiKey, listApiKeys, revokeApiKey } from '../../engine/platform/api-keys.ts';
 import { scopeNames } from '../../engine/rights/scopes.ts';
-import { ApiKey } from '../schemas/records.ts';
 import { route } from '../route.ts';
+import { ApiKey } from '../schemas/records.ts';
 import { Id, Name } from '../schemas/shared.ts';
 
 const GrantedScope = Type.Enum([...scopeNames, '*']);
@@ -30,12 +30,22 @@ export const apiKeyRoutes = [
     path: '/api-keys',
     tag: 'API keys',
     summary: 'Create an API key',
-    description: 'The key is in this answer and never again. It acts as the admin who made it, within its scopes, for as long as that admin is there. * is everything; what no scope names needs it. mode (live when left out): test keys open /verify alone, whatever their scopes, and send no codes. Who made it is told by mail. Up to 100.',
+    description:
+      'The key is in this answer and never again. It acts as the admin who made it, within its scopes, for as long as that admin is there. * is everything; what no scope names needs it. mode (live when left out): test keys open /verify alone, whatever their scopes, and send no codes. Who made it is told by mail. Up to 100.',
     access: { kind: 'agent', scope: null, role: 'admin' },
-    body: Type.Object({ name: Name, scopes: Type.Array(GrantedScope, { minItems: 1, maxItems: 50 }), mode: Type.Optional(Type.Enum(['live', 'test'])) }),
+    body: Type.Object({
+      name: Name,
+      scopes: Type.Array(GrantedScope, { minItems: 1, maxItems: 50 }),
+      mode: Type.Optional(Type.Enum(['live', 'test'])),
+    }),
     reply: { status: 201, schema: Type.Object({ ...GivenKey.properties, key: Type.String() }) },
     refusals: ['semantic_error'],
-    run: ({ workspaceId, caller, ip, userAgent, body: { name, scopes, mode = 'live' } }, { engine }) => engine.execute(createApiKey, { workspaceId, caller, params: { name, scopes, mode, origin: { address: ip, userAgent } } }),
+    run: ({ workspaceId, caller, ip, userAgent, body: { name, scopes, mode = 'live' } }, { engine }) =>
+      engine.execute(createApiKey, {
+        workspaceId,
+        caller,
+        params: { name, scopes, mode, origin: { address: ip, userAgent } },
+      }),
   }),
 
   route({

@@ -1,26 +1,39 @@
 // Getting in and out. Specification 4.1, decisions 4.1.
 
 import Type from 'typebox';
-import { refuse, refuseField } from '../../engine/errors.ts';
-import { join, logout, register, requestReset, requireInvited, requireResetting, resetPassword, signIn } from '../../engine/team/joining.ts';
 import { workspaceIdIn } from '../../engine/directory/locator.ts';
+import { modeNow, requireMayRegister } from '../../engine/directory/registration.ts';
+import { refuse, refuseField } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
-import { hostNameOf } from '../../engine/workspace/sites.ts';
-import { modeNow, requireMayRegister } from '../../engine/directory/registration.ts';
+import {
+  join,
+  logout,
+  register,
+  requestReset,
+  requireInvited,
+  requireResetting,
+  resetPassword,
+  signIn,
+} from '../../engine/team/joining.ts';
 import { slugOf } from '../../engine/text.ts';
+import { hostNameOf } from '../../engine/workspace/sites.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';
+import { signInsPerMinute, signInsPerNetwork } from '../limits/sign-in-guard.ts';
 import { ceilingsOf } from '../process/config.ts';
-import { AnyPassword, Password, requireStrong } from '../secrets/passwords.ts';
 import { route } from '../route.ts';
 import { Email, Name, TypedUrl } from '../schemas/shared.ts';
-import type { Services } from '../services.ts';
+import { AnyPassword, Password, requireStrong } from '../secrets/passwords.ts';
 import { finishOrAsk } from '../secrets/second-factors.ts';
 import { findAgent, findByPassword, tryAt } from '../secrets/sign-in.ts';
 import { answerSignedIn, Browser, SignedInAnswer, signingOf } from '../secrets/signed-in.ts';
-import { signInsPerMinute, signInsPerNetwork } from '../limits/sign-in-guard.ts';
+import type { Services } from '../services.ts';
 
-const InviteCode = Type.String({ minLength: 1, maxLength: 200, description: 'Where new workspaces are taken by invitation: what `switchboard invite` made.' });
+const InviteCode = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'Where new workspaces are taken by invitation: what `switchboard invite` made.',
+});
 const readsPerMinute = 120;
 
 export const authRoutes = [
@@ -30,12 +43,20 @@ export const authRoutes = [
     path: '/auth/register',
     tag: 'Auth',
     summary: 'Start a workspace',
-    description: 'Creates the workspace, its owner (an admin, available, in all channels) and, with siteUrl, a site for its host. The subdomain is a free one like the name. After the first workspace, whoever runs the server may take new ones by invitation only (inviteCode), or none: forbidden.',
+    description:
+      'Creates the workspace, its owner (an admin, available, in all channels) and, with siteUrl, a site for its host. The subdomain is a free one like the name. After the first workspace, whoever runs the server may take new ones by invitation only (inviteCode), or none: forbidden.',
     access: { kind: 'public' },
     takesRoom: 'onDisk',
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,
-    body: Type.Object({ email: Email, password: Password, workspaceName: Name, siteUrl: Type.Optional(TypedUrl), inviteCode: Type.Optional(InviteCode), browser: Browser }),
+    body: Type.Object({
+      email: Email,
+      password: Password,
+      workspaceName: Name,
+      siteUrl: Type.Optional(TypedUrl),
+      inviteCode: Type.Optional(InviteCode),
+      browser: Browser,
+    }),
     reply: { status: 201, schema: SignedInAnswer },
     refusals: ['email_taken', 'forbidden'],
     async run(call, services) {
@@ -45,8 +66,16 @@ export const authRoutes = [
       const email = body.email.toLowerCase();
       const name = body.workspaceName;
       const siteDomain = body.siteUrl === undefined ? undefined : hostOf(body.siteUrl);
-      const codeId = body.inviteCode === undefined ? undefined : (services.registrationCodes.idIn(body.inviteCode, services.clock.now()) ?? null);
-      const registration = { mode: config.registration, ceilings: ceilingsOf(config), network: signing.network, codeId };
+      const codeId =
+        body.inviteCode === undefined
+          ? undefined
+          : (services.registrationCodes.idIn(body.inviteCode, services.clock.now()) ?? null);
+      const registration = {
+        mode: config.registration,
+        ceilings: ceilingsOf(config),
+        network: signing.network,
+        codeId,
+      };
       requireMayRegister(directory.db, registration);
       await requireStrong(services, { password: body.password, field: 'password', known: [email, name] });
       if (directory.findEmail(email) !== undefined) refuse('email_taken');
@@ -58,7 +87,21 @@ export const authRoutes = [
         {
           make: async (subdomain) => {
             await engine.create(workspaceId);
-            return engine.execute(register, { workspaceId, caller: systemCaller, params: { agentId, email, passwordHash, workspaceName: name, subdomain, siteDomain, autoCloseDays: config.autoCloseDays, trialDays: config.billing.provider === 'stripe' ? config.billing.trialDays : undefined, signing } });
+            return engine.execute(register, {
+              workspaceId,
+              caller: systemCaller,
+              params: {
+                agentId,
+                email,
+                passwordHash,
+                workspaceName: name,
+                subdomain,
+                siteDomain,
+                autoCloseDays: config.autoCloseDays,
+                trialDays: config.billing.provider === 'stripe' ? config.billing.trialDays : undefined,
+                signing,
+              },
+            });
           },
           remove: () => engine.discard(workspaceId),
         },
@@ -73,7 +116,8 @@ export const authRoutes = [
     path: '/auth/registration',
     tag: 'Auth',
     summary: 'Who may start a workspace',
-    description: 'open: anybody, as on every server that has no workspace yet. invite: who has a code of whoever runs the server. off: nobody.',
+    description:
+      'open: anybody, as on every server that has no workspace yet. invite: who has a code of whoever runs the server. off: nobody.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: readsPerMinute },
     httpOnly: true,
@@ -101,10 +145,20 @@ export const authRoutes = [
     async run(call, services) {
       const { body } = call;
       const signing = signingOf(call, services, body.browser);
-      const { agent, workspace } = (await findByPassword(services, { ...body, origin: signing, operation: 'auth.login' })) ?? refuse('invalid_credentials');
+      const { agent, workspace } =
+        (await findByPassword(services, { ...body, origin: signing, operation: 'auth.login' })) ??
+        refuse('invalid_credentials');
       const view = services.engine.workspace(workspace.id)?.view(systemCaller) ?? refuse('invalid_credentials');
-      const finish = () => services.engine.execute(signIn, { workspaceId: workspace.id, caller: systemCaller, params: { agentId: agent.id, passwordHash: agent.passwordHash, signing } });
-      return answerSignedIn(services, await finishOrAsk(services, view, { member: { agent, workspace }, origin: signing, finish }));
+      const finish = () =>
+        services.engine.execute(signIn, {
+          workspaceId: workspace.id,
+          caller: systemCaller,
+          params: { agentId: agent.id, passwordHash: agent.passwordHash, signing },
+        });
+      return answerSignedIn(
+        services,
+        await finishOrAsk(services, view, { member: { agent, workspace }, origin: signing, finish }),
+      );
     },
   }),
 
@@ -114,7 +168,8 @@ export const authRoutes = [
     path: '/auth/forgot-password',
     tag: 'Auth',
     summary: 'Ask for a reset link',
-    description: 'Always 204. The link works once, for 30 minutes, until the next is asked for. One address is sent ten an hour, from wherever they are asked for; who asks from where the account is known has ten of its own.',
+    description:
+      'Always 204. The link works once, for 30 minutes, until the next is asked for. One address is sent ten an hour, from wherever they are asked for; who asks from where the account is known has ten of its own.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 3 },
     httpOnly: true,
@@ -124,10 +179,17 @@ export const authRoutes = [
     async run(call, services) {
       const { body } = call;
       const found = await findAgent(services, body.email);
-      services.signInGuard.requireResetMail(tryAt(services, found, { email: body.email, origin: signingOf(call, services, body.browser) }));
+      services.signInGuard.requireResetMail(
+        tryAt(services, found, { email: body.email, origin: signingOf(call, services, body.browser) }),
+      );
       // An unknown address waits for a disk too, so that the time tells nothing.
       if (found === undefined) await services.directory.change(() => undefined);
-      else await services.engine.execute(requestReset, { workspaceId: found.workspace.id, caller: systemCaller, params: { agentId: found.agent.id, baseUrl: services.config.baseUrl } });
+      else
+        await services.engine.execute(requestReset, {
+          workspaceId: found.workspace.id,
+          caller: systemCaller,
+          params: { agentId: found.agent.id, baseUrl: services.config.baseUrl },
+        });
     },
   }),
 
@@ -143,7 +205,11 @@ export const authRoutes = [
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,
-    body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }), newPassword: Password, browser: Browser }),
+    body: Type.Object({
+      token: Type.String({ minLength: 1, maxLength: 200 }),
+      newPassword: Password,
+      browser: Browser,
+    }),
     reply: { status: 200, schema: SignedInAnswer },
     refusals: ['reset_token_expired', 'second_factor_required'],
     async run(call, services) {
@@ -151,10 +217,26 @@ export const authRoutes = [
       const signing = signingOf(call, services, body.browser);
       const view = (await viewOfSecret(services, body.token)) ?? refuse('reset_token_expired');
       const agent = requireResetting(view, body.token);
-      await requireStrong(services, { password: body.newPassword, field: 'newPassword', known: [agent.email, agent.name, theWorkspace(view).name] });
+      await requireStrong(services, {
+        password: body.newPassword,
+        field: 'newPassword',
+        known: [agent.email, agent.name, theWorkspace(view).name],
+      });
       const passwordHash = await services.hasher.hash(body.newPassword, signing.network);
-      const finish = () => services.engine.execute(resetPassword, { workspaceId: view.workspaceId, caller: systemCaller, params: { token: body.token, passwordHash, signing } });
-      return answerSignedIn(services, await finishOrAsk(services, view, { member: { agent, workspace: theWorkspace(view) }, origin: signing, finish }));
+      const finish = () =>
+        services.engine.execute(resetPassword, {
+          workspaceId: view.workspaceId,
+          caller: systemCaller,
+          params: { token: body.token, passwordHash, signing },
+        });
+      return answerSignedIn(
+        services,
+        await finishOrAsk(services, view, {
+          member: { agent, workspace: theWorkspace(view) },
+          origin: signing,
+          finish,
+        }),
+      );
     },
   }),
 
@@ -164,7 +246,8 @@ export const authRoutes = [
     path: '/auth/logout',
     tag: 'Auth',
     summary: 'Sign out everywhere',
-    description: 'Revokes every token of the agent; its sockets close with 4401. It is offline until it signs in again.',
+    description:
+      'Revokes every token of the agent; its sockets close with 4401. It is offline until it signs in again.',
     access: { kind: 'agent', scope: null, beforeEnrolment: true },
     httpOnly: true,
     reply: { status: 204, schema: null },
@@ -182,7 +265,12 @@ export const authRoutes = [
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,
-    body: Type.Object({ code: Type.String({ minLength: 1, maxLength: 200 }), password: Password, name: Type.Optional(Name), browser: Browser }),
+    body: Type.Object({
+      code: Type.String({ minLength: 1, maxLength: 200 }),
+      password: Password,
+      name: Type.Optional(Name),
+      browser: Browser,
+    }),
     reply: { status: 200, schema: SignedInAnswer },
     refusals: ['gone', 'email_taken'],
     async run(call, services) {
@@ -190,11 +278,26 @@ export const authRoutes = [
       const signing = signingOf(call, services, body.browser);
       const view = (await viewOfSecret(services, body.code)) ?? refuse('not_found');
       const agent = requireInvited(view, body.code);
-      await requireStrong(services, { password: body.password, field: 'password', known: [agent.email, body.name ?? agent.name, theWorkspace(view).name] });
+      await requireStrong(services, {
+        password: body.password,
+        field: 'password',
+        known: [agent.email, body.name ?? agent.name, theWorkspace(view).name],
+      });
       const passwordHash = await services.hasher.hash(body.password, signing.network);
       const { workspaceId } = view;
-      const joining = () => services.engine.execute(join, { workspaceId, caller: systemCaller, params: { code: body.code, passwordHash, name: body.name, signing } });
-      return answerSignedIn(services, await services.directory.changeSignIn({ workspaceId, agentId: agent.id, email: agent.email.toLowerCase(), taken: 'email_taken' }, joining));
+      const joining = () =>
+        services.engine.execute(join, {
+          workspaceId,
+          caller: systemCaller,
+          params: { code: body.code, passwordHash, name: body.name, signing },
+        });
+      return answerSignedIn(
+        services,
+        await services.directory.changeSignIn(
+          { workspaceId, agentId: agent.id, email: agent.email.toLowerCase(), taken: 'email_taken' },
+          joining,
+        ),
+      );
     },
   }),
 ];
@@ -208,5 +311,7 @@ async function viewOfSecret(services: Services, secret: string): Promise<View | 
 /** An address in brackets is where the service itself may be reached, but nobody's site. */
 function hostOf(siteUrl: string): string {
   const host = hostNameOf(URL.parse(siteUrl)?.hostname ?? '');
-  return host === undefined || host.startsWith('[') ? refuseField('invalid_body', 'siteUrl', 'must have a host name') : host;
+  return host === undefined || host.startsWith('[')
+    ? refuseField('invalid_body', 'siteUrl', 'must have a host name')
+    : host;
 }

@@ -2,24 +2,41 @@
 // what came of it.
 
 import Type, { type Static } from 'typebox';
-import { cancelSubscription, changePlan, keepCustomer, readStanding, requireChangeable, requireLive, requireSeatsFor, setAddons, type SubscriptionView, takeProvided } from '../../engine/workspace/billing.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
-import { requireAgent } from '../../engine/workspace/roster.ts';
 import type { Caller } from '../../engine/runtime/caller.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
+import {
+  cancelSubscription,
+  changePlan,
+  keepCustomer,
+  readStanding,
+  requireChangeable,
+  requireLive,
+  requireSeatsFor,
+  type SubscriptionView,
+  setAddons,
+  takeProvided,
+} from '../../engine/workspace/billing.ts';
+import { requireAgent } from '../../engine/workspace/roster.ts';
 import { isLocking, isOver, theSubscription } from '../../engine/workspace/subscription.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';
 import type { BillingProvider, ProvidedSubscription } from '../../workers/providers/billing.ts';
-import { Addon, BillingInterval, Invoice, Standing, Subscription } from '../schemas/records.ts';
 import { type Call, route } from '../route.ts';
+import { Addon, BillingInterval, Invoice, Standing, Subscription } from '../schemas/records.ts';
 import { Url } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
 
 const maxInvoices = 100;
 
 const PaidPlan = Type.Enum(['chat', 'support', 'business']);
-const Checkout = Type.Object({ planId: PaidPlan, interval: BillingInterval, aiAddon: Type.Optional(Type.Boolean()), successUrl: Type.Optional(Url), cancelUrl: Type.Optional(Url) });
+const Checkout = Type.Object({
+  planId: PaidPlan,
+  interval: BillingInterval,
+  aiAddon: Type.Optional(Type.Boolean()),
+  successUrl: Type.Optional(Url),
+  cancelUrl: Type.Optional(Url),
+});
 const access = { kind: 'agent', scope: null, role: 'admin' } as const;
 
 export const billingRoutes = [
@@ -64,7 +81,10 @@ export const billingRoutes = [
     access,
     httpOnly: true,
     body: Checkout,
-    reply: { status: 200, schema: Type.Object({ url: Type.Optional(Type.String()), subscription: Type.Optional(Subscription) }) },
+    reply: {
+      status: 200,
+      schema: Type.Object({ url: Type.Optional(Type.String()), subscription: Type.Optional(Subscription) }),
+    },
     refusals: ['conflict', 'semantic_error'],
     async run(call, services) {
       const { billing, engine } = services;
@@ -73,17 +93,32 @@ export const billingRoutes = [
       const present = requireChangeable(view, billing === undefined ? 'local' : 'stripe');
       requireSeatsFor(view, planId);
       const addons = aiAddon === undefined ? present?.addons : aiAddon ? (['ai'] as const) : [];
-      if (billing === undefined) return { subscription: await engine.execute(changePlan, { ...whoOf(call), params: { planId, interval, addons } }) };
+      if (billing === undefined)
+        return {
+          subscription: await engine.execute(changePlan, { ...whoOf(call), params: { planId, interval, addons } }),
+        };
       const subscriptionId = liveIdOf(view);
       if (subscriptionId !== undefined) {
-        const subscription = await take(call, services, subscriptionId, () => billing.change(subscriptionId, { planId, interval, ...(addons === undefined ? {} : { addons }) }));
+        const subscription = await take(call, services, subscriptionId, () =>
+          billing.change(subscriptionId, { planId, interval, ...(addons === undefined ? {} : { addons }) }),
+        );
         if (!isOver(subscription.status)) return { subscription };
       }
       const { successUrl, cancelUrl } = requireReturns(call.body);
       const customerId = await customerOf(call, services, billing);
       const trial = theSubscription(viewOf(call, services));
       const trialEndsAt = trial?.status === 'trialing' ? trial.trialEndsAt : null;
-      const order = { planId, interval, addons: addons ?? [], workspaceId: call.workspaceId, customerId, trialEndsAt, nowMs: services.clock.now(), successUrl, cancelUrl };
+      const order = {
+        planId,
+        interval,
+        addons: addons ?? [],
+        workspaceId: call.workspaceId,
+        customerId,
+        trialEndsAt,
+        nowMs: services.clock.now(),
+        successUrl,
+        cancelUrl,
+      };
       // In turn, or of two that are asked for at once neither would find the other's page to close it.
       return services.billingTurns.take(customerId, () => billing.checkout(order));
     },
@@ -95,7 +130,8 @@ export const billingRoutes = [
     path: '/billing/addons',
     tag: 'Billing',
     summary: 'Set the add-ons',
-    description: 'The whole set that is wanted; the same set again changes nothing. ai is the only one, and planned: it can be had, is billed as the provider bills it, and opens nothing yet.',
+    description:
+      'The whole set that is wanted; the same set again changes nothing. ai is the only one, and planned: it can be had, is billed as the provider bills it, and opens nothing yet.',
     access,
     httpOnly: true,
     body: Type.Object({ addons: Type.Array(Addon, { maxItems: 10 }) }),
@@ -118,7 +154,8 @@ export const billingRoutes = [
     path: '/billing/portal',
     tag: 'Billing',
     summary: 'Open the billing portal',
-    description: 'A page of the provider to see invoices and change how to pay. The local provider has a page that says that nothing is charged.',
+    description:
+      'A page of the provider to see invoices and change how to pay. The local provider has a page that says that nothing is charged.',
     access,
     httpOnly: true,
     reply: { status: 200, schema: Type.Object({ url: Type.String() }) },
@@ -159,7 +196,8 @@ export const billingRoutes = [
     path: '/billing/webhook',
     tag: 'Billing',
     summary: 'Take an event of the billing provider',
-    description: 'Stripe\'s, verified by Stripe-Signature. Events may come twice, late and in any order. Not there with the local provider.',
+    description:
+      "Stripe's, verified by Stripe-Signature. Events may come twice, late and in any order. Not there with the local provider.",
     access: { kind: 'public' },
     anyHeaders: true,
     httpOnly: true,
@@ -190,39 +228,69 @@ function viewOf({ workspaceId, caller }: Asking, { engine }: Pick<Services, 'eng
 /** The provider's name for the subscription that it bills now. */
 function liveIdOf(view: View): string | undefined {
   const subscription = theSubscription(view);
-  return subscription === undefined || isLocking(subscription.status) ? undefined : (subscription.providerSubscriptionId ?? undefined);
+  return subscription === undefined || isLocking(subscription.status)
+    ? undefined
+    : (subscription.providerSubscriptionId ?? undefined);
 }
 
 /** Changes a subscription where it is: at the provider, or here when it is the local provider's or a trial. */
-async function changeLive(call: Asking, services: Services, how: { provided(billing: BillingProvider, subscriptionId: string): Promise<ProvidedSubscription>; kept(provider: 'local' | 'stripe'): Promise<SubscriptionView> }): Promise<SubscriptionView> {
+async function changeLive(
+  call: Asking,
+  services: Services,
+  how: {
+    provided(billing: BillingProvider, subscriptionId: string): Promise<ProvidedSubscription>;
+    kept(provider: 'local' | 'stripe'): Promise<SubscriptionView>;
+  },
+): Promise<SubscriptionView> {
   const { billing } = services;
   const provider = billing === undefined ? 'local' : 'stripe';
   const view = viewOf(call, services);
   requireLive(requireChangeable(view, provider));
   const subscriptionId = liveIdOf(view);
-  return billing === undefined || subscriptionId === undefined ? how.kept(provider) : take(call, services, subscriptionId, () => how.provided(billing, subscriptionId));
+  return billing === undefined || subscriptionId === undefined
+    ? how.kept(provider)
+    : take(call, services, subscriptionId, () => how.provided(billing, subscriptionId));
 }
 
 /** In turn with what is told of the same subscription, so that an older state never overtakes a newer one. */
-function take(call: Asking, { engine, billingTurns }: Pick<Services, 'engine' | 'billingTurns'>, subscriptionId: string, ask: () => Promise<ProvidedSubscription>): Promise<SubscriptionView> {
-  return billingTurns.take(subscriptionId, async () => (await engine.execute(takeProvided, { ...whoOf(call), params: { provided: await ask(), eventId: undefined } })) ?? refuse('conflict'));
+function take(
+  call: Asking,
+  { engine, billingTurns }: Pick<Services, 'engine' | 'billingTurns'>,
+  subscriptionId: string,
+  ask: () => Promise<ProvidedSubscription>,
+): Promise<SubscriptionView> {
+  return billingTurns.take(
+    subscriptionId,
+    async () =>
+      (await engine.execute(takeProvided, { ...whoOf(call), params: { provided: await ask(), eventId: undefined } })) ??
+      refuse('conflict'),
+  );
 }
 
 /** As the provider says it is now. Where it has ended, the customer may pay for another one, of which we were told while this one stood. */
-async function takeTold(services: Services, billing: BillingProvider, { subscriptionId, eventId }: { subscriptionId: string; eventId: string | undefined }): Promise<void> {
+async function takeTold(
+  services: Services,
+  billing: BillingProvider,
+  { subscriptionId, eventId }: { subscriptionId: string; eventId: string | undefined },
+): Promise<void> {
   const { billingTurns, engine } = services;
   const told = await billingTurns.take(subscriptionId, async () => {
     const found = await billing.subscription(subscriptionId);
     // It may be of a workspace of another server that shares the account.
     if (found === undefined || engine.workspace(found.workspaceId) === undefined) return undefined;
-    await engine.execute(takeProvided, { workspaceId: found.workspaceId, caller: systemCaller, params: { provided: found.provided, eventId } });
+    await engine.execute(takeProvided, {
+      workspaceId: found.workspaceId,
+      caller: systemCaller,
+      params: { provided: found.provided, eventId },
+    });
     return found;
   });
   if (told === undefined || !isLocking(told.provided.status)) return;
   const { workspaceId, provided } = told;
   if (liveIdOf(viewOf({ workspaceId, caller: systemCaller }, services)) !== undefined) return;
   const otherId = await billing.liveSubscription({ customerId: provided.providerCustomerId, workspaceId });
-  if (otherId !== undefined && otherId !== subscriptionId) await takeTold(services, billing, { subscriptionId: otherId, eventId: undefined });
+  if (otherId !== undefined && otherId !== subscriptionId)
+    await takeTold(services, billing, { subscriptionId: otherId, eventId: undefined });
 }
 
 /** Made on first use, and kept; once, however many ask at a time. */
@@ -242,7 +310,8 @@ function customerOf(call: Asking, services: Services, billing: BillingProvider):
 
 function requireReturns({ successUrl, cancelUrl }: Static<typeof Checkout>): { successUrl: string; cancelUrl: string } {
   return {
-    successUrl: successUrl ?? refuseField('invalid_body', 'successUrl', 'must be given where a page to pay on is opened'),
+    successUrl:
+      successUrl ?? refuseField('invalid_body', 'successUrl', 'must be given where a page to pay on is opened'),
     cancelUrl: cancelUrl ?? refuseField('invalid_body', 'cancelUrl', 'must be given where a page to pay on is opened'),
   };
 }

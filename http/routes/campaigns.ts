@@ -1,9 +1,16 @@
 // Campaigns as admins write them. Specification 4.4.
 
 import Type from 'typebox';
-import { archiveCampaign, changeCampaign, createCampaign, duplicateCampaign, listCampaigns, readCampaign } from '../../engine/growth/campaigns.ts';
-import { Campaign, CampaignStatus, TriggerRulesInput } from '../schemas/records.ts';
+import {
+  archiveCampaign,
+  changeCampaign,
+  createCampaign,
+  duplicateCampaign,
+  listCampaigns,
+  readCampaign,
+} from '../../engine/growth/campaigns.ts';
 import { route } from '../route.ts';
+import { Campaign, CampaignStatus, TriggerRulesInput } from '../schemas/records.ts';
 import { CampaignContentInput, Id, Name } from '../schemas/shared.ts';
 
 const ById = Type.Object({ campaignId: Id });
@@ -46,7 +53,12 @@ export const campaignRoutes = [
     summary: 'Write a campaign',
     description: 'A draft, whatever the status says. Empty triggerRules are every page, at once, once per session.',
     access: writing,
-    body: Type.Object({ name: Name, status: Type.Optional(Type.String()), triggerRules: TriggerRulesInput, content: CampaignContentInput }),
+    body: Type.Object({
+      name: Name,
+      status: Type.Optional(Type.String()),
+      triggerRules: TriggerRulesInput,
+      content: CampaignContentInput,
+    }),
     reply: { status: 201, schema: Campaign },
     refusals: ['semantic_error'],
     run({ workspaceId, caller, body }, { engine }) {
@@ -61,15 +73,25 @@ export const campaignRoutes = [
     path: '/campaigns/{campaignId}',
     tag: 'Campaigns',
     summary: 'Change a campaign',
-    description: 'triggerRules and content replace what was there wholesale: a field of theirs that is null or left out is cleared. The status live shows it. An archived campaign cannot be changed.',
+    description:
+      'triggerRules and content replace what was there wholesale: a field of theirs that is null or left out is cleared. The status live shows it. An archived campaign cannot be changed.',
     access: writing,
     params: ById,
-    body: Type.Object({ name: Type.Optional(Name), status: Type.Optional(Type.Enum(['draft', 'live', 'paused'])), triggerRules: Type.Optional(TriggerRulesInput), content: Type.Optional(CampaignContentInput) }),
+    body: Type.Object({
+      name: Type.Optional(Name),
+      status: Type.Optional(Type.Enum(['draft', 'live', 'paused'])),
+      triggerRules: Type.Optional(TriggerRulesInput),
+      content: Type.Optional(CampaignContentInput),
+    }),
     reply: { status: 200, schema: Campaign },
     refusals: ['campaign_archived', 'semantic_error'],
     run({ workspaceId, caller, params, body }, { engine }) {
       const { name, status, triggerRules, content } = body;
-      return engine.execute(changeCampaign, { workspaceId, caller, params: { ...params, changes: { name, status, triggerRules, content } } });
+      return engine.execute(changeCampaign, {
+        workspaceId,
+        caller,
+        params: { ...params, changes: { name, status, triggerRules, content } },
+      });
     },
   }),
 
@@ -83,7 +105,8 @@ export const campaignRoutes = [
     params: ById,
     reply: { status: 200, schema: Campaign },
     refusals: [],
-    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(archiveCampaign, { workspaceId, caller, params }),
+    run: ({ workspaceId, caller, params }, { engine }) =>
+      engine.execute(archiveCampaign, { workspaceId, caller, params }),
   }),
 
   route({
@@ -96,6 +119,7 @@ export const campaignRoutes = [
     params: ById,
     reply: { status: 201, schema: Campaign },
     refusals: ['semantic_error'],
-    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(duplicateCampaign, { workspaceId, caller, params }),
+    run: ({ workspaceId, caller, params }, { engine }) =>
+      engine.execute(duplicateCampaign, { workspaceId, caller, params }),
   }),
 ];

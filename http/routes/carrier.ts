@@ -3,20 +3,20 @@
 
 import Type, { type Static } from 'typebox';
 import { type CarrierAnswer, takeCarrierEvent } from '../../engine/calls/carrier-events.ts';
-import { refuse, refuseField } from '../../engine/errors.ts';
 import { workspacesOfNumber } from '../../engine/directory/numbers.ts';
+import { refuse, refuseField } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { findCallIdByCarrier } from '../../store/calls/calls.ts';
 import type { CarrierEvent, CarrierHooks, HookName } from '../../workers/providers/carrier.ts';
-import { route, type Signer } from '../route.ts';
 import type { RawRequest } from '../request.ts';
+import { route, type Signer } from '../route.ts';
 import { E164, Id, nullable, Url } from '../schemas/shared.ts';
-import type { Services } from '../services.ts';
 import { openSecret } from '../secrets/workspace-secrets.ts';
+import type { Services } from '../services.ts';
 
 const Delivery = Type.Object({
   type: Type.Enum(['ringing', 'ended', 'voicemail_left', 'recording_ready']),
-  callId: Type.String({ minLength: 1, maxLength: 200, description: 'The carrier\'s name for the call.' }),
+  callId: Type.String({ minLength: 1, maxLength: 200, description: "The carrier's name for the call." }),
   from: nullable(E164),
   to: E164,
   durationMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 7 * 24 * 3600_000 })),
@@ -50,7 +50,8 @@ export const carrierRoutes = [
     reply: { status: 200, schema: Type.Object({ conversationId: nullable(Id) }) },
     refusals: [],
     async run({ workspaceId, body }, services) {
-      if (body.from !== null && !(await services.numberingPlan.isPossible(body.from))) refuseField('invalid_body', 'from', 'must be a phone number in E.164, such as +14155550123');
+      if (body.from !== null && !(await services.numberingPlan.isPossible(body.from)))
+        refuseField('invalid_body', 'from', 'must be a phone number in E.164, such as +14155550123');
       const { conversationId } = await take(services, workspaceId, eventOf(body));
       return { conversationId };
     },
@@ -61,13 +62,17 @@ export const carrierRoutes = [
     method: 'POST',
     path: '/carrier/twilio/{hook}',
     tag: 'Carrier',
-    summary: 'Twilio\'s webhooks',
-    description: 'voice and status are set on a number when it is claimed; voicemail, transcription and recording are named in TwiML. Verified by X-Twilio-Signature over BASE_URL. Not there with another carrier.',
+    summary: "Twilio's webhooks",
+    description:
+      'voice and status are set on a number when it is claimed; voicemail, transcription and recording are named in TwiML. Verified by X-Twilio-Signature over BASE_URL. Not there with another carrier.',
     access: { kind: 'public' },
     anyHeaders: true,
     httpOnly: true,
     params: Type.Object({ hook: Type.Enum(hookNames) }),
-    rawBody: { contentType: 'application/x-www-form-urlencoded', schema: Type.Object({ CallSid: Type.String(), AccountSid: Type.String() }) },
+    rawBody: {
+      contentType: 'application/x-www-form-urlencoded',
+      schema: Type.Object({ CallSid: Type.String(), AccountSid: Type.String() }),
+    },
     reply: { status: 200, schema: null, contentType: 'text/xml' },
     refusals: ['invalid_signature'],
     async send({ raw, params }, services) {
@@ -76,7 +81,11 @@ export const carrierRoutes = [
       const event = hooks.eventOf(params.hook, form, query);
       const answer = event === undefined ? undefined : await takeFromTwilio(services, event);
       const call = { carrierCallId: event?.callId ?? '', fromE164: event?.from ?? null, toE164: event?.to ?? '' };
-      return { status: 200, headers: { 'Content-Type': 'text/xml; charset=utf-8' }, body: hooks.answer(params.hook, call, answer?.order ?? { kind: 'hangup' }) };
+      return {
+        status: 200,
+        headers: { 'Content-Type': 'text/xml; charset=utf-8' },
+        body: hooks.answer(params.hook, call, answer?.order ?? { kind: 'hangup' }),
+      };
     },
   }),
 ];
@@ -101,14 +110,23 @@ function eventOf(delivery: Static<typeof Delivery>): CarrierEvent {
     case 'voicemail_left':
       return { ...call, type, durationMs, recordingUrl, transcript };
     case 'recording_ready':
-      return { ...call, type, recordingUrl: recordingUrl ?? refuseField('invalid_body', 'recordingUrl', 'is required') };
+      return {
+        ...call,
+        type,
+        recordingUrl: recordingUrl ?? refuseField('invalid_body', 'recordingUrl', 'is required'),
+      };
   }
 }
 
-function verifiedForm(raw: RawRequest | undefined, hooks: CarrierHooks, baseUrl: string): { form: URLSearchParams; query: URLSearchParams } {
+function verifiedForm(
+  raw: RawRequest | undefined,
+  hooks: CarrierHooks,
+  baseUrl: string,
+): { form: URLSearchParams; query: URLSearchParams } {
   if (raw === undefined) refuse('invalid_signature');
   const url = `${baseUrl}${raw.path}${raw.query === '' ? '' : `?${raw.query}`}`;
-  const form = hooks.verify({ url, body: raw.body, signature: raw.headers['x-twilio-signature'] }) ?? refuse('invalid_signature');
+  const form =
+    hooks.verify({ url, body: raw.body, signature: raw.headers['x-twilio-signature'] }) ?? refuse('invalid_signature');
   return { form, query: new URLSearchParams(raw.query) };
 }
 

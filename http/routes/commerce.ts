@@ -2,17 +2,21 @@
 
 import Type from 'typebox';
 import { noteEnrichment, setCommerce } from '../../engine/customers/enrichment.ts';
+import { visitorKind } from '../../engine/customers/visitors.ts';
 import { refuse } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
-import { visitorKind } from '../../engine/customers/visitors.ts';
 import { findCommerce } from '../../store/customers/commerce.ts';
-import { Commerce } from '../schemas/records.ts';
 import { route } from '../route.ts';
+import { Commerce } from '../schemas/records.ts';
 import { Id, line, nullable, Url } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
 
-const Secret = Type.String({ minLength: 16, maxLength: 200, description: 'X-Signature of what we ask is made with it: sha256= and the HMAC-SHA256 of the body, in hex.' });
-const Source = line(60, 'What the shop\'s software is called.');
+const Secret = Type.String({
+  minLength: 16,
+  maxLength: 200,
+  description: 'X-Signature of what we ask is made with it: sha256= and the HMAC-SHA256 of the body, in hex.',
+});
+const Source = line(60, "What the shop's software is called.");
 
 const EnrichmentAnswer = Type.Object({
   enrichment: Type.Object({
@@ -34,7 +38,8 @@ export const commerceRoutes = [
     access: { kind: 'agent', scope: null, role: 'admin' },
     reply: { status: 200, schema: Commerce },
     refusals: [],
-    read: (_, { workspaceId }, services) => connectorOf(services, workspaceId) ?? { url: null, secret: null, source: null },
+    read: (_, { workspaceId }, services) =>
+      connectorOf(services, workspaceId) ?? { url: null, secret: null, source: null },
   }),
 
   route({
@@ -46,7 +51,10 @@ export const commerceRoutes = [
     description:
       'We POST {"email"} to the url, signed, and take 200 {"matched", "customer": {"email", "lifetimeValueCents"}, "orders": [{"id", "total", "status"}]} or 404 within 5 seconds. A url of null takes the connector away; with any other, secret and source are needed.',
     access: { kind: 'agent', scope: null, role: 'admin' },
-    body: Type.Object({ url: nullable(Url), secret: Type.Optional(Secret), source: Type.Optional(Source) }, { if: { properties: { url: { type: 'string' } } }, then: { required: ['secret', 'source'] } }),
+    body: Type.Object(
+      { url: nullable(Url), secret: Type.Optional(Secret), source: Type.Optional(Source) },
+      { if: { properties: { url: { type: 'string' } } }, then: { required: ['secret', 'source'] } },
+    ),
     reply: { status: 200, schema: Commerce },
     refusals: ['forbidden_url'],
     async run({ workspaceId, caller, body }, services) {
@@ -55,9 +63,14 @@ export const commerceRoutes = [
         await services.engine.execute(setCommerce, { workspaceId, caller, params: { connector: null } });
         return { url: null, secret: null, source: null };
       }
-      if (secret === undefined || source === undefined) throw new Error('the body has let a connector through without its secret or its source');
+      if (secret === undefined || source === undefined)
+        throw new Error('the body has let a connector through without its secret or its source');
       if (!services.commerce.mayAsk(url)) refuse('forbidden_url');
-      await services.engine.execute(setCommerce, { workspaceId, caller, params: { connector: { url, source, sealedSecret: services.secrets.seal(secret, sealedAs(workspaceId)) } } });
+      await services.engine.execute(setCommerce, {
+        workspaceId,
+        caller,
+        params: { connector: { url, source, sealedSecret: services.secrets.seal(secret, sealedAs(workspaceId)) } },
+      });
       return { url, secret, source };
     },
   }),
@@ -68,17 +81,25 @@ export const commerceRoutes = [
     path: '/visitors/{visitorId}/enrichment',
     tag: 'Visitors',
     summary: 'What the shop knows of a visitor',
-    description: 'Asks the commerce connector by the visitor\'s email. Without a connector or an email, matched is false; 503 when the shop does not answer.',
+    description:
+      "Asks the commerce connector by the visitor's email. Without a connector or an email, matched is false; 503 when the shop does not answer.",
     access: { kind: 'agent', scope: 'visitors:read' },
     params: Type.Object({ visitorId: Id }),
     reply: { status: 200, schema: EnrichmentAnswer },
     refusals: [],
     async run({ workspaceId, caller, params }, services) {
-      const visitor = services.engine.workspace(workspaceId)?.view(systemCaller).state(visitorKind, params.visitorId) ?? refuse('not_found');
+      const visitor =
+        services.engine.workspace(workspaceId)?.view(systemCaller).state(visitorKind, params.visitorId) ??
+        refuse('not_found');
       const connector = connectorOf(services, workspaceId);
-      if (connector === undefined || visitor.email === null) return { enrichment: { source: connector?.source ?? 'none', matched: false, customer: null, orders: [] } };
+      if (connector === undefined || visitor.email === null)
+        return { enrichment: { source: connector?.source ?? 'none', matched: false, customer: null, orders: [] } };
       const enrichment = await services.commerce.lookUp(connector, visitor.email);
-      await services.engine.execute(noteEnrichment, { workspaceId, caller, params: { visitorId: visitor.id, enrichment } });
+      await services.engine.execute(noteEnrichment, {
+        workspaceId,
+        caller,
+        params: { visitorId: visitor.id, enrichment },
+      });
       return { enrichment };
     },
   }),
@@ -86,8 +107,13 @@ export const commerceRoutes = [
 
 const sealedAs = (workspaceId: string): string => `${workspaceId}:commerce`;
 
-function connectorOf({ engine, secrets }: Pick<Services, 'engine' | 'secrets'>, workspaceId: string): { url: string; secret: string; source: string } | undefined {
+function connectorOf(
+  { engine, secrets }: Pick<Services, 'engine' | 'secrets'>,
+  workspaceId: string,
+): { url: string; secret: string; source: string } | undefined {
   const view = engine.workspace(workspaceId)?.view(systemCaller);
   const found = view === undefined ? undefined : findCommerce(view.db);
-  return found && { url: found.url, secret: secrets.open(found.sealedSecret, sealedAs(workspaceId)), source: found.source };
+  return (
+    found && { url: found.url, secret: secrets.open(found.sealedSecret, sealedAs(workspaceId)), source: found.source }
+  );
 }

@@ -7,11 +7,16 @@ import { route } from '../route.ts';
 import { Contact, E164, Email, HistoryItem, Id, line, Name, nullable, Tags } from '../schemas/shared.ts';
 
 const Company = line(200);
-const CustomFields = Type.Record(Type.String({ pattern: '^[^\\x00-\\x1f]{1,64}$' }), Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean(), Type.Null()]), {
-  maxProperties: 50,
-  additionalProperties: false,
-  description: 'At most 50 keys of 1 to 64 characters; values are text up to 1000 characters, numbers, true, false or null.',
-});
+const CustomFields = Type.Record(
+  Type.String({ pattern: '^[^\\x00-\\x1f]{1,64}$' }),
+  Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean(), Type.Null()]),
+  {
+    maxProperties: 50,
+    additionalProperties: false,
+    description:
+      'At most 50 keys of 1 to 64 characters; values are text up to 1000 characters, numbers, true, false or null.',
+  },
+);
 const ById = Type.Object({ contactId: Id });
 
 export const contactRoutes = [
@@ -34,7 +39,10 @@ export const contactRoutes = [
     async ask(view, { workspaceId, query }, { reader }) {
       const page = { limit: query.limit ?? defaultLimit, offset: query.offset ?? 0 };
       const search = query.search ?? '';
-      return { contacts: search.trim() === '' ? listContacts(view, page) : await reader.contacts(workspaceId, { search, ...page }) };
+      return {
+        contacts:
+          search.trim() === '' ? listContacts(view, page) : await reader.contacts(workspaceId, { search, ...page }),
+      };
     },
   }),
 
@@ -44,7 +52,8 @@ export const contactRoutes = [
     path: '/contacts/{contactId}',
     tag: 'Contacts',
     summary: 'Read a contact',
-    description: 'With its newest 50 conversations, of all its visitors and of what the agent may see, and how many there are in all.',
+    description:
+      'With its newest 50 conversations, of all its visitors and of what the agent may see, and how many there are in all.',
     access: { kind: 'agent', scope: 'visitors:read' },
     params: ById,
     reply: {
@@ -52,7 +61,12 @@ export const contactRoutes = [
       schema: Type.Object({
         contact: Contact,
         conversations: Type.Array(HistoryItem),
-        stats: Type.Object({ total: Type.Integer(), chats: Type.Integer(), tickets: Type.Integer(), calls: Type.Integer() }),
+        stats: Type.Object({
+          total: Type.Integer(),
+          chats: Type.Integer(),
+          tickets: Type.Integer(),
+          calls: Type.Integer(),
+        }),
       }),
     },
     refusals: [],
@@ -67,7 +81,12 @@ export const contactRoutes = [
     summary: 'Add a contact',
     description: 'One of name, email and phoneE164 is needed. Another contact with the same email does not matter.',
     access: { kind: 'agent', scope: 'visitors:write' },
-    body: Type.Object({ name: Type.Optional(Name), email: Type.Optional(Email), phoneE164: Type.Optional(E164), company: Type.Optional(Company) }),
+    body: Type.Object({
+      name: Type.Optional(Name),
+      email: Type.Optional(Email),
+      phoneE164: Type.Optional(E164),
+      company: Type.Optional(Company),
+    }),
     reply: { status: 201, schema: Type.Object({ contact: Contact }) },
     refusals: [],
     run({ workspaceId, caller, body }, { engine }) {
@@ -96,7 +115,11 @@ export const contactRoutes = [
     refusals: ['empty_patch'],
     run({ workspaceId, caller, params, body }, { engine }) {
       const { name, company, note, tags, customFields } = body;
-      return engine.execute(changeContact, { workspaceId, caller, params: { ...params, changes: { name, company, note, tags, customFields } } });
+      return engine.execute(changeContact, {
+        workspaceId,
+        caller,
+        params: { ...params, changes: { name, company, note, tags, customFields } },
+      });
     },
   }),
 ];

@@ -1,19 +1,31 @@
 // What the reader thread answers of conversations: the search, and the whole record. Specification 4.5, decisions 4.5.
 
 import Type from 'typebox';
-import { callingAgent, reachOf, reaches } from '../../engine/workspace/access.ts';
 import { conversationKind, requireReachable } from '../../engine/conversations/conversation.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { noteConversationExport } from '../../engine/operations/exports.ts';
-import type { View } from '../../engine/runtime/context.ts';
 import { isAllowed } from '../../engine/rights/scopes.ts';
+import type { View } from '../../engine/runtime/context.ts';
+import { callingAgent, reaches, reachOf } from '../../engine/workspace/access.ts';
 import { exportConversation } from '../exports/conversation-export.ts';
 import { askerOf, rightsOfAsker } from '../pipeline/rights-now.ts';
-import type { Asker } from '../signed/asker.ts';
 import { route } from '../route.ts';
-import { Channel, Contact, Conversation, Id, Message, Note, nullable, RequestedStatus, SearchRow, StoredEvent, Visitor } from '../schemas/shared.ts';
 import { behind } from '../schemas/scoped-members.ts';
+import {
+  Channel,
+  Contact,
+  Conversation,
+  Id,
+  Message,
+  Note,
+  nullable,
+  RequestedStatus,
+  SearchRow,
+  StoredEvent,
+  Visitor,
+} from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
+import type { Asker } from '../signed/asker.ts';
 
 const maxSearchRows = 50;
 
@@ -25,7 +37,7 @@ export const conversationReadRoutes = [
     tag: 'Conversations',
     summary: 'Find conversations by what was said',
     description: [
-      'Looks in the bodies of messages (not in the service\'s own lines), in the customer\'s name and email and in subjects of tickets, among what the agent may see, in every status. A number also means the ticket of that number, #1042 as 1042 does, which comes first.',
+      "Looks in the bodies of messages (not in the service's own lines), in the customer's name and email and in subjects of tickets, among what the agent may see, in every status. A number also means the ticket of that number, #1042 as 1042 does, which comes first.",
       'A conversation is found when it meets every word of q, in any order, in one message or in several. Case, diacritics and widths do not count, nor does anything that is no letter or digit;',
       'the last word also meets longer ones that begin with it, from two letters on; a word of five letters or more is met with one letter wrong, missing, added or exchanged with its neighbour.',
       'Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese are met by pairs of neighbouring characters.',
@@ -49,7 +61,13 @@ export const conversationReadRoutes = [
         rows: Type.Array(SearchRow),
         total: Type.Integer({ description: 'All that match, not only those shown.' }),
         indexing: Type.Optional(
-          Type.Object({ done: Type.Integer(), total: Type.Integer() }, { description: 'Only while the search index is being made: how many messages it has read, of all. Rows and total are of those, the oldest first; ask again for the rest.' }),
+          Type.Object(
+            { done: Type.Integer(), total: Type.Integer() },
+            {
+              description:
+                'Only while the search index is being made: how many messages it has read, of all. Rows and total are of those, the oldest first; ask again for the rest.',
+            },
+          ),
         ),
       }),
     },
@@ -69,10 +87,15 @@ export const conversationReadRoutes = [
     path: '/conversations/{conversationId}/export',
     tag: 'Conversations',
     summary: 'The whole record of a conversation',
-    description: 'Oldest first in each list, without what was added after it was asked for. Events are those still kept, seven days. Sent in parts as it is read: a connection that ends before the last brace did not get all of it.',
+    description:
+      'Oldest first in each list, without what was added after it was asked for. Events are those still kept, seven days. Sent in parts as it is read: a connection that ends before the last brace did not get all of it.',
     access: { kind: 'agent', scope: 'conversations:read', also: ['messages:read'] },
     params: Type.Object({ conversationId: Id }),
-    query: Type.Object({ format: Type.Optional(Type.String({ maxLength: 50, default: 'json', description: 'json; any other is not implemented.' })) }),
+    query: Type.Object({
+      format: Type.Optional(
+        Type.String({ maxLength: 50, default: 'json', description: 'json; any other is not implemented.' }),
+      ),
+    }),
     reply: {
       status: 200,
       schema: Type.Object({
@@ -109,8 +132,17 @@ function timeOf(name: string, text: string | undefined): number | undefined {
 }
 
 /** Where the conversation is, and what who asked for it may, while it is sent. */
-function mayStillExport(services: Services, { asker, view, conversationId }: { asker: Asker; view: View; conversationId: string }): boolean {
+function mayStillExport(
+  services: Services,
+  { asker, view, conversationId }: { asker: Asker; view: View; conversationId: string },
+): boolean {
   const rights = rightsOfAsker(services, asker);
   const conversation = view.state(conversationKind, conversationId);
-  return rights !== undefined && conversation !== undefined && reaches(rights.agent, conversation) && isAllowed(rights.grant, 'conversations:read') && isAllowed(rights.grant, 'messages:read');
+  return (
+    rights !== undefined &&
+    conversation !== undefined &&
+    reaches(rights.agent, conversation) &&
+    isAllowed(rights.grant, 'conversations:read') &&
+    isAllowed(rights.grant, 'messages:read')
+  );
 }

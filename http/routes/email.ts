@@ -2,24 +2,29 @@
 // Specification 4.19, 4.20; decisions "Inbound email", "Email domain".
 
 import Type from 'typebox';
-import { type EmailDomainView, emailDomainView, registerDomain } from '../../engine/mail/email-domain.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
+import { type EmailDomainView, emailDomainView, registerDomain } from '../../engine/mail/email-domain.ts';
 import { listInboundAddresses, setInboundAddresses } from '../../engine/mail/inbound-addresses.ts';
-import type { View } from '../../engine/runtime/context.ts';
 import { listSuppressions, removeSuppression } from '../../engine/mail/suppressions.ts';
+import type { View } from '../../engine/runtime/context.ts';
 import { theEmailDomain } from '../../engine/workspace/workspace.ts';
-import { byCreated, pageOf } from '../pipeline/cursor.ts';
-import { worded } from '../schemas/field-words.ts';
 import { dkimKeyName } from '../delivery/mail-out.ts';
-import { EmailDomain, InboundAddress, Suppression } from '../schemas/records.ts';
+import { byCreated, pageOf } from '../pipeline/cursor.ts';
 import { route } from '../route.ts';
+import { worded } from '../schemas/field-words.ts';
+import { EmailDomain, InboundAddress, Suppression } from '../schemas/records.ts';
 import { CursorQuery, Email, Id, NextCursor, nullable, Url } from '../schemas/shared.ts';
 import { openSecret } from '../secrets/workspace-secrets.ts';
 
 const Domain = Type.Object({ domain: EmailDomain });
 
 const InboundAddresses = Type.Object({ addresses: Type.Array(InboundAddress) });
-const LocalPart = Type.String({ minLength: 1, maxLength: 64, pattern: worded('^[A-Za-z0-9](?:[A-Za-z0-9._+-]*[A-Za-z0-9])?$', 'what stands before the @, such as sales'), description: 'What stands before the @.' });
+const LocalPart = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  pattern: worded('^[A-Za-z0-9](?:[A-Za-z0-9._+-]*[A-Za-z0-9])?$', 'what stands before the @, such as sales'),
+  description: 'What stands before the @.',
+});
 
 const Line = Type.String({ maxLength: 2000 });
 /** Of a mail. Those that went through many hands have a hundred. */
@@ -31,7 +36,19 @@ const InboundMail = Type.Object({
   text: Type.Optional(nullable(Type.String())),
   html: Type.Optional(nullable(Type.String({ description: 'At least one of text and html.' }))),
   messageId: Type.Optional(nullable(Line)),
-  headers: Type.Optional(nullable(Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: maxHeaders }), Type.Null()]), { maxProperties: maxHeaders, description: 'Auto-Submitted, X-Autoreply, X-Autorespond, Precedence, List-Id, List-Unsubscribe, In-Reply-To, References and Reply-To are read, whatever their case.' }))),
+  headers: Type.Optional(
+    nullable(
+      Type.Record(
+        Type.String(),
+        Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: maxHeaders }), Type.Null()]),
+        {
+          maxProperties: maxHeaders,
+          description:
+            'Auto-Submitted, X-Autoreply, X-Autorespond, Precedence, List-Id, List-Unsubscribe, In-Reply-To, References and Reply-To are read, whatever their case.',
+        },
+      ),
+    ),
+  ),
   attachments: Type.Optional(
     nullable(
       Type.Array(
@@ -89,21 +106,39 @@ export const emailRoutes = [
       'Answers with the DNS records to add. They are looked for with growing pauses for up to seven days; once all that are `required` stand, mail is sent from the domain, signed, and taken at every address of it, whether its MX brings it here or it is forwarded. MX is looked for all the same. ' +
       'Registering the same domain again keeps its records and starts the days over; another domain takes its place. 409 when another workspace has verified it.',
     access: { kind: 'agent', scope: null, role: 'admin' },
-    body: Type.Object({ domain: Type.String({ minLength: 3, maxLength: 253, description: 'An apex domain, such as example.com.' }) }),
+    body: Type.Object({
+      domain: Type.String({ minLength: 3, maxLength: 253, description: 'An apex domain, such as example.com.' }),
+    }),
     reply: { status: 200, schema: Domain },
     refusals: ['conflict', 'email_provider_error', 'email_provider_not_configured'],
     async run({ workspaceId, caller, body }, services) {
       const { engine, directory, config, emailDomains } = services;
       if (emailDomains === undefined) refuse('email_provider_not_configured');
-      const name = (await services.apexDomain(body.domain)) ?? refuseField('invalid_body', 'domain', 'must be an apex domain, such as example.com');
+      const name =
+        (await services.apexDomain(body.domain)) ??
+        refuseField('invalid_body', 'domain', 'must be an apex domain, such as example.com');
       const holder = directory.findDomain(name);
-      if (holder !== undefined && holder !== workspaceId) refuse('conflict', { message: `${name} is verified in another workspace.` });
+      if (holder !== undefined && holder !== workspaceId)
+        refuse('conflict', { message: `${name} is verified in another workspace.` });
       const view = engine.workspace(workspaceId)?.view(caller);
       const isKnown = view !== undefined && theEmailDomain(view)?.name === name;
-      const made = isKnown ? undefined : await emailDomains.register(name).catch((cause: unknown) => refuse('email_provider_error', { cause }));
+      const made = isKnown
+        ? undefined
+        : await emailDomains.register(name).catch((cause: unknown) => refuse('email_provider_error', { cause }));
       const domain =
-        made === undefined ? undefined : { name, records: made.records, selector: made.selector, sealedPrivateKey: services.secrets.seal(made.privateKey, dkimKeyName(workspaceId, name)) };
-      const registered: EmailDomainView = await engine.execute(registerDomain, { workspaceId, caller, params: { name, domain, firstPauseMs: config.domainPollSeconds * 1000 } });
+        made === undefined
+          ? undefined
+          : {
+              name,
+              records: made.records,
+              selector: made.selector,
+              sealedPrivateKey: services.secrets.seal(made.privateKey, dkimKeyName(workspaceId, name)),
+            };
+      const registered: EmailDomainView = await engine.execute(registerDomain, {
+        workspaceId,
+        caller,
+        params: { name, domain, firstPauseMs: config.domainPollSeconds * 1000 },
+      });
       // The one before is free for others now. The same one again may be claimed at this moment, and keeps its claim.
       if (!isKnown) await directory.giveBackDomains({ workspaceId, verified: verifiedDomainOf(view) });
       return { domain: registered };
@@ -128,13 +163,20 @@ export const emailRoutes = [
     path: '/email/inbound-addresses',
     tag: 'Email',
     summary: 'Replace the mapped addresses',
-    description: 'Each local part takes mail at the workspace\'s subdomain and at its verified domain, for a department or, with null, for the default one. admin, administrator, hostmaster, postmaster and webmaster are kept for whoever runs the mail host, unless they were mapped before.',
+    description:
+      "Each local part takes mail at the workspace's subdomain and at its verified domain, for a department or, with null, for the default one. admin, administrator, hostmaster, postmaster and webmaster are kept for whoever runs the mail host, unless they were mapped before.",
     access: { kind: 'agent', scope: null, role: 'admin' },
-    body: Type.Object({ addresses: Type.Array(Type.Object({ localPart: LocalPart, departmentId: nullable(Id) }), { maxItems: 100 }) }),
+    body: Type.Object({
+      addresses: Type.Array(Type.Object({ localPart: LocalPart, departmentId: nullable(Id) }), { maxItems: 100 }),
+    }),
     reply: { status: 200, schema: InboundAddresses },
     refusals: [],
     run: async ({ workspaceId, caller, body }, { engine, config }) => ({
-      addresses: await engine.execute(setInboundAddresses, { workspaceId, caller, params: { addresses: body.addresses, mailHost: config.mailHost } }),
+      addresses: await engine.execute(setInboundAddresses, {
+        workspaceId,
+        caller,
+        params: { addresses: body.addresses, mailHost: config.mailHost },
+      }),
     }),
   }),
 
@@ -168,7 +210,8 @@ export const emailRoutes = [
     params: Type.Object({ email: Email }),
     reply: { status: 204, schema: null },
     refusals: [],
-    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(removeSuppression, { workspaceId, caller, params }),
+    run: ({ workspaceId, caller, params }, { engine }) =>
+      engine.execute(removeSuppression, { workspaceId, caller, params }),
   }),
 
   route({

@@ -1,12 +1,19 @@
 // Goals and their completions. Specification 4.15.
 
 import Type from 'typebox';
-import { changeGoal, createGoal, deleteGoal, listCompletions, listGoals, requireGoal } from '../../engine/growth/goals.ts';
 import { refuseField } from '../../engine/errors.ts';
+import {
+  changeGoal,
+  createGoal,
+  deleteGoal,
+  listCompletions,
+  listGoals,
+  requireGoal,
+} from '../../engine/growth/goals.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import { defaultLimit, parseTime } from '../pipeline/cursor.ts';
-import { Goal, GoalStatus } from '../schemas/records.ts';
 import { route } from '../route.ts';
+import { Goal, GoalStatus } from '../schemas/records.ts';
 import { GoalCompletion, Id, Name, nullable, UrlMatch } from '../schemas/shared.ts';
 
 const maxValueCents = 1_000_000_000;
@@ -49,7 +56,8 @@ export const goalRoutes = [
     path: '/goals',
     tag: 'Goals',
     summary: 'Set a goal',
-    description: 'By an admin or a supervisor. Active at once: a page whose address meets the condition completes it, once in 24 hours per visitor.',
+    description:
+      'By an admin or a supervisor. Active at once: a page whose address meets the condition completes it, once in 24 hours per visitor.',
     access: writing,
     body: Type.Object({ name: Name, condition: UrlMatch, valueCents: Type.Optional(ValueCents) }),
     reply: { status: 201, schema: Goal },
@@ -66,15 +74,25 @@ export const goalRoutes = [
     path: '/goals/{goalId}',
     tag: 'Goals',
     summary: 'Change a goal',
-    description: 'Paused and archived goals match nothing; active ones do again. A new value holds for later completions.',
+    description:
+      'Paused and archived goals match nothing; active ones do again. A new value holds for later completions.',
     access: writing,
     params: ById,
-    body: Type.Object({ name: Type.Optional(Name), condition: Type.Optional(UrlMatch), valueCents: Type.Optional(ValueCents), status: Type.Optional(GoalStatus) }),
+    body: Type.Object({
+      name: Type.Optional(Name),
+      condition: Type.Optional(UrlMatch),
+      valueCents: Type.Optional(ValueCents),
+      status: Type.Optional(GoalStatus),
+    }),
     reply: { status: 200, schema: Goal },
     refusals: ['semantic_error'],
     run({ workspaceId, caller, params, body }, { engine }) {
       const { name, condition, valueCents, status } = body;
-      return engine.execute(changeGoal, { workspaceId, caller, params: { ...params, changes: { name, condition, valueCents, status } } });
+      return engine.execute(changeGoal, {
+        workspaceId,
+        caller,
+        params: { ...params, changes: { name, condition, valueCents, status } },
+      });
     },
   }),
 
@@ -98,7 +116,8 @@ export const goalRoutes = [
     path: '/goals/{goalId}/completions',
     tag: 'Goals',
     summary: 'Who completed a goal',
-    description: 'Newest first, from `from` and before `to`; without them the last 7 days. The totals are of the whole range. A completion is attributed to the visitor\'s newest conversation of the last 30 days and to whoever has it.',
+    description:
+      "Newest first, from `from` and before `to`; without them the last 7 days. The totals are of the whole range. A completion is attributed to the visitor's newest conversation of the last 30 days and to whoever has it.",
     access: reading,
     params: ById,
     query: Type.Object({
@@ -107,14 +126,28 @@ export const goalRoutes = [
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })),
     }),
-    reply: { status: 200, schema: Type.Object({ completions: Type.Array(GoalCompletion), total: Type.Integer(), totalValueCents: Type.Integer(), nextOffset: nullable(Type.Integer({ description: 'Where the next page begins; null at the end.' })) }) },
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        completions: Type.Array(GoalCompletion),
+        total: Type.Integer(),
+        totalValueCents: Type.Integer(),
+        nextOffset: nullable(Type.Integer({ description: 'Where the next page begins; null at the end.' })),
+      }),
+    },
     refusals: [],
     read(view, { params, query }) {
       // What happened at this very moment counts.
       const toAt = parseTime(query.to, 'to') ?? isoTime(view.nowMs + 1);
       const fromAt = parseTime(query.from, 'from') ?? isoTime(Date.parse(toAt) - defaultRangeMs);
       if (fromAt >= toAt) refuseField('invalid_query', 'to', 'must be after from');
-      return listCompletions(view, { ...params, fromAt, toAt, limit: query.limit ?? defaultLimit, offset: query.offset ?? 0 });
+      return listCompletions(view, {
+        ...params,
+        fromAt,
+        toAt,
+        limit: query.limit ?? defaultLimit,
+        offset: query.offset ?? 0,
+      });
     },
   }),
 ];

@@ -1,12 +1,12 @@
 // What other systems need to speak to a workspace. Decisions 4.10.
 
 import { autoAddress } from '../../engine/mail/inbound-addresses.ts';
-import { type SealedSecrets, takeSecrets } from '../../engine/workspace/integrations.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
-import { Integrations } from '../schemas/records.ts';
+import { type SealedSecrets, takeSecrets } from '../../engine/workspace/integrations.ts';
 import { route } from '../route.ts';
-import type { Services } from '../services.ts';
+import { Integrations } from '../schemas/records.ts';
 import { freshSecrets, openSecrets, presentSecrets } from '../secrets/workspace-secrets.ts';
+import type { Services } from '../services.ts';
 
 export const integrationRoutes = [
   route({
@@ -19,7 +19,13 @@ export const integrationRoutes = [
     reply: { status: 200, schema: Integrations },
     refusals: [],
     async run({ workspaceId, caller }, services) {
-      const sealed = presentSecrets(services, workspaceId) ?? (await services.engine.execute(takeSecrets, { workspaceId, caller, params: { fresh: freshSecrets(services, workspaceId) } }));
+      const sealed =
+        presentSecrets(services, workspaceId) ??
+        (await services.engine.execute(takeSecrets, {
+          workspaceId,
+          caller,
+          params: { fresh: freshSecrets(services, workspaceId) },
+        }));
       return integrationsOf(services, workspaceId, sealed);
     },
   }),
@@ -35,7 +41,11 @@ export const integrationRoutes = [
     reply: { status: 200, schema: Integrations },
     refusals: [],
     async run({ workspaceId, caller }, services) {
-      const sealed = await services.engine.execute(takeSecrets, { workspaceId, caller, params: { fresh: freshSecrets(services, workspaceId), rotate: 'inbound-email' } });
+      const sealed = await services.engine.execute(takeSecrets, {
+        workspaceId,
+        caller,
+        params: { fresh: freshSecrets(services, workspaceId), rotate: 'inbound-email' },
+      });
       return integrationsOf(services, workspaceId, sealed);
     },
   }),
@@ -45,5 +55,8 @@ function integrationsOf(services: Services, workspaceId: string, sealed: SealedS
   const view = services.engine.workspace(workspaceId)?.view(systemCaller);
   if (view === undefined) throw new Error(`workspace ${workspaceId} is not there`);
   const opened = openSecrets(services, workspaceId, sealed);
-  return { inboundEmail: { address: autoAddress(view, services.config.mailHost), secret: opened['inbound-email'] }, carrier: { secret: opened.carrier } };
+  return {
+    inboundEmail: { address: autoAddress(view, services.config.mailHost), secret: opened['inbound-email'] },
+    carrier: { secret: opened.carrier },
+  };
 }

@@ -1,14 +1,21 @@
 // The knowledge base: crawls, documents, articles, retrieval. Specification 4.3. This area's word for a body that is not valid is validation_error.
 
 import Type from 'typebox';
-import { adoptDocument, changeArticle, createArticle, listArticles, readArticle, removeArticle } from '../../engine/knowledge/articles.ts';
-import { cancelCrawl, listJobs, queueCrawl, readJob } from '../../engine/knowledge/crawls.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
+import {
+  adoptDocument,
+  changeArticle,
+  createArticle,
+  listArticles,
+  readArticle,
+  removeArticle,
+} from '../../engine/knowledge/articles.ts';
+import { cancelCrawl, listJobs, queueCrawl, readJob } from '../../engine/knowledge/crawls.ts';
 import { listDocuments, removeDocument } from '../../engine/knowledge/documents.ts';
 import { retrieve } from '../../engine/knowledge/retrieval.ts';
+import { route } from '../route.ts';
 import { worded } from '../schemas/field-words.ts';
 import { Article, ArticleStatus, KbChunk, KbDocument } from '../schemas/records.ts';
-import { route } from '../route.ts';
 import { ExpectedVersion, Id, KbJob, line, prose } from '../schemas/shared.ts';
 
 const tag = 'Knowledge base';
@@ -18,7 +25,10 @@ const invalidSlug = 'validation_error';
 const defaultTopK = 5;
 
 /** As people write it, letters of any script included; what it means is found out before it is taken. */
-const Address = Type.String({ maxLength: 2048, pattern: worded('^[hH][tT][tT][pP][sS]?://\\S+$', 'a web address, such as https://example.com') });
+const Address = Type.String({
+  maxLength: 2048,
+  pattern: worded('^[hH][tT][tT][pP][sS]?://\\S+$', 'a web address, such as https://example.com'),
+});
 
 const Title = line(300);
 const Body = prose(200_000, 'Markdown.');
@@ -31,14 +41,16 @@ export const knowledgeRoutes = [
     tag,
     summary: 'Crawl a site',
     description:
-      'Queues a crawl of the pages on the address\'s host (where its redirects lead), breadth first, keeping to robots.txt, and answers at once. Progress comes as kb.job.updated and in GET /kb/jobs/{jobId}. ' +
+      "Queues a crawl of the pages on the address's host (where its redirects lead), breadth first, keeping to robots.txt, and answers at once. Progress comes as kb.job.updated and in GET /kb/jobs/{jobId}. " +
       'When it is done its pages replace those of earlier crawls of the same address, all at once; when it fails those stay. Crawls of a workspace run one after the other. ' +
       'An address that is, or leads to, a host that is not public is website_not_public; one that names a public IP address instead of a host is validation_error.',
     access: writing,
     takesRoom: 'onDisk',
     body: Type.Object({
       url: Address,
-      maxDepth: Type.Optional(Type.Integer({ minimum: 0, maximum: 3, default: 2, description: 'Links away from the first page.' })),
+      maxDepth: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 3, default: 2, description: 'Links away from the first page.' }),
+      ),
       maxPages: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 200 })),
     }),
     invalidSlug,
@@ -48,7 +60,8 @@ export const knowledgeRoutes = [
       if (embedder.model === undefined) refuse('embedding_unavailable');
       const verdict = await crawler.examine(body.url);
       if (verdict === 'private') refuse('website_not_public');
-      if (verdict === 'malformed') refuseField(invalidSlug, 'url', 'must be an http or https address without a user name');
+      if (verdict === 'malformed')
+        refuseField(invalidSlug, 'url', 'must be an http or https address without a user name');
       if (verdict === 'literal') refuseField(invalidSlug, 'url', 'must name a host, not an IP address');
       return engine.execute(queueCrawl, { workspaceId, caller, params: body });
     },
@@ -86,7 +99,8 @@ export const knowledgeRoutes = [
     path: '/kb/jobs/{jobId}/cancel',
     tag,
     summary: 'Cancel a crawl',
-    description: 'One that waits or runs is failed at once, with who cancelled it as its error; what was found of the site before stays. One that is over: 409 conflict.',
+    description:
+      'One that waits or runs is failed at once, with who cancelled it as its error; what was found of the site before stays. One that is over: 409 conflict.',
     access: writing,
     params: Type.Object({ jobId: Id }),
     reply: { status: 200, schema: KbJob },
@@ -104,7 +118,9 @@ export const knowledgeRoutes = [
     access: reading,
     reply: { status: 200, schema: Type.Object({ documents: Type.Array(KbDocument) }) },
     refusals: [],
-    read: (view) => ({ documents: listDocuments(view).map((document) => ({ ...document, chunkCount: document.chunkCount ?? 0 })) }),
+    read: (view) => ({
+      documents: listDocuments(view).map((document) => ({ ...document, chunkCount: document.chunkCount ?? 0 })),
+    }),
   }),
 
   route({
@@ -113,12 +129,14 @@ export const knowledgeRoutes = [
     path: '/kb/documents/{documentId}',
     tag,
     summary: 'Delete a document',
-    description: 'With its chunks. The text of a published article is not deleted here (conflict), but by unpublishing or deleting the article.',
+    description:
+      'With its chunks. The text of a published article is not deleted here (conflict), but by unpublishing or deleting the article.',
     access: writing,
     params: Type.Object({ documentId: Id }),
     reply: { status: 204, schema: null },
     refusals: ['conflict'],
-    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(removeDocument, { workspaceId, caller, params }),
+    run: ({ workspaceId, caller, params }, { engine }) =>
+      engine.execute(removeDocument, { workspaceId, caller, params }),
   }),
 
   route({
@@ -127,12 +145,14 @@ export const knowledgeRoutes = [
     path: '/kb/documents/{documentId}/adopt',
     tag,
     summary: 'Make an article of a document',
-    description: 'A draft with the document\'s text. Once the article is published, it is retrieved instead of the document.',
+    description:
+      "A draft with the document's text. Once the article is published, it is retrieved instead of the document.",
     access: writing,
     params: Type.Object({ documentId: Id }),
     reply: { status: 201, schema: Article },
     refusals: ['conflict', 'semantic_error'],
-    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(adoptDocument, { workspaceId, caller, params }),
+    run: ({ workspaceId, caller, params }, { engine }) =>
+      engine.execute(adoptDocument, { workspaceId, caller, params }),
   }),
 
   route({
@@ -143,11 +163,22 @@ export const knowledgeRoutes = [
     summary: 'Find what answers a question',
     description: 'The chunks nearest in meaning, best first, ties by chunkId. The times are in milliseconds.',
     access: reading,
-    body: Type.Object({ query: prose(2000), topK: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 5 })) }),
+    body: Type.Object({
+      query: prose(2000),
+      topK: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 5 })),
+    }),
     invalidSlug,
-    reply: { status: 200, schema: Type.Object({ chunks: Type.Array(KbChunk), queryEmbedTimeMs: Type.Integer(), searchTimeMs: Type.Integer() }) },
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        chunks: Type.Array(KbChunk),
+        queryEmbedTimeMs: Type.Integer(),
+        searchTimeMs: Type.Integer(),
+      }),
+    },
     refusals: ['embedding_unavailable'],
-    run: ({ workspaceId, body }, services) => retrieve(services.engine, { workspaceId, query: body.query, topK: body.topK ?? defaultTopK }, services),
+    run: ({ workspaceId, body }, services) =>
+      retrieve(services.engine, { workspaceId, query: body.query, topK: body.topK ?? defaultTopK }, services),
   }),
 
   route({
@@ -175,7 +206,8 @@ export const knowledgeRoutes = [
     invalidSlug,
     reply: { status: 201, schema: Article },
     refusals: ['semantic_error'],
-    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createArticle, { workspaceId, caller, params: body }),
+    run: ({ workspaceId, caller, body }, { engine }) =>
+      engine.execute(createArticle, { workspaceId, caller, params: body }),
   }),
 
   route({
@@ -197,10 +229,16 @@ export const knowledgeRoutes = [
     path: '/kb/articles/{articleId}',
     tag,
     summary: 'Change an article',
-    description: 'The status published publishes it, draft takes it back. The former text is retrieved until the new one is embedded.',
+    description:
+      'The status published publishes it, draft takes it back. The former text is retrieved until the new one is embedded.',
     access: writing,
     params: Type.Object({ articleId: Id }),
-    body: Type.Object({ expectedVersion: ExpectedVersion, title: Type.Optional(Title), body: Type.Optional(Body), status: Type.Optional(ArticleStatus) }),
+    body: Type.Object({
+      expectedVersion: ExpectedVersion,
+      title: Type.Optional(Title),
+      body: Type.Optional(Body),
+      status: Type.Optional(ArticleStatus),
+    }),
     invalidSlug,
     reply: { status: 200, schema: Article },
     refusals: ['stale_version'],
@@ -219,6 +257,7 @@ export const knowledgeRoutes = [
     params: Type.Object({ articleId: Id }),
     reply: { status: 204, schema: null },
     refusals: [],
-    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(removeArticle, { workspaceId, caller, params }),
+    run: ({ workspaceId, caller, params }, { engine }) =>
+      engine.execute(removeArticle, { workspaceId, caller, params }),
   }),
 ];

@@ -2,13 +2,22 @@
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
-import { appScopes, changeApp, clientIdOf, createApp, listApps, removeApp, requireApp, rotateAppSecret } from '../../engine/platform/oauth-apps.ts';
+import {
+  appScopes,
+  changeApp,
+  clientIdOf,
+  createApp,
+  listApps,
+  removeApp,
+  requireApp,
+  rotateAppSecret,
+} from '../../engine/platform/oauth-apps.ts';
 import type { OAuthAppRecord } from '../../store/platform/oauth-apps.ts';
-import { worded } from '../schemas/field-words.ts';
-import { freshClientSecret, isLive } from '../secrets/oauth-clients.ts';
-import { OAuthApp } from '../schemas/records.ts';
 import { type Access, route } from '../route.ts';
+import { worded } from '../schemas/field-words.ts';
+import { OAuthApp } from '../schemas/records.ts';
 import { Id, Name, nullable } from '../schemas/shared.ts';
+import { freshClientSecret, isLive } from '../secrets/oauth-clients.ts';
 import type { Services } from '../services.ts';
 
 const access = { kind: 'agent', scope: null, role: 'admin' } as const satisfies Access;
@@ -16,7 +25,19 @@ const tag = 'OAuth apps';
 /** Beside the workspace, which a client id names too. */
 const clientIdBytes = 12;
 
-const RedirectUris = Type.Array(Type.String({ minLength: 1, maxLength: 2000, pattern: worded('^[A-Za-z][A-Za-z0-9+.-]*:[!-\\[\\]-~]+$', 'an absolute address, in ASCII without blanks') }), { minItems: 1, maxItems: 10, description: 'Compared letter by letter, but for the port where it leads to this very machine: there any is taken (RFC 8252). https, http to this very machine, or a scheme that is a reversed domain.' });
+const RedirectUris = Type.Array(
+  Type.String({
+    minLength: 1,
+    maxLength: 2000,
+    pattern: worded('^[A-Za-z][A-Za-z0-9+.-]*:[!-\\[\\]-~]+$', 'an absolute address, in ASCII without blanks'),
+  }),
+  {
+    minItems: 1,
+    maxItems: 10,
+    description:
+      'Compared letter by letter, but for the port where it leads to this very machine: there any is taken (RFC 8252). https, http to this very machine, or a scheme that is a reversed domain.',
+  },
+);
 const Scopes = Type.Array(Type.Enum([...appScopes]), { minItems: 1, maxItems: appScopes.length });
 const App = Type.Object({ ...OAuthApp.properties, scopes: Type.Array(Type.Enum([...appScopes])) });
 const Params = Type.Object({ appId: Id });
@@ -41,16 +62,36 @@ export const oauthAppRoutes = [
     path: '/oauth-apps',
     tag,
     summary: 'Register an OAuth app',
-    description: 'clientSecret is in this answer and never again; a public app has none. The way of an authorization: /oauth/authorize, /oauth/token. Up to 100.',
+    description:
+      'clientSecret is in this answer and never again; a public app has none. The way of an authorization: /oauth/authorize, /oauth/token. Up to 100.',
     access,
     httpOnly: true,
-    body: Type.Object({ name: Name, redirectUris: RedirectUris, scopes: Scopes, public: Type.Optional(Type.Boolean()) }),
+    body: Type.Object({
+      name: Name,
+      redirectUris: RedirectUris,
+      scopes: Scopes,
+      public: Type.Optional(Type.Boolean()),
+    }),
     reply: { status: 201, schema: Type.Object({ ...App.properties, clientSecret: nullable(Type.String()) }) },
     refusals: ['semantic_error'],
-    async run({ workspaceId, caller, ip, userAgent, body: { name, redirectUris, scopes, public: isPublic = false } }, services) {
+    async run(
+      { workspaceId, caller, ip, userAgent, body: { name, redirectUris, scopes, public: isPublic = false } },
+      services,
+    ) {
       const clientId = clientIdOf(workspaceId, services.ids.secret(clientIdBytes));
       const fresh = isPublic ? { clientSecret: null, sealedSecret: null } : freshClientSecret(services, clientId);
-      const app = await services.engine.execute(createApp, { workspaceId, caller, params: { name, redirectUris, scopes, clientId, sealedSecret: fresh.sealedSecret, origin: { address: ip, userAgent } } });
+      const app = await services.engine.execute(createApp, {
+        workspaceId,
+        caller,
+        params: {
+          name,
+          redirectUris,
+          scopes,
+          clientId,
+          sealedSecret: fresh.sealedSecret,
+          origin: { address: ip, userAgent },
+        },
+      });
       return { ...viewOf(services, app), clientSecret: fresh.clientSecret };
     },
   }),
@@ -79,10 +120,22 @@ export const oauthAppRoutes = [
     access,
     httpOnly: true,
     params: Params,
-    body: Type.Object({ name: Type.Optional(Name), redirectUris: Type.Optional(RedirectUris), scopes: Type.Optional(Scopes) }),
+    body: Type.Object({
+      name: Type.Optional(Name),
+      redirectUris: Type.Optional(RedirectUris),
+      scopes: Type.Optional(Scopes),
+    }),
     reply: { status: 200, schema: App },
     refusals: [],
-    run: async ({ workspaceId, caller, ip, userAgent, params: { appId }, body }, services) => viewOf(services, await services.engine.execute(changeApp, { workspaceId, caller, params: { appId, changes: body, origin: { address: ip, userAgent } } })),
+    run: async ({ workspaceId, caller, ip, userAgent, params: { appId }, body }, services) =>
+      viewOf(
+        services,
+        await services.engine.execute(changeApp, {
+          workspaceId,
+          caller,
+          params: { appId, changes: body, origin: { address: ip, userAgent } },
+        }),
+      ),
   }),
 
   route({
@@ -97,7 +150,8 @@ export const oauthAppRoutes = [
     params: Params,
     reply: { status: 204, schema: null },
     refusals: [],
-    run: ({ workspaceId, caller, ip, userAgent, params: { appId } }, { engine }) => engine.execute(removeApp, { workspaceId, caller, params: { appId, origin: { address: ip, userAgent } } }),
+    run: ({ workspaceId, caller, ip, userAgent, params: { appId } }, { engine }) =>
+      engine.execute(removeApp, { workspaceId, caller, params: { appId, origin: { address: ip, userAgent } } }),
   }),
 
   route({
@@ -116,7 +170,11 @@ export const oauthAppRoutes = [
       const view = (services.engine.workspace(workspaceId) ?? refuse('unauthorized')).view(caller);
       const { clientId } = requireApp(view, appId);
       const { clientSecret, sealedSecret } = freshClientSecret(services, clientId);
-      const app = await services.engine.execute(rotateAppSecret, { workspaceId, caller, params: { appId, sealedSecret, origin: { address: ip, userAgent } } });
+      const app = await services.engine.execute(rotateAppSecret, {
+        workspaceId,
+        caller,
+        params: { appId, sealedSecret, origin: { address: ip, userAgent } },
+      });
       return { ...viewOf(services, app), clientSecret };
     },
   }),
@@ -126,5 +184,14 @@ function viewOf(services: Pick<Services, 'config'>, app: OAuthAppRecord) {
   const { id, clientId, name, redirectUris, scopes, sealedSecret, createdAt } = app;
   const status = isLive(services, clientId) ? ('live' as const) : ('development' as const);
   // createApp() and changeApp() are their only writers.
-  return { id, clientId, name, redirectUris, scopes: scopes as readonly (typeof appScopes)[number][], public: sealedSecret === null, status, createdAt };
+  return {
+    id,
+    clientId,
+    name,
+    redirectUris,
+    scopes: scopes as readonly (typeof appScopes)[number][],
+    public: sealedSecret === null,
+    status,
+    createdAt,
+  };
 }

@@ -5,10 +5,10 @@ import { appScopes } from '../../engine/platform/oauth-apps.ts';
 import { listGrants, maxListedGrants, type WhoseGrants, withdrawGrant } from '../../engine/platform/oauth-grants.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { findOAuthGrant, type OAuthGrantRecord } from '../../store/platform/oauth-grants.ts';
-import { clientOf, withinApp } from '../secrets/oauth-clients.ts';
-import { OAuthGrant } from '../schemas/records.ts';
 import { type Access, type Route, route } from '../route.ts';
+import { OAuthGrant } from '../schemas/records.ts';
 import { Id } from '../schemas/shared.ts';
+import { clientOf, withinApp } from '../secrets/oauth-clients.ts';
 import type { Services } from '../services.ts';
 
 const tag = 'OAuth apps';
@@ -35,7 +35,9 @@ function grantRoutes({ whose, path, noun, words, access }: Of): Route[] {
       httpOnly: true,
       reply: { status: 200, schema: Type.Object({ grants: Type.Array(Grant) }) },
       refusals: [],
-      read: (view, _, services) => ({ grants: listGrants(view, whose).flatMap((grant) => viewOf(services, view, grant) ?? []) }),
+      read: (view, _, services) => ({
+        grants: listGrants(view, whose).flatMap((grant) => viewOf(services, view, grant) ?? []),
+      }),
     }),
 
     route({
@@ -44,7 +46,8 @@ function grantRoutes({ whose, path, noun, words, access }: Of): Route[] {
       path: `${path}/{grantId}`,
       tag,
       summary: words.withdraw,
-      description: 'Its tokens end at once, codes that the app has not exchanged yet open nothing, and its webhooks go where no other consent of the same agent allows them.',
+      description:
+        'Its tokens end at once, codes that the app has not exchanged yet open nothing, and its webhooks go where no other consent of the same agent allows them.',
       access,
       httpOnly: true,
       params: Type.Object({ grantId: Id }),
@@ -53,22 +56,50 @@ function grantRoutes({ whose, path, noun, words, access }: Of): Route[] {
       run({ workspaceId, caller, params: { grantId } }, services) {
         const view = services.engine.workspace(workspaceId)?.view(caller);
         const clientId = view && findOAuthGrant(view.db, grantId)?.clientId;
-        return services.engine.execute(withdrawGrant, { workspaceId, caller, params: { grantId, whose, appName: clientOf(services, clientId)?.app.name } });
+        return services.engine.execute(withdrawGrant, {
+          workspaceId,
+          caller,
+          params: { grantId, whose, appName: clientOf(services, clientId)?.app.name },
+        });
       },
     }),
   ];
 }
 
 export const oauthGrantRoutes = [
-  ...grantRoutes({ whose: 'own', path: '/me/grants', noun: 'me.grant', words: { list: 'Apps that I allowed', withdraw: 'Withdraw what I allowed an app' }, access: { kind: 'agent', scope: null } }),
-  ...grantRoutes({ whose: 'all', path: '/oauth-grants', noun: 'oauthGrant', words: { list: 'Apps that agents allowed', withdraw: 'Withdraw what an agent allowed an app' }, access: { kind: 'agent', scope: null, role: 'admin' } }),
+  ...grantRoutes({
+    whose: 'own',
+    path: '/me/grants',
+    noun: 'me.grant',
+    words: { list: 'Apps that I allowed', withdraw: 'Withdraw what I allowed an app' },
+    access: { kind: 'agent', scope: null },
+  }),
+  ...grantRoutes({
+    whose: 'all',
+    path: '/oauth-grants',
+    noun: 'oauthGrant',
+    words: { list: 'Apps that agents allowed', withdraw: 'Withdraw what an agent allowed an app' },
+    access: { kind: 'agent', scope: null, role: 'admin' },
+  }),
 ];
 
 /** Undefined for an app that is gone, or may no longer serve the workspace: its tokens open nothing. */
-function viewOf(services: Services, view: View, { id, agentId, clientId, scopes, createdAt, lastUsedAt }: OAuthGrantRecord) {
+function viewOf(
+  services: Services,
+  view: View,
+  { id, agentId, clientId, scopes, createdAt, lastUsedAt }: OAuthGrantRecord,
+) {
   const client = clientOf(services, clientId);
   const inForce = client && withinApp(services, client, { workspaceId: view.workspaceId, scopes });
   if (client === undefined || inForce === undefined) return undefined;
   // An app registers none but these.
-  return { id, agentId, clientId, appName: client.app.name, scopes: inForce as readonly (typeof appScopes)[number][], createdAt, lastUsedAt };
+  return {
+    id,
+    agentId,
+    clientId,
+    appName: client.app.name,
+    scopes: inForce as readonly (typeof appScopes)[number][],
+    createdAt,
+    lastUsedAt,
+  };
 }

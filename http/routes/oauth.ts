@@ -4,25 +4,42 @@
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
 import { Refusal } from '../../engine/errors.ts';
-import type { Member } from '../../engine/team/joining.ts';
-import { appScopes } from '../../engine/platform/oauth-apps.ts';
-import { exchangeCode, giveConsent, refreshTokens, revokeToken, type TokenError, tokenErrors, type TokenOutcome, type TokenRefusal, workspaceOfToken } from '../../engine/platform/oauth.ts';
-import { type AuthorizationError, judgeRequest, type SoundRequest } from '../../engine/platform/oauth-request.ts';
 import { accessTokenMs } from '../../engine/limits.ts';
-import { isActive, theRoster } from '../../engine/workspace/roster.ts';
-import { systemCaller } from '../../engine/runtime/caller.ts';
+import {
+  exchangeCode,
+  giveConsent,
+  refreshTokens,
+  revokeToken,
+  type TokenError,
+  type TokenOutcome,
+  type TokenRefusal,
+  tokenErrors,
+  workspaceOfToken,
+} from '../../engine/platform/oauth.ts';
+import { appScopes } from '../../engine/platform/oauth-apps.ts';
+import { type AuthorizationError, judgeRequest, type SoundRequest } from '../../engine/platform/oauth-request.ts';
 import { allowable, type Scope, scopes } from '../../engine/rights/scopes.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
+import type { Member } from '../../engine/team/joining.ts';
 import { hasSecondFactor, isWithoutRequiredFactor } from '../../engine/team/second-factors.ts';
-import { authenticateClient, clientOf, isLive, mayServe } from '../secrets/oauth-clients.ts';
+import { isActive, theRoster } from '../../engine/workspace/roster.ts';
 import { consentPage, consentRefusedPage, secondFactorPage } from '../browser/consent-page.ts';
-import { type OtherReply, route } from '../route.ts';
+import { signInsPerMinute, signInsPerNetwork } from '../limits/sign-in-guard.ts';
 import type { RawReply } from '../request.ts';
-import { askSecondFactor, passSecondFactor, type Proof, type Question, questionOf, signatureIn } from '../secrets/second-factors.ts';
-import type { Services } from '../services.ts';
-import type { Asked } from '../signed/sign-in-steps.ts';
+import { type OtherReply, route } from '../route.ts';
+import { authenticateClient, clientOf, isLive, mayServe } from '../secrets/oauth-clients.ts';
+import {
+  askSecondFactor,
+  type Proof,
+  passSecondFactor,
+  type Question,
+  questionOf,
+  signatureIn,
+} from '../secrets/second-factors.ts';
 import { findByPassword } from '../secrets/sign-in.ts';
 import { signingOf } from '../secrets/signed-in.ts';
-import { signInsPerMinute, signInsPerNetwork } from '../limits/sign-in-guard.ts';
+import type { Services } from '../services.ts';
+import type { Asked } from '../signed/sign-in-steps.ts';
 
 const tag = 'OAuth';
 /** Longer ones would not come back whole from every browser. */
@@ -31,10 +48,18 @@ const Parameter = Type.Optional(Type.String({ maxLength: 2000 }));
 const AuthorizationParameters = {
   response_type: Type.Optional(Type.String({ maxLength: 100, description: 'code, also when it is left out.' })),
   client_id: Parameter,
-  redirect_uri: Type.Optional(Type.String({ maxLength: 2000, description: 'One that the app registered, letter by letter; with any port where that leads to this very machine.' })),
+  redirect_uri: Type.Optional(
+    Type.String({
+      maxLength: 2000,
+      description:
+        'One that the app registered, letter by letter; with any port where that leads to this very machine.',
+    }),
+  ),
   scope: Type.Optional(Type.String({ maxLength: 2000, description: 'Parted by spaces.' })),
   state: Type.Optional(Type.String({ maxLength: 2000, description: 'Comes back as it is.' })),
-  code_challenge: Type.Optional(Type.String({ maxLength: 200, description: 'Base64url of the SHA-256 of the verifier. Required of public apps.' })),
+  code_challenge: Type.Optional(
+    Type.String({ maxLength: 200, description: 'Base64url of the SHA-256 of the verifier. Required of public apps.' }),
+  ),
   code_challenge_method: Type.Optional(Type.String({ maxLength: 100, description: 'S256' })),
 };
 type Parameters = { readonly [Name in keyof typeof AuthorizationParameters]?: string | undefined };
@@ -50,7 +75,8 @@ export const oauthRoutes = [
     path: '//oauth/authorize',
     tag,
     summary: 'Ask an agent for its consent',
-    description: 'A page. An unknown client_id or redirect_uri is told there; any other fault goes back to redirect_uri as RFC 6749 §4.1.2.1 says. Answers come with iss (RFC 9207).',
+    description:
+      'A page. An unknown client_id or redirect_uri is told there; any other fault goes back to redirect_uri as RFC 6749 §4.1.2.1 says. Answers come with iss (RFC 9207).',
     access: { kind: 'public' },
     anyHeaders: true,
     query: Type.Object(AuthorizationParameters),
@@ -59,7 +85,9 @@ export const oauthRoutes = [
     refusals: [],
     send({ query }, services) {
       const request = judge(services, query);
-      return 'status' in request ? request : consent(services, request, { parameters: query, email: '', problem: undefined });
+      return 'status' in request
+        ? request
+        : consent(services, request, { parameters: query, email: '', problem: undefined });
     },
   }),
 
@@ -88,8 +116,15 @@ export const oauthRoutes = [
     reply: { status: 303, schema: null },
     otherReplies: {
       200: { description: 'The second page: a second factor is asked for.', contentType: 'text/html' },
-      401: { description: 'The page again: the email, the password or the second factor is wrong.', contentType: 'text/html' },
-      403: { description: 'The page again: the app may not serve this workspace, asks for what only an admin can allow, or the agent has yet to set up a second factor.', contentType: 'text/html' },
+      401: {
+        description: 'The page again: the email, the password or the second factor is wrong.',
+        contentType: 'text/html',
+      },
+      403: {
+        description:
+          'The page again: the app may not serve this workspace, asks for what only an admin can allow, or the agent has yet to set up a second factor.',
+        contentType: 'text/html',
+      },
     },
     refusals: [],
     async send(call, services) {
@@ -97,16 +132,27 @@ export const oauthRoutes = [
       const origin = signingOf(call, services, undefined);
       const request = judge(services, parameters);
       if ('status' in request) return request;
-      if (decision !== 'allow') return goBack(services, request, { error: 'access_denied', error_description: 'The agent did not allow it.' });
-      const again = (problem: string, status: number): RawReply => ({ ...consent(services, request, { parameters, email, problem }), status });
-      if (challenge !== undefined) return answerSecondFactor(services, { request, parameters, again, challenge, proof: proofOf(code, passkey) });
+      if (decision !== 'allow')
+        return goBack(services, request, { error: 'access_denied', error_description: 'The agent did not allow it.' });
+      const again = (problem: string, status: number): RawReply => ({
+        ...consent(services, request, { parameters, email, problem }),
+        status,
+      });
+      if (challenge !== undefined)
+        return answerSecondFactor(services, { request, parameters, again, challenge, proof: proofOf(code, passkey) });
       const found = await findByPassword(services, { email, password, origin, operation: 'oauth.decide' });
       if (found === undefined) return again(wrongPair, 401);
       const problem = problemOf(services, request, found);
       if (problem !== undefined) return again(problem, 403);
       const view = services.engine.workspace(found.workspace.id)?.view(systemCaller);
-      if (view === undefined || !hasSecondFactor(view, found.agent.id)) return allow(services, request, { member: found, origin, again });
-      const question = await askSecondFactor(services, view, { kind: 'consent', member: found, origin, clientId: request.app.clientId });
+      if (view === undefined || !hasSecondFactor(view, found.agent.id))
+        return allow(services, request, { member: found, origin, again });
+      const question = await askSecondFactor(services, view, {
+        kind: 'consent',
+        member: found,
+        origin,
+        clientId: request.app.clientId,
+      });
       return secondFactor(request, { parameters, question, problem: undefined });
     },
   }),
@@ -125,33 +171,80 @@ export const oauthRoutes = [
     limit: { by: 'ip', perMinute: tokensPerMinute },
     anyHeaders: true,
     form: true,
-    body: Type.Object({ grant_type: Parameter, code: Parameter, redirect_uri: Parameter, code_verifier: Parameter, refresh_token: Parameter, scope: Parameter, client_id: Parameter, client_secret: Parameter }),
+    body: Type.Object({
+      grant_type: Parameter,
+      code: Parameter,
+      redirect_uri: Parameter,
+      code_verifier: Parameter,
+      refresh_token: Parameter,
+      scope: Parameter,
+      client_id: Parameter,
+      client_secret: Parameter,
+    }),
     reply: { status: 200, schema: null, contentType: 'application/json' },
-    otherReplies: tokenReplies(['invalid_client', 'invalid_request', 'invalid_grant', 'unsupported_grant_type', 'invalid_scope']),
+    otherReplies: tokenReplies([
+      'invalid_client',
+      'invalid_request',
+      'invalid_grant',
+      'unsupported_grant_type',
+      'invalid_scope',
+    ]),
     refusals: [],
     async send({ body, headers: { authorization } }, services) {
       const client = authenticateClient(services, authorization, body);
       if ('error' in client) return refused(client, authorization);
       const { clientId, scopes: appScopes } = client.app;
-      const { grant_type: grantType, code, redirect_uri: redirectUri, code_verifier: codeVerifier, refresh_token: refreshToken, scope } = body;
+      const {
+        grant_type: grantType,
+        code,
+        redirect_uri: redirectUri,
+        code_verifier: codeVerifier,
+        refresh_token: refreshToken,
+        scope,
+      } = body;
       const execute = async (text: string, run: (workspaceId: string) => Promise<TokenOutcome>): Promise<RawReply> => {
         const workspaceId = workspaceOfToken(text);
         if (workspaceId !== undefined) await services.engine.whenOpen(workspaceId);
-        if (workspaceId === undefined || services.engine.workspace(workspaceId) === undefined || !mayServe(services, client, workspaceId)) return refused({ error: 'invalid_grant', description: 'This is not known.' }, authorization);
+        if (
+          workspaceId === undefined ||
+          services.engine.workspace(workspaceId) === undefined ||
+          !mayServe(services, client, workspaceId)
+        )
+          return refused({ error: 'invalid_grant', description: 'This is not known.' }, authorization);
         const outcome = await run(workspaceId);
         return 'error' in outcome ? refused(outcome, authorization) : issued(outcome, workspaceId);
       };
       switch (grantType) {
         case 'authorization_code':
-          if (code === undefined || redirectUri === undefined) return refused({ error: 'invalid_request', description: 'code and redirect_uri are required.' }, authorization);
-          return execute(code, (workspaceId) => services.engine.execute(exchangeCode, { workspaceId, caller: systemCaller, params: { code, clientId, appScopes, redirectUri, codeVerifier } }));
+          if (code === undefined || redirectUri === undefined)
+            return refused(
+              { error: 'invalid_request', description: 'code and redirect_uri are required.' },
+              authorization,
+            );
+          return execute(code, (workspaceId) =>
+            services.engine.execute(exchangeCode, {
+              workspaceId,
+              caller: systemCaller,
+              params: { code, clientId, appScopes, redirectUri, codeVerifier },
+            }),
+          );
         case 'refresh_token':
-          if (refreshToken === undefined) return refused({ error: 'invalid_request', description: 'refresh_token is required.' }, authorization);
-          return execute(refreshToken, (workspaceId) => services.engine.execute(refreshTokens, { workspaceId, caller: systemCaller, params: { refreshToken, clientId, appScopes, scope } }));
+          if (refreshToken === undefined)
+            return refused({ error: 'invalid_request', description: 'refresh_token is required.' }, authorization);
+          return execute(refreshToken, (workspaceId) =>
+            services.engine.execute(refreshTokens, {
+              workspaceId,
+              caller: systemCaller,
+              params: { refreshToken, clientId, appScopes, scope },
+            }),
+          );
         case undefined:
           return refused({ error: 'invalid_request', description: 'grant_type is required.' }, authorization);
         default:
-          return refused({ error: 'unsupported_grant_type', description: 'grant_type is authorization_code or refresh_token.' }, authorization);
+          return refused(
+            { error: 'unsupported_grant_type', description: 'grant_type is authorization_code or refresh_token.' },
+            authorization,
+          );
       }
     },
   }),
@@ -162,7 +255,8 @@ export const oauthRoutes = [
     path: '//oauth/revoke',
     tag,
     summary: 'Give a token back',
-    description: 'RFC 7009. A refresh token ends its whole family, an access token itself. 200 too for what is no token, or another client\'s.',
+    description:
+      "RFC 7009. A refresh token ends its whole family, an access token itself. 200 too for what is no token, or another client's.",
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: tokensPerMinute },
     anyHeaders: true,
@@ -175,9 +269,15 @@ export const oauthRoutes = [
       const client = authenticateClient(services, authorization, body);
       if ('error' in client) return refused(client, authorization);
       const { token } = body;
-      if (token === undefined) return refused({ error: 'invalid_request', description: 'token is required.' }, authorization);
+      if (token === undefined)
+        return refused({ error: 'invalid_request', description: 'token is required.' }, authorization);
       const workspaceId = workspaceOfToken(token);
-      if (workspaceId !== undefined && services.engine.workspace(workspaceId) !== undefined) await services.engine.execute(revokeToken, { workspaceId, caller: systemCaller, params: { token, clientId: client.app.clientId } });
+      if (workspaceId !== undefined && services.engine.workspace(workspaceId) !== undefined)
+        await services.engine.execute(revokeToken, {
+          workspaceId,
+          caller: systemCaller,
+          params: { token, clientId: client.app.clientId },
+        });
       return { status: 200, headers: {}, body: '' };
     },
   }),
@@ -200,7 +300,10 @@ export const oauthRoutes = [
 /** invalid_grant is 401 too, when the agent must be asked anew. */
 function tokenReplies(errors: readonly TokenError[]): Readonly<Record<number, OtherReply>> {
   const unknown = errors.filter((error) => tokenErrors[error] === 401 || error === 'invalid_grant');
-  return { 400: { description: 'As RFC 6749 §5.2 says.', errors: errors.filter((error) => tokenErrors[error] === 400) }, 401: { description: 'The client is not known, or the agent must allow it anew.', errors: unknown } };
+  return {
+    400: { description: 'As RFC 6749 §5.2 says.', errors: errors.filter((error) => tokenErrors[error] === 400) },
+    401: { description: 'The client is not known, or the agent must allow it anew.', errors: unknown },
+  };
 }
 
 function metadataOf(issuer: string): object {
@@ -238,17 +341,35 @@ function judge(services: Services, asked: Parameters): SoundRequest | RawReply {
 /** Why the agent cannot allow it, though it is who it says. */
 function problemOf(services: Services, request: SoundRequest, { agent, workspace }: Member): string | undefined {
   const client = clientOf(services, request.app.clientId);
-  if (client === undefined || !mayServe(services, client, workspace.id)) return 'This app is in development: only its own workspace can use it.';
+  if (client === undefined || !mayServe(services, client, workspace.id))
+    return 'This app is in development: only its own workspace can use it.';
   if (allowable(request.scopes, agent.role).length === 0) return 'Only an admin can allow what this app asks for.';
   const view = services.engine.workspace(workspace.id)?.view(systemCaller);
-  return view !== undefined && isWithoutRequiredFactor(view, agent.id) ? 'Your workspace requires a second factor. Sign in to Switchboard and set one up first.' : undefined;
+  return view !== undefined && isWithoutRequiredFactor(view, agent.id)
+    ? 'Your workspace requires a second factor. Sign in to Switchboard and set one up first.'
+    : undefined;
 }
 
-async function allow(services: Services, request: SoundRequest, { member: { agent, workspace }, origin, again }: Asked & Pick<SecondAnswer, 'again'>): Promise<RawReply> {
+async function allow(
+  services: Services,
+  request: SoundRequest,
+  { member: { agent, workspace }, origin, again }: Asked & Pick<SecondAnswer, 'again'>,
+): Promise<RawReply> {
   const { redirectUri, codeChallenge, app } = request;
-  const params = { clientId: app.clientId, appName: app.name, agentId: agent.id, passwordHash: agent.passwordHash, redirectUri, scopes: request.scopes, codeChallenge, origin };
+  const params = {
+    clientId: app.clientId,
+    appName: app.name,
+    agentId: agent.id,
+    passwordHash: agent.passwordHash,
+    redirectUri,
+    scopes: request.scopes,
+    codeChallenge,
+    origin,
+  };
   try {
-    return goBack(services, request, { code: await services.engine.execute(giveConsent, { workspaceId: workspace.id, caller: systemCaller, params }) });
+    return goBack(services, request, {
+      code: await services.engine.execute(giveConsent, { workspaceId: workspace.id, caller: systemCaller, params }),
+    });
   } catch (error) {
     if (error instanceof Refusal && error.slug === 'invalid_credentials') return again(wrongPair, 401);
     throw error;
@@ -263,21 +384,37 @@ interface SecondAnswer {
   readonly proof: Proof;
 }
 
-async function answerSecondFactor(services: Services, { request, parameters, again, challenge, proof }: SecondAnswer): Promise<RawReply> {
+async function answerSecondFactor(
+  services: Services,
+  { request, parameters, again, challenge, proof }: SecondAnswer,
+): Promise<RawReply> {
   const step = services.signInSteps.find(challenge);
   const late = (): RawReply => again('That took too long, or was tried too often. Sign in again.', 401);
   if (step?.kind !== 'consent' || step.clientId !== request.app.clientId) return late();
   const view = services.engine.workspace(step.member.workspace.id)?.view(systemCaller);
   const agent = view && theRoster(view).agents.get(step.member.agent.id);
   // It may have left, or have another password by now.
-  if (view === undefined || agent === undefined || !isActive(agent) || agent.passwordHash !== step.member.agent.passwordHash) return late();
+  if (
+    view === undefined ||
+    agent === undefined ||
+    !isActive(agent) ||
+    agent.passwordHash !== step.member.agent.passwordHash
+  )
+    return late();
   const member = { ...step.member, agent };
   try {
     await passSecondFactor(services, step, { ...proof, challenge, operation: 'oauth.decide' });
   } catch (error) {
     if (!(error instanceof Refusal) || (error.slug !== 'invalid_code' && error.slug !== 'gone')) throw error;
     if (services.signInSteps.find(challenge) === undefined) return late();
-    return { ...secondFactor(request, { parameters, question: await questionOf(services, view, { step, challenge }), problem: error.message }), status: 401 };
+    return {
+      ...secondFactor(request, {
+        parameters,
+        question: await questionOf(services, view, { step, challenge }),
+        problem: error.message,
+      }),
+      status: 401,
+    };
   }
   const problem = problemOf(services, request, member);
   return problem === undefined ? allow(services, request, { member, origin: step.origin, again }) : again(problem, 403);
@@ -294,17 +431,31 @@ function proofOf(typed: string | undefined, passkey: string | undefined): Proof 
   return /^\d{6}$/.test(digits) ? { code: digits } : { recoveryCode: code };
 }
 
-function secondFactor({ app, redirectUri }: SoundRequest, shown: { parameters: Parameters; question: Question; problem: string | undefined }): RawReply {
+function secondFactor(
+  { app, redirectUri }: SoundRequest,
+  shown: { parameters: Parameters; question: Question; problem: string | undefined },
+): RawReply {
   const { question, problem } = shown;
-  const { html, script } = secondFactorPage({ appName: app.name, parameters: given(shown.parameters), question, problem });
+  const { html, script } = secondFactorPage({
+    appName: app.name,
+    parameters: given(shown.parameters),
+    question,
+    problem,
+  });
   return page(200, html, redirectUri, script);
 }
 
 function given(parameters: Parameters): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  return Object.fromEntries(
+    Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }
 
-function consent(services: Services, { app, scopes: asked, redirectUri }: SoundRequest, shown: { parameters: Parameters; email: string; problem: string | undefined }): RawReply {
+function consent(
+  services: Services,
+  { app, scopes: asked, redirectUri }: SoundRequest,
+  shown: { parameters: Parameters; email: string; problem: string | undefined },
+): RawReply {
   const { protocol, host } = new URL(redirectUri);
   const html = consentPage({
     appName: app.name,
@@ -320,16 +471,40 @@ function consent(services: Services, { app, scopes: asked, redirectUri }: SoundR
 }
 
 /** The address is one that the app registered, taken letter by letter; only its query grows. */
-function goBack({ config }: Services, to: { redirectUri: string; state: string | undefined }, answer: { code: string } | { error: AuthorizationError; error_description: string }): RawReply {
-  const query = new URLSearchParams({ ...answer, ...(to.state === undefined ? {} : { state: to.state }), iss: config.baseUrl });
-  return { status: 303, headers: { Location: `${to.redirectUri}${to.redirectUri.includes('?') ? '&' : '?'}${query}`, 'Referrer-Policy': 'no-referrer' }, body: '' };
+function goBack(
+  { config }: Services,
+  to: { redirectUri: string; state: string | undefined },
+  answer: { code: string } | { error: AuthorizationError; error_description: string },
+): RawReply {
+  const query = new URLSearchParams({
+    ...answer,
+    ...(to.state === undefined ? {} : { state: to.state }),
+    iss: config.baseUrl,
+  });
+  return {
+    status: 303,
+    headers: {
+      Location: `${to.redirectUri}${to.redirectUri.includes('?') ? '&' : '?'}${query}`,
+      'Referrer-Policy': 'no-referrer',
+    },
+    body: '',
+  };
 }
 
 /** Browsers hold the redirect that follows a form against form-action too, so the app's address is allowed there. */
 function page(status: number, html: string, redirectUri: string | undefined, script?: string): RawReply {
-  const scripts = script === undefined ? '' : ` script-src 'sha256-${createHash('sha256').update(script).digest('base64')}';`;
+  const scripts =
+    script === undefined ? '' : ` script-src 'sha256-${createHash('sha256').update(script).digest('base64')}';`;
   const policy = `default-src 'none';${scripts} style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'${redirectUri === undefined ? '' : ` ${sourceOf(redirectUri)}`}; frame-ancestors 'none'`;
-  return { status, headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' }, body: html };
+  return {
+    status,
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': policy,
+      'Referrer-Policy': 'no-referrer',
+    },
+    body: html,
+  };
 }
 
 /** As a policy can name it: an origin, or a scheme where there is none and where the host is one that policies have no words for. */
@@ -338,16 +513,32 @@ function sourceOf(redirectUri: string): string {
   return /^https?:$/.test(protocol) && !hostname.startsWith('[') ? origin : protocol;
 }
 
-function issued(pair: { accessToken: string; refreshToken: string; scopes: readonly string[] }, workspaceId: string): RawReply {
-  return json(200, { access_token: pair.accessToken, refresh_token: pair.refreshToken, token_type: 'Bearer', expires_in: accessTokenMs / 1000, scope: pair.scopes.join(' '), workspaceId });
+function issued(
+  pair: { accessToken: string; refreshToken: string; scopes: readonly string[] },
+  workspaceId: string,
+): RawReply {
+  return json(200, {
+    access_token: pair.accessToken,
+    refresh_token: pair.refreshToken,
+    token_type: 'Bearer',
+    expires_in: accessTokenMs / 1000,
+    scope: pair.scopes.join(' '),
+    workspaceId,
+  });
 }
 
 function refused({ error, description, mustConsentAgain }: TokenRefusal, authorization: string | undefined): RawReply {
   const status = mustConsentAgain === true ? 401 : tokenErrors[error];
   const reply = json(status, { error, error_description: description });
-  return error === 'invalid_client' && authorization !== undefined ? { ...reply, headers: { ...reply.headers, 'WWW-Authenticate': 'Basic realm="oauth"' } } : reply;
+  return error === 'invalid_client' && authorization !== undefined
+    ? { ...reply, headers: { ...reply.headers, 'WWW-Authenticate': 'Basic realm="oauth"' } }
+    : reply;
 }
 
 function json(status: number, body: object): RawReply {
-  return { status, headers: { 'Content-Type': 'application/json; charset=utf-8', Pragma: 'no-cache' }, body: JSON.stringify(body) };
+  return {
+    status,
+    headers: { 'Content-Type': 'application/json; charset=utf-8', Pragma: 'no-cache' },
+    body: JSON.stringify(body),
+  };
 }

@@ -1,12 +1,12 @@
 // The pages for people: the same document at every address of theirs, what it loads, and a page of a site's own to try its widget on.
 
 import Type from 'typebox';
-import { escapeHtml } from '../../engine/text.ts';
 import { refuse } from '../../engine/errors.ts';
+import { escapeHtml } from '../../engine/text.ts';
 import { fileReply } from '../browser/compressed-file.ts';
 import { type PageName, pagePaths } from '../pages/paths.ts';
-import { type Route, route } from '../route.ts';
 import type { RawReply } from '../request.ts';
+import { type Route, route } from '../route.ts';
 
 /** What the document may load and do: everything from here, nothing from elsewhere, no text as code. Pictures may also be what the page itself made. */
 const policy = [
@@ -24,7 +24,8 @@ const policy = [
 ].join('; ');
 
 /** The widget comes with its own rules; the page around it has none but a style. It is framed by the settings alone. */
-const previewPolicy = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
+const previewPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 const documentHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
@@ -35,7 +36,10 @@ const documentHeaders = {
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=(self)',
 };
 const notModified = { description: 'If-None-Match names what there is.' };
-const contentTypes: Readonly<Record<string, string>> = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
+const contentTypes: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+};
 
 export const pageRoutes: readonly Route[] = [
   ...Object.entries(pagePaths).map(([name, path]) => documentRoute(name as PageName, path)),
@@ -50,14 +54,22 @@ export const pageRoutes: readonly Route[] = [
     access: { kind: 'public' },
     anyHeaders: true,
     params: Type.Object({ file: Type.String({ maxLength: 200 }) }),
-    reply: { status: 200, schema: null, contentType: [...new Set(Object.values(contentTypes).map((type) => type.split(';')[0] ?? ''))] },
+    reply: {
+      status: 200,
+      schema: null,
+      contentType: [...new Set(Object.values(contentTypes).map((type) => type.split(';')[0] ?? ''))],
+    },
     otherReplies: { 304: notModified },
     refusals: [],
     async send({ params, headers }, { pageFiles }) {
       const contentType = contentTypes[params.file.split('.').at(-1) ?? ''];
       const file = await pageFiles.file(params.file);
       if (file === undefined || contentType === undefined) refuse('not_found');
-      return fileReply(file, headers, { 'Content-Type': contentType, 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' });
+      return fileReply(file, headers, {
+        'Content-Type': contentType,
+        'Cache-Control': 'public, max-age=31536000, immutable',
+        'X-Content-Type-Options': 'nosniff',
+      });
     },
   }),
 
@@ -66,8 +78,9 @@ export const pageRoutes: readonly Route[] = [
     method: 'GET',
     path: '//preview/{embedId}',
     tag: 'Pages',
-    summary: 'A page with a site\'s widget on it',
-    description: 'To try the widget before it is on a page of one\'s own. Whatever is written there is a real conversation.',
+    summary: "A page with a site's widget on it",
+    description:
+      "To try the widget before it is on a page of one's own. Whatever is written there is a real conversation.",
     access: { kind: 'public' },
     anyHeaders: true,
     params: Type.Object({ embedId: Type.String({ maxLength: 100 }) }),
@@ -82,7 +95,9 @@ export const pageRoutes: readonly Route[] = [
 ];
 
 function documentRoute(name: PageName, path: string): Route {
-  const params = Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => [param, Type.String({ maxLength: 200 })]));
+  const params = Object.fromEntries(
+    [...path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => [param, Type.String({ maxLength: 200 })]),
+  );
   return route({
     operation: `page.${name}`,
     method: 'GET',

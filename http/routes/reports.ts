@@ -3,18 +3,35 @@
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
 import { noteReportExport } from '../../engine/operations/exports.ts';
-import { byStatusReport, conversionsReport, customersReport, drillDownReport, performanceReport, responseTimesReport, satisfactionReport, volumeReport } from '../../engine/reports/reports.ts';
+import {
+  byStatusReport,
+  conversionsReport,
+  customersReport,
+  drillDownReport,
+  performanceReport,
+  responseTimesReport,
+  satisfactionReport,
+  volumeReport,
+} from '../../engine/reports/reports.ts';
 import type { Rights } from '../../engine/rights/rights.ts';
-import { isoTime } from '../../engine/runtime/clock.ts';
 import { isAllowed } from '../../engine/rights/scopes.ts';
-import { defaultLimit, parseTime } from '../pipeline/cursor.ts';
+import { isoTime } from '../../engine/runtime/clock.ts';
 import { reportText, reportTypes, requireReportType } from '../exports/report-types.ts';
+import { defaultLimit, parseTime } from '../pipeline/cursor.ts';
 import { askerOf, rightsOfAsker } from '../pipeline/rights-now.ts';
-import type { Asker } from '../signed/asker.ts';
-import { ConversionsReport, CustomersReport, PerformanceReport, ResponseTimesReport, SatisfactionReport, StatusReport, VolumeReport } from '../schemas/reports.ts';
 import { fullPath, route } from '../route.ts';
+import {
+  ConversionsReport,
+  CustomersReport,
+  PerformanceReport,
+  ResponseTimesReport,
+  SatisfactionReport,
+  StatusReport,
+  VolumeReport,
+} from '../schemas/reports.ts';
 import { Channel, Conversation, ConversationStatus, Id, Time } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
+import type { Asker } from '../signed/asker.ts';
 
 /** Specification 8. */
 const exportLifetimeMs = 15 * 60_000;
@@ -22,14 +39,32 @@ const exportLifetimeMs = 15 * 60_000;
 const downloadsPerMinute = 60;
 
 const common = {
-  range: Type.Optional(Type.Enum(['1d', '7d', '30d', '90d', 'custom'], { default: '7d', description: 'Days up to now; custom is [from, to).' })),
+  range: Type.Optional(
+    Type.Enum(['1d', '7d', '30d', '90d', 'custom'], {
+      default: '7d',
+      description: 'Days up to now; custom is [from, to).',
+    }),
+  ),
   from: Type.Optional(Type.String({ format: 'date-time', description: 'With range custom.' })),
-  to: Type.Optional(Type.String({ format: 'date-time', description: 'With range custom, at most 365 days after from.' })),
+  to: Type.Optional(
+    Type.String({ format: 'date-time', description: 'With range custom, at most 365 days after from.' }),
+  ),
   departmentId: Type.Optional(Id),
-  agentId: Type.Optional(Type.String({ format: 'uuid', description: 'Of conversations that the agent has, answered first, or was rated for. Agents see only their own figures.' })),
+  agentId: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description:
+        'Of conversations that the agent has, answered first, or was rated for. Agents see only their own figures.',
+    }),
+  ),
   channel: Type.Optional(Channel),
 };
-const granularity = Type.Optional(Type.Enum(['hour', 'day', 'week', 'month'], { description: 'Hours up to 2 days, else days, unless it says otherwise; hours for 31 days at the most. Weeks begin on Monday.' }));
+const granularity = Type.Optional(
+  Type.Enum(['hour', 'day', 'week', 'month'], {
+    description:
+      'Hours up to 2 days, else days, unless it says otherwise; hours for 31 days at the most. Weeks begin on Monday.',
+  }),
+);
 const Common = Type.Object(common);
 const CommonSeries = Type.Object({ ...common, granularity });
 const flags = {
@@ -40,10 +75,13 @@ const flags = {
 
 const access = { kind: 'agent', scope: 'reports:read' } as const;
 const refusals = ['forbidden', 'range_too_large'] as const;
-const about = 'Of the conversations that began in the range, as they are now; spam counts nowhere. Admins see all, supervisors their departments and what is in none, agents what is theirs.';
+const about =
+  'Of the conversations that began in the range, as they are now; spam counts nowhere. Admins see all, supervisors their departments and what is in none, agents what is theirs.';
 
 /** Times as they are compared. */
-function timesOf<Query extends { from?: string; to?: string }>(query: Query): Query & { from: string | undefined; to: string | undefined } {
+function timesOf<Query extends { from?: string; to?: string }>(
+  query: Query,
+): Query & { from: string | undefined; to: string | undefined } {
   return { ...query, from: parseTime(query.from, 'from'), to: parseTime(query.to, 'to') };
 }
 
@@ -86,7 +124,7 @@ export const reportRoutes = [
     path: '/reports/tickets/response-times',
     tag: 'Reports',
     summary: 'How fast tickets were answered and solved',
-    description: `${about} The first response is an agent\'s first message after the customer\'s; a ticket that was opened for the customer has none. channel looks at another channel.`,
+    description: `${about} The first response is an agent's first message after the customer's; a ticket that was opened for the customer has none. channel looks at another channel.`,
     access,
     query: Common,
     reply: { status: 200, schema: ResponseTimesReport },
@@ -116,11 +154,27 @@ export const reportRoutes = [
     summary: 'The conversations behind a figure',
     description: `${about} Newest first; status spam shows the spam. Agents are not shown what they answered and what is beyond their departments now.`,
     access,
-    query: Type.Object({ ...common, ...flags, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })), offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })) }),
-    reply: { status: 200, schema: Type.Object({ conversations: Type.Array(Conversation), total: Type.Integer({ description: 'Of all pages.' }) }) },
+    query: Type.Object({
+      ...common,
+      ...flags,
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })),
+    }),
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        conversations: Type.Array(Conversation),
+        total: Type.Integer({ description: 'Of all pages.' }),
+      }),
+    },
     refusals,
     ask: (view, { query }, { reader }) =>
-      drillDownReport(view, { ...timesOf(query), isRated: query.rated === '1', isMissed: query.missed === '1' }, { limit: query.limit ?? defaultLimit, offset: query.offset ?? 0 }, reader),
+      drillDownReport(
+        view,
+        { ...timesOf(query), isRated: query.rated === '1', isMissed: query.missed === '1' },
+        { limit: query.limit ?? defaultLimit, offset: query.offset ?? 0 },
+        reader,
+      ),
   }),
 
   route({
@@ -157,7 +211,8 @@ export const reportRoutes = [
     path: '/reports/conversions/goals',
     tag: 'Reports',
     summary: 'What goals were worth',
-    description: 'Completions in the range, by time and by goal; a department or an agent asks for what was attributed to it. Deleted goals are listed while they have completions in the range.',
+    description:
+      'Completions in the range, by time and by goal; a department or an agent asks for what was attributed to it. Deleted goals are listed while they have completions in the range.',
     access,
     query: CommonSeries,
     reply: { status: 200, schema: ConversionsReport },
@@ -171,10 +226,11 @@ export const reportRoutes = [
     path: '/reports/export',
     tag: 'Reports',
     summary: 'A report as a file',
-    description: 'Answers an address that gives the file for 15 minutes, to whoever has it, with what who asked may see then: it ends with the sign-in, the key or the app that asked. The range is that of now. Lists of conversations name sites, departments and agents, and customers for whoever may read visitors (`visitors:read`).',
+    description:
+      'Answers an address that gives the file for 15 minutes, to whoever has it, with what who asked may see then: it ends with the sign-in, the key or the app that asked. The range is that of now. Lists of conversations name sites, departments and agents, and customers for whoever may read visitors (`visitors:read`).',
     access,
     query: Type.Object({
-      type: Type.Enum(reportTypes, { description: 'A report\'s path after /reports/.' }),
+      type: Type.Enum(reportTypes, { description: "A report's path after /reports/." }),
       format: Type.Enum(['csv', 'json']),
       ...common,
       granularity,
@@ -197,7 +253,10 @@ export const reportRoutes = [
         query: ordered,
       });
       await engine.execute(noteReportExport, { workspaceId, caller, params: { type, format, query: ordered } });
-      return { url: `${config.baseUrl}${fullPath({ path: '/reports/exports/' })}${token}`, expiresAt: isoTime(expiresMs) };
+      return {
+        url: `${config.baseUrl}${fullPath({ path: '/reports/exports/' })}${token}`,
+        expiresAt: isoTime(expiresMs),
+      };
     },
   }),
 
@@ -207,7 +266,8 @@ export const reportRoutes = [
     path: '/reports/exports/{token}',
     tag: 'Reports',
     summary: 'The file of an export',
-    description: 'CSV by RFC 4180 in UTF-8, where text that a spreadsheet would take for a formula is led by an apostrophe; or JSON, as the report itself is answered. Lists of conversations come in parts: a connection that ends early did not give all of it.',
+    description:
+      'CSV by RFC 4180 in UTF-8, where text that a spreadsheet would take for a formula is led by an apostrophe; or JSON, as the report itself is answered. Lists of conversations come in parts: a connection that ends early did not give all of it.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: downloadsPerMinute },
     anyHeaders: true,
@@ -219,13 +279,25 @@ export const reportRoutes = [
       const order = exportLinks.verify(params.token) ?? refuse('not_found');
       if (clock.now() >= order.expiresMs) refuse('gone', { message: 'This link has run out. Ask for a new one.' });
       const { type, format, query, asker } = order;
-      const view = engine.workspace(asker.workspaceId)?.view({ kind: 'agent', agentId: asker.holder.agentId }) ?? refuse('not_found');
-      const rights = readersRights(services, asker) ?? refuse('gone', { message: 'Who asked for it may not have it any more.' });
-      const asked = { query: { ...query, isRated: query['rated'] === '1', isMissed: query['missed'] === '1' }, reader, grant: rights.grant, mayGoOn: () => readersRights(services, asker) !== undefined };
+      const view =
+        engine.workspace(asker.workspaceId)?.view({ kind: 'agent', agentId: asker.holder.agentId }) ??
+        refuse('not_found');
+      const rights =
+        readersRights(services, asker) ?? refuse('gone', { message: 'Who asked for it may not have it any more.' });
+      const asked = {
+        query: { ...query, isRated: query['rated'] === '1', isMissed: query['missed'] === '1' },
+        reader,
+        grant: rights.grant,
+        mayGoOn: () => readersRights(services, asker) !== undefined,
+      };
       const body = await reportText(view, type, format, asked);
       const name = `${type.replaceAll('/', '-')}.${format}`;
       const contentType = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8';
-      return { status: 200, headers: { 'Content-Type': contentType, 'Content-Disposition': `attachment; filename="${name}"` }, body };
+      return {
+        status: 200,
+        headers: { 'Content-Type': contentType, 'Content-Disposition': `attachment; filename="${name}"` },
+        body,
+      };
     },
   }),
 ];

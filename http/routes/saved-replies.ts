@@ -1,17 +1,33 @@
 // Saved replies. Specification 4.17.
 
 import Type from 'typebox';
+import {
+  changeSavedReply,
+  createSavedReply,
+  listSavedReplies,
+  removeSavedReply,
+} from '../../engine/conversations/saved-replies.ts';
 import { shortcutPattern } from '../../engine/lines.ts';
-import { changeSavedReply, createSavedReply, listSavedReplies, removeSavedReply } from '../../engine/conversations/saved-replies.ts';
 import { byCreated, pageOf } from '../pipeline/cursor.ts';
+import { route } from '../route.ts';
 import { worded } from '../schemas/field-words.ts';
 import { ReplyChannel, ReplyScope, SavedReply } from '../schemas/records.ts';
-import { route } from '../route.ts';
 import { CursorQuery, ExpectedVersion, Id, line, NextCursor, Text } from '../schemas/shared.ts';
 
-const Shortcut = Type.String({ minLength: 2, maxLength: 32, pattern: worded(shortcutPattern, 'a slash and a word, such as /hello'), description: 'Begins with a slash, such as /hello.' });
+const Shortcut = Type.String({
+  minLength: 2,
+  maxLength: 32,
+  pattern: worded(shortcutPattern, 'a slash and a word, such as /hello'),
+  description: 'Begins with a slash, such as /hello.',
+});
 const Title = line(200);
-const Body = Type.Intersect([Text, Type.String({ description: 'May hold {{visitor.name}}, {{visitor.email}}, {{visitor.firstName}}, {{agent.name}}, {{workspace.name}}, {{conversation.subject}}; others stay as they are.' })]);
+const Body = Type.Intersect([
+  Text,
+  Type.String({
+    description:
+      'May hold {{visitor.name}}, {{visitor.email}}, {{visitor.firstName}}, {{agent.name}}, {{workspace.name}}, {{conversation.subject}}; others stay as they are.',
+  }),
+]);
 const Channels = Type.Array(ReplyChannel, { minItems: 1, maxItems: 2 });
 
 export const savedReplyRoutes = [
@@ -21,13 +37,22 @@ export const savedReplyRoutes = [
     path: '/saved-replies',
     tag: 'Saved replies',
     summary: 'List saved replies',
-    description: 'The workspace\'s and the caller\'s own.',
+    description: "The workspace's and the caller's own.",
     access: { kind: 'agent', scope: 'conversations:read' },
-    query: Type.Object({ scope: Type.Optional(ReplyScope), channel: Type.Optional(ReplyChannel), q: Type.Optional(Type.String({ maxLength: 200, description: 'Found in the shortcut, the title or the body.' })), ...CursorQuery }),
+    query: Type.Object({
+      scope: Type.Optional(ReplyScope),
+      channel: Type.Optional(ReplyChannel),
+      q: Type.Optional(Type.String({ maxLength: 200, description: 'Found in the shortcut, the title or the body.' })),
+      ...CursorQuery,
+    }),
     reply: { status: 200, schema: Type.Object({ savedReplies: Type.Array(SavedReply), nextCursor: NextCursor }) },
     refusals: [],
     read(view, { query }) {
-      const { rows, nextCursor } = pageOf(query, (page) => listSavedReplies(view, { filter: query, ...page }), byCreated);
+      const { rows, nextCursor } = pageOf(
+        query,
+        (page) => listSavedReplies(view, { filter: query, ...page }),
+        byCreated,
+      );
       return { savedReplies: rows, nextCursor };
     },
   }),
@@ -38,12 +63,20 @@ export const savedReplyRoutes = [
     path: '/saved-replies',
     tag: 'Saved replies',
     summary: 'Create a saved reply',
-    description: 'Scope: workspace by default for admins, personal for others. Those of the workspace are written by admins and supervisors.',
+    description:
+      'Scope: workspace by default for admins, personal for others. Those of the workspace are written by admins and supervisors.',
     access: { kind: 'agent', scope: 'conversations:write' },
-    body: Type.Object({ shortcut: Shortcut, title: Title, body: Body, channels: Type.Optional(Channels), scope: Type.Optional(ReplyScope) }),
+    body: Type.Object({
+      shortcut: Shortcut,
+      title: Title,
+      body: Body,
+      channels: Type.Optional(Channels),
+      scope: Type.Optional(ReplyScope),
+    }),
     reply: { status: 201, schema: SavedReply },
     refusals: ['forbidden', 'conflict'],
-    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createSavedReply, { workspaceId, caller, params: body }),
+    run: ({ workspaceId, caller, body }, { engine }) =>
+      engine.execute(createSavedReply, { workspaceId, caller, params: body }),
   }),
 
   route({
@@ -64,8 +97,15 @@ export const savedReplyRoutes = [
     }),
     reply: { status: 200, schema: SavedReply },
     refusals: ['forbidden', 'conflict', 'stale_version'],
-    run({ workspaceId, caller, params, body: { expectedVersion, shortcut, title, body, channels, scope } }, { engine }) {
-      return engine.execute(changeSavedReply, { workspaceId, caller, params: { ...params, expectedVersion, changes: { shortcut, title, body, channels, scope } } });
+    run(
+      { workspaceId, caller, params, body: { expectedVersion, shortcut, title, body, channels, scope } },
+      { engine },
+    ) {
+      return engine.execute(changeSavedReply, {
+        workspaceId,
+        caller,
+        params: { ...params, expectedVersion, changes: { shortcut, title, body, channels, scope } },
+      });
     },
   }),
 
@@ -79,6 +119,7 @@ export const savedReplyRoutes = [
     params: Type.Object({ replyId: Id }),
     reply: { status: 204, schema: null },
     refusals: ['forbidden'],
-    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(removeSavedReply, { workspaceId, caller, params }),
+    run: ({ workspaceId, caller, params }, { engine }) =>
+      engine.execute(removeSavedReply, { workspaceId, caller, params }),
   }),
 ];

@@ -1,14 +1,14 @@
 // One's own sign-ins: going on with one, seeing them, ending them; and the password, which ends them all. Decisions 4.1.
 
 import Type from 'typebox';
-import { endOtherSessions, endOwnSession, listSessions, refreshSession } from '../../engine/team/agent-sessions.ts';
-import { callingAgent } from '../../engine/workspace/access.ts';
 import { refuse } from '../../engine/errors.ts';
+import { endOtherSessions, endOwnSession, listSessions, refreshSession } from '../../engine/team/agent-sessions.ts';
 import { changePassword } from '../../engine/team/joining.ts';
+import { callingAgent } from '../../engine/workspace/access.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';
-import { AnyPassword, Password, requireStrong } from '../secrets/passwords.ts';
 import { type Access, route } from '../route.ts';
 import { Id, Time } from '../schemas/shared.ts';
+import { AnyPassword, Password, requireStrong } from '../secrets/passwords.ts';
 import { findByOwnPassword } from '../secrets/sign-in.ts';
 import { answerSignedIn, Browser, SignedInAnswer, signingOf } from '../secrets/signed-in.ts';
 
@@ -41,9 +41,17 @@ export const sessionRoutes = [
     refusals: [],
     async run(call, services) {
       const { workspaceId, caller, sessionId, token = '' } = call;
-      const session = await services.engine.execute(refreshSession, { workspaceId, caller, params: { sessionId, signing: signingOf(call, services, undefined) } });
+      const session = await services.engine.execute(refreshSession, {
+        workspaceId,
+        caller,
+        params: { sessionId, signing: signingOf(call, services, undefined) },
+      });
       const view = services.engine.workspace(workspaceId)?.view(caller) ?? refuse('unauthorized');
-      const answer = await answerSignedIn(services, { agent: callingAgent(view), workspace: theWorkspace(view), session });
+      const answer = await answerSignedIn(services, {
+        agent: callingAgent(view),
+        workspace: theWorkspace(view),
+        session,
+      });
       return sessionId === undefined ? answer : { ...answer, token };
     },
   }),
@@ -54,7 +62,8 @@ export const sessionRoutes = [
     path: '/me/sessions',
     tag,
     summary: 'Where one is signed in',
-    description: 'The one that was used last comes first. A token from before sign-ins could be ended one by one is not among them; it ends within TOKEN_TTL_DAYS, and with DELETE /me/sessions.',
+    description:
+      'The one that was used last comes first. A token from before sign-ins could be ended one by one is not among them; it ends within TOKEN_TTL_DAYS, and with DELETE /me/sessions.',
     access,
     reply: { status: 200, schema: Type.Object({ sessions: Type.Array(SessionRow) }) },
     refusals: [],
@@ -66,15 +75,21 @@ export const sessionRoutes = [
     method: 'DELETE',
     path: '/me/sessions/{sessionId}',
     tag,
-    summary: 'End one of one\'s sign-ins',
+    summary: "End one of one's sign-ins",
     description: 'Its token is token_revoked from then on; its sockets close with 4401.',
     access,
     httpOnly: true,
-    params: Type.Object({ sessionId: Type.Union([Id, Type.Literal('current')], { description: 'current is the one that asks.' }) }),
+    params: Type.Object({
+      sessionId: Type.Union([Id, Type.Literal('current')], { description: 'current is the one that asks.' }),
+    }),
     reply: { status: 204, schema: null },
     refusals: [],
     async run({ workspaceId, caller, params, sessionId }, { engine, dropEnded }) {
-      await engine.execute(endOwnSession, { workspaceId, caller, params: { sessionId: params.sessionId === 'current' ? (sessionId ?? refuse('not_found')) : params.sessionId } });
+      await engine.execute(endOwnSession, {
+        workspaceId,
+        caller,
+        params: { sessionId: params.sessionId === 'current' ? (sessionId ?? refuse('not_found')) : params.sessionId },
+      });
       if (caller.kind === 'agent') dropEnded(workspaceId, caller.agentId);
     },
   }),
@@ -84,8 +99,9 @@ export const sessionRoutes = [
     method: 'DELETE',
     path: '/me/sessions',
     tag,
-    summary: 'End all of one\'s sign-ins but this one',
-    description: 'Tokens from before sign-ins could be ended one by one end, too; of those also the one that asks, since they cannot be told apart.',
+    summary: "End all of one's sign-ins but this one",
+    description:
+      'Tokens from before sign-ins could be ended one by one end, too; of those also the one that asks, since they cannot be told apart.',
     access,
     httpOnly: true,
     reply: { status: 204, schema: null },
@@ -101,8 +117,9 @@ export const sessionRoutes = [
     method: 'POST',
     path: '/me/password',
     tag,
-    summary: 'Change one\'s password',
-    description: 'Needs the present one, which may be tried as often as at a login. Ends every sign-in of the agent and begins a new one, which is answered as by login. What apps were allowed stays; the agent is told by mail.',
+    summary: "Change one's password",
+    description:
+      'Needs the present one, which may be tried as often as at a login. Ends every sign-in of the agent and begins a new one, which is answered as by login. What apps were allowed stays; the agent is told by mail.',
     access,
     httpOnly: true,
     body: Type.Object({ currentPassword: AnyPassword, newPassword: Password, browser: Browser }),
@@ -111,10 +128,28 @@ export const sessionRoutes = [
     async run(call, services) {
       const { workspaceId, caller, sessionId, body } = call;
       const signing = signingOf(call, services, body.browser);
-      const { agent, workspace } = (await findByOwnPassword(services, { workspaceId, caller, password: body.currentPassword, origin: signing, operation: 'me.changePassword' })) ?? refuse('invalid_credentials', { message: 'The present password is wrong.' });
-      await requireStrong(services, { password: body.newPassword, field: 'newPassword', known: [agent.email, agent.name, workspace.name] });
+      const { agent, workspace } =
+        (await findByOwnPassword(services, {
+          workspaceId,
+          caller,
+          password: body.currentPassword,
+          origin: signing,
+          operation: 'me.changePassword',
+        })) ?? refuse('invalid_credentials', { message: 'The present password is wrong.' });
+      await requireStrong(services, {
+        password: body.newPassword,
+        field: 'newPassword',
+        known: [agent.email, agent.name, workspace.name],
+      });
       const passwordHash = await services.hasher.hash(body.newPassword, signing.network);
-      return answerSignedIn(services, await services.engine.execute(changePassword, { workspaceId, caller, params: { sessionId, formerHash: agent.passwordHash, passwordHash, signing } }));
+      return answerSignedIn(
+        services,
+        await services.engine.execute(changePassword, {
+          workspaceId,
+          caller,
+          params: { sessionId, formerHash: agent.passwordHash, passwordHash, signing },
+        }),
+      );
     },
   }),
 ];

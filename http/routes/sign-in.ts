@@ -2,21 +2,38 @@
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
-import { signInByPasskey } from '../../engine/team/joining.ts';
-import { isActive, theRoster } from '../../engine/workspace/roster.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
+import { signInByPasskey } from '../../engine/team/joining.ts';
 import { factorsOf } from '../../engine/team/second-factors.ts';
+import { isActive, theRoster } from '../../engine/workspace/roster.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';
-import { route } from '../route.ts';
-import { Challenge, challengeIn, Code, isProof, passSecondFactor, PasskeySignature, personIn, RecoveryCode, refuseLate } from '../secrets/second-factors.ts';
-import { noteFailure, tryAt } from '../secrets/sign-in.ts';
 import { signInsPerNetwork } from '../limits/sign-in-guard.ts';
+import { route } from '../route.ts';
+import {
+  Challenge,
+  Code,
+  challengeIn,
+  isProof,
+  PasskeySignature,
+  passSecondFactor,
+  personIn,
+  RecoveryCode,
+  refuseLate,
+} from '../secrets/second-factors.ts';
+import { noteFailure, tryAt } from '../secrets/sign-in.ts';
 import { answerSignedIn, Browser, SignedInAnswer, signingOf } from '../secrets/signed-in.ts';
 
 const tag = 'Auth';
 
 /** For navigator.credentials, as JSON; what is in it is WebAuthn's. */
-export const PasskeyOptions = Type.Object({}, { additionalProperties: true, description: 'For PublicKeyCredential.parseRequestOptionsFromJSON() or parseCreationOptionsFromJSON() (WebAuthn §5.1.8).' });
+export const PasskeyOptions = Type.Object(
+  {},
+  {
+    additionalProperties: true,
+    description:
+      'For PublicKeyCredential.parseRequestOptionsFromJSON() or parseCreationOptionsFromJSON() (WebAuthn §5.1.8).',
+  },
+);
 
 export const signInRoutes = [
   route({
@@ -31,7 +48,12 @@ export const signInRoutes = [
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: signInsPerNetwork },
     httpOnly: true,
-    body: Type.Object({ challenge: Challenge, code: Type.Optional(Code), recoveryCode: Type.Optional(RecoveryCode), passkey: Type.Optional(PasskeySignature) }),
+    body: Type.Object({
+      challenge: Challenge,
+      code: Type.Optional(Code),
+      recoveryCode: Type.Optional(RecoveryCode),
+      passkey: Type.Optional(PasskeySignature),
+    }),
     reply: { status: 200, schema: SignedInAnswer },
     refusals: ['invalid_code', 'gone', 'invalid_credentials', 'reset_token_expired'],
     async run({ body }, services) {
@@ -47,15 +69,17 @@ export const signInRoutes = [
     method: 'POST',
     path: '/sign-in/passkey/options',
     tag,
-    summary: 'Ask for a passkey\'s challenge',
-    description: 'It counts once, for five minutes. 422 `semantic_error` where the service is reached at an address without a name: browsers know no passkeys for those.',
+    summary: "Ask for a passkey's challenge",
+    description:
+      'It counts once, for five minutes. 422 `semantic_error` where the service is reached at an address without a name: browsers know no passkeys for those.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: signInsPerNetwork },
     httpOnly: true,
     reply: { status: 200, schema: Type.Object({ passkey: PasskeyOptions }) },
     refusals: ['semantic_error'],
     async run(_, { signInSteps, passkeys }) {
-      if (passkeys === undefined) refuse('semantic_error', { message: 'This service has no name, so there are no passkeys for it.' });
+      if (passkeys === undefined)
+        refuse('semantic_error', { message: 'This service has no name, so there are no passkeys for it.' });
       return { passkey: await passkeys.requestOptions({ challenge: signInSteps.ask({ kind: 'passkey' }) }) };
     },
   }),
@@ -66,7 +90,8 @@ export const signInRoutes = [
     path: '/sign-in/passkey',
     tag,
     summary: 'Sign in with a passkey alone',
-    description: 'With what the browser answered to POST /sign-in/passkey/options. A passkey is something one has, opened by what one knows or is: nothing else is asked. Answers as login does; one 401 `invalid_credentials` for whatever is wrong.',
+    description:
+      'With what the browser answered to POST /sign-in/passkey/options. A passkey is something one has, opened by what one knows or is: nothing else is asked. Answers as login does; one 401 `invalid_credentials` for whatever is wrong.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: signInsPerNetwork },
     httpOnly: true,
@@ -77,7 +102,10 @@ export const signInRoutes = [
       const { passkey, browser } = call.body;
       const signing = signingOf(call, services, browser);
       const wrong = (found?: Parameters<typeof noteFailure>[1]['found']): never => {
-        const tried = tryAt(services, found, { email: found === undefined ? 'nobody passkey' : `${found.agent.email} passkey`, origin: signing });
+        const tried = tryAt(services, found, {
+          email: found === undefined ? 'nobody passkey' : `${found.agent.email} passkey`,
+          origin: signing,
+        });
         noteFailure(services, { found: undefined, tried, origin: signing, operation: 'signIn.passkey' });
         return refuse('invalid_credentials', { message: 'This passkey is not known here, or was not shown in time.' });
       };
@@ -89,8 +117,16 @@ export const signInRoutes = [
       const view = services.engine.workspace(workspaceId)?.view(systemCaller) ?? wrong();
       const agent = theRoster(view).agents.get(agentId);
       if (agent === undefined || !isActive(agent) || factorsOf(view, agentId).passkeys.length === 0) return wrong();
-      if (!(await isProof(services, { workspaceId, agentId, challenge, proof: { passkey }, origin: signing }))) return wrong({ agent, workspace: theWorkspace(view) });
-      return answerSignedIn(services, await services.engine.execute(signInByPasskey, { workspaceId, caller: systemCaller, params: { agentId, signing } }));
+      if (!(await isProof(services, { workspaceId, agentId, challenge, proof: { passkey }, origin: signing })))
+        return wrong({ agent, workspace: theWorkspace(view) });
+      return answerSignedIn(
+        services,
+        await services.engine.execute(signInByPasskey, {
+          workspaceId,
+          caller: systemCaller,
+          params: { agentId, signing },
+        }),
+      );
     },
   }),
 ];

@@ -4,12 +4,25 @@ import Type from 'typebox';
 import { changeSite, createSite, listSites, requireSite } from '../../engine/workspace/sites.ts';
 import { byCreated, pageOf } from '../pipeline/cursor.ts';
 import { route } from '../route.ts';
-import { CursorQuery, ExpectedVersion, Hex, Id, Name, NextCursor, nullable, Site, WeeklyHours } from '../schemas/shared.ts';
+import {
+  CursorQuery,
+  ExpectedVersion,
+  Hex,
+  Id,
+  Name,
+  NextCursor,
+  nullable,
+  Site,
+  WeeklyHours,
+} from '../schemas/shared.ts';
 
 const Domain = Type.String({ minLength: 3, maxLength: 253, description: 'The host alone, such as example.com.' });
 const WelcomeMessage = Type.String({ maxLength: 1000 });
 const LauncherPosition = Type.Enum(['right', 'left']);
-const AllowedOrigins = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), { maxItems: 50, description: 'Hosts or origins; *.example.com is every subdomain and not the apex.' });
+const AllowedOrigins = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
+  maxItems: 50,
+  description: 'Hosts or origins; *.example.com is every subdomain and not the apex.',
+});
 
 export const siteRoutes = [
   route({
@@ -46,7 +59,8 @@ export const siteRoutes = [
     }),
     reply: { status: 201, schema: Site },
     refusals: ['conflict'],
-    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createSite, { workspaceId, caller, params: body }),
+    run: ({ workspaceId, caller, body }, { engine }) =>
+      engine.execute(createSite, { workspaceId, caller, params: body }),
   }),
 
   route({
@@ -83,8 +97,25 @@ export const siteRoutes = [
     reply: { status: 200, schema: Site },
     refusals: ['conflict', 'stale_version'],
     run({ workspaceId, caller, params, body }, { engine }) {
-      const { expectedVersion, name, domain, primaryColor, launcherPosition, welcomeMessage, businessHoursOverride, allowedOrigins } = body;
-      const changes = { name, domain, primaryColor, launcherPosition, welcomeMessage, businessHoursOverride, allowedOrigins };
+      const {
+        expectedVersion,
+        name,
+        domain,
+        primaryColor,
+        launcherPosition,
+        welcomeMessage,
+        businessHoursOverride,
+        allowedOrigins,
+      } = body;
+      const changes = {
+        name,
+        domain,
+        primaryColor,
+        launcherPosition,
+        welcomeMessage,
+        businessHoursOverride,
+        allowedOrigins,
+      };
       return engine.execute(changeSite, { workspaceId, caller, params: { ...params, expectedVersion, changes } });
     },
   }),

@@ -4,19 +4,36 @@
 import { createHash, type Hash } from 'node:crypto';
 import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
-import { acceptedType, isBorneOut, isUnknownType, servedType, telltaleBytes, unrunnable } from '../../engine/workspace/media-types.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { type Engine, WorkspaceUnavailable } from '../../engine/runtime/engine.ts';
+import {
+  acceptedType,
+  isBorneOut,
+  isUnknownType,
+  servedType,
+  telltaleBytes,
+  unrunnable,
+} from '../../engine/workspace/media-types.ts';
 import { abandonUpload, beginUpload, nameOfUpload, settleUpload } from '../../engine/workspace/uploads.ts';
 import { dispositionOf } from '../browser/file-names.ts';
-import { route } from '../route.ts';
 import type { RawReply } from '../request.ts';
+import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 
 const tag = 'Storage';
 const path = '//storage/{workspaceId}/{kind}/{uploadId}/{filename}';
-const Key = Type.Object({ workspaceId: Type.String(), kind: Type.String(), uploadId: Type.String(), filename: Type.String() });
-const Signed = Type.Object({ type: Type.Optional(Type.String()), size: Type.Optional(Type.String()), expires: Type.Optional(Type.String()), signature: Type.Optional(Type.String()) });
+const Key = Type.Object({
+  workspaceId: Type.String(),
+  kind: Type.String(),
+  uploadId: Type.String(),
+  filename: Type.String(),
+});
+const Signed = Type.Object({
+  type: Type.Optional(Type.String()),
+  size: Type.Optional(Type.String()),
+  expires: Type.Optional(Type.String()),
+  signature: Type.Optional(Type.String()),
+});
 /** A key's object never changes, so whoever has it need not ask again. It may be of a private chat: no cache between may keep it for others. */
 const cacheControl = 'private, max-age=31536000, immutable';
 const notOurs = 'This link is not one of ours, or its time is over.';
@@ -47,9 +64,14 @@ export const storageRoutes = [
       await engine.whenOpen(params.workspaceId);
       // Of a workspace that was erased since, there is nothing to put it to.
       if (engine.workspace(params.workspaceId) === undefined) refuse('forbidden', { message: notOurs });
-      if (!isOfType(headers['content-type'] ?? '', signed.contentType)) refuseField('content_type_not_allowed', 'Content-Type', `must be ${signed.contentType}`);
+      if (!isOfType(headers['content-type'] ?? '', signed.contentType))
+        refuseField('content_type_not_allowed', 'Content-Type', `must be ${signed.contentType}`);
       const size = lengthOf(headers['content-length']) ?? refuseField('invalid_body', 'Content-Length', 'is required');
-      if (size > signed.size) refuse('file_too_large', { message: `The link is for ${signed.size} bytes.`, detail: { maxBytes: signed.size } });
+      if (size > signed.size)
+        refuse('file_too_large', {
+          message: `The link is for ${signed.size} bytes.`,
+          detail: { maxBytes: signed.size },
+        });
       const { workspaceId, uploadId } = params;
       const change = { workspaceId, caller: systemCaller };
       const upload = await engine.execute(beginUpload, { ...change, params: { uploadId } });
@@ -58,10 +80,16 @@ export const storageRoutes = [
       if (upload.state === 'stored') {
         // Whoever got no answer sends the same again.
         if (size === upload.size) for await (const part of body) hash.update(part);
-        return hash.digest('hex') === upload.sha256 ? reply : refuse('conflict', { message: 'Another file came by this link.' });
+        return hash.digest('hex') === upload.sha256
+          ? reply
+          : refuse('conflict', { message: 'Another file came by this link.' });
       }
       try {
-        await objects.put(key, { contentType: upload.contentType, size }, hashed(borneOut(body, upload.contentType, services), hash));
+        await objects.put(
+          key,
+          { contentType: upload.contentType, size },
+          hashed(borneOut(body, upload.contentType, services), hash),
+        );
       } catch (error) {
         await engine.execute(abandonUpload, { ...change, params: { uploadId } });
         throw error;
@@ -88,7 +116,11 @@ export const storageRoutes = [
     httpOnly: true,
     params: Key,
     reply: { status: 200, schema: null, contentType: '*/*' },
-    otherReplies: { 206: { description: 'The part that Range names.', contentType: '*/*' }, 304: { description: 'If-None-Match names what there is.' }, 416: { description: 'Range names nothing that is there.' } },
+    otherReplies: {
+      206: { description: 'The part that Range names.', contentType: '*/*' },
+      304: { description: 'If-None-Match names what there is.' },
+      416: { description: 'Range names nothing that is there.' },
+    },
     refusals: ['storage_not_configured'],
     async send({ params, headers }, { engine, objects }) {
       if (objects === undefined) refuse('storage_not_configured');
@@ -101,15 +133,40 @@ export const storageRoutes = [
       if (names(headers['if-none-match'], etag)) return { status: 304, headers: about, body: whole };
       const condition = headers['if-range'];
       const range = condition === undefined || condition === etag ? rangeOf(headers['range'], size) : undefined;
-      if (range === 'unsatisfiable') return { status: 416, headers: { ...about, 'Cache-Control': 'no-store', 'Content-Range': `bytes */${size}` }, body: '' };
+      if (range === 'unsatisfiable')
+        return {
+          status: 416,
+          headers: { ...about, 'Cache-Control': 'no-store', 'Content-Range': `bytes */${size}` },
+          body: '',
+        };
       const part = range ?? { start: 0, end: size - 1 };
-      const reply: RawReply = { status: 200, headers: about, body: { byteLength: part.end - part.start + 1, parts: objects.read(key, part) } };
-      return range === undefined ? reply : { ...reply, status: 206, headers: { ...about, 'Content-Range': `bytes ${range.start}-${range.end}/${size}` } };
+      const reply: RawReply = {
+        status: 200,
+        headers: about,
+        body: { byteLength: part.end - part.start + 1, parts: objects.read(key, part) },
+      };
+      return range === undefined
+        ? reply
+        : {
+            ...reply,
+            status: 206,
+            headers: { ...about, 'Content-Range': `bytes ${range.start}-${range.end}/${size}` },
+          };
     },
   }),
 ];
 
-function keyOf({ workspaceId, kind, uploadId, filename }: { workspaceId: string; kind: string; uploadId: string; filename: string }): string {
+function keyOf({
+  workspaceId,
+  kind,
+  uploadId,
+  filename,
+}: {
+  workspaceId: string;
+  kind: string;
+  uploadId: string;
+  filename: string;
+}): string {
   return `${workspaceId}/${kind}/${uploadId}/${filename}`;
 }
 
@@ -130,12 +187,17 @@ function lengthOf(header: string | undefined): number | undefined {
 }
 
 /** The same bytes; ends with content_type_not_allowed as soon as the first of them are seen to be of another type. */
-async function* borneOut(body: AsyncIterable<Uint8Array>, contentType: string, { recognise }: Services): AsyncGenerator<Uint8Array, void, void> {
+async function* borneOut(
+  body: AsyncIterable<Uint8Array>,
+  contentType: string,
+  { recognise }: Services,
+): AsyncGenerator<Uint8Array, void, void> {
   let head: Uint8Array[] | undefined = [];
   let length = 0;
   const judged = async (parts: readonly Uint8Array[]): Promise<Uint8Array> => {
     const bytes = Buffer.concat(parts);
-    if (!isBorneOut(contentType, await recognise(bytes))) refuse('content_type_not_allowed', { message: `The file is not ${contentType}.` });
+    if (!isBorneOut(contentType, await recognise(bytes)))
+      refuse('content_type_not_allowed', { message: `The file is not ${contentType}.` });
     return bytes;
   };
   for await (const part of body) {
@@ -185,14 +247,18 @@ function etagOf(uploadId: string): string {
 }
 
 function names(header: string | undefined, etag: string): boolean {
-  return header !== undefined && header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
+  return header?.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag) === true;
 }
 
 /** One range of bytes; undefined, which means all, for several at once and for what is not understood (RFC 9110 §14.2 lets a server). */
-function rangeOf(header: string | undefined, size: number): { start: number; end: number } | 'unsatisfiable' | undefined {
+function rangeOf(
+  header: string | undefined,
+  size: number,
+): { start: number; end: number } | 'unsatisfiable' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return undefined;
-  if (first === '') return last === '0' || size === 0 ? 'unsatisfiable' : { start: Math.max(0, size - Number(last)), end: size - 1 };
+  if (first === '')
+    return last === '0' || size === 0 ? 'unsatisfiable' : { start: Math.max(0, size - Number(last)), end: size - 1 };
   const [start, end] = [Number(first), last === '' ? size - 1 : Math.min(Number(last), size - 1)];
   if (last !== '' && Number(last) < start) return undefined;
   return start >= size ? 'unsatisfiable' : { start, end };

@@ -1,15 +1,15 @@
 // What is about the service itself: documents, health, figures.
 
 import Type, { type Static } from 'typebox';
-import { asyncApi } from '../documents/asyncapi.ts';
 import { compressFile, fileReply } from '../browser/compressed-file.ts';
+import { asyncApi } from '../documents/asyncapi.ts';
 import { docsPage } from '../documents/docs.ts';
-import type { Metrics } from '../process/metrics.ts';
 import { openApi } from '../documents/openapi.ts';
 import { unavailableRetrySeconds } from '../pipeline/replies.ts';
-import { type Route, route } from '../route.ts';
-import type { RawReply } from '../request.ts';
 import { serviceVersions } from '../pipeline/versions.ts';
+import type { Metrics } from '../process/metrics.ts';
+import type { RawReply } from '../request.ts';
+import { type Route, route } from '../route.ts';
 
 export interface SystemOptions {
   /** Every route of the service, these included, once they are listed. */
@@ -24,9 +24,20 @@ export interface SystemOptions {
 
 const version = serviceVersions.at(-1) ?? '';
 const jsonType = 'application/json';
-const Ready = Type.Object({ status: Type.Literal('ready'), faults: Type.Optional(Type.Array(Type.String(), { description: 'Left out where nothing is. What is wrong with the data folder or with where files are stored, though all else is served, and what mends it. The log says more, such as which workspaces are concerned.' })) });
+const Ready = Type.Object({
+  status: Type.Literal('ready'),
+  faults: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Left out where nothing is. What is wrong with the data folder or with where files are stored, though all else is served, and what mends it. The log says more, such as which workspaces are concerned.',
+    }),
+  ),
+});
 /** Without faults it is the answer that there always was. */
-const readyAnswer = (faults: readonly string[]): Static<typeof Ready> => ({ status: 'ready', ...(faults.length > 0 && { faults: [...faults] }) });
+const readyAnswer = (faults: readonly string[]): Static<typeof Ready> => ({
+  status: 'ready',
+  ...(faults.length > 0 && { faults: [...faults] }),
+});
 const notModified = { description: 'If-None-Match names what there is.' };
 /** The same until the next version is started: kept, and asked for again by its tag. */
 const documentHeaders = { 'Content-Type': `${jsonType}; charset=utf-8`, 'Cache-Control': 'no-cache' };
@@ -34,7 +45,8 @@ const documentHeaders = { 'Content-Type': `${jsonType}; charset=utf-8`, 'Cache-C
 const pageHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-cache',
-  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
 };
 const NotReady = Type.Object({ status: Type.Literal('not ready') });
@@ -44,8 +56,12 @@ export function systemRoutes(options: SystemOptions): Route[] {
     let made: { value: Value } | undefined;
     return () => (made ??= { value: make() }).value;
   };
-  const openApiFile = once(() => compressFile(JSON.stringify(openApi(options.routes(), { baseUrl: options.baseUrl, version }))));
-  const asyncApiFile = once(() => compressFile(JSON.stringify(asyncApi(options.routes(), { baseUrl: options.baseUrl, version }))));
+  const openApiFile = once(() =>
+    compressFile(JSON.stringify(openApi(options.routes(), { baseUrl: options.baseUrl, version }))),
+  );
+  const asyncApiFile = once(() =>
+    compressFile(JSON.stringify(asyncApi(options.routes(), { baseUrl: options.baseUrl, version }))),
+  );
   const docs = once(() => compressFile(docsPage(options.routes(), { baseUrl: options.baseUrl, version })));
 
   return [
@@ -67,7 +83,7 @@ export function systemRoutes(options: SystemOptions): Route[] {
       method: 'GET',
       path: '/asyncapi.json',
       tag: 'Service',
-      summary: 'The sockets\' document',
+      summary: "The sockets' document",
       access: { kind: 'public' },
       anyHeaders: true,
       reply: { status: 200, schema: null, contentType: jsonType },
@@ -106,7 +122,8 @@ export function systemRoutes(options: SystemOptions): Route[] {
       path: '//readyz',
       tag: 'Service',
       summary: 'The service takes requests',
-      description: '503 while it starts or stops. `faults` says in sum what is wrong with the data folder or where files are stored; whom that does not concern is served.',
+      description:
+        '503 while it starts or stops. `faults` says in sum what is wrong with the data folder or where files are stored; whom that does not concern is served.',
       access: { kind: 'public' },
       anyHeaders: true,
       reply: { status: 200, schema: Ready },
@@ -140,4 +157,3 @@ function notReady(): RawReply {
   const { headers, body } = json(JSON.stringify({ status: 'not ready' } satisfies Static<typeof NotReady>));
   return { status: 503, headers: { ...headers, 'Retry-After': String(unavailableRetrySeconds) }, body };
 }
-

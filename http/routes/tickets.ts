@@ -13,7 +13,7 @@ export const ticketRoutes = [
     tag: 'Tickets',
     summary: 'Write to a customer first',
     description:
-      'By an admin, a supervisor, or an agent with canTransfer who works in tickets; others than admins name departments of their own. The customer is found or made by its address; the message is the calling agent\'s and is mailed. Answers come by mail into the same ticket; ' +
+      "By an admin, a supervisor, or an agent with canTransfer who works in tickets; others than admins name departments of their own. The customer is found or made by its address; the message is the calling agent's and is mailed. Answers come by mail into the same ticket; " +
       'what follows is written with POST /conversations/{conversationId}/messages.',
     access: { kind: 'agent', scope: 'conversations:write', also: ['messages:send'] },
     body: Type.Object({
@@ -25,6 +25,7 @@ export const ticketRoutes = [
     }),
     reply: { status: 201, schema: Conversation },
     refusals: ['forbidden', 'feature_locked', 'site_bootstrap_failed'],
-    run: ({ workspaceId, caller, body }, { engine, config }) => engine.execute(createTicket, { workspaceId, caller, params: { ...body, mailHost: config.mailHost } }),
+    run: ({ workspaceId, caller, body }, { engine, config }) =>
+      engine.execute(createTicket, { workspaceId, caller, params: { ...body, mailHost: config.mailHost } }),
   }),
 ];

@@ -1,14 +1,20 @@
 // What an admin sets up for one-time codes: services and credits. Decisions 4.21.
 
 import Type from 'typebox';
-import { changeCredits, readCredits } from '../../engine/verification/credits.ts';
-import { changeVerifyService, createVerifyService, listVerifyServices, readVerifyService, removeVerifyService } from '../../engine/verification/services.ts';
 import { refuseField } from '../../engine/errors.ts';
-import type { NumberingPlan } from '../../workers/numbering-plan.ts';
+import { changeCredits, readCredits } from '../../engine/verification/credits.ts';
+import {
+  changeVerifyService,
+  createVerifyService,
+  listVerifyServices,
+  readVerifyService,
+  removeVerifyService,
+} from '../../engine/verification/services.ts';
 import { verifyChannels } from '../../store/verification/services.ts';
+import type { NumberingPlan } from '../../workers/numbering-plan.ts';
+import { type Access, route } from '../route.ts';
 import { worded } from '../schemas/field-words.ts';
 import { Cents, VerifyCredits, VerifyService } from '../schemas/records.ts';
-import { type Access, route } from '../route.ts';
 import { Name, nullable } from '../schemas/shared.ts';
 
 const access = { kind: 'agent', scope: 'verify', role: 'admin' } as const satisfies Access;
@@ -20,16 +26,29 @@ const ServiceId = Type.String({ maxLength: 100, description: 'Begins with vs_.' 
 const maxPerMinute = 1000;
 const maxPerDay = 10_000;
 
-const Channels = Type.Array(VerifyChannel, { minItems: 1, maxItems: verifyChannels.length, description: 'Default: email, sms, voice, totp.' });
-const Countries = Type.Array(Type.String({ pattern: worded('^([A-Z]{2}|\\*)$', 'a country, such as US, or *') }), { maxItems: 300, description: 'ISO 3166 alpha-2, * for everywhere that whoever runs the server lets codes go to. Default: US, CA.' });
+const Channels = Type.Array(VerifyChannel, {
+  minItems: 1,
+  maxItems: verifyChannels.length,
+  description: 'Default: email, sms, voice, totp.',
+});
+const Countries = Type.Array(Type.String({ pattern: worded('^([A-Z]{2}|\\*)$', 'a country, such as US, or *') }), {
+  maxItems: 300,
+  description: 'ISO 3166 alpha-2, * for everywhere that whoever runs the server lets codes go to. Default: US, CA.',
+});
 const Service = Type.Object({ ...VerifyService.properties, enabledChannels: Type.Array(VerifyChannel) });
 const Settings = {
   enabledChannels: Type.Optional(Channels),
   allowedCountries: Type.Optional(Countries),
-  perMinuteCap: Type.Optional(Type.Integer({ minimum: 1, maximum: maxPerMinute, description: 'Sends in 60 seconds. Default 10.' })),
-  perDayCap: Type.Optional(Type.Integer({ minimum: 1, maximum: maxPerDay, description: 'Sends in 24 hours. Default 1000.' })),
+  perMinuteCap: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: maxPerMinute, description: 'Sends in 60 seconds. Default 10.' }),
+  ),
+  perDayCap: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: maxPerDay, description: 'Sends in 24 hours. Default 1000.' }),
+  ),
   codeLength: Type.Optional(Type.Integer({ minimum: 4, maximum: 8, description: 'Digits. Default 6.' })),
-  ttlSeconds: Type.Optional(Type.Integer({ minimum: 60, maximum: 3600, description: 'How long a code works. Default 600.' })),
+  ttlSeconds: Type.Optional(
+    Type.Integer({ minimum: 60, maximum: 3600, description: 'How long a code works. Default 600.' }),
+  ),
   isDefault: Type.Optional(Type.Boolean({ description: 'Used when a request names no service. The first is.' })),
 };
 
@@ -62,7 +81,11 @@ export const verificationServiceRoutes = [
     refusals: ['preview_not_available', 'semantic_error'],
     async run({ workspaceId, caller, body }, { engine, numberingPlan, config }) {
       await requireCountries(numberingPlan, body.allowedCountries);
-      return engine.execute(createVerifyService, { workspaceId, caller, params: { ...body, serverCountries: config.verifyCountries } });
+      return engine.execute(createVerifyService, {
+        workspaceId,
+        caller,
+        params: { ...body, serverCountries: config.verifyCountries },
+      });
     },
   }),
 
@@ -96,7 +119,11 @@ export const verificationServiceRoutes = [
     refusals: ['preview_not_available', 'default_required'],
     async run({ workspaceId, caller, params: { serviceId }, body }, { engine, numberingPlan, config }) {
       await requireCountries(numberingPlan, body.allowedCountries);
-      return engine.execute(changeVerifyService, { workspaceId, caller, params: { serviceId, changes: body, serverCountries: config.verifyCountries } });
+      return engine.execute(changeVerifyService, {
+        workspaceId,
+        caller,
+        params: { serviceId, changes: body, serverCountries: config.verifyCountries },
+      });
     },
   }),
 
@@ -112,7 +139,8 @@ export const verificationServiceRoutes = [
     params: Type.Object({ serviceId: ServiceId }),
     reply: { status: 204, schema: null },
     refusals: ['default_required'],
-    run: ({ workspaceId, caller, params: { serviceId } }, { engine }) => engine.execute(removeVerifyService, { workspaceId, caller, params: { serviceId } }),
+    run: ({ workspaceId, caller, params: { serviceId } }, { engine }) =>
+      engine.execute(removeVerifyService, { workspaceId, caller, params: { serviceId } }),
   }),
 
   route({
@@ -135,14 +163,19 @@ export const verificationServiceRoutes = [
     path: '/verify/credits',
     tag,
     summary: 'Set the credits for one-time codes',
-    description: 'What is left out stays. null is unmetered. The cap holds for a calendar month, UTC. What no mail server and no carrier took is given back. Without a balance, or beyond the cap: 402 insufficient_credits.',
+    description:
+      'What is left out stays. null is unmetered. The cap holds for a calendar month, UTC. What no mail server and no carrier took is given back. Without a balance, or beyond the cap: 402 insufficient_credits.',
     access: { ...access, scope: null },
     httpOnly: true,
     invalidSlug: 'validation_error',
-    body: Type.Object({ balanceCents: Type.Optional(nullable(Type.Integer({ minimum: -1_000_000_000, maximum: 1_000_000_000 }))), spendCapCents: Type.Optional(nullable(Cents)) }),
+    body: Type.Object({
+      balanceCents: Type.Optional(nullable(Type.Integer({ minimum: -1_000_000_000, maximum: 1_000_000_000 }))),
+      spendCapCents: Type.Optional(nullable(Cents)),
+    }),
     reply: { status: 200, schema: VerifyCredits },
     refusals: [],
-    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(changeCredits, { workspaceId, caller, params: body }),
+    run: ({ workspaceId, caller, body }, { engine }) =>
+      engine.execute(changeCredits, { workspaceId, caller, params: body }),
   }),
 ];
 
@@ -150,6 +183,11 @@ export const verificationServiceRoutes = [
 async function requireCountries(numberingPlan: NumberingPlan, named: readonly string[] = []): Promise<void> {
   const countries = await numberingPlan.countries();
   named.forEach((country, index) => {
-    if (country !== '*' && !countries.has(country)) refuseField('validation_error', `allowedCountries.${index}`, 'must be a country with phone numbers (ISO 3166 alpha-2), or *');
+    if (country !== '*' && !countries.has(country))
+      refuseField(
+        'validation_error',
+        `allowedCountries.${index}`,
+        'must be a country with phone numbers (ISO 3166 alpha-2), or *',
+      );
   });
 }

@@ -6,28 +6,54 @@ import type { Grant } from '../../engine/rights/scopes.ts';
 import type { Caller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
-import { checkFactor, enrolFactor, factorView, listFactors, readFactor, removeFactor, requireFactor } from '../../engine/verification/factors.ts';
+import {
+  checkFactor,
+  enrolFactor,
+  factorView,
+  listFactors,
+  readFactor,
+  removeFactor,
+  requireFactor,
+} from '../../engine/verification/factors.ts';
 import { codeLengthFor } from '../../engine/verification/services.ts';
-import { checkVerification, createVerification, listVerifications, readVerification } from '../../engine/verification/verification.ts';
+import {
+  checkVerification,
+  createVerification,
+  listVerifications,
+  readVerification,
+} from '../../engine/verification/verification.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';
 import { verifyChannels } from '../../store/verification/services.ts';
+import { freshCode, hashOfCode, testCode } from '../delivery/codes.ts';
+import { networkOf } from '../limits/network-address.ts';
+import { byCreated, pageOf } from '../pipeline/cursor.ts';
+import { type Access, route } from '../route.ts';
 import { worded } from '../schemas/field-words.ts';
 import { SentVerification, Verification, VerifyFactor } from '../schemas/records.ts';
-import { byCreated, pageOf } from '../pipeline/cursor.ts';
-import { networkOf } from '../limits/network-address.ts';
-import { type Access, route } from '../route.ts';
 import { CursorQuery, Id, Locale, Name, NextCursor, nullable } from '../schemas/shared.ts';
-import { freshCode, hashOfCode, testCode } from '../delivery/codes.ts';
 
 const access = { kind: 'agent', scope: 'verify', credential: 'key' } as const satisfies Access;
 const tag = 'Verification';
 
 const VerifyChannel = Type.Enum([...verifyChannels]);
-const ServiceId = Type.String({ pattern: worded('^vs_[A-Za-z0-9_-]{1,64}$', 'an id that begins with vs_'), description: 'Begins with vs_. Default: the default service.' });
-const ClientIp = Type.String({ minLength: 2, maxLength: 45, anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }], description: 'The address of your customer, IPv4 or IPv6. Ten codes a minute are sent for one address: without it, for that of your own server.' });
+const ServiceId = Type.String({
+  pattern: worded('^vs_[A-Za-z0-9_-]{1,64}$', 'an id that begins with vs_'),
+  description: 'Begins with vs_. Default: the default service.',
+});
+const ClientIp = Type.String({
+  minLength: 2,
+  maxLength: 45,
+  anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }],
+  description:
+    'The address of your customer, IPv4 or IPv6. Ten codes a minute are sent for one address: without it, for that of your own server.',
+});
 const Code = Type.String({ pattern: worded('^\\d{4,8}$', '4 to 8 digits') });
 
-const Outcome = Type.Object({ id: Type.String(), verified: Type.Boolean(), reason: nullable(Type.Enum(['bad_code', 'already_used', 'expired', 'too_many_attempts'])) });
+const Outcome = Type.Object({
+  id: Type.String(),
+  verified: Type.Boolean(),
+  reason: nullable(Type.Enum(['bad_code', 'already_used', 'expired', 'too_many_attempts'])),
+});
 
 /** Twenty bytes: as long as SHA-1's output (RFC 4226 §4). */
 const totpSecretBytes = 20;
@@ -43,24 +69,69 @@ export const verificationRoutes = [
       'Each call sends a fresh code, which ends the earlier ones of the same destination and service; there is no resend. Refused by the first of: request, channel, address, service, country, caps, credits, throttle. ' +
       'No code goes to premium, shared-cost, personal, pager, company or satellite numbers (invalid_number), to countries that whoever runs the server leaves out, more than 20 times in a day to one destination (10 times where codes have four digits), ' +
       'or to where next to none of the last ones was checked: of 20 to numbers alike but for four digits, of 100 to one country. What test keys ask for is counted apart. ' +
-      'It comes in the language of locale, else in the workspace\'s: English, German, French, Spanish or Arabic (in Arabic not by voice); in English for others. ' +
+      "It comes in the language of locale, else in the workspace's: English, German, French, Spanish or Arabic (in Arabic not by voice); in English for others. " +
       'Costs 1 cent by email, 5 by sms, 10 by voice. Test keys send nothing, cost nothing and always take 000000.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',
-    body: Type.Object({ to: Type.String({ minLength: 3, maxLength: 254 }), channel: VerifyChannel, serviceId: Type.Optional(ServiceId), clientIp: Type.Optional(ClientIp), locale: Type.Optional(Locale) }),
+    body: Type.Object({
+      to: Type.String({ minLength: 3, maxLength: 254 }),
+      channel: VerifyChannel,
+      serviceId: Type.Optional(ServiceId),
+      clientIp: Type.Optional(ClientIp),
+      locale: Type.Optional(Locale),
+    }),
     reply: { status: 201, schema: SentVerification },
-    refusals: ['bad_channel', 'channel_not_available', 'channel_not_sendable', 'invalid_email', 'invalid_number', 'service_not_found', 'no_default_service', 'channel_not_enabled', 'country_not_allowed', 'insufficient_credits'],
-    async run({ workspaceId, caller, grant, ip, body: { to, channel, serviceId, clientIp, locale } }, { engine, ids, secrets, numberingPlan, carrier, config }) {
+    refusals: [
+      'bad_channel',
+      'channel_not_available',
+      'channel_not_sendable',
+      'invalid_email',
+      'invalid_number',
+      'service_not_found',
+      'no_default_service',
+      'channel_not_enabled',
+      'country_not_allowed',
+      'insufficient_credits',
+    ],
+    async run(
+      { workspaceId, caller, grant, ip, body: { to, channel, serviceId, clientIp, locale } },
+      { engine, ids, secrets, numberingPlan, carrier, config },
+    ) {
       const isTest = isTestKey(grant);
       const verificationId = ids.uuid();
       const named = { workspaceId, verificationId };
-      const sealed = isTest ? { codeHash: hashOfCode(secrets, named, testCode), sealedCode: null } : freshCode({ ids, secrets }, { ...named, codeLength: codeLengthFor(viewOf(engine, workspaceId, caller), serviceId) });
+      const sealed = isTest
+        ? { codeHash: hashOfCode(secrets, named, testCode), sealedCode: null }
+        : freshCode(
+            { ids, secrets },
+            { ...named, codeLength: codeLengthFor(viewOf(engine, workspaceId, caller), serviceId) },
+          );
       const country = channel === 'sms' || channel === 'voice' ? await numberingPlan.destinationOf(to) : undefined;
       const hasWrongLength = country !== undefined && !(await numberingPlan.isPossible(to));
       const costlyKind = channel === 'sms' || channel === 'voice' ? await numberingPlan.costlyKindOf(to) : undefined;
-      const params = { ...sealed, verificationId, to, channel, serviceId, locale, country, hasWrongLength, costlyKind, serverCountries: config.verifyCountries, sourceIp: networkOf(clientIp ?? ip), isTest, workspacePerDay: config.ceilings.codesPerDay, hasCarrier: carrier.provider !== 'none' };
-      const { verified: _, attempts: __, consumedAt: ___, ...sent } = await engine.execute(createVerification, { workspaceId, caller, params });
+      const params = {
+        ...sealed,
+        verificationId,
+        to,
+        channel,
+        serviceId,
+        locale,
+        country,
+        hasWrongLength,
+        costlyKind,
+        serverCountries: config.verifyCountries,
+        sourceIp: networkOf(clientIp ?? ip),
+        isTest,
+        workspacePerDay: config.ceilings.codesPerDay,
+        hasCarrier: carrier.provider !== 'none',
+      };
+      const {
+        verified: _,
+        attempts: __,
+        consumedAt: ___,
+        ...sent
+      } = await engine.execute(createVerification, { workspaceId, caller, params });
       return sent;
     },
   }),
@@ -71,18 +142,32 @@ export const verificationRoutes = [
     path: '/verify/check',
     tag,
     summary: 'Check a code',
-    description: 'Every outcome is a 200 but an unknown id, which is a 404 of the same shape. A code works once. The fifth wrong one locks the verification for good and emits verify.failed.',
+    description:
+      'Every outcome is a 200 but an unknown id, which is a 404 of the same shape. A code works once. The fifth wrong one locks the verification for good and emits verify.failed.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',
-    body: Type.Object({ id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })), verifyId: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'The same as id; one of the two is there.' })), code: Code }, { if: { not: { required: ['verifyId'] } }, then: { required: ['id'] } }),
+    body: Type.Object(
+      {
+        id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+        verifyId: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 100, description: 'The same as id; one of the two is there.' }),
+        ),
+        code: Code,
+      },
+      { if: { not: { required: ['verifyId'] } }, then: { required: ['id'] } },
+    ),
     reply: { status: 200, schema: Outcome },
     refusals: [],
     run({ workspaceId, caller, grant, body }, { engine, secrets }) {
       const verificationId = (body.id ?? body.verifyId)?.toLowerCase();
       if (verificationId === undefined) throw new Error('the body has let a check through without an id');
       const codeHash = hashOfCode(secrets, { workspaceId, verificationId }, body.code);
-      return engine.execute(checkVerification, { workspaceId, caller, params: { verificationId, isTest: isTestKey(grant), codeHash } });
+      return engine.execute(checkVerification, {
+        workspaceId,
+        caller,
+        params: { verificationId, isTest: isTestKey(grant), codeHash },
+      });
     },
   }),
 
@@ -92,14 +177,20 @@ export const verificationRoutes = [
     path: '/verify',
     tag,
     summary: 'List verifications',
-    description: 'Newest first; kept for 90 days. Live keys, and admins who signed in, see those of live keys, test keys those of test keys.',
+    description:
+      'Newest first; kept for 90 days. Live keys, and admins who signed in, see those of live keys, test keys those of test keys.',
     access: { ...access, credential: 'keyOrAdmin' },
     httpOnly: true,
     invalidQuerySlug: 'validation_error',
-    query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })), serviceId: Type.Optional(ServiceId) }),
+    query: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+      serviceId: Type.Optional(ServiceId),
+    }),
     reply: { status: 200, schema: Type.Object({ verifications: Type.Array(Verification) }) },
     refusals: ['service_not_found'],
-    read: (view, { grant, query: { limit = 50, serviceId } }) => ({ verifications: listVerifications(view, { isTest: isTestKey(grant), serviceId, limit }) }),
+    read: (view, { grant, query: { limit = 50, serviceId } }) => ({
+      verifications: listVerifications(view, { isTest: isTestKey(grant), serviceId, limit }),
+    }),
   }),
 
   route({
@@ -113,7 +204,8 @@ export const verificationRoutes = [
     params: Type.Object({ verificationId: Id }),
     reply: { status: 200, schema: Verification },
     refusals: [],
-    read: (view, { grant, params: { verificationId } }) => readVerification(view, { verificationId, isTest: isTestKey(grant) }),
+    read: (view, { grant, params: { verificationId } }) =>
+      readVerification(view, { verificationId, isTest: isTestKey(grant) }),
   }),
 
   route({
@@ -122,19 +214,39 @@ export const verificationRoutes = [
     path: '/verify/totp/enroll',
     tag,
     summary: 'Enrol an authenticator app',
-    description: 'The secret is in this answer and never again: show qrCode (a data URL) or secret to your user once. RFC 6238: SHA-1, 30 seconds, 6 digits.',
+    description:
+      'The secret is in this answer and never again: show qrCode (a data URL) or secret to your user once. RFC 6238: SHA-1, 30 seconds, 6 digits.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',
-    body: Type.Object({ identity: Type.Intersect([Name, Type.String({ description: 'Whose it is, as the app shows it.' })]), serviceId: Type.Optional(ServiceId) }),
-    reply: { status: 201, schema: Type.Object({ factorId: Id, secret: Type.String({ description: 'Base32.' }), otpauthUrl: Type.String(), qrCode: Type.String({ description: 'A data URL.' }) }) },
+    body: Type.Object({
+      identity: Type.Intersect([Name, Type.String({ description: 'Whose it is, as the app shows it.' })]),
+      serviceId: Type.Optional(ServiceId),
+    }),
+    reply: {
+      status: 201,
+      schema: Type.Object({
+        factorId: Id,
+        secret: Type.String({ description: 'Base32.' }),
+        otpauthUrl: Type.String(),
+        qrCode: Type.String({ description: 'A data URL.' }),
+      }),
+    },
     refusals: ['service_not_found', 'no_default_service', 'totp_not_enabled'],
     async run({ workspaceId, caller, grant, body: { identity, serviceId } }, { engine, ids, secrets, totp }) {
       const factorId = ids.uuid();
       const issuer = theWorkspace(viewOf(engine, workspaceId, caller)).name;
-      const enrolled = await totp.enrol({ bytes: Buffer.from(ids.secret(totpSecretBytes), 'base64url'), issuer, account: identity });
+      const enrolled = await totp.enrol({
+        bytes: Buffer.from(ids.secret(totpSecretBytes), 'base64url'),
+        issuer,
+        account: identity,
+      });
       const sealedSecret = secrets.seal(enrolled.secret, sealedAs(workspaceId, factorId));
-      await engine.execute(enrolFactor, { workspaceId, caller, params: { factorId, identity, serviceId, isTest: isTestKey(grant), sealedSecret } });
+      await engine.execute(enrolFactor, {
+        workspaceId,
+        caller,
+        params: { factorId, identity, serviceId, isTest: isTestKey(grant), sealedSecret },
+      });
       return { factorId, ...enrolled };
     },
   }),
@@ -144,8 +256,9 @@ export const verificationRoutes = [
     method: 'POST',
     path: '/verify/totp/check',
     tag,
-    summary: 'Check an authenticator app\'s code',
-    description: 'The present code, the one before and the one after count, each once. From the fifth wrong one in a row the factor is closed for a minute, then twice as long with each further one: too_many_attempts.',
+    summary: "Check an authenticator app's code",
+    description:
+      'The present code, the one before and the one after count, each once. From the fifth wrong one in a row the factor is closed for a minute, then twice as long with each further one: too_many_attempts.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',
@@ -157,7 +270,13 @@ export const verificationRoutes = [
       const isTest = isTestKey(grant);
       const { sealedSecret } = requireFactor(viewOf(engine, workspaceId, caller), { factorId, isTest });
       const ofTest = code === testCode ? 0 : undefined;
-      const step = isTest ? ofTest : await totp.stepOf({ secret: secrets.open(sealedSecret, sealedAs(workspaceId, factorId)), code, nowMs: clock.now() });
+      const step = isTest
+        ? ofTest
+        : await totp.stepOf({
+            secret: secrets.open(sealedSecret, sealedAs(workspaceId, factorId)),
+            code,
+            nowMs: clock.now(),
+          });
       return engine.execute(checkFactor, { workspaceId, caller, params: { factorId, isTest, step: step ?? null } });
     },
   }),
@@ -168,11 +287,18 @@ export const verificationRoutes = [
     path: '/verify/totp/factors',
     tag,
     summary: 'List authenticator apps',
-    description: 'Newest first, without their secrets. Live keys, and admins who signed in, see those of live keys, test keys those of test keys.',
+    description:
+      'Newest first, without their secrets. Live keys, and admins who signed in, see those of live keys, test keys those of test keys.',
     access: { ...access, credential: 'keyOrAdmin' },
     httpOnly: true,
     invalidQuerySlug: 'validation_error',
-    query: Type.Object({ ...CursorQuery, serviceId: Type.Optional(ServiceId), identity: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'As it was enrolled, in any case.' })) }),
+    query: Type.Object({
+      ...CursorQuery,
+      serviceId: Type.Optional(ServiceId),
+      identity: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 200, description: 'As it was enrolled, in any case.' }),
+      ),
+    }),
     reply: { status: 200, schema: Type.Object({ factors: Type.Array(VerifyFactor), nextCursor: NextCursor }) },
     refusals: ['service_not_found'],
     read(view, { grant, query }) {
@@ -208,7 +334,8 @@ export const verificationRoutes = [
     params: Type.Object({ factorId: Id }),
     reply: { status: 204, schema: null },
     refusals: [],
-    run: ({ workspaceId, caller, grant, params: { factorId } }, { engine }) => engine.execute(removeFactor, { workspaceId, caller, params: { factorId, isTest: isTestKey(grant) } }),
+    run: ({ workspaceId, caller, grant, params: { factorId } }, { engine }) =>
+      engine.execute(removeFactor, { workspaceId, caller, params: { factorId, isTest: isTestKey(grant) } }),
   }),
 ];
 

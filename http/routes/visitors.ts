@@ -2,11 +2,11 @@
 
 import Type from 'typebox';
 import { visitorHistory } from '../../engine/customers/contacts.ts';
-import { listCompletionsOfVisitor } from '../../engine/growth/goals.ts';
 import { blockVisitor, readVisitor, readVisitors, unblockVisitor } from '../../engine/customers/visitors.ts';
+import { listCompletionsOfVisitor } from '../../engine/growth/goals.ts';
 import type { VisitorRecord } from '../../store/customers/visitors.ts';
-import { worded } from '../schemas/field-words.ts';
 import { route } from '../route.ts';
+import { worded } from '../schemas/field-words.ts';
 import { behind } from '../schemas/scoped-members.ts';
 import { GoalCompletion, HistoryItem, Id, Visitor } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
@@ -25,7 +25,12 @@ export const visitorRoutes = [
     summary: 'Read several visitors',
     description: 'Those that are there of the ones asked for, in no order.',
     access: { kind: 'agent', scope: 'visitors:read' },
-    query: Type.Object({ ids: Type.String({ pattern: worded(`^${uuid}(?:,${uuid}){0,${maxIds - 1}}$`, `ids, parted by commas, ${maxIds} at most`), description: `Ids, separated by commas; ${maxIds} at most.` }) }),
+    query: Type.Object({
+      ids: Type.String({
+        pattern: worded(`^${uuid}(?:,${uuid}){0,${maxIds - 1}}$`, `ids, parted by commas, ${maxIds} at most`),
+        description: `Ids, separated by commas; ${maxIds} at most.`,
+      }),
+    }),
     reply: { status: 200, schema: Type.Object({ visitors: Type.Array(Visitor) }) },
     refusals: [],
     read: (view, { query }) => ({ visitors: readVisitors(view, query.ids.toLowerCase().split(',')) }),
@@ -50,7 +55,8 @@ export const visitorRoutes = [
     path: '/visitors/{visitorId}/block',
     tag: 'Visitors',
     summary: 'Block a visitor',
-    description: 'It is refused everything but opening a session, at once, on open sockets too. So is who comes as a new visitor from its network with its browser within a day, and who gives its email; private addresses are no network of one\'s own.',
+    description:
+      "It is refused everything but opening a session, at once, on open sockets too. So is who comes as a new visitor from its network with its browser within a day, and who gives its email; private addresses are no network of one's own.",
     access: { kind: 'agent', scope: 'visitors:write' },
     params: Type.Object({ visitorId: Id }),
     reply: { status: 200, schema: Type.Object({ visitor: FullVisitor }) },
@@ -74,7 +80,13 @@ export const visitorRoutes = [
     reply: { status: 200, schema: Type.Object({ visitor: FullVisitor }) },
     refusals: [],
     async run({ workspaceId, caller, params }, services) {
-      return { visitor: fullVisitor(services, workspaceId, await services.engine.execute(unblockVisitor, { workspaceId, caller, params })) };
+      return {
+        visitor: fullVisitor(
+          services,
+          workspaceId,
+          await services.engine.execute(unblockVisitor, { workspaceId, caller, params }),
+        ),
+      };
     },
   }),
 
@@ -83,7 +95,7 @@ export const visitorRoutes = [
     method: 'GET',
     path: '/visitors/{visitorId}/conversations',
     tag: 'Visitors',
-    summary: 'A visitor\'s conversations',
+    summary: "A visitor's conversations",
     description: 'Newest first, at most 50, of what the agent may see.',
     access: { kind: 'agent', scope: 'visitors:read' },
     params: Type.Object({ visitorId: Id }),

@@ -3,10 +3,10 @@
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
 import { createWebhook, eventTypes, webhookSecretName } from '../../engine/platform/webhooks.ts';
-import { appSecret } from '../secrets/oauth-clients.ts';
-import { Webhook } from '../schemas/records.ts';
 import { route } from '../route.ts';
+import { Webhook } from '../schemas/records.ts';
 import { Url } from '../schemas/shared.ts';
+import { appSecret } from '../secrets/oauth-clients.ts';
 import { commonWebhookRoutes, Description } from '../webhooks/routes.ts';
 import { freshWebhookSecret } from '../webhooks/sending.ts';
 
@@ -29,17 +29,35 @@ export const webhookRoutes = [
       'A receiver that takes nothing for five days, or answers 410, is disabled. * is every event; a key or an app gets those that its scopes let it read, each with the members that its scopes let it read. ' +
       'It lives by the rights of who made it, as they are when each event is sent: pausedReason says when they have ended. Up to 50.',
     access,
-    body: Type.Object({ url: Url, events: Type.Array(EventName, { minItems: 1, maxItems: 100 }), description: Type.Optional(Description) }),
-    reply: { status: 201, schema: Type.Object({ ...Webhook.properties, secret: Type.Optional(Type.String({ description: 'whsec_ and base64. An app has none: its client secret signs.' })) }) },
+    body: Type.Object({
+      url: Url,
+      events: Type.Array(EventName, { minItems: 1, maxItems: 100 }),
+      description: Type.Optional(Description),
+    }),
+    reply: {
+      status: 201,
+      schema: Type.Object({
+        ...Webhook.properties,
+        secret: Type.Optional(
+          Type.String({ description: 'whsec_ and base64. An app has none: its client secret signs.' }),
+        ),
+      }),
+    },
     refusals: ['forbidden_url', 'semantic_error'],
     async run({ workspaceId, caller, grant, body: { url, events, description = null } }, services) {
       const { engine, ids, secrets, webhookSender } = services;
       if (await webhookSender.isForbidden(url)) refuse('forbidden_url');
       const webhookId = ids.uuid();
-      if (grant?.by === 'app' && appSecret(services, grant.id) === undefined) refuse('semantic_error', { message: 'An app without a secret has nothing to sign with.' });
+      if (grant?.by === 'app' && appSecret(services, grant.id) === undefined)
+        refuse('semantic_error', { message: 'An app without a secret has nothing to sign with.' });
       const secret = grant?.by === 'app' ? undefined : freshWebhookSecret(ids);
-      const sealedSecret = secret === undefined ? null : secrets.seal(secret, webhookSecretName(workspaceId, webhookId));
-      const webhook = await engine.execute(createWebhook, { workspaceId, caller, params: { webhookId, url, events, description, sealedSecret, grant } });
+      const sealedSecret =
+        secret === undefined ? null : secrets.seal(secret, webhookSecretName(workspaceId, webhookId));
+      const webhook = await engine.execute(createWebhook, {
+        workspaceId,
+        caller,
+        params: { webhookId, url, events, description, sealedSecret, grant },
+      });
       return { ...webhook, ...(secret === undefined ? {} : { secret }) };
     },
   }),

@@ -28,7 +28,8 @@ export const widgetFileRoutes = [
     reply: { status: 200, schema: null, contentType: 'text/javascript' },
     otherReplies: { 304: { description: 'If-None-Match names what there is.' } },
     refusals: [],
-    send: async ({ headers }, { widgetFiles }) => fileReply(await widgetFiles.install(), headers, scriptHeaders(installCaching)),
+    send: async ({ headers }, { widgetFiles }) =>
+      fileReply(await widgetFiles.install(), headers, scriptHeaders(installCaching)),
   }),
 
   route({
@@ -55,5 +56,10 @@ export const widgetFileRoutes = [
 
 /** Loaded by pages of other origins, also by those that isolate themselves; and the same for all of them, so that caches may share it. */
 function scriptHeaders(caching: string): Readonly<Record<string, string>> {
-  return { 'Cache-Control': caching, 'Content-Type': 'text/javascript; charset=utf-8', 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
+  return {
+    'Cache-Control': caching,
+    'Content-Type': 'text/javascript; charset=utf-8',
+    'Access-Control-Allow-Origin': '*',
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+  };
 }

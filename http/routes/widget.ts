@@ -1,29 +1,57 @@
 // The customer's side: what the widget calls, by visitor token after the first call. Decisions 4.12.
 
 import Type from 'typebox';
-import { currentChat, listOwnChats, listOwnMessages, rateConversation, readAsCustomer, startChat, writeAsCustomer } from '../../engine/widget/chats.ts';
-import { refuse } from '../../engine/errors.ts';
-import { workspaceIdIn } from '../../engine/directory/locator.ts';
-import { siteHours } from '../../engine/workspace/office-hours.ts';
-import { systemCaller } from '../../engine/runtime/caller.ts';
-import { hasFeature } from '../../engine/workspace/entitlements.ts';
-import { requireSite } from '../../engine/workspace/sites.ts';
-import { leaveTicket } from '../../engine/tickets/tickets.ts';
-import { noteCampaignEvent } from '../../engine/growth/campaigns.ts';
 import { identifySelf, visitorSelf } from '../../engine/customers/visitors.ts';
+import { workspaceIdIn } from '../../engine/directory/locator.ts';
+import { refuse } from '../../engine/errors.ts';
+import { noteCampaignEvent } from '../../engine/growth/campaigns.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
+import { leaveTicket } from '../../engine/tickets/tickets.ts';
+import {
+  currentChat,
+  listOwnChats,
+  listOwnMessages,
+  rateConversation,
+  readAsCustomer,
+  startChat,
+  writeAsCustomer,
+} from '../../engine/widget/chats.ts';
 import { openSession, viewPage } from '../../engine/widget/visits.ts';
+import { hasFeature } from '../../engine/workspace/entitlements.ts';
+import { siteHours } from '../../engine/workspace/office-hours.ts';
+import { requireSite } from '../../engine/workspace/sites.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';
 import { findSiteByEmbedId } from '../../store/workspace/sites.ts';
-import { defaultLimit, parseTime } from '../pipeline/cursor.ts';
 import { networkOf, publicNetworkOf } from '../limits/network-address.ts';
+import { defaultLimit, parseTime } from '../pipeline/cursor.ts';
 import { mayUseSite } from '../pipeline/own-origin.ts';
 import { route } from '../route.ts';
-import { CampaignContent, CampaignFrequency, CustomerConversation, Email, Id, Message, MessageList, MessageQuery, nullable, PageUrl, RepeatableMessageInput, said, VisitorSelf } from '../schemas/shared.ts';
+import {
+  CampaignContent,
+  CampaignFrequency,
+  CustomerConversation,
+  Email,
+  Id,
+  Message,
+  MessageList,
+  MessageQuery,
+  nullable,
+  PageUrl,
+  RepeatableMessageInput,
+  said,
+  VisitorSelf,
+} from '../schemas/shared.ts';
 import { withKeys } from '../signed/upload-links.ts';
 
 /** As a page says it, whatever it has: what is no line is made one. */
 const PersonName = said(120);
-const WidgetSite = Type.Object({ embedId: Type.String(), name: Type.String(), primaryColor: Type.String(), launcherPosition: Type.Enum(['right', 'left']), welcomeMessage: Type.String() });
+const WidgetSite = Type.Object({
+  embedId: Type.String(),
+  name: Type.String(),
+  primaryColor: Type.String(),
+  launcherPosition: Type.Enum(['right', 'left']),
+  welcomeMessage: Type.String(),
+});
 const Campaigns = Type.Array(
   Type.Object({
     id: Id,
@@ -35,7 +63,10 @@ const Campaigns = Type.Array(
     }),
     content: CampaignContent,
   }),
-  { description: 'What may be shown on this page, by page, office hours and frequency; the widget waits for the time, the scroll depth and the exit.' },
+  {
+    description:
+      'What may be shown on this page, by page, office hours and frequency; the widget waits for the time, the scroll depth and the exit.',
+  },
 );
 const ById = Type.Object({ conversationId: Id });
 /** A visitor writes by hand; this many calls a minute are a script's. */
@@ -52,7 +83,8 @@ export const widgetRoutes = [
     path: '/widget/sessions',
     tag: 'Widget',
     summary: 'Open a session',
-    description: 'Starts a visitor, or brings the one of visitorToken back. The origin must be one of the site\'s. Of one network 2000 new visitors come in an hour. Who comes within a day after a visitor was blocked, from its network with its browser, or names its email, is blocked with it.',
+    description:
+      "Starts a visitor, or brings the one of visitorToken back. The origin must be one of the site's. Of one network 2000 new visitors come in an hour. Who comes within a day after a visitor was blocked, from its network with its browser, or names its email, is blocked with it.",
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: sessionsPerMinute },
     httpOnly: true,
@@ -70,7 +102,11 @@ export const widgetRoutes = [
         visitorToken: Type.String(),
         site: WidgetSite,
         officeHoursOpen: Type.Boolean(),
-        nextOpenAt: nullable(Type.String({ description: 'When somebody is there again; null while it is open, or when that is not known.' })),
+        nextOpenAt: nullable(
+          Type.String({
+            description: 'When somebody is there again; null while it is open, or when that is not known.',
+          }),
+        ),
         takesTickets: Type.Boolean({ description: 'Whether a question may be left, to be answered by mail.' }),
         seq: Type.Integer({ description: 'Events after this one may be news: a socket goes on from here.' }),
         csatEnabled: Type.Boolean({ description: 'Whether ratings are taken.' }),
@@ -86,13 +122,26 @@ export const widgetRoutes = [
       if (workspaceId !== undefined) await engine.whenOpen(workspaceId);
       const workspace = workspaceId === undefined ? undefined : engine.workspace(workspaceId);
       const site = workspace === undefined ? undefined : findSiteByEmbedId(workspace.db, body.siteId);
-      if (workspaceId === undefined || workspace === undefined || site === undefined) refuse('not_found', { message: 'There is no site with this id.' });
-      if (!mayUseSite(site, origin, services.config)) refuse('forbidden', { message: 'This origin may not use the site.' });
+      if (workspaceId === undefined || workspace === undefined || site === undefined)
+        refuse('not_found', { message: 'There is no site with this id.' });
+      if (!mayUseSite(site, origin, services.config))
+        refuse('forbidden', { message: 'This origin may not use the site.' });
       const named = body.visitorToken === undefined ? undefined : visitorTokens.verify(body.visitorToken);
       const { visitor, campaigns } = await engine.execute(openSession, {
         workspaceId,
         caller: systemCaller,
-        params: { embedId: body.siteId, visitorId: named?.workspaceId === workspaceId ? named.visitorId : undefined, url: body.url, name: body.name, email: body.email, ip, network: networkOf(ip), ownNetwork: publicNetworkOf(ip) ?? null, ...place, userAgent },
+        params: {
+          embedId: body.siteId,
+          visitorId: named?.workspaceId === workspaceId ? named.visitorId : undefined,
+          url: body.url,
+          name: body.name,
+          email: body.email,
+          ip,
+          network: networkOf(ip),
+          ownNetwork: publicNetworkOf(ip) ?? null,
+          ...place,
+          userAgent,
+        },
       });
       // By the email that it gives now, perhaps, and with a socket of before.
       if (visitor.blockedAt !== null) services.dropVisitor(workspaceId, visitor.id);
@@ -101,7 +150,13 @@ export const widgetRoutes = [
       return {
         visitor: visitorSelf(visitor),
         visitorToken: visitorTokens.issue(workspaceId, visitor.id),
-        site: { embedId: site.embedId, name: site.name, primaryColor: site.primaryColor, launcherPosition: site.launcherPosition, welcomeMessage: site.welcomeMessage },
+        site: {
+          embedId: site.embedId,
+          name: site.name,
+          primaryColor: site.primaryColor,
+          launcherPosition: site.launcherPosition,
+          welcomeMessage: site.welcomeMessage,
+        },
         officeHoursOpen,
         nextOpenAt: officeHoursOpen ? null : nextChange,
         takesTickets: hasFeature(view, 'tickets'),
@@ -155,13 +210,24 @@ export const widgetRoutes = [
     path: '/widget/conversations',
     tag: 'Widget',
     summary: 'Start a chat',
-    description: 'A visitor may have 10 that are open, and one network begins 300 in an hour; more are 429 rate_limited.',
+    description:
+      'A visitor may have 10 that are open, and one network begins 300 in an hour; more are 429 rate_limited.',
     access: { kind: 'visitor' },
     body: Type.Object({ ...RepeatableMessageInput.properties, campaignId: Type.Optional(Id) }),
     reply: { status: 201, schema: Type.Object({ conversation: CustomerConversation, message: Message }) },
     refusals: ['conflict'],
     run: ({ workspaceId, caller, ip, body }, { engine, uploadLinks }) =>
-      engine.execute(startChat, { workspaceId, caller, params: { network: networkOf(ip), messageId: body.messageId, body: body.body, attachments: withKeys(uploadLinks, body.attachments), campaignId: body.campaignId } }),
+      engine.execute(startChat, {
+        workspaceId,
+        caller,
+        params: {
+          network: networkOf(ip),
+          messageId: body.messageId,
+          body: body.body,
+          attachments: withKeys(uploadLinks, body.attachments),
+          campaignId: body.campaignId,
+        },
+      }),
   }),
 
   route({
@@ -183,7 +249,8 @@ export const widgetRoutes = [
     path: '/widget/tickets',
     tag: 'Widget',
     summary: 'Leave a question to be answered by mail',
-    description: 'For when nobody is there. Makes a ticket; its answers go to the address that is given, and are not shown in the widget.',
+    description:
+      'For when nobody is there. Makes a ticket; its answers go to the address that is given, and are not shown in the widget.',
     access: { kind: 'visitor' },
     limit: { by: 'ip', perMinute: ticketsPerMinute },
     httpOnly: true,
@@ -191,7 +258,16 @@ export const widgetRoutes = [
     reply: { status: 201, schema: Type.Object({ ticketNumber: nullable(Type.Integer()) }) },
     refusals: ['feature_locked', 'conflict'],
     run: ({ workspaceId, caller, ip, body }, { engine, config, uploadLinks }) =>
-      engine.execute(leaveTicket, { workspaceId, caller, params: { ...body, network: networkOf(ip), attachments: withKeys(uploadLinks, body.attachments), mailHost: config.mailHost } }),
+      engine.execute(leaveTicket, {
+        workspaceId,
+        caller,
+        params: {
+          ...body,
+          network: networkOf(ip),
+          attachments: withKeys(uploadLinks, body.attachments),
+          mailHost: config.mailHost,
+        },
+      }),
   }),
 
   route({
@@ -200,13 +276,18 @@ export const widgetRoutes = [
     path: '/widget/conversations/{conversationId}/messages',
     tag: 'Widget',
     summary: 'Read my messages',
-    description: 'Without the service\'s own lines, which are for agents.',
+    description: "Without the service's own lines, which are for agents.",
     access: { kind: 'visitor' },
     params: ById,
     query: MessageQuery,
     reply: { status: 200, schema: MessageList },
     refusals: [],
-    read: (view, { params, query }) => listOwnMessages(view, { ...params, before: parseTime(query.before, 'before'), limit: query.limit ?? defaultLimit }),
+    read: (view, { params, query }) =>
+      listOwnMessages(view, {
+        ...params,
+        before: parseTime(query.before, 'before'),
+        limit: query.limit ?? defaultLimit,
+      }),
   }),
 
   route({
@@ -222,7 +303,16 @@ export const widgetRoutes = [
     reply: { status: 201, schema: Message },
     refusals: ['conflict'],
     run: ({ workspaceId, caller, params, body }, { engine, uploadLinks }) =>
-      engine.execute(writeAsCustomer, { workspaceId, caller, params: { ...params, messageId: body.messageId, body: body.body, attachments: withKeys(uploadLinks, body.attachments) } }),
+      engine.execute(writeAsCustomer, {
+        workspaceId,
+        caller,
+        params: {
+          ...params,
+          messageId: body.messageId,
+          body: body.body,
+          attachments: withKeys(uploadLinks, body.attachments),
+        },
+      }),
   }),
 
   route({
@@ -236,7 +326,8 @@ export const widgetRoutes = [
     params: ById,
     reply: { status: 200, schema: Type.Object({ conversation: CustomerConversation }) },
     refusals: [],
-    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(readAsCustomer, { workspaceId, caller, params }),
+    run: ({ workspaceId, caller, params }, { engine }) =>
+      engine.execute(readAsCustomer, { workspaceId, caller, params }),
   }),
 
   route({
@@ -247,10 +338,18 @@ export const widgetRoutes = [
     summary: 'Rate the conversation',
     access: { kind: 'visitor' },
     params: ById,
-    body: Type.Object({ rating: Type.Integer({ minimum: 1, maximum: 5 }), comment: Type.Optional(Type.String({ maxLength: 2000 })) }),
+    body: Type.Object({
+      rating: Type.Integer({ minimum: 1, maximum: 5 }),
+      comment: Type.Optional(Type.String({ maxLength: 2000 })),
+    }),
     reply: { status: 200, schema: Type.Object({ conversation: CustomerConversation }) },
     refusals: ['semantic_error'],
-    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(rateConversation, { workspaceId, caller, params: { ...params, rating: body.rating, comment: body.comment } }),
+    run: ({ workspaceId, caller, params, body }, { engine }) =>
+      engine.execute(rateConversation, {
+        workspaceId,
+        caller,
+        params: { ...params, rating: body.rating, comment: body.comment },
+      }),
   }),
 
   route({
@@ -259,11 +358,16 @@ export const widgetRoutes = [
     path: '/widget/campaign-events',
     tag: 'Widget',
     summary: 'Say what became of a campaign',
-    description: 'An impression beyond the campaign\'s frequency was reported twice and does not count.',
+    description: "An impression beyond the campaign's frequency was reported twice and does not count.",
     access: { kind: 'visitor' },
     body: Type.Object({ campaignId: Id, type: Type.Enum(['impression', 'click', 'dismiss']) }),
     reply: { status: 200, schema: Type.Object({ counted: Type.Boolean() }) },
     refusals: [],
-    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(noteCampaignEvent, { workspaceId, caller, params: { campaignId: body.campaignId, type: body.type } }),
+    run: ({ workspaceId, caller, body }, { engine }) =>
+      engine.execute(noteCampaignEvent, {
+        workspaceId,
+        caller,
+        params: { campaignId: body.campaignId, type: body.type },
+      }),
   }),
 ];

@@ -1,15 +1,33 @@
 // The workspace, its settings, departments, office hours and audit log. Specification 4.10, 4.11; decisions 4.10.
 
 import Type from 'typebox';
-import { listAudit } from '../../engine/workspace/audit.ts';
-import { changeDepartment, createDepartment, listDepartments, removeDepartment } from '../../engine/team/departments.ts';
 import { refuse } from '../../engine/errors.ts';
-import { changeBusinessHours, createBusinessHours, listBusinessHours, openings, removeBusinessHours } from '../../engine/workspace/office-hours.ts';
+import {
+  changeDepartment,
+  createDepartment,
+  listDepartments,
+  removeDepartment,
+} from '../../engine/team/departments.ts';
 import { changeSettings, changeWorkspace } from '../../engine/team/settings.ts';
+import { listAudit } from '../../engine/workspace/audit.ts';
+import {
+  changeBusinessHours,
+  createBusinessHours,
+  listBusinessHours,
+  openings,
+  removeBusinessHours,
+} from '../../engine/workspace/office-hours.ts';
 import { settingsView, workspaceView } from '../../engine/workspace/workspace.ts';
 import { byCreated, pageOf } from '../pipeline/cursor.ts';
-import { AuditEntry, BusinessHours, Department, OfficeHoursNow, Workspace, WorkspaceSettings } from '../schemas/records.ts';
 import { route } from '../route.ts';
+import {
+  AuditEntry,
+  BusinessHours,
+  Department,
+  OfficeHoursNow,
+  Workspace,
+  WorkspaceSettings,
+} from '../schemas/records.ts';
 import { CursorQuery, Holidays, Id, Locale, Name, NextCursor, nullable, OpeningHours } from '../schemas/shared.ts';
 
 const MemberIds = Type.Array(Id, { maxItems: 1000 });
@@ -43,7 +61,9 @@ export const workspaceRoutes = [
     params: Type.Object({ workspaceId: Id }),
     body: Type.Object({
       name: Type.Optional(Name),
-      timezone: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'An IANA name, such as Europe/Berlin.' })),
+      timezone: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 64, description: 'An IANA name, such as Europe/Berlin.' }),
+      ),
       locale: Type.Optional(Locale),
       awayAfterMinutes: Type.Optional(Workspace.properties.awayAfterMinutes),
       assignOnReply: Type.Optional(Workspace.properties.assignOnReply),
@@ -51,7 +71,12 @@ export const workspaceRoutes = [
     }),
     reply: { status: 200, schema: Type.Object({ workspace: Workspace }) },
     refusals: ['no_changes', 'semantic_error'],
-    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(changeWorkspace, { workspaceId, caller, params: { workspaceId: params.workspaceId, changes: body } }),
+    run: ({ workspaceId, caller, params, body }, { engine }) =>
+      engine.execute(changeWorkspace, {
+        workspaceId,
+        caller,
+        params: { workspaceId: params.workspaceId, changes: body },
+      }),
   }),
 
   route({
@@ -82,7 +107,8 @@ export const workspaceRoutes = [
     }),
     reply: { status: 200, schema: WorkspaceSettings },
     refusals: [],
-    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(changeSettings, { workspaceId, caller, params: body }),
+    run: ({ workspaceId, caller, body }, { engine }) =>
+      engine.execute(changeSettings, { workspaceId, caller, params: body }),
   }),
 
   route({
@@ -91,7 +117,8 @@ export const workspaceRoutes = [
     path: '/workspace/audit-log',
     tag: 'Audit log',
     summary: 'Read the audit log',
-    description: 'Newest first. Kept for 365 days, on enterprise plans for good. What came by an API key or an app names it in context, as apiKey or app. workspace.delete and workspace.sms_block are set aside: nothing here brings them about.',
+    description:
+      'Newest first. Kept for 365 days, on enterprise plans for good. What came by an API key or an app names it in context, as apiKey or app. workspace.delete and workspace.sms_block are set aside: nothing here brings them about.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     query: Type.Object(CursorQuery),
     reply: {
@@ -125,10 +152,15 @@ export const workspaceRoutes = [
     summary: 'Create a department',
     description: 'Up to 200.',
     access: { kind: 'agent', scope: null, role: 'admin' },
-    body: Type.Object({ name: Name, memberIds: Type.Optional(MemberIds), isDefault: Type.Optional(Type.Boolean({ description: 'New chats and tickets start here.' })) }),
+    body: Type.Object({
+      name: Name,
+      memberIds: Type.Optional(MemberIds),
+      isDefault: Type.Optional(Type.Boolean({ description: 'New chats and tickets start here.' })),
+    }),
     reply: { status: 201, schema: Department },
     refusals: ['conflict', 'semantic_error'],
-    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createDepartment, { workspaceId, caller, params: body }),
+    run: ({ workspaceId, caller, body }, { engine }) =>
+      engine.execute(createDepartment, { workspaceId, caller, params: body }),
   }),
 
   route({
@@ -139,10 +171,15 @@ export const workspaceRoutes = [
     summary: 'Change a department',
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ departmentId: Id }),
-    body: Type.Object({ name: Type.Optional(Name), memberIds: Type.Optional(MemberIds), isDefault: Type.Optional(Type.Boolean()) }),
+    body: Type.Object({
+      name: Type.Optional(Name),
+      memberIds: Type.Optional(MemberIds),
+      isDefault: Type.Optional(Type.Boolean()),
+    }),
     reply: { status: 200, schema: Department },
     refusals: ['conflict'],
-    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(changeDepartment, { workspaceId, caller, params: { ...params, changes: body } }),
+    run: ({ workspaceId, caller, params, body }, { engine }) =>
+      engine.execute(changeDepartment, { workspaceId, caller, params: { ...params, changes: body } }),
   }),
 
   route({
@@ -156,7 +193,8 @@ export const workspaceRoutes = [
     params: Type.Object({ departmentId: Id }),
     reply: { status: 204, schema: null },
     refusals: [],
-    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(removeDepartment, { workspaceId, caller, params }),
+    run: ({ workspaceId, caller, params }, { engine }) =>
+      engine.execute(removeDepartment, { workspaceId, caller, params }),
   }),
 
   route({
@@ -177,7 +215,8 @@ export const workspaceRoutes = [
     path: '/business-hours/now',
     tag: 'Business hours',
     summary: 'Read what is open now',
-    description: 'The workspace, and each site (the newest 200) and department that has hours of its own; the others are open as the workspace is.',
+    description:
+      'The workspace, and each site (the newest 200) and department that has hours of its own; the others are open as the workspace is.',
     access: { kind: 'agent', scope: 'agents:read' },
     reply: {
       status: 200,
@@ -193,12 +232,20 @@ export const workspaceRoutes = [
     path: '/business-hours',
     tag: 'Business hours',
     summary: 'Add business hours',
-    description: 'For the whole workspace, or for one site or department, in the workspace\'s time zone. Several rules add up, up to 20. Without any, it is always open. Up to 200 in all.',
+    description:
+      "For the whole workspace, or for one site or department, in the workspace's time zone. Several rules add up, up to 20. Without any, it is always open. Up to 200 in all.",
     access: { kind: 'agent', scope: null, role: 'admin' },
-    body: Type.Object({ name: Name, days: Days, holidays: Type.Optional(Holidays), siteId: Type.Optional(nullable(Id)), departmentId: Type.Optional(nullable(Id)) }),
+    body: Type.Object({
+      name: Name,
+      days: Days,
+      holidays: Type.Optional(Holidays),
+      siteId: Type.Optional(nullable(Id)),
+      departmentId: Type.Optional(nullable(Id)),
+    }),
     reply: { status: 201, schema: BusinessHours },
     refusals: ['semantic_error'],
-    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createBusinessHours, { workspaceId, caller, params: body }),
+    run: ({ workspaceId, caller, body }, { engine }) =>
+      engine.execute(createBusinessHours, { workspaceId, caller, params: body }),
   }),
 
   route({
@@ -218,7 +265,8 @@ export const workspaceRoutes = [
     }),
     reply: { status: 200, schema: BusinessHours },
     refusals: ['semantic_error'],
-    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(changeBusinessHours, { workspaceId, caller, params: { ...params, changes: body } }),
+    run: ({ workspaceId, caller, params, body }, { engine }) =>
+      engine.execute(changeBusinessHours, { workspaceId, caller, params: { ...params, changes: body } }),
   }),
 
   route({
@@ -231,6 +279,7 @@ export const workspaceRoutes = [
     params: Type.Object({ ruleId: Id }),
     reply: { status: 204, schema: null },
     refusals: [],
-    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(removeBusinessHours, { workspaceId, caller, params }),
+    run: ({ workspaceId, caller, params }, { engine }) =>
+      engine.execute(removeBusinessHours, { workspaceId, caller, params }),
   }),
 ];

@@ -1,11 +1,23 @@
 // The record that each event carries, by its schema: for the documents, and for telling it to who may not have all of it.
 
 import Type, { type TSchema } from 'typebox';
-import { events, type EventType, isEventType, scopeOfEvent } from '../../engine/events.ts';
+import { type EventType, events, isEventType, scopeOfEvent } from '../../engine/events.ts';
 import { allows, type Grant } from '../../engine/rights/scopes.ts';
 import { Department, SavedReply, Workspace, WorkspaceSettings } from './records.ts';
-import { Agent, Call, Conversation, CustomerConversation, GoalCompletion, KbJob, Message, Note, Read, Site, Visitor } from './shared.ts';
 import { type LeaveOut, leaverOf } from './scoped-members.ts';
+import {
+  Agent,
+  Call,
+  Conversation,
+  CustomerConversation,
+  GoalCompletion,
+  KbJob,
+  Message,
+  Note,
+  Read,
+  Site,
+  Visitor,
+} from './shared.ts';
 
 type RecordName = (typeof events)[EventType]['data'];
 

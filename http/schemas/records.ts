@@ -2,7 +2,18 @@
 // are typed by them without knowing the engine. What is one of a list of the engine's own is text here; the route narrows it.
 
 import Type from 'typebox';
-import { CampaignContent, CampaignFrequency, clearable, Id, nullable, OpeningHours, Time, UrlMatch, Version, WeeklyHours } from './shared.ts';
+import {
+  CampaignContent,
+  CampaignFrequency,
+  clearable,
+  Id,
+  nullable,
+  OpeningHours,
+  Time,
+  UrlMatch,
+  Version,
+  WeeklyHours,
+} from './shared.ts';
 
 export const Workspace = Type.Object({
   id: Id,
@@ -11,17 +22,38 @@ export const Workspace = Type.Object({
   locale: Type.String(),
   emailDomainId: nullable(Id),
   emailDomainStatus: nullable(Type.String()),
-  awayAfterMinutes: Type.Number({ minimum: 0, maximum: 240, description: 'An available agent whose last socket ended so many minutes ago is away; fractions are taken, 0 is never.' }),
+  awayAfterMinutes: Type.Number({
+    minimum: 0,
+    maximum: 240,
+    description:
+      'An available agent whose last socket ended so many minutes ago is away; fractions are taken, 0 is never.',
+  }),
   assignOnReply: Type.Boolean({ description: 'Who answers a chat or ticket that nobody has, has it.' }),
-  requireSecondFactor: Type.Boolean({ description: 'Every agent must have a second factor: who has none sets one up at its next sign-in, before anything else, and within a week in any case.' }),
+  requireSecondFactor: Type.Boolean({
+    description:
+      'Every agent must have a second factor: who has none sets one up at its next sign-in, before anything else, and within a week in any case.',
+  }),
 });
 export const WorkspaceSettings = Type.Object({
-  routing: Type.Object({ mode: Type.Enum(['auto', 'manual']), maxOpenChatsPerAgent: Type.Integer({ minimum: 1, maximum: 1000 }) }),
-  autoCloseDays: Type.Number({ minimum: 0, maximum: 3650, description: 'Solved conversations close after so many days; fractions are taken.' }),
+  routing: Type.Object({
+    mode: Type.Enum(['auto', 'manual']),
+    maxOpenChatsPerAgent: Type.Integer({ minimum: 1, maximum: 1000 }),
+  }),
+  autoCloseDays: Type.Number({
+    minimum: 0,
+    maximum: 3650,
+    description: 'Solved conversations close after so many days; fractions are taken.',
+  }),
   csatEnabled: Type.Boolean(),
   defaultDepartmentId: nullable(Id),
 });
-export const Department = Type.Object({ id: Id, name: Type.String(), memberIds: Type.Array(Id), isDefault: Type.Boolean(), createdAt: Time });
+export const Department = Type.Object({
+  id: Id,
+  name: Type.String(),
+  memberIds: Type.Array(Id),
+  isDefault: Type.Boolean(),
+  createdAt: Time,
+});
 export const BusinessHours = Type.Object({
   id: Id,
   name: Type.String(),
@@ -31,7 +63,14 @@ export const BusinessHours = Type.Object({
   departmentId: nullable(Id),
   createdAt: Time,
 });
-export const OfficeHours = Type.Object({ officeHoursOpen: Type.Boolean(), nextChange: nullable(Type.String({ description: 'ISO 8601 with the offset of the workspace\'s time zone; null when nothing changes within a year.' })) });
+export const OfficeHours = Type.Object({
+  officeHoursOpen: Type.Boolean(),
+  nextChange: nullable(
+    Type.String({
+      description: "ISO 8601 with the offset of the workspace's time zone; null when nothing changes within a year.",
+    }),
+  ),
+});
 export const OfficeHoursNow = Type.Object({
   workspace: OfficeHours,
   sites: Type.Array(Type.Object({ siteId: Id, ...OfficeHours.properties })),
@@ -49,10 +88,19 @@ export const AuditEntry = Type.Object({
   createdAt: Time,
 });
 export const Integrations = Type.Object({
-  inboundEmail: Type.Object({ address: Type.String({ description: 'The workspace\'s own address for mail.' }), secret: Type.String({ description: 'X-Signature of POST /email/inbound is made with it.' }) }),
-  carrier: Type.Object({ secret: Type.String({ description: 'X-Signature of POST /carrier/events is made with it.' }) }),
+  inboundEmail: Type.Object({
+    address: Type.String({ description: "The workspace's own address for mail." }),
+    secret: Type.String({ description: 'X-Signature of POST /email/inbound is made with it.' }),
+  }),
+  carrier: Type.Object({
+    secret: Type.String({ description: 'X-Signature of POST /carrier/events is made with it.' }),
+  }),
 });
-export const Commerce = Type.Object({ url: nullable(Type.String()), secret: nullable(Type.String()), source: nullable(Type.String()) });
+export const Commerce = Type.Object({
+  url: nullable(Type.String()),
+  secret: nullable(Type.String()),
+  source: nullable(Type.String()),
+});
 
 export const CampaignStatus = Type.Enum(['draft', 'live', 'paused', 'archived']);
 const triggers = {
@@ -71,12 +119,22 @@ export const Campaign = Type.Object({
   status: CampaignStatus,
   triggerRules: TriggerRules,
   content: CampaignContent,
-  stats: Type.Object({ impressions: Type.Integer(), clicks: Type.Integer(), startedChats: Type.Integer() }, { description: 'Of the last 30 days, in UTC days.' }),
+  stats: Type.Object(
+    { impressions: Type.Integer(), clicks: Type.Integer(), startedChats: Type.Integer() },
+    { description: 'Of the last 30 days, in UTC days.' },
+  ),
   createdAt: Time,
   updatedAt: Time,
 });
 export const GoalStatus = Type.Enum(['active', 'paused', 'archived']);
-export const Goal = Type.Object({ id: Id, name: Type.String(), condition: UrlMatch, valueCents: nullable(Type.Integer()), status: GoalStatus, createdAt: Time });
+export const Goal = Type.Object({
+  id: Id,
+  name: Type.String(),
+  condition: UrlMatch,
+  valueCents: nullable(Type.Integer()),
+  status: GoalStatus,
+  createdAt: Time,
+});
 export const ReplyChannel = Type.Enum(['chat', 'ticket']);
 export const ReplyScope = Type.Enum(['workspace', 'personal']);
 export const SavedReply = Type.Object({
@@ -98,7 +156,9 @@ export const KbDocument = Type.Object({
   title: Type.String(),
   byteSize: Type.Integer(),
   chunkCount: Type.Integer({ description: '0 until it is embedded by the model that is searched now.' }),
-  embeddingModel: nullable(Type.String({ description: 'Opaque. Null until it is embedded by the model that is searched now.' })),
+  embeddingModel: nullable(
+    Type.String({ description: 'Opaque. Null until it is embedded by the model that is searched now.' }),
+  ),
   articleId: nullable(Id),
   ingestedAt: Time,
 });
@@ -136,7 +196,10 @@ export const PhoneNumber = Type.Object({
   lostTarget: nullable(
     Type.Object(
       { strategy: Type.Enum(['department', 'specific_agent']), name: nullable(Type.String()), at: Time },
-      { description: 'Where it rang until that department was deleted, or that agent left or stopped taking calls: it rings all agents since. Null once its routing is set.' },
+      {
+        description:
+          'Where it rang until that department was deleted, or that agent left or stopped taking calls: it rings all agents since. Null once its routing is set.',
+      },
     ),
   ),
   voicemailEnabled: Type.Boolean(),
@@ -149,32 +212,60 @@ export const PhoneNumber = Type.Object({
   createdAt: Time,
   releasedAt: nullable(Time),
 });
-export const AvailableNumber = Type.Object({ e164: Type.String(), monthlyCost: Type.String({ description: 'US dollars.' }), locality: Type.String() });
-export const VoiceProfile = Type.Object({ id: Id, name: Type.String(), greetingText: Type.String(), voice: Type.String(), createdAt: Time });
+export const AvailableNumber = Type.Object({
+  e164: Type.String(),
+  monthlyCost: Type.String({ description: 'US dollars.' }),
+  locality: Type.String(),
+});
+export const VoiceProfile = Type.Object({
+  id: Id,
+  name: Type.String(),
+  greetingText: Type.String(),
+  voice: Type.String(),
+  createdAt: Time,
+});
 
 export const DnsRecord = Type.Object({
   type: Type.Enum(['MX', 'TXT', 'CNAME']),
   name: Type.String(),
   value: Type.String(),
   priority: Type.Optional(Type.Integer({ description: 'Of MX alone.' })),
-  status: Type.Enum(['pending', 'verified'], { description: 'Whether it stands. A CNAME may be answered with the addresses that it comes to.' }),
-  required: Type.Boolean({ description: 'Whether the domain needs it to be verified. MX is not needed: mail for the domain may be forwarded here instead.' }),
+  status: Type.Enum(['pending', 'verified'], {
+    description: 'Whether it stands. A CNAME may be answered with the addresses that it comes to.',
+  }),
+  required: Type.Boolean({
+    description:
+      'Whether the domain needs it to be verified. MX is not needed: mail for the domain may be forwarded here instead.',
+  }),
 });
 export const EmailDomain = Type.Object({
   id: Id,
   name: Type.String(),
   status: Type.Enum(['pending', 'verified'], { description: 'verified once every required record stands.' }),
-  records: Type.Array(DnsRecord, { description: 'To be added to the domain\'s DNS. An SPF record that is there already needs only our a: term, or nothing where the bounce name has an SPF record by its CNAME.' }),
+  records: Type.Array(DnsRecord, {
+    description:
+      "To be added to the domain's DNS. An SPF record that is there already needs only our a: term, or nothing where the bounce name has an SPF record by its CNAME.",
+  }),
   lastCheckedAt: nullable(Time),
-  pollUntil: Type.String({ format: 'date-time', description: 'The records are looked for until then; registering again starts the seven days over.' }),
+  pollUntil: Type.String({
+    format: 'date-time',
+    description: 'The records are looked for until then; registering again starts the seven days over.',
+  }),
 });
 export const InboundAddress = Type.Object({
   address: Type.String(),
-  kind: Type.Enum(['auto', 'subdomain', 'custom'], { description: 'The workspace\'s own, one at its subdomain, one at its verified domain (which takes mail at any address).' }),
+  kind: Type.Enum(['auto', 'subdomain', 'custom'], {
+    description:
+      "The workspace's own, one at its subdomain, one at its verified domain (which takes mail at any address).",
+  }),
   localPart: Type.String(),
   departmentId: nullable(Id),
 });
-export const Suppression = Type.Object({ email: Type.String(), reason: Type.Enum(['bounce', 'rejected']), createdAt: Time });
+export const Suppression = Type.Object({
+  email: Type.String(),
+  reason: Type.Enum(['bounce', 'rejected']),
+  createdAt: Time,
+});
 
 export const PlanId = Type.Enum(['chat', 'support', 'business', 'enterprise']);
 export const Addon = Type.Enum(['ai']);
@@ -184,7 +275,16 @@ export const Subscription = Type.Object({
   id: Id,
   plan: PlanId,
   addons: Type.Array(Addon),
-  status: Type.Enum(['trialing', 'active', 'past_due', 'unpaid', 'paused', 'incomplete', 'incomplete_expired', 'canceled']),
+  status: Type.Enum([
+    'trialing',
+    'active',
+    'past_due',
+    'unpaid',
+    'paused',
+    'incomplete',
+    'incomplete_expired',
+    'canceled',
+  ]),
   billingInterval: BillingInterval,
   billingSource: BillingSource,
   currentPeriodStart: Time,
@@ -195,17 +295,23 @@ export const Subscription = Type.Object({
 export const Standing = Type.Object({
   subscription: nullable(Subscription),
   planId: PlanId,
-  locked: Type.Boolean({ description: 'The trial is over, or the subscription ended or unpaid: every feature answers feature_locked. Nothing is lost; choosing a plan opens it again.' }),
+  locked: Type.Boolean({
+    description:
+      'The trial is over, or the subscription ended or unpaid: every feature answers feature_locked. Nothing is lost; choosing a plan opens it again.',
+  }),
   daysLeftInTrial: nullable(Type.Integer({ minimum: 0 })),
   addons: Type.Array(Addon),
   billingSource: nullable(BillingSource),
-  entitlements: Type.Object({ features: Type.Array(Type.String()), seats: Type.Object({ limit: nullable(Type.Integer()), taken: Type.Integer() }) }),
+  entitlements: Type.Object({
+    features: Type.Array(Type.String()),
+    seats: Type.Object({ limit: nullable(Type.Integer()), taken: Type.Integer() }),
+  }),
 });
 export const Invoice = Type.Object({
   id: Type.String(),
   number: nullable(Type.String()),
   status: Type.String(),
-  amountCents: Type.Integer({ description: 'In the currency\'s smallest unit.' }),
+  amountCents: Type.Integer({ description: "In the currency's smallest unit." }),
   currency: Type.String(),
   periodStart: Time,
   periodEnd: Time,
@@ -228,7 +334,10 @@ export const OAuthApp = Type.Object({
   redirectUris: Type.Array(Type.String()),
   scopes: Type.Array(Type.String()),
   public: Type.Boolean({ description: 'Without a secret: must use PKCE.' }),
-  status: Type.Enum(['development', 'live'], { description: 'development: for its own workspace alone, until the operator of the server lists it in OAUTH_LIVE_APPS.' }),
+  status: Type.Enum(['development', 'live'], {
+    description:
+      'development: for its own workspace alone, until the operator of the server lists it in OAUTH_LIVE_APPS.',
+  }),
   createdAt: Time,
 });
 export const OAuthGrant = Type.Object({
@@ -245,14 +354,17 @@ export const Webhook = Type.Object({
   url: Type.String(),
   events: Type.Array(Type.String()),
   description: nullable(Type.String()),
-  status: Type.Enum(['active', 'disabled'], { description: 'disabled: its receiver took nothing for five days, answered 410, or somebody said so.' }),
+  status: Type.Enum(['active', 'disabled'], {
+    description: 'disabled: its receiver took nothing for five days, answered 410, or somebody said so.',
+  }),
   pausedReason: nullable(
     Type.Enum(['admin_left', 'key_revoked', 'app_not_allowed'], {
-      description: 'Why it is told nothing, though it is active: agentId is no admin any more, the key that made it is revoked, or agentId does not allow the app to subscribe any more. Whoever saves it anew answers for it.',
+      description:
+        'Why it is told nothing, though it is active: agentId is no admin any more, the key that made it is revoked, or agentId does not allow the app to subscribe any more. Whoever saves it anew answers for it.',
     }),
   ),
   agentId: nullable(Type.String({ format: 'uuid', description: 'The admin by whose rights it lives.' })),
-  clientId: nullable(Type.String({ description: 'The app that subscribed; null for the workspace\'s own.' })),
+  clientId: nullable(Type.String({ description: "The app that subscribed; null for the workspace's own." })),
   createdAt: Time,
 });
 export const Delivery = Type.Object({
@@ -260,17 +372,37 @@ export const Delivery = Type.Object({
   event: Type.String(),
   status: Type.Enum(['pending', 'delivered', 'failed']),
   attempts: Type.Integer(),
-  lastAnswer: nullable(Type.String({ description: 'The receiver\'s, or why there was none.' })),
+  lastAnswer: nullable(Type.String({ description: "The receiver's, or why there was none." })),
   lastAttemptAt: nullable(Time),
-  nextAttemptAt: nullable(Type.String({ format: 'date-time', description: 'At the earliest: after what came before it in its conversation.' })),
+  nextAttemptAt: nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'At the earliest: after what came before it in its conversation.',
+    }),
+  ),
   deliveredAt: nullable(Time),
   createdAt: Time,
 });
 
 export const FullDelivery = Type.Object({
   ...Delivery.properties,
-  payload: Type.Optional(Type.Object({}, { description: 'What is sent, as far as who reads it may be told it; left out where that is nothing, or no longer kept.' })),
-  responseBody: Type.Optional(nullable(Type.String({ description: 'The beginning of what the receiver answered last, 1 KiB. Left out for who may not read all of the payload.' }))),
+  payload: Type.Optional(
+    Type.Object(
+      {},
+      {
+        description:
+          'What is sent, as far as who reads it may be told it; left out where that is nothing, or no longer kept.',
+      },
+    ),
+  ),
+  responseBody: Type.Optional(
+    nullable(
+      Type.String({
+        description:
+          'The beginning of what the receiver answered last, 1 KiB. Left out for who may not read all of the payload.',
+      }),
+    ),
+  ),
 });
 
 export const VerifyService = Type.Object({
@@ -304,8 +436,15 @@ export const VerifyFactor = Type.Object({
   factorId: Id,
   serviceId: Type.String(),
   identity: Type.String(),
-  lockedUntil: nullable(Type.String({ format: 'date-time', description: 'Closed after too many wrong codes until then.' })),
+  lockedUntil: nullable(
+    Type.String({ format: 'date-time', description: 'Closed after too many wrong codes until then.' }),
+  ),
   createdAt: Time,
 });
 
-export const Verification = Type.Object({ ...SentVerification.properties, verified: Type.Boolean(), attempts: Type.Integer({ description: 'Wrong codes so far.' }), consumedAt: nullable(Time) });
+export const Verification = Type.Object({
+  ...SentVerification.properties,
+  verified: Type.Boolean(),
+  attempts: Type.Integer({ description: 'Wrong codes so far.' }),
+  consumedAt: nullable(Time),
+});

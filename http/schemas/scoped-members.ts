@@ -25,9 +25,20 @@ const mark = 'x-scope';
 /** A member that is there for who has the scope, and for who signed in. */
 export function behind<Schema extends TSchema>(scope: MemberScope, schema: Schema) {
   // A copy with what TypeBox hides in a schema, which a spread would lose.
-  const copy: Schema & { description?: string } = Object.defineProperties(Object.create(null), Object.getOwnPropertyDescriptors(schema));
-  const rule = scope === '*' ? 'Left out for apps, and for keys that are not for everything.' : `Left out for a key or an app without ${scope}.`;
-  return Type.Optional(Object.assign(copy, { [mark]: scope, description: copy.description === undefined ? rule : `${copy.description} ${rule}` }));
+  const copy: Schema & { description?: string } = Object.defineProperties(
+    Object.create(null),
+    Object.getOwnPropertyDescriptors(schema),
+  );
+  const rule =
+    scope === '*'
+      ? 'Left out for apps, and for keys that are not for everything.'
+      : `Left out for a key or an app without ${scope}.`;
+  return Type.Optional(
+    Object.assign(copy, {
+      [mark]: scope,
+      description: copy.description === undefined ? rule : `${copy.description} ${rule}`,
+    }),
+  );
 }
 
 interface Shape {
@@ -55,7 +66,8 @@ function leaverOfShape(shape: Shape): LeaveOut | undefined {
   }
   if (shape.anyOf !== undefined) {
     const [one, ...others] = shape.anyOf.flatMap((member) => leaverOfShape(member) ?? []);
-    if (others.length > 0) throw new Error('a choice between records with members of their own scope cannot be told apart');
+    if (others.length > 0)
+      throw new Error('a choice between records with members of their own scope cannot be told apart');
     return one;
   }
   const members = new Map<string, Member>();

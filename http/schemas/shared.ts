@@ -6,44 +6,83 @@ import { worded } from './field-words.ts';
 import { behind } from './scoped-members.ts';
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-type Clearable<Fields extends Record<string, TSchema>> = { [Name in keyof Fields]: TOptional<TUnion<[Fields[Name], TNull]>> };
+type Clearable<Fields extends Record<string, TSchema>> = {
+  [Name in keyof Fields]: TOptional<TUnion<[Fields[Name], TNull]>>;
+};
 
 /** Fields that may be left out or be null, which means the same. */
 export function clearable<Fields extends Record<string, TSchema>>(fields: Fields): Clearable<Fields> {
   // Each name with its own schema.
-  return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(nullable(schema))])) as Clearable<Fields>;
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, schema]) => [name, Type.Optional(nullable(schema))]),
+  ) as Clearable<Fields>;
 }
 
 export const Id = Type.String({ format: 'uuid' });
 export const Time = Type.String({ format: 'date-time', description: 'ISO 8601 UTC with milliseconds.' });
 /** With letters beyond ASCII before the @, mail arrives where the servers on its way know SMTPUTF8 (RFC 6531). */
-export const Email = Type.String({ format: 'idn-email', maxLength: 254, description: 'In any script; kept composed, the domain as DNS has it.' });
+export const Email = Type.String({
+  format: 'idn-email',
+  maxLength: 254,
+  description: 'In any script; kept composed, the domain as DNS has it.',
+});
 export const Version = Type.Integer({ minimum: 1, description: 'Optimistic lock.' });
 /** Whatever is sent: one that there never was is stale like any other. */
-export const ExpectedVersion = Type.Integer({ description: 'The version that was read; 409 stale_version when it is another by now.' });
+export const ExpectedVersion = Type.Integer({
+  description: 'The version that was read; 409 stale_version when it is another by now.',
+});
 /** What people and things are called, and subjects: kept as http/pipeline/value-forms.ts brings it into form, so that nothing written in it becomes a header of a mail, or another name. */
-export const line = (maxLength: number, description = 'One line, without control characters. White space around it is not kept, and within it counts once.') => Type.String({ minLength: 1, maxLength, pattern: worded(linePattern, 'one line with something to read in it'), description });
+export const line = (
+  maxLength: number,
+  description = 'One line, without control characters. White space around it is not kept, and within it counts once.',
+) =>
+  Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: worded(linePattern, 'one line with something to read in it'),
+    description,
+  });
 /** What somebody writes: something can be seen in it. */
-export const prose = (maxLength: number, description?: string) => Type.String({ minLength: 1, maxLength, pattern: worded(textPattern, 'a text with something to read in it, and without NUL'), ...(description === undefined ? {} : { description }) });
+export const prose = (maxLength: number, description?: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: worded(textPattern, 'a text with something to read in it, and without NUL'),
+    ...(description === undefined ? {} : { description }),
+  });
 /** What a page or a file is called as its own program has it, to be made a line. */
-export const said = (maxLength: number, description?: string) => Type.String({ minLength: 1, maxLength, pattern: worded(visiblePattern, 'a text with something to read in it'), ...(description === undefined ? {} : { description }) });
+export const said = (maxLength: number, description?: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: worded(visiblePattern, 'a text with something to read in it'),
+    ...(description === undefined ? {} : { description }),
+  });
 export const Name = line(120);
 export const Subject = line(200);
 export const Text = prose(10_000);
 /** At most so many, each once: compared without case. */
 export const Tags = Type.Array(line(50), { maxItems: 50, description: 'Each once, without regard to case.' });
-const webAddress = { maxLength: 2048, pattern: worded('^[hH][tT][tT][pP][sS]?://[^\\s/?#]', 'a web address, such as https://example.com') };
+const webAddress = {
+  maxLength: 2048,
+  pattern: worded('^[hH][tT][tT][pP][sS]?://[^\\s/?#]', 'a web address, such as https://example.com'),
+};
 /** A web address. */
 export const Url = Type.String({ format: 'uri', ...webAddress });
 /** Where a browser is. Browsers leave [ ] | ^ { } ` and a % alone as they are, which no URI has (RFC 3986): it is what they say it is. */
 export const PageUrl = Type.String({ ...webAddress, description: 'An http or https address, as the browser has it.' });
 /** A web address as people type it: its host may be in any script. */
 export const TypedUrl = Type.String({ ...webAddress, description: 'An http or https address.' });
-export const Hex = Type.String({ pattern: worded('^#[0-9a-fA-F]{6}$', 'a hex colour, such as #2563eb'), description: 'A hex colour, such as #2563eb.' });
+export const Hex = Type.String({
+  pattern: worded('^#[0-9a-fA-F]{6}$', 'a hex colour, such as #2563eb'),
+  description: 'A hex colour, such as #2563eb.',
+});
 
 export const Role = Type.Enum(['admin', 'supervisor', 'agent']);
 export const AgentStatus = Type.Enum(['available', 'away', 'offline']);
-export const StatusSource = Type.Enum(['chosen', 'automatic'], { description: 'Whether the agent chose its status, or the service set it as the agent came, went or signed out.' });
+export const StatusSource = Type.Enum(['chosen', 'automatic'], {
+  description: 'Whether the agent chose its status, or the service set it as the agent came, went or signed out.',
+});
 export const AgentChannel = Type.Enum(['chats', 'tickets', 'calls']);
 export const Channel = Type.Enum(['chat', 'ticket', 'call']);
 export const ConversationStatus = Type.Enum(['open', 'pending', 'solved', 'spam', 'closed']);
@@ -51,12 +90,19 @@ export const InviteStatus = Type.Enum(['pending', 'joined', 'deactivated']);
 export const RequestedStatus = Type.Enum(['open', 'pending', 'solved', 'spam']);
 
 /** `<ISO timestamp>|<uuid>` (specification 9). */
-const cursorPattern = '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z\\|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+const cursorPattern =
+  '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z\\|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 
 /** `limit` and `cursor` of a list that is paged by cursor (specification 8, 9). */
 export const CursorQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-  cursor: Type.Optional(Type.String({ pattern: worded(cursorPattern, 'the nextCursor of an earlier page'), maxLength: 100, description: 'nextCursor of the page before.' })),
+  cursor: Type.Optional(
+    Type.String({
+      pattern: worded(cursorPattern, 'the nextCursor of an earlier page'),
+      maxLength: 100,
+      description: 'nextCursor of the page before.',
+    }),
+  ),
 };
 export const NextCursor = nullable(Type.String({ description: 'Null at the end.' }));
 
@@ -100,13 +146,24 @@ export const Conversation = Type.Object({
   assignedAgentId: nullable(Id),
   tags: Type.Array(Type.String()),
   handshake: nullable(Handshake),
-  copiedTo: behind('visitors:read', Type.Array(Type.String(), { description: 'Of a ticket: who its answers go to beside the customer, as the customer\'s last mail named them. One that failed its sender\'s DMARC, or belongs here by its subject alone, names nobody.' })),
+  copiedTo: behind(
+    'visitors:read',
+    Type.Array(Type.String(), {
+      description:
+        "Of a ticket: who its answers go to beside the customer, as the customer's last mail named them. One that failed its sender's DMARC, or belongs here by its subject alone, names nobody.",
+    }),
+  ),
   rating: nullable(Type.Integer({ minimum: 1, maximum: 5 })),
-  ratingComment: behind('messages:read', nullable(Type.String({ description: 'What the customer wrote with the rating.' }))),
+  ratingComment: behind(
+    'messages:read',
+    nullable(Type.String({ description: 'What the customer wrote with the rating.' })),
+  ),
   preview: behind('messages:read', nullable(Type.String())),
   lastMessageAt: nullable(Time),
   lastCustomerMessageAt: nullable(Time),
-  agentsReadUpTo: nullable(Type.String({ format: 'date-time', description: 'What its customer wrote after this is unread.' })),
+  agentsReadUpTo: nullable(
+    Type.String({ format: 'date-time', description: 'What its customer wrote after this is unread.' }),
+  ),
   firstResponseAt: nullable(Time),
   solvedAt: nullable(Time),
   closedAt: nullable(Time),
@@ -114,17 +171,33 @@ export const Conversation = Type.Object({
   updatedAt: Time,
 });
 
-export const E164 = Type.String({ minLength: 8, maxLength: 16, pattern: worded('^\\+[1-9]\\d{6,14}$', 'a phone number, such as +14155550123'), description: 'A phone number, such as +14155550123.' });
+export const E164 = Type.String({
+  minLength: 8,
+  maxLength: 16,
+  pattern: worded('^\\+[1-9]\\d{6,14}$', 'a phone number, such as +14155550123'),
+  description: 'A phone number, such as +14155550123.',
+});
 
 export const CallEvent = Type.Object({
-  eventType: Type.Enum(['ringing', 'answered', 'on_hold', 'resumed', 'transferred', 'ended', 'voicemail_left', 'ai_engaged'], { description: 'ai_engaged is planned: nothing brings it about yet.' }),
+  eventType: Type.Enum(
+    ['ringing', 'answered', 'on_hold', 'resumed', 'transferred', 'ended', 'voicemail_left', 'ai_engaged'],
+    { description: 'ai_engaged is planned: nothing brings it about yet.' },
+  ),
   createdAt: Time,
   fromE164: behind('visitors:read', Type.String({ description: 'ringing: who calls, unless withheld.' })),
   agentId: Type.Optional(Type.String({ format: 'uuid', description: 'answered: by whom; transferred: to whom.' })),
   departmentId: Type.Optional(Type.String({ format: 'uuid', description: 'transferred: where to.' })),
   voicemailId: Type.Optional(Id),
-  duration_ms: Type.Optional(Type.Integer({ minimum: 0, description: 'ended: as the carrier says, else from the first answer on; 0 for a missed call.' })),
-  recordingUrl: behind('messages:read', Type.String({ description: 'ended: when the number records and the recording is ready.' })),
+  duration_ms: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'ended: as the carrier says, else from the first answer on; 0 for a missed call.',
+    }),
+  ),
+  recordingUrl: behind(
+    'messages:read',
+    Type.String({ description: 'ended: when the number records and the recording is ready.' }),
+  ),
 });
 
 export const Call = Type.Object({
@@ -134,7 +207,7 @@ export const Call = Type.Object({
   status: ConversationStatus,
   state: Type.Enum(['ringing', 'answered', 'on_hold', 'voicemail', 'ended']),
   fromE164: behind('visitors:read', nullable(Type.String({ description: 'Null when the caller withholds it.' }))),
-  callerName: behind('visitors:read', nullable(Type.String({ description: 'What the caller\'s contact is called.' }))),
+  callerName: behind('visitors:read', nullable(Type.String({ description: "What the caller's contact is called." }))),
   toE164: Type.String(),
   phoneNumberId: Id,
   departmentId: nullable(Id),
@@ -153,7 +226,7 @@ export const Voicemail = Type.Object({
   id: Id,
   conversationId: Id,
   fromE164: behind('visitors:read', nullable(Type.String())),
-  callerName: behind('visitors:read', nullable(Type.String({ description: 'What the caller\'s contact is called.' }))),
+  callerName: behind('visitors:read', nullable(Type.String({ description: "What the caller's contact is called." }))),
   durationMs: nullable(Type.Integer()),
   recordingUrl: behind('messages:read', nullable(Type.String())),
   transcript: behind('messages:read', nullable(Type.String())),
@@ -169,7 +242,13 @@ export const SearchRow = Type.Object({
   subject: nullable(Type.String()),
   ticketNumber: nullable(Type.Integer()),
   updatedAt: Time,
-  matchedBody: behind('messages:read', Type.String({ description: 'The part of its best message that was met; of its newest one where the customer\'s name or email, the subject or the number alone was.' })),
+  matchedBody: behind(
+    'messages:read',
+    Type.String({
+      description:
+        "The part of its best message that was met; of its newest one where the customer's name or email, the subject or the number alone was.",
+    }),
+  ),
   visitorName: behind('visitors:read', nullable(Type.String())),
   visitorEmail: behind('visitors:read', nullable(Type.String())),
   tags: Type.Array(Type.String()),
@@ -177,14 +256,27 @@ export const SearchRow = Type.Object({
 
 export const ConversationAnswer = Type.Object({ conversation: Conversation });
 
-export const Attachment = Type.Object({ url: Type.String(), name: nullable(Type.String()), size: nullable(Type.Integer()) });
-export const AttachmentInput = Type.Object({ url: Url, name: Type.Optional(Type.String({ maxLength: 500 })), size: Type.Optional(Type.Integer({ minimum: 0 })) });
+export const Attachment = Type.Object({
+  url: Type.String(),
+  name: nullable(Type.String()),
+  size: nullable(Type.Integer()),
+});
+export const AttachmentInput = Type.Object({
+  url: Url,
+  name: Type.Optional(Type.String({ maxLength: 500 })),
+  size: Type.Optional(Type.Integer({ minimum: 0 })),
+});
 
 export const Threading = Type.Object(
   {
     rule: Type.Enum(['in_reply_to', 'references', 'subject', 'new']),
     matchedMessageId: nullable(Id),
-    reason: nullable(Type.Enum(['sender_not_on_thread', 'sender_disproved', 'unknown_reference'], { description: 'Of a new conversation: what the mail refers to is a conversation that its sender is not on; its subject is one of a conversation whose customer did not send it, says the domain of its sender; or what it refers to is nothing known here.' })),
+    reason: nullable(
+      Type.Enum(['sender_not_on_thread', 'sender_disproved', 'unknown_reference'], {
+        description:
+          'Of a new conversation: what the mail refers to is a conversation that its sender is not on; its subject is one of a conversation whose customer did not send it, says the domain of its sender; or what it refers to is nothing known here.',
+      }),
+    ),
   },
   { description: 'How a mail found its conversation, and by which of our messages. Null for what came by no mail.' },
 );
@@ -193,39 +285,85 @@ export const Threading = Type.Object(
 const AuthenticationResult = Type.String({ description: 'pass, fail, none, neutral, softfail, temperror, permerror.' });
 export const MailAuthentication = Type.Object(
   { spf: AuthenticationResult, dkim: AuthenticationResult, dmarc: AuthenticationResult },
-  { description: 'What the domain that the mail says it is from says of it. dmarc counts: pass proves the domain of the sender, fail says that somebody else sent it, anything else that nobody can tell.' },
+  {
+    description:
+      'What the domain that the mail says it is from says of it. dmarc counts: pass proves the domain of the sender, fail says that somebody else sent it, anything else that nobody can tell.',
+  },
 );
 export const MessageMail = Type.Object(
   {
-    from: behind('visitors:read', Type.Object({ address: Type.String(), name: nullable(Type.String()) }, { description: 'As the mail says; another than the customer where it asked to be answered elsewhere (Reply-To), or somebody else wrote.' })),
-    copiedTo: behind('visitors:read', Type.Array(Type.String(), { description: 'Who else it went to, beside the customer and the workspace.' })),
+    from: behind(
+      'visitors:read',
+      Type.Object(
+        { address: Type.String(), name: nullable(Type.String()) },
+        {
+          description:
+            'As the mail says; another than the customer where it asked to be answered elsewhere (Reply-To), or somebody else wrote.',
+        },
+      ),
+    ),
+    copiedTo: behind(
+      'visitors:read',
+      Type.Array(Type.String(), { description: 'Who else it went to, beside the customer and the workspace.' }),
+    ),
     authentication: nullable(MailAuthentication),
   },
-  { description: 'Of a message that came or left as a mail; else null. authentication is null of what left, and of what came by the webhook.' },
+  {
+    description:
+      'Of a message that came or left as a mail; else null. authentication is null of what left, and of what came by the webhook.',
+  },
 );
 export const Message = Type.Object({
   id: Id,
   conversationId: Id,
-  senderType: Type.Enum(['visitor', 'agent', 'ai', 'system'], { description: 'ai is planned: nothing writes such a message yet.' }),
+  senderType: Type.Enum(['visitor', 'agent', 'ai', 'system'], {
+    description: 'ai is planned: nothing writes such a message yet.',
+  }),
   senderId: nullable(Id),
   body: Type.String({ description: 'Plain text.' }),
   bodyHtml: Type.String({ description: 'For display; rendered by the service, never taken as input.' }),
   attachments: Type.Array(Attachment),
-  deliveryStatus: nullable(Type.Enum(['queued', 'sent', 'failed'], { description: 'Of what was mailed; null where nothing is.' })),
+  deliveryStatus: nullable(
+    Type.Enum(['queued', 'sent', 'failed'], { description: 'Of what was mailed; null where nothing is.' }),
+  ),
   threading: nullable(Threading),
   mail: nullable(MessageMail),
   readAt: nullable(Time),
   createdAt: Time,
 });
 
-export const MessageList = Type.Object({ messages: Type.Array(Message), nextCursor: nullable(Type.String({ description: 'The time to pass as before; null at the beginning of the conversation.' })) });
-export const MessageInput = Type.Object({ body: Text, attachments: Type.Optional(Type.Array(AttachmentInput, { maxItems: 20 })) });
+export const MessageList = Type.Object({
+  messages: Type.Array(Message),
+  nextCursor: nullable(
+    Type.String({ description: 'The time to pass as before; null at the beginning of the conversation.' }),
+  ),
+});
+export const MessageInput = Type.Object({
+  body: Text,
+  attachments: Type.Optional(Type.Array(AttachmentInput, { maxItems: 20 })),
+});
 /** A UUID of version 4 or 7. */
-export const chosenIdPattern = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[47][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$';
+export const chosenIdPattern =
+  '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[47][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$';
 /** Whoever sends may send again what it cannot know to have arrived: the id makes it one message, or one note. */
-const chosenId = (what: string) => Type.Optional(Type.String({ pattern: worded(chosenIdPattern, 'an id: a UUID of version 4 or 7'), description: `The id that the ${what} shall have. Sent again with the same one, it is answered with the ${what} that is there.` }));
+const chosenId = (what: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: worded(chosenIdPattern, 'an id: a UUID of version 4 or 7'),
+      description: `The id that the ${what} shall have. Sent again with the same one, it is answered with the ${what} that is there.`,
+    }),
+  );
 export const RepeatableMessageInput = Type.Object({ ...MessageInput.properties, messageId: chosenId('message') });
-export const AgentMessageInput = Type.Object({ ...RepeatableMessageInput.properties, copy: Type.Optional(Type.Boolean({ default: true, description: 'Of a ticket: false answers the customer alone, true also those whom the conversation\'s copiedTo names.' })) });
+export const AgentMessageInput = Type.Object({
+  ...RepeatableMessageInput.properties,
+  copy: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description:
+        "Of a ticket: false answers the customer alone, true also those whom the conversation's copiedTo names.",
+    }),
+  ),
+});
 export const RepeatableNoteInput = Type.Object({ body: Text, noteId: chosenId('note') });
 export const MessageQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
@@ -246,11 +384,20 @@ export const Note = Type.Object({
 
 export const OpeningHours = Type.Object({
   weekday: Type.Integer({ minimum: 1, maximum: 7, description: '1 Monday to 7 Sunday.' }),
-  opens: Type.String({ pattern: worded('^([01]\\d|2[0-3]):[0-5]\\d$', 'a time of day, such as 09:00'), description: 'HH:MM in the workspace\'s time zone.' }),
-  closes: Type.String({ pattern: worded('^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$', 'a time of day, such as 17:30'), description: 'HH:MM; earlier than opens is the next day.' }),
+  opens: Type.String({
+    pattern: worded('^([01]\\d|2[0-3]):[0-5]\\d$', 'a time of day, such as 09:00'),
+    description: "HH:MM in the workspace's time zone.",
+  }),
+  closes: Type.String({
+    pattern: worded('^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$', 'a time of day, such as 17:30'),
+    description: 'HH:MM; earlier than opens is the next day.',
+  }),
 });
 export const Holidays = Type.Array(Type.String({ format: 'date' }), { maxItems: 366 });
-export const WeeklyHours = Type.Object({ days: Type.Array(OpeningHours, { maxItems: 50 }), holidays: Type.Optional(Holidays) });
+export const WeeklyHours = Type.Object({
+  days: Type.Array(OpeningHours, { maxItems: 50 }),
+  holidays: Type.Optional(Holidays),
+});
 
 export const Site = Type.Object({
   id: Id,
@@ -273,9 +420,20 @@ export const Visitor = Type.Object({
   name: behind('visitors:read', nullable(Type.String())),
   phoneE164: behind('visitors:read', nullable(Type.String())),
   ip: behind('visitors:read', nullable(Type.String())),
-  country: behind('visitors:read', nullable(Type.String({ description: 'ISO 3166-1, two letters; null where it is not known.' }))),
+  country: behind(
+    'visitors:read',
+    nullable(Type.String({ description: 'ISO 3166-1, two letters; null where it is not known.' })),
+  ),
   userAgent: behind('visitors:read', nullable(Type.String())),
-  geo: behind('visitors:read', nullable(Type.Object({ city: nullable(Type.String()), region: nullable(Type.String()) }, { description: 'In English, where its browser was last, as far as the server has a database of places.' }))),
+  geo: behind(
+    'visitors:read',
+    nullable(
+      Type.Object(
+        { city: nullable(Type.String()), region: nullable(Type.String()) },
+        { description: 'In English, where its browser was last, as far as the server has a database of places.' },
+      ),
+    ),
+  ),
   wcEnrichment: behind('visitors:read', nullable(Type.Object({}))),
   contactId: nullable(Id),
   currentPageUrl: behind('visitors:read', nullable(Type.String())),
@@ -301,7 +459,15 @@ export const Contact = Type.Object({
 });
 
 /** A visitor as its own browser is told of it. */
-export const VisitorSelf = Type.Object({ id: Id, siteId: Id, name: nullable(Type.String()), email: nullable(Type.String()), firstSeenAt: Time, lastSeenAt: Time, visitCount: Type.Integer() });
+export const VisitorSelf = Type.Object({
+  id: Id,
+  siteId: Id,
+  name: nullable(Type.String()),
+  email: nullable(Type.String()),
+  firstSeenAt: Time,
+  lastSeenAt: Time,
+  visitCount: Type.Integer(),
+});
 export const CustomerConversation = Type.Object({
   id: Id,
   channel: Channel,
@@ -315,7 +481,13 @@ export const CustomerConversation = Type.Object({
 });
 
 /** An event as sockets are told it. */
-export const StoredEvent = Type.Object({ seq: Type.Integer(), type: Type.String(), at: Time, conversationId: nullable(Id), data: Type.Object({}) });
+export const StoredEvent = Type.Object({
+  seq: Type.Integer(),
+  type: Type.String(),
+  at: Time,
+  conversationId: nullable(Id),
+  data: Type.Object({}),
+});
 
 export const Read = Type.Object({
   conversationId: Id,
@@ -337,27 +509,50 @@ export const KbJob = Type.Object({
   stats: nullable(
     Type.Object({
       pagesFetched: Type.Integer(),
-      pagesSkipped: Type.Integer({ description: 'Not there, not HTML or text, duplicates, forbidden by robots.txt, too large, not public.' }),
+      pagesSkipped: Type.Integer({
+        description: 'Not there, not HTML or text, duplicates, forbidden by robots.txt, too large, not public.',
+      }),
       documents: Type.Integer(),
       chunks: Type.Integer(),
       bytes: Type.Integer(),
-      pagesLeft: Type.Optional(Type.Integer({ description: 'Addresses of the site that were found and not asked for: while it runs those that wait, when it is over those that maxPages and maxDepth left out. Left out of crawls from before it was counted.' })),
-      skipped: Type.Optional(Type.Array(Type.Object({ url: Type.String(), reason: Type.String() }), { description: 'The first ten addresses that should have been pages and were none, with the reason.' })),
+      pagesLeft: Type.Optional(
+        Type.Integer({
+          description:
+            'Addresses of the site that were found and not asked for: while it runs those that wait, when it is over those that maxPages and maxDepth left out. Left out of crawls from before it was counted.',
+        }),
+      ),
+      skipped: Type.Optional(
+        Type.Array(Type.Object({ url: Type.String(), reason: Type.String() }), {
+          description: 'The first ten addresses that should have been pages and were none, with the reason.',
+        }),
+      ),
     }),
   ),
   createdByAgentId: Id,
   createdAt: Time,
 });
 
-export const Locale = Type.String({ minLength: 2, maxLength: 16, pattern: worded('^[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*$', 'a language, such as en or pt-BR'), description: 'A BCP 47 tag, such as en or pt-BR.' });
+export const Locale = Type.String({
+  minLength: 2,
+  maxLength: 16,
+  pattern: worded('^[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*$', 'a language, such as en or pt-BR'),
+  description: 'A BCP 47 tag, such as en or pt-BR.',
+});
 
 /** A condition on the address of a page. */
 export const UrlMatch = Type.Object({
   operator: Type.Enum(['contains', 'equals', 'starts-with', 'ends-with', 'regex']),
-  value: Type.String({ minLength: 1, maxLength: 500, description: 'Upper and lower case differ, except in the host; letters are compared as people read them (`/café`). equals and ends-with look past tracking parameters, a fragment and a slash at the end of the path, unless the value has them. A regex is RE2 syntax and is found anywhere in the address.' }),
+  value: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description:
+      'Upper and lower case differ, except in the host; letters are compared as people read them (`/café`). equals and ends-with look past tracking parameters, a fragment and a slash at the end of the path, unless the value has them. A regex is RE2 syntax and is found anywhere in the address.',
+  }),
 });
 
-export const CampaignFrequency = Type.Enum(['once', 'session', 'always'], { description: 'How often the same visitor sees it. A session ends after 30 minutes without a page.' });
+export const CampaignFrequency = Type.Enum(['once', 'session', 'always'], {
+  description: 'How often the same visitor sees it. A session ends after 30 minutes without a page.',
+});
 
 const quickReply = { label: line(80), action: Type.Enum(['start-chat', 'dismiss', 'navigate']) };
 const quickReplyValue = { value: Type.String({ maxLength: 2048, description: 'Where navigate goes.' }) };
@@ -366,9 +561,22 @@ const speaker = { agentName: Name, agentAvatarUrl: Url };
 const campaignBody = prose(2000);
 export const CampaignContent = Type.Object({
   body: campaignBody,
-  ...Type.Partial(Type.Object({ ...speaker, quickReplies: quickReplies(Type.Object({ ...quickReply, ...Type.Partial(Type.Object(quickReplyValue)).properties })) })).properties,
+  ...Type.Partial(
+    Type.Object({
+      ...speaker,
+      quickReplies: quickReplies(
+        Type.Object({ ...quickReply, ...Type.Partial(Type.Object(quickReplyValue)).properties }),
+      ),
+    }),
+  ).properties,
 });
-export const CampaignContentInput = Type.Object({ body: campaignBody, ...clearable({ ...speaker, quickReplies: quickReplies(Type.Object({ ...quickReply, ...clearable(quickReplyValue) })) }) });
+export const CampaignContentInput = Type.Object({
+  body: campaignBody,
+  ...clearable({
+    ...speaker,
+    quickReplies: quickReplies(Type.Object({ ...quickReply, ...clearable(quickReplyValue) })),
+  }),
+});
 
 export const GoalCompletion = Type.Object({
   id: Id,
@@ -394,6 +602,10 @@ export const HistoryItem = Type.Object({
   agentName: nullable(Type.String({ description: 'Who has it, or had it at the end.' })),
   startedAt: Time,
   endedAt: nullable(Time),
-  durationSec: nullable(Type.Integer({ description: 'Of a call, as long as it was spoken; of the others until they were solved; null before.' })),
+  durationSec: nullable(
+    Type.Integer({
+      description: 'Of a call, as long as it was spoken; of the others until they were solved; null before.',
+    }),
+  ),
   rating: nullable(Type.Integer()),
 });

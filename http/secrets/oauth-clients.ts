@@ -2,10 +2,10 @@
 // opened here alone. RFC 6749 §2.3.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { findClient, workspaceOfClient } from '../../engine/platform/oauth-apps.ts';
 import type { TokenRefusal } from '../../engine/platform/oauth.ts';
-import { systemCaller } from '../../engine/runtime/caller.ts';
+import { findClient, workspaceOfClient } from '../../engine/platform/oauth-apps.ts';
 import { type Scope, scopeNames } from '../../engine/rights/scopes.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { OAuthAppRecord } from '../../store/platform/oauth-apps.ts';
 import type { Services } from '../services.ts';
 
@@ -17,19 +17,27 @@ export interface Client {
 
 const secretBytes = 32;
 
-export function freshClientSecret({ ids, secrets }: Pick<Services, 'ids' | 'secrets'>, clientId: string): { clientSecret: string; sealedSecret: string } {
+export function freshClientSecret(
+  { ids, secrets }: Pick<Services, 'ids' | 'secrets'>,
+  clientId: string,
+): { clientSecret: string; sealedSecret: string } {
   const clientSecret = `ocs_${ids.secret(secretBytes)}`;
   return { clientSecret, sealedSecret: secrets.seal(clientSecret, sealedAs(clientId)) };
 }
 
-export function openClientSecret({ secrets }: Pick<Services, 'secrets'>, clientId: string, sealedSecret: string): string {
+export function openClientSecret(
+  { secrets }: Pick<Services, 'secrets'>,
+  clientId: string,
+  sealedSecret: string,
+): string {
   return secrets.open(sealedSecret, sealedAs(clientId));
 }
 
 export function clientOf({ engine }: Pick<Services, 'engine'>, clientId: string | undefined): Client | undefined {
   const workspaceId = clientId === undefined ? undefined : workspaceOfClient(clientId);
   const workspace = workspaceId === undefined ? undefined : engine.workspace(workspaceId);
-  const app = workspace === undefined || clientId === undefined ? undefined : findClient(workspace.view(systemCaller), clientId);
+  const app =
+    workspace === undefined || clientId === undefined ? undefined : findClient(workspace.view(systemCaller), clientId);
   return app === undefined || workspaceId === undefined ? undefined : { app, workspaceId };
 }
 
@@ -49,7 +57,11 @@ export function appSecret(services: Pick<Services, 'engine' | 'secrets'>, client
 }
 
 /** What of a grant the app still registers; undefined where it may no longer serve the workspace. */
-export function withinApp(services: Pick<Services, 'config'>, client: Client, of: { workspaceId: string; scopes: readonly string[] }): readonly Scope[] | undefined {
+export function withinApp(
+  services: Pick<Services, 'config'>,
+  client: Client,
+  of: { workspaceId: string; scopes: readonly string[] },
+): readonly Scope[] | undefined {
   if (!mayServe(services, client, of.workspaceId)) return undefined;
   return scopeNames.filter((scope) => of.scopes.includes(scope) && client.app.scopes.includes(scope));
 }
@@ -60,16 +72,28 @@ interface Claimed {
 }
 
 /** The client that a request to the token or the revocation endpoint comes from: by Basic or in the form, not both. */
-export function authenticateClient(services: Services, authorization: string | undefined, form: { client_id?: string | undefined; client_secret?: string | undefined }): Client | TokenRefusal {
+export function authenticateClient(
+  services: Services,
+  authorization: string | undefined,
+  form: { client_id?: string | undefined; client_secret?: string | undefined },
+): Client | TokenRefusal {
   const basic = authorization === undefined ? undefined : basicCredentials(authorization);
   if (authorization !== undefined && basic === undefined) return invalidClient('Only Basic is taken in Authorization.');
-  if (basic !== undefined && (form.client_secret !== undefined || (form.client_id !== undefined && form.client_id !== basic.clientId))) return { error: 'invalid_request', description: 'The client names itself in two ways.' };
+  if (
+    basic !== undefined &&
+    (form.client_secret !== undefined || (form.client_id !== undefined && form.client_id !== basic.clientId))
+  )
+    return { error: 'invalid_request', description: 'The client names itself in two ways.' };
   const { clientId, clientSecret } = basic ?? { clientId: form.client_id, clientSecret: form.client_secret };
   const client = clientOf(services, clientId);
   if (client === undefined) return invalidClient('The client is not known.');
   const { sealedSecret } = client.app;
   // A public client that sends a secret has mistaken itself for another.
-  const isRight = sealedSecret === null ? clientSecret === undefined : clientSecret !== undefined && isSame(clientSecret, openClientSecret(services, client.app.clientId, sealedSecret));
+  const isRight =
+    sealedSecret === null
+      ? clientSecret === undefined
+      : clientSecret !== undefined &&
+        isSame(clientSecret, openClientSecret(services, client.app.clientId, sealedSecret));
   return isRight ? client : invalidClient('The client secret is wrong.');
 }
 
@@ -78,7 +102,8 @@ function basicCredentials(authorization: string): Claimed | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];
   const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString('utf8')) ?? [];
   if (id === undefined || secret === undefined) return undefined;
-  const plain = (text: string): string | undefined => new URLSearchParams(`x=${text.replaceAll('&', '%26')}`).get('x') ?? undefined;
+  const plain = (text: string): string | undefined =>
+    new URLSearchParams(`x=${text.replaceAll('&', '%26')}`).get('x') ?? undefined;
   return { clientId: plain(id), clientSecret: secret === '' ? undefined : plain(secret) };
 }
 

@@ -16,8 +16,14 @@ export const Password = Type.String({ minLength: minPasswordChars, maxLength: ma
 export const AnyPassword = Type.String({ minLength: 1, maxLength: maxPasswordChars });
 
 /** Refuses invalid_body for what can be guessed, the more so by who knows the person and the workspace. */
-export async function requireStrong(services: Pick<Services, 'strength'>, options: { password: string; field: string; known: readonly string[] }): Promise<void> {
-  const words = options.known.flatMap((text) => [text, ...text.split('@'), ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length >= minKnownChars);
+export async function requireStrong(
+  services: Pick<Services, 'strength'>,
+  options: { password: string; field: string; known: readonly string[] },
+): Promise<void> {
+  const words = options.known
+    .flatMap((text) => [text, ...text.split('@'), ...text.split(/[^\p{L}\p{N}]+/u)])
+    .filter((word) => word.length >= minKnownChars);
   const score = await services.strength.score(options.password, words);
-  if (score < minPasswordScore) refuseField('invalid_body', options.field, 'is too easy to guess; use a longer or less common one');
+  if (score < minPasswordScore)
+    refuseField('invalid_body', options.field, 'is too easy to guess; use a longer or less common one');
 }

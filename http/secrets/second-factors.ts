@@ -3,26 +3,40 @@
 
 import Type, { type Static } from 'typebox';
 import { Check } from 'typebox/value';
+import { workspaceIdIn as idIn, locatorChars, locatorOf } from '../../engine/directory/locator.ts';
 import { Refusal, refuse } from '../../engine/errors.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
+import { isoTime } from '../../engine/runtime/clock.ts';
+import type { View } from '../../engine/runtime/context.ts';
 import type { SignedIn } from '../../engine/team/joining.ts';
 import type { SignInOrigin } from '../../engine/team/known-origins.ts';
-import { locatorChars, locatorOf, workspaceIdIn as idIn } from '../../engine/directory/locator.ts';
-import { isoTime } from '../../engine/runtime/clock.ts';
-import { systemCaller } from '../../engine/runtime/caller.ts';
-import type { View } from '../../engine/runtime/context.ts';
-import { factorsOf, hasSecondFactor, methodsOf, takeRecoveryCode, takeTotpStep, usePasskey } from '../../engine/team/second-factors.ts';
+import {
+  factorsOf,
+  hasSecondFactor,
+  methodsOf,
+  takeRecoveryCode,
+  takeTotpStep,
+  usePasskey,
+} from '../../engine/team/second-factors.ts';
 import type { PasskeyOptions } from '../../workers/secrets/passkeys.ts';
 import { worded } from '../schemas/field-words.ts';
 import type { Services } from '../services.ts';
-import { noteFailure, tryAt } from './sign-in.ts';
 import { type Asked, type Step, stepMs } from '../signed/sign-in-steps.ts';
+import { noteFailure, tryAt } from './sign-in.ts';
 
 const base64url = worded('^[A-Za-z0-9_-]+$', 'of letters, digits, hyphens and underscores alone');
 const Bytes = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: base64url });
 
 export const Challenge = Bytes(100);
-export const Code = Type.String({ pattern: worded('^\\d{6}$', 'six digits'), description: 'Of the authenticator app. Each counts once.' });
-export const RecoveryCode = Type.String({ minLength: 16, maxLength: 40, description: 'One of the ten that came with the second factor. Hyphens, spaces and case do not count.' });
+export const Code = Type.String({
+  pattern: worded('^\\d{6}$', 'six digits'),
+  description: 'Of the authenticator app. Each counts once.',
+});
+export const RecoveryCode = Type.String({
+  minLength: 16,
+  maxLength: 40,
+  description: 'One of the ten that came with the second factor. Hyphens, spaces and case do not count.',
+});
 
 /** AuthenticationResponseJSON of WebAuthn §5.1.7. What else a browser adds is passed over. */
 export const PasskeySignature = Type.Object(
@@ -30,7 +44,12 @@ export const PasskeySignature = Type.Object(
     id: Bytes(1400),
     rawId: Bytes(1400),
     type: Type.Literal('public-key'),
-    response: Type.Object({ clientDataJSON: Bytes(4000), authenticatorData: Bytes(4000), signature: Bytes(4000), userHandle: Type.Optional(Bytes(100)) }),
+    response: Type.Object({
+      clientDataJSON: Bytes(4000),
+      authenticatorData: Bytes(4000),
+      signature: Bytes(4000),
+      userHandle: Type.Optional(Bytes(100)),
+    }),
   },
   { description: 'What navigator.credentials.get() answered, as JSON (PublicKeyCredential.toJSON()).' },
 );
@@ -51,30 +70,60 @@ export interface Question {
 }
 
 /** Finishes a sign-in whose password is right, where the agent has no second factor. Refuses second_factor_required else, with what is asked in its detail. */
-export async function finishOrAsk(services: Services, view: View, asking: Asked & { finish: () => Promise<SignedIn> }): Promise<SignedIn> {
+export async function finishOrAsk(
+  services: Services,
+  view: View,
+  asking: Asked & { finish: () => Promise<SignedIn> },
+): Promise<SignedIn> {
   if (!hasSecondFactor(view, asking.member.agent.id)) return asking.finish();
-  return refuse('second_factor_required', { detail: { ...(await askSecondFactor(services, view, { kind: 'second', ...asking })) } });
+  return refuse('second_factor_required', {
+    detail: { ...(await askSecondFactor(services, view, { kind: 'second', ...asking })) },
+  });
 }
 
-export async function askSecondFactor(services: Pick<Services, 'signInSteps' | 'passkeys' | 'clock'>, view: View, step: Extract<Step, Asked>): Promise<Question> {
+export async function askSecondFactor(
+  services: Pick<Services, 'signInSteps' | 'passkeys' | 'clock'>,
+  view: View,
+  step: Extract<Step, Asked>,
+): Promise<Question> {
   return questionOf(services, view, { step, challenge: services.signInSteps.ask(step) });
 }
 
 /** What is asked, once more of who answered wrongly. */
-export async function questionOf(services: Pick<Services, 'passkeys' | 'clock'>, view: View, asked: { step: Asked; challenge: string }): Promise<Question> {
+export async function questionOf(
+  services: Pick<Services, 'passkeys' | 'clock'>,
+  view: View,
+  asked: { step: Asked; challenge: string },
+): Promise<Question> {
   const { id } = asked.step.member.agent;
   const { passkeys: known } = factorsOf(view, id);
-  const passkey = known.length === 0 ? undefined : await services.passkeys?.requestOptions({ challenge: asked.challenge, known });
-  return { challenge: asked.challenge, expiresAt: isoTime(services.clock.now() + stepMs), methods: methodsOf(view, id), passkey: passkey ?? null };
+  const passkey =
+    known.length === 0 ? undefined : await services.passkeys?.requestOptions({ challenge: asked.challenge, known });
+  return {
+    challenge: asked.challenge,
+    expiresAt: isoTime(services.clock.now() + stepMs),
+    methods: methodsOf(view, id),
+    passkey: passkey ?? null,
+  };
 }
 
 /** The answer to a challenge of `step`, which counts once. Refuses gone, invalid_code, rate_limited. */
-export async function passSecondFactor(services: Services, step: Asked, answer: Proof & { challenge: string; operation: string }): Promise<void> {
+export async function passSecondFactor(
+  services: Services,
+  step: Asked,
+  answer: Proof & { challenge: string; operation: string },
+): Promise<void> {
   const { challenge, operation } = answer;
   const { member, origin } = step;
   const tried = tryAt(services, member, { email: `${member.agent.email} second factor`, origin });
   services.signInGuard.requireTry(tried);
-  const isRight = await isProof(services, { workspaceId: member.workspace.id, agentId: member.agent.id, challenge, proof: answer, origin });
+  const isRight = await isProof(services, {
+    workspaceId: member.workspace.id,
+    agentId: member.agent.id,
+    challenge,
+    proof: answer,
+    origin,
+  });
   if (!isRight) {
     services.signInSteps.noteWrong(challenge);
     noteFailure(services, { found: member, tried, origin, operation, isPasswordKnown: true });
@@ -89,7 +138,10 @@ export function refuseLate(): never {
 }
 
 /** Whether it is the agent's. A code or a signature that is counts no second time. */
-export async function isProof(services: Services, shown: { workspaceId: string; agentId: string; challenge: string; proof: Proof; origin: SignInOrigin }): Promise<boolean> {
+export async function isProof(
+  services: Services,
+  shown: { workspaceId: string; agentId: string; challenge: string; proof: Proof; origin: SignInOrigin },
+): Promise<boolean> {
   const { workspaceId, agentId, challenge, proof, origin } = shown;
   const { engine, secrets, totp: totpCodes, clock, passkeys } = services;
   const view = engine.workspace(workspaceId)?.view(systemCaller);
@@ -99,16 +151,39 @@ export async function isProof(services: Services, shown: { workspaceId: string; 
   if (proof.passkey !== undefined) {
     const { passkey: response } = proof;
     const passkey = known.find(({ credentialId }) => credentialId === response.id);
-    const signature = passkey === undefined ? undefined : await passkeys?.verifySignature({ challenge, response, passkey });
-    return signature !== undefined && taken(engine.execute(usePasskey, { workspaceId, caller: systemCaller, params: { agentId, credentialId: response.id, counter: signature.counter } }));
+    const signature =
+      passkey === undefined ? undefined : await passkeys?.verifySignature({ challenge, response, passkey });
+    return (
+      signature !== undefined &&
+      taken(
+        engine.execute(usePasskey, {
+          workspaceId,
+          caller: systemCaller,
+          params: { agentId, credentialId: response.id, counter: signature.counter },
+        }),
+      )
+    );
   }
   if (proof.code !== undefined) {
     if (totp === undefined || totp.confirmedAt === null) return false;
-    const step = await totpCodes.stepOf({ secret: secrets.open(totp.sealedSecret, totpName(workspaceId, agentId)), code: proof.code, nowMs: clock.now() });
-    return step !== undefined && taken(engine.execute(takeTotpStep, { workspaceId, caller: systemCaller, params: { agentId, step } }));
+    const step = await totpCodes.stepOf({
+      secret: secrets.open(totp.sealedSecret, totpName(workspaceId, agentId)),
+      code: proof.code,
+      nowMs: clock.now(),
+    });
+    return (
+      step !== undefined &&
+      taken(engine.execute(takeTotpStep, { workspaceId, caller: systemCaller, params: { agentId, step } }))
+    );
   }
   if (proof.recoveryCode === undefined) return false;
-  return taken(engine.execute(takeRecoveryCode, { workspaceId, caller: systemCaller, params: { agentId, code: proof.recoveryCode, origin } }));
+  return taken(
+    engine.execute(takeRecoveryCode, {
+      workspaceId,
+      caller: systemCaller,
+      params: { agentId, code: proof.recoveryCode, origin },
+    }),
+  );
 }
 
 /** What an authenticator app's secret is sealed as. */

@@ -1,19 +1,22 @@
 // Who has this email and this password. Takes the same time for an unknown email. Used by the login, by the consent page, and where who is
 // signed in shows once more to be it.
 
-import { callingAgent } from '../../engine/workspace/access.ts';
 import { refuse } from '../../engine/errors.ts';
-import { knownOriginOf, noteAttack, type SignInOrigin } from '../../engine/team/known-origins.ts';
-import type { Member } from '../../engine/team/joining.ts';
 import { comparable } from '../../engine/mail-addresses.ts';
-import { isActive, theRoster } from '../../engine/workspace/roster.ts';
 import { type Caller, systemCaller } from '../../engine/runtime/caller.ts';
+import type { Member } from '../../engine/team/joining.ts';
+import { knownOriginOf, noteAttack, type SignInOrigin } from '../../engine/team/known-origins.ts';
+import { callingAgent } from '../../engine/workspace/access.ts';
+import { isActive, theRoster } from '../../engine/workspace/roster.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';
-import type { Services } from '../services.ts';
 import { ownTry, type Try, tryOf } from '../limits/sign-in-guard.ts';
+import type { Services } from '../services.ts';
 
 /** Undefined for a wrong pair, and for an agent that may not sign in; that is logged with the address it came from. Refuses rate_limited. */
-export async function findByPassword(services: Services, given: { email: string; password: string; origin: SignInOrigin; operation: string }): Promise<Member | undefined> {
+export async function findByPassword(
+  services: Services,
+  given: { email: string; password: string; origin: SignInOrigin; operation: string },
+): Promise<Member | undefined> {
   const { origin, operation } = given;
   const found = await findAgent(services, given.email);
   const tried = tryAt(services, found, given);
@@ -28,7 +31,10 @@ export async function findByPassword(services: Services, given: { email: string;
 }
 
 /** Whether who is signed in knows the password: whoever found a browser open does not. Counted for the agent alone. Refuses rate_limited. */
-export async function findByOwnPassword(services: Services, given: { workspaceId: string; caller: Caller; password: string; origin: SignInOrigin; operation: string }): Promise<Member | undefined> {
+export async function findByOwnPassword(
+  services: Services,
+  given: { workspaceId: string; caller: Caller; password: string; origin: SignInOrigin; operation: string },
+): Promise<Member | undefined> {
   const { workspaceId, caller, origin, operation } = given;
   const view = services.engine.workspace(workspaceId)?.view(caller) ?? refuse('unauthorized');
   const found: Member = { agent: callingAgent(view), workspace: theWorkspace(view) };
@@ -43,24 +49,44 @@ export async function findByOwnPassword(services: Services, given: { workspaceId
 }
 
 /** A try of an account, counted for its own where the account knows where it comes from. */
-export function tryAt({ engine }: Pick<Services, 'engine'>, found: Member | undefined, { email, origin }: { email: string; origin: SignInOrigin }): Try {
+export function tryAt(
+  { engine }: Pick<Services, 'engine'>,
+  found: Member | undefined,
+  { email, origin }: { email: string; origin: SignInOrigin },
+): Try {
   const view = found === undefined ? undefined : engine.workspace(found.workspace.id)?.view(systemCaller);
-  return tryOf(email, origin, found === undefined || view === undefined ? undefined : knownOriginOf(view, found.agent.id, origin));
+  return tryOf(
+    email,
+    origin,
+    found === undefined || view === undefined ? undefined : knownOriginOf(view, found.agent.id, origin),
+  );
 }
 
 /** In the log in a form for what shuts addresses out (OPERATING.md); to the agent, when it was too often. */
-export function noteFailure({ engine, log, signInGuard }: Pick<Services, 'engine' | 'log' | 'signInGuard'>, failed: { found: Member | undefined; tried: Try; origin: SignInOrigin; operation: string; isPasswordKnown?: boolean }): void {
+export function noteFailure(
+  { engine, log, signInGuard }: Pick<Services, 'engine' | 'log' | 'signInGuard'>,
+  failed: { found: Member | undefined; tried: Try; origin: SignInOrigin; operation: string; isPasswordKnown?: boolean },
+): void {
   const { found, tried, origin, operation, isPasswordKnown = false } = failed;
   log.warn({ address: origin.address, operation, agentId: found?.agent.id ?? null }, 'a sign-in failed');
   const inRow = signInGuard.noteFailure(tried);
   if (inRow === undefined || found === undefined || !isActive(found.agent)) return;
   const workspaceId = found.workspace.id;
   // Nobody waits for it, so that an account that is there answers as quickly as one that is not.
-  engine.execute(noteAttack, { workspaceId, caller: systemCaller, params: { agentId: found.agent.id, inRow, isPasswordKnown, origin } }).catch((error: unknown) => log.warn({ workspaceId, err: error }, 'an attack on an account could not be noted'));
+  engine
+    .execute(noteAttack, {
+      workspaceId,
+      caller: systemCaller,
+      params: { agentId: found.agent.id, inRow, isPasswordKnown, origin },
+    })
+    .catch((error: unknown) => log.warn({ workspaceId, err: error }, 'an attack on an account could not be noted'));
 }
 
 /** By the address it has now: the directory may still name a former one for a moment. */
-export async function findAgent(services: Pick<Services, 'directory' | 'engine'>, email: string): Promise<Member | undefined> {
+export async function findAgent(
+  services: Pick<Services, 'directory' | 'engine'>,
+  email: string,
+): Promise<Member | undefined> {
   const wanted = comparable(email);
   const entry = services.directory.findEmail(wanted);
   if (entry !== undefined) await services.engine.whenOpen(entry.workspaceId);

@@ -1,13 +1,13 @@
 // What a sign-in is answered with, whichever way it came: a token that names the new session. And what a session is noted by.
 
 import Type from 'typebox';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { longestLifetimeMs, type SigningIn } from '../../engine/team/agent-sessions.ts';
 import type { SignedIn } from '../../engine/team/joining.ts';
 import { comeBack, isSignedOut } from '../../engine/team/presence.ts';
-import { systemCaller } from '../../engine/runtime/caller.ts';
-import { worded } from '../schemas/field-words.ts';
 import { networkOf } from '../limits/network-address.ts';
 import type { Call } from '../route.ts';
+import { worded } from '../schemas/field-words.ts';
 import { Email, Id, Role } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
 
@@ -15,7 +15,10 @@ const dayMs = 24 * 3600_000;
 
 export const SignedInAnswer = Type.Object({
   token: Type.String({ description: 'A workspace token, to be sent as Authorization: Bearer.' }),
-  expiresAt: Type.String({ format: 'date-time', description: 'ISO 8601 UTC with milliseconds. POST /auth/refresh moves it.' }),
+  expiresAt: Type.String({
+    format: 'date-time',
+    description: 'ISO 8601 UTC with milliseconds. POST /auth/refresh moves it.',
+  }),
   agent: Type.Object({ id: Id, email: Email, role: Role, workspaceId: Id }),
   workspace: Type.Object({ id: Id, name: Type.String(), subdomain: Type.String() }),
 });
@@ -26,22 +29,41 @@ export const Browser = Type.Optional(
     minLength: 22,
     maxLength: 100,
     pattern: worded('^[A-Za-z0-9_-]+$', 'of letters, digits, hyphens and underscores alone'),
-    description: 'Something random that this browser keeps and sends with every sign-in, as a secret: by it the account knows the browser again, spares it when strangers try the account, and tells the agent of others.',
+    description:
+      'Something random that this browser keeps and sends with every sign-in, as a secret: by it the account knows the browser again, spares it when strangers try the account, and tells the agent of others.',
   }),
 );
 
 /** To be called before anything is waited for: the address is that of an open connection. */
-export function signingOf({ ip, userAgent }: Pick<Call, 'ip' | 'userAgent'>, { config }: Pick<Services, 'config'>, browser: string | undefined): SigningIn {
+export function signingOf(
+  { ip, userAgent }: Pick<Call, 'ip' | 'userAgent'>,
+  { config }: Pick<Services, 'config'>,
+  browser: string | undefined,
+): SigningIn {
   return { address: ip, network: networkOf(ip), userAgent, browser, lifetimeMs: config.tokenTtlDays * dayMs };
 }
 
 /** Whoever had signed out is available again. The token itself could last as long as a session may be made to; it counts as long as the session does. */
-export async function answerSignedIn(services: Pick<Services, 'accessTokens' | 'config' | 'dropEnded' | 'engine'>, { agent, workspace, session }: SignedIn) {
-  if (isSignedOut(agent)) await services.engine.execute(comeBack, { workspaceId: workspace.id, caller: systemCaller, params: { agentId: agent.id } });
+export async function answerSignedIn(
+  services: Pick<Services, 'accessTokens' | 'config' | 'dropEnded' | 'engine'>,
+  { agent, workspace, session }: SignedIn,
+) {
+  if (isSignedOut(agent))
+    await services.engine.execute(comeBack, {
+      workspaceId: workspace.id,
+      caller: systemCaller,
+      params: { agentId: agent.id },
+    });
   // One too many ends the oldest.
   services.dropEnded(workspace.id, agent.id);
   const expiresMs = Date.parse(session.createdAt) + longestLifetimeMs(services.config.tokenTtlDays * dayMs);
-  const token = await services.accessTokens.issue({ agentId: agent.id, workspaceId: workspace.id, tokenVersion: agent.tokenVersion, sessionId: session.id, expiresMs });
+  const token = await services.accessTokens.issue({
+    agentId: agent.id,
+    workspaceId: workspace.id,
+    tokenVersion: agent.tokenVersion,
+    sessionId: session.id,
+    expiresMs,
+  });
   return {
     token,
     expiresAt: session.expiresAt,

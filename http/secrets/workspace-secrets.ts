@@ -1,8 +1,8 @@
 // A workspace's secrets at the edge: made and sealed here before a command writes them, opened here for as long as a request
 // takes.
 
-import { sealedSecrets, type SealedSecrets } from '../../engine/workspace/integrations.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
+import { type SealedSecrets, sealedSecrets } from '../../engine/workspace/integrations.ts';
 import { findSealedSecret, type SecretName } from '../../store/workspace/sealed-secrets.ts';
 import type { Services } from '../services.ts';
 
@@ -18,13 +18,21 @@ export function freshSecrets({ ids, secrets }: Pick<Services, 'ids' | 'secrets'>
   return { 'inbound-email': fresh('inbound-email'), carrier: fresh('carrier') };
 }
 
-export function openSecrets({ secrets }: Pick<Services, 'secrets'>, workspaceId: string, sealed: SealedSecrets): SealedSecrets {
+export function openSecrets(
+  { secrets }: Pick<Services, 'secrets'>,
+  workspaceId: string,
+  sealed: SealedSecrets,
+): SealedSecrets {
   const open = (name: SecretName): string => secrets.open(sealed[name], sealedAs(workspaceId, name));
   return { 'inbound-email': open('inbound-email'), carrier: open('carrier') };
 }
 
 /** Undefined when the workspace has none of this name: nobody was told one. */
-export function openSecret({ engine, secrets }: Pick<Services, 'engine' | 'secrets'>, workspaceId: string, name: SecretName): string | undefined {
+export function openSecret(
+  { engine, secrets }: Pick<Services, 'engine' | 'secrets'>,
+  workspaceId: string,
+  name: SecretName,
+): string | undefined {
   const view = engine.workspace(workspaceId)?.view(systemCaller);
   const sealed = view === undefined ? undefined : findSealedSecret(view.db, name);
   return sealed === undefined ? undefined : secrets.open(sealed, sealedAs(workspaceId, name));

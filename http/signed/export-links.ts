@@ -22,7 +22,8 @@ export interface ExportLinks {
 }
 
 export function createExportLinks(secret: string): ExportLinks {
-  const sign = (text: string): string => createHmac('sha256', secret).update(`export-order:${text}`).digest('base64url');
+  const sign = (text: string): string =>
+    createHmac('sha256', secret).update(`export-order:${text}`).digest('base64url');
   return {
     issue(order) {
       const text = Buffer.from(JSON.stringify(order)).toString('base64url');

@@ -16,7 +16,8 @@ const timeBytes = 4;
 const signatureBytes = 16;
 
 export function createRegistrationCodes(secret: string): RegistrationCodes {
-  const sign = (signed: Uint8Array): Buffer => createHmac('sha256', secret).update('registration:').update(signed).digest().subarray(0, signatureBytes);
+  const sign = (signed: Uint8Array): Buffer =>
+    createHmac('sha256', secret).update('registration:').update(signed).digest().subarray(0, signatureBytes);
   return {
     issue(id, expiresMs) {
       if (id.length !== idBytes) throw new Error(`an id has ${idBytes} bytes, not ${id.length}`);
@@ -31,8 +32,14 @@ export function createRegistrationCodes(secret: string): RegistrationCodes {
       // Node reads over what is no letter of base64.
       if (bytes.toString('base64url') !== text) return undefined;
       const signed = bytes.subarray(0, idBytes + timeBytes);
-      if (bytes.length !== idBytes + timeBytes + signatureBytes || !timingSafeEqual(bytes.subarray(idBytes + timeBytes), sign(signed))) return undefined;
-      return signed.readUInt32BE(idBytes) * 1000 > nowMs ? signed.subarray(0, idBytes).toString('base64url') : undefined;
+      if (
+        bytes.length !== idBytes + timeBytes + signatureBytes ||
+        !timingSafeEqual(bytes.subarray(idBytes + timeBytes), sign(signed))
+      )
+        return undefined;
+      return signed.readUInt32BE(idBytes) * 1000 > nowMs
+        ? signed.subarray(0, idBytes).toString('base64url')
+        : undefined;
     },
   };
 }

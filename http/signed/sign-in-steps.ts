@@ -2,10 +2,10 @@
 // counts once, for some minutes. In memory: who is asked when the process ends begins again. Bounded: the oldest goes, of an agent with too
 // many its own and of strangers a stranger's, so that nobody's tries put an end to another's.
 
-import type { Member, SignedIn } from '../../engine/team/joining.ts';
-import type { SignInOrigin } from '../../engine/team/known-origins.ts';
 import type { Clock } from '../../engine/runtime/clock.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
+import type { Member, SignedIn } from '../../engine/team/joining.ts';
+import type { SignInOrigin } from '../../engine/team/known-origins.ts';
 
 /** Who is asked, and where it was when it showed its password. */
 export interface Asked {

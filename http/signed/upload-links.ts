@@ -24,7 +24,9 @@ export interface UploadLinks {
 export function createUploadLinks({ secret, baseUrl }: { secret: string; baseUrl: string }): UploadLinks {
   const publicUrl = (key: string): string => `${baseUrl}/storage/${key}`;
   const sign = (key: string, { contentType, size, expiresAt }: SignedUpload): string =>
-    createHmac('sha256', secret).update(`upload:${JSON.stringify([key, contentType, size, expiresAt])}`).digest('base64url');
+    createHmac('sha256', secret)
+      .update(`upload:${JSON.stringify([key, contentType, size, expiresAt])}`)
+      .digest('base64url');
 
   return {
     publicUrl,
@@ -34,7 +36,8 @@ export function createUploadLinks({ secret, baseUrl }: { secret: string; baseUrl
       return `${publicUrl(key)}?${new URLSearchParams({ type: contentType, size: String(size), expires: expiresAt, signature: sign(key, signed) })}`;
     },
     verify(key, { type, size, expires, signature }, nowMs) {
-      if (type === undefined || size === undefined || expires === undefined || signature === undefined) return undefined;
+      if (type === undefined || size === undefined || expires === undefined || signature === undefined)
+        return undefined;
       const signed: SignedUpload = { contentType: type, size: Number(size), expiresAt: expires };
       const given = Buffer.from(signature);
       const expected = Buffer.from(sign(key, signed));
@@ -45,6 +48,9 @@ export function createUploadLinks({ secret, baseUrl }: { secret: string; baseUrl
 }
 
 /** Files as a caller names them, with the keys that their addresses are of. */
-export function withKeys(links: UploadLinks, attachments: readonly Omit<AttachmentInput, 'key'>[] | undefined): AttachmentInput[] | undefined {
+export function withKeys(
+  links: UploadLinks,
+  attachments: readonly Omit<AttachmentInput, 'key'>[] | undefined,
+): AttachmentInput[] | undefined {
   return attachments?.map((attachment) => ({ ...attachment, key: links.keyOf(attachment.url) }));
 }

@@ -2,9 +2,9 @@
 // the process for those that ended with it, and again while it could not be written. Others are told once it is durable. Decisions
 // "Presence of agents".
 
-import { endLostSockets, noteSockets } from '../../engine/team/presence.ts';
-import type { Engine } from '../../engine/runtime/engine.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
+import type { Engine } from '../../engine/runtime/engine.ts';
+import { endLostSockets, noteSockets } from '../../engine/team/presence.ts';
 import type { Place } from '../request.ts';
 
 export interface PresenceOptions {
@@ -49,10 +49,12 @@ export class Presence {
     this.#reviewed.add(workspaceId);
     if (!wasAnyThere) return;
     const { engine, there, tell } = this.#options;
-    engine.execute(endLostSockets, { workspaceId, caller: systemCaller, params: { thereIds: there(workspaceId) } }).then(
-      (agentIds) => agentIds.forEach((personId) => tell({ workspaceId, namespace: 'agent', personId }, false)),
-      () => this.#reviewed.delete(workspaceId),
-    );
+    engine
+      .execute(endLostSockets, { workspaceId, caller: systemCaller, params: { thereIds: there(workspaceId) } })
+      .then(
+        (agentIds) => agentIds.forEach((personId) => tell({ workspaceId, namespace: 'agent', personId }, false)),
+        () => this.#reviewed.delete(workspaceId),
+      );
   }
 
   /** Files that could not be looked into at start, and what could not be written. */

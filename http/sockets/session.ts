@@ -1,12 +1,20 @@
 // One socket from its upgrade to its end: what carries it, what came with it, and what is known of it by now. http/edge/server.ts makes
 // the connection, http/sockets/sockets.ts moves the session from state to state.
 
-import type { Known } from '../pipeline/credentials.ts';
 import type { SocketSpent } from '../limits/frame-budget.ts';
+import type { Known } from '../pipeline/credentials.ts';
 import type { Namespace } from '../request.ts';
 
 export const subprotocol = 'messaging.v1';
-export const closeCodes = { tooBig: 1009, restart: 1012, unavailable: 1013, unauthorized: 4401, forbidden: 4403, tooSlow: 4408, tooMany: 4429 } as const;
+export const closeCodes = {
+  tooBig: 1009,
+  restart: 1012,
+  unavailable: 1013,
+  unauthorized: 4401,
+  forbidden: 4403,
+  tooSlow: 4408,
+  tooMany: 4429,
+} as const;
 
 /** One open connection, whatever carries it. */
 export interface Connection {

@@ -2,24 +2,24 @@
 // most once and only after it is durable: live ones come from the engine after the commit, missed ones from the event table
 // up to the same mark. Knows nothing of uWebSockets.js. Decisions 6.
 
-import { requireOwnConversation } from '../../engine/widget/chats.ts';
 import { audienceOf, requireReachable } from '../../engine/conversations/conversation.ts';
+import { visitorKind, visitorSelf } from '../../engine/customers/visitors.ts';
 import { Refusal, type Slug } from '../../engine/errors.ts';
-import { agentView, theRoster } from '../../engine/workspace/roster.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import type { PublishedEvent, View } from '../../engine/runtime/context.ts';
-import { visitorKind, visitorSelf } from '../../engine/customers/visitors.ts';
-import { endOf, identify, type Known, noteUse } from '../pipeline/credentials.ts';
+import { requireOwnConversation } from '../../engine/widget/chats.ts';
+import { agentView, theRoster } from '../../engine/workspace/roster.ts';
 import { FrameBudget } from '../limits/frame-budget.ts';
-import { agentMaySee, clientFrame, EventFrame, idOfCall, missedBy, startOf } from './frames.ts';
+import { endOf, identify, type Known, noteUse } from '../pipeline/credentials.ts';
 import { JsonTooIntricate } from '../pipeline/json.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { Presence } from './presence.ts';
 import { errorBody, rateRefusal } from '../pipeline/replies.ts';
-import { Rooms } from './rooms.ts';
 import type { Namespace, Place } from '../request.ts';
 import type { Services } from '../services.ts';
-import { closeCodes, type Connection, type Hello, isKnown, type Session, type State } from './session.ts';
+import { agentMaySee, clientFrame, EventFrame, idOfCall, missedBy, startOf } from './frames.ts';
+import { Presence } from './presence.ts';
+import { Rooms } from './rooms.ts';
+import { type Connection, closeCodes, type Hello, isKnown, type Session, type State } from './session.ts';
 
 /** A consumer that is further behind is closed and comes back with `since`. */
 const maxBufferedBytes = 1024 * 1024;
@@ -54,7 +54,11 @@ export class Sockets {
     this.#services = services;
     this.#pipeline = pipeline;
     const { rateLimits, rateLimitPerMinute, maxConnectionsPerNetwork } = services.config;
-    this.#budget = new FrameBudget(services.clock, { isOn: rateLimits, callsPerMinute: rateLimitPerMinute, maxSockets: maxConnectionsPerNetwork });
+    this.#budget = new FrameBudget(services.clock, {
+      isOn: rateLimits,
+      callsPerMinute: rateLimitPerMinute,
+      maxSockets: maxConnectionsPerNetwork,
+    });
     this.#presence = new Presence({
       engine: services.engine,
       isThere: (place) => this.#rooms.of(place).size > 0,
@@ -69,7 +73,9 @@ export class Sockets {
   }
 
   open(connection: Connection, hello: Hello): Session {
-    const timer = this.#services.clock.after(authTimeoutMs, () => this.#end(session, closeCodes.unauthorized, 'no token within 5 seconds'));
+    const timer = this.#services.clock.after(authTimeoutMs, () =>
+      this.#end(session, closeCodes.unauthorized, 'no token within 5 seconds'),
+    );
     const spent = this.#budget.open(hello.network);
     const session: Session = { connection, hello, state: { name: 'unknown', timer }, callsUnderWay: 0, spent };
     this.#unknown.add(session);
@@ -93,7 +99,10 @@ export class Sockets {
       this.#end(session, closeCodes.tooMany, 'too many frames; come back later');
       return;
     }
-    const refusal = text !== undefined && byteLength > readAnywayBytes && isKnown(state) ? this.#pipeline.exceeded(state.known.credential) : undefined;
+    const refusal =
+      text !== undefined && byteLength > readAnywayBytes && isKnown(state)
+        ? this.#pipeline.exceeded(state.known.credential)
+        : undefined;
     if (refusal !== undefined && text !== undefined) {
       this.#refuseUnread(session, text, refusal);
       return;
@@ -103,7 +112,8 @@ export class Sockets {
     else if (frame instanceof JsonTooIntricate) this.#refuseIntricate(session, text ?? '', frame.message);
     else if (state.name === 'verifying') this.#complain(session, 'unauthorized', 'Wait for ready.');
     else if (state.name !== 'unknown') this.#guard(session, () => this.#handle(session, state.known, frame));
-    else if (frame['type'] === 'auth' && typeof frame['token'] === 'string') this.#authenticate(session, frame['token'], frame['since'] ?? session.hello.since);
+    else if (frame['type'] === 'auth' && typeof frame['token'] === 'string')
+      this.#authenticate(session, frame['token'], frame['since'] ?? session.hello.since);
     else this.#end(session, closeCodes.unauthorized, 'the first frame must be auth, with a token');
   }
 
@@ -136,7 +146,8 @@ export class Sockets {
     if (workspace === undefined) return;
     const frames = events.map((event) => new EventFrame(event));
     const { agents } = theRoster(workspace.view({ kind: 'system' }));
-    if (events.some((event) => event.type === 'agent.updated')) for (const agentId of this.#rooms.people(workspaceId, 'agent').keys()) this.dropEnded(workspaceId, agentId);
+    if (events.some((event) => event.type === 'agent.updated'))
+      for (const agentId of this.#rooms.people(workspaceId, 'agent').keys()) this.dropEnded(workspaceId, agentId);
     for (const [agentId, sessions] of this.#rooms.people(workspaceId, 'agent')) {
       const agent = agents.get(agentId);
       const visible = agent === undefined ? [] : frames.filter((frame) => agentMaySee(agent, frame.audience));
@@ -165,7 +176,8 @@ export class Sockets {
 
   /** It was blocked: told nothing more, from now on. */
   dropVisitor(workspaceId: string, visitorId: string): void {
-    for (const session of this.#rooms.of({ workspaceId, namespace: 'visitor', personId: visitorId })) this.#end(session, closeCodes.forbidden, 'blocked');
+    for (const session of this.#rooms.of({ workspaceId, namespace: 'visitor', personId: visitorId }))
+      this.#end(session, closeCodes.forbidden, 'blocked');
   }
 
   /** Takes no more calls, and resolves when those under way are answered. What is sent meanwhile is neither done nor answered. */
@@ -177,7 +189,8 @@ export class Sockets {
 
   /** The service goes down and comes back. */
   endAll(): void {
-    for (const session of [...this.#unknown, ...this.#rooms.all('agent'), ...this.#rooms.all('visitor')]) this.#end(session, closeCodes.restart, 'restarting');
+    for (const session of [...this.#unknown, ...this.#rooms.all('agent'), ...this.#rooms.all('visitor')])
+      this.#end(session, closeCodes.restart, 'restarting');
   }
 
   #authenticate(session: Session, token: string, since: unknown): void {
@@ -207,7 +220,13 @@ export class Sockets {
 
   #reject(session: Session, error: unknown): void {
     if (error instanceof Refusal) {
-      this.#end(session, error.slug === 'forbidden' || error.slug === 'second_factor_missing' ? closeCodes.forbidden : closeCodes.unauthorized, error.slug);
+      this.#end(
+        session,
+        error.slug === 'forbidden' || error.slug === 'second_factor_missing'
+          ? closeCodes.forbidden
+          : closeCodes.unauthorized,
+        error.slug,
+      );
       return;
     }
     this.#services.log.error({ err: error }, 'a socket could not be served');
@@ -229,8 +248,16 @@ export class Sockets {
     this.#unknown.delete(session);
     session.state = { name: 'catchingUp', known, cursor: start.cursor };
     this.#rooms.add(known.place, session);
-    if (known.place.namespace === 'agent' && this.#rooms.of(known.place).size === 1) this.#presence.changed(known.place);
-    session.connection.send(JSON.stringify({ type: 'ready', at: isoTime(this.#services.clock.now()), ...selfOf(workspace.view(known.credential.caller), known.place), seq: start.cursor }));
+    if (known.place.namespace === 'agent' && this.#rooms.of(known.place).size === 1)
+      this.#presence.changed(known.place);
+    session.connection.send(
+      JSON.stringify({
+        type: 'ready',
+        at: isoTime(this.#services.clock.now()),
+        ...selfOf(workspace.view(known.credential.caller), known.place),
+        seq: start.cursor,
+      }),
+    );
     if (start.resync) session.connection.send(JSON.stringify({ type: 'resync', seq: start.cursor }));
     this.#catchUp(session);
   }
@@ -238,7 +265,8 @@ export class Sockets {
   /** Sends what was missed, a page at a time, until the session is where live events go on. */
   #catchUp(session: Session): void {
     const { state } = session;
-    if (state.name === 'catchingUp' && session.connection.bufferedBytes() <= catchUpBytes) this.#guard(session, () => this.#sendPage(session, state));
+    if (state.name === 'catchingUp' && session.connection.bufferedBytes() <= catchUpBytes)
+      this.#guard(session, () => this.#sendPage(session, state));
   }
 
   #sendPage(session: Session, state: Extract<State, { name: 'catchingUp' }>): void {
@@ -258,14 +286,22 @@ export class Sockets {
     }
     if (state.cursor === before) session.state = { name: 'live', known: state.known };
     else setImmediate(() => this.#catchUp(session));
-    if (visible.length > 0) this.#send(session, visible.map((frame) => textFor(session, frame)));
+    if (visible.length > 0)
+      this.#send(
+        session,
+        visible.map((frame) => textFor(session, frame)),
+      );
   }
 
   #deliver(session: Session, frames: readonly EventFrame[]): void {
     const { state } = session;
     if (state.name !== 'live') return;
     if (this.#isOver(state.known)) this.#end(session, closeCodes.unauthorized, 'token expired');
-    else this.#send(session, frames.map((frame) => textFor(session, frame)));
+    else
+      this.#send(
+        session,
+        frames.map((frame) => textFor(session, frame)),
+      );
   }
 
   /** In order and without a gap: who is too far behind gets none of the rest, and asks for it again. */
@@ -305,7 +341,13 @@ export class Sockets {
   #call(session: Session, known: Known, frame: Readonly<Record<string, unknown>>): void {
     const { id, method, params = {} } = frame;
     // A number that JSON would not give back as it came is no id.
-    if ((typeof id !== 'string' && !Number.isInteger(id)) || typeof method !== 'string' || typeof params !== 'object' || params === null || Array.isArray(params)) {
+    if (
+      (typeof id !== 'string' && !Number.isInteger(id)) ||
+      typeof method !== 'string' ||
+      typeof params !== 'object' ||
+      params === null ||
+      Array.isArray(params)
+    ) {
       this.#complainOfForm(session, 'A call needs an id, a method and params.');
       return;
     }
@@ -314,20 +356,29 @@ export class Sockets {
       if (session.state.name !== 'closed') this.#send(session, [JSON.stringify({ type: 'reply', id, status, body })]);
     };
     if (session.callsUnderWay >= maxCallsUnderWay) {
-      answer(429, errorBody(rateRefusal(callsRetrySeconds, `Wait for replies: a socket may have ${maxCallsUnderWay} calls under way.`)));
+      answer(
+        429,
+        errorBody(
+          rateRefusal(callsRetrySeconds, `Wait for replies: a socket may have ${maxCallsUnderWay} calls under way.`),
+        ),
+      );
       return;
     }
     session.callsUnderWay += 1;
     this.#callsUnderWay += 1;
     const { ip, userAgent, origin } = session.hello;
     // An object that is no array, by the check above.
-    this.#pipeline.call({ operation: method, params: params as Record<string, unknown> }, { ...known.credential, ip, userAgent, origin }, (status, body) => {
-      session.callsUnderWay -= 1;
-      this.#callsUnderWay -= 1;
-      answer(status, body);
-      this.#guard(session, () => noteUse(known.credential, session.hello, this.#services));
-      if (this.#callsUnderWay === 0) this.#whenQuiet();
-    });
+    this.#pipeline.call(
+      { operation: method, params: params as Record<string, unknown> },
+      { ...known.credential, ip, userAgent, origin },
+      (status, body) => {
+        session.callsUnderWay -= 1;
+        this.#callsUnderWay -= 1;
+        answer(status, body);
+        this.#guard(session, () => noteUse(known.credential, session.hello, this.#services));
+        if (this.#callsUnderWay === 0) this.#whenQuiet();
+      },
+    );
   }
 
   /** Not stored, not numbered, told to those who may see the conversation and do not type themselves. */
@@ -338,16 +389,23 @@ export class Sockets {
     if (workspace === undefined || conversationId === undefined || !this.#pipeline.countCall(known.credential)) return;
     const view = workspace.view(known.credential.caller);
     try {
-      const { conversation } = namespace === 'agent' ? requireReachable(view, conversationId) : requireOwnConversation(view, conversationId);
+      const { conversation } =
+        namespace === 'agent' ? requireReachable(view, conversationId) : requireOwnConversation(view, conversationId);
       const audience = audienceOf(conversation, { visitorToo: true });
-      const text = JSON.stringify({ type: 'typing', at: view.at, conversationId, data: { conversationId, senderType: namespace, senderId: personId } });
+      const text = JSON.stringify({
+        type: 'typing',
+        at: view.at,
+        conversationId,
+        data: { conversationId, senderType: namespace, senderId: personId },
+      });
       const { agents } = theRoster(view);
       for (const [agentId, sessions] of this.#rooms.people(workspaceId, 'agent')) {
         const agent = agents.get(agentId);
         if (agent !== undefined && agentId !== personId && agentMaySee(agent, audience)) this.#sendLive(sessions, text);
       }
       const visitorId = audience.visitorId;
-      if (visitorId !== null && visitorId !== personId) this.#sendLive(this.#rooms.of({ workspaceId, namespace: 'visitor', personId: visitorId }), text);
+      if (visitorId !== null && visitorId !== personId)
+        this.#sendLive(this.#rooms.of({ workspaceId, namespace: 'visitor', personId: visitorId }), text);
     } catch (error) {
       // Typing where one may not is told to nobody, not even to who types.
       if (!(error instanceof Refusal)) throw error;
@@ -356,7 +414,11 @@ export class Sockets {
 
   /** Not stored, not numbered; to the other agents of the workspace, those that catch up too: it is of now, whatever they missed. */
   #tellOfPresence({ workspaceId, personId: agentId }: Place, isOnline: boolean): void {
-    const text = JSON.stringify({ type: 'agent.presence', at: isoTime(this.#services.clock.now()), data: { agentId, isOnline } });
+    const text = JSON.stringify({
+      type: 'agent.presence',
+      at: isoTime(this.#services.clock.now()),
+      data: { agentId, isOnline },
+    });
     for (const [otherId, sessions] of this.#rooms.people(workspaceId, 'agent')) {
       if (otherId !== agentId) for (const session of sessions) if (isKnown(session.state)) this.#send(session, [text]);
     }
@@ -378,14 +440,26 @@ export class Sockets {
   #sweepLater(): void {
     this.#services.clock.after(sweepEveryMs, () => {
       if (this.#stopping) return;
-      for (const session of this.#rooms.all('agent')) this.#guard(session, () => isKnown(session.state) && this.#isOver(session.state.known) && this.#end(session, closeCodes.unauthorized, 'token expired'));
+      for (const session of this.#rooms.all('agent'))
+        this.#guard(
+          session,
+          () =>
+            isKnown(session.state) &&
+            this.#isOver(session.state.known) &&
+            this.#end(session, closeCodes.unauthorized, 'token expired'),
+        );
       this.#presence.sweep();
       this.#sweepLater();
     });
   }
 
   #refuseIntricate(session: Session, text: string, problem: string): void {
-    if (isKnown(session.state)) this.#refuseUnread(session, text, new Refusal('invalid_body', `A frame ${problem}.`, { fieldErrors: { params: [problem] } }));
+    if (isKnown(session.state))
+      this.#refuseUnread(
+        session,
+        text,
+        new Refusal('invalid_body', `A frame ${problem}.`, { fieldErrors: { params: [problem] } }),
+      );
     else this.#complain(session, 'invalid_body', `A frame ${problem}.`);
     this.#countMalformed(session);
   }
@@ -404,7 +478,8 @@ export class Sockets {
 
   /** Who goes on sending what is no frame is no client of ours. */
   #countMalformed(session: Session): void {
-    if (session.spent !== undefined && !this.#budget.takeMalformed(session.spent)) this.#end(session, closeCodes.tooMany, 'too many frames that are none');
+    if (session.spent !== undefined && !this.#budget.takeMalformed(session.spent))
+      this.#end(session, closeCodes.tooMany, 'too many frames that are none');
   }
 
   #complain(session: Session, error: Slug, message: string): void {

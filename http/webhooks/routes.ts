@@ -4,11 +4,18 @@
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
 import { listDeliveries, readDelivery, retryDelivery, testWebhook } from '../../engine/platform/webhook-deliveries.ts';
-import { changeWebhook, listWebhooks, readWebhook, removeWebhook, rotateWebhookSecret, webhookSecretName } from '../../engine/platform/webhooks.ts';
+import {
+  changeWebhook,
+  listWebhooks,
+  readWebhook,
+  removeWebhook,
+  rotateWebhookSecret,
+  webhookSecretName,
+} from '../../engine/platform/webhooks.ts';
 import type { WebhookFeed } from '../../store/platform/webhooks.ts';
 import { byCreated, pageOf } from '../pipeline/cursor.ts';
-import { Delivery, FullDelivery, Webhook } from '../schemas/records.ts';
 import { type Access, type Route, route } from '../route.ts';
+import { Delivery, FullDelivery, Webhook } from '../schemas/records.ts';
 import { CursorQuery, Id, NextCursor, nullable, Time, Url } from '../schemas/shared.ts';
 import { freshWebhookSecret, toldBody } from './sending.ts';
 
@@ -72,17 +79,29 @@ export function commonWebhookRoutes({ feed, noun, path, tag, access, eventNames,
       summary: 'Change a webhook',
       description:
         'What waits goes to the new address. status active takes up again one that was disabled, disabled rests it; what comes meanwhile is not sent later. ' +
-        'Who saves a webhook of the workspace answers for it from then on: it lives by that admin\'s rights, or by the key\'s. An app\'s stays the app\'s; a key sends it elsewhere only if it is for everything.',
+        "Who saves a webhook of the workspace answers for it from then on: it lives by that admin's rights, or by the key's. An app's stays the app's; a key sends it elsewhere only if it is for everything.",
       params: ById,
       body: Type.Object(
-        { url: Type.Optional(Url), events: Type.Optional(Type.Array(EventName, { minItems: 1, maxItems: 100 })), description: Type.Optional(Description), status: Type.Optional(Type.Enum(['active', 'disabled'])) },
+        {
+          url: Type.Optional(Url),
+          events: Type.Optional(Type.Array(EventName, { minItems: 1, maxItems: 100 })),
+          description: Type.Optional(Description),
+          status: Type.Optional(Type.Enum(['active', 'disabled'])),
+        },
         { minProperties: 1 },
       ),
       reply: { status: 200, schema: Webhook },
       refusals: ['forbidden_url'],
-      async run({ workspaceId, caller, grant, params, body: { url, events, description, status } }, { engine, webhookSender }) {
+      async run(
+        { workspaceId, caller, grant, params, body: { url, events, description, status } },
+        { engine, webhookSender },
+      ) {
         if (url !== undefined && (await webhookSender.isForbidden(url))) refuse('forbidden_url');
-        return engine.execute(changeWebhook, { workspaceId, caller, params: { ...params, feed, grant, changes: { url, events, description, status } } });
+        return engine.execute(changeWebhook, {
+          workspaceId,
+          caller,
+          params: { ...params, feed, grant, changes: { url, events, description, status } },
+        });
       },
     }),
 
@@ -96,7 +115,8 @@ export function commonWebhookRoutes({ feed, noun, path, tag, access, eventNames,
       params: ById,
       reply: { status: 204, schema: null },
       refusals: [],
-      run: ({ workspaceId, caller, grant, params }, { engine }) => engine.execute(removeWebhook, { workspaceId, caller, params: { ...params, feed, grant } }),
+      run: ({ workspaceId, caller, grant, params }, { engine }) =>
+        engine.execute(removeWebhook, { workspaceId, caller, params: { ...params, feed, grant } }),
     }),
 
     route({
@@ -107,16 +127,39 @@ export function commonWebhookRoutes({ feed, noun, path, tag, access, eventNames,
       summary: 'Give a webhook another secret',
       description:
         'The secret is in this answer and never again. Until formerSecretUntil each delivery carries two signatures, parted by a space, the second by the former secret, so that a receiver can be changed in between. ' +
-        'An app\'s webhook is signed by its client secret: 422 semantic_error.',
+        "An app's webhook is signed by its client secret: 422 semantic_error.",
       params: ById,
-      body: Type.Object({ overlapSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: maxOverlapSeconds, default: overlapSeconds, description: '0 ends the former secret at once.' })) }),
-      reply: { status: 200, schema: Type.Object({ ...Webhook.properties, secret: Type.String({ description: 'whsec_ and base64.' }), formerSecretUntil: nullable(Time) }) },
+      body: Type.Object({
+        overlapSeconds: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: maxOverlapSeconds,
+            default: overlapSeconds,
+            description: '0 ends the former secret at once.',
+          }),
+        ),
+      }),
+      reply: {
+        status: 200,
+        schema: Type.Object({
+          ...Webhook.properties,
+          secret: Type.String({ description: 'whsec_ and base64.' }),
+          formerSecretUntil: nullable(Time),
+        }),
+      },
       refusals: ['semantic_error'],
       async run({ workspaceId, caller, grant, params, body }, { engine, ids, secrets }) {
         const secret = freshWebhookSecret(ids);
         const sealedSecret = secrets.seal(secret, webhookSecretName(workspaceId, params.webhookId));
         const overlapMs = (body.overlapSeconds ?? overlapSeconds) * 1000;
-        return { ...(await engine.execute(rotateWebhookSecret, { workspaceId, caller, params: { ...params, feed, grant, sealedSecret, overlapMs } })), secret };
+        return {
+          ...(await engine.execute(rotateWebhookSecret, {
+            workspaceId,
+            caller,
+            params: { ...params, feed, grant, sealedSecret, overlapMs },
+          })),
+          secret,
+        };
       },
     }),
 
@@ -126,11 +169,13 @@ export function commonWebhookRoutes({ feed, noun, path, tag, access, eventNames,
       method: 'POST',
       path: `${one}/test`,
       summary: 'Send a test event',
-      description: 'webhook.test, {type, timestamp, workspaceId, data: {webhookId}}, signed and logged as every event is; whether it was asked for does not matter. The answer is its delivery, which tells what came of it. Not on a webhook that is disabled or paused.',
+      description:
+        'webhook.test, {type, timestamp, workspaceId, data: {webhookId}}, signed and logged as every event is; whether it was asked for does not matter. The answer is its delivery, which tells what came of it. Not on a webhook that is disabled or paused.',
       params: ById,
       reply: { status: 201, schema: Delivery },
       refusals: ['conflict'],
-      run: ({ workspaceId, caller, grant, params }, { engine }) => engine.execute(testWebhook, { workspaceId, caller, params: { ...params, feed, grant } }),
+      run: ({ workspaceId, caller, grant, params }, { engine }) =>
+        engine.execute(testWebhook, { workspaceId, caller, params: { ...params, feed, grant } }),
     }),
 
     route({
@@ -145,7 +190,11 @@ export function commonWebhookRoutes({ feed, noun, path, tag, access, eventNames,
       reply: { status: 200, schema: Type.Object({ deliveries: Type.Array(Delivery), nextCursor: NextCursor }) },
       refusals: [],
       read(view, { params, query, grant }) {
-        const { rows, nextCursor } = pageOf(query, (page) => listDeliveries(view, { ...params, feed, grant }, page), byCreated);
+        const { rows, nextCursor } = pageOf(
+          query,
+          (page) => listDeliveries(view, { ...params, feed, grant }, page),
+          byCreated,
+        );
         return { deliveries: rows, nextCursor };
       },
     }),
@@ -163,7 +212,11 @@ export function commonWebhookRoutes({ feed, noun, path, tag, access, eventNames,
       read(view, { params, grant }) {
         const { delivery, body, responseBody } = readDelivery(view, { ...params, feed, grant });
         const told = toldBody(body, grant);
-        return { ...delivery, ...(told === undefined ? {} : { payload: JSON.parse(told) as object }), ...(told === body ? { responseBody } : {}) };
+        return {
+          ...delivery,
+          ...(told === undefined ? {} : { payload: JSON.parse(told) as object }),
+          ...(told === body ? { responseBody } : {}),
+        };
       },
     }),
 
@@ -173,11 +226,13 @@ export function commonWebhookRoutes({ feed, noun, path, tag, access, eventNames,
       method: 'POST',
       path: `${one}/deliveries/{deliveryId}/retry`,
       summary: 'Send a delivery again',
-      description: 'Under the same webhook-id. What is over begins anew; what waits, and what waits before it in its conversation, goes out now. Not on a webhook that is disabled or paused.',
+      description:
+        'Under the same webhook-id. What is over begins anew; what waits, and what waits before it in its conversation, goes out now. Not on a webhook that is disabled or paused.',
       params: ByDelivery,
       reply: { status: 200, schema: Delivery },
       refusals: ['conflict'],
-      run: ({ workspaceId, caller, grant, params }, { engine }) => engine.execute(retryDelivery, { workspaceId, caller, params: { ...params, feed, grant } }),
+      run: ({ workspaceId, caller, grant, params }, { engine }) =>
+        engine.execute(retryDelivery, { workspaceId, caller, params: { ...params, feed, grant } }),
     }),
   ];
 }

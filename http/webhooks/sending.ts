@@ -2,22 +2,22 @@
 // Standard Webhooks says (webhook-id, webhook-timestamp, webhook-signature: v1). Called by the outbox.
 
 import { createHmac } from 'node:crypto';
-import { isoTime } from '../../engine/runtime/clock.ts';
+import { workspaceOfClient } from '../../engine/platform/oauth-apps.ts';
+import { deliveryEnds, maxRetryAfterMs } from '../../engine/platform/webhook-deliveries.ts';
+import { webhookSecretName } from '../../engine/platform/webhooks.ts';
+import type { Grant } from '../../engine/rights/scopes.ts';
+import { holderOfWebhook, type PausedReason, whyPaused } from '../../engine/rights/webhook-rights.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
+import { isoTime } from '../../engine/runtime/clock.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
 import { type Delivered, type OutboxItem, OutsideFailure } from '../../engine/runtime/outbox.ts';
-import type { Grant } from '../../engine/rights/scopes.ts';
-import { deliveryEnds, maxRetryAfterMs } from '../../engine/platform/webhook-deliveries.ts';
-import { workspaceOfClient } from '../../engine/platform/oauth-apps.ts';
 import { theWebhooks } from '../../engine/webhook-feed.ts';
-import { holderOfWebhook, type PausedReason, whyPaused } from '../../engine/rights/webhook-rights.ts';
-import { webhookSecretName } from '../../engine/platform/webhooks.ts';
 import { findDelivery } from '../../store/platform/webhook-deliveries.ts';
 import type { WebhookRecord } from '../../store/platform/webhooks.ts';
 import type { WebhookAnswer, WebhookSender } from '../../workers/providers/webhook-sender.ts';
+import { rightsNow } from '../pipeline/rights-now.ts';
 import { toldData } from '../schemas/event-records.ts';
 import { appSecret, clientOf } from '../secrets/oauth-clients.ts';
-import { rightsNow } from '../pipeline/rights-now.ts';
 import type { Services } from '../services.ts';
 
 export interface WebhookSending extends Pick<Services, 'engine' | 'config' | 'secrets' | 'clock'> {
@@ -34,11 +34,15 @@ export function freshWebhookSecret(ids: Pick<Ids, 'secret'>): string {
 }
 
 /** Resolves to the receiver's answer. Rejects with OutsideFailure, or any error to be tried again. */
-export async function sendWebhook(sending: WebhookSending, item: Pick<OutboxItem, 'workspaceId' | 'subjectId'>): Promise<Delivered> {
+export async function sendWebhook(
+  sending: WebhookSending,
+  item: Pick<OutboxItem, 'workspaceId' | 'subjectId'>,
+): Promise<Delivered> {
   const view = sending.engine.workspace(item.workspaceId)?.view(systemCaller);
   const delivery = view && findDelivery(view.db, item.subjectId ?? '');
   const webhook = view && theWebhooks(view).find(({ id }) => id === delivery?.webhookId);
-  if (delivery === undefined || webhook === undefined) throw new OutsideFailure('the webhook was deleted', { permanent: true });
+  if (delivery === undefined || webhook === undefined)
+    throw new OutsideFailure('the webhook was deleted', { permanent: true });
   if (webhook.status === 'disabled') throw new OutsideFailure('the webhook is disabled', { permanent: true });
   if (webhook.appId !== null) await sending.engine.whenOpen(workspaceOfClient(webhook.appId) ?? '');
   const body = bodyFor(sending, item.workspaceId, webhook, delivery.body);
@@ -47,7 +51,12 @@ export async function sendWebhook(sending: WebhookSending, item: Pick<OutboxItem
   const answer = await sending.sender.send({
     url: webhook.url,
     // Several are parted by spaces, and one of them is enough (Standard Webhooks).
-    headers: { 'content-type': 'application/json', 'webhook-id': message.id, 'webhook-timestamp': message.timestamp, 'webhook-signature': signatures.join(' ') },
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': message.id,
+      'webhook-timestamp': message.timestamp,
+      'webhook-signature': signatures.join(' '),
+    },
     body,
   });
   return outcomeOf(answer, sending.clock.now());
@@ -61,11 +70,17 @@ export function signatureOf(key: Uint8Array, message: { id: string; timestamp: s
 function bodyFor(sending: WebhookSending, workspaceId: string, webhook: WebhookRecord, body: string): string {
   const holder = holderOfWebhook(webhook);
   const rights = holder && rightsNow(sending, workspaceId, holder);
-  if (webhook.appId !== null && clientOf(sending, webhook.appId) === undefined) throw new OutsideFailure('its app is gone', { permanent: true, code: deliveryEnds.appGone });
+  if (webhook.appId !== null && clientOf(sending, webhook.appId) === undefined)
+    throw new OutsideFailure('its app is gone', { permanent: true, code: deliveryEnds.appGone });
   const pausedReason = whyPaused(webhook, rights);
-  if (pausedReason !== undefined) throw new OutsideFailure(`not sent: ${whyNot[pausedReason]}`, { permanent: true, code: deliveryEnds.notAllowed });
+  if (pausedReason !== undefined)
+    throw new OutsideFailure(`not sent: ${whyNot[pausedReason]}`, { permanent: true, code: deliveryEnds.notAllowed });
   const told = toldBody(body, rights?.grant);
-  if (told === undefined) throw new OutsideFailure('not sent: what it tells of needs a scope that is no longer there', { permanent: true, code: deliveryEnds.notAllowed });
+  if (told === undefined)
+    throw new OutsideFailure('not sent: what it tells of needs a scope that is no longer there', {
+      permanent: true,
+      code: deliveryEnds.notAllowed,
+    });
   return told;
 }
 
@@ -111,6 +126,9 @@ function signingKeys(sending: WebhookSending, workspaceId: string, webhook: Webh
   const { formerSecret, formerSecretUntil } = webhook;
   const isFormerInUse = formerSecretUntil !== null && isoTime(sending.clock.now()) < formerSecretUntil;
   return [webhook.sealedSecret, ...(formerSecret !== null && isFormerInUse ? [formerSecret] : [])].map((sealed) =>
-    Buffer.from(sending.secrets.open(sealed, webhookSecretName(workspaceId, webhook.id)).slice(secretPrefix.length), 'base64'),
+    Buffer.from(
+      sending.secrets.open(sealed, webhookSecretName(workspaceId, webhook.id)).slice(secretPrefix.length),
+      'base64',
+    ),
   );
 }

@@ -4,12 +4,12 @@
 import { Api, backoffMs, CallFailed } from './api.ts';
 import { Campaigns } from './campaigns.ts';
 import { Chat } from './chat.ts';
-import { ChatWindow } from './window.ts';
 import { later, report } from './guard.ts';
 import type { Campaign } from './protocol.ts';
 import { Shelf } from './shelf.ts';
 import { wordingFor } from './strings.ts';
 import { onPageChange, Visit } from './visit.ts';
+import { ChatWindow } from './window.ts';
 
 export interface MountOptions {
   /** The service's address, with a slash at its end. */
@@ -47,9 +47,21 @@ export async function mount({ base, siteId, locale }: MountOptions): Promise<App
   const offered = await viewPage();
 
   const chat: Chat = new Chat({ api, visit, shelf, base, siteId, onChange: () => chatWindow.draw() });
-  const campaigns = new Campaigns({ api, mayShow: () => !chatWindow.isOpen && !isTalking(chat), show: (campaign) => chatWindow.offer(campaign) });
+  const campaigns = new Campaigns({
+    api,
+    mayShow: () => !chatWindow.isOpen && !isTalking(chat),
+    show: (campaign) => chatWindow.offer(campaign),
+  });
   const wording = wordingFor([locale, document.documentElement.lang, ...navigator.languages]);
-  const chatWindow: ChatWindow = new ChatWindow({ api, chat, visit, shelf: tabShelf, keptShelf: shelf, wording, tellCampaign: (campaign, type) => campaigns.tell(campaign, type) });
+  const chatWindow: ChatWindow = new ChatWindow({
+    api,
+    chat,
+    visit,
+    shelf: tabShelf,
+    keptShelf: shelf,
+    wording,
+    tellCampaign: (campaign, type) => campaigns.tell(campaign, type),
+  });
   chat.begin();
   chatWindow.draw();
   campaigns.offer(offered ?? []);
@@ -76,7 +88,10 @@ function isTalking({ conversation }: Chat): boolean {
   return conversation !== null && (conversation.status === 'open' || conversation.status === 'pending');
 }
 
-async function untilAnswered(ask: () => Promise<readonly Campaign[]>, { isWanted }: { isWanted: () => boolean }): Promise<readonly Campaign[]> {
+async function untilAnswered(
+  ask: () => Promise<readonly Campaign[]>,
+  { isWanted }: { isWanted: () => boolean },
+): Promise<readonly Campaign[]> {
   for (let attempt = 0; isWanted(); attempt += 1) {
     try {
       return await ask();

@@ -32,12 +32,35 @@ export class AwayForm {
 
   constructor({ api, strings, shelf, visitor }: AwayFormOptions) {
     let written = shelf.read<Written>('away') ?? { messageId: newId(), body: '' };
-    const name = h('input', { class: 'field', autocomplete: 'name', maxlength: '120', 'aria-label': strings.name, placeholder: strings.name });
+    const name = h('input', {
+      class: 'field',
+      autocomplete: 'name',
+      maxlength: '120',
+      'aria-label': strings.name,
+      placeholder: strings.name,
+    });
     // Browsers take addresses in ASCII alone for emails; the service says what is none.
-    const email = h('input', { class: 'field', inputmode: 'email', autocapitalize: 'none', spellcheck: 'false', autocomplete: 'email', required: true, maxlength: '254', 'aria-label': strings.emailLabel, placeholder: strings.emailLabel });
+    const email = h('input', {
+      class: 'field',
+      inputmode: 'email',
+      autocapitalize: 'none',
+      spellcheck: 'false',
+      autocomplete: 'email',
+      required: true,
+      maxlength: '254',
+      'aria-label': strings.emailLabel,
+      placeholder: strings.emailLabel,
+    });
     name.value = visitor.name ?? '';
     email.value = visitor.email ?? '';
-    this.#text = h('textarea', { class: 'field', rows: '4', required: true, maxlength: String(maxChars), 'aria-label': strings.write, placeholder: strings.placeholder });
+    this.#text = h('textarea', {
+      class: 'field',
+      rows: '4',
+      required: true,
+      maxlength: String(maxChars),
+      'aria-label': strings.write,
+      placeholder: strings.placeholder,
+    });
     this.#text.value = written.body;
     const problem = h('p', { class: 'problem', role: 'alert' });
     const submit = h('button', { type: 'submit', class: 'primary' }, strings.leave);
@@ -74,7 +97,8 @@ export class AwayForm {
           this.element.replaceChildren(done, again);
           again.focus();
         } catch (error) {
-          problem.textContent = error instanceof CallFailed && error.status === 400 ? strings.checkEmail : strings.failed;
+          problem.textContent =
+            error instanceof CallFailed && error.status === 400 ? strings.checkEmail : strings.failed;
           throw error;
         } finally {
           submit.disabled = false;

@@ -22,7 +22,12 @@ export function campaignCard(options: CampaignCardOptions): HTMLElement {
   const { strings } = wording;
   const name = agentName ?? siteName;
   const avatar = agentAvatarUrl === undefined ? undefined : webAddress(agentAvatarUrl);
-  const head = h('div', { class: 'who' }, avatar === undefined ? undefined : h('img', { src: avatar, alt: '' }), h('strong', {}, h('bdi', {}, name)));
+  const head = h(
+    'div',
+    { class: 'who' },
+    avatar === undefined ? undefined : h('img', { src: avatar, alt: '' }),
+    h('strong', {}, h('bdi', {}, name)),
+  );
   const replies = quickReplies.map((reply) => button({ class: 'reply' }, h('bdi', {}, reply.label), () => act(reply)));
   const talk = replies.length > 0 ? [] : [button({ class: 'reply' }, strings.open, () => options.start(undefined))];
 

@@ -57,13 +57,22 @@ function scrolledTo(wantedPct: number, signal: AbortSignal): Promise<void> {
   const isReached = (): boolean => depthPct() >= wantedPct - 0.5;
   return new Promise((resolve) => {
     if (isReached()) resolve();
-    else window.addEventListener('scroll', guarded(() => isReached() && resolve()), { passive: true, signal });
+    else
+      window.addEventListener(
+        'scroll',
+        guarded(() => isReached() && resolve()),
+        { passive: true, signal },
+      );
   });
 }
 
 /** Through the upper edge, where the tabs and the address are. */
 function pointerLeft(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    document.addEventListener('mouseout', guarded((event: MouseEvent) => event.relatedTarget === null && event.clientY <= 0 && resolve()), { signal });
+    document.addEventListener(
+      'mouseout',
+      guarded((event: MouseEvent) => event.relatedTarget === null && event.clientY <= 0 && resolve()),
+      { signal },
+    );
   });
 }

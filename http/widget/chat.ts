@@ -61,7 +61,12 @@ export class Chat {
       onState: (isUp) => (isUp ? this.#trouble.putOut() : this.#trouble.lightIn(troubleMs)),
       onRefused: (isBlocked) => this.#refused(isBlocked ? 403 : 401),
     });
-    this.#outbox = new Outbox({ shelf, lockName: `switchboard:${siteId}:outbox`, deliver: (draft) => this.#deliver(draft), onChange });
+    this.#outbox = new Outbox({
+      shelf,
+      lockName: `switchboard:${siteId}:outbox`,
+      deliver: (draft) => this.#deliver(draft),
+      onChange,
+    });
     shelf.onOtherTab((name) => name === 'visit' && this.#heardOfOtherTab());
   }
 
@@ -126,7 +131,13 @@ export class Chat {
 
   write(text: string, options: { attachments?: readonly Attachment[]; campaignId?: string | undefined } = {}): void {
     const { attachments = [], campaignId } = options;
-    this.#outbox.add({ id: newId(), body: text, attachments, conversationId: this.#conversation?.id ?? null, ...(campaignId === undefined ? {} : { campaignId }) });
+    this.#outbox.add({
+      id: newId(),
+      body: text,
+      attachments,
+      conversationId: this.#conversation?.id ?? null,
+      ...(campaignId === undefined ? {} : { campaignId }),
+    });
     this.#typedAtMs = 0;
     this.wake();
   }
@@ -181,7 +192,11 @@ export class Chat {
   async rate(rating: number, comment: string): Promise<void> {
     if (this.#conversation === null) return;
     const said = comment.trim() === '' ? {} : { comment: comment.trim() };
-    const { conversation } = await this.#options.api.call<{ conversation: Conversation }>('POST', `conversations/${this.#conversation.id}/rating`, { rating, ...said });
+    const { conversation } = await this.#options.api.call<{ conversation: Conversation }>(
+      'POST',
+      `conversations/${this.#conversation.id}/rating`,
+      { rating, ...said },
+    );
     this.#setConversation(conversation);
   }
 
@@ -205,7 +220,8 @@ export class Chat {
         detached(this.#reopen());
         return;
       case 'typing':
-        if (frame.data.senderType === 'agent' && frame.conversationId === this.#conversation?.id) this.#typing.lightFor(typingShownMs);
+        if (frame.data.senderType === 'agent' && frame.conversationId === this.#conversation?.id)
+          this.#typing.lightFor(typingShownMs);
         return;
       case 'message.created':
         this.#heardMessage(frame.data.message);
@@ -238,23 +254,39 @@ export class Chat {
     this.#add(message);
   }
 
-  #heardRead(read: { conversationId: string; senderType: 'visitor' | 'agent'; readUpTo: string; readAt: string }): void {
+  #heardRead(read: {
+    conversationId: string;
+    senderType: 'visitor' | 'agent';
+    readUpTo: string;
+    readAt: string;
+  }): void {
     if (read.conversationId !== this.#conversation?.id) return;
     this.#messages.read(read.senderType, read.readUpTo, read.readAt);
     this.#options.onChange();
   }
 
   #heardOfOtherTab(): void {
-    const kept = this.#options.shelf.read<{ session: { conversation: Conversation | null; visitorToken: string } }>('visit');
+    const kept = this.#options.shelf.read<{ session: { conversation: Conversation | null; visitorToken: string } }>(
+      'visit',
+    );
     const conversation = kept?.session.conversation ?? null;
-    if (conversation === null || kept?.session.visitorToken !== this.#options.api.token || conversation.id <= this.#newestId) return;
+    if (
+      conversation === null ||
+      kept?.session.visitorToken !== this.#options.api.token ||
+      conversation.id <= this.#newestId
+    )
+      return;
     this.#moveTo(conversation);
     this.wake();
   }
 
   async #deliver(draft: Draft): Promise<void> {
     try {
-      const { conversation, message } = await deliver(this.#options.api, draft, draft.conversationId ?? this.#conversation?.id);
+      const { conversation, message } = await deliver(
+        this.#options.api,
+        draft,
+        draft.conversationId ?? this.#conversation?.id,
+      );
       if (conversation !== undefined && conversation.id !== this.#conversation?.id) this.#moveTo(conversation);
       if (message.conversationId === this.#conversation?.id) this.#add(message);
     } catch (error) {
@@ -313,7 +345,10 @@ export class Chat {
   }
 
   #page(conversationId: string, before?: string): Promise<MessagePage> {
-    return this.#options.api.call<MessagePage>('GET', `conversations/${conversationId}/messages${before === undefined ? '' : `?before=${encodeURIComponent(before)}`}`);
+    return this.#options.api.call<MessagePage>(
+      'GET',
+      `conversations/${conversationId}/messages${before === undefined ? '' : `?before=${encodeURIComponent(before)}`}`,
+    );
   }
 
   #add(message: Message): void {

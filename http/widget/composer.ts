@@ -55,17 +55,26 @@ export class Composer {
       },
     });
     const attach = button({ class: 'plain', 'aria-label': strings.attach }, icon('attach'), () => picker.click());
-    this.element = on(h('form', { class: 'composer' }, this.#files, this.#problem, h('div', { class: 'row' }, attach, picker, this.#text, this.#send)), {
-      submit: (event) => {
-        event.preventDefault();
-        this.#submit();
+    this.element = on(
+      h(
+        'form',
+        { class: 'composer' },
+        this.#files,
+        this.#problem,
+        h('div', { class: 'row' }, attach, picker, this.#text, this.#send),
+      ),
+      {
+        submit: (event) => {
+          event.preventDefault();
+          this.#submit();
+        },
+        dragover: (event) => event.preventDefault(),
+        drop: (event) => {
+          event.preventDefault();
+          this.#take(event.dataTransfer?.files ?? null);
+        },
       },
-      dragover: (event) => event.preventDefault(),
-      drop: (event) => {
-        event.preventDefault();
-        this.#take(event.dataTransfer?.files ?? null);
-      },
-    });
+    );
     this.#refresh();
   }
 
@@ -81,7 +90,8 @@ export class Composer {
 
   #key(event: KeyboardEvent): void {
     // Enter also ends the writing of a word where words are composed, and on a screen keyboard it is the only way to a new line.
-    const isSend = event.key === 'Enter' && !event.shiftKey && !event.isComposing && !matchMedia('(pointer: coarse)').matches;
+    const isSend =
+      event.key === 'Enter' && !event.shiftKey && !event.isComposing && !matchMedia('(pointer: coarse)').matches;
     if (!isSend) return;
     event.preventDefault();
     this.#submit();
@@ -104,7 +114,11 @@ export class Composer {
     const label = h('span', {}, fill(strings.uploading, { name }));
     const element = h('li', { 'aria-busy': 'true' }, label);
     const chosen: Chosen = { element, attachment: undefined };
-    element.append(button({ class: 'plain small', 'aria-label': fill(strings.removeFile, { name }) }, icon('close'), () => this.#forget(chosen)));
+    element.append(
+      button({ class: 'plain small', 'aria-label': fill(strings.removeFile, { name }) }, icon('close'), () =>
+        this.#forget(chosen),
+      ),
+    );
     this.#chosen.add(chosen);
     this.#files.append(element);
     this.#say('');

@@ -13,11 +13,22 @@ export interface Delivered {
 /** Into this conversation, or a new one; a new one also where it is no longer there, since what was written in it still is. Rejects with CallFailed. */
 export async function deliver(api: Api, draft: Draft, conversationId: string | undefined): Promise<Delivered> {
   const { id: messageId, body, campaignId } = draft;
-  const attachments = draft.attachments.map(({ url, name, size }) => ({ url, ...(name === null ? {} : { name }), ...(size === null ? {} : { size }) }));
+  const attachments = draft.attachments.map(({ url, name, size }) => ({
+    url,
+    ...(name === null ? {} : { name }),
+    ...(size === null ? {} : { size }),
+  }));
   const content = { messageId, body, attachments };
-  if (conversationId === undefined) return api.call<Delivered>('POST', 'conversations', { ...content, ...(campaignId === undefined ? {} : { campaignId }) });
+  if (conversationId === undefined)
+    return api.call<Delivered>('POST', 'conversations', {
+      ...content,
+      ...(campaignId === undefined ? {} : { campaignId }),
+    });
   try {
-    return { message: await api.call<Message>('POST', `conversations/${conversationId}/messages`, content), conversation: undefined };
+    return {
+      message: await api.call<Message>('POST', `conversations/${conversationId}/messages`, content),
+      conversation: undefined,
+    };
   } catch (error) {
     if (error instanceof CallFailed && error.status === 404) return deliver(api, draft, undefined);
     throw error;

@@ -37,7 +37,12 @@ export class Head {
     this.element = h(
       'div',
       { class: 'head' },
-      h('div', {}, h('h2', {}, h('bdi', {}, session.site.name)), h('p', {}, isSomebodyThere(session) ? strings.online : awayWords(session, wording))),
+      h(
+        'div',
+        {},
+        h('h2', {}, h('bdi', {}, session.site.name)),
+        h('p', {}, isSomebodyThere(session) ? strings.online : awayWords(session, wording)),
+      ),
       this.#history,
       this.#sound,
       button({ class: 'plain', 'aria-label': strings.close }, icon('close'), () => options.close()),
@@ -74,6 +79,9 @@ function awayWords({ nextOpenAt, clockAheadMs }: Session, { strings, locale }: W
   if (typeof nextOpenAt !== 'string') return strings.away;
   const at = new Date(nextOpenAt);
   const isNear = at.getTime() - nowAtService(clockAheadMs) < nearMs;
-  const when = new Intl.DateTimeFormat(locale, isNear ? { weekday: 'long', hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'long' }).format(at);
+  const when = new Intl.DateTimeFormat(
+    locale,
+    isNear ? { weekday: 'long', hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'long' },
+  ).format(at);
   return fill(strings.awayUntil, { when });
 }

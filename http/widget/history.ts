@@ -28,7 +28,12 @@ export class History {
     this.#options = options;
     const { strings, locale } = options.wording;
     this.#day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
-    this.element = h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': strings.history, hidden: true }, this.#list, this.#said);
+    this.element = h(
+      'div',
+      { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': strings.history, hidden: true },
+      this.#list,
+      this.#said,
+    );
   }
 
   /** Reads them and shows them. Rejects when they cannot be read, and says so. */
@@ -56,7 +61,20 @@ export class History {
     const { strings } = this.#options.wording;
     const isOver = conversation.status === 'solved' || conversation.status === 'closed';
     const at = conversation.lastMessageAt ?? conversation.createdAt;
-    const label = h('span', {}, h('bdi', { class: 'what' }, conversation.preview ?? strings.conversation), h('small', {}, [this.#day.format(new Date(at)), isOver ? strings.over : ''].filter((part) => part !== '').join(' · ')));
-    return h('li', {}, button({ class: 'chat' }, label, () => this.#options.choose(conversation)));
+    const label = h(
+      'span',
+      {},
+      h('bdi', { class: 'what' }, conversation.preview ?? strings.conversation),
+      h(
+        'small',
+        {},
+        [this.#day.format(new Date(at)), isOver ? strings.over : ''].filter((part) => part !== '').join(' · '),
+      ),
+    );
+    return h(
+      'li',
+      {},
+      button({ class: 'chat' }, label, () => this.#options.choose(conversation)),
+    );
   }
 }

@@ -44,7 +44,8 @@ function install(): void {
 
 /** A page that is only prepared in case somebody goes there is not viewed yet. */
 function whenVisible(act: () => void): void {
-  if ('prerendering' in document && document.prerendering === true) document.addEventListener('prerenderingchange', guarded(act), { once: true });
+  if ('prerendering' in document && document.prerendering === true)
+    document.addEventListener('prerenderingchange', guarded(act), { once: true });
   else act();
 }
 

@@ -32,11 +32,23 @@ export class Line {
 
   constructor(options: LineOptions) {
     this.#options = options;
-    window.addEventListener('online', guarded(() => this.#hurry()));
-    document.addEventListener('visibilitychange', guarded(() => document.hidden || this.#hurry()));
+    window.addEventListener(
+      'online',
+      guarded(() => this.#hurry()),
+    );
+    document.addEventListener(
+      'visibilitychange',
+      guarded(() => document.hidden || this.#hurry()),
+    );
     // An open socket would keep the page out of the browser's memory of pages.
-    window.addEventListener('pagehide', guarded(() => this.#drop()));
-    window.addEventListener('pageshow', guarded(() => this.#hurry()));
+    window.addEventListener(
+      'pagehide',
+      guarded(() => this.#drop()),
+    );
+    window.addEventListener(
+      'pageshow',
+      guarded(() => this.#hurry()),
+    );
   }
 
   open(): void {
@@ -58,11 +70,20 @@ export class Line {
     const token = this.#options.token();
     if (token === undefined) return;
     const since = this.#options.since();
-    const socket = new WebSocket(`${this.#options.base.replace(/^http/, 'ws')}visitor${since === undefined ? '' : `?since=${since}`}`, ['messaging.v1', `bearer.${token}`]);
+    const socket = new WebSocket(
+      `${this.#options.base.replace(/^http/, 'ws')}visitor${since === undefined ? '' : `?since=${since}`}`,
+      ['messaging.v1', `bearer.${token}`],
+    );
     this.#socket = socket;
     const isCurrent = (): boolean => this.#socket === socket;
-    socket.addEventListener('message', guarded((event: MessageEvent<string>) => isCurrent() && this.#received(event.data)));
-    socket.addEventListener('close', guarded((event: CloseEvent) => isCurrent() && this.#lost(event.code)));
+    socket.addEventListener(
+      'message',
+      guarded((event: MessageEvent<string>) => isCurrent() && this.#received(event.data)),
+    );
+    socket.addEventListener(
+      'close',
+      guarded((event: CloseEvent) => isCurrent() && this.#lost(event.code)),
+    );
     this.#awaitAnswer();
   }
 

@@ -46,11 +46,24 @@ export class MessageList {
     this.#day = new Intl.DateTimeFormat(locale, { weekday: 'long', day: 'numeric', month: 'long' });
     this.#lines = h('ol', { class: 'lines' });
     this.#welcome = bubble('theirs', strings.agent, linked(options.welcome));
-    this.#earlier = h('li', { class: 'centred' }, button({ class: 'quiet' }, strings.earlier, () => this.#loadEarlier()));
+    this.#earlier = h(
+      'li',
+      { class: 'centred' },
+      button({ class: 'quiet' }, strings.earlier, () => this.#loadEarlier()),
+    );
     this.#typing = h('li', { class: 'typing' }, h('span', { class: 'unseen' }, strings.typing), h('i'), h('i'), h('i'));
     // What comes is said once; that it was sent and seen is there to be read.
-    const log = h('div', { role: 'log', 'aria-relevant': 'additions', 'aria-label': strings.conversation }, this.#lines);
-    this.element = h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': strings.conversation }, log, this.#after);
+    const log = h(
+      'div',
+      { role: 'log', 'aria-relevant': 'additions', 'aria-label': strings.conversation },
+      this.#lines,
+    );
+    this.element = h(
+      'div',
+      { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': strings.conversation },
+      log,
+      this.#after,
+    );
   }
 
   /** What a campaign said stands before what is answered to it; undefined: nothing does. */
@@ -83,7 +96,9 @@ export class MessageList {
     }
     for (const draft of drafts) {
       fresh = !this.#known.has(draft.id) || fresh;
-      children.push(this.#line({ ...draft, senderType: 'visitor' }, draft.state === 'failed' ? 'failed' : 'sending', ''));
+      children.push(
+        this.#line({ ...draft, senderType: 'visitor' }, draft.state === 'failed' ? 'failed' : 'sending', ''),
+      );
     }
     if (chat.isTyping) children.push(this.#typing);
     arrange(this.#lines, children);
@@ -99,7 +114,9 @@ export class MessageList {
     const { scrollHeight, scrollTop } = this.element;
     await this.#options.chat.loadEarlier();
     // What was in view stays in view, once the older ones are drawn.
-    requestAnimationFrame(guarded(() => (this.element.scrollTop = scrollTop + this.element.scrollHeight - scrollHeight)));
+    requestAnimationFrame(
+      guarded(() => (this.element.scrollTop = scrollTop + this.element.scrollHeight - scrollHeight)),
+    );
     this.element.focus();
   }
 
@@ -114,7 +131,11 @@ export class MessageList {
     return known;
   }
 
-  #line(message: Pick<Message, 'id' | 'body' | 'attachments' | 'senderType'>, state: '' | 'sending' | 'sent' | 'seen' | 'failed', time: string): HTMLElement {
+  #line(
+    message: Pick<Message, 'id' | 'body' | 'attachments' | 'senderType'>,
+    state: '' | 'sending' | 'sent' | 'seen' | 'failed',
+    time: string,
+  ): HTMLElement {
     const line = this.#known.get(message.id) ?? this.#newLine(message);
     const shown = `${state} ${time}`;
     if (line.shown !== shown) this.#showState(line, { id: message.id, state, time });
@@ -127,17 +148,27 @@ export class MessageList {
     const isOwn = message.senderType === 'visitor';
     const isNameOnly = message.attachments.length > 0 && message.body === namesOf(message.attachments);
     const state = h('div', { class: 'state' });
-    const element = bubble(isOwn ? 'mine' : 'theirs', isOwn ? strings.you : strings.agent, isNameOnly ? undefined : linked(message.body), ...message.attachments.map(attachmentOf));
+    const element = bubble(
+      isOwn ? 'mine' : 'theirs',
+      isOwn ? strings.you : strings.agent,
+      isNameOnly ? undefined : linked(message.body),
+      ...message.attachments.map(attachmentOf),
+    );
     element.append(state);
     const line: Line = { element, state, shown: undefined };
     this.#known.set(message.id, line);
     return line;
   }
 
-  #showState(line: Line, now: { id: Draft['id']; state: '' | 'sending' | 'sent' | 'seen' | 'failed'; time: string }): void {
+  #showState(
+    line: Line,
+    now: { id: Draft['id']; state: '' | 'sending' | 'sent' | 'seen' | 'failed'; time: string },
+  ): void {
     const { strings } = this.#options.wording;
     const { chat } = this.#options;
-    const words = { '': '', sending: strings.sending, sent: strings.sent, seen: strings.seen, failed: strings.notSent }[now.state];
+    const words = { '': '', sending: strings.sending, sent: strings.sent, seen: strings.seen, failed: strings.notSent }[
+      now.state
+    ];
     line.element.dataset['state'] = now.state;
     line.state.replaceChildren([now.time, words].filter((part) => part !== '').join(' · '));
     if (now.state !== 'failed') {
@@ -145,7 +176,12 @@ export class MessageList {
       return;
     }
     line.state.setAttribute('role', 'alert');
-    line.state.append(' ', button({ class: 'link' }, strings.retry, () => chat.retry(now.id)), ' ', button({ class: 'link' }, strings.discard, () => chat.discard(now.id)));
+    line.state.append(
+      ' ',
+      button({ class: 'link' }, strings.retry, () => chat.retry(now.id)),
+      ' ',
+      button({ class: 'link' }, strings.discard, () => chat.discard(now.id)),
+    );
   }
 }
 

@@ -56,7 +56,9 @@ export class Messages {
   /** One side's messages were read, those up to that time. */
   read(side: 'visitor' | 'agent', readUpTo: string, readAt: string): void {
     const isOfSide = (message: Message): boolean => (message.senderType === 'visitor') === (side === 'visitor');
-    this.#list = this.#list.map((message) => (message.readAt === null && isOfSide(message) && message.createdAt <= readUpTo ? { ...message, readAt } : message));
+    this.#list = this.#list.map((message) =>
+      message.readAt === null && isOfSide(message) && message.createdAt <= readUpTo ? { ...message, readAt } : message,
+    );
   }
 }
 

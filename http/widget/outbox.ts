@@ -40,13 +40,19 @@ export class Outbox {
   constructor(options: OutboxOptions) {
     this.#options = options;
     options.shelf.onOtherTab((name) => name.startsWith(prefix) && options.onChange());
-    window.addEventListener('online', guarded(() => this.hurry()));
+    window.addEventListener(
+      'online',
+      guarded(() => this.hurry()),
+    );
   }
 
   /** In the order in which they were written. */
   get drafts(): readonly Draft[] {
     const { shelf } = this.#options;
-    const drafts = shelf.names(prefix).map((name) => shelf.read<Draft>(name)).filter((draft) => draft !== undefined);
+    const drafts = shelf
+      .names(prefix)
+      .map((name) => shelf.read<Draft>(name))
+      .filter((draft) => draft !== undefined);
     return drafts.sort((a, b) => a.writtenAtMs - b.writtenAtMs || (a.id < b.id ? -1 : 1));
   }
 
@@ -83,7 +89,9 @@ export class Outbox {
     try {
       // Where tabs cannot agree on who sends, all do: the id makes it one message.
       const { locks } = navigator as { locks?: LockManager };
-      waitMs = await (locks === undefined ? this.#sendAll() : locks.request(this.#options.lockName, () => this.#sendAll()));
+      waitMs = await (locks === undefined
+        ? this.#sendAll()
+        : locks.request(this.#options.lockName, () => this.#sendAll()));
     } finally {
       this.#isDraining = false;
     }
@@ -117,7 +125,9 @@ export class Outbox {
       }
       this.#attempt += 1;
       // As the contract asks after a 429: what it says, and a little more.
-      return error.retryAfterMs === undefined ? backoffMs(this.#attempt) : error.retryAfterMs + 50 + Math.random() * 250;
+      return error.retryAfterMs === undefined
+        ? backoffMs(this.#attempt)
+        : error.retryAfterMs + 50 + Math.random() * 250;
     }
   }
 
@@ -134,6 +144,8 @@ export class Outbox {
 /** A random UUID, also on pages without a secure context, where crypto.randomUUID is missing. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const hex = Array.from(bytes, (byte, index) => (index === 6 ? (byte & 0x0f) | 0x40 : index === 8 ? (byte & 0x3f) | 0x80 : byte).toString(16).padStart(2, '0')).join('');
+  const hex = Array.from(bytes, (byte, index) =>
+    (index === 6 ? (byte & 0x0f) | 0x40 : index === 8 ? (byte & 0x3f) | 0x80 : byte).toString(16).padStart(2, '0'),
+  ).join('');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

@@ -47,8 +47,17 @@ export interface QuickReply {
 
 export interface Campaign {
   readonly id: string;
-  readonly triggerRules: { readonly showAfterMs?: number; readonly exitIntent?: boolean; readonly scrollDepthPct?: number };
-  readonly content: { readonly body: string; readonly agentName?: string; readonly agentAvatarUrl?: string; readonly quickReplies?: readonly QuickReply[] };
+  readonly triggerRules: {
+    readonly showAfterMs?: number;
+    readonly exitIntent?: boolean;
+    readonly scrollDepthPct?: number;
+  };
+  readonly content: {
+    readonly body: string;
+    readonly agentName?: string;
+    readonly agentAvatarUrl?: string;
+    readonly quickReplies?: readonly QuickReply[];
+  };
 }
 
 /** What opening a session answers, and what is noted of it. */
@@ -72,6 +81,25 @@ export type Frame =
   | { readonly type: 'resync'; readonly seq: number }
   | { readonly type: 'pong' }
   | { readonly type: 'message.created'; readonly seq: number; readonly data: { readonly message: Message } }
-  | { readonly type: 'message.read'; readonly seq: number; readonly data: { readonly read: { readonly conversationId: string; readonly senderType: 'visitor' | 'agent'; readonly readUpTo: string; readonly readAt: string } } }
-  | { readonly type: 'conversation.updated' | 'conversation.closed'; readonly seq: number; readonly data: { readonly conversation: Conversation } }
-  | { readonly type: 'typing'; readonly conversationId: string; readonly data: { readonly senderType: 'agent' | 'visitor' } };
+  | {
+      readonly type: 'message.read';
+      readonly seq: number;
+      readonly data: {
+        readonly read: {
+          readonly conversationId: string;
+          readonly senderType: 'visitor' | 'agent';
+          readonly readUpTo: string;
+          readonly readAt: string;
+        };
+      };
+    }
+  | {
+      readonly type: 'conversation.updated' | 'conversation.closed';
+      readonly seq: number;
+      readonly data: { readonly conversation: Conversation };
+    }
+  | {
+      readonly type: 'typing';
+      readonly conversationId: string;
+      readonly data: { readonly senderType: 'agent' | 'visitor' };
+    };

@@ -9,8 +9,17 @@ const bestRating = 5;
 const maxCommentChars = 2000;
 
 /** `rate` rejects when it did not work; `grown` is told when there is more of the form than before. */
-export function ratingForm(strings: Strings, { rate, grown }: { rate: (rating: number, comment: string) => Promise<void>; grown: () => void }): HTMLElement {
-  const comment = h('textarea', { class: 'field', rows: '2', maxlength: String(maxCommentChars), 'aria-label': strings.comment, placeholder: strings.comment });
+export function ratingForm(
+  strings: Strings,
+  { rate, grown }: { rate: (rating: number, comment: string) => Promise<void>; grown: () => void },
+): HTMLElement {
+  const comment = h('textarea', {
+    class: 'field',
+    rows: '2',
+    maxlength: String(maxCommentChars),
+    'aria-label': strings.comment,
+    placeholder: strings.comment,
+  });
   const more = h('div', { hidden: true }, comment, h('button', { type: 'submit', class: 'primary' }, strings.submit));
   const showMore = (): void => {
     more.hidden = false;
@@ -18,9 +27,21 @@ export function ratingForm(strings: Strings, { rate, grown }: { rate: (rating: n
   };
   const stars = Array.from({ length: bestRating }, (_, index) => {
     const value = String(index + 1);
-    return h('label', {}, on(h('input', { type: 'radio', name: 'rating', value, 'aria-label': fill(strings.stars, { n: value }) }), { change: showMore }), icon('star'));
+    return h(
+      'label',
+      {},
+      on(h('input', { type: 'radio', name: 'rating', value, 'aria-label': fill(strings.stars, { n: value }) }), {
+        change: showMore,
+      }),
+      icon('star'),
+    );
   });
-  const form = h('form', { class: 'card rating' }, h('fieldset', {}, h('legend', {}, strings.rate), h('div', { class: 'stars' }, ...stars)), more);
+  const form = h(
+    'form',
+    { class: 'card rating' },
+    h('fieldset', {}, h('legend', {}, strings.rate), h('div', { class: 'stars' }, ...stars)),
+    more,
+  );
   return asking(form, strings, async () => {
     const chosen = form.querySelector<HTMLInputElement>('input:checked');
     if (chosen !== null) await rate(Number(chosen.value), comment.value);
@@ -30,16 +51,41 @@ export function ratingForm(strings: Strings, { rate, grown }: { rate: (rating: n
 /** `save` rejects when it did not work. */
 export function emailForm(strings: Strings, save: (email: string) => Promise<void>): HTMLElement {
   // Browsers take addresses in ASCII alone for emails; the service says what is none.
-  const input = h('input', { class: 'field', inputmode: 'email', autocapitalize: 'none', spellcheck: 'false', autocomplete: 'email', required: true, maxlength: '254', placeholder: strings.emailLabel, 'aria-label': strings.emailLabel });
-  const form = h('form', { class: 'card' }, h('p', {}, strings.email), h('div', { class: 'row' }, input, h('button', { type: 'submit', class: 'primary' }, strings.save)));
-  return asking(form, strings, async () => {
-    await save(input.value.trim());
-    form.replaceChildren(h('p', { role: 'status' }, strings.emailSaved));
-  }, strings.checkEmail);
+  const input = h('input', {
+    class: 'field',
+    inputmode: 'email',
+    autocapitalize: 'none',
+    spellcheck: 'false',
+    autocomplete: 'email',
+    required: true,
+    maxlength: '254',
+    placeholder: strings.emailLabel,
+    'aria-label': strings.emailLabel,
+  });
+  const form = h(
+    'form',
+    { class: 'card' },
+    h('p', {}, strings.email),
+    h('div', { class: 'row' }, input, h('button', { type: 'submit', class: 'primary' }, strings.save)),
+  );
+  return asking(
+    form,
+    strings,
+    async () => {
+      await save(input.value.trim());
+      form.replaceChildren(h('p', { role: 'status' }, strings.emailSaved));
+    },
+    strings.checkEmail,
+  );
 }
 
 /** `refused`: what is said of an answer that the service does not take. */
-function asking(form: HTMLFormElement, strings: Strings, submit: () => Promise<void>, refused = strings.failed): HTMLElement {
+function asking(
+  form: HTMLFormElement,
+  strings: Strings,
+  submit: () => Promise<void>,
+  refused = strings.failed,
+): HTMLElement {
   const problem = h('p', { class: 'problem', role: 'alert' });
   form.append(problem);
   return on(form, {

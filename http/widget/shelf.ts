@@ -47,7 +47,9 @@ export class Shelf {
   names(start: string): string[] {
     const stored = this.#storage === undefined ? [] : Object.keys(this.#storage);
     const beginning = this.#prefix + start;
-    return [...new Set([...this.#memory.keys(), ...stored])].filter((key) => key.startsWith(beginning)).map((key) => key.slice(this.#prefix.length));
+    return [...new Set([...this.#memory.keys(), ...stored])]
+      .filter((key) => key.startsWith(beginning))
+      .map((key) => key.slice(this.#prefix.length));
   }
 
   /** Another tab of this browser changed something. */
@@ -55,7 +57,8 @@ export class Shelf {
     window.addEventListener(
       'storage',
       guarded((event: StorageEvent) => {
-        if (event.storageArea === this.#storage && event.key?.startsWith(this.#prefix) === true) listener(event.key.slice(this.#prefix.length));
+        if (event.storageArea === this.#storage && event.key?.startsWith(this.#prefix) === true)
+          listener(event.key.slice(this.#prefix.length));
       }),
     );
   }

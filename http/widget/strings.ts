@@ -292,7 +292,13 @@ const ar: Strings = {
   soundOff: 'الصوت متوقف',
 };
 
-const languages: ReadonlyMap<string, Strings> = new Map([['en', en], ['de', de], ['fr', fr], ['es', es], ['ar', ar]]);
+const languages: ReadonlyMap<string, Strings> = new Map([
+  ['en', en],
+  ['de', de],
+  ['fr', fr],
+  ['es', es],
+  ['ar', ar],
+]);
 const rightToLeft: ReadonlySet<string> = new Set(['ar', 'fa', 'he', 'ur']);
 
 export interface Wording {
@@ -307,7 +313,12 @@ export function wordingFor(asked: readonly (string | undefined)[]): Wording {
   for (const locale of asked) {
     const language = locale?.toLowerCase().split('-')[0] ?? '';
     const strings = languages.get(language);
-    if (strings !== undefined && locale !== undefined) return { strings, locale: isLocale(locale) ? locale : language, direction: rightToLeft.has(language) ? 'rtl' : 'ltr' };
+    if (strings !== undefined && locale !== undefined)
+      return {
+        strings,
+        locale: isLocale(locale) ? locale : language,
+        direction: rightToLeft.has(language) ? 'rtl' : 'ltr',
+      };
   }
   return { strings: en, locale: 'en', direction: 'ltr' };
 }

@@ -12,8 +12,17 @@ export const maxFiles = 20;
 export async function upload(api: Api, file: File): Promise<Attachment> {
   if (file.size > maxFileBytes) throw new CallFailed(400, 'file_too_large');
   const contentType = file.type === '' ? 'application/octet-stream' : file.type;
-  const { uploadUrl, publicUrl } = await api.call<{ uploadUrl: string; publicUrl: string }>('POST', 'uploads/presigned', { filename: file.name, contentType, size: file.size });
-  const response = await fetch(uploadUrl, { method: 'PUT', headers: { 'Content-Type': contentType }, body: file, credentials: 'omit' }).catch((error: unknown) => {
+  const { uploadUrl, publicUrl } = await api.call<{ uploadUrl: string; publicUrl: string }>(
+    'POST',
+    'uploads/presigned',
+    { filename: file.name, contentType, size: file.size },
+  );
+  const response = await fetch(uploadUrl, {
+    method: 'PUT',
+    headers: { 'Content-Type': contentType },
+    body: file,
+    credentials: 'omit',
+  }).catch((error: unknown) => {
     throw new CallFailed(0, String(error));
   });
   if (!response.ok) throw new CallFailed(response.status, await slugOf(response));

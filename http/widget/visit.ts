@@ -49,7 +49,9 @@ export class Visit {
     this.#kept ??= kept;
     this.#api.token = this.session.visitorToken;
     try {
-      const { campaigns } = await this.#api.call<{ campaigns: readonly Campaign[] }>('POST', 'page-views', { url: currentUrl() });
+      const { campaigns } = await this.#api.call<{ campaigns: readonly Campaign[] }>('POST', 'page-views', {
+        url: currentUrl(),
+      });
       this.#keep({ viewedAtMs: Date.now() });
       return campaigns;
     } catch (error) {
@@ -61,7 +63,9 @@ export class Visit {
   /** Brings this browser's visitor back, or starts one. Two tabs that do so at once agree on the first one's. */
   async open(): Promise<readonly Campaign[]> {
     const known = this.#shelf.read<string>('token');
-    const { campaigns, seq, ...session } = await this.#api.call<Omit<Session, 'clockAheadMs'> & { campaigns: readonly Campaign[]; seq: number }>('POST', 'sessions', {
+    const { campaigns, seq, ...session } = await this.#api.call<
+      Omit<Session, 'clockAheadMs'> & { campaigns: readonly Campaign[]; seq: number }
+    >('POST', 'sessions', {
       siteId: this.#siteId,
       url: currentUrl(),
       ...(known === undefined ? {} : { visitorToken: known }),
@@ -71,7 +75,11 @@ export class Visit {
     this.#shelf.write('token', session.visitorToken);
     this.#api.token = session.visitorToken;
     const nowMs = Date.now();
-    this.#kept = { session: { ...session, clockAheadMs: nowMs - Date.parse(session.visitor.lastSeenAt) }, seq, viewedAtMs: nowMs };
+    this.#kept = {
+      session: { ...session, clockAheadMs: nowMs - Date.parse(session.visitor.lastSeenAt) },
+      seq,
+      viewedAtMs: nowMs,
+    };
     this.#keep({});
     return campaigns;
   }
@@ -109,5 +117,8 @@ export function onPageChange(act: () => unknown): void {
   if (navigation === undefined) setInterval(() => document.hidden || look(), watchMs);
   else navigation.addEventListener('currententrychange', look);
   window.addEventListener('popstate', look);
-  window.addEventListener('pageshow', guarded((event: PageTransitionEvent) => (event.persisted ? act() : undefined)));
+  window.addEventListener(
+    'pageshow',
+    guarded((event: PageTransitionEvent) => (event.persisted ? act() : undefined)),
+  );
 }

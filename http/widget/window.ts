@@ -50,7 +50,14 @@ export class ChatWindow {
   readonly #offer = h('div', { class: 'offer', 'aria-live': 'polite' });
   readonly #email: HTMLElement;
   /** What stands under a conversation that is over. */
-  #over: { readonly conversationId: string; readonly element: HTMLElement; readonly said: HTMLElement; readonly rating: HTMLElement } | undefined;
+  #over:
+    | {
+        readonly conversationId: string;
+        readonly element: HTMLElement;
+        readonly said: HTMLElement;
+        readonly rating: HTMLElement;
+      }
+    | undefined;
   /** Undefined where questions cannot be left. */
   readonly #away: AwayForm | undefined;
   readonly #history: History;
@@ -71,16 +78,30 @@ export class ChatWindow {
     this.#shadow = this.#host.attachShadow({ mode: 'open' });
     dress(this.#shadow);
 
-    this.#launcher = button({ class: 'launcher', 'aria-haspopup': 'dialog' }, icon('chat'), () => (this.#isOpen ? this.close() : this.open()));
+    this.#launcher = button({ class: 'launcher', 'aria-haspopup': 'dialog' }, icon('chat'), () =>
+      this.#isOpen ? this.close() : this.open(),
+    );
     this.#launcher.append(icon('close'), this.#badge);
     this.#list = new MessageList({ chat, wording, welcome: site.welcomeMessage });
-    this.#composer = new Composer({ api, strings, shelf, send: (text, attachments) => this.#send(text, attachments), typing: () => chat.typing() });
+    this.#composer = new Composer({
+      api,
+      strings,
+      shelf,
+      send: (text, attachments) => this.#send(text, attachments),
+      typing: () => chat.typing(),
+    });
     this.#locked = h('p', { class: 'notice', role: 'status', hidden: true }, strings.locked);
     this.#offline = h('div', { class: 'offline', role: 'status', hidden: true }, strings.offline);
     if (!isSomebodyThere(visit.session) && takesTickets) this.#away = new AwayForm({ api, strings, shelf, visitor });
     this.#history = new History({ api, wording, choose: (conversation) => this.#goBackTo(conversation) });
     this.#sound = new Sound(keptShelf);
-    this.#head = new Head({ session: visit.session, wording, sound: this.#sound, lookBack: () => this.#lookBack(), close: () => this.close() });
+    this.#head = new Head({
+      session: visit.session,
+      wording,
+      sound: this.#sound,
+      lookBack: () => this.#lookBack(),
+      close: () => this.close(),
+    });
     this.#email = emailForm(strings, (email) => visit.identify({ email }));
     this.#panel = h(
       'div',
@@ -94,12 +115,21 @@ export class ChatWindow {
       this.#composer.element,
     );
     on(this.#panel, { keydown: (event) => this.#key(event) });
-    const root = h('div', { class: `root ${site.launcherPosition}`, dir: direction, lang: locale }, this.#offer, this.#panel, this.#launcher);
+    const root = h(
+      'div',
+      { class: `root ${site.launcherPosition}`, dir: direction, lang: locale },
+      this.#offer,
+      this.#panel,
+      this.#launcher,
+    );
     root.style.setProperty('--primary', site.primaryColor);
     root.style.setProperty('--on-primary', readableOn(site.primaryColor));
     this.#shadow.append(root);
 
-    document.addEventListener('visibilitychange', guarded(() => this.#markRead()));
+    document.addEventListener(
+      'visibilitychange',
+      guarded(() => this.#markRead()),
+    );
     document.body.append(this.#host);
     // A visitor who goes from page to page in the middle of a conversation finds it open, unless it would cover the page.
     if (shelf.read<boolean>('open') === true && !matchMedia(wholeScreen).matches) this.#show();
@@ -182,7 +212,10 @@ export class ChatWindow {
     const { unread } = chat;
     this.#launcher.setAttribute('aria-expanded', String(this.#isOpen));
     const label = this.#isOpen ? strings.close : strings.open;
-    this.#launcher.setAttribute('aria-label', unread > 0 && !this.#isOpen ? `${label}, ${fill(strings.unread, { n: unread })}` : label);
+    this.#launcher.setAttribute(
+      'aria-label',
+      unread > 0 && !this.#isOpen ? `${label}, ${fill(strings.unread, { n: unread })}` : label,
+    );
     this.#badge.hidden = unread === 0 || this.#isOpen;
     setText(this.#badge, unread > mostUnread ? `${mostUnread}+` : String(unread));
     if (chat.heard > this.#heard && (!this.#isOpen || document.hidden)) this.#sound.play();
@@ -209,9 +242,17 @@ export class ChatWindow {
     const isOver = conversation.status === 'solved' || conversation.status === 'closed';
     if (!isOver) return this.#asksEmail ? [this.#email] : [];
     if (this.#over?.conversationId !== conversation.id) {
-      const rating = ratingForm(wording.strings, { rate: (stars, comment) => this.#rate(stars, comment), grown: () => this.#list.toEnd() });
+      const rating = ratingForm(wording.strings, {
+        rate: (stars, comment) => this.#rate(stars, comment),
+        grown: () => this.#list.toEnd(),
+      });
       const said = h('p', { class: 'day', role: 'status' });
-      const element = h('div', { class: 'centred' }, said, button({ class: 'quiet' }, wording.strings.anew, () => this.#beginAnew()));
+      const element = h(
+        'div',
+        { class: 'centred' },
+        said,
+        button({ class: 'quiet' }, wording.strings.anew, () => this.#beginAnew()),
+      );
       this.#over = { conversationId: conversation.id, element, said, rating };
     }
     const { element, said, rating } = this.#over;
@@ -233,7 +274,13 @@ export class ChatWindow {
   /** Nobody is there, and nothing goes on: a question can be left. */
   #isAway(): boolean {
     const { chat } = this.#options;
-    return this.#away !== undefined && chat.conversation === null && chat.drafts.length === 0 && this.#campaign === undefined && !chat.isLocked;
+    return (
+      this.#away !== undefined &&
+      chat.conversation === null &&
+      chat.drafts.length === 0 &&
+      this.#campaign === undefined &&
+      !chat.isLocked
+    );
   }
 
   async #lookBack(): Promise<void> {
@@ -283,7 +330,9 @@ export class ChatWindow {
 
   /** The panel covers the page: what is under it cannot be reached. */
   #stayInside(event: KeyboardEvent): void {
-    const stops = [...this.#panel.querySelectorAll<HTMLElement>('button, textarea, input, a[href], [tabindex="0"]')].filter((one) => one.getClientRects().length > 0 && !one.matches(':disabled'));
+    const stops = [
+      ...this.#panel.querySelectorAll<HTMLElement>('button, textarea, input, a[href], [tabindex="0"]'),
+    ].filter((one) => one.getClientRects().length > 0 && !one.matches(':disabled'));
     const [first, last] = [stops[0], stops.at(-1)];
     const { activeElement } = this.#shadow;
     if (event.shiftKey ? activeElement !== first : activeElement !== last) return;

@@ -34,14 +34,28 @@ export interface CallRecord {
   readonly createdAt: string;
 }
 
-type Row = Omit<CallRecord, 'isOnHold' | 'isRecorded' | 'ringingAgentIds'> & { isOnHold: number; isRecorded: number; ringingAgentIds: string };
+type Row = Omit<CallRecord, 'isOnHold' | 'isRecorded' | 'ringingAgentIds'> & {
+  isOnHold: number;
+  isRecorded: number;
+  ringingAgentIds: string;
+};
 
 function fromRow(row: Row): CallRecord {
-  return { ...row, isOnHold: row.isOnHold === 1, isRecorded: row.isRecorded === 1, ringingAgentIds: fromJson(row.ringingAgentIds) };
+  return {
+    ...row,
+    isOnHold: row.isOnHold === 1,
+    isRecorded: row.isRecorded === 1,
+    ringingAgentIds: fromJson(row.ringingAgentIds),
+  };
 }
 
 function toRow(call: CallRecord): Row {
-  return { ...call, isOnHold: call.isOnHold ? 1 : 0, isRecorded: call.isRecorded ? 1 : 0, ringingAgentIds: toJson(call.ringingAgentIds) };
+  return {
+    ...call,
+    isOnHold: call.isOnHold ? 1 : 0,
+    isRecorded: call.isRecorded ? 1 : 0,
+    ringingAgentIds: toJson(call.ringingAgentIds),
+  };
 }
 
 export function findCall(db: Database, conversationId: string): CallRecord | undefined {
@@ -79,16 +93,27 @@ export function findCallIdOfAgent(db: Database, agentId: string): string | undef
 }
 
 export function agentIdsInCalls(db: Database): Set<string> {
-  return new Set(db.all<{ agentId: string }>('SELECT agentId FROM call WHERE agentId IS NOT NULL').map((row) => row.agentId));
+  return new Set(
+    db.all<{ agentId: string }>('SELECT agentId FROM call WHERE agentId IS NOT NULL').map((row) => row.agentId),
+  );
 }
 
 /** The longest ringing first. */
 export function ringingCallIds(db: Database, limit: number): string[] {
-  return db.all<{ id: string }>(`SELECT conversationId AS id FROM call WHERE phase = 'ringing' ORDER BY createdAt LIMIT ?`, [limit]).map((row) => row.id);
+  return db
+    .all<{ id: string }>(`SELECT conversationId AS id FROM call WHERE phase = 'ringing' ORDER BY createdAt LIMIT ?`, [
+      limit,
+    ])
+    .map((row) => row.id);
 }
 
 export function ringingCallIdsOfNumber(db: Database, phoneNumberId: string): string[] {
-  return db.all<{ id: string }>(`SELECT conversationId AS id FROM call WHERE phoneNumberId = ? AND phase = 'ringing' ORDER BY createdAt`, [phoneNumberId]).map((row) => row.id);
+  return db
+    .all<{ id: string }>(
+      `SELECT conversationId AS id FROM call WHERE phoneNumberId = ? AND phase = 'ringing' ORDER BY createdAt`,
+      [phoneNumberId],
+    )
+    .map((row) => row.id);
 }
 
 export interface CallFilter {
@@ -132,7 +157,10 @@ interface Source {
 }
 
 /** Conversations that are calls, newest first, from just below `cursor`. What the agent may not see is read only where it is little: what goes on now, and what one visitor began. */
-export function callIdPage(db: Database, page: { reach: Reach; filter: CallFilter; cursor: Cursor | undefined; limit: number }): string[] {
+export function callIdPage(
+  db: Database,
+  page: { reach: Reach; filter: CallFilter; cursor: Cursor | undefined; limit: number },
+): string[] {
   const { reach, filter, limit } = page;
   if (!reach.channels.includes('call')) return [];
   const asked: string[] = [];
@@ -147,8 +175,16 @@ export function callIdPage(db: Database, page: { reach: Reach; filter: CallFilte
   if (filter.state !== undefined) asked.push(stateConditions[filter.state]);
   if (filter.from !== undefined) values['from'] = filter.from;
   const runs = sourcesOf(reach, filter).map(({ from, where, at, id, values: own }) => {
-    const condition = [`conversation.channel = 'call'`, where, ...asked, ...(filter.from === undefined ? [] : [`${at} >= @from`])].join(' AND ');
-    return db.all<Cursor>(`SELECT ${at} AS at, ${id} AS id FROM ${from} WHERE ${condition} AND (${at}, ${id}) < (@at, @id) ORDER BY ${at} DESC, ${id} DESC LIMIT @limit`, { ...values, ...own });
+    const condition = [
+      `conversation.channel = 'call'`,
+      where,
+      ...asked,
+      ...(filter.from === undefined ? [] : [`${at} >= @from`]),
+    ].join(' AND ');
+    return db.all<Cursor>(
+      `SELECT ${at} AS at, ${id} AS id FROM ${from} WHERE ${condition} AND (${at}, ${id}) < (@at, @id) ORDER BY ${at} DESC, ${id} DESC LIMIT @limit`,
+      { ...values, ...own },
+    );
   });
   return newestOf(runs, limit).map(({ id }) => id);
 }
@@ -164,16 +200,39 @@ const order = { at: 'conversation.createdAt', id: 'conversation.id' };
 function sourcesOf(reach: Reach, filter: CallFilter): Source[] {
   const { assigneeId } = filter;
   if (filter.state !== undefined) return sourcesOfNow(filter.state);
-  if (filter.visitorId !== undefined) return [{ from: 'conversation INDEXED BY conversationByVisitor', where: withinReach, ...order }];
-  const own: Source = { from: 'conversation INDEXED BY conversationCallsByAssignee', where: 'conversation.assignedAgentId = @agentId', ...order };
+  if (filter.visitorId !== undefined)
+    return [{ from: 'conversation INDEXED BY conversationByVisitor', where: withinReach, ...order }];
+  const own: Source = {
+    from: 'conversation INDEXED BY conversationCallsByAssignee',
+    where: 'conversation.assignedAgentId = @agentId',
+    ...order,
+  };
   if (assigneeId === reach.agentId) return [own];
   if (reach.departmentIds === null) return [sourceOfAll(filter)];
-  const index = filter.phoneNumberId !== undefined ? 'conversationCallsOfNumber' : assigneeId !== undefined ? 'conversationCallsOfAssignee' : 'conversationCallsByDepartment';
-  const departmentIds = [null, ...reach.departmentIds].filter((id) => filter.departmentId === undefined || id === filter.departmentId);
+  const index =
+    filter.phoneNumberId !== undefined
+      ? 'conversationCallsOfNumber'
+      : assigneeId !== undefined
+        ? 'conversationCallsOfAssignee'
+        : 'conversationCallsByDepartment';
+  const departmentIds = [null, ...reach.departmentIds].filter(
+    (id) => filter.departmentId === undefined || id === filter.departmentId,
+  );
   return [
-    ...departmentIds.map((reachedId): Source => ({ from: `conversation INDEXED BY ${index}`, where: 'conversation.departmentId IS @reachedId', ...order, values: { reachedId } })),
+    ...departmentIds.map(
+      (reachedId): Source => ({
+        from: `conversation INDEXED BY ${index}`,
+        where: 'conversation.departmentId IS @reachedId',
+        ...order,
+        values: { reachedId },
+      }),
+    ),
     ...(assigneeId === undefined ? [own] : []),
-    { from: 'conversation INDEXED BY conversationOffered', where: `conversation.handshake IS NOT NULL AND conversation.handshake ->> 'toAgentId' = @agentId`, ...order },
+    {
+      from: 'conversation INDEXED BY conversationOffered',
+      where: `conversation.handshake IS NOT NULL AND conversation.handshake ->> 'toAgentId' = @agentId`,
+      ...order,
+    },
   ];
 }
 
@@ -192,10 +251,19 @@ function sourcesOfNow(state: NonNullable<CallFilter['state']>): Source[] {
 /** For who may see all of them. */
 function sourceOfAll({ phoneNumberId, assigneeId }: CallFilter): Source {
   if (phoneNumberId !== undefined) {
-    return { from: 'call INDEXED BY callByNumber CROSS JOIN conversation ON conversation.id = call.conversationId', where: 'call.phoneNumberId = @phoneNumberId', at: 'call.createdAt', id: 'call.conversationId' };
+    return {
+      from: 'call INDEXED BY callByNumber CROSS JOIN conversation ON conversation.id = call.conversationId',
+      where: 'call.phoneNumberId = @phoneNumberId',
+      at: 'call.createdAt',
+      id: 'call.conversationId',
+    };
   }
   const isOfSomebody = assigneeId !== undefined && assigneeId !== 'none';
-  return { from: isOfSomebody ? 'conversation INDEXED BY conversationCallsByAssignee' : 'conversation', where: 'TRUE', ...order };
+  return {
+    from: isOfSomebody ? 'conversation INDEXED BY conversationCallsByAssignee' : 'conversation',
+    where: 'TRUE',
+    ...order,
+  };
 }
 
 export function callPhaseOf(db: Database, conversationId: string): CallPhase | undefined {

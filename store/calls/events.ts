@@ -3,7 +3,15 @@
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
 
-export type CallEventType = 'ringing' | 'answered' | 'on_hold' | 'resumed' | 'transferred' | 'ended' | 'voicemail_left' | 'ai_engaged';
+export type CallEventType =
+  | 'ringing'
+  | 'answered'
+  | 'on_hold'
+  | 'resumed'
+  | 'transferred'
+  | 'ended'
+  | 'voicemail_left'
+  | 'ai_engaged';
 
 export interface CallEventDetail {
   readonly fromE164?: string;
@@ -23,14 +31,20 @@ export interface CallEventRecord {
 }
 
 export function insertCallEvent(db: Database, event: CallEventRecord): void {
-  db.run('INSERT INTO callEvent (conversationId, position, eventType, detail, createdAt) VALUES (@conversationId, @position, @eventType, @detail, @createdAt)', {
-    ...event,
-    detail: toJson(event.detail),
-  });
+  db.run(
+    'INSERT INTO callEvent (conversationId, position, eventType, detail, createdAt) VALUES (@conversationId, @position, @eventType, @detail, @createdAt)',
+    {
+      ...event,
+      detail: toJson(event.detail),
+    },
+  );
 }
 
 export function callEventsOf(db: Database, conversationId: string): CallEventRecord[] {
   return db
-    .all<Omit<CallEventRecord, 'detail'> & { detail: string }>('SELECT * FROM callEvent WHERE conversationId = ? ORDER BY position', [conversationId])
+    .all<Omit<CallEventRecord, 'detail'> & { detail: string }>(
+      'SELECT * FROM callEvent WHERE conversationId = ? ORDER BY position',
+      [conversationId],
+    )
     .map((row) => ({ ...row, detail: fromJson(row.detail) }));
 }

@@ -1,9 +1,9 @@
 // Phone numbers of the workspace. A released one keeps its row: its calls name it.
 
-import type { WeeklyHours } from '../workspace/business-hours.ts';
 import { below, type Cursor } from '../cursor.ts';
 import type { Database } from '../database.ts';
 import { fromJsonOrNull, toJsonOrNull } from '../json.ts';
+import type { WeeklyHours } from '../workspace/business-hours.ts';
 
 export type RoutingStrategy = 'all_agents' | 'department' | 'specific_agent';
 export type PhoneNumberStatus = 'active' | 'released';
@@ -40,7 +40,8 @@ export interface PhoneNumberRecord {
 }
 
 type Flag = 'voicemailEnabled' | 'recordingEnabled' | 'smartHoldEnabled';
-type Row = Omit<PhoneNumberRecord, Flag | 'lostTarget' | 'businessHours'> & Record<Flag, number> & { lostTarget: string | null; businessHours: string | null };
+type Row = Omit<PhoneNumberRecord, Flag | 'lostTarget' | 'businessHours'> &
+  Record<Flag, number> & { lostTarget: string | null; businessHours: string | null };
 
 function fromRow(row: Row): PhoneNumberRecord {
   return {
@@ -91,22 +92,33 @@ export function findPhoneNumber(db: Database, phoneNumberId: string): PhoneNumbe
 
 /** Those in use that ring this department or agent. */
 export function phoneNumbersFor(db: Database, routingTargetId: string): PhoneNumberRecord[] {
-  return db.all<Row>(`SELECT * FROM phoneNumber WHERE routingTargetId = ? AND status = 'active'`, [routingTargetId]).map(fromRow);
+  return db
+    .all<Row>(`SELECT * FROM phoneNumber WHERE routingTargetId = ? AND status = 'active'`, [routingTargetId])
+    .map(fromRow);
 }
 
 /** The one in use, else the one that was released last. */
 export function findPhoneNumberByE164(db: Database, e164: string): PhoneNumberRecord | undefined {
-  const row = db.get<Row>(`SELECT * FROM phoneNumber WHERE e164 = ? ORDER BY status = 'active' DESC, releasedAt DESC LIMIT 1`, [e164]);
+  const row = db.get<Row>(
+    `SELECT * FROM phoneNumber WHERE e164 = ? ORDER BY status = 'active' DESC, releasedAt DESC LIMIT 1`,
+    [e164],
+  );
   return row && fromRow(row);
 }
 
 /** Newest first, from just below `cursor`. */
-export function phoneNumberPage(db: Database, page: { status: PhoneNumberStatus; cursor: Cursor | undefined; limit: number }): PhoneNumberRecord[] {
+export function phoneNumberPage(
+  db: Database,
+  page: { status: PhoneNumberStatus; cursor: Cursor | undefined; limit: number },
+): PhoneNumberRecord[] {
   return db
-    .all<Row>('SELECT * FROM phoneNumber WHERE status = @status AND (createdAt, id) < (@at, @id) ORDER BY createdAt DESC, id DESC LIMIT @limit', {
-      status: page.status,
-      ...below(page.cursor),
-      limit: page.limit,
-    })
+    .all<Row>(
+      'SELECT * FROM phoneNumber WHERE status = @status AND (createdAt, id) < (@at, @id) ORDER BY createdAt DESC, id DESC LIMIT @limit',
+      {
+        status: page.status,
+        ...below(page.cursor),
+        limit: page.limit,
+      },
+    )
     .map(fromRow);
 }

@@ -12,7 +12,10 @@ export interface VoiceProfileRecord {
 }
 
 export function insertVoiceProfile(db: Database, profile: VoiceProfileRecord): void {
-  db.run('INSERT INTO voiceProfile (id, name, greetingText, voice, createdAt) VALUES (@id, @name, @greetingText, @voice, @createdAt)', { ...profile });
+  db.run(
+    'INSERT INTO voiceProfile (id, name, greetingText, voice, createdAt) VALUES (@id, @name, @greetingText, @voice, @createdAt)',
+    { ...profile },
+  );
 }
 
 export function findVoiceProfile(db: Database, voiceProfileId: string): VoiceProfileRecord | undefined {

@@ -36,16 +36,32 @@ export function setVoicemailTranscript(db: Database, voicemailId: string, transc
 }
 
 /** Newest first, from just below `cursor`, of the calls within reach, or of one of them. */
-export function voicemailPage(db: Database, page: { reach: Reach; conversationId?: string | undefined; cursor: Cursor | undefined; limit: number }): VoicemailRecord[] {
+export function voicemailPage(
+  db: Database,
+  page: { reach: Reach; conversationId?: string | undefined; cursor: Cursor | undefined; limit: number },
+): VoicemailRecord[] {
   const { reach, conversationId, limit } = page;
   if (!reach.channels.includes('call')) return [];
   const range = { ...below(page.cursor), limit };
   if (conversationId !== undefined) return voicemailOf(db, { ...reachValues(reach), ...range, conversationId });
-  if (reach.departmentIds === null) return db.all<VoicemailRecord>('SELECT * FROM voicemail WHERE (createdAt, id) < (@at, @id) ORDER BY createdAt DESC, id DESC LIMIT @limit', range);
+  if (reach.departmentIds === null)
+    return db.all<VoicemailRecord>(
+      'SELECT * FROM voicemail WHERE (createdAt, id) < (@at, @id) ORDER BY createdAt DESC, id DESC LIMIT @limit',
+      range,
+    );
   const runs = [
-    ...[null, ...reach.departmentIds].map((departmentId) => placesIn(db, 'INDEXED BY conversationVoicemails WHERE departmentId IS @departmentId', { ...range, departmentId })),
-    placesIn(db, 'INDEXED BY conversationVoicemailsOfAssignee WHERE assignedAgentId = @agentId', { ...range, agentId: reach.agentId }),
-    placesIn(db, `INDEXED BY conversationOffered WHERE handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId`, { ...range, agentId: reach.agentId }),
+    ...[null, ...reach.departmentIds].map((departmentId) =>
+      placesIn(db, 'INDEXED BY conversationVoicemails WHERE departmentId IS @departmentId', { ...range, departmentId }),
+    ),
+    placesIn(db, 'INDEXED BY conversationVoicemailsOfAssignee WHERE assignedAgentId = @agentId', {
+      ...range,
+      agentId: reach.agentId,
+    }),
+    placesIn(
+      db,
+      `INDEXED BY conversationOffered WHERE handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId`,
+      { ...range, agentId: reach.agentId },
+    ),
   ];
   return newestOf(runs, limit).flatMap(({ id }) => findVoicemail(db, id) ?? []);
 }
@@ -59,7 +75,10 @@ function placesIn(db: Database, where: string, values: Readonly<Record<string, V
   );
 }
 
-function voicemailOf(db: Database, values: ReturnType<typeof reachValues> & { conversationId: string; at: string; id: string; limit: number }): VoicemailRecord[] {
+function voicemailOf(
+  db: Database,
+  values: ReturnType<typeof reachValues> & { conversationId: string; at: string; id: string; limit: number },
+): VoicemailRecord[] {
   return db.all(
     `SELECT voicemail.* FROM voicemail JOIN conversation ON conversation.id = voicemail.conversationId
      WHERE voicemail.conversationId = @conversationId AND ${withinReach} AND (voicemail.createdAt, voicemail.id) < (@at, @id) LIMIT @limit`,

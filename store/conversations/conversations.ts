@@ -55,7 +55,12 @@ export interface ConversationRecord {
   readonly updatedAt: string;
 }
 
-export type ConversationRow = Omit<ConversationRecord, 'notToAgentIds' | 'tags' | 'handshake' | 'copiedTo'> & { notToAgentIds: string; tags: string; handshake: string | null; copiedTo: string };
+export type ConversationRow = Omit<ConversationRecord, 'notToAgentIds' | 'tags' | 'handshake' | 'copiedTo'> & {
+  notToAgentIds: string;
+  tags: string;
+  handshake: string | null;
+  copiedTo: string;
+};
 
 /** What of the workspace's conversations a caller may see. Departments `null`: all. */
 export interface Reach {
@@ -77,11 +82,23 @@ export function reachValues(reach: Reach): { channels: string; departmentIds: st
 const nobody: readonly string[] = [];
 
 export function conversationFromRow(row: ConversationRow): ConversationRecord {
-  return { ...row, notToAgentIds: fromJson(row.notToAgentIds), tags: fromJson(row.tags), handshake: fromJsonOrNull(row.handshake), copiedTo: row.copiedTo === '[]' ? nobody : fromJson(row.copiedTo) };
+  return {
+    ...row,
+    notToAgentIds: fromJson(row.notToAgentIds),
+    tags: fromJson(row.tags),
+    handshake: fromJsonOrNull(row.handshake),
+    copiedTo: row.copiedTo === '[]' ? nobody : fromJson(row.copiedTo),
+  };
 }
 
 function toRow(conversation: ConversationRecord): ConversationRow {
-  return { ...conversation, notToAgentIds: toJson(conversation.notToAgentIds), tags: toJson(conversation.tags), handshake: toJsonOrNull(conversation.handshake), copiedTo: toJson(conversation.copiedTo) };
+  return {
+    ...conversation,
+    notToAgentIds: toJson(conversation.notToAgentIds),
+    tags: toJson(conversation.tags),
+    handshake: toJsonOrNull(conversation.handshake),
+    copiedTo: toJson(conversation.copiedTo),
+  };
 }
 
 export function findConversation(db: Database, conversationId: string): ConversationRecord | undefined {
@@ -91,11 +108,18 @@ export function findConversation(db: Database, conversationId: string): Conversa
 
 /** In no order. */
 export function findConversations(db: Database, conversationIds: readonly string[]): ConversationRecord[] {
-  return db.all<ConversationRow>('SELECT * FROM conversation WHERE id IN (SELECT value FROM json_each(?))', [toJson(conversationIds)]).map(conversationFromRow);
+  return db
+    .all<ConversationRow>('SELECT * FROM conversation WHERE id IN (SELECT value FROM json_each(?))', [
+      toJson(conversationIds),
+    ])
+    .map(conversationFromRow);
 }
 
 /** What is not routed, answered, copied to anybody or rated yet. */
-export type NewConversation = Omit<ConversationRecord, 'routedAt' | 'notToAgentIds' | 'copiedTo' | 'firstResponderId' | 'ratedAgentId'>;
+export type NewConversation = Omit<
+  ConversationRecord,
+  'routedAt' | 'notToAgentIds' | 'copiedTo' | 'firstResponderId' | 'ratedAgentId'
+>;
 
 export function insertConversation(db: Database, conversation: NewConversation): void {
   db.run(
@@ -119,16 +143,41 @@ export function updateConversation(db: Database, conversation: ConversationRecor
 }
 
 /** Writes what a message alone changes; the path that every message takes. Only the first answer touches the index of reports, only the first since it was routed says so. */
-export function touchConversation(db: Database, conversation: ConversationRecord, options: { isFirstResponse: boolean; isFirstSinceRouted: boolean }): void {
-  const { preview, lastMessageAt, firstResponseAt, firstResponderId, lastLineAt, lastCustomerMessageAt, updatedAt, id } = conversation;
-  if (options.isFirstResponse) db.run('UPDATE conversation SET firstResponseAt = ?, firstResponderId = ? WHERE id = ?', [firstResponseAt, firstResponderId, id]);
+export function touchConversation(
+  db: Database,
+  conversation: ConversationRecord,
+  options: { isFirstResponse: boolean; isFirstSinceRouted: boolean },
+): void {
+  const {
+    preview,
+    lastMessageAt,
+    firstResponseAt,
+    firstResponderId,
+    lastLineAt,
+    lastCustomerMessageAt,
+    updatedAt,
+    id,
+  } = conversation;
+  if (options.isFirstResponse)
+    db.run('UPDATE conversation SET firstResponseAt = ?, firstResponderId = ? WHERE id = ?', [
+      firstResponseAt,
+      firstResponderId,
+      id,
+    ]);
   if (options.isFirstSinceRouted) db.run('UPDATE conversation SET routedAt = NULL WHERE id = ?', [id]);
-  db.run('UPDATE conversation SET preview = ?, lastMessageAt = ?, lastLineAt = ?, lastCustomerMessageAt = ?, updatedAt = ? WHERE id = ?', [preview, lastMessageAt, lastLineAt, lastCustomerMessageAt, updatedAt, id]);
+  db.run(
+    'UPDATE conversation SET preview = ?, lastMessageAt = ?, lastLineAt = ?, lastCustomerMessageAt = ?, updatedAt = ? WHERE id = ?',
+    [preview, lastMessageAt, lastLineAt, lastCustomerMessageAt, updatedAt, id],
+  );
 }
 
 /** Writes how far it was read; that is no change of the conversation itself. */
 export function setReadUpTo(db: Database, conversation: ConversationRecord): void {
-  db.run('UPDATE conversation SET agentsReadUpTo = ?, customerReadUpTo = ? WHERE id = ?', [conversation.agentsReadUpTo, conversation.customerReadUpTo, conversation.id]);
+  db.run('UPDATE conversation SET agentsReadUpTo = ?, customerReadUpTo = ? WHERE id = ?', [
+    conversation.agentsReadUpTo,
+    conversation.customerReadUpTo,
+    conversation.id,
+  ]);
 }
 
 /** Those who would take a chat of this department (`null`: of none). */
@@ -147,7 +196,13 @@ export function findLongestWaitingChat(db: Database, takers: readonly Takers[]):
        ORDER BY createdAt, id LIMIT 1`,
       { departmentId, agentIds: toJson(agentIds) },
     );
-    if (first !== undefined && (longest === undefined || first.createdAt < longest.createdAt || (first.createdAt === longest.createdAt && first.id < longest.id))) longest = first;
+    if (
+      first !== undefined &&
+      (longest === undefined ||
+        first.createdAt < longest.createdAt ||
+        (first.createdAt === longest.createdAt && first.id < longest.id))
+    )
+      longest = first;
   }
   return longest?.id;
 }
@@ -166,24 +221,45 @@ export function openChatsByAgent(db: Database): Map<string, number> {
 }
 
 /** The visitor's newest conversation in this channel. */
-export function findCurrentConversation(db: Database, visitorId: string, channel: Channel): ConversationRecord | undefined {
+export function findCurrentConversation(
+  db: Database,
+  visitorId: string,
+  channel: Channel,
+): ConversationRecord | undefined {
   return newestConversationsOfVisitor(db, { visitorId, channel, limit: 1 })[0];
 }
 
 /** Of one channel, the newest first. */
-export function newestConversationsOfVisitor(db: Database, { visitorId, channel, limit }: { visitorId: string; channel: Channel; limit: number }): ConversationRecord[] {
-  return db.all<ConversationRow>('SELECT * FROM conversation WHERE visitorId = ? AND channel = ? ORDER BY createdAt DESC, id DESC LIMIT ?', [visitorId, channel, limit]).map(conversationFromRow);
+export function newestConversationsOfVisitor(
+  db: Database,
+  { visitorId, channel, limit }: { visitorId: string; channel: Channel; limit: number },
+): ConversationRecord[] {
+  return db
+    .all<ConversationRow>(
+      'SELECT * FROM conversation WHERE visitorId = ? AND channel = ? ORDER BY createdAt DESC, id DESC LIMIT ?',
+      [visitorId, channel, limit],
+    )
+    .map(conversationFromRow);
 }
 
 /** How many of one channel are open or pending, up to `limit`. */
-export function countOpenConversationsOf(db: Database, { visitorId, channel, limit }: { visitorId: string; channel: Channel; limit: number }): number {
-  const row = db.get<{ count: number }>(`SELECT count(*) AS count FROM (SELECT 1 FROM conversation WHERE visitorId = ? AND channel = ? AND status IN ('open', 'pending') LIMIT ?)`, [visitorId, channel, limit]);
+export function countOpenConversationsOf(
+  db: Database,
+  { visitorId, channel, limit }: { visitorId: string; channel: Channel; limit: number },
+): number {
+  const row = db.get<{ count: number }>(
+    `SELECT count(*) AS count FROM (SELECT 1 FROM conversation WHERE visitorId = ? AND channel = ? AND status IN ('open', 'pending') LIMIT ?)`,
+    [visitorId, channel, limit],
+  );
   return row?.count ?? 0;
 }
 
 /** The visitor's newest conversation of any channel. */
 export function findNewestConversation(db: Database, visitorId: string): ConversationRecord | undefined {
-  const row = db.get<ConversationRow>('SELECT * FROM conversation WHERE visitorId = ? ORDER BY createdAt DESC, id DESC LIMIT 1', [visitorId]);
+  const row = db.get<ConversationRow>(
+    'SELECT * FROM conversation WHERE visitorId = ? ORDER BY createdAt DESC, id DESC LIMIT 1',
+    [visitorId],
+  );
   return row && conversationFromRow(row);
 }
 
@@ -202,8 +278,16 @@ export interface ToReturn {
 
 /** What is both assigned and offered to it comes twice. */
 export function conversationIdsToReturn(db: Database, of: ToReturn & { limit: number }): string[] {
-  const values = { agentId: of.agentId, channels: toJson(of.channels), routedToo: of.routedToo ? 1 : 0, exceptId: of.exceptId, limit: of.limit };
-  const offered = of.isOfferedToo ? `UNION ALL SELECT id FROM conversation INDEXED BY conversationOffered WHERE handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId` : '';
+  const values = {
+    agentId: of.agentId,
+    channels: toJson(of.channels),
+    routedToo: of.routedToo ? 1 : 0,
+    exceptId: of.exceptId,
+    limit: of.limit,
+  };
+  const offered = of.isOfferedToo
+    ? `UNION ALL SELECT id FROM conversation INDEXED BY conversationOffered WHERE handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId`
+    : '';
   return db
     .all<{ id: string }>(
       `SELECT id FROM conversation INDEXED BY conversationByAssignee WHERE assignedAgentId = @agentId AND status IN ('open', 'pending') AND id IS NOT @exceptId
@@ -226,7 +310,9 @@ export function conversationIdsOfDepartment(db: Database, departmentId: string, 
 }
 
 export function conversationIdsOfVisitor(db: Database, visitorId: string): string[] {
-  return db.all<{ id: string }>('SELECT id FROM conversation WHERE visitorId = ? ORDER BY createdAt', [visitorId]).map((row) => row.id);
+  return db
+    .all<{ id: string }>('SELECT id FROM conversation WHERE visitorId = ? ORDER BY createdAt', [visitorId])
+    .map((row) => row.id);
 }
 
 /** What a search asks of a conversation. */
@@ -250,11 +336,16 @@ const facetsColumns = `id, channel, status, departmentId, assignedAgentId, hands
   (SELECT seq FROM visitorChange WHERE visitorChange.visitorId = conversation.visitorId) AS visitorChangeSeq, ticketNumber`;
 const noTags: readonly string[] = [];
 
-const facetsFromRow = (row: FacetsRow): ConversationFacets => ({ ...row, tags: row.tags === '[]' ? noTags : fromJson(row.tags) });
+const facetsFromRow = (row: FacetsRow): ConversationFacets => ({
+  ...row,
+  tags: row.tags === '[]' ? noTags : fromJson(row.tags),
+});
 
 /** Of all of them, a page in the order of their ids. */
 export function facetsAfter(db: Database, afterId: string, limit: number): ConversationFacets[] {
-  return db.all<FacetsRow>(`SELECT ${facetsColumns} FROM conversation WHERE id > ? ORDER BY id LIMIT ?`, [afterId, limit]).map(facetsFromRow);
+  return db
+    .all<FacetsRow>(`SELECT ${facetsColumns} FROM conversation WHERE id > ? ORDER BY id LIMIT ?`, [afterId, limit])
+    .map(facetsFromRow);
 }
 
 export function hasMoreConversations(db: Database, than: number): boolean {
@@ -272,8 +363,15 @@ export function newestConversationChange(db: Database): number {
 }
 
 /** In the order of their last change. */
-export function changedConversations(db: Database, afterSeq: number, limit: number): { seq: number; conversationId: string }[] {
-  return db.all('SELECT seq, conversationId FROM conversationChange WHERE seq > ? ORDER BY seq LIMIT ?', [afterSeq, limit]);
+export function changedConversations(
+  db: Database,
+  afterSeq: number,
+  limit: number,
+): { seq: number; conversationId: string }[] {
+  return db.all('SELECT seq, conversationId FROM conversationChange WHERE seq > ? ORDER BY seq LIMIT ?', [
+    afterSeq,
+    limit,
+  ]);
 }
 
 export interface NumberedTicket {
@@ -284,7 +382,10 @@ export interface NumberedTicket {
 
 /** In the order of their numbers, which is that of their making. */
 export function ticketsAfter(db: Database, ticketNumber: number, limit: number): NumberedTicket[] {
-  return db.all<NumberedTicket>('SELECT ticketNumber, id, subject FROM conversation WHERE ticketNumber > ? ORDER BY ticketNumber LIMIT ?', [ticketNumber, limit]);
+  return db.all<NumberedTicket>(
+    'SELECT ticketNumber, id, subject FROM conversation WHERE ticketNumber > ? ORDER BY ticketNumber LIMIT ?',
+    [ticketNumber, limit],
+  );
 }
 
 /** A conversation with its customer and one of its messages, as a search shows it. */
@@ -305,7 +406,10 @@ export interface ConversationSummary {
 }
 
 /** Of each conversation with this message, by the message's rowid, in their order. Those that there are not are left out. */
-export function summariesOf(db: Database, asked: readonly { conversationId: string; messageRowid: number | null }[]): ConversationSummary[] {
+export function summariesOf(
+  db: Database,
+  asked: readonly { conversationId: string; messageRowid: number | null }[],
+): ConversationSummary[] {
   const pairs = asked.map(({ conversationId, messageRowid }) => [conversationId, messageRowid]);
   return db
     .all<Omit<ConversationSummary, 'tags'> & { tags: string }>(

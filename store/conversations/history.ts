@@ -1,8 +1,8 @@
 // A customer's conversations as their history shows them: calls with their number and length.
 
+import type { Database } from '../database.ts';
 import type { Channel, ConversationStatus, Reach } from './conversations.ts';
 import { reachValues, withinReach } from './conversations.ts';
-import type { Database } from '../database.ts';
 
 /** Whose: a visitor's, or a contact's with all its visitors. */
 export type Customer = { readonly visitorId: string } | { readonly contactId: string };
@@ -24,14 +24,20 @@ export interface HistoryRow {
   readonly callDurationMs: number | null;
 }
 
-const ofCustomer = '(@visitorId IS NOT NULL AND conversation.visitorId = @visitorId OR @contactId IS NOT NULL AND conversation.contactId = @contactId)';
+const ofCustomer =
+  '(@visitorId IS NOT NULL AND conversation.visitorId = @visitorId OR @contactId IS NOT NULL AND conversation.contactId = @contactId)';
 
 function valuesOf(customer: Customer): { visitorId: string | null; contactId: string | null } {
-  return 'visitorId' in customer ? { visitorId: customer.visitorId, contactId: null } : { visitorId: null, contactId: customer.contactId };
+  return 'visitorId' in customer
+    ? { visitorId: customer.visitorId, contactId: null }
+    : { visitorId: null, contactId: customer.contactId };
 }
 
 /** Newest first. */
-export function conversationHistory(db: Database, of: { customer: Customer; reach: Reach; limit: number }): HistoryRow[] {
+export function conversationHistory(
+  db: Database,
+  of: { customer: Customer; reach: Reach; limit: number },
+): HistoryRow[] {
   return db.all<HistoryRow>(
     `SELECT conversation.id, channel, status, preview, assignedAgentId, conversation.createdAt, solvedAt, closedAt, rating,
        call.phase AS callPhase, call.fromE164 AS callPeerE164, call.endedAt AS callEndedAt, call.durationMs AS callDurationMs
@@ -42,9 +48,12 @@ export function conversationHistory(db: Database, of: { customer: Customer; reac
 }
 
 export function countByChannel(db: Database, of: { customer: Customer; reach: Reach }): Map<Channel, number> {
-  const rows = db.all<{ channel: Channel; count: number }>(`SELECT channel, count(*) AS count FROM conversation WHERE ${ofCustomer} AND ${withinReach} GROUP BY channel`, {
-    ...valuesOf(of.customer),
-    ...reachValues(of.reach),
-  });
+  const rows = db.all<{ channel: Channel; count: number }>(
+    `SELECT channel, count(*) AS count FROM conversation WHERE ${ofCustomer} AND ${withinReach} GROUP BY channel`,
+    {
+      ...valuesOf(of.customer),
+      ...reachValues(of.reach),
+    },
+  );
   return new Map(rows.map(({ channel, count }) => [channel, count]));
 }

@@ -1,9 +1,16 @@
 // Lists of conversations that an agent may see, newest first. What an agent reaches is put together from runs of an index, one
 // for each of its channels and departments and one of its own, so that what it may not see is never read, however much there is.
 
-import { type Channel, type ConversationRecord, findConversations, type Reach, reachValues, withinReach } from './conversations.ts';
 import { below, type Cursor, newestOf } from '../cursor.ts';
 import type { Database } from '../database.ts';
+import {
+  type Channel,
+  type ConversationRecord,
+  findConversations,
+  type Reach,
+  reachValues,
+  withinReach,
+} from './conversations.ts';
 
 export interface QueueFilter {
   readonly channel?: Channel | undefined;
@@ -26,22 +33,47 @@ export function queuePage(db: Database, page: Page & { filter: QueueFilter }): C
   const channels = reach.channels.filter((channel) => filter.channel === undefined || channel === filter.channel);
   const range = { ...below(page.cursor), limit };
   if (filter.isOffered === true) {
-    const own = { ...range, isUnassigned: filter.assigneeId === 'none' ? 1 : 0, channels: JSON.stringify(channels), agentId: reach.agentId, departmentId: filter.departmentId ?? null };
+    const own = {
+      ...range,
+      isUnassigned: filter.assigneeId === 'none' ? 1 : 0,
+      channels: JSON.stringify(channels),
+      agentId: reach.agentId,
+      departmentId: filter.departmentId ?? null,
+    };
     return recordsAt(db, queueOfOffered(db, own));
   }
   if (filter.assigneeId !== undefined && filter.assigneeId !== 'none') {
-    return recordsAt(db, queueOfAssignee(db, { ...reachValues({ ...reach, channels }), ...range, assigneeId: filter.assigneeId, departmentId: filter.departmentId ?? null }));
+    return recordsAt(
+      db,
+      queueOfAssignee(db, {
+        ...reachValues({ ...reach, channels }),
+        ...range,
+        assigneeId: filter.assigneeId,
+        departmentId: filter.departmentId ?? null,
+      }),
+    );
   }
   const values = { ...range, isUnassigned: filter.assigneeId === 'none' ? 1 : 0 };
   if (reach.departmentIds === null) {
     const runs = channels.map((channel) =>
-      filter.departmentId === undefined ? queueOfChannel(db, { ...values, channel }) : queueOfDepartment(db, { ...values, channel, departmentId: filter.departmentId }),
+      filter.departmentId === undefined
+        ? queueOfChannel(db, { ...values, channel })
+        : queueOfDepartment(db, { ...values, channel, departmentId: filter.departmentId }),
     );
     return recordsAt(db, newestOf(runs, limit));
   }
-  const departmentIds = [null, ...reach.departmentIds].filter((id) => filter.departmentId === undefined || id === filter.departmentId);
-  const runs = channels.flatMap((channel) => departmentIds.map((departmentId) => queueOfDepartment(db, { ...values, channel, departmentId })));
-  const own = { ...values, channels: JSON.stringify(channels), agentId: reach.agentId, departmentId: filter.departmentId ?? null };
+  const departmentIds = [null, ...reach.departmentIds].filter(
+    (id) => filter.departmentId === undefined || id === filter.departmentId,
+  );
+  const runs = channels.flatMap((channel) =>
+    departmentIds.map((departmentId) => queueOfDepartment(db, { ...values, channel, departmentId })),
+  );
+  const own = {
+    ...values,
+    channels: JSON.stringify(channels),
+    agentId: reach.agentId,
+    departmentId: filter.departmentId ?? null,
+  };
   return recordsAt(db, newestOf([...runs, queueOfOwn(db, own), queueOfOffered(db, own)], limit));
 }
 
@@ -53,10 +85,16 @@ const ifUnassigned = 'AND (@isUnassigned = 0 OR assignedAgentId IS NULL)';
 const newestFirst = 'ORDER BY createdAt DESC, id DESC LIMIT @limit';
 
 function queueOfChannel(db: Database, values: QueueRange & { channel: Channel }): Cursor[] {
-  return db.all(`SELECT createdAt AS at, id FROM conversation INDEXED BY conversationInQueue WHERE channel = @channel AND ${inQueue} ${ifUnassigned} ${newestFirst}`, values);
+  return db.all(
+    `SELECT createdAt AS at, id FROM conversation INDEXED BY conversationInQueue WHERE channel = @channel AND ${inQueue} ${ifUnassigned} ${newestFirst}`,
+    values,
+  );
 }
 
-function queueOfDepartment(db: Database, values: QueueRange & { channel: Channel; departmentId: string | null }): Cursor[] {
+function queueOfDepartment(
+  db: Database,
+  values: QueueRange & { channel: Channel; departmentId: string | null },
+): Cursor[] {
   return db.all(
     `SELECT createdAt AS at, id FROM conversation INDEXED BY conversationInQueueOfDepartment
      WHERE channel = @channel AND departmentId IS @departmentId AND ${inQueue} ${ifUnassigned} ${newestFirst}`,
@@ -65,7 +103,10 @@ function queueOfDepartment(db: Database, values: QueueRange & { channel: Channel
 }
 
 /** What somebody works on is few: it is read whole. */
-function queueOfAssignee(db: Database, values: ReturnType<typeof reachValues> & Range & { assigneeId: string; departmentId: string | null }): Cursor[] {
+function queueOfAssignee(
+  db: Database,
+  values: ReturnType<typeof reachValues> & Range & { assigneeId: string; departmentId: string | null },
+): Cursor[] {
   return db.all(
     `SELECT createdAt AS at, id FROM conversation INDEXED BY conversationByAssignee
      WHERE assignedAgentId = @assigneeId AND ${inQueue} AND (@departmentId IS NULL OR departmentId = @departmentId) AND ${withinReach} ${newestFirst}`,
@@ -77,22 +118,38 @@ function queueOfAssignee(db: Database, values: ReturnType<typeof reachValues> & 
 const isOffered = `handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId`;
 
 type Own = { channels: string; agentId: string; departmentId: string | null };
-const ofOwn = 'channel IN (SELECT value FROM json_each(@channels)) AND (@departmentId IS NULL OR departmentId = @departmentId)';
+const ofOwn =
+  'channel IN (SELECT value FROM json_each(@channels)) AND (@departmentId IS NULL OR departmentId = @departmentId)';
 
 function queueOfOwn(db: Database, values: QueueRange & Own): Cursor[] {
-  return db.all(`SELECT createdAt AS at, id FROM conversation INDEXED BY conversationByAssignee WHERE assignedAgentId = @agentId AND ${inQueue} ${ifUnassigned} AND ${ofOwn} ${newestFirst}`, values);
+  return db.all(
+    `SELECT createdAt AS at, id FROM conversation INDEXED BY conversationByAssignee WHERE assignedAgentId = @agentId AND ${inQueue} ${ifUnassigned} AND ${ofOwn} ${newestFirst}`,
+    values,
+  );
 }
 
 function queueOfOffered(db: Database, values: QueueRange & Own): Cursor[] {
-  return db.all(`SELECT createdAt AS at, id FROM conversation INDEXED BY conversationOffered WHERE ${isOffered} AND ${inQueue} ${ifUnassigned} AND ${ofOwn} ${newestFirst}`, values);
+  return db.all(
+    `SELECT createdAt AS at, id FROM conversation INDEXED BY conversationOffered WHERE ${isOffered} AND ${inQueue} ${ifUnassigned} AND ${ofOwn} ${newestFirst}`,
+    values,
+  );
 }
 
 /** Solved and closed ones, the last solved first, from just below `cursor` (of solvedAt). */
 export function recentlyClosedPage(db: Database, page: Page): ConversationRecord[] {
   const { channels, departmentIds, agentId } = page.reach;
   const range = { ...below(page.cursor), limit: page.limit };
-  if (departmentIds === null) return recordsAt(db, newestOf(channels.map((channel) => solvedOfChannel(db, { ...range, channel })), page.limit));
-  const runs = channels.flatMap((channel) => [null, ...departmentIds].map((departmentId) => solvedOfDepartment(db, { ...range, channel, departmentId })));
+  if (departmentIds === null)
+    return recordsAt(
+      db,
+      newestOf(
+        channels.map((channel) => solvedOfChannel(db, { ...range, channel })),
+        page.limit,
+      ),
+    );
+  const runs = channels.flatMap((channel) =>
+    [null, ...departmentIds].map((departmentId) => solvedOfDepartment(db, { ...range, channel, departmentId })),
+  );
   const own = { ...range, channels: JSON.stringify(channels), agentId };
   return recordsAt(db, newestOf([...runs, solvedOfOwn(db, own), solvedOfOffered(db, own)], page.limit));
 }
@@ -102,7 +159,10 @@ const lastSolvedFirst = 'ORDER BY solvedAt DESC, id DESC LIMIT @limit';
 const inChannels = 'channel IN (SELECT value FROM json_each(@channels))';
 
 function solvedOfChannel(db: Database, values: Range & { channel: Channel }): Cursor[] {
-  return db.all(`SELECT solvedAt AS at, id FROM conversation INDEXED BY conversationBySolved WHERE channel = @channel AND ${isSolved} ${lastSolvedFirst}`, values);
+  return db.all(
+    `SELECT solvedAt AS at, id FROM conversation INDEXED BY conversationBySolved WHERE channel = @channel AND ${isSolved} ${lastSolvedFirst}`,
+    values,
+  );
 }
 
 function solvedOfDepartment(db: Database, values: Range & { channel: Channel; departmentId: string | null }): Cursor[] {
@@ -113,19 +173,34 @@ function solvedOfDepartment(db: Database, values: Range & { channel: Channel; de
 }
 
 function solvedOfOwn(db: Database, values: Range & Omit<Own, 'departmentId'>): Cursor[] {
-  return db.all(`SELECT solvedAt AS at, id FROM conversation INDEXED BY conversationBySolvedOfAssignee WHERE assignedAgentId = @agentId AND ${isSolved} AND ${inChannels} ${lastSolvedFirst}`, values);
+  return db.all(
+    `SELECT solvedAt AS at, id FROM conversation INDEXED BY conversationBySolvedOfAssignee WHERE assignedAgentId = @agentId AND ${isSolved} AND ${inChannels} ${lastSolvedFirst}`,
+    values,
+  );
 }
 
 function solvedOfOffered(db: Database, values: Range & Omit<Own, 'departmentId'>): Cursor[] {
-  return db.all(`SELECT solvedAt AS at, id FROM conversation INDEXED BY conversationOffered WHERE ${isOffered} AND ${isSolved} AND ${inChannels} ${lastSolvedFirst}`, values);
+  return db.all(
+    `SELECT solvedAt AS at, id FROM conversation INDEXED BY conversationOffered WHERE ${isOffered} AND ${isSolved} AND ${inChannels} ${lastSolvedFirst}`,
+    values,
+  );
 }
 
 /** What is marked as spam, newest first, from just below `cursor`. */
 export function spamPage(db: Database, page: Page): ConversationRecord[] {
   const { channels, departmentIds, agentId } = page.reach;
   const range = { ...below(page.cursor), limit: page.limit };
-  if (departmentIds === null) return recordsAt(db, newestOf(channels.map((channel) => spamOfChannel(db, { ...range, channel })), page.limit));
-  const runs = channels.flatMap((channel) => [null, ...departmentIds].map((departmentId) => spamOfDepartment(db, { ...range, channel, departmentId })));
+  if (departmentIds === null)
+    return recordsAt(
+      db,
+      newestOf(
+        channels.map((channel) => spamOfChannel(db, { ...range, channel })),
+        page.limit,
+      ),
+    );
+  const runs = channels.flatMap((channel) =>
+    [null, ...departmentIds].map((departmentId) => spamOfDepartment(db, { ...range, channel, departmentId })),
+  );
   const own = { ...range, channels: JSON.stringify(channels), agentId };
   return recordsAt(db, newestOf([...runs, spamOfOwn(db, own), spamOfOffered(db, own)], page.limit));
 }
@@ -133,22 +208,39 @@ export function spamPage(db: Database, page: Page): ConversationRecord[] {
 const isSpam = `status = 'spam' AND (createdAt, id) < (@at, @id)`;
 
 function spamOfChannel(db: Database, values: Range & { channel: Channel }): Cursor[] {
-  return db.all(`SELECT createdAt AS at, id FROM conversation INDEXED BY conversationSpam WHERE channel = @channel AND ${isSpam} ${newestFirst}`, values);
+  return db.all(
+    `SELECT createdAt AS at, id FROM conversation INDEXED BY conversationSpam WHERE channel = @channel AND ${isSpam} ${newestFirst}`,
+    values,
+  );
 }
 
 function spamOfDepartment(db: Database, values: Range & { channel: Channel; departmentId: string | null }): Cursor[] {
-  return db.all(`SELECT createdAt AS at, id FROM conversation INDEXED BY conversationSpamOfDepartment WHERE channel = @channel AND departmentId IS @departmentId AND ${isSpam} ${newestFirst}`, values);
+  return db.all(
+    `SELECT createdAt AS at, id FROM conversation INDEXED BY conversationSpamOfDepartment WHERE channel = @channel AND departmentId IS @departmentId AND ${isSpam} ${newestFirst}`,
+    values,
+  );
 }
 
 function spamOfOwn(db: Database, values: Range & Omit<Own, 'departmentId'>): Cursor[] {
-  return db.all(`SELECT createdAt AS at, id FROM conversation INDEXED BY conversationSpamOfAssignee WHERE assignedAgentId = @agentId AND ${isSpam} AND ${inChannels} ${newestFirst}`, values);
+  return db.all(
+    `SELECT createdAt AS at, id FROM conversation INDEXED BY conversationSpamOfAssignee WHERE assignedAgentId = @agentId AND ${isSpam} AND ${inChannels} ${newestFirst}`,
+    values,
+  );
 }
 
 function spamOfOffered(db: Database, values: Range & Omit<Own, 'departmentId'>): Cursor[] {
-  return db.all(`SELECT createdAt AS at, id FROM conversation INDEXED BY conversationOffered WHERE ${isOffered} AND ${isSpam} AND ${inChannels} ${newestFirst}`, values);
+  return db.all(
+    `SELECT createdAt AS at, id FROM conversation INDEXED BY conversationOffered WHERE ${isOffered} AND ${isSpam} AND ${inChannels} ${newestFirst}`,
+    values,
+  );
 }
 
 function recordsAt(db: Database, places: readonly Cursor[]): ConversationRecord[] {
-  const records = new Map(findConversations(db, places.map(({ id }) => id)).map((record) => [record.id, record]));
+  const records = new Map(
+    findConversations(
+      db,
+      places.map(({ id }) => id),
+    ).map((record) => [record.id, record]),
+  );
   return places.flatMap(({ id }) => records.get(id) ?? []);
 }

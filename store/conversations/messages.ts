@@ -45,13 +45,23 @@ export interface MessageRecord {
   readonly createdAt: string;
 }
 
-type Row = Omit<MessageRecord, 'attachments' | 'threading' | 'mail'> & { attachments: string; threading: string | null; mail: string | null };
+type Row = Omit<MessageRecord, 'attachments' | 'threading' | 'mail'> & {
+  attachments: string;
+  threading: string | null;
+  mail: string | null;
+};
 
-const columns = 'id, conversationId, senderType, senderId, body, bodyHtml, attachments, threading, mail, deliveryStatus, readAt, createdAt';
+const columns =
+  'id, conversationId, senderType, senderId, body, bodyHtml, attachments, threading, mail, deliveryStatus, readAt, createdAt';
 const noAttachments: readonly Attachment[] = [];
 
 function fromRow(row: Row): MessageRecord {
-  return { ...row, attachments: row.attachments === '[]' ? noAttachments : fromJson(row.attachments), threading: fromJsonOrNull(row.threading), mail: fromJsonOrNull(row.mail) };
+  return {
+    ...row,
+    attachments: row.attachments === '[]' ? noAttachments : fromJson(row.attachments),
+    threading: fromJsonOrNull(row.threading),
+    mail: fromJsonOrNull(row.mail),
+  };
 }
 
 export function insertMessage(db: Database, message: MessageRecord): void {
@@ -78,7 +88,10 @@ export function findMessage(db: Database, messageId: string): MessageRecord | un
 
 /** The agent who wrote last in a conversation. */
 export function lastAgentIn(db: Database, conversationId: string): string | undefined {
-  return db.get<{ senderId: string }>(`SELECT senderId FROM message WHERE conversationId = ? AND senderType = 'agent' ORDER BY createdAt DESC LIMIT 1`, [conversationId])?.senderId;
+  return db.get<{ senderId: string }>(
+    `SELECT senderId FROM message WHERE conversationId = ? AND senderType = 'agent' ORDER BY createdAt DESC LIMIT 1`,
+    [conversationId],
+  )?.senderId;
 }
 
 export interface MessagePage {
@@ -101,12 +114,22 @@ export function messagesBefore(db: Database, page: MessagePage): MessageRecord[]
 }
 
 /** Oldest first, one by one: those after `after` up to and with `upTo`. */
-export function* messagesBetween(db: Database, range: { conversationId: string; after: string; upTo: string }): Generator<MessageRecord> {
-  for (const row of db.iterate<Row>(`SELECT ${columns} FROM message WHERE conversationId = ? AND createdAt > ? AND createdAt <= ? ORDER BY createdAt`, [range.conversationId, range.after, range.upTo])) yield fromRow(row);
+export function* messagesBetween(
+  db: Database,
+  range: { conversationId: string; after: string; upTo: string },
+): Generator<MessageRecord> {
+  for (const row of db.iterate<Row>(
+    `SELECT ${columns} FROM message WHERE conversationId = ? AND createdAt > ? AND createdAt <= ? ORDER BY createdAt`,
+    [range.conversationId, range.after, range.upTo],
+  ))
+    yield fromRow(row);
 }
 
 /** Marks what these senders wrote after `after` and was not read yet. Returns how many that were. */
-export function markRead(db: Database, mark: { conversationId: string; senderTypes: readonly SenderType[]; after: string | null; at: string }): number {
+export function markRead(
+  db: Database,
+  mark: { conversationId: string; senderTypes: readonly SenderType[]; after: string | null; at: string },
+): number {
   return db.run(
     `UPDATE message SET readAt = ? WHERE conversationId = ? AND createdAt > ? AND readAt IS NULL AND senderType IN (SELECT value FROM json_each(?))`,
     [mark.at, mark.conversationId, mark.after ?? '', toJson(mark.senderTypes)],
@@ -115,10 +138,18 @@ export function markRead(db: Database, mark: { conversationId: string; senderTyp
 
 /** Takes the mark back from what was written at `from` and later. */
 export function unmarkRead(db: Database, mark: { conversationId: string; senderType: SenderType; from: string }): void {
-  db.run('UPDATE message SET readAt = NULL WHERE conversationId = ? AND createdAt >= ? AND senderType = ?', [mark.conversationId, mark.from, mark.senderType]);
+  db.run('UPDATE message SET readAt = NULL WHERE conversationId = ? AND createdAt >= ? AND senderType = ?', [
+    mark.conversationId,
+    mark.from,
+    mark.senderType,
+  ]);
 }
 
-export function setDeliveryStatus(db: Database, messageId: string, deliveryStatus: MessageRecord['deliveryStatus']): void {
+export function setDeliveryStatus(
+  db: Database,
+  messageId: string,
+  deliveryStatus: MessageRecord['deliveryStatus'],
+): void {
   db.run('UPDATE message SET deliveryStatus = ? WHERE id = ?', [deliveryStatus, messageId]);
 }
 
@@ -133,7 +164,10 @@ export interface WrittenMessage {
 
 /** In the order of their writing. */
 export function messagesWrittenAfter(db: Database, rowid: number, limit: number): WrittenMessage[] {
-  return db.all<WrittenMessage>('SELECT rowid, id, conversationId, senderType, body FROM message WHERE rowid > ? ORDER BY rowid LIMIT ?', [rowid, limit]);
+  return db.all<WrittenMessage>(
+    'SELECT rowid, id, conversationId, senderType, body FROM message WHERE rowid > ? ORDER BY rowid LIMIT ?',
+    [rowid, limit],
+  );
 }
 
 /** 0 before the first. */

@@ -14,7 +14,10 @@ export interface NoteRecord {
 }
 
 export function insertNote(db: Database, note: NoteRecord): void {
-  db.run('INSERT INTO note (id, conversationId, visitorId, authorAgentId, body, createdAt, updatedAt) VALUES (@id, @conversationId, @visitorId, @authorAgentId, @body, @createdAt, @updatedAt)', { ...note });
+  db.run(
+    'INSERT INTO note (id, conversationId, visitorId, authorAgentId, body, createdAt, updatedAt) VALUES (@id, @conversationId, @visitorId, @authorAgentId, @body, @createdAt, @updatedAt)',
+    { ...note },
+  );
 }
 
 export function updateNote(db: Database, note: NoteRecord): void {
@@ -30,27 +33,35 @@ export function findNote(db: Database, noteId: string): NoteRecord | undefined {
 }
 
 export function findLatestNoteBy(db: Database, conversationId: string, authorAgentId: string): NoteRecord | undefined {
-  return db.get<NoteRecord>('SELECT * FROM note WHERE conversationId = ? AND authorAgentId = ? ORDER BY createdAt DESC, id DESC LIMIT 1', [conversationId, authorAgentId]);
+  return db.get<NoteRecord>(
+    'SELECT * FROM note WHERE conversationId = ? AND authorAgentId = ? ORDER BY createdAt DESC, id DESC LIMIT 1',
+    [conversationId, authorAgentId],
+  );
 }
 
 /** Newest first. */
 export function notesOf(db: Database, conversationId: string): NoteRecord[] {
-  return db.all<NoteRecord>('SELECT * FROM note WHERE conversationId = ? ORDER BY createdAt DESC, id DESC', [conversationId]);
+  return db.all<NoteRecord>('SELECT * FROM note WHERE conversationId = ? ORDER BY createdAt DESC, id DESC', [
+    conversationId,
+  ]);
 }
 
 /** Where the conversation's newest note stands among them; undefined when it has none. */
 export function newestNote(db: Database, conversationId: string): Cursor | undefined {
-  return db.get<Cursor>('SELECT createdAt AS at, id FROM note WHERE conversationId = ? ORDER BY createdAt DESC, id DESC LIMIT 1', [conversationId]);
+  return db.get<Cursor>(
+    'SELECT createdAt AS at, id FROM note WHERE conversationId = ? ORDER BY createdAt DESC, id DESC LIMIT 1',
+    [conversationId],
+  );
 }
 
 /** Oldest first, one by one: those after `after` up to and with `upTo`. */
-export function* notesBetween(db: Database, range: { conversationId: string; after: Cursor; upTo: Cursor }): Generator<NoteRecord> {
+export function* notesBetween(
+  db: Database,
+  range: { conversationId: string; after: Cursor; upTo: Cursor },
+): Generator<NoteRecord> {
   const { conversationId, after, upTo } = range;
-  yield* db.iterate<NoteRecord>('SELECT * FROM note WHERE conversationId = ? AND (createdAt, id) > (?, ?) AND (createdAt, id) <= (?, ?) ORDER BY createdAt, id', [
-    conversationId,
-    after.at,
-    after.id,
-    upTo.at,
-    upTo.id,
-  ]);
+  yield* db.iterate<NoteRecord>(
+    'SELECT * FROM note WHERE conversationId = ? AND (createdAt, id) > (?, ?) AND (createdAt, id) <= (?, ?) ORDER BY createdAt, id',
+    [conversationId, after.at, after.id, upTo.at, upTo.id],
+  );
 }

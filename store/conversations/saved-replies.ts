@@ -29,10 +29,13 @@ export function insertSavedReply(db: Database, reply: SavedReplyRecord): void {
 }
 
 export function updateSavedReply(db: Database, reply: SavedReplyRecord): void {
-  db.run('UPDATE savedReply SET version = @version, shortcut = @shortcut, title = @title, body = @body, channels = @channels, scope = @scope WHERE id = @id', {
-    ...reply,
-    channels: toJson(reply.channels),
-  });
+  db.run(
+    'UPDATE savedReply SET version = @version, shortcut = @shortcut, title = @title, body = @body, channels = @channels, scope = @scope WHERE id = @id',
+    {
+      ...reply,
+      channels: toJson(reply.channels),
+    },
+  );
 }
 
 export function deleteSavedReply(db: Database, replyId: string): void {
@@ -45,11 +48,19 @@ export function findSavedReply(db: Database, replyId: string): SavedReplyRecord 
 }
 
 /** By shortcut, in any case: among the workspace's, or among `agentId`'s own. */
-export function findSavedReplyByShortcut(db: Database, key: { shortcut: string; scope: SavedReplyRecord['scope']; agentId: string }): SavedReplyRecord | undefined {
+export function findSavedReplyByShortcut(
+  db: Database,
+  key: { shortcut: string; scope: SavedReplyRecord['scope']; agentId: string },
+): SavedReplyRecord | undefined {
   const row =
     key.scope === 'workspace'
-      ? db.get<Row>(`SELECT * FROM savedReply WHERE scope = 'workspace' AND nameKey(shortcut) = nameKey(?)`, [key.shortcut])
-      : db.get<Row>(`SELECT * FROM savedReply WHERE scope = 'personal' AND createdByAgentId = ? AND nameKey(shortcut) = nameKey(?)`, [key.agentId, key.shortcut]);
+      ? db.get<Row>(`SELECT * FROM savedReply WHERE scope = 'workspace' AND nameKey(shortcut) = nameKey(?)`, [
+          key.shortcut,
+        ])
+      : db.get<Row>(
+          `SELECT * FROM savedReply WHERE scope = 'personal' AND createdByAgentId = ? AND nameKey(shortcut) = nameKey(?)`,
+          [key.agentId, key.shortcut],
+        );
   return row && fromRow(row);
 }
 
@@ -61,7 +72,10 @@ export interface SavedReplyFilter {
 }
 
 /** What the agent may use: the workspace's and its own. Newest first, from just below `cursor`. */
-export function savedReplyPage(db: Database, page: { agentId: string; filter: SavedReplyFilter; cursor: Cursor | undefined; limit: number }): SavedReplyRecord[] {
+export function savedReplyPage(
+  db: Database,
+  page: { agentId: string; filter: SavedReplyFilter; cursor: Cursor | undefined; limit: number },
+): SavedReplyRecord[] {
   const { scope = null, channel = null, q = null } = page.filter;
   return db
     .all<Row>(

@@ -2,8 +2,8 @@
 
 import { contactQuestion } from '../contact-text.ts';
 import type { Database } from '../database.ts';
-import { deadlineSubjects } from '../runtime/deadlines.ts';
 import { fromJson, toJson } from '../json.ts';
+import { deadlineSubjects } from '../runtime/deadlines.ts';
 
 export interface ContactRecord {
   readonly id: string;
@@ -21,12 +21,21 @@ export interface ContactRecord {
 }
 
 /** Its number, the order of writing, is the table's own. */
-const columns = 'id, name, email, phone, company, tags, customFields, lifetimeValueCents, note, firstSeenAt, lastSeenAt, createdAt';
+const columns =
+  'id, name, email, phone, company, tags, customFields, lifetimeValueCents, note, firstSeenAt, lastSeenAt, createdAt';
 
 type Row = Omit<ContactRecord, 'tags' | 'customFields'> & { tags: string; customFields: string };
 
-const fromRow = (row: Row): ContactRecord => ({ ...row, tags: fromJson(row.tags), customFields: fromJson(row.customFields) });
-const toRow = (contact: ContactRecord): Row => ({ ...contact, tags: toJson(contact.tags), customFields: toJson(contact.customFields) });
+const fromRow = (row: Row): ContactRecord => ({
+  ...row,
+  tags: fromJson(row.tags),
+  customFields: fromJson(row.customFields),
+});
+const toRow = (contact: ContactRecord): Row => ({
+  ...contact,
+  tags: toJson(contact.tags),
+  customFields: toJson(contact.customFields),
+});
 
 export function insertContact(db: Database, contact: ContactRecord): void {
   db.run(
@@ -61,7 +70,9 @@ export function findOldestContactByPhone(db: Database, phone: string): ContactRe
 
 /** Newest first. */
 export function contactPage(db: Database, page: { limit: number; offset: number }): ContactRecord[] {
-  return db.all<Row>(`SELECT ${columns} FROM contact ORDER BY number DESC LIMIT @limit OFFSET @offset`, { ...page }).map(fromRow);
+  return db
+    .all<Row>(`SELECT ${columns} FROM contact ORDER BY number DESC LIMIT @limit OFFSET @offset`, { ...page })
+    .map(fromRow);
 }
 
 /** The deadline under which contacts are taken into the indexes, a step each time; its subject is the number of the next. It stands until the last one is in. */
@@ -69,16 +80,32 @@ export const indexDeadline = 'contacts.index';
 
 /** Takes so many in, from `number` down, and returns the number of the next; undefined when all are in. */
 export function indexContacts(db: Database, { number, count }: { number: number; count: number }): number | undefined {
-  const first = db.get<{ number: number | null }>('SELECT min(number) AS number FROM (SELECT number FROM contact WHERE number <= ? ORDER BY number DESC LIMIT ?)', [number, count])?.number ?? 0;
+  const first =
+    db.get<{ number: number | null }>(
+      'SELECT min(number) AS number FROM (SELECT number FROM contact WHERE number <= ? ORDER BY number DESC LIMIT ?)',
+      [number, count],
+    )?.number ?? 0;
   // In the order of their numbers, which is how the indexes keep them.
-  for (const [index, text] of [['contactPart', 'textOfContact'], ['contactStart', 'wordsOfContact']]) {
-    db.run(`INSERT OR REPLACE INTO ${index} (rowid, text) SELECT number, ${text}(name, email, phone, company) FROM contact WHERE number BETWEEN ? AND ? ORDER BY number`, [first, number]);
+  for (const [index, text] of [
+    ['contactPart', 'textOfContact'],
+    ['contactStart', 'wordsOfContact'],
+  ]) {
+    db.run(
+      `INSERT OR REPLACE INTO ${index} (rowid, text) SELECT number, ${text}(name, email, phone, company) FROM contact WHERE number BETWEEN ? AND ? ORDER BY number`,
+      [first, number],
+    );
   }
-  return db.get<{ number: number | null }>('SELECT max(number) AS number FROM contact WHERE number < ?', [first])?.number ?? undefined;
+  return (
+    db.get<{ number: number | null }>('SELECT max(number) AS number FROM contact WHERE number < ?', [first])?.number ??
+    undefined
+  );
 }
 
 /** Newest first, those that have every word of the search: as any part of a field, or, of words that are shorter, at the beginning of one. */
-export function contactsWith(db: Database, { search, ...page }: { search: string; limit: number; offset: number }): ContactRecord[] {
+export function contactsWith(
+  db: Database,
+  { search, ...page }: { search: string; limit: number; offset: number },
+): ContactRecord[] {
   const { parts, beginnings } = contactQuestion(search);
   const quoted = (word: string): string => `"${word.replaceAll('"', '""')}"`;
   const match =
@@ -89,10 +116,17 @@ export function contactsWith(db: Database, { search, ...page }: { search: string
   // What no index tells is asked of the rows that it leaves; and of every row that is in none yet.
   const isMet = 'meetsContact(textOfContact(name, email, phone, company), @search)';
   const andIsMet = parts.length > 0 && beginnings.length > 0 ? `AND ${isMet}` : '';
-  const found = (selected: string): string => `SELECT ${selected} FROM ${match.index} JOIN contact ON number = ${match.index}.rowid WHERE ${match.index} MATCH @match ${andIsMet}`;
+  const found = (selected: string): string =>
+    `SELECT ${selected} FROM ${match.index} JOIN contact ON number = ${match.index}.rowid WHERE ${match.index} MATCH @match ${andIsMet}`;
   const asked = { ...page, match: match.words.join(' AND ') };
   const notYet = Math.max(0, ...deadlineSubjects(db, indexDeadline).map(Number));
-  if (notYet === 0) return db.all<Row>(`${found(columns)} ORDER BY ${match.index}.rowid DESC LIMIT @limit OFFSET @offset`, andIsMet === '' ? asked : { ...asked, search }).map(fromRow);
+  if (notYet === 0)
+    return db
+      .all<Row>(
+        `${found(columns)} ORDER BY ${match.index}.rowid DESC LIMIT @limit OFFSET @offset`,
+        andIsMet === '' ? asked : { ...asked, search },
+      )
+      .map(fromRow);
   return db
     .all<Row>(
       `SELECT ${columns} FROM (${found(`${columns}, number`)} AND number > @notYet UNION ALL SELECT ${columns}, number FROM contact WHERE number <= @notYet AND ${isMet}) ORDER BY number DESC LIMIT @limit OFFSET @offset`,

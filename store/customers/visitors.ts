@@ -26,8 +26,16 @@ type Row = Omit<VisitorRecord, 'geo' | 'wcEnrichment'> & { geo: string | null; w
 /** The network is compared here and told to nobody. */
 type StoredRow = Row & { network: string | null };
 
-const fromRow = ({ network: _, ...row }: StoredRow): VisitorRecord => ({ ...row, geo: fromJsonOrNull(row.geo), wcEnrichment: fromJsonOrNull(row.wcEnrichment) });
-const toRow = (visitor: VisitorRecord): Row => ({ ...visitor, geo: toJsonOrNull(visitor.geo), wcEnrichment: toJsonOrNull(visitor.wcEnrichment) });
+const fromRow = ({ network: _, ...row }: StoredRow): VisitorRecord => ({
+  ...row,
+  geo: fromJsonOrNull(row.geo),
+  wcEnrichment: fromJsonOrNull(row.wcEnrichment),
+});
+const toRow = (visitor: VisitorRecord): Row => ({
+  ...visitor,
+  geo: toJsonOrNull(visitor.geo),
+  wcEnrichment: toJsonOrNull(visitor.wcEnrichment),
+});
 
 export function insertVisitor(db: Database, visitor: VisitorRecord): void {
   db.run(
@@ -53,18 +61,25 @@ export function findVisitor(db: Database, visitorId: string): VisitorRecord | un
 
 /** In no order; what is not there is left out. */
 export function findVisitors(db: Database, visitorIds: readonly string[]): VisitorRecord[] {
-  return db.all<StoredRow>('SELECT * FROM visitor WHERE id IN (SELECT value FROM json_each(?))', [toJson(visitorIds)]).map(fromRow);
+  return db
+    .all<StoredRow>('SELECT * FROM visitor WHERE id IN (SELECT value FROM json_each(?))', [toJson(visitorIds)])
+    .map(fromRow);
 }
 
 /** The one with this phone number that was there last. */
 export function findVisitorByPhone(db: Database, phoneE164: string): VisitorRecord | undefined {
-  const row = db.get<StoredRow>('SELECT * FROM visitor WHERE phoneE164 = ? ORDER BY lastSeenAt DESC, id DESC LIMIT 1', [phoneE164]);
+  const row = db.get<StoredRow>('SELECT * FROM visitor WHERE phoneE164 = ? ORDER BY lastSeenAt DESC, id DESC LIMIT 1', [
+    phoneE164,
+  ]);
   return row && fromRow(row);
 }
 
 /** The visitor with this address that was seen last; one that is blocked only when every one is. */
 export function findVisitorByEmail(db: Database, email: string): VisitorRecord | undefined {
-  const row = db.get<{ id: string }>('SELECT id FROM visitor WHERE email = ? ORDER BY blockedAt IS NOT NULL, lastSeenAt DESC, id LIMIT 1', [email]);
+  const row = db.get<{ id: string }>(
+    'SELECT id FROM visitor WHERE email = ? ORDER BY blockedAt IS NOT NULL, lastSeenAt DESC, id LIMIT 1',
+    [email],
+  );
   return row && findVisitor(db, row.id);
 }
 
@@ -74,18 +89,30 @@ export function setVisitorNetwork(db: Database, visitorId: string, network: stri
 }
 
 /** The one that was blocked last, after `after`, and came from this network with this browser. */
-export function findBlockedFrom(db: Database, { network, userAgent, after }: { network: string; userAgent: string; after: string }): VisitorRecord | undefined {
-  const row = db.get<StoredRow>('SELECT * FROM visitor WHERE network = ? AND userAgent = ? AND blockedAt > ? ORDER BY blockedAt DESC LIMIT 1', [network, userAgent, after]);
+export function findBlockedFrom(
+  db: Database,
+  { network, userAgent, after }: { network: string; userAgent: string; after: string },
+): VisitorRecord | undefined {
+  const row = db.get<StoredRow>(
+    'SELECT * FROM visitor WHERE network = ? AND userAgent = ? AND blockedAt > ? ORDER BY blockedAt DESC LIMIT 1',
+    [network, userAgent, after],
+  );
   return row && fromRow(row);
 }
 
 export function findBlockedByEmail(db: Database, email: string): VisitorRecord | undefined {
-  const row = db.get<StoredRow>('SELECT * FROM visitor WHERE email = ? AND blockedAt IS NOT NULL ORDER BY blockedAt DESC LIMIT 1', [email]);
+  const row = db.get<StoredRow>(
+    'SELECT * FROM visitor WHERE email = ? AND blockedAt IS NOT NULL ORDER BY blockedAt DESC LIMIT 1',
+    [email],
+  );
   return row && fromRow(row);
 }
 
 /** Others that were blocked at the same moment and are of the same network and browser, or the same email. */
-export function visitorsBlockedWith(db: Database, { visitorId, blockedAt, limit }: { visitorId: string; blockedAt: string; limit: number }): VisitorRecord[] {
+export function visitorsBlockedWith(
+  db: Database,
+  { visitorId, blockedAt, limit }: { visitorId: string; blockedAt: string; limit: number },
+): VisitorRecord[] {
   return db
     .all<StoredRow>(
       `SELECT other.* FROM visitor one JOIN visitor other ON other.blockedAt = @blockedAt AND other.id <> one.id

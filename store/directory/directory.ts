@@ -19,7 +19,10 @@ export interface DirectoryEmail {
 }
 
 export function insertDirectoryWorkspace(db: Database, workspace: DirectoryWorkspace): void {
-  db.run('INSERT INTO workspace (id, name, subdomain, reservedAt, createdAt) VALUES (@id, @name, @subdomain, @reservedAt, @createdAt)', { ...workspace });
+  db.run(
+    'INSERT INTO workspace (id, name, subdomain, reservedAt, createdAt) VALUES (@id, @name, @subdomain, @reservedAt, @createdAt)',
+    { ...workspace },
+  );
 }
 
 export function findDirectoryWorkspace(db: Database, workspaceId: string): DirectoryWorkspace | undefined {
@@ -65,16 +68,26 @@ export function findDirectoryEmail(db: Database, email: string): DirectoryEmail 
 }
 
 export function insertDirectoryEmail(db: Database, row: DirectoryEmail): void {
-  db.run('INSERT INTO agentEmail (email, workspaceId, agentId, reservedAt) VALUES (@email, @workspaceId, @agentId, @reservedAt)', { ...row });
+  db.run(
+    'INSERT INTO agentEmail (email, workspaceId, agentId, reservedAt) VALUES (@email, @workspaceId, @agentId, @reservedAt)',
+    { ...row },
+  );
 }
 
 /** An agent of one workspace: rows are never changed by its id alone, which anybody may name. */
 type DirectoryAgent = Pick<DirectoryEmail, 'agentId' | 'workspaceId'>;
 
 /** Confirms the address and forgets every other one of that agent. */
-export function confirmDirectoryEmail(db: Database, { email, agentId, workspaceId }: DirectoryAgent & { email: string }): void {
+export function confirmDirectoryEmail(
+  db: Database,
+  { email, agentId, workspaceId }: DirectoryAgent & { email: string },
+): void {
   db.run('DELETE FROM agentEmail WHERE agentId = ? AND workspaceId = ? AND email <> ?', [agentId, workspaceId, email]);
-  db.run('UPDATE agentEmail SET reservedAt = NULL WHERE email = ? AND agentId = ? AND workspaceId = ?', [email, agentId, workspaceId]);
+  db.run('UPDATE agentEmail SET reservedAt = NULL WHERE email = ? AND agentId = ? AND workspaceId = ?', [
+    email,
+    agentId,
+    workspaceId,
+  ]);
 }
 
 /** Says that what the agent signs in with is about to change. */

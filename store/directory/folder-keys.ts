@@ -6,9 +6,13 @@ import type { Database } from '../database.ts';
 export type FolderKeyName = 'jwt' | 'secrets';
 
 export function findFolderKey(directory: Database, name: FolderKeyName): string | undefined {
-  return directory.get<{ fingerprint: string }>('SELECT fingerprint FROM folderKey WHERE name = ?', [name])?.fingerprint;
+  return directory.get<{ fingerprint: string }>('SELECT fingerprint FROM folderKey WHERE name = ?', [name])
+    ?.fingerprint;
 }
 
 export function putFolderKey(directory: Database, key: { name: FolderKeyName; fingerprint: string }): void {
-  directory.run('INSERT INTO folderKey (name, fingerprint) VALUES (@name, @fingerprint) ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint', { ...key });
+  directory.run(
+    'INSERT INTO folderKey (name, fingerprint) VALUES (@name, @fingerprint) ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint',
+    { ...key },
+  );
 }

@@ -19,16 +19,27 @@ export function findDirectoryNumber(db: Database, e164: string): DirectoryNumber
 
 /** Who holds the number, then who held it before, the last one first. */
 export function directoryNumberHolders(db: Database, e164: string, limit: number): DirectoryNumber[] {
-  return db.all<DirectoryNumber>('SELECT * FROM phoneNumber WHERE e164 = ? ORDER BY releasedAt IS NOT NULL, releasedAt DESC LIMIT ?', [e164, limit]);
+  return db.all<DirectoryNumber>(
+    'SELECT * FROM phoneNumber WHERE e164 = ? ORDER BY releasedAt IS NOT NULL, releasedAt DESC LIMIT ?',
+    [e164, limit],
+  );
 }
 
 /** How many the workspace holds, is claiming, or released after `at`. */
 export function countDirectoryNumbers(db: Database, { workspaceId, at }: { workspaceId: string; at: string }): number {
-  return db.get<{ count: number }>('SELECT count(*) AS count FROM phoneNumber WHERE workspaceId = ? AND (releasedAt IS NULL OR releasedAt > ?)', [workspaceId, at])?.count ?? 0;
+  return (
+    db.get<{ count: number }>(
+      'SELECT count(*) AS count FROM phoneNumber WHERE workspaceId = ? AND (releasedAt IS NULL OR releasedAt > ?)',
+      [workspaceId, at],
+    )?.count ?? 0
+  );
 }
 
 export function insertDirectoryNumber(db: Database, row: DirectoryNumber): void {
-  db.run('INSERT INTO phoneNumber (numberId, e164, workspaceId, reservedAt, releasedAt) VALUES (@numberId, @e164, @workspaceId, @reservedAt, @releasedAt)', { ...row });
+  db.run(
+    'INSERT INTO phoneNumber (numberId, e164, workspaceId, reservedAt, releasedAt) VALUES (@numberId, @e164, @workspaceId, @reservedAt, @releasedAt)',
+    { ...row },
+  );
 }
 
 /** Says that the number is being claimed or released; null: that this is settled. */

@@ -36,54 +36,115 @@ export const placeKinds: readonly PlaceKind[] = [
   {
     title: 'subdomain',
     ofWorkspace: (db) => db.all<Place>('SELECT subdomain AS name, subdomain AS text, id AS ownerId FROM workspace'),
-    ofDirectory: (directory, workspaceId) => directory.all<Place>('SELECT subdomain AS name, subdomain AS text, id AS ownerId FROM workspace WHERE id = ? AND reservedAt IS NULL', [workspaceId]),
-    onTheirWay: (directory, workspaceId) => ownersIn(directory, 'SELECT id AS ownerId FROM workspace WHERE id = ? AND reservedAt IS NOT NULL', workspaceId),
-    isTaken: (directory, workspaceId, name) => directory.get('SELECT 1 FROM workspace WHERE subdomain = ? AND id <> ?', [name, workspaceId]) !== undefined,
+    ofDirectory: (directory, workspaceId) =>
+      directory.all<Place>(
+        'SELECT subdomain AS name, subdomain AS text, id AS ownerId FROM workspace WHERE id = ? AND reservedAt IS NULL',
+        [workspaceId],
+      ),
+    onTheirWay: (directory, workspaceId) =>
+      ownersIn(directory, 'SELECT id AS ownerId FROM workspace WHERE id = ? AND reservedAt IS NOT NULL', workspaceId),
+    isTaken: (directory, workspaceId, name) =>
+      directory.get('SELECT 1 FROM workspace WHERE subdomain = ? AND id <> ?', [name, workspaceId]) !== undefined,
     take(directory, db) {
-      for (const row of db.all<{ id: string; name: string; subdomain: string; createdAt: string }>('SELECT id, name, subdomain, createdAt FROM workspace')) {
-        directory.run('INSERT INTO workspace (id, name, subdomain, reservedAt, createdAt) VALUES (@id, @name, @subdomain, NULL, @createdAt)', { ...row });
+      for (const row of db.all<{ id: string; name: string; subdomain: string; createdAt: string }>(
+        'SELECT id, name, subdomain, createdAt FROM workspace',
+      )) {
+        directory.run(
+          'INSERT INTO workspace (id, name, subdomain, reservedAt, createdAt) VALUES (@id, @name, @subdomain, NULL, @createdAt)',
+          { ...row },
+        );
       }
     },
     giveUp: (directory, workspaceId) => void directory.run('DELETE FROM workspace WHERE id = ?', [workspaceId]),
   },
   {
     title: 'email of an agent',
-    ofWorkspace: (db) => db.all<Place>(`SELECT email AS name, lower(email) || ' of ' || id AS text, id AS ownerId FROM agent WHERE ${signsIn}`),
-    ofDirectory: (directory, workspaceId) => directory.all<Place>(`SELECT email AS name, lower(email) || ' of ' || agentId AS text, agentId AS ownerId FROM agentEmail WHERE workspaceId = ? AND reservedAt IS NULL`, [workspaceId]),
-    onTheirWay: (directory, workspaceId) => ownersIn(directory, 'SELECT agentId AS ownerId FROM agentEmail WHERE workspaceId = ? AND reservedAt IS NOT NULL', workspaceId),
-    isTaken: (directory, workspaceId, name) => directory.get('SELECT 1 FROM agentEmail WHERE email = ? AND workspaceId <> ?', [name, workspaceId]) !== undefined,
+    ofWorkspace: (db) =>
+      db.all<Place>(
+        `SELECT email AS name, lower(email) || ' of ' || id AS text, id AS ownerId FROM agent WHERE ${signsIn}`,
+      ),
+    ofDirectory: (directory, workspaceId) =>
+      directory.all<Place>(
+        `SELECT email AS name, lower(email) || ' of ' || agentId AS text, agentId AS ownerId FROM agentEmail WHERE workspaceId = ? AND reservedAt IS NULL`,
+        [workspaceId],
+      ),
+    onTheirWay: (directory, workspaceId) =>
+      ownersIn(
+        directory,
+        'SELECT agentId AS ownerId FROM agentEmail WHERE workspaceId = ? AND reservedAt IS NOT NULL',
+        workspaceId,
+      ),
+    isTaken: (directory, workspaceId, name) =>
+      directory.get('SELECT 1 FROM agentEmail WHERE email = ? AND workspaceId <> ?', [name, workspaceId]) !== undefined,
     take(directory, db, workspaceId) {
-      for (const { email, id } of db.all<{ email: string; id: string }>(`SELECT email, id FROM agent WHERE ${signsIn}`)) {
-        directory.run('INSERT INTO agentEmail (email, workspaceId, agentId, reservedAt) VALUES (?, ?, ?, NULL)', [email, workspaceId, id]);
+      for (const { email, id } of db.all<{ email: string; id: string }>(
+        `SELECT email, id FROM agent WHERE ${signsIn}`,
+      )) {
+        directory.run('INSERT INTO agentEmail (email, workspaceId, agentId, reservedAt) VALUES (?, ?, ?, NULL)', [
+          email,
+          workspaceId,
+          id,
+        ]);
       }
     },
-    giveUp: (directory, workspaceId) => void directory.run('DELETE FROM agentEmail WHERE workspaceId = ?', [workspaceId]),
+    giveUp: (directory, workspaceId) =>
+      void directory.run('DELETE FROM agentEmail WHERE workspaceId = ?', [workspaceId]),
   },
   {
     title: 'verified domain',
-    ofWorkspace: (db) => db.all<Place>(`SELECT name, lower(name) AS text, lower(name) AS ownerId FROM emailDomain WHERE status = 'verified'`),
-    ofDirectory: (directory, workspaceId) => directory.all<Place>('SELECT name, lower(name) AS text, lower(name) AS ownerId FROM emailDomain WHERE workspaceId = ?', [workspaceId]),
+    ofWorkspace: (db) =>
+      db.all<Place>(
+        `SELECT name, lower(name) AS text, lower(name) AS ownerId FROM emailDomain WHERE status = 'verified'`,
+      ),
+    ofDirectory: (directory, workspaceId) =>
+      directory.all<Place>(
+        'SELECT name, lower(name) AS text, lower(name) AS ownerId FROM emailDomain WHERE workspaceId = ?',
+        [workspaceId],
+      ),
     // Taken before the workspace has it verified, and given back after it has it no longer, by the next start if nobody else does.
-    onTheirWay: (directory, workspaceId) => ownersIn(directory, 'SELECT lower(name) AS ownerId FROM emailDomain WHERE workspaceId = ?', workspaceId),
-    isTaken: (directory, workspaceId, name) => directory.get('SELECT 1 FROM emailDomain WHERE name = ? AND workspaceId <> ?', [name, workspaceId]) !== undefined,
+    onTheirWay: (directory, workspaceId) =>
+      ownersIn(directory, 'SELECT lower(name) AS ownerId FROM emailDomain WHERE workspaceId = ?', workspaceId),
+    isTaken: (directory, workspaceId, name) =>
+      directory.get('SELECT 1 FROM emailDomain WHERE name = ? AND workspaceId <> ?', [name, workspaceId]) !== undefined,
     take(directory, db, workspaceId) {
-      for (const { name } of db.all<{ name: string }>(`SELECT name FROM emailDomain WHERE status = 'verified'`)) directory.run('INSERT INTO emailDomain (name, workspaceId) VALUES (?, ?)', [name, workspaceId]);
+      for (const { name } of db.all<{ name: string }>(`SELECT name FROM emailDomain WHERE status = 'verified'`))
+        directory.run('INSERT INTO emailDomain (name, workspaceId) VALUES (?, ?)', [name, workspaceId]);
     },
-    giveUp: (directory, workspaceId) => void directory.run('DELETE FROM emailDomain WHERE workspaceId = ?', [workspaceId]),
+    giveUp: (directory, workspaceId) =>
+      void directory.run('DELETE FROM emailDomain WHERE workspaceId = ?', [workspaceId]),
   },
   {
     title: 'phone number',
-    ofWorkspace: (db) => db.all<Place>(`SELECT e164 AS name, e164 || ' ' || id || ' ' || status AS text, id AS ownerId FROM phoneNumber`),
+    ofWorkspace: (db) =>
+      db.all<Place>(`SELECT e164 AS name, e164 || ' ' || id || ' ' || status AS text, id AS ownerId FROM phoneNumber`),
     ofDirectory: (directory, workspaceId) =>
-      directory.all<Place>(`SELECT e164 AS name, e164 || ' ' || numberId || iif(releasedAt IS NULL, ' active', ' released') AS text, numberId AS ownerId FROM phoneNumber WHERE workspaceId = ? AND reservedAt IS NULL`, [workspaceId]),
-    onTheirWay: (directory, workspaceId) => ownersIn(directory, 'SELECT numberId AS ownerId FROM phoneNumber WHERE workspaceId = ? AND reservedAt IS NOT NULL', workspaceId),
-    isTaken: (directory, workspaceId, name) => directory.get('SELECT 1 FROM phoneNumber WHERE e164 = ? AND workspaceId <> ? AND releasedAt IS NULL', [name, workspaceId]) !== undefined,
+      directory.all<Place>(
+        `SELECT e164 AS name, e164 || ' ' || numberId || iif(releasedAt IS NULL, ' active', ' released') AS text, numberId AS ownerId FROM phoneNumber WHERE workspaceId = ? AND reservedAt IS NULL`,
+        [workspaceId],
+      ),
+    onTheirWay: (directory, workspaceId) =>
+      ownersIn(
+        directory,
+        'SELECT numberId AS ownerId FROM phoneNumber WHERE workspaceId = ? AND reservedAt IS NOT NULL',
+        workspaceId,
+      ),
+    isTaken: (directory, workspaceId, name) =>
+      directory.get('SELECT 1 FROM phoneNumber WHERE e164 = ? AND workspaceId <> ? AND releasedAt IS NULL', [
+        name,
+        workspaceId,
+      ]) !== undefined,
     take(directory, db, workspaceId) {
-      for (const { id, e164, releasedAt } of db.all<{ id: string; e164: string; releasedAt: string | null }>('SELECT id, e164, releasedAt FROM phoneNumber')) {
-        directory.run('INSERT INTO phoneNumber (numberId, e164, workspaceId, reservedAt, releasedAt) VALUES (?, ?, ?, NULL, ?)', [id, e164, workspaceId, releasedAt]);
+      for (const { id, e164, releasedAt } of db.all<{ id: string; e164: string; releasedAt: string | null }>(
+        'SELECT id, e164, releasedAt FROM phoneNumber',
+      )) {
+        directory.run(
+          'INSERT INTO phoneNumber (numberId, e164, workspaceId, reservedAt, releasedAt) VALUES (?, ?, ?, NULL, ?)',
+          [id, e164, workspaceId, releasedAt],
+        );
       }
     },
-    giveUp: (directory, workspaceId) => void directory.run('DELETE FROM phoneNumber WHERE workspaceId = ?', [workspaceId]),
+    giveUp: (directory, workspaceId) =>
+      void directory.run('DELETE FROM phoneNumber WHERE workspaceId = ?', [workspaceId]),
   },
 ];
 

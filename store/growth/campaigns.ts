@@ -65,8 +65,16 @@ export interface CampaignEventRecord {
 
 type Row = Omit<CampaignRecord, 'triggerRules' | 'content'> & { triggerRules: string; content: string };
 
-const fromRow = (row: Row): CampaignRecord => ({ ...row, triggerRules: fromJson(row.triggerRules), content: fromJson(row.content) });
-const toRow = (campaign: CampaignRecord): Row => ({ ...campaign, triggerRules: toJson(campaign.triggerRules), content: toJson(campaign.content) });
+const fromRow = (row: Row): CampaignRecord => ({
+  ...row,
+  triggerRules: fromJson(row.triggerRules),
+  content: fromJson(row.content),
+});
+const toRow = (campaign: CampaignRecord): Row => ({
+  ...campaign,
+  triggerRules: toJson(campaign.triggerRules),
+  content: toJson(campaign.content),
+});
 
 export function insertCampaign(db: Database, campaign: CampaignRecord): void {
   db.run(
@@ -77,7 +85,10 @@ export function insertCampaign(db: Database, campaign: CampaignRecord): void {
 }
 
 export function updateCampaign(db: Database, campaign: CampaignRecord): void {
-  db.run('UPDATE campaign SET name = @name, status = @status, triggerRules = @triggerRules, content = @content, updatedAt = @updatedAt WHERE id = @id', { ...toRow(campaign) });
+  db.run(
+    'UPDATE campaign SET name = @name, status = @status, triggerRules = @triggerRules, content = @content, updatedAt = @updatedAt WHERE id = @id',
+    { ...toRow(campaign) },
+  );
 }
 
 export function findCampaign(db: Database, campaignId: string): CampaignRecord | undefined {
@@ -87,7 +98,11 @@ export function findCampaign(db: Database, campaignId: string): CampaignRecord |
 
 /** Newest first. */
 export function allCampaigns(db: Database, filter: { status: CampaignStatus | undefined }): CampaignRecord[] {
-  return db.all<Row>('SELECT * FROM campaign WHERE @status IS NULL OR status = @status ORDER BY createdAt DESC, id DESC', { status: filter.status ?? null }).map(fromRow);
+  return db
+    .all<Row>('SELECT * FROM campaign WHERE @status IS NULL OR status = @status ORDER BY createdAt DESC, id DESC', {
+      status: filter.status ?? null,
+    })
+    .map(fromRow);
 }
 
 /** Oldest first. */
@@ -99,17 +114,32 @@ export function countCampaigns(db: Database): number {
   return db.get<{ count: number }>('SELECT count(*) AS count FROM campaign')?.count ?? 0;
 }
 
-const counted: Readonly<Record<CampaignEventType, keyof CampaignStats | undefined>> = { impression: 'impressions', click: 'clicks', dismiss: undefined, 'start-chat': 'startedChats' };
+const counted: Readonly<Record<CampaignEventType, keyof CampaignStats | undefined>> = {
+  impression: 'impressions',
+  click: 'clicks',
+  dismiss: undefined,
+  'start-chat': 'startedChats',
+};
 
 /** Adds what happened, and counts it. */
 export function insertCampaignEvent(db: Database, event: CampaignEventRecord): void {
-  db.run('INSERT INTO campaignEvent (campaignId, visitorId, type, conversationId, createdAt) VALUES (@campaignId, @visitorId, @type, @conversationId, @createdAt)', { ...event });
+  db.run(
+    'INSERT INTO campaignEvent (campaignId, visitorId, type, conversationId, createdAt) VALUES (@campaignId, @visitorId, @type, @conversationId, @createdAt)',
+    { ...event },
+  );
   const column = counted[event.type];
   if (column === undefined) return;
   db.run(
     `INSERT INTO campaignDay (campaignId, day, impressions, clicks, startedChats) VALUES (@campaignId, @day, @impressions, @clicks, @startedChats)
      ON CONFLICT DO UPDATE SET impressions = impressions + excluded.impressions, clicks = clicks + excluded.clicks, startedChats = startedChats + excluded.startedChats`,
-    { campaignId: event.campaignId, day: event.createdAt.slice(0, 10), impressions: 0, clicks: 0, startedChats: 0, [column]: 1 },
+    {
+      campaignId: event.campaignId,
+      day: event.createdAt.slice(0, 10),
+      impressions: 0,
+      clicks: 0,
+      startedChats: 0,
+      [column]: 1,
+    },
   );
 }
 
@@ -134,7 +164,10 @@ export function campaignStatsOf(db: Database, campaignId: string, sinceDay: stri
 
 /** When the visitor last saw each campaign that it ever saw. */
 export function lastImpressions(db: Database, visitorId: string): Map<string, string> {
-  const rows = db.all<{ campaignId: string; at: string }>(`SELECT campaignId, max(createdAt) AS at FROM campaignEvent WHERE visitorId = ? AND type = 'impression' GROUP BY campaignId`, [visitorId]);
+  const rows = db.all<{ campaignId: string; at: string }>(
+    `SELECT campaignId, max(createdAt) AS at FROM campaignEvent WHERE visitorId = ? AND type = 'impression' GROUP BY campaignId`,
+    [visitorId],
+  );
   return new Map(rows.map(({ campaignId, at }) => [campaignId, at]));
 }
 
@@ -143,7 +176,10 @@ export function findVisitStart(db: Database, visitorId: string): string | undefi
 }
 
 export function putVisitStart(db: Database, visitorId: string, startedAt: string): void {
-  db.run('INSERT INTO visit (visitorId, startedAt) VALUES (?, ?) ON CONFLICT DO UPDATE SET startedAt = excluded.startedAt', [visitorId, startedAt]);
+  db.run(
+    'INSERT INTO visit (visitorId, startedAt) VALUES (?, ?) ON CONFLICT DO UPDATE SET startedAt = excluded.startedAt',
+    [visitorId, startedAt],
+  );
 }
 
 /** Days whose counts are not those of their events. */
@@ -155,6 +191,7 @@ export function* campaignDifferences(db: Database): Generator<string> {
     ['is missing', `${counts} EXCEPT SELECT ${columns} FROM campaignDay`],
     ['is wrong', `SELECT ${columns} FROM campaignDay EXCEPT ${counts}`],
   ]) {
-    for (const row of db.all<CampaignStats & { campaignId: string; day: string }>(sql ?? '')) yield `campaign ${row.campaignId} on ${row.day}: ${JSON.stringify(row)} ${what ?? ''}`;
+    for (const row of db.all<CampaignStats & { campaignId: string; day: string }>(sql ?? ''))
+      yield `campaign ${row.campaignId} on ${row.day}: ${JSON.stringify(row)} ${what ?? ''}`;
   }
 }

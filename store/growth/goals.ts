@@ -1,8 +1,8 @@
 // Goals, and when visitors completed them.
 
-import type { UrlMatch } from './campaigns.ts';
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
+import type { UrlMatch } from './campaigns.ts';
 
 export type GoalStatus = 'active' | 'paused' | 'archived';
 
@@ -35,11 +35,17 @@ const fromRow = (row: Row): GoalRecord => ({ ...row, condition: fromJson(row.con
 const toRow = (goal: GoalRecord): Row => ({ ...goal, condition: toJson(goal.condition) });
 
 export function insertGoal(db: Database, goal: GoalRecord): void {
-  db.run('INSERT INTO goal (id, name, condition, valueCents, status, createdAt) VALUES (@id, @name, @condition, @valueCents, @status, @createdAt)', { ...toRow(goal) });
+  db.run(
+    'INSERT INTO goal (id, name, condition, valueCents, status, createdAt) VALUES (@id, @name, @condition, @valueCents, @status, @createdAt)',
+    { ...toRow(goal) },
+  );
 }
 
 export function updateGoal(db: Database, goal: GoalRecord): void {
-  db.run('UPDATE goal SET name = @name, condition = @condition, valueCents = @valueCents, status = @status WHERE id = @id', { ...toRow(goal) });
+  db.run(
+    'UPDATE goal SET name = @name, condition = @condition, valueCents = @valueCents, status = @status WHERE id = @id',
+    { ...toRow(goal) },
+  );
 }
 
 /** Its completions stay. */
@@ -55,7 +61,9 @@ export function findGoal(db: Database, goalId: string): GoalRecord | undefined {
 
 /** Newest first, deleted ones not. */
 export function allGoals(db: Database): GoalRecord[] {
-  return db.all<Row>(`SELECT ${columns} FROM goal WHERE deletedAt IS NULL ORDER BY createdAt DESC, id DESC`).map(fromRow);
+  return db
+    .all<Row>(`SELECT ${columns} FROM goal WHERE deletedAt IS NULL ORDER BY createdAt DESC, id DESC`)
+    .map(fromRow);
 }
 
 export function insertCompletion(db: Database, completion: CompletionRecord): void {
@@ -68,11 +76,20 @@ export function insertCompletion(db: Database, completion: CompletionRecord): vo
 
 /** When the visitor last completed the goal. */
 export function lastCompletedAt(db: Database, visitorId: string, goalId: string): string | undefined {
-  return db.get<{ at: string | null }>('SELECT max(completedAt) AS at FROM goalCompletion WHERE visitorId = ? AND goalId = ?', [visitorId, goalId])?.at ?? undefined;
+  return (
+    db.get<{ at: string | null }>(
+      'SELECT max(completedAt) AS at FROM goalCompletion WHERE visitorId = ? AND goalId = ?',
+      [visitorId, goalId],
+    )?.at ?? undefined
+  );
 }
 
 /** With the names of their goals, deleted ones too. Newest first. */
-export function completionsOfVisitor(db: Database, visitorId: string, limit: number): (CompletionRecord & { goalName: string })[] {
+export function completionsOfVisitor(
+  db: Database,
+  visitorId: string,
+  limit: number,
+): (CompletionRecord & { goalName: string })[] {
   return db.all<CompletionRecord & { goalName: string }>(
     `SELECT goalCompletion.*, goal.name AS goalName FROM goalCompletion INDEXED BY goalCompletionByVisitor JOIN goal ON goal.id = goalCompletion.goalId
      WHERE visitorId = ? ORDER BY completedAt DESC, goalCompletion.id DESC LIMIT ?`,
@@ -88,7 +105,10 @@ export interface CompletionRange {
 }
 
 /** Newest first. */
-export function completionPage(db: Database, page: CompletionRange & { limit: number; offset: number }): CompletionRecord[] {
+export function completionPage(
+  db: Database,
+  page: CompletionRange & { limit: number; offset: number },
+): CompletionRecord[] {
   return db.all<CompletionRecord>(
     'SELECT * FROM goalCompletion WHERE goalId = @goalId AND completedAt >= @fromAt AND completedAt < @toAt ORDER BY completedAt DESC, id DESC LIMIT @limit OFFSET @offset',
     { ...page },

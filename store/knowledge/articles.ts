@@ -23,7 +23,10 @@ export function insertKbArticle(db: Database, article: KbArticleRecord): void {
 }
 
 export function updateKbArticle(db: Database, article: KbArticleRecord): void {
-  db.run('UPDATE kbArticle SET version = @version, title = @title, body = @body, status = @status, sourceDocumentId = @sourceDocumentId, updatedAt = @updatedAt WHERE id = @id', { ...article });
+  db.run(
+    'UPDATE kbArticle SET version = @version, title = @title, body = @body, status = @status, sourceDocumentId = @sourceDocumentId, updatedAt = @updatedAt WHERE id = @id',
+    { ...article },
+  );
 }
 
 /** The page that an article was made of is gone. */

@@ -24,11 +24,17 @@ export function findKbBase(db: Database): KbBaseRecord | undefined {
 }
 
 export function putKbBase(db: Database, base: KbBaseRecord): void {
-  db.run('INSERT INTO kbBase (id, model, revision) VALUES (1, @model, @revision) ON CONFLICT (id) DO UPDATE SET model = @model, revision = @revision', { ...base });
+  db.run(
+    'INSERT INTO kbBase (id, model, revision) VALUES (1, @model, @revision) ON CONFLICT (id) DO UPDATE SET model = @model, revision = @revision',
+    { ...base },
+  );
 }
 
 export function insertKbChunk(db: Database, chunk: KbChunkRecord): void {
-  db.run('INSERT INTO kbChunk (id, documentId, model, chunkIndex, text, vector) VALUES (@id, @documentId, @model, @chunkIndex, @text, @vector)', { ...chunk });
+  db.run(
+    'INSERT INTO kbChunk (id, documentId, model, chunkIndex, text, vector) VALUES (@id, @documentId, @model, @chunkIndex, @text, @vector)',
+    { ...chunk },
+  );
 }
 
 /** What an earlier attempt left of a document's chunks. */
@@ -38,12 +44,18 @@ export function deleteChunksOf(db: Database, documentId: string, model: string):
 
 /** Chunks of removed documents. Returns how many rows that were. */
 export function deleteChunksOfRemoved(db: Database, limit: number): number {
-  return db.run(`DELETE FROM kbChunk WHERE rowid IN (SELECT c.rowid FROM kbDocument AS d JOIN kbChunk AS c ON c.documentId = d.id WHERE d.state = 'removed' LIMIT ?)`, [limit]);
+  return db.run(
+    `DELETE FROM kbChunk WHERE rowid IN (SELECT c.rowid FROM kbDocument AS d JOIN kbChunk AS c ON c.documentId = d.id WHERE d.state = 'removed' LIMIT ?)`,
+    [limit],
+  );
 }
 
 /** Embeddings by models that are not kept, and chunks by them. Returns how many chunks that were. */
 export function deleteChunksOfOtherModels(db: Database, kept: readonly string[], limit: number): number {
   const models = JSON.stringify(kept);
   db.run('DELETE FROM kbEmbedding WHERE model NOT IN (SELECT value FROM json_each(?))', [models]);
-  return db.run('DELETE FROM kbChunk WHERE rowid IN (SELECT rowid FROM kbChunk WHERE model NOT IN (SELECT value FROM json_each(?)) LIMIT ?)', [models, limit]);
+  return db.run(
+    'DELETE FROM kbChunk WHERE rowid IN (SELECT rowid FROM kbChunk WHERE model NOT IN (SELECT value FROM json_each(?)) LIMIT ?)',
+    [models, limit],
+  );
 }

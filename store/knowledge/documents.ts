@@ -22,7 +22,10 @@ export interface KbDocumentRecord {
 }
 
 /** As it is listed: without its text, with its embedding by the model that is searched, if that is done. */
-export type KbDocumentRow = Pick<KbDocumentRecord, 'id' | 'sourceType' | 'sourceUrl' | 'title' | 'byteSize' | 'articleId' | 'ingestedAt'> & { readonly chunkCount: number | null; readonly embeddingModel: string | null };
+export type KbDocumentRow = Pick<
+  KbDocumentRecord,
+  'id' | 'sourceType' | 'sourceUrl' | 'title' | 'byteSize' | 'articleId' | 'ingestedAt'
+> & { readonly chunkCount: number | null; readonly embeddingModel: string | null };
 
 export function insertKbDocument(db: Database, document: KbDocumentRecord): void {
   db.run(
@@ -46,7 +49,10 @@ export function listedKbDocuments(db: Database): KbDocumentRow[] {
 }
 
 export function countListedKbDocuments(db: Database): number {
-  return db.get<{ count: number }>(`SELECT count(*) AS count FROM kbDocument WHERE state IN ('served', 'shadowed')`)?.count ?? 0;
+  return (
+    db.get<{ count: number }>(`SELECT count(*) AS count FROM kbDocument WHERE state IN ('served', 'shadowed')`)
+      ?.count ?? 0
+  );
 }
 
 export function setKbDocumentState(db: Database, documentId: string, state: KbDocumentState): void {
@@ -72,11 +78,18 @@ export function withoutEmbeddingOfJob(db: Database, jobId: string, model: string
 
 /** What the pages that are there were crawled from, as it was written then. */
 export function servedRootUrls(db: Database): string[] {
-  return db.all<{ rootUrl: string }>(`SELECT DISTINCT rootUrl FROM kbDocument WHERE state IN ('served', 'shadowed') AND rootUrl IS NOT NULL`).map(({ rootUrl }) => rootUrl);
+  return db
+    .all<{ rootUrl: string }>(
+      `SELECT DISTINCT rootUrl FROM kbDocument WHERE state IN ('served', 'shadowed') AND rootUrl IS NOT NULL`,
+    )
+    .map(({ rootUrl }) => rootUrl);
 }
 
 /** Pages, served or shadowed, that a crawl replaces when it is done: those of earlier crawls of `rootUrls`, and any with the address of one of its own. */
-export function replacedByJob(db: Database, job: { jobId: string; rootUrls: readonly string[] }): Pick<KbDocumentRecord, 'id' | 'sourceUrl' | 'articleId'>[] {
+export function replacedByJob(
+  db: Database,
+  job: { jobId: string; rootUrls: readonly string[] },
+): Pick<KbDocumentRecord, 'id' | 'sourceUrl' | 'articleId'>[] {
   return db.all(
     `SELECT id, sourceUrl, articleId FROM kbDocument AS d WHERE d.state IN ('served', 'shadowed') AND d.sourceType = 'url'
        AND (d.rootUrl IN (SELECT value FROM json_each(@rootUrls)) OR EXISTS (SELECT 1 FROM kbDocument AS n WHERE n.sourceUrl = d.sourceUrl AND n.jobId = @jobId AND n.state = 'staged'))`,
@@ -85,17 +98,30 @@ export function replacedByJob(db: Database, job: { jobId: string; rootUrls: read
 }
 
 /** The documents that carry an article's text, in these states. */
-export function documentsOfArticle(db: Database, articleId: string, states: readonly KbDocumentState[]): Pick<KbDocumentRecord, 'id' | 'state'>[] {
-  return db.all(`SELECT id, state FROM kbDocument WHERE articleId = ? AND sourceType = 'article' AND state IN (SELECT value FROM json_each(?)) ORDER BY id`, [articleId, JSON.stringify(states)]);
+export function documentsOfArticle(
+  db: Database,
+  articleId: string,
+  states: readonly KbDocumentState[],
+): Pick<KbDocumentRecord, 'id' | 'state'>[] {
+  return db.all(
+    `SELECT id, state FROM kbDocument WHERE articleId = ? AND sourceType = 'article' AND state IN (SELECT value FROM json_each(?)) ORDER BY id`,
+    [articleId, JSON.stringify(states)],
+  );
 }
 
 /** The page that was adopted into the article, while it is there. */
 export function adoptedInto(db: Database, articleId: string): Pick<KbDocumentRecord, 'id' | 'state'> | undefined {
-  return db.get(`SELECT id, state FROM kbDocument WHERE articleId = ? AND sourceType = 'url' AND state IN ('served', 'shadowed')`, [articleId]);
+  return db.get(
+    `SELECT id, state FROM kbDocument WHERE articleId = ? AND sourceType = 'url' AND state IN ('served', 'shadowed')`,
+    [articleId],
+  );
 }
 
 /** The next document after `after`, of those that are or will be served, that `model` has not wholly embedded. Staged pages are their crawl's to embed. */
-export function nextWithoutEmbedding(db: Database, options: { model: string; after: string }): KbDocumentRecord | undefined {
+export function nextWithoutEmbedding(
+  db: Database,
+  options: { model: string; after: string },
+): KbDocumentRecord | undefined {
   return db.get<KbDocumentRecord>(
     `SELECT * FROM kbDocument AS d WHERE d.id > @after AND (d.state IN ('served', 'shadowed') OR (d.state = 'staged' AND d.sourceType = 'article'))
        AND NOT EXISTS (SELECT 1 FROM kbEmbedding AS e WHERE e.documentId = d.id AND e.model = @model) ORDER BY d.id LIMIT 1`,
@@ -111,8 +137,14 @@ export function nextReadyArticle(db: Database, model: string): Pick<KbDocumentRe
   );
 }
 
-export function insertKbEmbedding(db: Database, embedding: { documentId: string; model: string; chunkCount: number }): void {
-  db.run('INSERT INTO kbEmbedding (documentId, model, chunkCount) VALUES (@documentId, @model, @chunkCount)', embedding);
+export function insertKbEmbedding(
+  db: Database,
+  embedding: { documentId: string; model: string; chunkCount: number },
+): void {
+  db.run(
+    'INSERT INTO kbEmbedding (documentId, model, chunkCount) VALUES (@documentId, @model, @chunkCount)',
+    embedding,
+  );
 }
 
 /** Removed documents whose chunks are all gone. Returns how many rows that were. */

@@ -42,7 +42,10 @@ export function insertKbJob(db: Database, job: KbJobRecord): void {
 }
 
 export function updateKbJob(db: Database, job: KbJobRecord): void {
-  db.run('UPDATE kbJob SET status = @status, stats = @stats, error = @error, startedAt = @startedAt, finishedAt = @finishedAt WHERE id = @id', { ...job, stats: toJsonOrNull(job.stats) });
+  db.run(
+    'UPDATE kbJob SET status = @status, stats = @stats, error = @error, startedAt = @startedAt, finishedAt = @finishedAt WHERE id = @id',
+    { ...job, stats: toJsonOrNull(job.stats) },
+  );
 }
 
 export function findKbJob(db: Database, jobId: string): KbJobRecord | undefined {
@@ -57,5 +60,7 @@ export function recentKbJobs(db: Database, limit: number): KbJobRecord[] {
 
 /** Queued or running. */
 export function countUnfinishedKbJobs(db: Database): number {
-  return db.get<{ count: number }>(`SELECT count(*) AS count FROM kbJob WHERE status IN ('queued', 'running')`)?.count ?? 0;
+  return (
+    db.get<{ count: number }>(`SELECT count(*) AS count FROM kbJob WHERE status IN ('queued', 'running')`)?.count ?? 0
+  );
 }

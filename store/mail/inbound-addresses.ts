@@ -13,10 +13,13 @@ export function allInboundAddresses(db: Database): InboundAddressRecord[] {
 }
 
 export function findInboundAddress(db: Database, localPart: string): InboundAddressRecord | undefined {
-  return db.get<InboundAddressRecord>('SELECT localPart, departmentId FROM inboundAddress WHERE localPart = ?', [localPart]);
+  return db.get<InboundAddressRecord>('SELECT localPart, departmentId FROM inboundAddress WHERE localPart = ?', [
+    localPart,
+  ]);
 }
 
 export function replaceInboundAddresses(db: Database, addresses: readonly InboundAddressRecord[]): void {
   db.run('DELETE FROM inboundAddress');
-  for (const address of addresses) db.run('INSERT INTO inboundAddress (localPart, departmentId) VALUES (@localPart, @departmentId)', { ...address });
+  for (const address of addresses)
+    db.run('INSERT INTO inboundAddress (localPart, departmentId) VALUES (@localPart, @departmentId)', { ...address });
 }

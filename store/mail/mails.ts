@@ -31,8 +31,13 @@ export interface MailRecord {
 
 type Row = Omit<MailRecord, 'toAddresses' | 'authentication'> & { toAddresses: string; authentication: string | null };
 
-const columns = 'mailId, direction, conversationId, messageId, fromAddress, fromName, replyTo, toAddresses, subject, text, html, authentication, droppedFor, createdAt';
-const fromRow = (row: Row): MailRecord => ({ ...row, toAddresses: fromJson(row.toAddresses), authentication: fromJsonOrNull(row.authentication) });
+const columns =
+  'mailId, direction, conversationId, messageId, fromAddress, fromName, replyTo, toAddresses, subject, text, html, authentication, droppedFor, createdAt';
+const fromRow = (row: Row): MailRecord => ({
+  ...row,
+  toAddresses: fromJson(row.toAddresses),
+  authentication: fromJsonOrNull(row.authentication),
+});
 
 export function insertMail(db: Database, mail: MailRecord): void {
   db.run(
@@ -45,7 +50,10 @@ export function insertMail(db: Database, mail: MailRecord): void {
 export type KnownMail = Pick<MailRecord, 'mailId' | 'direction' | 'conversationId' | 'messageId' | 'droppedFor'>;
 
 export function findMail(db: Database, mailId: string): KnownMail | undefined {
-  return db.get<KnownMail>('SELECT mailId, direction, conversationId, messageId, droppedFor FROM mail WHERE mailId = ?', [mailId]);
+  return db.get<KnownMail>(
+    'SELECT mailId, direction, conversationId, messageId, droppedFor FROM mail WHERE mailId = ?',
+    [mailId],
+  );
 }
 
 export function findMailOfMessage(db: Database, messageId: string): MailRecord | undefined {
@@ -58,21 +66,52 @@ export function setDroppedFor(db: Database, mailId: string, reason: string): voi
 }
 
 /** Ids of a thread's mails, oldest first: the first and the newest `limit` - 1 others. */
-export function mailIdsOfThread(db: Database, conversationId: string, limit: number): { mailId: string; direction: 'in' | 'out' }[] {
-  const newest = db.all<{ mailId: string; direction: 'in' | 'out' }>('SELECT mailId, direction FROM mail WHERE conversationId = ? ORDER BY rowid DESC LIMIT ?', [conversationId, limit]).reverse();
+export function mailIdsOfThread(
+  db: Database,
+  conversationId: string,
+  limit: number,
+): { mailId: string; direction: 'in' | 'out' }[] {
+  const newest = db
+    .all<{ mailId: string; direction: 'in' | 'out' }>(
+      'SELECT mailId, direction FROM mail WHERE conversationId = ? ORDER BY rowid DESC LIMIT ?',
+      [conversationId, limit],
+    )
+    .reverse();
   if (newest.length < limit) return newest;
-  const first = db.all<{ mailId: string; direction: 'in' | 'out' }>('SELECT mailId, direction FROM mail WHERE conversationId = ? ORDER BY rowid LIMIT 1', [conversationId]);
+  const first = db.all<{ mailId: string; direction: 'in' | 'out' }>(
+    'SELECT mailId, direction FROM mail WHERE conversationId = ? ORDER BY rowid LIMIT 1',
+    [conversationId],
+  );
   return [...first, ...newest.slice(1)];
 }
 
 /** How many mails of this sender, to be answered at this address, were taken since `since`. */
-export function countTakenFrom(db: Database, sender: Pick<MailRecord, 'fromAddress' | 'replyTo'>, since: string): number {
-  return db.get<{ count: number }>(`SELECT count(*) AS count FROM mail WHERE direction = 'in' AND fromAddress = ? AND replyTo IS ? AND createdAt > ? AND droppedFor IS NULL`, [sender.fromAddress, sender.replyTo, since])?.count ?? 0;
+export function countTakenFrom(
+  db: Database,
+  sender: Pick<MailRecord, 'fromAddress' | 'replyTo'>,
+  since: string,
+): number {
+  return (
+    db.get<{ count: number }>(
+      `SELECT count(*) AS count FROM mail WHERE direction = 'in' AND fromAddress = ? AND replyTo IS ? AND createdAt > ? AND droppedFor IS NULL`,
+      [sender.fromAddress, sender.replyTo, since],
+    )?.count ?? 0
+  );
 }
 
 /** Whether the thread has a mail that came from the one address to be answered at the other. */
-export function isAnsweredAt(db: Database, conversationId: string, sender: Pick<MailRecord, 'fromAddress' | 'replyTo'>): boolean {
-  return db.get(`SELECT 1 FROM mail WHERE conversationId = ? AND direction = 'in' AND fromAddress = ? AND replyTo = ?`, [conversationId, sender.fromAddress, sender.replyTo]) !== undefined;
+export function isAnsweredAt(
+  db: Database,
+  conversationId: string,
+  sender: Pick<MailRecord, 'fromAddress' | 'replyTo'>,
+): boolean {
+  return (
+    db.get(`SELECT 1 FROM mail WHERE conversationId = ? AND direction = 'in' AND fromAddress = ? AND replyTo = ?`, [
+      conversationId,
+      sender.fromAddress,
+      sender.replyTo,
+    ]) !== undefined
+  );
 }
 
 /** Where a mail stands or is expected, a mail itself before those that only name it. */
@@ -92,7 +131,11 @@ export function placesOf(db: Database, mailId: string): ThreadPlace[] {
 }
 
 /** The customer's newest thread about this subject, with its newest message that was a mail. */
-export function placeBySubject(db: Database, customerAddress: string, subjectKey: string): { conversationId: string; messageId: string | null } | undefined {
+export function placeBySubject(
+  db: Database,
+  customerAddress: string,
+  subjectKey: string,
+): { conversationId: string; messageId: string | null } | undefined {
   return db.get(
     `SELECT thread.conversationId, (SELECT messageId FROM mail WHERE mail.conversationId = thread.conversationId AND messageId IS NOT NULL ORDER BY mail.rowid DESC LIMIT 1) AS messageId
      FROM mailThread AS thread WHERE customerAddress = ? AND subjectKey = ? ORDER BY thread.conversationId DESC LIMIT 1`,
@@ -101,7 +144,12 @@ export function placeBySubject(db: Database, customerAddress: string, subjectKey
 }
 
 export function addReferences(db: Database, place: ThreadPlace, mailIds: readonly string[]): void {
-  for (const mailId of mailIds) db.run('INSERT INTO mailReference (mailId, conversationId, messageId) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', [mailId, place.conversationId, place.messageId]);
+  for (const mailId of mailIds)
+    db.run('INSERT INTO mailReference (mailId, conversationId, messageId) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', [
+      mailId,
+      place.conversationId,
+      place.messageId,
+    ]);
 }
 
 export interface MailThread {
@@ -112,17 +160,30 @@ export interface MailThread {
 }
 
 export function insertMailThread(db: Database, thread: MailThread): void {
-  db.run('INSERT INTO mailThread (conversationId, customerAddress, ourAddress, subjectKey) VALUES (@conversationId, @customerAddress, @ourAddress, @subjectKey)', { ...thread });
+  db.run(
+    'INSERT INTO mailThread (conversationId, customerAddress, ourAddress, subjectKey) VALUES (@conversationId, @customerAddress, @ourAddress, @subjectKey)',
+    { ...thread },
+  );
 }
 
 export function findMailThread(db: Database, conversationId: string): MailThread | undefined {
-  return db.get<MailThread>('SELECT conversationId, customerAddress, ourAddress, subjectKey FROM mailThread WHERE conversationId = ?', [conversationId]);
+  return db.get<MailThread>(
+    'SELECT conversationId, customerAddress, ourAddress, subjectKey FROM mailThread WHERE conversationId = ?',
+    [conversationId],
+  );
 }
 
 export function addParticipants(db: Database, conversationId: string, addresses: readonly string[]): void {
-  for (const address of addresses) db.run('INSERT INTO mailParticipant (conversationId, address) VALUES (?, ?) ON CONFLICT DO NOTHING', [conversationId, address]);
+  for (const address of addresses)
+    db.run('INSERT INTO mailParticipant (conversationId, address) VALUES (?, ?) ON CONFLICT DO NOTHING', [
+      conversationId,
+      address,
+    ]);
 }
 
 export function isParticipant(db: Database, conversationId: string, address: string): boolean {
-  return db.get('SELECT 1 FROM mailParticipant WHERE conversationId = ? AND address = ?', [conversationId, address]) !== undefined;
+  return (
+    db.get('SELECT 1 FROM mailParticipant WHERE conversationId = ? AND address = ?', [conversationId, address]) !==
+    undefined
+  );
 }

@@ -15,7 +15,9 @@ export function findSuppression(db: Database, email: string): SuppressionRecord 
 }
 
 export function insertSuppression(db: Database, suppression: SuppressionRecord): void {
-  db.run('INSERT INTO suppression (id, email, reason, createdAt) VALUES (@id, @email, @reason, @createdAt)', { ...suppression });
+  db.run('INSERT INTO suppression (id, email, reason, createdAt) VALUES (@id, @email, @reason, @createdAt)', {
+    ...suppression,
+  });
 }
 
 export function deleteSuppression(db: Database, email: string): void {
@@ -23,7 +25,10 @@ export function deleteSuppression(db: Database, email: string): void {
 }
 
 /** Newest first, from just below `cursor`. */
-export function suppressionPage(db: Database, page: { cursor: Cursor | undefined; limit: number }): SuppressionRecord[] {
+export function suppressionPage(
+  db: Database,
+  page: { cursor: Cursor | undefined; limit: number },
+): SuppressionRecord[] {
   return db.all<SuppressionRecord>(
     'SELECT id, email, reason, createdAt FROM suppression WHERE (createdAt, id) < (@at, @id) ORDER BY createdAt DESC, id DESC LIMIT @limit',
     { ...below(page.cursor), limit: page.limit },

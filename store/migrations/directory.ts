@@ -9,4 +9,13 @@ import { registrations } from './directory/0007-registrations.ts';
 import { folderKeys } from './directory/0008-folder-keys.ts';
 
 /** The schema of directory.db, oldest step first. A released step is never edited; a change is a new step. */
-export const directoryMigrations: readonly Migration[] = [foundation, phoneNumbers, emailDomains, reserved, operatorAudit, signIns, registrations, folderKeys];
+export const directoryMigrations: readonly Migration[] = [
+  foundation,
+  phoneNumbers,
+  emailDomains,
+  reserved,
+  operatorAudit,
+  signIns,
+  registrations,
+  folderKeys,
+];

@@ -24,7 +24,10 @@ export function becomeCopy(db: Database, copy: CopiedAs): void {
   const steps: [string, readonly (string | number)[]][] = [
     ['UPDATE workspace SET id = ?, name = ?, subdomain = ?', [workspaceId, name, subdomain]],
     ['UPDATE site SET embedId = ? || substr(embedId, ?)', [locator, locatorChars + 1]],
-    [`UPDATE agent SET email = substr(email, 1, instr(email, '@') - 1) || ? || substr(email, instr(email, '@')), tokenVersion = tokenVersion + 1, status = 'offline', statusSource = 'automatic', isOnline = 0, goneAt = NULL`, [tag]],
+    [
+      `UPDATE agent SET email = substr(email, 1, instr(email, '@') - 1) || ? || substr(email, instr(email, '@')), tokenVersion = tokenVersion + 1, status = 'offline', statusSource = 'automatic', isOnline = 0, goneAt = NULL`,
+      [tag],
+    ],
     ['DELETE FROM oneTimeToken', []],
     ['DELETE FROM agentSession', []],
     ['DELETE FROM knownOrigin', []],
@@ -49,15 +52,30 @@ export function becomeCopy(db: Database, copy: CopiedAs): void {
     [`UPDATE phoneNumber SET status = 'released', releasedAt = ? WHERE status = 'active'`, [at]],
     // A call that ends here is counted with all that is there.
     [`DELETE FROM deadline WHERE kind = ? AND ${hasLiveCall}`, [rebuildDeadline]],
-    [`INSERT INTO deadline (kind, subjectId, dueAt) SELECT ?, ?, ? WHERE ${hasLiveCall}`, [rebuildDeadline, workspaceId, at]],
-    [`UPDATE call SET phase = 'ended', endedAt = ?, agentId = NULL, isOnHold = 0, ringingAgentIds = '[]' WHERE phase <> 'ended'`, [at]],
+    [
+      `INSERT INTO deadline (kind, subjectId, dueAt) SELECT ?, ?, ? WHERE ${hasLiveCall}`,
+      [rebuildDeadline, workspaceId, at],
+    ],
+    [
+      `UPDATE call SET phase = 'ended', endedAt = ?, agentId = NULL, isOnHold = 0, ringingAgentIds = '[]' WHERE phase <> 'ended'`,
+      [at],
+    ],
     [`DELETE FROM deadline WHERE kind = 'call.ringTimeout'`, []],
     ['UPDATE deadline SET subjectId = ? WHERE subjectId = ?', [workspaceId, formerId]],
     [`UPDATE message SET deliveryStatus = 'failed' WHERE deliveryStatus = 'queued'`, []],
-    [`UPDATE outbox SET state = 'failed', isFirst = 0, settledAt = ?, lastAnswer = 'left to the workspace that this is a copy of' WHERE state = 'queued'`, [at]],
-    [`UPDATE kbJob SET status = 'failed', finishedAt = ?, error = 'left to the workspace that this is a copy of' WHERE status IN ('queued', 'running')`, [at]],
+    [
+      `UPDATE outbox SET state = 'failed', isFirst = 0, settledAt = ?, lastAnswer = 'left to the workspace that this is a copy of' WHERE state = 'queued'`,
+      [at],
+    ],
+    [
+      `UPDATE kbJob SET status = 'failed', finishedAt = ?, error = 'left to the workspace that this is a copy of' WHERE status IN ('queued', 'running')`,
+      [at],
+    ],
     // Uploads are copied to a folder of its own.
-    ['UPDATE message SET attachments = replace(attachments, ?, ?), bodyHtml = replace(bodyHtml, ?, ?)', [formerId, workspaceId, formerId, workspaceId]],
+    [
+      'UPDATE message SET attachments = replace(attachments, ?, ?), bodyHtml = replace(bodyHtml, ?, ?)',
+      [formerId, workspaceId, formerId, workspaceId],
+    ],
     ['UPDATE upload SET key = replace(key, ?, ?)', [formerId, workspaceId]],
     ['UPDATE agent SET avatarUrl = replace(avatarUrl, ?, ?)', [formerId, workspaceId]],
     // They tell of the workspace that it was, and nobody has followed this one yet.

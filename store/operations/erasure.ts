@@ -80,7 +80,11 @@ const erase: readonly string[] = [
 
 /** Contacts with this id, email or number. */
 export function contactsNamed(db: Database, name: string): { id: string; name: string | null; email: string | null }[] {
-  return db.all('SELECT id, name, email FROM contact WHERE id = ? OR email = ? OR phone = ? ORDER BY createdAt, id', [name, name, name]);
+  return db.all('SELECT id, name, email FROM contact WHERE id = ? OR email = ? OR phone = ? ORDER BY createdAt, id', [
+    name,
+    name,
+    name,
+  ]);
 }
 
 /** Keys of what the contact uploaded, and addresses of what was attached to messages of its conversations, each ending in a key. */
@@ -109,7 +113,11 @@ export function sentTo(db: Database, contactId: string): { ids: string[]; addres
 
 /** All that ever left, as far as it is still known. */
 export function sentIds(db: Database): string[] {
-  return db.all<{ id: string }>(`SELECT id FROM outbox UNION SELECT substr(mailId, 1, instr(mailId, '@') - 1) FROM mail WHERE direction = 'out'`).map(({ id }) => id);
+  return db
+    .all<{ id: string }>(
+      `SELECT id FROM outbox UNION SELECT substr(mailId, 1, instr(mailId, '@') - 1) FROM mail WHERE direction = 'out'`,
+    )
+    .map(({ id }) => id);
 }
 
 function gatherWhat(db: Database, contactId: string): void {
@@ -117,21 +125,32 @@ function gatherWhat(db: Database, contactId: string): void {
 }
 
 function dropGathered(db: Database): void {
-  for (const table of ['erasedVisitor', 'erasedConversation', 'erasedAddress', 'erasedSubject', 'erasedUpload']) db.run(`DROP TABLE ${table}`);
+  for (const table of ['erasedVisitor', 'erasedConversation', 'erasedAddress', 'erasedSubject', 'erasedUpload'])
+    db.run(`DROP TABLE ${table}`);
 }
 
 /** Inside the caller's transaction. */
 export function eraseContact(db: Database, contact: { contactId: string; at: string }): Erased {
   gatherWhat(db, contact.contactId);
-  const count = (table: string): number => db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`)?.count ?? 0;
-  const messages = db.get<{ count: number }>('SELECT count(*) AS count FROM message WHERE conversationId IN (SELECT id FROM erasedConversation)')?.count ?? 0;
+  const count = (table: string): number =>
+    db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`)?.count ?? 0;
+  const messages =
+    db.get<{ count: number }>(
+      'SELECT count(*) AS count FROM message WHERE conversationId IN (SELECT id FROM erasedConversation)',
+    )?.count ?? 0;
   const erased = { visitors: count('erasedVisitor'), conversations: count('erasedConversation'), messages };
-  for (const sql of erase) db.run(sql, sql.includes('@contactId') ? { contactId: contact.contactId } : sql.includes('@at') ? { at: contact.at } : []);
+  for (const sql of erase)
+    db.run(
+      sql,
+      sql.includes('@contactId') ? { contactId: contact.contactId } : sql.includes('@at') ? { at: contact.at } : [],
+    );
   dropGathered(db);
   return erased;
 }
 
 /** Numbers that the workspace still holds at a carrier. */
 export function activeNumbers(db: Database): string[] {
-  return db.all<{ e164: string }>(`SELECT e164 FROM phoneNumber WHERE status = 'active' ORDER BY e164`).map(({ e164 }) => e164);
+  return db
+    .all<{ e164: string }>(`SELECT e164 FROM phoneNumber WHERE status = 'active' ORDER BY e164`)
+    .map(({ e164 }) => e164);
 }

@@ -15,13 +15,16 @@ interface Rule {
 const maxTold = 20;
 
 const rules: readonly Rule[] = [
-  { rule: 'the file holds one workspace', sql: `SELECT count(*) || ' workspaces' AS fault FROM workspace HAVING count(*) <> 1` },
+  {
+    rule: 'the file holds one workspace',
+    sql: `SELECT count(*) || ' workspaces' AS fault FROM workspace HAVING count(*) <> 1`,
+  },
   {
     rule: 'events are numbered without a gap',
     sql: `SELECT 'no event ' || (seq - 1) AS fault FROM event WHERE seq > (SELECT min(seq) FROM event) AND NOT EXISTS (SELECT 1 FROM event AS before WHERE before.seq = event.seq - 1)`,
   },
   {
-    rule: 'ticket numbers count from 1 to the workspace\'s last one',
+    rule: "ticket numbers count from 1 to the workspace's last one",
     sql: `SELECT 'conversation ' || id || ' has number ' || ticketNumber AS fault FROM conversation WHERE ticketNumber < 1 OR ticketNumber > (SELECT lastTicketNumber FROM workspace)`,
   },
   {
@@ -37,7 +40,10 @@ const rules: readonly Rule[] = [
     sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE version < 1
           UNION ALL SELECT 'site ' || id FROM site WHERE version < 1 UNION ALL SELECT 'savedReply ' || id FROM savedReply WHERE version < 1`,
   },
-  { rule: 'there is an admin', sql: `SELECT 'none' AS fault WHERE NOT EXISTS (SELECT 1 FROM agent WHERE role = 'admin' AND deactivatedAt IS NULL)` },
+  {
+    rule: 'there is an admin',
+    sql: `SELECT 'none' AS fault WHERE NOT EXISTS (SELECT 1 FROM agent WHERE role = 'admin' AND deactivatedAt IS NULL)`,
+  },
   {
     rule: 'who works on an open conversation is active',
     sql: `SELECT 'conversation ' || conversation.id || ' is agent ' || agent.id || '''s' AS fault FROM conversation JOIN agent ON agent.id = assignedAgentId
@@ -49,7 +55,7 @@ const rules: readonly Rule[] = [
           OR EXISTS (SELECT 1 FROM agentTotp WHERE agentId = agent.id) OR EXISTS (SELECT 1 FROM passkey WHERE agentId = agent.id) OR EXISTS (SELECT 1 FROM recoveryCode WHERE agentId = agent.id))`,
   },
   {
-    rule: 'a conversation\'s department is there, or is being cleared',
+    rule: "a conversation's department is there, or is being cleared",
     sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE departmentId IS NOT NULL AND departmentId NOT IN (SELECT id FROM department)
           AND departmentId NOT IN (SELECT subjectId FROM deadline WHERE kind = 'department.clear')`,
   },
@@ -67,24 +73,33 @@ const rules: readonly Rule[] = [
     rule: 'a call that rings will be given up',
     sql: `SELECT 'call ' || conversationId AS fault FROM call WHERE phase = 'ringing' AND NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'call.ringTimeout' AND subjectId = call.conversationId)`,
   },
-  { rule: 'a call is a conversation of its channel', sql: `SELECT 'call ' || conversationId AS fault FROM call JOIN conversation ON conversation.id = conversationId WHERE channel <> 'call'` },
   {
-    rule: 'a call\'s conversation knows its number and its voicemail',
+    rule: 'a call is a conversation of its channel',
+    sql: `SELECT 'call ' || conversationId AS fault FROM call JOIN conversation ON conversation.id = conversationId WHERE channel <> 'call'`,
+  },
+  {
+    rule: "a call's conversation knows its number and its voicemail",
     sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE phoneNumberId IS NOT (SELECT phoneNumberId FROM call WHERE conversationId = conversation.id)
           UNION ALL SELECT 'conversation ' || conversation.id FROM conversation LEFT JOIN voicemail ON voicemail.conversationId = conversation.id
           WHERE voicemailAt IS NOT voicemail.createdAt OR voicemailId IS NOT voicemail.id`,
   },
   {
-    rule: 'a call\'s timeline has no gap',
+    rule: "a call's timeline has no gap",
     sql: `SELECT 'call ' || conversationId AS fault FROM callEvent GROUP BY conversationId HAVING max(position) - min(position) + 1 <> count(*)`,
   },
-  { rule: 'the daily upkeep is due some day', sql: `SELECT 'none' AS fault WHERE NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'workspace.maintain')` },
+  {
+    rule: 'the daily upkeep is due some day',
+    sql: `SELECT 'none' AS fault WHERE NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'workspace.maintain')`,
+  },
   {
     rule: 'of each target the first outside work that waits, and no other, may be tried',
     sql: `SELECT 'target ' || target AS fault FROM outbox WHERE isFirst = 1 AND state <> 'queued'
           UNION ALL SELECT 'target ' || target FROM outbox WHERE state = 'queued' GROUP BY target HAVING sum(isFirst) <> 1`,
   },
-  { rule: 'outside work is settled or waits', sql: `SELECT 'work ' || id AS fault FROM outbox WHERE (state = 'queued') <> (settledAt IS NULL) OR attempts < 0` },
+  {
+    rule: 'outside work is settled or waits',
+    sql: `SELECT 'work ' || id AS fault FROM outbox WHERE (state = 'queued') <> (settledAt IS NULL) OR attempts < 0`,
+  },
   {
     rule: 'a message that is to be sent has its work',
     sql: `SELECT 'message ' || id AS fault FROM message WHERE deliveryStatus = 'queued' AND NOT EXISTS (SELECT 1 FROM outbox WHERE subjectId = message.id AND state = 'queued')`,
@@ -116,7 +131,12 @@ const rules: readonly Rule[] = [
 
 /** Columns whose names say what they hold, in every table there is. */
 const columnRules: readonly { readonly rule: string; readonly named: RegExp; faulty(column: string): string }[] = [
-  { rule: 'a time is ISO 8601 UTC with milliseconds', named: /(?:At|UpTo)$/, faulty: (column) => `${column} NOT GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9].[0-9][0-9][0-9]Z'` },
+  {
+    rule: 'a time is ISO 8601 UTC with milliseconds',
+    named: /(?:At|UpTo)$/,
+    faulty: (column) =>
+      `${column} NOT GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9].[0-9][0-9][0-9]Z'`,
+  },
   {
     rule: 'lists and objects are JSON',
     named: jsonColumns,
@@ -133,14 +153,16 @@ export interface RuleFault {
 export function workspaceFaults(db: Database): RuleFault[] {
   const found: RuleFault[] = [];
   for (const { rule, sql } of [...rules, ...ofColumns(db)]) {
-    for (const { fault } of db.all<{ fault: string }>(`SELECT fault FROM (${sql}) LIMIT ${maxTold}`)) found.push({ rule, fault });
+    for (const { fault } of db.all<{ fault: string }>(`SELECT fault FROM (${sql}) LIMIT ${maxTold}`))
+      found.push({ rule, fault });
   }
   return found;
 }
 
 /** Rows of what an operator counts. */
 export function countsOf(db: Database): { conversations: number; messages: number; events: number } {
-  const count = (table: string): number => db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`)?.count ?? 0;
+  const count = (table: string): number =>
+    db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`)?.count ?? 0;
   return { conversations: count('conversation'), messages: count('message'), events: count('event') };
 }
 
@@ -161,6 +183,9 @@ function ofColumns(db: Database): Rule[] {
   return columnRules.flatMap(({ rule, named, faulty }) =>
     columns
       .filter(({ name, type }) => type === 'TEXT' && named.test(name))
-      .map(({ tableName, name }) => ({ rule, sql: `SELECT '${tableName}.${name}: ' || ${name} AS fault FROM ${tableName} WHERE ${name} IS NOT NULL AND ${faulty(name)}` })),
+      .map(({ tableName, name }) => ({
+        rule,
+        sql: `SELECT '${tableName}.${name}: ' || ${name} AS fault FROM ${tableName} WHERE ${name} IS NOT NULL AND ${faulty(name)}`,
+      })),
   );
 }

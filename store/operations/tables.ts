@@ -5,17 +5,45 @@ import type { Database } from '../database.ts';
 import { fromJson, jsonColumns } from '../json.ts';
 
 /** Tables of the service's own upkeep, and of credentials. */
-const leftOut: ReadonlySet<string> = new Set(['deadline', 'outbox', 'oneTimeToken', 'agentSession', 'knownOrigin', 'accountNotice', 'agentTotp', 'passkey', 'recoveryCode', 'oauthCode', 'oauthToken', 'sealedSecret', 'conversationChange', 'visitorChange', 'rollupPeriod', 'rollupGoal', 'rollupChange', 'storageUse', 'tally']);
+const leftOut: ReadonlySet<string> = new Set([
+  'deadline',
+  'outbox',
+  'oneTimeToken',
+  'agentSession',
+  'knownOrigin',
+  'accountNotice',
+  'agentTotp',
+  'passkey',
+  'recoveryCode',
+  'oauthCode',
+  'oauthToken',
+  'sealedSecret',
+  'conversationChange',
+  'visitorChange',
+  'rollupPeriod',
+  'rollupGoal',
+  'rollupChange',
+  'storageUse',
+  'tally',
+]);
 const secretColumn = /^(?:passwordHash|tokenVersion)$|hash$|^sealed|secret$/i;
 
 /** In the order in which their rows can be written: what is named comes before what names it. */
 export function exportedTables(db: Database): string[] {
-  return db.all<{ name: string }>(`SELECT name FROM sqlite_schema WHERE name IN (SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid`).map(({ name }) => name).filter((name) => !leftOut.has(name));
+  return db
+    .all<{ name: string }>(
+      `SELECT name FROM sqlite_schema WHERE name IN (SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid`,
+    )
+    .map(({ name }) => name)
+    .filter((name) => !leftOut.has(name));
 }
 
 /** One by one. Lists and objects are lists and objects, not text that holds them; bytes are base64. */
 export function* rowsOf(db: Database, table: string): Generator<Record<string, unknown>> {
-  const columns = db.all<{ name: string }>('SELECT name FROM pragma_table_info(?)', [table]).map(({ name }) => name).filter((name) => !secretColumn.test(name));
+  const columns = db
+    .all<{ name: string }>('SELECT name FROM pragma_table_info(?)', [table])
+    .map(({ name }) => name)
+    .filter((name) => !secretColumn.test(name));
   for (const row of db.iterate<Record<string, unknown>>(`SELECT ${columns.join(', ')} FROM ${table}`)) {
     for (const name of columns) {
       const value = row[name];

@@ -51,5 +51,9 @@ export function apiKeysOf(db: Database, agentId: string): ApiKeyRecord[] {
 }
 
 export function updateApiKey(db: Database, key: Pick<ApiKeyRecord, 'id' | 'lastUsedAt' | 'revokedAt'>): void {
-  db.run('UPDATE apiKey SET lastUsedAt = @lastUsedAt, revokedAt = @revokedAt WHERE id = @id', { id: key.id, lastUsedAt: key.lastUsedAt, revokedAt: key.revokedAt });
+  db.run('UPDATE apiKey SET lastUsedAt = @lastUsedAt, revokedAt = @revokedAt WHERE id = @id', {
+    id: key.id,
+    lastUsedAt: key.lastUsedAt,
+    revokedAt: key.revokedAt,
+  });
 }

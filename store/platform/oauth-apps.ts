@@ -18,8 +18,16 @@ export interface OAuthAppRecord {
 
 type Row = Omit<OAuthAppRecord, 'redirectUris' | 'scopes'> & { redirectUris: string; scopes: string };
 
-const fromRow = (row: Row): OAuthAppRecord => ({ ...row, redirectUris: fromJson<string[]>(row.redirectUris), scopes: fromJson<string[]>(row.scopes) });
-const toRow = (app: OAuthAppRecord): Row => ({ ...app, redirectUris: toJson(app.redirectUris), scopes: toJson(app.scopes) });
+const fromRow = (row: Row): OAuthAppRecord => ({
+  ...row,
+  redirectUris: fromJson<string[]>(row.redirectUris),
+  scopes: fromJson<string[]>(row.scopes),
+});
+const toRow = (app: OAuthAppRecord): Row => ({
+  ...app,
+  redirectUris: toJson(app.redirectUris),
+  scopes: toJson(app.scopes),
+});
 
 export function insertOAuthApp(db: Database, app: OAuthAppRecord): void {
   db.run(
@@ -31,7 +39,10 @@ export function insertOAuthApp(db: Database, app: OAuthAppRecord): void {
 
 export function updateOAuthApp(db: Database, app: OAuthAppRecord): void {
   const { id, sealedSecret, name, redirectUris, scopes } = toRow(app);
-  db.run('UPDATE oauthApp SET sealedSecret = @sealedSecret, name = @name, redirectUris = @redirectUris, scopes = @scopes WHERE id = @id', { id, sealedSecret, name, redirectUris, scopes });
+  db.run(
+    'UPDATE oauthApp SET sealedSecret = @sealedSecret, name = @name, redirectUris = @redirectUris, scopes = @scopes WHERE id = @id',
+    { id, sealedSecret, name, redirectUris, scopes },
+  );
 }
 
 export function deleteOAuthApp(db: Database, appId: string): void {

@@ -44,7 +44,10 @@ function fromRow<Record>(row: Row<Record> | undefined): Record | undefined {
 }
 
 export function insertOAuthGrant(db: Database, grant: OAuthGrantRecord): void {
-  db.run('INSERT INTO oauthGrant (id, clientId, agentId, scopes, createdAt, lastUsedAt, revokedAt) VALUES (@id, @clientId, @agentId, @scopes, @createdAt, @lastUsedAt, @revokedAt)', { ...grant, scopes: toJson(grant.scopes) });
+  db.run(
+    'INSERT INTO oauthGrant (id, clientId, agentId, scopes, createdAt, lastUsedAt, revokedAt) VALUES (@id, @clientId, @agentId, @scopes, @createdAt, @lastUsedAt, @revokedAt)',
+    { ...grant, scopes: toJson(grant.scopes) },
+  );
 }
 
 export function findOAuthGrant(db: Database, grantId: string): OAuthGrantRecord | undefined {
@@ -55,8 +58,14 @@ export function findOAuthGrant(db: Database, grantId: string): OAuthGrantRecord 
 const isLive = `revokedAt IS NULL AND EXISTS (SELECT 1 FROM oauthToken WHERE grantId = oauthGrant.id AND usedAt IS NULL AND expiresAt > @at)`;
 
 /** Those of one agent, or of all, newest first. */
-export function liveOAuthGrants(db: Database, of: { agentId: string | null; at: string; limit: number }): OAuthGrantRecord[] {
-  const rows = db.all<Row<OAuthGrantRecord>>(`SELECT * FROM oauthGrant WHERE (@agentId IS NULL OR agentId = @agentId) AND ${isLive} ORDER BY createdAt DESC, id DESC LIMIT @limit`, { ...of });
+export function liveOAuthGrants(
+  db: Database,
+  of: { agentId: string | null; at: string; limit: number },
+): OAuthGrantRecord[] {
+  const rows = db.all<Row<OAuthGrantRecord>>(
+    `SELECT * FROM oauthGrant WHERE (@agentId IS NULL OR agentId = @agentId) AND ${isLive} ORDER BY createdAt DESC, id DESC LIMIT @limit`,
+    { ...of },
+  );
   return rows.map((row) => ({ ...row, scopes: fromJson<string[]>(row.scopes) }));
 }
 
@@ -110,7 +119,10 @@ export function useOAuthCode(db: Database, hash: string, grantId: string): void 
 }
 
 export function insertOAuthToken(db: Database, token: OAuthTokenRecord): void {
-  db.run('INSERT INTO oauthToken (hash, kind, grantId, scopes, expiresAt, usedAt) VALUES (@hash, @kind, @grantId, @scopes, @expiresAt, @usedAt)', { ...token, scopes: toJson(token.scopes) });
+  db.run(
+    'INSERT INTO oauthToken (hash, kind, grantId, scopes, expiresAt, usedAt) VALUES (@hash, @kind, @grantId, @scopes, @expiresAt, @usedAt)',
+    { ...token, scopes: toJson(token.scopes) },
+  );
 }
 
 export function findOAuthToken(db: Database, hash: string): OAuthTokenRecord | undefined {
@@ -127,7 +139,10 @@ export function deleteOAuthToken(db: Database, hash: string): void {
 
 /** Forgets what expired before `at`, and grants that nothing is left of. Returns how many tokens that were. */
 export function deleteExpiredOAuth(db: Database, at: string, limit: number): number {
-  const tokens = db.run('DELETE FROM oauthToken WHERE hash IN (SELECT hash FROM oauthToken WHERE expiresAt < ? LIMIT ?)', [at, limit]);
+  const tokens = db.run(
+    'DELETE FROM oauthToken WHERE hash IN (SELECT hash FROM oauthToken WHERE expiresAt < ? LIMIT ?)',
+    [at, limit],
+  );
   db.run('DELETE FROM oauthCode WHERE hash IN (SELECT hash FROM oauthCode WHERE expiresAt < ? LIMIT ?)', [at, limit]);
   db.run(
     `DELETE FROM oauthGrant WHERE id IN (SELECT id FROM oauthGrant AS one WHERE createdAt < ? AND NOT EXISTS (SELECT 1 FROM oauthToken WHERE grantId = one.id) LIMIT ?)`,

@@ -45,7 +45,10 @@ export function updateDelivery(db: Database, delivery: WebhookDelivery): void {
 }
 
 /** Newest first, from just below `cursor`. */
-export function deliveryPage(db: Database, page: { webhookId: string; cursor: Cursor | undefined; limit: number }): WebhookDelivery[] {
+export function deliveryPage(
+  db: Database,
+  page: { webhookId: string; cursor: Cursor | undefined; limit: number },
+): WebhookDelivery[] {
   return db.all<WebhookDelivery>(
     `SELECT * FROM webhookDelivery WHERE webhookId = @webhookId AND (createdAt, id) < (@at, @id) ORDER BY createdAt DESC, id DESC LIMIT @limit`,
     { webhookId: page.webhookId, ...below(page.cursor), limit: page.limit },
@@ -54,5 +57,8 @@ export function deliveryPage(db: Database, page: { webhookId: string; cursor: Cu
 
 /** Forgets what was begun before `at` and is over. Returns how many rows that were. */
 export function deleteSettledDeliveries(db: Database, at: string, limit: number): number {
-  return db.run(`DELETE FROM webhookDelivery WHERE id IN (SELECT id FROM webhookDelivery WHERE status <> 'pending' AND createdAt < ? LIMIT ?)`, [at, limit]);
+  return db.run(
+    `DELETE FROM webhookDelivery WHERE id IN (SELECT id FROM webhookDelivery WHERE status <> 'pending' AND createdAt < ? LIMIT ?)`,
+    [at, limit],
+  );
 }

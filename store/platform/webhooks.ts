@@ -32,7 +32,9 @@ type Row = Omit<WebhookRecord, 'events'> & { events: string };
 
 /** Newest first. */
 export function allWebhooks(db: Database): WebhookRecord[] {
-  return db.all<Row>('SELECT * FROM webhook ORDER BY createdAt DESC, id DESC').map((row) => ({ ...row, events: fromJson<string[]>(row.events) }));
+  return db
+    .all<Row>('SELECT * FROM webhook ORDER BY createdAt DESC, id DESC')
+    .map((row) => ({ ...row, events: fromJson<string[]>(row.events) }));
 }
 
 export function insertWebhook(db: Database, webhook: WebhookRecord): void {

@@ -1,8 +1,8 @@
 // A range cut into buckets, as series have them, and which quarters of an hour lie whole in each. What does not, at the edges of a
 // range that is cut anywhere, is read from the rows themselves. Pure.
 
-import { decodeQuarters, quarterMs, quartersPerDay } from './quarters.ts';
 import type { Days } from './changes.ts';
+import { decodeQuarters, quarterMs, quartersPerDay } from './quarters.ts';
 import { dayMs, daysOfMonth, monthOf } from './rollups.ts';
 
 /** Each begins at one of `starts`, which grow, and ends where the next begins, the last at `toMs`. */
@@ -59,7 +59,11 @@ export class BucketPlan {
   }
 
   /** Sums of what the quarters of a month's days hold, `figures` numbers each: those of its first bucket, and so on in one list. */
-  sumsOf(month: PlannedMonth, days: readonly (readonly [day: number, quarters: string])[], figures: number): Int32Array {
+  sumsOf(
+    month: PlannedMonth,
+    days: readonly (readonly [day: number, quarters: string])[],
+    figures: number,
+  ): Int32Array {
     const sums = new Int32Array((month.nextBucket - month.firstBucket) * figures);
     const buckets = this.#bucketsOf(month);
     for (const [day, quarters] of days) {
@@ -69,7 +73,8 @@ export class BucketPlan {
         const bucket = buckets[firstQuarter + (list[index] ?? 0)] ?? -1;
         if (bucket === -1) continue;
         const at = bucket * figures;
-        for (let figure = 0; figure < figures; figure += 1) sums[at + figure] = (sums[at + figure] ?? 0) + (list[index + 1 + figure] ?? 0);
+        for (let figure = 0; figure < figures; figure += 1)
+          sums[at + figure] = (sums[at + figure] ?? 0) + (list[index + 1 + figure] ?? 0);
       }
     }
     return sums;
@@ -114,7 +119,8 @@ export class BucketPlan {
         if (first < next) {
           if (firstBucket === -1) firstBucket = bucket;
           nextBucket = bucket + 1;
-          if (run.next === first && run.length === next - first && run.bucket + 1 === bucket) key[key.length - 1] = (key.at(-1) ?? 0) + 1;
+          if (run.next === first && run.length === next - first && run.bucket + 1 === bucket)
+            key[key.length - 1] = (key.at(-1) ?? 0) + 1;
           else key.push(bucket - firstBucket, first, next - first, 1);
           run = { next, length: next - first, bucket };
         }

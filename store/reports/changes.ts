@@ -14,7 +14,9 @@ export interface Days {
 
 /** A day's number grows and never falls: what is remembered of some days goes by their sum. */
 export function noteChange(db: Database, what: Changing, day: number): void {
-  db.run(`INSERT INTO rollupChange (day, ${what}) VALUES (?, 1) ON CONFLICT DO UPDATE SET ${what} = ${what} + 1`, [day]);
+  db.run(`INSERT INTO rollupChange (day, ${what}) VALUES (?, 1) ON CONFLICT DO UPDATE SET ${what} = ${what} + 1`, [
+    day,
+  ]);
 }
 
 /** Of every day of which a change was ever noted. */
@@ -24,11 +26,19 @@ export function noteChangeOfAll(db: Database): void {
 
 /** Grows with every change, and never comes back to what it was. */
 export function changesOf(db: Database, what: Changing, { first, next }: Days): number {
-  return db.get<{ changes: number }>(`SELECT coalesce(sum(${what}), 0) AS changes FROM rollupChange WHERE day >= ? AND day < ?`, [first, next])?.changes ?? 0;
+  return (
+    db.get<{ changes: number }>(
+      `SELECT coalesce(sum(${what}), 0) AS changes FROM rollupChange WHERE day >= ? AND day < ?`,
+      [first, next],
+    )?.changes ?? 0
+  );
 }
 
 /** The same of each of these days by itself: only those that ever changed. */
 export function changesByDay(db: Database, what: Changing, { first, next }: Days): [day: number, changes: number][] {
   // As the columns are declared in the migration.
-  return db.allValues(`SELECT day, ${what} FROM rollupChange WHERE day >= ? AND day < ?`, [first, next]) as [number, number][];
+  return db.allValues(`SELECT day, ${what} FROM rollupChange WHERE day >= ? AND day < ?`, [first, next]) as [
+    number,
+    number,
+  ][];
 }

@@ -3,8 +3,8 @@
 // it, by engine/rollups.ts; making rollups again and proving them is store/reports/rebuild.ts's.
 
 import type { Database } from '../database.ts';
-import { withQuarter } from './quarters.ts';
 import { type Days, noteChange } from './changes.ts';
+import { withQuarter } from './quarters.ts';
 import { dayMs, everyone, monthOf, nobody, quarterOf } from './rollups.ts';
 
 /** What of a completion reports go by. */
@@ -42,7 +42,11 @@ function keysOf({ goalId, departmentId, completedAt }: ReportedCompletion): Goal
   const month = { grain: 'month', period: monthOf(ms) } as const;
   return [everyone, departmentId ?? nobody].flatMap((department): GoalKey[] => {
     const cell = { departmentId: department };
-    return [{ ...cell, goalId, ...day }, { ...cell, goalId, ...month }, { ...cell, goalId: everyone, ...day }];
+    return [
+      { ...cell, goalId, ...day },
+      { ...cell, goalId, ...month },
+      { ...cell, goalId: everyone, ...day },
+    ];
   });
 }
 
@@ -51,7 +55,10 @@ function added(sums: GoalSums | undefined, key: GoalKey, completion: ReportedCom
   return {
     completions: completions + 1,
     valueCents: valueCents + (completion.valueCents ?? 0),
-    quarters: key.goalId === everyone ? withQuarter(quarters, { quarter: quarterOf(Date.parse(completion.completedAt)), figures: [1] }) : quarters,
+    quarters:
+      key.goalId === everyone
+        ? withQuarter(quarters, { quarter: quarterOf(Date.parse(completion.completedAt)), figures: [1] })
+        : quarters,
   };
 }
 
@@ -60,7 +67,16 @@ const ofGoalKey = `${ofGoalCell} AND grain = @grain AND period = @period`;
 
 export function foldCompletion(db: Database, completion: ReportedCompletion): void {
   noteChange(db, 'completions', Math.floor(Date.parse(completion.completedAt) / dayMs));
-  for (const key of keysOf(completion)) putRow(db, key, added(db.get<GoalSums>(`SELECT completions, valueCents, quarters FROM rollupGoal WHERE ${ofGoalKey}`, { ...key }), key, completion));
+  for (const key of keysOf(completion))
+    putRow(
+      db,
+      key,
+      added(
+        db.get<GoalSums>(`SELECT completions, valueCents, quarters FROM rollupGoal WHERE ${ofGoalKey}`, { ...key }),
+        key,
+        completion,
+      ),
+    );
 }
 
 function putRow(db: Database, key: GoalKey, sums: GoalSums): void {
@@ -73,7 +89,8 @@ function putRow(db: Database, key: GoalKey, sums: GoalSums): void {
 
 /** Of which there is nothing yet. */
 export function buildGoalsOfDay(db: Database, day: number): void {
-  for (const [key, sums] of rollupsOf(db, { first: day, next: day + 1 }).values()) if (key.grain === 'day') putRow(db, key, sums);
+  for (const [key, sums] of rollupsOf(db, { first: day, next: day + 1 }).values())
+    if (key.grain === 'day') putRow(db, key, sums);
 }
 
 /** Of its days, which must be right. */
@@ -88,9 +105,15 @@ export function buildGoalsOfMonth(db: Database, days: Days, month: number): void
 
 /** One after the other from the primary key, which is quicker than looking at every row. */
 function cellsIn(db: Database): GoalCell[] {
-  const next = 'SELECT departmentId, goalId FROM rollupGoal WHERE (departmentId, goalId) > (@departmentId, @goalId) ORDER BY departmentId, goalId LIMIT 1';
+  const next =
+    'SELECT departmentId, goalId FROM rollupGoal WHERE (departmentId, goalId) > (@departmentId, @goalId) ORDER BY departmentId, goalId LIMIT 1';
   const cells: GoalCell[] = [];
-  for (let cell = db.get<GoalCell>(next, { departmentId: '', goalId: '' }); cell !== undefined; cell = db.get<GoalCell>(next, { ...cell })) cells.push(cell);
+  for (
+    let cell = db.get<GoalCell>(next, { departmentId: '', goalId: '' });
+    cell !== undefined;
+    cell = db.get<GoalCell>(next, { ...cell })
+  )
+    cells.push(cell);
   return cells;
 }
 
@@ -101,7 +124,9 @@ function rollupsOf(db: Database, { first, next }: Days): Map<string, [GoalKey, G
     'SELECT goalId, valueCents, departmentId, completedAt FROM goalCompletion INDEXED BY goalCompletionByTime WHERE completedAt >= ? AND completedAt < ?',
     [new Date(first * dayMs).toISOString(), new Date(next * dayMs).toISOString()],
   );
-  for (const completion of completions) for (const key of keysOf(completion)) rollups.set(textOf(key), [key, added(rollups.get(textOf(key))?.[1], key, completion)]);
+  for (const completion of completions)
+    for (const key of keysOf(completion))
+      rollups.set(textOf(key), [key, added(rollups.get(textOf(key))?.[1], key, completion)]);
   return rollups;
 }
 
@@ -111,9 +136,13 @@ const textOf = (key: GoalKey): string => ['goal', key.departmentId, key.goalId, 
 export function* differencesOfGoals(db: Database, days: Days, month: number): Generator<string> {
   const expected = rollupsOf(db, days);
   const text = ({ completions, valueCents, quarters }: GoalSums): string => [completions, valueCents, quarters].join();
-  const rows = db.iterate<GoalKey & GoalSums>(`SELECT * FROM rollupGoal WHERE (grain = 'month' AND period = @month OR grain = 'day' AND period >= @first AND period < @next)`, { month, ...days });
+  const rows = db.iterate<GoalKey & GoalSums>(
+    `SELECT * FROM rollupGoal WHERE (grain = 'month' AND period = @month OR grain = 'day' AND period >= @first AND period < @next)`,
+    { month, ...days },
+  );
   const held = new Map<string, string>();
   for (const row of rows) held.set(textOf(row), text(row));
-  for (const [key, [, sums]] of expected) if (held.get(key) !== text(sums)) yield `${key} holds ${held.get(key) ?? 'nothing'} and should hold ${text(sums)}`;
+  for (const [key, [, sums]] of expected)
+    if (held.get(key) !== text(sums)) yield `${key} holds ${held.get(key) ?? 'nothing'} and should hold ${text(sums)}`;
   for (const [key, is] of held) if (!expected.has(key)) yield `${key} holds ${is} and should hold nothing`;
 }

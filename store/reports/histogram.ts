@@ -37,7 +37,8 @@ export function encodeBins(bins: Bins): string {
 /** Adds what was encoded to `bins`: one list, or several with separators between them. */
 export function addBins(bins: Bins, encoded: string): void {
   const list = decodeBins(encoded);
-  for (let index = 0; index < list.length; index += 2) bins.set(list[index] ?? 0, (bins.get(list[index] ?? 0) ?? 0) + (list[index + 1] ?? 0));
+  for (let index = 0; index < list.length; index += 2)
+    bins.set(list[index] ?? 0, (bins.get(list[index] ?? 0) ?? 0) + (list[index + 1] ?? 0));
 }
 
 /** A bin and its count, and so on, in one list. */
@@ -126,7 +127,8 @@ export class Durations {
       if (bin < first) first = bin;
       if (bin > last) last = bin;
     };
-    for (const { list, times } of this.#counted) for (let index = 0; index < list.length; index += 2) add(list[index] ?? 0, times * (list[index + 1] ?? 0));
+    for (const { list, times } of this.#counted)
+      for (let index = 0; index < list.length; index += 2) add(list[index] ?? 0, times * (list[index + 1] ?? 0));
     for (const value of this.#values) add(binOf(value), 1);
     try {
       return read(first, last + 1);

@@ -4,15 +4,25 @@
 import type { Channel, ConversationRecord, ConversationStatus } from '../conversations/conversations.ts';
 import { type ConversationRow, conversationFromRow } from '../conversations/conversations.ts';
 import type { Database } from '../database.ts';
-import { figuresPerGoalQuarter } from './goal-rollups.ts';
 import { toJson, toJsonOrNull } from '../json.ts';
 import { BucketPlan, type Buckets } from './buckets.ts';
-import { cutRange, daysIn, daysInAll, type Piece, type ReportRange } from './pieces.ts';
-import { countsByDay, type ReportScope, type ReportSource, rangeValues, scopeValues, totalsOf, withinChannels, withinRange, withinScope } from './reads.ts';
 import type { Days } from './changes.ts';
+import { figuresPerGoalQuarter } from './goal-rollups.ts';
+import { cutRange, daysIn, daysInAll, type Piece, type ReportRange } from './pieces.ts';
+import {
+  countsByDay,
+  type ReportScope,
+  type ReportSource,
+  rangeValues,
+  scopeValues,
+  totalsOf,
+  withinChannels,
+  withinRange,
+  withinScope,
+} from './reads.ts';
 import { isRebuilding } from './rebuild.ts';
 import { type Counts, dayMs, everyone } from './rollups.ts';
-import type { GoalTotals, GoalRow, GoalSums } from './sums.ts';
+import type { GoalRow, GoalSums, GoalTotals } from './sums.ts';
 
 export interface DrillDown {
   readonly scope: ReportScope;
@@ -36,18 +46,28 @@ function conditionOf(asked: DrillDown): string {
     ...(asked.isMissed ? [`firstResponseAt IS NULL`] : []),
     asked.status === undefined ? `status <> 'spam'` : 'status = @status',
     withinScope(asked.scope),
-    ...(asked.shownDepartmentIds === null ? [] : [`(assignedAgentId = @agentId OR coalesce(departmentId, '') IN (SELECT value FROM json_each(@shownDepartmentIds)))`]),
+    ...(asked.shownDepartmentIds === null
+      ? []
+      : [
+          `(assignedAgentId = @agentId OR coalesce(departmentId, '') IN (SELECT value FROM json_each(@shownDepartmentIds)))`,
+        ]),
     withinChannels(asked.scope),
     ...(asked.isMissed ? [`status <> 'spam' AND ${isOver}`] : []),
   ].join(' AND ');
 }
 
 function valuesOf(asked: DrillDown): Record<string, string | null> {
-  return { ...rangeValues(asked.range), ...scopeValues(asked.scope), status: asked.status ?? null, shownDepartmentIds: toJsonOrNull(asked.shownDepartmentIds) };
+  return {
+    ...rangeValues(asked.range),
+    ...scopeValues(asked.scope),
+    status: asked.status ?? null,
+    shownDepartmentIds: toJsonOrNull(asked.shownDepartmentIds),
+  };
 }
 
 /** What is rated and yet unanswered has an index of its own: it is rare, and no rollup counts it. */
-const indexOf = ({ isRated, isMissed }: DrillDown): string => (isRated && isMissed ? 'conversationRatedUnanswered' : 'conversationInReports');
+const indexOf = ({ isRated, isMissed }: DrillDown): string =>
+  isRated && isMissed ? 'conversationRatedUnanswered' : 'conversationInReports';
 
 interface Page {
   readonly limit: number;
@@ -73,13 +93,18 @@ const skippedOneByOne = 1000;
 function beyondDays(source: ReportSource, asked: DrillDown, page: Page): { asked: DrillDown; page: Page } {
   const counted = rolledUpCount(asked);
   const lastDay = Math.floor(asked.range.toMs / dayMs);
-  if (counted === undefined || page.offset < skippedOneByOne || lastDay * dayMs <= asked.range.fromMs) return { asked, page };
+  if (counted === undefined || page.offset < skippedOneByOne || lastDay * dayMs <= asked.range.fromMs)
+    return { asked, page };
   const endingOn = (day: number): ReportRange => ({ fromMs: asked.range.fromMs, toMs: day * dayMs });
   // Those of the day that the range ends in come first.
-  let offset = page.offset - countRows(source.db, { ...asked, range: { fromMs: lastDay * dayMs, toMs: asked.range.toMs } });
+  let offset =
+    page.offset - countRows(source.db, { ...asked, range: { fromMs: lastDay * dayMs, toMs: asked.range.toMs } });
   if (offset < 0) return { asked, page };
   let day = lastDay;
-  const counts = countsByDay(source, asked.scope, counted, { first: Math.ceil(asked.range.fromMs / dayMs), next: lastDay });
+  const counts = countsByDay(source, asked.scope, counted, {
+    first: Math.ceil(asked.range.fromMs / dayMs),
+    next: lastDay,
+  });
   for (const [earlier, count] of counts) {
     if (count > offset) break;
     offset -= count;
@@ -95,13 +120,19 @@ export function countReported(source: ReportSource, asked: DrillDown): number {
 }
 
 function countRows(db: Database, asked: DrillDown): number {
-  return db.get<{ count: number }>(`SELECT count(*) AS count FROM conversation INDEXED BY ${indexOf(asked)} WHERE ${conditionOf(asked)}`, valuesOf(asked))?.count ?? 0;
+  return (
+    db.get<{ count: number }>(
+      `SELECT count(*) AS count FROM conversation INDEXED BY ${indexOf(asked)} WHERE ${conditionOf(asked)}`,
+      valuesOf(asked),
+    )?.count ?? 0
+  );
 }
 
 /** What rollups count, where it is just that. */
 function rolledUpCount({ status, isRated, isMissed, shownDepartmentIds }: DrillDown): keyof Counts | undefined {
   if (shownDepartmentIds !== null) return undefined;
-  if (status === undefined) return isRated && isMissed ? undefined : isRated ? 'rated' : isMissed ? 'missed' : 'conversations';
+  if (status === undefined)
+    return isRated && isMissed ? undefined : isRated ? 'rated' : isMissed ? 'missed' : 'conversations';
   return isRated || isMissed || status === 'spam' ? undefined : status;
 }
 
@@ -122,7 +153,12 @@ export interface NamedConversation {
 }
 
 /** The next of them in the same order, for lists that are read to their end. */
-export function reportedAfter(db: Database, asked: DrillDown, after: { at: string; id: string } | undefined, limit: number): NamedConversation[] {
+export function reportedAfter(
+  db: Database,
+  asked: DrillDown,
+  after: { at: string; id: string } | undefined,
+  limit: number,
+): NamedConversation[] {
   return db
     .all<ConversationRow & ConversationNames>(
       `SELECT whole.*, site.name AS siteName, department.name AS departmentName, assignee.name AS assignedAgentName, responder.name AS firstResponderName,
@@ -135,10 +171,12 @@ export function reportedAfter(db: Database, asked: DrillDown, after: { at: strin
        ORDER BY found.createdAt DESC, found.id DESC`,
       { ...valuesOf(asked), at: after?.at ?? null, id: after?.id ?? null, limit },
     )
-    .map(({ siteName, departmentName, assignedAgentName, firstResponderName, customerName, customerEmail, ...row }) => ({
-      conversation: conversationFromRow(row),
-      names: { siteName, departmentName, assignedAgentName, firstResponderName, customerName, customerEmail },
-    }));
+    .map(
+      ({ siteName, departmentName, assignedAgentName, firstResponderName, customerName, customerEmail, ...row }) => ({
+        conversation: conversationFromRow(row),
+        names: { siteName, departmentName, assignedAgentName, firstResponderName, customerName, customerEmail },
+      }),
+    );
 }
 
 /** Open ones that nobody has, now. */
@@ -150,11 +188,14 @@ export function queuedByChannel(db: Database, scope: ReportScope): Map<Channel, 
   return new Map(rows.map(({ channel, count }) => [channel, count]));
 }
 
-const completionsWithin = (scope: ReportScope): string => `completedAt >= @fromAt AND completedAt < @toAt AND ${withinScope(scope, { departmentId: 'departmentId', isOfAgent: 'attributedAgentId = @agentId' })}`;
+const completionsWithin = (scope: ReportScope): string =>
+  `completedAt >= @fromAt AND completedAt < @toAt AND ${withinScope(scope, { departmentId: 'departmentId', isOfAgent: 'attributedAgentId = @agentId' })}`;
 
 /** Every goal that is there, and deleted ones with completions in the range; the oldest first. */
 export function goalTotals({ db, memory }: ReportSource, scope: ReportScope, range: ReportRange): GoalTotals[] {
-  const goals = db.all<GoalRow>('SELECT id AS goalId, name, status, deletedAt IS NOT NULL AS isDeleted FROM goal ORDER BY createdAt, id');
+  const goals = db.all<GoalRow>(
+    'SELECT id AS goalId, name, status, deletedAt IS NOT NULL AS isDeleted FROM goal ORDER BY createdAt, id',
+  );
   const sums: GoalSums = new Map();
   const ofFile = { what: 'completions', isRebuilding: isRebuilding(db) } as const;
   const { ends, pieces } = cutRange(range, { byDayAlone: ofFile.isRebuilding || scope.agentId !== null });
@@ -162,13 +203,18 @@ export function goalTotals({ db, memory }: ReportSource, scope: ReportScope, ran
   if (pieces.length > 0) {
     const changes = memory.changes(db, ofFile, daysInAll(pieces));
     for (const piece of pieces) {
-      const found = memory.goals.recall({ key: toJson([scope, piece]), changes: changes.in(daysIn(piece)) }, () => readGoalPiece(db, scope, piece, goals));
-      for (const [goalId, { completions, valueCents }] of found) addToGoal(sums, goalId, piece.times * completions, piece.times * valueCents);
+      const found = memory.goals.recall({ key: toJson([scope, piece]), changes: changes.in(daysIn(piece)) }, () =>
+        readGoalPiece(db, scope, piece, goals),
+      );
+      for (const [goalId, { completions, valueCents }] of found)
+        addToGoal(sums, goalId, piece.times * completions, piece.times * valueCents);
     }
   }
   return goals.flatMap(({ goalId, name, status, isDeleted }) => {
     const { completions = 0, valueCents = 0 } = sums.get(goalId) ?? {};
-    return isDeleted === 1 && completions === 0 ? [] : [{ goalId, name, status: isDeleted === 1 ? ('deleted' as const) : status, completions, valueCents }];
+    return isDeleted === 1 && completions === 0
+      ? []
+      : [{ goalId, name, status: isDeleted === 1 ? ('deleted' as const) : status, completions, valueCents }];
   });
 }
 
@@ -182,9 +228,13 @@ function readGoalPiece(db: Database, scope: ReportScope, piece: Piece, goals: re
   const { grain, first, next } = piece;
   for (const { goalId } of goals) {
     for (const departmentId of scope.departmentIds ?? [everyone]) {
-      const found = db.allValues('SELECT sum(completions), sum(valueCents) FROM rollupGoal WHERE departmentId = ? AND goalId = ? AND grain = ? AND period >= ? AND period < ? HAVING count(*) > 0', [departmentId, goalId, grain, first, next]);
+      const found = db.allValues(
+        'SELECT sum(completions), sum(valueCents) FROM rollupGoal WHERE departmentId = ? AND goalId = ? AND grain = ? AND period >= ? AND period < ? HAVING count(*) > 0',
+        [departmentId, goalId, grain, first, next],
+      );
       // As the columns are declared in the migration.
-      for (const [completions, valueCents] of found as [number, number][]) addToGoal(sums, goalId, completions, valueCents);
+      for (const [completions, valueCents] of found as [number, number][])
+        addToGoal(sums, goalId, completions, valueCents);
     }
   }
   return sums;
@@ -214,8 +264,14 @@ export function completionsByBucket({ db, memory }: ReportSource, scope: ReportS
     const read = (): Int32Array =>
       scope.agentId === null
         ? plan.sumsOf(month, quartersOfDays(db, scope, month.days), figuresPerGoalQuarter)
-        : plan.countsOf(month, completionsOf(db, scope, rangeOf(month.days)).map(({ completedAt }) => Date.parse(completedAt)));
-    const sums = memory.buckets.recall({ key: toJson(['completions', scope, month.key]), changes: changes.in(month.days) }, read);
+        : plan.countsOf(
+            month,
+            completionsOf(db, scope, rangeOf(month.days)).map(({ completedAt }) => Date.parse(completedAt)),
+          );
+    const sums = memory.buckets.recall(
+      { key: toJson(['completions', scope, month.key]), changes: changes.in(month.days) },
+      read,
+    );
     for (const [index, completions] of sums.entries()) add(month.firstBucket + index, completions);
   }
   return counts;
@@ -224,11 +280,17 @@ export function completionsByBucket({ db, memory }: ReportSource, scope: ReportS
 function quartersOfDays(db: Database, scope: ReportScope, { first, next }: Days): [day: number, quarters: string][] {
   const sql = `SELECT period, quarters FROM rollupGoal WHERE departmentId = ? AND goalId = ? AND grain = 'day' AND period >= ? AND period < ?`;
   // As the columns are declared in the migration.
-  return (scope.departmentIds ?? [everyone]).flatMap((departmentId) => db.allValues(sql, [departmentId, everyone, first, next]) as [number, string][]);
+  return (scope.departmentIds ?? [everyone]).flatMap(
+    (departmentId) => db.allValues(sql, [departmentId, everyone, first, next]) as [number, string][],
+  );
 }
 
 /** One by one, by the index that holds them whole. */
-function completionsOf(db: Database, scope: ReportScope, range: ReportRange): { goalId: string; valueCents: number | null; completedAt: string }[] {
+function completionsOf(
+  db: Database,
+  scope: ReportScope,
+  range: ReportRange,
+): { goalId: string; valueCents: number | null; completedAt: string }[] {
   if (range.fromMs >= range.toMs) return [];
   const index = scope.agentId === null ? 'goalCompletionByTime' : 'goalCompletionByAgent';
   const sql = `SELECT goalId, valueCents, completedAt FROM goalCompletion INDEXED BY ${index} WHERE ${completionsWithin(scope)}`;

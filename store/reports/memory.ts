@@ -4,11 +4,9 @@
 
 import type { Database } from '../database.ts';
 import { toJson } from '../json.ts';
-import type { GoalSums } from './sums.ts';
-import type { ByAgent, PieceSums, Totals } from './sums.ts';
 import { type Changing, changesByDay, changesOf, type Days } from './changes.ts';
 import type { ReportedConversation } from './rollups.ts';
-import type { DayChanges } from './sums.ts';
+import type { ByAgent, DayChanges, GoalSums, PieceSums, Totals } from './sums.ts';
 
 /** What an array and an object of a few fields cost; of figures by month and agent there are many. */
 const bytesPerArray = 120;
@@ -81,13 +79,21 @@ class Memory<Value> {
 /** What is remembered of one file. A year of 50 agents takes 1.2 MB of `sums`. */
 export class ReportMemory {
   /** Of pieces of a range, by agent. */
-  readonly sums = new Memory<ByAgent<PieceSums>>(2_000_000, (byAgent) => [...byAgent.values()].reduce((sum, of) => sum + bytesOfPiece(of), 0));
+  readonly sums = new Memory<ByAgent<PieceSums>>(2_000_000, (byAgent) =>
+    [...byAgent.values()].reduce((sum, of) => sum + bytesOfPiece(of), 0),
+  );
   /** Of all pieces of a range together, by agent. */
   readonly totals = new Memory<ByAgent<Totals>>(500_000, (byAgent) => byAgent.size * bytesPerSum);
   /** Conversations of the days at the ends of a range. */
-  readonly rows = new Memory<readonly ReportedConversation[]>(1_000_000, (conversations) => conversations.length * bytesPerSum);
+  readonly rows = new Memory<readonly ReportedConversation[]>(
+    1_000_000,
+    (conversations) => conversations.length * bytesPerSum,
+  );
   /** How many conversations each day had of one kind. */
-  readonly days = new Memory<readonly (readonly [day: number, count: number])[]>(500_000, (days) => days.length * bytesPerPair);
+  readonly days = new Memory<readonly (readonly [day: number, count: number])[]>(
+    500_000,
+    (days) => days.length * bytesPerPair,
+  );
   /** Of pieces of a range, by goal. */
   readonly goals = new Memory<GoalSums>(500_000, (byGoal) => byGoal.size * bytesPerSum);
   /** Of the buckets of a month. */
@@ -100,7 +106,9 @@ export class ReportMemory {
   /** Of these days, as of this transaction: one statement while none of them has changed, for no day's number falls, so none has while their sum is the same. */
   changes(db: Database, of: { readonly what: Changing; readonly isRebuilding: boolean }, days: Days): DayChanges {
     if (of.isRebuilding) return { in: () => undefined };
-    const upTo = this.changed.recall({ key: toJson([of.what, days]), changes: changesOf(db, of.what, days) }, () => sumsUpTo(days, changesByDay(db, of.what, days)));
+    const upTo = this.changed.recall({ key: toJson([of.what, days]), changes: changesOf(db, of.what, days) }, () =>
+      sumsUpTo(days, changesByDay(db, of.what, days)),
+    );
     // Of days beyond them it is no number, and nothing is known by that.
     return { in: ({ first, next }) => (upTo[next - days.first] ?? NaN) - (upTo[first - days.first] ?? NaN) };
   }

@@ -1,8 +1,8 @@
 // A range cut into what reports read of it: whole months, whole days beside them, what is left of the days at its ends in whole
 // quarters of an hour, and the minutes before and after. A range without a whole day stays one. Pure.
 
-import { quarterMs } from './quarters.ts';
 import type { Days } from './changes.ts';
+import { quarterMs } from './quarters.ts';
 import { dayMs, daysOfMonth, monthOf } from './rollups.ts';
 
 /** [fromMs, toMs). */
@@ -38,10 +38,19 @@ export function cutRange(range: ReportRange, { byDayAlone }: { byDayAlone: boole
   if (days.first >= days.next) return { ends: [range], pieces: [] };
   const fromMs = Math.ceil(range.fromMs / quarterMs) * quarterMs;
   const toMs = Math.floor(range.toMs / quarterMs) * quarterMs;
-  const ends = [{ fromMs: range.fromMs, toMs: fromMs }, { fromMs: toMs, toMs: range.toMs }];
-  const rows: Rows[] = [{ fromMs, toMs: days.first * dayMs, times: 1 }, { fromMs: days.next * dayMs, toMs, times: 1 }];
+  const ends = [
+    { fromMs: range.fromMs, toMs: fromMs },
+    { fromMs: toMs, toMs: range.toMs },
+  ];
+  const rows: Rows[] = [
+    { fromMs, toMs: days.first * dayMs, times: 1 },
+    { fromMs: days.next * dayMs, toMs, times: 1 },
+  ];
   const periods = byDayAlone ? lastDays(days) : periodsOf(days);
-  return { ends: ends.filter(isNotEmpty), pieces: [...rows.filter(isNotEmpty), ...periods.filter(({ first, next }) => first < next)] };
+  return {
+    ends: ends.filter(isNotEmpty),
+    pieces: [...rows.filter(isNotEmpty), ...periods.filter(({ first, next }) => first < next)],
+  };
 }
 
 /** Those that lie whole within it; none when the first is not before the next. */
@@ -53,7 +62,11 @@ function periodsOf(days: Days): Periods[] {
   const [firstMonth, lastMonth] = [monthOf(days.first * dayMs), monthOf(days.next * dayMs)];
   if (firstMonth === lastMonth) return lastDays(days);
   const { first } = daysOfMonth(lastMonth);
-  return [...endOfMonth(firstMonth, days.first), { grain: 'month', first: firstMonth + 1, next: lastMonth, times: 1 }, ...lastDays({ first, next: days.next })];
+  return [
+    ...endOfMonth(firstMonth, days.first),
+    { grain: 'month', first: firstMonth + 1, next: lastMonth, times: 1 },
+    ...lastDays({ first, next: days.next }),
+  ];
 }
 
 /** The days that a piece has anything of. */
@@ -73,7 +86,10 @@ export function daysInAll(pieces: readonly Piece[]): Days {
 function endOfMonth(month: number, day: number): Periods[] {
   const { first, next } = daysOfMonth(month);
   if (next - day <= day - first) return [{ grain: 'day', first: day, next, times: 1 }];
-  return [{ grain: 'month', first: month, next: month + 1, times: 1 }, { grain: 'day', first, next: day, times: -1 }];
+  return [
+    { grain: 'month', first: month, next: month + 1, times: 1 },
+    { grain: 'day', first, next: day, times: -1 },
+  ];
 }
 
 /** So many days before the range's end are apart: what changes is mostly young, and has only them read again. */
@@ -82,7 +98,10 @@ const youngDays = 3;
 /** Days up to the range's end. Never a month without the others: most ranges end today, and today changes all the time. */
 function lastDays({ first, next }: Days): Periods[] {
   const young = Math.max(first, next - youngDays);
-  return [{ grain: 'day', first, next: young, times: 1 }, { grain: 'day', first: young, next, times: 1 }];
+  return [
+    { grain: 'day', first, next: young, times: 1 },
+    { grain: 'day', first: young, next, times: 1 },
+  ];
 }
 
 const isNotEmpty = ({ fromMs, toMs }: ReportRange): boolean => fromMs < toMs;

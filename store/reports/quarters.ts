@@ -10,13 +10,19 @@ export const quartersPerDay = 96;
 export type QuarterFigures = readonly number[];
 
 /** What was encoded, and `added` to it. */
-export function withQuarter(encoded: string, added: { readonly quarter: number; readonly figures: QuarterFigures }): string {
+export function withQuarter(
+  encoded: string,
+  added: { readonly quarter: number; readonly figures: QuarterFigures },
+): string {
   const count = added.figures.length;
   const quarters = new Map<number, QuarterFigures>();
   const held = decodeQuarters(encoded, count);
   for (let at = 0; at < held.length; at += 1 + count) quarters.set(held[at] ?? 0, held.slice(at + 1, at + 1 + count));
   const before = quarters.get(added.quarter) ?? [];
-  quarters.set(added.quarter, added.figures.map((figure, index) => figure + (before[index] ?? 0)));
+  quarters.set(
+    added.quarter,
+    added.figures.map((figure, index) => figure + (before[index] ?? 0)),
+  );
   return encodeQuarters(quarters);
 }
 

@@ -4,16 +4,29 @@
 
 import type { Channel } from '../conversations/conversations.ts';
 import type { Database } from '../database.ts';
-import { Durations } from './histogram.ts';
 import { toJson, toJsonOrNull } from '../json.ts';
 import { BucketPlan, type Buckets } from './buckets.ts';
-import type { ReportMemory } from './memory.ts';
-import type { DayChanges } from './sums.ts';
-import { cutRange, daysIn, daysInAll, daysWithin, type Periods, type Piece, type ReportRange } from './pieces.ts';
 import { changesOf, type Days } from './changes.ts';
+import { Durations } from './histogram.ts';
+import type { ReportMemory } from './memory.ts';
+import { cutRange, daysIn, daysInAll, daysWithin, type Periods, type Piece, type ReportRange } from './pieces.ts';
 import { isRebuilding } from './rebuild.ts';
-import { agentsOf, type Counts, dayMs, everyone, type Figures, figuresIn, nobody, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow } from './rollups.ts';
-import type { DurationFigures, Totals, ByAgent, PieceSums } from './sums.ts';
+import {
+  agentsOf,
+  type Counts,
+  dayMs,
+  everyone,
+  type Figures,
+  figuresIn,
+  nobody,
+  noCounts,
+  quarterFigures,
+  type ReportedConversation,
+  type ReportedRow,
+  reportedColumns,
+  reportedFromRow,
+} from './rollups.ts';
+import type { ByAgent, DayChanges, DurationFigures, PieceSums, Totals } from './sums.ts';
 
 /** The file that a report is of, and what is remembered of it. */
 export interface ReportSource {
@@ -46,9 +59,14 @@ interface Sums {
   readonly resolutions: Durations;
 }
 
-const emptySums = (): Sums => ({ counts: { ...noCounts }, firstResponses: new Durations(), resolutions: new Durations() });
+const emptySums = (): Sums => ({
+  counts: { ...noCounts },
+  firstResponses: new Durations(),
+  resolutions: new Durations(),
+});
 
-const emptyByAgent = (agentIds: readonly (string | null)[]): ByAgent<Sums> => new Map(agentIds.map((agentId) => [agentId, emptySums()]));
+const emptyByAgent = (agentIds: readonly (string | null)[]): ByAgent<Sums> =>
+  new Map(agentIds.map((agentId) => [agentId, emptySums()]));
 
 /** Of the whole range. */
 export function totalsOf(source: ReportSource, scope: ReportScope, range: ReportRange): Totals {
@@ -56,12 +74,22 @@ export function totalsOf(source: ReportSource, scope: ReportScope, range: Report
 }
 
 /** The same for each of these agents, in their order. */
-export function totalsByAgent(source: ReportSource, scope: ReportScope, range: ReportRange, agentIds: readonly string[]): Totals[] {
+export function totalsByAgent(
+  source: ReportSource,
+  scope: ReportScope,
+  range: ReportRange,
+  agentIds: readonly string[],
+): Totals[] {
   const byAgent = totalsBy(source, { ...scope, agentId: null }, range, agentIds);
   return agentIds.map((agentId) => byAgent.get(agentId) ?? noTotals);
 }
 
-function totalsBy({ db, memory }: ReportSource, scope: ReportScope, range: ReportRange, agentIds: readonly (string | null)[]): ByAgent<Totals> {
+function totalsBy(
+  { db, memory }: ReportSource,
+  scope: ReportScope,
+  range: ReportRange,
+  agentIds: readonly (string | null)[],
+): ByAgent<Totals> {
   const ofFile = { what: 'conversations', isRebuilding: isRebuilding(db) } as const;
   const { ends, pieces } = cutRange(range, { byDayAlone: ofFile.isRebuilding });
   const rowsAlone = (): ByAgent<Totals> => totalsOfAll({ pieces: [], rows: rowsOf(db, scope, range) }, agentIds);
@@ -73,11 +101,17 @@ function totalsBy({ db, memory }: ReportSource, scope: ReportScope, range: Repor
   const found = (): FoundPiece[] =>
     (known ??= pieces.map((piece) => ({
       times: piece.times,
-      sums: memory.sums.recall({ key: whose + toJson(piece), changes: changes.in(daysIn(piece)) }, () => sumsOfPiece({ db, memory }, scope, piece, { agentIds, changes })),
+      sums: memory.sums.recall({ key: whose + toJson(piece), changes: changes.in(daysIn(piece)) }, () =>
+        sumsOfPiece({ db, memory }, scope, piece, { agentIds, changes }),
+      ),
     })));
-  const between = memory.totals.recall({ key: whose + toJson(pieces), changes: changes.in(daysInAll(pieces)) }, () => totalsOfAll({ pieces: found(), rows: [] }, agentIds));
+  const between = memory.totals.recall({ key: whose + toJson(pieces), changes: changes.in(daysInAll(pieces)) }, () =>
+    totalsOfAll({ pieces: found(), rows: [] }, agentIds),
+  );
   const rows = ends.flatMap((end) => rowsOf(db, scope, end));
-  const concerned = agentIds.filter((agentId) => rows.some((row) => agentId === null || agentsOf(row).includes(agentId)));
+  const concerned = agentIds.filter((agentId) =>
+    rows.some((row) => agentId === null || agentsOf(row).includes(agentId)),
+  );
   return concerned.length === 0 ? between : new Map([...between, ...totalsOfAll({ pieces: found(), rows }, concerned)]);
 }
 
@@ -86,50 +120,93 @@ interface FoundPiece {
   readonly sums: ByAgent<PieceSums>;
 }
 
-function totalsOfAll({ pieces, rows }: { pieces: readonly FoundPiece[]; rows: readonly ReportedConversation[] }, agentIds: readonly (string | null)[]): ByAgent<Totals> {
+function totalsOfAll(
+  { pieces, rows }: { pieces: readonly FoundPiece[]; rows: readonly ReportedConversation[] },
+  agentIds: readonly (string | null)[],
+): ByAgent<Totals> {
   const byAgent = emptyByAgent(agentIds);
-  for (const { times, sums: found } of pieces) for (const [agentId, sums] of byAgent) addPiece(sums, found.get(agentId), times);
+  for (const { times, sums: found } of pieces)
+    for (const [agentId, sums] of byAgent) addPiece(sums, found.get(agentId), times);
   addRows(rows, byAgent);
   return new Map([...byAgent].map(([agentId, sums]) => [agentId, totals(sums)]));
 }
 
-function sumsOfPiece({ db, memory }: ReportSource, scope: ReportScope, piece: Piece, { agentIds, changes }: { agentIds: readonly (string | null)[]; changes: DayChanges }): ByAgent<PieceSums> {
+function sumsOfPiece(
+  { db, memory }: ReportSource,
+  scope: ReportScope,
+  piece: Piece,
+  { agentIds, changes }: { agentIds: readonly (string | null)[]; changes: DayChanges },
+): ByAgent<PieceSums> {
   const byAgent = emptyByAgent(agentIds);
   if ('grain' in piece) addPeriods(db, scope, piece, byAgent);
   else {
     // Every report of a moment reads these same rows.
-    const all = memory.rows.recall({ key: toJson(piece), changes: changes.in(daysIn(piece)) }, () => rowsOf(db, everyScope, piece));
-    addRows(all.filter((conversation) => isWithin(scope, conversation)), byAgent);
+    const all = memory.rows.recall({ key: toJson(piece), changes: changes.in(daysIn(piece)) }, () =>
+      rowsOf(db, everyScope, piece),
+    );
+    addRows(
+      all.filter((conversation) => isWithin(scope, conversation)),
+      byAgent,
+    );
   }
-  return new Map([...byAgent].map(([agentId, { counts, firstResponses, resolutions }]) => [agentId, { counts, firstResponses: firstResponses.counted(), resolutions: resolutions.counted() }]));
+  return new Map(
+    [...byAgent].map(([agentId, { counts, firstResponses, resolutions }]) => [
+      agentId,
+      { counts, firstResponses: firstResponses.counted(), resolutions: resolutions.counted() },
+    ]),
+  );
 }
 
 const everyScope: ReportScope = { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: null };
 
 function isWithin({ channels, departmentIds, agentId }: ReportScope, conversation: ReportedConversation): boolean {
-  return channels.includes(conversation.channel) && (departmentIds === null || departmentIds.includes(conversation.departmentId ?? nobody)) && (agentId === null || agentsOf(conversation).includes(agentId));
+  return (
+    channels.includes(conversation.channel) &&
+    (departmentIds === null || departmentIds.includes(conversation.departmentId ?? nobody)) &&
+    (agentId === null || agentsOf(conversation).includes(agentId))
+  );
 }
 
 /** Of each bucket. */
 export function bucketTotals({ db, memory }: ReportSource, scope: ReportScope, buckets: Buckets): BucketTotals {
   const plan = new BucketPlan(buckets);
-  const [conversations, rated, ratingSum] = [0, 1, 2].map(() => new Array<number>(buckets.starts.length).fill(0)) as [number[], number[], number[]];
+  const [conversations, rated, ratingSum] = [0, 1, 2].map(() => new Array<number>(buckets.starts.length).fill(0)) as [
+    number[],
+    number[],
+    number[],
+  ];
   const add = (bucket: number, began: number, ratings: number, sum: number): void => {
     conversations[bucket] = (conversations[bucket] ?? 0) + began;
     rated[bucket] = (rated[bucket] ?? 0) + ratings;
     ratingSum[bucket] = (ratingSum[bucket] ?? 0) + sum;
   };
-  for (const { bucket, ...range } of plan.edges) for (const conversation of rowsOf(db, scope, range)) add(bucket, ...quarterFigures(figuresIn(conversation, [everyone, scope.agentId ?? everyone]) ?? noCounts));
+  for (const { bucket, ...range } of plan.edges)
+    for (const conversation of rowsOf(db, scope, range))
+      add(bucket, ...quarterFigures(figuresIn(conversation, [everyone, scope.agentId ?? everyone]) ?? noCounts));
   const changes = memory.changes(db, { what: 'conversations', isRebuilding: isRebuilding(db) }, plan.days);
   for (const month of plan.months) {
-    const read = (): Int32Array => plan.sumsOf(month, cellsOf(scope).flatMap((cell) => quartersOfDays(db, cell, scope, month.days)), figuresPerQuarter);
-    const sums = memory.buckets.recall({ key: toJson(['conversations', scope, month.key]), changes: changes.in(month.days) }, read);
-    for (let bucket = month.firstBucket, at = 0; bucket < month.nextBucket; bucket += 1, at += figuresPerQuarter) add(bucket, sums[at] ?? 0, sums[at + 1] ?? 0, sums[at + 2] ?? 0);
+    const read = (): Int32Array =>
+      plan.sumsOf(
+        month,
+        cellsOf(scope).flatMap((cell) => quartersOfDays(db, cell, scope, month.days)),
+        figuresPerQuarter,
+      );
+    const sums = memory.buckets.recall(
+      { key: toJson(['conversations', scope, month.key]), changes: changes.in(month.days) },
+      read,
+    );
+    for (let bucket = month.firstBucket, at = 0; bucket < month.nextBucket; bucket += 1, at += figuresPerQuarter)
+      add(bucket, sums[at] ?? 0, sums[at + 1] ?? 0, sums[at + 2] ?? 0);
   }
   return { conversations, rated, ratingSum };
 }
 
-function quartersOfDays(db: Database, cell: readonly [departmentId: string, agentId: string], scope: ReportScope, { first, next }: Days): [day: number, quarters: string][] {
+function quartersOfDays(
+  db: Database,
+  cell: readonly [departmentId: string, agentId: string],
+  scope: ReportScope,
+  { first, next }: Days,
+): [day: number, quarters: string][] {
   const sql = `SELECT period, quarters FROM rollupPeriod WHERE departmentId = ? AND agentId = ? AND channel IN (${channelsOf(scope)}) AND grain = 'day' AND period >= ? AND period < ?`;
   // As the columns are declared in the migration.
   return db.allValues(sql, [...cell, ...scope.channels, first, next]) as [number, string][];
@@ -138,14 +215,23 @@ function quartersOfDays(db: Database, cell: readonly [departmentId: string, agen
 const figuresPerQuarter = 3;
 
 /** Of days that have any, the last first. */
-export function countsByDay({ db, memory }: ReportSource, scope: ReportScope, name: keyof Counts, days: Days): readonly (readonly [day: number, count: number])[] {
+export function countsByDay(
+  { db, memory }: ReportSource,
+  scope: ReportScope,
+  name: keyof Counts,
+  days: Days,
+): readonly (readonly [day: number, count: number])[] {
   const sql = `SELECT period, ${name} FROM rollupPeriod WHERE departmentId = ? AND agentId = ? AND channel IN (${channelsOf(scope)}) AND grain = 'day' AND period >= ? AND period < ?`;
   const changes = isRebuilding(db) ? undefined : changesOf(db, 'conversations', days);
   return memory.days.recall({ key: toJson([scope, name, days]), changes }, () => {
     const counts = new Map<number, number>();
     for (const cell of cellsOf(scope)) {
       // As the columns are declared in the migration.
-      for (const [day, count] of db.allValues(sql, [...cell, ...scope.channels, days.first, days.next]) as [number, number][]) counts.set(day, (counts.get(day) ?? 0) + count);
+      for (const [day, count] of db.allValues(sql, [...cell, ...scope.channels, days.first, days.next]) as [
+        number,
+        number,
+      ][])
+        counts.set(day, (counts.get(day) ?? 0) + count);
     }
     return [...counts].sort(([a], [b]) => b - a);
   });
@@ -154,7 +240,10 @@ export function countsByDay({ db, memory }: ReportSource, scope: ReportScope, na
 /** Days that had many have no fewer with what is left of the range. */
 function hasFew({ db, memory }: ReportSource, range: ReportRange, changes: DayChanges): boolean {
   const days = daysWithin(range);
-  const hadMany = memory.many.recall({ key: toJson(days), changes: changes.in(days) }, () => !hasFewRows(db, { fromMs: days.first * dayMs, toMs: days.next * dayMs }));
+  const hadMany = memory.many.recall(
+    { key: toJson(days), changes: changes.in(days) },
+    () => !hasFewRows(db, { fromMs: days.first * dayMs, toMs: days.next * dayMs }),
+  );
   return !hadMany && hasFewRows(db, range);
 }
 
@@ -163,7 +252,9 @@ function hasFewRows(db: Database, range: ReportRange): boolean {
   return (db.get<{ count: number }>(sql, { ...rangeValues(range), limit: exactUpTo + 1 })?.count ?? 0) <= exactUpTo;
 }
 
-const sumsOfPeriods = (scope: ReportScope): string => `SELECT agentId, sum(conversations), sum(open), sum(pending), sum(solved), sum(closed), sum(missed), sum(rated), sum(ratingSum), group_concat(firstResponses, ' '), group_concat(resolutions, ' ')
+const sumsOfPeriods = (
+  scope: ReportScope,
+): string => `SELECT agentId, sum(conversations), sum(open), sum(pending), sum(solved), sum(closed), sum(missed), sum(rated), sum(ratingSum), group_concat(firstResponses, ' '), group_concat(resolutions, ' ')
   FROM rollupPeriod WHERE departmentId = ? AND agentId IN (SELECT value FROM json_each(?)) AND channel IN (${channelsOf(scope)}) AND grain = ? AND period >= ? AND period < ? GROUP BY agentId`;
 
 /** All agents at once: a statement for each would cost more than what it reads. */
@@ -172,8 +263,32 @@ function addPeriods(db: Database, scope: ReportScope, { grain, first, next }: Pe
   const agents = toJson([...byAgent.keys()].map((agentId) => agentId ?? everyone));
   for (const departmentId of scope.departmentIds ?? [everyone]) {
     // As the columns above are declared in the migration.
-    const rows = db.allValues(sql, [departmentId, agents, ...scope.channels, grain, first, next]) as [string, number, number, number, number, number, number, number, number, string, string][];
-    for (const [agentId, conversations, open, pending, solved, closed, missed, rated, ratingSum, firstResponses, resolutions] of rows) {
+    const rows = db.allValues(sql, [departmentId, agents, ...scope.channels, grain, first, next]) as [
+      string,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      string,
+      string,
+    ][];
+    for (const [
+      agentId,
+      conversations,
+      open,
+      pending,
+      solved,
+      closed,
+      missed,
+      rated,
+      ratingSum,
+      firstResponses,
+      resolutions,
+    ] of rows) {
       const sums = byAgent.get(agentId === everyone ? null : agentId);
       if (sums === undefined) continue;
       addCounts(sums.counts, { conversations, open, pending, solved, closed, missed, rated, ratingSum });
@@ -200,7 +315,8 @@ function rowsOf(db: Database, scope: ReportScope, range: ReportRange): ReportedC
 /** Each adds to everybody and to its agents, where they are asked for. */
 function addRows(conversations: readonly ReportedConversation[], byAgent: ByAgent<Sums>): void {
   for (const conversation of conversations) {
-    for (const agentId of [null, ...agentsOf(conversation)]) addFigures(byAgent.get(agentId), figuresIn(conversation, [everyone, agentId ?? everyone]));
+    for (const agentId of [null, ...agentsOf(conversation)])
+      addFigures(byAgent.get(agentId), figuresIn(conversation, [everyone, agentId ?? everyone]));
   }
 }
 
@@ -245,10 +361,17 @@ function seconds(ms: number | undefined): number | null {
 }
 
 /** The condition of a scope on `conversation`: only what narrows it. Binds what scopeValues() gives. */
-export function withinScope(scope: ReportScope, columns = { departmentId: 'conversation.departmentId', isOfAgent: '@agentId IN (conversation.assignedAgentId, conversation.firstResponderId, conversation.ratedAgentId)' }): string {
+export function withinScope(
+  scope: ReportScope,
+  columns = {
+    departmentId: 'conversation.departmentId',
+    isOfAgent: '@agentId IN (conversation.assignedAgentId, conversation.firstResponderId, conversation.ratedAgentId)',
+  },
+): string {
   const conditions: string[] = [];
   if (scope.agentId !== null) conditions.push(columns.isOfAgent);
-  if (scope.departmentIds !== null) conditions.push(`coalesce(${columns.departmentId}, '') IN (SELECT value FROM json_each(@departmentIds))`);
+  if (scope.departmentIds !== null)
+    conditions.push(`coalesce(${columns.departmentId}, '') IN (SELECT value FROM json_each(@departmentIds))`);
   return conditions.length === 0 ? 'TRUE' : conditions.join(' AND ');
 }
 
@@ -260,7 +383,11 @@ export function withinChannels({ channels }: ReportScope): string {
 const allChannels = 3;
 export const withinRange = 'conversation.createdAt >= @fromAt AND conversation.createdAt < @toAt';
 
-export function scopeValues(scope: ReportScope): { channels: string; departmentIds: string | null; agentId: string | null } {
+export function scopeValues(scope: ReportScope): {
+  channels: string;
+  departmentIds: string | null;
+  agentId: string | null;
+} {
   return { channels: toJson(scope.channels), departmentIds: toJsonOrNull(scope.departmentIds), agentId: scope.agentId };
 }
 

@@ -3,18 +3,18 @@
 
 import type { Database } from '../database.ts';
 import { deadlineSubjects } from '../runtime/deadlines.ts';
+import { type Days, noteChange, noteChangeOfAll } from './changes.ts';
 import { buildGoalsOfDay, buildGoalsOfMonth, differencesOfGoals } from './goal-rollups.ts';
 import { addBins, type Bins, encodeBins } from './histogram.ts';
 import { encodeQuarters, type QuarterFigures } from './quarters.ts';
-import { type Days, noteChange, noteChangeOfAll } from './changes.ts';
 import {
   addRow,
   type Cell,
-  cellsOf,
   type Change,
+  type Counts,
+  cellsOf,
   changeOf,
   countNames,
-  type Counts,
   dayMs,
   daysOfMonth,
   type Encoded,
@@ -25,10 +25,10 @@ import {
   type PeriodKey,
   quarterFigures,
   quarterOf,
-  reportedColumns,
   type ReportedConversation,
-  reportedFromRow,
   type ReportedRow,
+  reportedColumns,
+  reportedFromRow,
 } from './rollups.ts';
 
 /** The deadline under which they are made, a step each time; it stands until the last one is taken. */
@@ -55,7 +55,13 @@ export function textOfProgress({ day, upTo }: Progress): string {
 export function progressFrom(text: string): Progress | undefined {
   const [day = '', departmentId, agentId, channel] = text.split(' ');
   if (!/^\d+$/.test(day)) return undefined;
-  return { day: Number(day), upTo: departmentId === undefined || agentId === undefined || channel === undefined ? undefined : { departmentId, agentId, channel } };
+  return {
+    day: Number(day),
+    upTo:
+      departmentId === undefined || agentId === undefined || channel === undefined
+        ? undefined
+        : { departmentId, agentId, channel },
+  };
 }
 
 /** Later than any day of which there are conversations. */
@@ -80,7 +86,8 @@ export function buildNext(db: Database, { day, upTo }: Progress): Progress | und
   if (upTo !== undefined) return { day, upTo: buildMonthAfter(db, monthOf(day * dayMs), upTo) };
   const last = lastDayBefore(db, day);
   if (last === undefined) return undefined;
-  for (const [key, sums] of rollupsOf(db, { first: last, next: last + 1 }, ['day']).values()) addRow(db, key, sums.counts, encoded(sums));
+  for (const [key, sums] of rollupsOf(db, { first: last, next: last + 1 }, ['day']).values())
+    addRow(db, key, sums.counts, encoded(sums));
   buildGoalsOfDay(db, last);
   noteChange(db, 'conversations', last);
   noteChange(db, 'completions', last);
@@ -105,7 +112,8 @@ const cellsAtOnce = 16;
 
 /** The next cells of a month, of its days, which must be right; and the month's goals after the last. Returns the cell that it came to, undefined at the end. */
 function buildMonthAfter(db: Database, month: number, upTo: Cell): Cell | undefined {
-  const next = 'SELECT departmentId, agentId, channel FROM rollupPeriod WHERE (departmentId, agentId, channel) > (@departmentId, @agentId, @channel) ORDER BY departmentId, agentId, channel LIMIT 1';
+  const next =
+    'SELECT departmentId, agentId, channel FROM rollupPeriod WHERE (departmentId, agentId, channel) > (@departmentId, @agentId, @channel) ORDER BY departmentId, agentId, channel LIMIT 1';
   let cell = upTo;
   for (let count = 0; count < cellsAtOnce; count += 1) {
     const found = db.get<Cell>(next, { ...cell });
@@ -126,7 +134,11 @@ function buildMonthOf(db: Database, month: number, cell: Cell): void {
   const row = db.get<Counts & Encoded>(sumsOfDays, { ...cell, ...daysOfMonth(month) });
   if (row === undefined) return;
   const { firstResponses, resolutions, ...counts } = row;
-  addRow(db, { ...cell, grain: 'month', period: month }, counts, { quarters: '', firstResponses: asOneList(firstResponses), resolutions: asOneList(resolutions) });
+  addRow(db, { ...cell, grain: 'month', period: month }, counts, {
+    quarters: '',
+    firstResponses: asOneList(firstResponses),
+    resolutions: asOneList(resolutions),
+  });
 }
 
 function asOneList(lists: string): string {
@@ -138,7 +150,10 @@ function asOneList(lists: string): string {
 /** One by one. */
 function* conversationsOf(db: Database, { first, next }: Days): Generator<ReportedConversation> {
   const range = [new Date(first * dayMs).toISOString(), new Date(next * dayMs).toISOString()];
-  const rows = db.iterate<ReportedRow>(`SELECT ${reportedColumns} FROM conversation INDEXED BY conversationInReports WHERE createdAt >= ? AND createdAt < ?`, range);
+  const rows = db.iterate<ReportedRow>(
+    `SELECT ${reportedColumns} FROM conversation INDEXED BY conversationInReports WHERE createdAt >= ? AND createdAt < ?`,
+    range,
+  );
   for (const row of rows) yield reportedFromRow(row);
 }
 
@@ -146,9 +161,18 @@ interface Sums extends Change {
   readonly quarters: Map<number, QuarterFigures>;
 }
 
-const emptySums = (): Sums => ({ counts: { ...noCounts }, quarters: new Map(), firstResponses: new Map(), resolutions: new Map() });
+const emptySums = (): Sums => ({
+  counts: { ...noCounts },
+  quarters: new Map(),
+  firstResponses: new Map(),
+  resolutions: new Map(),
+});
 
-const encoded = ({ quarters, firstResponses, resolutions }: Sums): Encoded => ({ quarters: encodeQuarters(quarters), firstResponses: encodeBins(firstResponses), resolutions: encodeBins(resolutions) });
+const encoded = ({ quarters, firstResponses, resolutions }: Sums): Encoded => ({
+  quarters: encodeQuarters(quarters),
+  firstResponses: encodeBins(firstResponses),
+  resolutions: encodeBins(resolutions),
+});
 
 /** What the rollups of these days have to hold, by the conversations that began on them. */
 function rollupsOf(db: Database, days: Days, grains: readonly PeriodKey['grain'][]): Map<string, [PeriodKey, Sums]> {
@@ -160,7 +184,13 @@ function rollupsOf(db: Database, days: Days, grains: readonly PeriodKey['grain']
       if (change === undefined) continue;
       const [departmentId, agentId] = cell;
       for (const grain of grains) {
-        const key = { departmentId, agentId, channel: conversation.channel, grain, period: grain === 'day' ? Math.floor(createdMs / dayMs) : monthOf(createdMs) };
+        const key = {
+          departmentId,
+          agentId,
+          channel: conversation.channel,
+          grain,
+          period: grain === 'day' ? Math.floor(createdMs / dayMs) : monthOf(createdMs),
+        };
         const [, sums] = memberOf(rollups, textOf(key), (): [PeriodKey, Sums] => [key, emptySums()]);
         addTo(sums, change);
         if (grain === 'day') addToQuarters(sums.quarters, quarterOf(createdMs), quarterFigures(change.counts));
@@ -172,13 +202,17 @@ function rollupsOf(db: Database, days: Days, grains: readonly PeriodKey['grain']
 
 function addTo(sums: Sums, change: Change): void {
   for (const name of countNames) sums.counts[name] += change.counts[name];
-  for (const [bin, count] of change.firstResponses) sums.firstResponses.set(bin, (sums.firstResponses.get(bin) ?? 0) + count);
+  for (const [bin, count] of change.firstResponses)
+    sums.firstResponses.set(bin, (sums.firstResponses.get(bin) ?? 0) + count);
   for (const [bin, count] of change.resolutions) sums.resolutions.set(bin, (sums.resolutions.get(bin) ?? 0) + count);
 }
 
 function addToQuarters(quarters: Map<number, QuarterFigures>, quarter: number, figures: QuarterFigures): void {
   const before = quarters.get(quarter);
-  quarters.set(quarter, figures.map((figure, index) => figure + (before?.[index] ?? 0)));
+  quarters.set(
+    quarter,
+    figures.map((figure, index) => figure + (before?.[index] ?? 0)),
+  );
 }
 
 function memberOf<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
@@ -190,7 +224,8 @@ function memberOf<Value>(map: Map<string, Value>, key: string, make: () => Value
   return value;
 }
 
-const textOf = (key: PeriodKey): string => [key.departmentId, key.agentId, key.channel, key.grain, key.period].join('|');
+const textOf = (key: PeriodKey): string =>
+  [key.departmentId, key.agentId, key.channel, key.grain, key.period].join('|');
 
 /** The first and the last month of which there is anything to count or anything counted. Undefined when there is neither. Reads all rollups. */
 export function reportedMonths(db: Database): { first: number; last: number } | undefined {
@@ -199,7 +234,9 @@ export function reportedMonths(db: Database): { first: number; last: number } | 
   );
   const months = times.flatMap(({ at }) => (at === null ? [] : [monthOf(Date.parse(at))]));
   for (const table of ['rollupPeriod', 'rollupGoal']) {
-    for (const { grain, first, last } of db.all<{ grain: 'day' | 'month'; first: number; last: number }>(`SELECT grain, min(period) AS first, max(period) AS last FROM ${table} GROUP BY grain`)) {
+    for (const { grain, first, last } of db.all<{ grain: 'day' | 'month'; first: number; last: number }>(
+      `SELECT grain, min(period) AS first, max(period) AS last FROM ${table} GROUP BY grain`,
+    )) {
       for (const period of [first, last]) months.push(grain === 'month' ? period : monthOf(period * dayMs));
     }
   }
@@ -209,14 +246,20 @@ export function reportedMonths(db: Database): { first: number; last: number } | 
 /** What the rollups of a month hold and its conversations and completions do not bear out, or the other way round. Empty when they agree. */
 export function* differencesOfMonth(db: Database, month: number): Generator<string> {
   const days = daysOfMonth(month);
-  const text = (counts: Counts, { quarters, firstResponses, resolutions }: Encoded): string => [...countNames.map((name) => counts[name]), quarters, firstResponses, resolutions].join();
+  const text = (counts: Counts, { quarters, firstResponses, resolutions }: Encoded): string =>
+    [...countNames.map((name) => counts[name]), quarters, firstResponses, resolutions].join();
   const expected = new Map<string, string>();
-  for (const [key, sums] of rollupsOf(db, days, ['day', 'month']).values()) expected.set(textOf(key), text(sums.counts, encoded(sums)));
+  for (const [key, sums] of rollupsOf(db, days, ['day', 'month']).values())
+    expected.set(textOf(key), text(sums.counts, encoded(sums)));
   const held = new Map<string, string>();
-  const rows = db.iterate<PeriodKey & Counts & Encoded>(`SELECT * FROM rollupPeriod WHERE (grain = 'month' AND period = @month OR grain = 'day' AND period >= @first AND period < @next)`, { month, ...days });
+  const rows = db.iterate<PeriodKey & Counts & Encoded>(
+    `SELECT * FROM rollupPeriod WHERE (grain = 'month' AND period = @month OR grain = 'day' AND period >= @first AND period < @next)`,
+    { month, ...days },
+  );
   // A row that nothing is left of says the same as no row.
   for (const row of rows) if (/[^0,]/.test(text(row, row))) held.set(textOf(row), text(row, row));
-  for (const [key, should] of expected) if (held.get(key) !== should) yield `${key} holds ${held.get(key) ?? 'nothing'} and should hold ${should}`;
+  for (const [key, should] of expected)
+    if (held.get(key) !== should) yield `${key} holds ${held.get(key) ?? 'nothing'} and should hold ${should}`;
   for (const [key, is] of held) if (!expected.has(key)) yield `${key} holds ${is} and should hold nothing`;
   yield* differencesOfGoals(db, days, month);
 }

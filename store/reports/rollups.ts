@@ -4,9 +4,9 @@
 
 import type { Channel, ConversationStatus } from '../conversations/conversations.ts';
 import type { Database } from '../database.ts';
+import { type Days, noteChange } from './changes.ts';
 import { addBins, type Bins, binOf, encodeBins } from './histogram.ts';
 import { quarterMs, quartersPerDay, withQuarter } from './quarters.ts';
-import { type Days, noteChange } from './changes.ts';
 
 export const dayMs = 24 * 3600_000;
 /** In place of a department or an agent: all of them, or none. */
@@ -48,7 +48,16 @@ export interface Figures extends Counts {
   readonly resolutionMs: number | undefined;
 }
 
-export const noCounts: Readonly<Counts> = { conversations: 0, open: 0, pending: 0, solved: 0, closed: 0, missed: 0, rated: 0, ratingSum: 0 };
+export const noCounts: Readonly<Counts> = {
+  conversations: 0,
+  open: 0,
+  pending: 0,
+  solved: 0,
+  closed: 0,
+  missed: 0,
+  rated: 0,
+  ratingSum: 0,
+};
 
 /** Undefined for spam, which counts nowhere. What an agent began has its first response when it began: nobody waited for one, and it is not missed. */
 export function figuresOf(conversation: ReportedConversation): Figures | undefined {
@@ -62,13 +71,20 @@ export function figuresOf(conversation: ReportedConversation): Figures | undefin
     missed: isOver && firstResponseAt === null ? 1 : 0,
     rated: rating === null ? 0 : 1,
     ratingSum: rating ?? 0,
-    firstResponseMs: firstResponseAt === null || firstResponseAt <= createdAt ? undefined : Date.parse(firstResponseAt) - Date.parse(createdAt),
+    firstResponseMs:
+      firstResponseAt === null || firstResponseAt <= createdAt
+        ? undefined
+        : Date.parse(firstResponseAt) - Date.parse(createdAt),
     resolutionMs: solvedAt === null ? undefined : Math.max(0, Date.parse(solvedAt) - Date.parse(createdAt)),
   };
 }
 
 /** Whose it is in reports: who has it, who answered it first, and whom its rating is about. */
-export function agentsOf({ assignedAgentId, firstResponderId, ratedAgentId }: Pick<ReportedConversation, 'assignedAgentId' | 'firstResponderId' | 'ratedAgentId'>): string[] {
+export function agentsOf({
+  assignedAgentId,
+  firstResponderId,
+  ratedAgentId,
+}: Pick<ReportedConversation, 'assignedAgentId' | 'firstResponderId' | 'ratedAgentId'>): string[] {
   return [...new Set([assignedAgentId, firstResponderId, ratedAgentId])].filter((agentId) => agentId !== null);
 }
 
@@ -78,13 +94,16 @@ export type CellOf = readonly [departmentId: string, agentId: string];
 /** Where it counts. */
 export function cellsOf(conversation: ReportedConversation): CellOf[] {
   const agents = [everyone, ...agentsOf(conversation)];
-  return [everyone, conversation.departmentId ?? nobody].flatMap((departmentId) => agents.map((agentId): CellOf => [departmentId, agentId]));
+  return [everyone, conversation.departmentId ?? nobody].flatMap((departmentId) =>
+    agents.map((agentId): CellOf => [departmentId, agentId]),
+  );
 }
 
 /** What it adds to a cell: an answer is credited to who gave it, a rating to whom it is about, the solution to who has it. Undefined where it adds nothing. */
 export function figuresIn(conversation: ReportedConversation, [departmentId, agentId]: CellOf): Figures | undefined {
   const figures = figuresOf(conversation);
-  if (figures === undefined || (departmentId !== everyone && departmentId !== (conversation.departmentId ?? nobody))) return undefined;
+  if (figures === undefined || (departmentId !== everyone && departmentId !== (conversation.departmentId ?? nobody)))
+    return undefined;
   if (agentId === everyone) return figures;
   if (!agentsOf(conversation).includes(agentId)) return undefined;
   const { assignedAgentId, firstResponderId, ratedAgentId } = conversation;
@@ -97,9 +116,15 @@ export function figuresIn(conversation: ReportedConversation, [departmentId, age
 }
 
 /** Folds a change in; `before` undefined: it is new. Free when nothing that reports go by has changed. */
-export function foldConversation(db: Database, before: ReportedConversation | undefined, after: ReportedConversation): void {
+export function foldConversation(
+  db: Database,
+  before: ReportedConversation | undefined,
+  after: ReportedConversation,
+): void {
   if (before !== undefined && reportedFields.every((field) => before[field] === after[field])) return;
-  const cells = new Map([...(before === undefined ? [] : cellsOf(before)), ...cellsOf(after)].map((cell) => [cell.join(' '), cell]));
+  const cells = new Map(
+    [...(before === undefined ? [] : cellsOf(before)), ...cellsOf(after)].map((cell) => [cell.join(' '), cell]),
+  );
   let isChanged = false;
   for (const cell of cells.values()) {
     const change = changeOf(before && figuresIn(before, cell), figuresIn(after, cell));
@@ -111,7 +136,17 @@ export function foldConversation(db: Database, before: ReportedConversation | un
 }
 
 /** Those that can change. */
-const reportedFields = ['status', 'departmentId', 'assignedAgentId', 'rating', 'ratedAgentId', 'firstResponseAt', 'firstResponderId', 'solvedAt', 'isCallOver'] as const satisfies readonly (keyof ReportedConversation)[];
+const reportedFields = [
+  'status',
+  'departmentId',
+  'assignedAgentId',
+  'rating',
+  'ratedAgentId',
+  'firstResponseAt',
+  'firstResponderId',
+  'solvedAt',
+  'isCallOver',
+] as const satisfies readonly (keyof ReportedConversation)[];
 
 export interface Change {
   readonly counts: Counts;
@@ -141,7 +176,12 @@ function movedBin(wasMs: number | undefined, isMs: number | undefined): Bins {
   return bins;
 }
 
-function fold(db: Database, { channel, createdAt }: ReportedConversation, [departmentId, agentId]: CellOf, change: Change): void {
+function fold(
+  db: Database,
+  { channel, createdAt }: ReportedConversation,
+  [departmentId, agentId]: CellOf,
+  change: Change,
+): void {
   const createdMs = Date.parse(createdAt);
   const key = { departmentId, agentId, channel };
   addToPeriod(db, { ...key, grain: 'day', period: Math.floor(createdMs / dayMs) }, change, quarterOf(createdMs));
@@ -154,7 +194,11 @@ export function quarterOf(ms: number): number {
 }
 
 /** Which figures a quarter holds. */
-export const quarterFigures = ({ conversations, rated, ratingSum }: Counts): [number, number, number] => [conversations, rated, ratingSum];
+export const quarterFigures = ({ conversations, rated, ratingSum }: Counts): [number, number, number] => [
+  conversations,
+  rated,
+  ratingSum,
+];
 
 /** Months since January 1970, UTC. */
 export function monthOf(ms: number): number {
@@ -186,11 +230,23 @@ export interface Encoded {
 export const ofCell = 'departmentId = @departmentId AND agentId = @agentId AND channel = @channel';
 
 /** `quarter` is that of a day's change. */
-function addToPeriod(db: Database, key: PeriodKey, { counts, firstResponses, resolutions }: Change, quarter?: number): void {
-  const { quarters, ...held } = db.get<Encoded>(`SELECT quarters, firstResponses, resolutions FROM rollupPeriod WHERE ${ofCell} AND grain = @grain AND period = @period`, { ...key }) ?? nothingEncoded;
+function addToPeriod(
+  db: Database,
+  key: PeriodKey,
+  { counts, firstResponses, resolutions }: Change,
+  quarter?: number,
+): void {
+  const { quarters, ...held } =
+    db.get<Encoded>(
+      `SELECT quarters, firstResponses, resolutions FROM rollupPeriod WHERE ${ofCell} AND grain = @grain AND period = @period`,
+      { ...key },
+    ) ?? nothingEncoded;
   const figures = quarterFigures(counts);
   addRow(db, key, counts, {
-    quarters: quarter === undefined || figures.every((figure) => figure === 0) ? quarters : withQuarter(quarters, { quarter, figures }),
+    quarters:
+      quarter === undefined || figures.every((figure) => figure === 0)
+        ? quarters
+        : withQuarter(quarters, { quarter, figures }),
     firstResponses: withBins(held.firstResponses, firstResponses),
     resolutions: withBins(held.resolutions, resolutions),
   });
@@ -224,4 +280,7 @@ export const reportedColumns = `conversation.id, conversation.channel, conversat
 
 export type ReportedRow = Omit<ReportedConversation, 'isCallOver'> & { readonly isCallOver: number };
 
-export const reportedFromRow = (row: ReportedRow): ReportedConversation => ({ ...row, isCallOver: row.isCallOver === 1 });
+export const reportedFromRow = (row: ReportedRow): ReportedConversation => ({
+  ...row,
+  isCallOver: row.isCallOver === 1,
+});

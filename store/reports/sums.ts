@@ -2,8 +2,8 @@
 
 import type { GoalStatus } from '../growth/goals.ts';
 import type { Days } from './changes.ts';
-import type { Counts } from './rollups.ts';
 import type { CountedDurations } from './histogram.ts';
+import type { Counts } from './rollups.ts';
 
 export interface GoalTotals {
   readonly goalId: string;

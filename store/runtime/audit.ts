@@ -1,7 +1,7 @@
 // The audit log: who changed what. Written in the change's own transaction, never edited; old entries are hidden, then removed.
 
-import type { Database } from '../database.ts';
 import { below, type Cursor } from '../cursor.ts';
+import type { Database } from '../database.ts';
 
 export interface AuditRow {
   readonly id: string;
@@ -34,8 +34,18 @@ export function auditPage(db: Database, page: { cursor: Cursor | undefined; limi
 }
 
 /** Hides entries from before `olderThan`, and removes those that were hidden before `hiddenBefore`. Returns the greater number of the two. */
-export function expireAudit(db: Database, times: { now: string; olderThan: string; hiddenBefore: string }, limit: number): number {
-  const removed = db.run('DELETE FROM audit WHERE rowid IN (SELECT rowid FROM audit WHERE deletedAt < ? ORDER BY deletedAt LIMIT ?)', [times.hiddenBefore, limit]);
-  const hidden = db.run('UPDATE audit SET deletedAt = ? WHERE rowid IN (SELECT rowid FROM audit WHERE deletedAt IS NULL AND createdAt < ? ORDER BY createdAt LIMIT ?)', [times.now, times.olderThan, limit]);
+export function expireAudit(
+  db: Database,
+  times: { now: string; olderThan: string; hiddenBefore: string },
+  limit: number,
+): number {
+  const removed = db.run(
+    'DELETE FROM audit WHERE rowid IN (SELECT rowid FROM audit WHERE deletedAt < ? ORDER BY deletedAt LIMIT ?)',
+    [times.hiddenBefore, limit],
+  );
+  const hidden = db.run(
+    'UPDATE audit SET deletedAt = ? WHERE rowid IN (SELECT rowid FROM audit WHERE deletedAt IS NULL AND createdAt < ? ORDER BY createdAt LIMIT ?)',
+    [times.now, times.olderThan, limit],
+  );
   return Math.max(removed, hidden);
 }

@@ -10,7 +10,10 @@ export interface DeadlineRow {
 
 /** Sets or moves the deadline of this kind for this subject. */
 export function putDeadline(db: Database, row: DeadlineRow): void {
-  db.run('INSERT INTO deadline (kind, subjectId, dueAt) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET dueAt = excluded.dueAt', [row.kind, row.subjectId, row.dueAt]);
+  db.run(
+    'INSERT INTO deadline (kind, subjectId, dueAt) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET dueAt = excluded.dueAt',
+    [row.kind, row.subjectId, row.dueAt],
+  );
 }
 
 /** True when there was one. */
@@ -19,21 +22,34 @@ export function deleteDeadline(db: Database, kind: string, subjectId: string): b
 }
 
 export function findDeadline(db: Database, kind: string, subjectId: string): DeadlineRow | undefined {
-  return db.get<DeadlineRow>('SELECT kind, subjectId, dueAt FROM deadline WHERE kind = ? AND subjectId = ?', [kind, subjectId]);
+  return db.get<DeadlineRow>('SELECT kind, subjectId, dueAt FROM deadline WHERE kind = ? AND subjectId = ?', [
+    kind,
+    subjectId,
+  ]);
 }
 
 /** Of all deadlines of this kind. */
 export function deadlineSubjects(db: Database, kind: string): string[] {
-  return db.all<{ subjectId: string }>('SELECT subjectId FROM deadline WHERE kind = ?', [kind]).map(({ subjectId }) => subjectId);
+  return db
+    .all<{ subjectId: string }>('SELECT subjectId FROM deadline WHERE kind = ?', [kind])
+    .map(({ subjectId }) => subjectId);
 }
 
 /** Those of this kind whose subjects come after `afterId`, in their order. */
 export function deadlineSubjectsAfter(db: Database, page: { kind: string; afterId: string; limit: number }): string[] {
-  return db.all<{ subjectId: string }>('SELECT subjectId FROM deadline WHERE kind = ? AND subjectId > ? ORDER BY subjectId LIMIT ?', [page.kind, page.afterId, page.limit]).map(({ subjectId }) => subjectId);
+  return db
+    .all<{ subjectId: string }>(
+      'SELECT subjectId FROM deadline WHERE kind = ? AND subjectId > ? ORDER BY subjectId LIMIT ?',
+      [page.kind, page.afterId, page.limit],
+    )
+    .map(({ subjectId }) => subjectId);
 }
 
 export function dueDeadlines(db: Database, at: string, limit: number): DeadlineRow[] {
-  return db.all<DeadlineRow>('SELECT kind, subjectId, dueAt FROM deadline WHERE dueAt <= ? ORDER BY dueAt LIMIT ?', [at, limit]);
+  return db.all<DeadlineRow>('SELECT kind, subjectId, dueAt FROM deadline WHERE dueAt <= ? ORDER BY dueAt LIMIT ?', [
+    at,
+    limit,
+  ]);
 }
 
 export function earliestDeadlineAt(db: Database): string | undefined {

@@ -35,25 +35,41 @@ export function findOutbox(db: Database, id: string): OutboxRow | undefined {
 }
 
 /** What may be tried now of these kinds, or of all others: due, and the first of its target. The longest due come first. */
-export function dueOutbox(db: Database, due: { at: string; kinds: readonly string[]; isOthers: boolean; limit: number }): OutboxRow[] {
-  return db.all<OutboxRow>(`SELECT ${columns} FROM outbox WHERE isFirst = 1 AND nextAt <= @at AND (kind IN (SELECT value FROM json_each(@kinds))) <> @isOthers ORDER BY nextAt LIMIT @limit`, {
-    at: due.at,
-    kinds: JSON.stringify(due.kinds),
-    isOthers: due.isOthers ? 1 : 0,
-    limit: due.limit,
-  });
+export function dueOutbox(
+  db: Database,
+  due: { at: string; kinds: readonly string[]; isOthers: boolean; limit: number },
+): OutboxRow[] {
+  return db.all<OutboxRow>(
+    `SELECT ${columns} FROM outbox WHERE isFirst = 1 AND nextAt <= @at AND (kind IN (SELECT value FROM json_each(@kinds))) <> @isOthers ORDER BY nextAt LIMIT @limit`,
+    {
+      at: due.at,
+      kinds: JSON.stringify(due.kinds),
+      isOthers: due.isOthers ? 1 : 0,
+      limit: due.limit,
+    },
+  );
 }
 
 /** When the next row may be tried; with `after`, the next that is not due by then. */
 export function earliestOutboxAt(db: Database, after = ''): string | undefined {
-  return db.get<{ nextAt: string | null }>('SELECT min(nextAt) AS nextAt FROM outbox WHERE isFirst = 1 AND nextAt > ?', [after])?.nextAt ?? undefined;
+  return (
+    db.get<{ nextAt: string | null }>('SELECT min(nextAt) AS nextAt FROM outbox WHERE isFirst = 1 AND nextAt > ?', [
+      after,
+    ])?.nextAt ?? undefined
+  );
 }
 
 export function oldestQueuedOutboxAt(db: Database): string | undefined {
-  return db.get<{ createdAt: string | null }>(`SELECT min(createdAt) AS createdAt FROM outbox WHERE state = 'queued'`)?.createdAt ?? undefined;
+  return (
+    db.get<{ createdAt: string | null }>(`SELECT min(createdAt) AS createdAt FROM outbox WHERE state = 'queued'`)
+      ?.createdAt ?? undefined
+  );
 }
 
-export type OutboxChange = Pick<OutboxRow, 'id' | 'payload' | 'state' | 'attempts' | 'nextAt' | 'lastAnswer' | 'settledAt'>;
+export type OutboxChange = Pick<
+  OutboxRow,
+  'id' | 'payload' | 'state' | 'attempts' | 'nextAt' | 'lastAnswer' | 'settledAt'
+>;
 
 /** Writes what became of an attempt. A row that is settled makes way for the next of its target; one put back waits behind who is first. */
 export function updateOutbox(db: Database, change: OutboxChange): void {
@@ -78,10 +94,16 @@ export function hastenOutbox(db: Database, { target, at }: { target: string; at:
 
 /** Takes back what waits at targets that begin so. */
 export function deleteQueuedOutbox(db: Database, targetPrefix: string): void {
-  db.run(`DELETE FROM outbox WHERE state = 'queued' AND target >= ? AND target < ?`, [targetPrefix, `${targetPrefix}\u{10ffff}`]);
+  db.run(`DELETE FROM outbox WHERE state = 'queued' AND target >= ? AND target < ?`, [
+    targetPrefix,
+    `${targetPrefix}\u{10ffff}`,
+  ]);
 }
 
 /** Forgets what was settled before `at`. Returns how many rows that were. */
 export function deleteSettledOutbox(db: Database, at: string, limit: number): number {
-  return db.run(`DELETE FROM outbox WHERE rowid IN (SELECT rowid FROM outbox WHERE settledAt < ? ORDER BY settledAt LIMIT ?)`, [at, limit]);
+  return db.run(
+    `DELETE FROM outbox WHERE rowid IN (SELECT rowid FROM outbox WHERE settledAt < ? ORDER BY settledAt LIMIT ?)`,
+    [at, limit],
+  );
 }

@@ -28,36 +28,68 @@ const afterAll = '\u{10ffff}';
 
 /** In their order; a segment's number is its place here. */
 export function segmentsOf(db: Database, field: SearchField): Segment[] {
-  return db.all<Segment>('SELECT firstDoc, lastDoc, lastId FROM segment WHERE field = ? ORDER BY segment', [codeOf[field]]);
+  return db.all<Segment>('SELECT firstDoc, lastDoc, lastId FROM segment WHERE field = ? ORDER BY segment', [
+    codeOf[field],
+  ]);
 }
 
-export function insertSegment(db: Database, field: SearchField, segment: Segment & { number: number; owners: Uint8Array | null }): void {
+export function insertSegment(
+  db: Database,
+  field: SearchField,
+  segment: Segment & { number: number; owners: Uint8Array | null },
+): void {
   const { number, firstDoc, lastDoc, lastId, owners } = segment;
-  db.run('INSERT INTO segment (field, segment, firstDoc, lastDoc, lastId, owners) VALUES (?, ?, ?, ?, ?, ?)', [codeOf[field], number, firstDoc, lastDoc, lastId, owners]);
+  db.run('INSERT INTO segment (field, segment, firstDoc, lastDoc, lastId, owners) VALUES (?, ?, ?, ?, ?, ?)', [
+    codeOf[field],
+    number,
+    firstDoc,
+    lastDoc,
+    lastId,
+    owners,
+  ]);
 }
 
 /** Of every segment of messages, its first document and its owners. */
 export function* everyOwners(db: Database): Generator<{ firstDoc: number; owners: Uint8Array }> {
-  yield* db.iterate<{ firstDoc: number; owners: Uint8Array }>('SELECT firstDoc, owners FROM segment WHERE owners IS NOT NULL ORDER BY firstDoc');
+  yield* db.iterate<{ firstDoc: number; owners: Uint8Array }>(
+    'SELECT firstDoc, owners FROM segment WHERE owners IS NOT NULL ORDER BY firstDoc',
+  );
 }
 
 /** Undefined when there is no such segment of messages. */
 export function segmentOwners(db: Database, number: number): Uint8Array | undefined {
-  return db.get<{ owners: Uint8Array | null }>('SELECT owners FROM segment WHERE field = ? AND segment = ?', [codeOf.message, number])?.owners ?? undefined;
+  return (
+    db.get<{ owners: Uint8Array | null }>('SELECT owners FROM segment WHERE field = ? AND segment = ?', [
+      codeOf.message,
+      number,
+    ])?.owners ?? undefined
+  );
 }
 
 export function insertPosting(db: Database, field: SearchField, word: string, posting: Posting): void {
-  db.run('INSERT INTO posting (field, word, segment, docs) VALUES (?, ?, ?, ?)', [codeOf[field], word, posting.segment, posting.docs]);
+  db.run('INSERT INTO posting (field, word, segment, docs) VALUES (?, ?, ?, ?)', [
+    codeOf[field],
+    word,
+    posting.segment,
+    posting.docs,
+  ]);
 }
 
 /** Of one word, in segments before `segments`. */
 export function postingsOf(db: Database, field: SearchField, word: string, segments: number): Posting[] {
-  return db.all<Posting>('SELECT segment, docs FROM posting WHERE field = ? AND word = ? AND segment < ?', [codeOf[field], word, segments]);
+  return db.all<Posting>('SELECT segment, docs FROM posting WHERE field = ? AND word = ? AND segment < ?', [
+    codeOf[field],
+    word,
+    segments,
+  ]);
 }
 
 /** Of every longer word that begins with `prefix`. */
 export function postingsBeyond(db: Database, field: SearchField, prefix: string, segments: number): Posting[] {
-  return db.all<Posting>('SELECT segment, docs FROM posting WHERE field = ? AND word > ? AND word < ? AND segment < ?', [codeOf[field], prefix, prefix + afterAll, segments]);
+  return db.all<Posting>(
+    'SELECT segment, docs FROM posting WHERE field = ? AND word > ? AND word < ? AND segment < ?',
+    [codeOf[field], prefix, prefix + afterAll, segments],
+  );
 }
 
 export function isSpelled(db: Database, hash: number, word: string): boolean {
@@ -86,7 +118,10 @@ export function findNumberedConversation(db: Database, no: number): string | und
 
 /** Of those that are there. */
 export function conversationsNumbered(db: Database, numbers: readonly number[]): Map<number, string> {
-  const rows = db.all<{ no: number; id: string }>('SELECT no, id FROM conversation WHERE no IN (SELECT value FROM json_each(?))', [toJson(numbers)]);
+  const rows = db.all<{ no: number; id: string }>(
+    'SELECT no, id FROM conversation WHERE no IN (SELECT value FROM json_each(?))',
+    [toJson(numbers)],
+  );
   return new Map(rows.map(({ no, id }) => [no, id]));
 }
 

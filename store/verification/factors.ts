@@ -29,7 +29,10 @@ export function insertVerifyFactor(db: Database, factor: VerifyFactorRecord): vo
 
 export function updateVerifyFactor(db: Database, factor: VerifyFactorRecord): void {
   const { id, lastStep, failures, lockedUntil } = factor;
-  db.run('UPDATE verifyFactor SET lastStep = @lastStep, failures = @failures, lockedUntil = @lockedUntil WHERE id = @id', { id, lastStep, failures, lockedUntil });
+  db.run(
+    'UPDATE verifyFactor SET lastStep = @lastStep, failures = @failures, lockedUntil = @lockedUntil WHERE id = @id',
+    { id, lastStep, failures, lockedUntil },
+  );
 }
 
 export function deleteVerifyFactor(db: Database, factorId: string): void {
@@ -48,7 +51,10 @@ export interface FactorFilter {
 }
 
 /** Newest first. */
-export function verifyFactorPage(db: Database, { filter, cursor, limit }: { filter: FactorFilter; cursor: Cursor | undefined; limit: number }): VerifyFactorRecord[] {
+export function verifyFactorPage(
+  db: Database,
+  { filter, cursor, limit }: { filter: FactorFilter; cursor: Cursor | undefined; limit: number },
+): VerifyFactorRecord[] {
   const { isTest, serviceId = null, identity = null } = filter;
   return db
     .all<Row>(

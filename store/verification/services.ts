@@ -22,10 +22,24 @@ export interface VerifyServiceRecord {
   readonly createdAt: string;
 }
 
-type Row = Omit<VerifyServiceRecord, 'enabledChannels' | 'allowedCountries' | 'isDefault'> & { enabledChannels: string; allowedCountries: string; isDefault: 0 | 1 };
+type Row = Omit<VerifyServiceRecord, 'enabledChannels' | 'allowedCountries' | 'isDefault'> & {
+  enabledChannels: string;
+  allowedCountries: string;
+  isDefault: 0 | 1;
+};
 
-const fromRow = (row: Row): VerifyServiceRecord => ({ ...row, enabledChannels: fromJson(row.enabledChannels), allowedCountries: fromJson(row.allowedCountries), isDefault: row.isDefault === 1 });
-const toRow = (service: VerifyServiceRecord): Row => ({ ...service, enabledChannels: toJson(service.enabledChannels), allowedCountries: toJson(service.allowedCountries), isDefault: service.isDefault ? 1 : 0 });
+const fromRow = (row: Row): VerifyServiceRecord => ({
+  ...row,
+  enabledChannels: fromJson(row.enabledChannels),
+  allowedCountries: fromJson(row.allowedCountries),
+  isDefault: row.isDefault === 1,
+});
+const toRow = (service: VerifyServiceRecord): Row => ({
+  ...service,
+  enabledChannels: toJson(service.enabledChannels),
+  allowedCountries: toJson(service.allowedCountries),
+  isDefault: service.isDefault ? 1 : 0,
+});
 
 export function insertVerifyService(db: Database, service: VerifyServiceRecord): void {
   db.run(

@@ -38,7 +38,12 @@ export function insertVerification(db: Database, verification: VerificationRecor
 
 export function updateVerification(db: Database, verification: VerificationRecord): void {
   const { id, status, attempts, consumedAt } = verification;
-  db.run('UPDATE verification SET status = @status, attempts = @attempts, consumedAt = @consumedAt WHERE id = @id', { id, status, attempts, consumedAt });
+  db.run('UPDATE verification SET status = @status, attempts = @attempts, consumedAt = @consumedAt WHERE id = @id', {
+    id,
+    status,
+    attempts,
+    consumedAt,
+  });
 }
 
 export function setChargedCents(db: Database, verificationId: string, chargedCents: number): void {
@@ -52,39 +57,85 @@ export function findVerification(db: Database, key: { id: string; isTest: boolea
 }
 
 /** Newest first. */
-export function verificationPage(db: Database, page: { isTest: boolean; serviceId: string | undefined; limit: number }): VerificationRecord[] {
+export function verificationPage(
+  db: Database,
+  page: { isTest: boolean; serviceId: string | undefined; limit: number },
+): VerificationRecord[] {
   const { serviceId = null, limit } = page;
   const isTest = page.isTest ? 1 : 0;
   const rows =
     serviceId === null
-      ? db.all<Row>('SELECT * FROM verification WHERE isTest = ? ORDER BY createdAt DESC, id DESC LIMIT ?', [isTest, limit])
-      : db.all<Row>('SELECT * FROM verification WHERE serviceId = ? AND isTest = ? ORDER BY createdAt DESC, id DESC LIMIT ?', [serviceId, isTest, limit]);
+      ? db.all<Row>('SELECT * FROM verification WHERE isTest = ? ORDER BY createdAt DESC, id DESC LIMIT ?', [
+          isTest,
+          limit,
+        ])
+      : db.all<Row>(
+          'SELECT * FROM verification WHERE serviceId = ? AND isTest = ? ORDER BY createdAt DESC, id DESC LIMIT ?',
+          [serviceId, isTest, limit],
+        );
   return rows.map(fromRow);
 }
 
 /** What sends are counted by. */
-export type SendsOf = { readonly serviceId: string } | { readonly destination: string } | { readonly sourceIp: string } | 'workspace';
+export type SendsOf =
+  | { readonly serviceId: string }
+  | { readonly destination: string }
+  | { readonly sourceIp: string }
+  | 'workspace';
 
 /** When the `nth` newest send of these was made (1 is the newest), by keys of one mode; undefined when there were fewer. */
-export function nthNewestSendAt(db: Database, of: SendsOf, { isTest, nth }: { isTest: boolean; nth: number }): string | undefined {
+export function nthNewestSendAt(
+  db: Database,
+  of: SendsOf,
+  { isTest, nth }: { isTest: boolean; nth: number },
+): string | undefined {
   return nthNewest(db, of, [isTest ? 1 : 0, nth - 1])?.createdAt;
 }
 
-function nthNewest(db: Database, of: SendsOf, rest: readonly [isTest: number, offset: number]): { createdAt: string } | undefined {
-  if (of === 'workspace') return db.get('SELECT createdAt FROM verification WHERE isTest = ? ORDER BY createdAt DESC, id DESC LIMIT 1 OFFSET ?', rest);
-  if ('serviceId' in of) return db.get('SELECT createdAt FROM verification WHERE serviceId = ? AND isTest = ? ORDER BY createdAt DESC, id DESC LIMIT 1 OFFSET ?', [of.serviceId, ...rest]);
-  if ('destination' in of) return db.get('SELECT createdAt FROM verification WHERE destination = ? AND isTest = ? ORDER BY createdAt DESC LIMIT 1 OFFSET ?', [of.destination, ...rest]);
-  return db.get('SELECT createdAt FROM verification WHERE sourceIp = ? AND isTest = ? ORDER BY createdAt DESC LIMIT 1 OFFSET ?', [of.sourceIp, ...rest]);
+function nthNewest(
+  db: Database,
+  of: SendsOf,
+  rest: readonly [isTest: number, offset: number],
+): { createdAt: string } | undefined {
+  if (of === 'workspace')
+    return db.get(
+      'SELECT createdAt FROM verification WHERE isTest = ? ORDER BY createdAt DESC, id DESC LIMIT 1 OFFSET ?',
+      rest,
+    );
+  if ('serviceId' in of)
+    return db.get(
+      'SELECT createdAt FROM verification WHERE serviceId = ? AND isTest = ? ORDER BY createdAt DESC, id DESC LIMIT 1 OFFSET ?',
+      [of.serviceId, ...rest],
+    );
+  if ('destination' in of)
+    return db.get(
+      'SELECT createdAt FROM verification WHERE destination = ? AND isTest = ? ORDER BY createdAt DESC LIMIT 1 OFFSET ?',
+      [of.destination, ...rest],
+    );
+  return db.get(
+    'SELECT createdAt FROM verification WHERE sourceIp = ? AND isTest = ? ORDER BY createdAt DESC LIMIT 1 OFFSET ?',
+    [of.sourceIp, ...rest],
+  );
 }
 
 /** Ends those of a service that could still be checked. */
 export function expireVerificationsOf(db: Database, serviceId: string, at: string): void {
-  db.run(`UPDATE verification SET status = 'expired', expiresAt = @at WHERE serviceId = @serviceId AND status = 'pending' AND expiresAt > @at`, { serviceId, at });
+  db.run(
+    `UPDATE verification SET status = 'expired', expiresAt = @at WHERE serviceId = @serviceId AND status = 'pending' AND expiresAt > @at`,
+    { serviceId, at },
+  );
 }
 
 /** Ends those of a service to one destination, by keys of one mode, that could still be checked. */
-export function retireVerifications(db: Database, { destination, serviceId, isTest }: Pick<VerificationRecord, 'destination' | 'serviceId' | 'isTest'>, at: string): void {
-  db.run(`UPDATE verification SET status = 'expired', expiresAt = @at WHERE destination = @destination AND isTest = @isTest AND serviceId = @serviceId AND status = 'pending' AND expiresAt > @at`, { destination, serviceId, isTest: isTest ? 1 : 0, at });
+export function retireVerifications(
+  db: Database,
+  { destination, serviceId, isTest }: Pick<VerificationRecord, 'destination' | 'serviceId' | 'isTest'>,
+  at: string,
+): void {
+  db.run(
+    `UPDATE verification SET status = 'expired', expiresAt = @at WHERE destination = @destination AND isTest = @isTest AND serviceId = @serviceId AND status = 'pending' AND expiresAt > @at`,
+    { destination, serviceId, isTest: isTest ? 1 : 0, at },
+  );
 }
 
 /** Where live codes go by phone: a country, or all numbers that differ in their last four digits alone. */
@@ -100,8 +151,15 @@ export interface ReachedCodes {
 }
 
 /** Of the newest `limit` that were made after `after` and, unless they were verified already, before `before`. */
-export function newestReached(db: Database, reach: Reach, time: { after: string; before: string; limit: number }): ReachedCodes {
-  const where = 'country' in reach ? 'country = @reached' : 'substr(destination, 1, length(destination) - 4) = substr(@reached, 1, length(@reached) - 4)';
+export function newestReached(
+  db: Database,
+  reach: Reach,
+  time: { after: string; before: string; limit: number },
+): ReachedCodes {
+  const where =
+    'country' in reach
+      ? 'country = @reached'
+      : 'substr(destination, 1, length(destination) - 4) = substr(@reached, 1, length(@reached) - 4)';
   const row = db.get<ReachedCodes>(
     `SELECT count(*) AS sent, count(*) FILTER (WHERE status = 'verified') AS verified, count(DISTINCT destination) AS numbers, min(createdAt) AS oldestAt FROM (
        SELECT status, destination, createdAt FROM verification
@@ -114,5 +172,8 @@ export function newestReached(db: Database, reach: Reach, time: { after: string;
 
 /** Forgets those made before `at`. Returns how many that were. */
 export function deleteVerificationsBefore(db: Database, at: string, limit: number): number {
-  return db.run('DELETE FROM verification WHERE id IN (SELECT id FROM verification WHERE isTest IN (0, 1) AND createdAt < ? LIMIT ?)', [at, limit]);
+  return db.run(
+    'DELETE FROM verification WHERE id IN (SELECT id FROM verification WHERE isTest IN (0, 1) AND createdAt < ? LIMIT ?)',
+    [at, limit],
+  );
 }

@@ -3,7 +3,12 @@
 import type { Database } from '../database.ts';
 
 export function countAccountNotices(db: Database, sent: { agentId: string; kind: string; since: string }): number {
-  return db.get<{ count: number }>('SELECT count(*) AS count FROM accountNotice WHERE agentId = @agentId AND kind = @kind AND sentAt > @since', sent)?.count ?? 0;
+  return (
+    db.get<{ count: number }>(
+      'SELECT count(*) AS count FROM accountNotice WHERE agentId = @agentId AND kind = @kind AND sentAt > @since',
+      sent,
+    )?.count ?? 0
+  );
 }
 
 export function insertAccountNotice(db: Database, sent: { agentId: string; kind: string; sentAt: string }): void {

@@ -33,7 +33,10 @@ export function insertAgentSession(db: Database, session: AgentSessionRecord): v
 /** Writes every field but `id`, `agentId`, `browserHash` and `createdAt`. */
 export function updateAgentSession(db: Database, session: AgentSessionRecord): void {
   const { agentId: _, browserHash: __, createdAt: ___, ...rest } = session;
-  db.run('UPDATE agentSession SET address = @address, userAgent = @userAgent, lastUsedAt = @lastUsedAt, confirmedAt = @confirmedAt, expiresAt = @expiresAt WHERE id = @id', rest);
+  db.run(
+    'UPDATE agentSession SET address = @address, userAgent = @userAgent, lastUsedAt = @lastUsedAt, confirmedAt = @confirmedAt, expiresAt = @expiresAt WHERE id = @id',
+    rest,
+  );
 }
 
 export function deleteAgentSession(db: Database, sessionId: string): void {
@@ -42,5 +45,8 @@ export function deleteAgentSession(db: Database, sessionId: string): void {
 
 /** Returns how many that were. */
 export function deleteExpiredAgentSessions(db: Database, at: string, limit: number): number {
-  return db.run('DELETE FROM agentSession WHERE id IN (SELECT id FROM agentSession WHERE expiresAt < ? LIMIT ?)', [at, limit]);
+  return db.run('DELETE FROM agentSession WHERE id IN (SELECT id FROM agentSession WHERE expiresAt < ? LIMIT ?)', [
+    at,
+    limit,
+  ]);
 }

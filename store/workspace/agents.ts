@@ -39,17 +39,33 @@ export interface AgentRecord {
 /** Who has not been there yet. */
 export type NewAgent = Omit<AgentRecord, 'statusSource' | 'isOnline' | 'goneAt' | 'joinedSeq'>;
 
-type Row = Omit<AgentRecord, 'isOnline' | 'channels' | 'groupIds' | 'canTransfer'> & { isOnline: number; channels: string; canTransfer: number; groupIds: string };
+type Row = Omit<AgentRecord, 'isOnline' | 'channels' | 'groupIds' | 'canTransfer'> & {
+  isOnline: number;
+  channels: string;
+  canTransfer: number;
+  groupIds: string;
+};
 
 const select = `SELECT agent.*, (SELECT json_group_array(departmentId) FROM departmentMember WHERE agentId = agent.id) AS groupIds FROM agent`;
 
 function fromRow(row: Row): AgentRecord {
-  return { ...row, isOnline: row.isOnline === 1, channels: fromJson(row.channels), groupIds: fromJson(row.groupIds), canTransfer: row.canTransfer === 1 };
+  return {
+    ...row,
+    isOnline: row.isOnline === 1,
+    channels: fromJson(row.channels),
+    groupIds: fromJson(row.groupIds),
+    canTransfer: row.canTransfer === 1,
+  };
 }
 
 function toRow(agent: AgentRecord): Omit<Row, 'groupIds'> {
   const { groupIds: _, ...rest } = agent;
-  return { ...rest, isOnline: agent.isOnline ? 1 : 0, channels: toJson(agent.channels), canTransfer: agent.canTransfer ? 1 : 0 };
+  return {
+    ...rest,
+    isOnline: agent.isOnline ? 1 : 0,
+    channels: toJson(agent.channels),
+    canTransfer: agent.canTransfer ? 1 : 0,
+  };
 }
 
 /** Oldest first. */
@@ -104,7 +120,10 @@ export interface AgentFilter {
 }
 
 /** Newest first, from just below `cursor`. */
-export function agentPage(db: Database, page: { filter: AgentFilter; cursor: Cursor | undefined; limit: number }): AgentRecord[] {
+export function agentPage(
+  db: Database,
+  page: { filter: AgentFilter; cursor: Cursor | undefined; limit: number },
+): AgentRecord[] {
   const { role = null, status = null, departmentId = null, inviteStatus = null } = page.filter;
   return db
     .all<Row>(
@@ -119,5 +138,6 @@ export function agentPage(db: Database, page: { filter: AgentFilter; cursor: Cur
 }
 
 function putMemberships(db: Database, agent: NewAgent): void {
-  for (const departmentId of agent.groupIds) db.run('INSERT INTO departmentMember (departmentId, agentId) VALUES (?, ?)', [departmentId, agent.id]);
+  for (const departmentId of agent.groupIds)
+    db.run('INSERT INTO departmentMember (departmentId, agentId) VALUES (?, ?)', [departmentId, agent.id]);
 }

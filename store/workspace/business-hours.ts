@@ -32,23 +32,31 @@ type Row = Omit<BusinessHoursRecord, 'days' | 'holidays'> & { days: string; holi
 
 /** Oldest first. */
 export function allBusinessHours(db: Database): BusinessHoursRecord[] {
-  return db.all<Row>('SELECT * FROM businessHours ORDER BY createdAt, id').map((row) => ({ ...row, days: fromJson(row.days), holidays: fromJson(row.holidays) }));
+  return db
+    .all<Row>('SELECT * FROM businessHours ORDER BY createdAt, id')
+    .map((row) => ({ ...row, days: fromJson(row.days), holidays: fromJson(row.holidays) }));
 }
 
 export function insertBusinessHours(db: Database, rule: BusinessHoursRecord): void {
-  db.run('INSERT INTO businessHours (id, name, days, holidays, siteId, departmentId, createdAt) VALUES (@id, @name, @days, @holidays, @siteId, @departmentId, @createdAt)', {
-    ...rule,
-    days: toJson(rule.days),
-    holidays: toJson(rule.holidays),
-  });
+  db.run(
+    'INSERT INTO businessHours (id, name, days, holidays, siteId, departmentId, createdAt) VALUES (@id, @name, @days, @holidays, @siteId, @departmentId, @createdAt)',
+    {
+      ...rule,
+      days: toJson(rule.days),
+      holidays: toJson(rule.holidays),
+    },
+  );
 }
 
 export function updateBusinessHours(db: Database, rule: BusinessHoursRecord): void {
-  db.run('UPDATE businessHours SET name = @name, days = @days, holidays = @holidays, siteId = @siteId, departmentId = @departmentId WHERE id = @id', {
-    ...rule,
-    days: toJson(rule.days),
-    holidays: toJson(rule.holidays),
-  });
+  db.run(
+    'UPDATE businessHours SET name = @name, days = @days, holidays = @holidays, siteId = @siteId, departmentId = @departmentId WHERE id = @id',
+    {
+      ...rule,
+      days: toJson(rule.days),
+      holidays: toJson(rule.holidays),
+    },
+  );
 }
 
 export function deleteBusinessHours(db: Database, ruleId: string): void {

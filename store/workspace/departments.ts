@@ -14,7 +14,11 @@ export function allDepartments(db: Database): DepartmentRecord[] {
 }
 
 export function insertDepartment(db: Database, department: DepartmentRecord): void {
-  db.run('INSERT INTO department (id, name, createdAt) VALUES (?, ?, ?)', [department.id, department.name, department.createdAt]);
+  db.run('INSERT INTO department (id, name, createdAt) VALUES (?, ?, ?)', [
+    department.id,
+    department.name,
+    department.createdAt,
+  ]);
 }
 
 export function renameDepartment(db: Database, departmentId: string, name: string): void {

@@ -8,8 +8,16 @@ export interface KnownOrigin {
 }
 
 /** When the agent was last there; undefined when it never was, or that is forgotten. */
-export function findKnownOrigin(db: Database, agentId: string, { kind, value }: KnownOrigin): { lastSeenAt: string } | undefined {
-  return db.get('SELECT lastSeenAt FROM knownOrigin WHERE agentId = ? AND kind = ? AND value = ?', [agentId, kind, value]);
+export function findKnownOrigin(
+  db: Database,
+  agentId: string,
+  { kind, value }: KnownOrigin,
+): { lastSeenAt: string } | undefined {
+  return db.get('SELECT lastSeenAt FROM knownOrigin WHERE agentId = ? AND kind = ? AND value = ?', [
+    agentId,
+    kind,
+    value,
+  ]);
 }
 
 export function hasKnownOrigins(db: Database, agentId: string): boolean {
@@ -17,9 +25,16 @@ export function hasKnownOrigins(db: Database, agentId: string): boolean {
 }
 
 /** Of each kind the `keep` that were seen last stay. */
-export function putKnownOrigin(db: Database, agentId: string, seen: KnownOrigin & { readonly at: string; readonly keep: number }): void {
+export function putKnownOrigin(
+  db: Database,
+  agentId: string,
+  seen: KnownOrigin & { readonly at: string; readonly keep: number },
+): void {
   const { kind, value, at, keep } = seen;
-  db.run('INSERT INTO knownOrigin (agentId, kind, value, lastSeenAt) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET lastSeenAt = excluded.lastSeenAt', [agentId, kind, value, at]);
+  db.run(
+    'INSERT INTO knownOrigin (agentId, kind, value, lastSeenAt) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET lastSeenAt = excluded.lastSeenAt',
+    [agentId, kind, value, at],
+  );
   db.run(
     `DELETE FROM knownOrigin WHERE agentId = @agentId AND kind = @kind
        AND value NOT IN (SELECT value FROM knownOrigin WHERE agentId = @agentId AND kind = @kind ORDER BY lastSeenAt DESC, value = @value DESC LIMIT @keep)`,
@@ -33,5 +48,8 @@ export function deleteKnownOriginsOf(db: Database, agentId: string): void {
 
 /** Returns how many that were. */
 export function deleteKnownOriginsBefore(db: Database, at: string, limit: number): number {
-  return db.run('DELETE FROM knownOrigin WHERE (agentId, kind, value) IN (SELECT agentId, kind, value FROM knownOrigin WHERE lastSeenAt < ? LIMIT ?)', [at, limit]);
+  return db.run(
+    'DELETE FROM knownOrigin WHERE (agentId, kind, value) IN (SELECT agentId, kind, value FROM knownOrigin WHERE lastSeenAt < ? LIMIT ?)',
+    [at, limit],
+  );
 }

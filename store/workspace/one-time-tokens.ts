@@ -13,7 +13,13 @@ export interface OneTimeToken {
 }
 
 export function insertOneTimeToken(db: Database, token: OneTimeToken): void {
-  db.run('INSERT INTO oneTimeToken (hash, kind, agentId, expiresAt, endedAt) VALUES (?, ?, ?, ?, ?)', [token.hash, token.kind, token.agentId, token.expiresAt, token.endedAt]);
+  db.run('INSERT INTO oneTimeToken (hash, kind, agentId, expiresAt, endedAt) VALUES (?, ?, ?, ?, ?)', [
+    token.hash,
+    token.kind,
+    token.agentId,
+    token.expiresAt,
+    token.endedAt,
+  ]);
 }
 
 export function findOneTimeToken(db: Database, hash: string, kind: OneTimeTokenKind): OneTimeToken | undefined {

@@ -23,7 +23,9 @@ type Row = Omit<PasskeyRecord, 'transports'> & { transports: string };
 
 /** The oldest first. */
 export function passkeysOf(db: Database, agentId: string): PasskeyRecord[] {
-  return db.all<Row>('SELECT * FROM passkey WHERE agentId = ? ORDER BY createdAt, id', [agentId]).map((row) => ({ ...row, transports: fromJson<string[]>(row.transports) }));
+  return db
+    .all<Row>('SELECT * FROM passkey WHERE agentId = ? ORDER BY createdAt, id', [agentId])
+    .map((row) => ({ ...row, transports: fromJson<string[]>(row.transports) }));
 }
 
 export function hasCredential(db: Database, credentialId: string): boolean {
@@ -39,7 +41,12 @@ export function insertPasskey(db: Database, passkey: PasskeyRecord): void {
 }
 
 export function updatePasskey(db: Database, { id, name, counter, lastUsedAt }: PasskeyRecord): void {
-  db.run('UPDATE passkey SET name = @name, counter = @counter, lastUsedAt = @lastUsedAt WHERE id = @id', { id, name, counter, lastUsedAt });
+  db.run('UPDATE passkey SET name = @name, counter = @counter, lastUsedAt = @lastUsedAt WHERE id = @id', {
+    id,
+    name,
+    counter,
+    lastUsedAt,
+  });
 }
 
 export function deletePasskey(db: Database, passkeyId: string): void {

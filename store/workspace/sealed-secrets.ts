@@ -10,7 +10,10 @@ export function findSealedSecret(db: Database, name: SecretName): string | undef
 }
 
 export function putSealedSecret(db: Database, secret: { name: SecretName; sealed: string; createdAt: string }): void {
-  db.run('INSERT INTO sealedSecret (name, sealed, createdAt) VALUES (@name, @sealed, @createdAt) ON CONFLICT DO UPDATE SET sealed = excluded.sealed, createdAt = excluded.createdAt', { ...secret });
+  db.run(
+    'INSERT INTO sealedSecret (name, sealed, createdAt) VALUES (@name, @sealed, @createdAt) ON CONFLICT DO UPDATE SET sealed = excluded.sealed, createdAt = excluded.createdAt',
+    { ...secret },
+  );
 }
 
 /** A secret wherever it is kept: to be sealed anew when its workspace moves to another key. */
@@ -33,7 +36,14 @@ export function aSealedSecret(db: Database): SealedRow | undefined {
 /** All that is sealed in the file, also in one that an older program wrote. */
 export function* everySealedSecret(db: Database): Generator<SealedRow, undefined> {
   for (const place of sealedPlaces) {
-    if (db.get('SELECT 1 FROM sqlite_schema WHERE type = ? AND name = ? AND instr(sql, ?) > 0', ['table', place.table, place.column]) !== undefined) yield* place.all(db);
+    if (
+      db.get('SELECT 1 FROM sqlite_schema WHERE type = ? AND name = ? AND instr(sql, ?) > 0', [
+        'table',
+        place.table,
+        place.column,
+      ]) !== undefined
+    )
+      yield* place.all(db);
   }
   return undefined;
 }
@@ -51,8 +61,12 @@ function inColumn(place: { table: string; key: string; sealed: string; about: st
   return {
     table,
     column: sealed,
-    all: (db) => db.all<SealedRow>(`SELECT CAST(${key} AS TEXT) AS key, ${sealed} AS sealed, ${about} AS about FROM ${table} WHERE ${sealed} IS NOT NULL`),
-    put: (db, name, text) => void db.run(`UPDATE ${table} SET ${sealed} = ? WHERE CAST(${key} AS TEXT) = ?`, [text, name]),
+    all: (db) =>
+      db.all<SealedRow>(
+        `SELECT CAST(${key} AS TEXT) AS key, ${sealed} AS sealed, ${about} AS about FROM ${table} WHERE ${sealed} IS NOT NULL`,
+      ),
+    put: (db, name, text) =>
+      void db.run(`UPDATE ${table} SET ${sealed} = ? WHERE CAST(${key} AS TEXT) = ?`, [text, name]),
   };
 }
 
@@ -70,7 +84,11 @@ export const sealedPlaces: readonly SealedPlace[] = [
     // Codes that wait to be sent.
     table: 'outbox',
     column: 'payload',
-    all: (db) => db.all<SealedRow>(`SELECT id AS key, payload ->> 'sealedCode' AS sealed, '*:verification:' || subjectId AS about FROM outbox WHERE kind = 'verification' AND state = 'queued' AND payload ->> 'sealedCode' IS NOT NULL`),
-    put: (db, key, sealed) => void db.run(`UPDATE outbox SET payload = json_set(payload, '$.sealedCode', ?) WHERE id = ?`, [sealed, key]),
+    all: (db) =>
+      db.all<SealedRow>(
+        `SELECT id AS key, payload ->> 'sealedCode' AS sealed, '*:verification:' || subjectId AS about FROM outbox WHERE kind = 'verification' AND state = 'queued' AND payload ->> 'sealedCode' IS NOT NULL`,
+      ),
+    put: (db, key, sealed) =>
+      void db.run(`UPDATE outbox SET payload = json_set(payload, '$.sealedCode', ?) WHERE id = ?`, [sealed, key]),
   },
 ];

@@ -29,7 +29,9 @@ export function deleteAgentTotp(db: Database, agentId: string): void {
 }
 
 export function countRecoveryCodes(db: Database, agentId: string): number {
-  return db.get<{ count: number }>('SELECT count(*) AS count FROM recoveryCode WHERE agentId = ?', [agentId])?.count ?? 0;
+  return (
+    db.get<{ count: number }>('SELECT count(*) AS count FROM recoveryCode WHERE agentId = ?', [agentId])?.count ?? 0
+  );
 }
 
 export function insertRecoveryCode(db: Database, code: { hash: string; agentId: string; createdAt: string }): void {

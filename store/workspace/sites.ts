@@ -1,9 +1,9 @@
 // Sites: where a widget runs.
 
-import type { WeeklyHours } from './business-hours.ts';
 import { below, type Cursor } from '../cursor.ts';
 import type { Database } from '../database.ts';
 import { fromJson, fromJsonOrNull, toJson, toJsonOrNull } from '../json.ts';
+import type { WeeklyHours } from './business-hours.ts';
 
 export interface SiteRecord {
   readonly id: string;
@@ -19,14 +19,25 @@ export interface SiteRecord {
   readonly createdAt: string;
 }
 
-type Row = Omit<SiteRecord, 'businessHoursOverride' | 'allowedOrigins'> & { businessHoursOverride: string | null; allowedOrigins: string };
+type Row = Omit<SiteRecord, 'businessHoursOverride' | 'allowedOrigins'> & {
+  businessHoursOverride: string | null;
+  allowedOrigins: string;
+};
 
 function fromRow(row: Row): SiteRecord {
-  return { ...row, businessHoursOverride: fromJsonOrNull(row.businessHoursOverride), allowedOrigins: fromJson(row.allowedOrigins) };
+  return {
+    ...row,
+    businessHoursOverride: fromJsonOrNull(row.businessHoursOverride),
+    allowedOrigins: fromJson(row.allowedOrigins),
+  };
 }
 
 function toRow(site: SiteRecord): Row {
-  return { ...site, businessHoursOverride: toJsonOrNull(site.businessHoursOverride), allowedOrigins: toJson(site.allowedOrigins) };
+  return {
+    ...site,
+    businessHoursOverride: toJsonOrNull(site.businessHoursOverride),
+    allowedOrigins: toJson(site.allowedOrigins),
+  };
 }
 
 export function insertSite(db: Database, site: SiteRecord): void {
@@ -66,9 +77,15 @@ export function findOldestSite(db: Database): SiteRecord | undefined {
 }
 
 /** Those of these ids, and those with an override, the newest first. */
-export function sitesWithHours(db: Database, { siteIds, limit }: { siteIds: readonly string[]; limit: number }): SiteRecord[] {
+export function sitesWithHours(
+  db: Database,
+  { siteIds, limit }: { siteIds: readonly string[]; limit: number },
+): SiteRecord[] {
   return db
-    .all<Row>('SELECT * FROM site WHERE businessHoursOverride IS NOT NULL OR id IN (SELECT value FROM json_each(?)) ORDER BY createdAt DESC, id DESC LIMIT ?', [toJson(siteIds), limit])
+    .all<Row>(
+      'SELECT * FROM site WHERE businessHoursOverride IS NOT NULL OR id IN (SELECT value FROM json_each(?)) ORDER BY createdAt DESC, id DESC LIMIT ?',
+      [toJson(siteIds), limit],
+    )
     .map(fromRow);
 }
 

@@ -3,7 +3,15 @@
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
 
-export type SubscriptionStatus = 'trialing' | 'active' | 'past_due' | 'unpaid' | 'paused' | 'incomplete' | 'incomplete_expired' | 'canceled';
+export type SubscriptionStatus =
+  | 'trialing'
+  | 'active'
+  | 'past_due'
+  | 'unpaid'
+  | 'paused'
+  | 'incomplete'
+  | 'incomplete_expired'
+  | 'canceled';
 export type BillingInterval = 'monthly' | 'annual';
 export type BillingSource = 'local' | 'stripe' | 'marketplace';
 export type Addon = 'ai';
@@ -44,7 +52,10 @@ export function putSubscription(db: Database, subscription: SubscriptionRecord):
 
 /** False when it was taken before. */
 export function insertBillingEvent(db: Database, event: { id: string; createdAt: string }): boolean {
-  return db.run('INSERT INTO billingEvent (id, createdAt) VALUES (@id, @createdAt) ON CONFLICT DO NOTHING', { ...event }) === 1;
+  return (
+    db.run('INSERT INTO billingEvent (id, createdAt) VALUES (@id, @createdAt) ON CONFLICT DO NOTHING', { ...event }) ===
+    1
+  );
 }
 
 export function deleteBillingEventsBefore(db: Database, at: string): void {

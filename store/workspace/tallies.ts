@@ -10,8 +10,15 @@ export interface Tally {
 }
 
 /** How often in the time that goes on at `at`, and when that ends; undefined when none does. */
-export function findTally(db: Database, { kind, subject }: Tally, at: string): { count: number; endsAt: string } | undefined {
-  return db.get<{ count: number; endsAt: string }>('SELECT count, endsAt FROM tally WHERE kind = ? AND subject = ? AND endsAt > ?', [kind, subject, at]);
+export function findTally(
+  db: Database,
+  { kind, subject }: Tally,
+  at: string,
+): { count: number; endsAt: string } | undefined {
+  return db.get<{ count: number; endsAt: string }>(
+    'SELECT count, endsAt FROM tally WHERE kind = ? AND subject = ? AND endsAt > ?',
+    [kind, subject, at],
+  );
 }
 
 /** Counts one more. Where no time goes on, one begins, until `endsAt`. */
@@ -25,5 +32,8 @@ export function addToTally(db: Database, { kind, subject }: Tally, time: { at: s
 
 /** Forgets those whose time is over. Returns how many that were. */
 export function deleteTalliesBefore(db: Database, at: string, limit: number): number {
-  return db.run('DELETE FROM tally WHERE (kind, subject) IN (SELECT kind, subject FROM tally WHERE endsAt <= ? LIMIT ?)', [at, limit]);
+  return db.run(
+    'DELETE FROM tally WHERE (kind, subject) IN (SELECT kind, subject FROM tally WHERE endsAt <= ? LIMIT ?)',
+    [at, limit],
+  );
 }

@@ -28,7 +28,8 @@ export interface UploadRecord {
   readonly createdAt: string;
 }
 
-const columns = 'id, key, filename, kind, contentType, size, state, agentId, visitorId, network, sha256, messageId, expiresAt, createdAt';
+const columns =
+  'id, key, filename, kind, contentType, size, state, agentId, visitorId, network, sha256, messageId, expiresAt, createdAt';
 
 /** Inserts it and counts its size. */
 export function insertUpload(db: Database, upload: UploadRecord): void {
@@ -45,9 +46,19 @@ export function findUpload(db: Database, uploadId: string): UploadRecord | undef
 }
 
 /** Sets what it names, and counts the difference in size. */
-export function updateUpload(db: Database, before: UploadRecord, changes: Partial<Pick<UploadRecord, 'state' | 'size' | 'sha256' | 'messageId'>>): void {
+export function updateUpload(
+  db: Database,
+  before: UploadRecord,
+  changes: Partial<Pick<UploadRecord, 'state' | 'size' | 'sha256' | 'messageId'>>,
+): void {
   const { id, state, size, sha256, messageId } = { ...before, ...changes };
-  db.run('UPDATE upload SET state = @state, size = @size, sha256 = @sha256, messageId = @messageId WHERE id = @id', { id, state, size, sha256, messageId });
+  db.run('UPDATE upload SET state = @state, size = @size, sha256 = @sha256, messageId = @messageId WHERE id = @id', {
+    id,
+    state,
+    size,
+    sha256,
+    messageId,
+  });
   if (size !== before.size) addUse(db, before.kind, size - before.size);
 }
 
@@ -71,11 +82,27 @@ export interface UploadsSince {
 const totals = 'count(*) AS count, coalesce(sum(size), 0) AS bytes, min(createdAt) AS oldestAt';
 
 /** Of one visitor, of one network's visitors, or of all people of the workspace: what was reserved or stored later than `at`. */
-export function uploadsSince(db: Database, of: { readonly visitorId: string } | { readonly network: string } | 'workspace', at: string): UploadsSince {
+export function uploadsSince(
+  db: Database,
+  of: { readonly visitorId: string } | { readonly network: string } | 'workspace',
+  at: string,
+): UploadsSince {
   const none: UploadsSince = { count: 0, bytes: 0, oldestAt: null };
-  if (of === 'workspace') return db.get<UploadsSince>(`SELECT ${totals} FROM upload WHERE createdAt > ? AND (agentId IS NOT NULL OR visitorId IS NOT NULL)`, [at]) ?? none;
-  if ('visitorId' in of) return db.get<UploadsSince>(`SELECT ${totals} FROM upload WHERE visitorId = ? AND createdAt > ?`, [of.visitorId, at]) ?? none;
-  return db.get<UploadsSince>(`SELECT ${totals} FROM upload WHERE network = ? AND createdAt > ?`, [of.network, at]) ?? none;
+  if (of === 'workspace')
+    return (
+      db.get<UploadsSince>(
+        `SELECT ${totals} FROM upload WHERE createdAt > ? AND (agentId IS NOT NULL OR visitorId IS NOT NULL)`,
+        [at],
+      ) ?? none
+    );
+  if ('visitorId' in of)
+    return (
+      db.get<UploadsSince>(`SELECT ${totals} FROM upload WHERE visitorId = ? AND createdAt > ?`, [of.visitorId, at]) ??
+      none
+    );
+  return (
+    db.get<UploadsSince>(`SELECT ${totals} FROM upload WHERE network = ? AND createdAt > ?`, [of.network, at]) ?? none
+  );
 }
 
 function addUse(db: Database, kind: UploadKind, bytes: number): void {

@@ -17,7 +17,11 @@ export interface WorkspaceSettings {
 }
 
 /** Of workspaces that were made before there was the choice. */
-const laterSettings: Pick<WorkspaceSettings, 'awayAfterMinutes' | 'assignOnReply' | 'secondFactorRequiredAt'> = { awayAfterMinutes: 5, assignOnReply: true, secondFactorRequiredAt: null };
+const laterSettings: Pick<WorkspaceSettings, 'awayAfterMinutes' | 'assignOnReply' | 'secondFactorRequiredAt'> = {
+  awayAfterMinutes: 5,
+  assignOnReply: true,
+  secondFactorRequiredAt: null,
+};
 
 export interface WorkspaceRecord {
   readonly id: string;
@@ -47,8 +51,11 @@ export function insertWorkspace(db: Database, workspace: WorkspaceRecord): void 
 }
 
 export function updateWorkspace(db: Database, workspace: WorkspaceRecord): void {
-  db.run('UPDATE workspace SET name = @name, timezone = @timezone, locale = @locale, plan = @plan, settings = @settings, lastTicketNumber = @lastTicketNumber WHERE id = @id', {
-    ...workspace,
-    settings: toJson(workspace.settings),
-  });
+  db.run(
+    'UPDATE workspace SET name = @name, timezone = @timezone, locale = @locale, plan = @plan, settings = @settings, lastTicketNumber = @lastTicketNumber WHERE id = @id',
+    {
+      ...workspace,
+      settings: toJson(workspace.settings),
+    },
+  );
 }

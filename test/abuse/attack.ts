@@ -1,7 +1,7 @@
 // What every attack is given: an address, a stranger's workspace with its keys, a visitor of somebody else's site, and the means to be a nuisance.
 
-import { type CallOptions, Caller, flood, oneConnection, requestBytes } from './wire.ts';
 import type { Socket } from 'node:net';
+import { Caller, type CallOptions, flood, oneConnection, requestBytes } from './wire.ts';
 
 export interface Target {
   /** http://host:port */
@@ -63,14 +63,18 @@ export class Attacker {
   async workspace(): Promise<Workspace> {
     this.#made += 1;
     const name = `hostile-${this.target.from.replaceAll('.', '-')}-${this.#made}`;
-    const { token, agent } = await this.caller.ask('POST', '/auth/register', { body: { email: `owner@${name}.example`, password, workspaceName: name, siteUrl: `https://${name}.example` } });
+    const { token, agent } = await this.caller.ask('POST', '/auth/register', {
+      body: { email: `owner@${name}.example`, password, workspaceName: name, siteUrl: `https://${name}.example` },
+    });
     const { sites } = await this.caller.ask('GET', '/sites', { token });
     return { token, embedId: sites[0].embedId, agentId: agent.id };
   }
 
   /** A visitor's token, of the victim's site unless another is named. */
   async visitor(embedId = this.target.victim.embedId): Promise<string> {
-    const { visitorToken } = await this.caller.ask('POST', '/widget/sessions', { body: { siteId: embedId, url: 'https://shop.example/' } });
+    const { visitorToken } = await this.caller.ask('POST', '/widget/sessions', {
+      body: { siteId: embedId, url: 'https://shop.example/' },
+    });
     return visitorToken;
   }
 
@@ -79,8 +83,19 @@ export class Attacker {
   }
 
   /** The same request, or what `next` makes, over and over. */
-  flood(next: Buffer | ((serial: number) => Buffer), options: { connections?: number; depth?: number; isRead?: boolean } = {}): Promise<void> {
-    return flood({ url: this.target.url, from: this.target.from, untilMs: this.untilMs, onAnswer: this.count, connections: 16, next: typeof next === 'function' ? next : () => next, ...options });
+  flood(
+    next: Buffer | ((serial: number) => Buffer),
+    options: { connections?: number; depth?: number; isRead?: boolean } = {},
+  ): Promise<void> {
+    return flood({
+      url: this.target.url,
+      from: this.target.from,
+      untilMs: this.untilMs,
+      onAnswer: this.count,
+      connections: 16,
+      next: typeof next === 'function' ? next : () => next,
+      ...options,
+    });
   }
 
   request(method: string, path: string, options?: CallOptions & { raw?: string | Buffer }): Buffer {

@@ -7,9 +7,14 @@ import { Attacker } from './attack.ts';
 import { attacks } from './attacks.ts';
 
 /** What the parent says. */
-export type Word = { readonly do: 'prepare'; readonly name: string; readonly target: Target } | { readonly do: 'attack'; readonly seconds: number };
+export type Word =
+  | { readonly do: 'prepare'; readonly name: string; readonly target: Target }
+  | { readonly do: 'attack'; readonly seconds: number };
 /** What this process says. */
-export type Told = { readonly told: 'ready' } | { readonly told: 'over'; readonly answers: readonly (readonly [number, number])[] } | { readonly told: 'failed'; readonly problem: string };
+export type Told =
+  | { readonly told: 'ready' }
+  | { readonly told: 'over'; readonly answers: readonly (readonly [number, number])[] }
+  | { readonly told: 'failed'; readonly problem: string };
 
 const lowest = 19;
 
@@ -20,7 +25,9 @@ const tell = (told: Told): void => void process.send?.(told);
 
 setPriority(lowest);
 process.on('message', (word: Word) => {
-  void obey(word).catch((error: unknown) => tell({ told: 'failed', problem: error instanceof Error ? (error.stack ?? error.message) : String(error) }));
+  void obey(word).catch((error: unknown) =>
+    tell({ told: 'failed', problem: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+  );
 });
 process.on('disconnect', () => process.exit(0));
 

@@ -17,19 +17,33 @@ function converse(attacker: Attacker, socket: Socket, lines: readonly string[]):
 }
 
 const smtpUrl = ({ target }: Attacker): string => `tcp://127.0.0.1:${target.smtpPort}`;
-const envelope = ({ target }: Attacker): string[] => ['EHLO hostile.example\r\n', 'MAIL FROM:<x@hostile.example>\r\n', `RCPT TO:<${target.victim.mailbox}>\r\n`, 'DATA\r\n'];
+const envelope = ({ target }: Attacker): string[] => [
+  'EHLO hostile.example\r\n',
+  'MAIL FROM:<x@hostile.example>\r\n',
+  `RCPT TO:<${target.victim.mailbox}>\r\n`,
+  'DATA\r\n',
+];
 
 /** The same mail over and over, on so many connections. */
 function mails(name: string, what: string, text: string, count = 10): Attack {
   return {
     name,
     what,
-    prepare: async (attacker) => () => attacker.connections(count, (socket) => converse(attacker, socket, [...envelope(attacker), `${text}\r\n.\r\n`]), smtpUrl(attacker)),
+    prepare: async (attacker) => () =>
+      attacker.connections(
+        count,
+        (socket) => converse(attacker, socket, [...envelope(attacker), `${text}\r\n.\r\n`]),
+        smtpUrl(attacker),
+      ),
   };
 }
 
 const head = 'From: x@hostile.example\r\nTo: you@shop.example\r\nSubject: Hello\r\nMIME-Version: 1.0\r\n';
-const nested = (depth: number): string => Array.from({ length: depth }, (_, level) => `Content-Type: multipart/mixed; boundary="b${level}"\r\n\r\n--b${level}\r\n`).join('');
+const nested = (depth: number): string =>
+  Array.from(
+    { length: depth },
+    (_, level) => `Content-Type: multipart/mixed; boundary="b${level}"\r\n\r\n--b${level}\r\n`,
+  ).join('');
 
 export const mailAttacks: readonly Attack[] = [
   {
@@ -63,6 +77,15 @@ export const mailAttacks: readonly Attack[] = [
   },
   mails('mails-small', 'mails as fast as they are taken', `${head}\r\nHello`),
   mails('mails-large', 'mails of 8 MiB', `${head}\r\n${`${'x'.repeat(998)}\r\n`.repeat(8400)}`, 4),
-  mails('mails-nested', 'mails of parts within 1,000 parts', `${head}${nested(1000)}Content-Type: text/plain\r\n\r\nHello`),
-  mails('mails-html', 'mails of 1 MiB of open elements', `${head}Content-Type: text/html\r\n\r\n${`${'<div><b>'.repeat(100)}\r\n`.repeat(1200)}`, 4),
+  mails(
+    'mails-nested',
+    'mails of parts within 1,000 parts',
+    `${head}${nested(1000)}Content-Type: text/plain\r\n\r\nHello`,
+  ),
+  mails(
+    'mails-html',
+    'mails of 1 MiB of open elements',
+    `${head}Content-Type: text/html\r\n\r\n${`${'<div><b>'.repeat(100)}\r\n`.repeat(1200)}`,
+    4,
+  ),
 ];

@@ -11,12 +11,41 @@ function bodyOf(bytes: number, itemBytes: number, of: (items: number) => string)
 }
 
 const bodies: readonly { readonly name: string; readonly what: string; readonly raw: string }[] = [
-  { name: 'long-array', what: 'a list of 520,000 attachments', raw: bodyOf(mib, 2, (items) => `{"body":"x","attachments":[${Array(items).fill('1').join(',')}]}`) },
-  { name: 'list-of-objects', what: 'a list of 130,000 empty attachments', raw: bodyOf(mib, 3, (items) => `{"body":"x","attachments":[${Array(items).fill('{}').join(',')}]}`) },
-  { name: 'deep-body', what: 'brackets within brackets, 1 MiB of them', raw: bodyOf(mib, 2, (items) => `{"body":${'['.repeat(items)}${']'.repeat(items)}}`) },
-  { name: 'many-members', what: 'an object with 90,000 members', raw: bodyOf(mib, 11, (items) => `{"body":"x",${Array.from({ length: items }, (_, index) => `"${index.toString(36).padStart(5, '0')}":""`).join(',')}}`) },
-  { name: 'long-string', what: 'a message of 1 MiB', raw: bodyOf(mib, 1, (items) => `{"body":"${'x'.repeat(items)}"}`) },
-  { name: 'escapes', what: 'a message of 170,000 escapes', raw: bodyOf(mib, 6, (items) => `{"body":"${'\\u0301'.repeat(items)}"}`) },
+  {
+    name: 'long-array',
+    what: 'a list of 520,000 attachments',
+    raw: bodyOf(mib, 2, (items) => `{"body":"x","attachments":[${Array(items).fill('1').join(',')}]}`),
+  },
+  {
+    name: 'list-of-objects',
+    what: 'a list of 130,000 empty attachments',
+    raw: bodyOf(mib, 3, (items) => `{"body":"x","attachments":[${Array(items).fill('{}').join(',')}]}`),
+  },
+  {
+    name: 'deep-body',
+    what: 'brackets within brackets, 1 MiB of them',
+    raw: bodyOf(mib, 2, (items) => `{"body":${'['.repeat(items)}${']'.repeat(items)}}`),
+  },
+  {
+    name: 'many-members',
+    what: 'an object with 90,000 members',
+    raw: bodyOf(
+      mib,
+      11,
+      (items) =>
+        `{"body":"x",${Array.from({ length: items }, (_, index) => `"${index.toString(36).padStart(5, '0')}":""`).join(',')}}`,
+    ),
+  },
+  {
+    name: 'long-string',
+    what: 'a message of 1 MiB',
+    raw: bodyOf(mib, 1, (items) => `{"body":"${'x'.repeat(items)}"}`),
+  },
+  {
+    name: 'escapes',
+    what: 'a message of 170,000 escapes',
+    raw: bodyOf(mib, 6, (items) => `{"body":"${'\\u0301'.repeat(items)}"}`),
+  },
 ];
 
 const hostileBodies: Attack[] = bodies.map(({ name, what, raw }) => ({
@@ -33,11 +62,16 @@ const hostileBodies: Attack[] = bodies.map(({ name, what, raw }) => ({
 const unread: Attack[] = [
   { name: 'unread-document', what: 'openapi.json, pipelined on 10 connections, unread', path: '/api/v1/openapi.json' },
   { name: 'unread-docs', what: '/docs, pipelined on 10 connections, unread', path: '/docs' },
-  { name: 'unread-script', what: 'the widget\'s script, pipelined on 10 connections, unread', path: '/widget.js' },
+  { name: 'unread-script', what: "the widget's script, pipelined on 10 connections, unread", path: '/widget.js' },
 ].map(({ name, what, path }) => ({
   name,
   what,
-  prepare: async (attacker) => () => attacker.flood(attacker.request('GET', path, { headers: { Accept: '*/*' } }), { connections: 10, depth: 100, isRead: false }),
+  prepare: async (attacker) => () =>
+    attacker.flood(attacker.request('GET', path, { headers: { Accept: '*/*' } }), {
+      connections: 10,
+      depth: 100,
+      isRead: false,
+    }),
 }));
 
 /** Calls that anybody may make, as fast as they are answered. */
@@ -45,65 +79,132 @@ const anonymous: Attack[] = [
   {
     name: 'document',
     what: 'openapi.json over and over, compressed anew if it were not kept',
-    prepare: async (attacker) => () => attacker.flood(attacker.request('GET', '/api/v1/openapi.json', { headers: { 'Accept-Encoding': 'br, gzip' } }), { connections: 16, depth: 4 }),
+    prepare: async (attacker) => () =>
+      attacker.flood(attacker.request('GET', '/api/v1/openapi.json', { headers: { 'Accept-Encoding': 'br, gzip' } }), {
+        connections: 16,
+        depth: 4,
+      }),
   },
   {
     name: 'nothing-there',
     what: 'addresses that do not exist, 16 at a time on 16 connections',
-    prepare: async (attacker) => () => attacker.flood((serial) => attacker.request('GET', `/${serial}/${'x'.repeat(500)}`), { depth: 16 }),
+    prepare: async (attacker) => () =>
+      attacker.flood((serial) => attacker.request('GET', `/${serial}/${'x'.repeat(500)}`), { depth: 16 }),
   },
   {
     name: 'health',
     what: '/healthz and /readyz, 64 at a time on 16 connections',
-    prepare: async (attacker) => () => attacker.flood((serial) => attacker.request('GET', serial % 2 === 0 ? '/healthz' : '/readyz', { headers: { Accept: '*/*' } }), { depth: 64 }),
+    prepare: async (attacker) => () =>
+      attacker.flood(
+        (serial) => attacker.request('GET', serial % 2 === 0 ? '/healthz' : '/readyz', { headers: { Accept: '*/*' } }),
+        { depth: 64 },
+      ),
   },
   {
     name: 'sign-in-strangers',
     what: 'sign-ins with addresses that are made up',
-    prepare: async (attacker) => () => attacker.flood((serial) => attacker.request('POST', '/api/v1/auth/login', { body: { email: `nobody${serial}@made-up.example`, password: 'correct horse battery' } })),
+    prepare: async (attacker) => () =>
+      attacker.flood((serial) =>
+        attacker.request('POST', '/api/v1/auth/login', {
+          body: { email: `nobody${serial}@made-up.example`, password: 'correct horse battery' },
+        }),
+      ),
   },
   {
     name: 'sign-in-one',
     what: 'wrong passwords for the owner of another workspace',
-    prepare: async (attacker) => () => attacker.flood((serial) => attacker.request('POST', '/api/v1/auth/login', { body: { email: attacker.target.victim.email, password: `guess number ${serial}` } })),
+    prepare: async (attacker) => () =>
+      attacker.flood((serial) =>
+        attacker.request('POST', '/api/v1/auth/login', {
+          body: { email: attacker.target.victim.email, password: `guess number ${serial}` },
+        }),
+      ),
   },
   {
     name: 'sign-in-without',
     what: 'sign-ins without a password, a new address each: keys for the limits',
-    prepare: async (attacker) => () => attacker.flood((serial) => attacker.request('POST', '/api/v1/auth/login', { body: { email: `k${serial}@made-up.example` } }), { depth: 16 }),
+    prepare: async (attacker) => () =>
+      attacker.flood(
+        (serial) => attacker.request('POST', '/api/v1/auth/login', { body: { email: `k${serial}@made-up.example` } }),
+        { depth: 16 },
+      ),
   },
   {
     name: 'consent',
     what: 'wrong passwords on the consent page',
     prepare: async (attacker) => () =>
-      attacker.flood((serial) => attacker.request('POST', '/oauth/authorize', { headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'text/html' }, raw: `email=nobody${serial}%40made-up.example&password=x&decision=allow&client_id=x` })),
+      attacker.flood((serial) =>
+        attacker.request('POST', '/oauth/authorize', {
+          headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'text/html' },
+          raw: `email=nobody${serial}%40made-up.example&password=x&decision=allow&client_id=x`,
+        }),
+      ),
   },
   {
     name: 'forgotten',
     what: 'reset links for made-up addresses and for one owner',
-    prepare: async (attacker) => () => attacker.flood((serial) => attacker.request('POST', '/api/v1/auth/forgot-password', { body: { email: serial % 2 === 0 ? attacker.target.victim.email : `nobody${serial}@made-up.example` } })),
+    prepare: async (attacker) => () =>
+      attacker.flood((serial) =>
+        attacker.request('POST', '/api/v1/auth/forgot-password', {
+          body: { email: serial % 2 === 0 ? attacker.target.victim.email : `nobody${serial}@made-up.example` },
+        }),
+      ),
   },
   {
     name: 'register',
     what: 'workspaces, as many as there can be',
-    prepare: async (attacker) => () => attacker.flood((serial) => attacker.request('POST', '/api/v1/auth/register', { body: { email: `o${serial}@made-up.example`, password: 'correct horse battery staple', workspaceName: `Squat ${serial}` } })),
+    prepare: async (attacker) => () =>
+      attacker.flood((serial) =>
+        attacker.request('POST', '/api/v1/auth/register', {
+          body: {
+            email: `o${serial}@made-up.example`,
+            password: 'correct horse battery staple',
+            workspaceName: `Squat ${serial}`,
+          },
+        }),
+      ),
   },
   {
     name: 'oauth-tokens',
     what: 'codes and secrets that are guessed',
     prepare: async (attacker) => () =>
-      attacker.flood((serial) => attacker.request('POST', '/oauth/token', { headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, raw: `grant_type=authorization_code&code=oac_${serial}&client_id=guess${serial}&client_secret=guess&redirect_uri=https%3A%2F%2Fx.example` }), { depth: 8 }),
+      attacker.flood(
+        (serial) =>
+          attacker.request('POST', '/oauth/token', {
+            headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+            raw: `grant_type=authorization_code&code=oac_${serial}&client_id=guess${serial}&client_secret=guess&redirect_uri=https%3A%2F%2Fx.example`,
+          }),
+        { depth: 8 },
+      ),
   },
   {
     name: 'guessed-tokens',
-    what: 'bearers that are made up: JWTs, keys, apps\', visitors\'',
+    what: "bearers that are made up: JWTs, keys, apps', visitors'",
     prepare: async (attacker) => () =>
-      attacker.flood((serial) => attacker.request('GET', '/api/v1/agents', { token: [`eyJhbGciOiJIUzI1NiJ9.${Buffer.from(`{"sub":"${serial}"}`).toString('base64url')}.AAAA`, `sk_live_${serial}`, `oat_${serial}`, `vt_${serial}`][serial % 4] }), { depth: 16 }),
+      attacker.flood(
+        (serial) =>
+          attacker.request('GET', '/api/v1/agents', {
+            token: [
+              `eyJhbGciOiJIUzI1NiJ9.${Buffer.from(`{"sub":"${serial}"}`).toString('base64url')}.AAAA`,
+              `sk_live_${serial}`,
+              `oat_${serial}`,
+              `vt_${serial}`,
+            ][serial % 4],
+          }),
+        { depth: 16 },
+      ),
   },
   {
     name: 'sessions',
     what: 'a new visitor with each request',
-    prepare: async (attacker) => () => attacker.flood((serial) => attacker.request('POST', '/api/v1/widget/sessions', { body: { siteId: attacker.target.victim.embedId, url: `https://shop.example/${serial}` } }), { depth: 4 }),
+    prepare: async (attacker) => () =>
+      attacker.flood(
+        (serial) =>
+          attacker.request('POST', '/api/v1/widget/sessions', {
+            body: { siteId: attacker.target.victim.embedId, url: `https://shop.example/${serial}` },
+          }),
+        { depth: 4 },
+      ),
   },
 ];
 
@@ -113,7 +214,12 @@ const asVisitor: Attack[] = [
     what: 'one visitor begins chats',
     async prepare(attacker) {
       const token = await attacker.visitor();
-      return () => attacker.flood((serial) => attacker.request('POST', '/api/v1/widget/conversations', { token, body: { body: `Chat ${serial}` } }), { depth: 4 });
+      return () =>
+        attacker.flood(
+          (serial) =>
+            attacker.request('POST', '/api/v1/widget/conversations', { token, body: { body: `Chat ${serial}` } }),
+          { depth: 4 },
+        );
     },
   },
   {
@@ -122,18 +228,30 @@ const asVisitor: Attack[] = [
     async prepare(attacker) {
       const token = await attacker.visitor();
       const id = await attacker.chat(token);
-      const bytes = attacker.request('POST', `/api/v1/widget/conversations/${id}/messages`, { token, body: { body: 'ß'.repeat(10_000) } });
+      const bytes = attacker.request('POST', `/api/v1/widget/conversations/${id}/messages`, {
+        token,
+        body: { body: 'ß'.repeat(10_000) },
+      });
       return () => attacker.flood(bytes, { depth: 4 });
     },
   },
   {
     name: 'unread-messages',
-    what: 'a visitor\'s longest list of messages, pipelined, unread',
+    what: "a visitor's longest list of messages, pipelined, unread",
     async prepare(attacker) {
       const token = await attacker.visitor();
       const id = await attacker.chat(token);
-      for (let index = 0; index < 50; index += 1) await attacker.caller.call('POST', `/widget/conversations/${id}/messages`, { token, body: { body: 'x'.repeat(10_000) } });
-      return () => attacker.flood(attacker.request('GET', `/api/v1/widget/conversations/${id}/messages?limit=200`, { token }), { connections: 20, depth: 50, isRead: false });
+      for (let index = 0; index < 50; index += 1)
+        await attacker.caller.call('POST', `/widget/conversations/${id}/messages`, {
+          token,
+          body: { body: 'x'.repeat(10_000) },
+        });
+      return () =>
+        attacker.flood(attacker.request('GET', `/api/v1/widget/conversations/${id}/messages?limit=200`, { token }), {
+          connections: 20,
+          depth: 50,
+          isRead: false,
+        });
     },
   },
   {
@@ -141,7 +259,15 @@ const asVisitor: Attack[] = [
     what: 'tickets from made-up addresses',
     async prepare(attacker) {
       const token = await attacker.visitor();
-      return () => attacker.flood((serial) => attacker.request('POST', '/api/v1/widget/tickets', { token, body: { body: 'Where is it?', email: `c${serial}@made-up.example` } }), { depth: 4 });
+      return () =>
+        attacker.flood(
+          (serial) =>
+            attacker.request('POST', '/api/v1/widget/tickets', {
+              token,
+              body: { body: 'Where is it?', email: `c${serial}@made-up.example` },
+            }),
+          { depth: 4 },
+        );
     },
   },
   {
@@ -150,16 +276,26 @@ const asVisitor: Attack[] = [
     async prepare(attacker) {
       const token = await attacker.visitor();
       const file = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(25 * mib - 9, 0x20)]);
-      const { uploadUrl } = await attacker.caller.ask('POST', '/widget/uploads/presigned', { token, body: { filename: 'a.pdf', contentType: 'application/pdf', size: file.length } });
+      const { uploadUrl } = await attacker.caller.ask('POST', '/widget/uploads/presigned', {
+        token,
+        body: { filename: 'a.pdf', contentType: 'application/pdf', size: file.length },
+      });
       const { pathname, search } = new URL(uploadUrl);
       attacker.begin(30);
       await attacker.connection((socket) => {
         socket.once('data', () => socket.destroy());
-        socket.write(attacker.request('PUT', `${pathname}${search}`, { headers: { 'Content-Type': 'application/pdf', Accept: '*/*' }, raw: file }));
+        socket.write(
+          attacker.request('PUT', `${pathname}${search}`, {
+            headers: { 'Content-Type': 'application/pdf', Accept: '*/*' },
+            raw: file,
+          }),
+        );
       });
       return () =>
         attacker.connections(200, (socket) => {
-          socket.once('data', (chunk: Buffer) => attacker.count(Number(/^HTTP\/1\.1 (\d+)/.exec(chunk.toString('latin1'))?.[1] ?? 0)));
+          socket.once('data', (chunk: Buffer) =>
+            attacker.count(Number(/^HTTP\/1\.1 (\d+)/.exec(chunk.toString('latin1'))?.[1] ?? 0)),
+          );
           socket.write(attacker.request('GET', pathname, { headers: { Accept: '*/*', Connection: 'close' } }));
         });
     },
@@ -169,7 +305,15 @@ const asVisitor: Attack[] = [
     what: 'links for uploads of 25 MiB, none of them used',
     async prepare(attacker) {
       const token = await attacker.visitor();
-      return () => attacker.flood((serial) => attacker.request('POST', '/api/v1/widget/uploads/presigned', { token, body: { filename: `${serial}.pdf`, contentType: 'application/pdf', size: 25 * mib } }), { depth: 4 });
+      return () =>
+        attacker.flood(
+          (serial) =>
+            attacker.request('POST', '/api/v1/widget/uploads/presigned', {
+              token,
+              body: { filename: `${serial}.pdf`, contentType: 'application/pdf', size: 25 * mib },
+            }),
+          { depth: 4 },
+        );
     },
   },
   {
@@ -181,10 +325,15 @@ const asVisitor: Attack[] = [
         await Promise.all(
           Array.from({ length: 4 }, async () => {
             while (!attacker.isOver) {
-              const { status, body: session } = await attacker.caller.call('POST', '/widget/sessions', { body: { siteId: attacker.target.victim.embedId, url: 'https://shop.example/' } });
+              const { status, body: session } = await attacker.caller.call('POST', '/widget/sessions', {
+                body: { siteId: attacker.target.victim.embedId, url: 'https://shop.example/' },
+              });
               attacker.count(status);
               for (let index = 0; index < 25 && !attacker.isOver; index += 1) {
-                const link = await attacker.caller.call('POST', '/widget/uploads/presigned', { token: session?.visitorToken, body: { filename: 'a.pdf', contentType: 'application/pdf', size: file.length } });
+                const link = await attacker.caller.call('POST', '/widget/uploads/presigned', {
+                  token: session?.visitorToken,
+                  body: { filename: 'a.pdf', contentType: 'application/pdf', size: file.length },
+                });
                 attacker.count(link.status);
                 if (link.status !== 200) break;
                 const { pathname, search } = new URL(link.body.uploadUrl);
@@ -193,7 +342,12 @@ const asVisitor: Attack[] = [
                     attacker.count(Number(/^HTTP\/1\.1 (\d+)/.exec(chunk.toString('latin1'))?.[1] ?? 0));
                     socket.destroy();
                   });
-                  socket.write(attacker.request('PUT', `${pathname}${search}`, { headers: { 'Content-Type': 'application/pdf', Accept: '*/*' }, raw: file }));
+                  socket.write(
+                    attacker.request('PUT', `${pathname}${search}`, {
+                      headers: { 'Content-Type': 'application/pdf', Accept: '*/*' },
+                      raw: file,
+                    }),
+                  );
                 });
               }
             }
@@ -205,7 +359,11 @@ const asVisitor: Attack[] = [
 ];
 
 const slow: Attack[] = [
-  { name: 'idle-connections', what: '2,000 connections that say nothing', prepare: async (attacker) => () => attacker.connections(2000, () => {}) },
+  {
+    name: 'idle-connections',
+    what: '2,000 connections that say nothing',
+    prepare: async (attacker) => () => attacker.connections(2000, () => {}),
+  },
   {
     name: 'slow-heads',
     what: '500 heads, a letter a second',
@@ -221,7 +379,9 @@ const slow: Attack[] = [
     what: '200 bodies of a MiB, a part of which comes and no more',
     prepare: async (attacker) => () =>
       attacker.connections(200, (socket) => {
-        socket.write(`POST /api/v1/auth/login HTTP/1.1\r\nHost: abuse.test\r\nAccept: */*\r\nContent-Type: application/json\r\nContent-Length: ${mib}\r\n\r\n`);
+        socket.write(
+          `POST /api/v1/auth/login HTTP/1.1\r\nHost: abuse.test\r\nAccept: */*\r\nContent-Type: application/json\r\nContent-Length: ${mib}\r\n\r\n`,
+        );
         socket.write(Buffer.alloc(mib - 1, 0x20));
       }),
   },
@@ -230,7 +390,9 @@ const slow: Attack[] = [
     what: 'bodies in chunks of one byte that never end',
     prepare: async (attacker) => () =>
       attacker.connections(32, (socket) => {
-        socket.write('POST /api/v1/auth/login HTTP/1.1\r\nHost: abuse.test\r\nAccept: */*\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n');
+        socket.write(
+          'POST /api/v1/auth/login HTTP/1.1\r\nHost: abuse.test\r\nAccept: */*\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
+        );
         const chunks = '1\r\nx\r\n'.repeat(2000);
         const write = (): void => {
           while (socket.writable && socket.write(chunks));
@@ -243,7 +405,11 @@ const slow: Attack[] = [
     name: 'large-heads',
     what: 'heads that are too long, and pipelines of what is no HTTP',
     prepare: async (attacker) => () =>
-      attacker.flood((serial) => (serial % 2 === 0 ? attacker.request('GET', '/healthz', { headers: { 'X-Long': 'x'.repeat(32 * kib) } }) : Buffer.from(`${'\0'.repeat(4096)}\r\n\r\n`))),
+      attacker.flood((serial) =>
+        serial % 2 === 0
+          ? attacker.request('GET', '/healthz', { headers: { 'X-Long': 'x'.repeat(32 * kib) } })
+          : Buffer.from(`${'\0'.repeat(4096)}\r\n\r\n`),
+      ),
   },
 ];
 

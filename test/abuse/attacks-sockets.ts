@@ -9,15 +9,24 @@ const maskBytes = 4;
 /** RFC 6455 5.2, masked with zeros, which leaves the payload as it is. */
 function frame(opcode: number, payload: Buffer): Buffer {
   const length = payload.length;
-  const head = length < 126 ? Buffer.from([0x80 | opcode, 0x80 | length]) : Buffer.from([0x80 | opcode, 0x80 | 126, length >> 8, length & 0xff]);
+  const head =
+    length < 126
+      ? Buffer.from([0x80 | opcode, 0x80 | length])
+      : Buffer.from([0x80 | opcode, 0x80 | 126, length >> 8, length & 0xff]);
   return Buffer.concat([head, Buffer.alloc(maskBytes), payload]);
 }
 
 /** Opens so many sockets with a token, each again when it is closed, and lets `onOpen` have each once it has been upgraded. */
-function sockets(attacker: Attacker, { count, namespace, token }: { count: number; namespace: 'agent' | 'visitor'; token: string | undefined }, onOpen: (socket: Socket) => void): Promise<void> {
+function sockets(
+  attacker: Attacker,
+  { count, namespace, token }: { count: number; namespace: 'agent' | 'visitor'; token: string | undefined },
+  onOpen: (socket: Socket) => void,
+): Promise<void> {
   return attacker.connections(count, (socket) => {
     const protocols = ['messaging.v1', ...(token === undefined ? [] : [`bearer.${token}`])];
-    socket.write(`GET /${namespace} HTTP/1.1\r\nHost: abuse.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: ${protocols.join(', ')}\r\n\r\n`);
+    socket.write(
+      `GET /${namespace} HTTP/1.1\r\nHost: abuse.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: ${protocols.join(', ')}\r\n\r\n`,
+    );
     socket.once('data', (chunk: Buffer) => {
       const status = Number(/^HTTP\/1\.1 (\d+)/.exec(chunk.toString('latin1'))?.[1] ?? 0);
       attacker.count(status);
@@ -35,12 +44,48 @@ function pour(socket: Socket, bytes: Buffer): void {
   write();
 }
 
-const frames: readonly { readonly name: string; readonly what: string; readonly bytes: Buffer; readonly count?: number }[] = [
-  { name: 'nested-frames', what: 'frames of 60 KiB of brackets', bytes: frame(opcodes.text, Buffer.from('['.repeat(30_000) + ']'.repeat(30_000))) },
-  { name: 'array-frames', what: 'calls with a list of 30,000 attachments', bytes: frame(opcodes.text, Buffer.from(`{"id":1,"method":"widget.startChat","params":{"body":"x","attachments":[${Array(29_000).fill('1').join(',')}]}}`)) },
-  { name: 'small-frames', what: 'frames of one letter', bytes: Buffer.concat(Array(1000).fill(frame(opcodes.text, Buffer.from('x')))) },
-  { name: 'pings', what: 'pings of WebSocket and of the service', bytes: Buffer.concat(Array(500).fill(Buffer.concat([frame(opcodes.ping, Buffer.from('x')), frame(opcodes.text, Buffer.from('{"type":"ping"}'))]))) },
-  { name: 'socket-calls', what: 'calls as fast as the sockets take them', bytes: Buffer.concat(Array(100).fill(frame(opcodes.text, Buffer.from('{"id":1,"method":"widget.listChats","params":{}}')))) },
+const frames: readonly {
+  readonly name: string;
+  readonly what: string;
+  readonly bytes: Buffer;
+  readonly count?: number;
+}[] = [
+  {
+    name: 'nested-frames',
+    what: 'frames of 60 KiB of brackets',
+    bytes: frame(opcodes.text, Buffer.from('['.repeat(30_000) + ']'.repeat(30_000))),
+  },
+  {
+    name: 'array-frames',
+    what: 'calls with a list of 30,000 attachments',
+    bytes: frame(
+      opcodes.text,
+      Buffer.from(
+        `{"id":1,"method":"widget.startChat","params":{"body":"x","attachments":[${Array(29_000).fill('1').join(',')}]}}`,
+      ),
+    ),
+  },
+  {
+    name: 'small-frames',
+    what: 'frames of one letter',
+    bytes: Buffer.concat(Array(1000).fill(frame(opcodes.text, Buffer.from('x')))),
+  },
+  {
+    name: 'pings',
+    what: 'pings of WebSocket and of the service',
+    bytes: Buffer.concat(
+      Array(500).fill(
+        Buffer.concat([frame(opcodes.ping, Buffer.from('x')), frame(opcodes.text, Buffer.from('{"type":"ping"}'))]),
+      ),
+    ),
+  },
+  {
+    name: 'socket-calls',
+    what: 'calls as fast as the sockets take them',
+    bytes: Buffer.concat(
+      Array(100).fill(frame(opcodes.text, Buffer.from('{"id":1,"method":"widget.listChats","params":{}}'))),
+    ),
+  },
 ];
 
 const byVisitor: Attack[] = frames.map(({ name, what, bytes }) => ({
@@ -56,12 +101,19 @@ export const socketAttacks: readonly Attack[] = [
   ...byVisitor,
   {
     name: 'unread-calls',
-    what: 'calls whose replies nobody takes, on 20 of a visitor\'s sockets',
+    what: "calls whose replies nobody takes, on 20 of a visitor's sockets",
     async prepare(attacker) {
       const token = await attacker.visitor();
       const id = await attacker.chat(token);
-      for (let index = 0; index < 20; index += 1) await attacker.caller.call('POST', `/widget/conversations/${id}/messages`, { token, body: { body: 'x'.repeat(10_000) } });
-      const call = frame(opcodes.text, Buffer.from(`{"id":1,"method":"widget.listMessages","params":{"conversationId":"${id}","limit":200}}`));
+      for (let index = 0; index < 20; index += 1)
+        await attacker.caller.call('POST', `/widget/conversations/${id}/messages`, {
+          token,
+          body: { body: 'x'.repeat(10_000) },
+        });
+      const call = frame(
+        opcodes.text,
+        Buffer.from(`{"id":1,"method":"widget.listMessages","params":{"conversationId":"${id}","limit":200}}`),
+      );
       return () =>
         sockets(attacker, { count: 20, namespace: 'visitor', token }, (socket) => {
           socket.pause();
@@ -72,7 +124,8 @@ export const socketAttacks: readonly Attack[] = [
   {
     name: 'strange-sockets',
     what: '1,000 sockets that never say who they are',
-    prepare: async (attacker) => () => sockets(attacker, { count: 1000, namespace: 'agent', token: undefined }, () => {}),
+    prepare: async (attacker) => () =>
+      sockets(attacker, { count: 1000, namespace: 'agent', token: undefined }, () => {}),
   },
   {
     name: 'opened-sockets',
@@ -89,9 +142,15 @@ export const socketAttacks: readonly Attack[] = [
       const { token, embedId } = await attacker.workspace();
       const visitor = await attacker.visitor(embedId);
       const id = await attacker.chat(visitor);
-      const message = attacker.request('POST', `/api/v1/widget/conversations/${id}/messages`, { token: visitor, body: { body: 'x'.repeat(10_000) } });
+      const message = attacker.request('POST', `/api/v1/widget/conversations/${id}/messages`, {
+        token: visitor,
+        body: { body: 'x'.repeat(10_000) },
+      });
       return async () => {
-        await Promise.all([sockets(attacker, { count: 50, namespace: 'agent', token }, (socket) => socket.pause()), attacker.flood(message, { connections: 4 })]);
+        await Promise.all([
+          sockets(attacker, { count: 50, namespace: 'agent', token }, (socket) => socket.pause()),
+          attacker.flood(message, { connections: 4 }),
+        ]);
       };
     },
   },
@@ -102,10 +161,16 @@ export const socketAttacks: readonly Attack[] = [
       const { token, embedId } = await attacker.workspace();
       const visitor = await attacker.visitor(embedId);
       const id = await attacker.chat(visitor);
-      for (let index = 0; index < 100; index += 1) await attacker.caller.call('POST', `/widget/conversations/${id}/messages`, { token: visitor, body: { body: 'x'.repeat(10_000) } });
+      for (let index = 0; index < 100; index += 1)
+        await attacker.caller.call('POST', `/widget/conversations/${id}/messages`, {
+          token: visitor,
+          body: { body: 'x'.repeat(10_000) },
+        });
       return () =>
         attacker.connections(16, (socket) => {
-          socket.write(`GET /agent?since=0 HTTP/1.1\r\nHost: abuse.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: messaging.v1, bearer.${token}\r\n\r\n`);
+          socket.write(
+            `GET /agent?since=0 HTTP/1.1\r\nHost: abuse.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: messaging.v1, bearer.${token}\r\n\r\n`,
+          );
           let bytes = 0;
           socket.on('data', (chunk: Buffer) => {
             bytes += chunk.length;

@@ -1,12 +1,17 @@
 // Attacks by a hostile workspace, one that a stranger registered: its agents' calls, its keys, what it has the service do for it.
 
-import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Attack, Attacker } from './attack.ts';
 
 /** An agent's calls of its own workspace at full speed; `of` makes the request. */
-function byAgent(name: string, what: string, of: (attacker: Attacker, token: string, serial: number) => Buffer, options: { fill?: boolean } = {}): Attack {
+function byAgent(
+  name: string,
+  what: string,
+  of: (attacker: Attacker, token: string, serial: number) => Buffer,
+  options: { fill?: boolean } = {},
+): Attack {
   return {
     name,
     what,
@@ -16,7 +21,11 @@ function byAgent(name: string, what: string, of: (attacker: Attacker, token: str
         for (let index = 0; index < 20; index += 1) {
           const visitor = await attacker.visitor(embedId);
           const id = await attacker.chat(visitor, `order ${index} ${'lorem ipsum dolor sit amet '.repeat(300)}`);
-          for (let more = 0; more < 10; more += 1) await attacker.caller.call('POST', `/widget/conversations/${id}/messages`, { token: visitor, body: { body: 'lorem ipsum dolor sit amet '.repeat(300) } });
+          for (let more = 0; more < 10; more += 1)
+            await attacker.caller.call('POST', `/widget/conversations/${id}/messages`, {
+              token: visitor,
+              body: { body: 'lorem ipsum dolor sit amet '.repeat(300) },
+            });
         }
       }
       return () => attacker.flood((serial) => of(attacker, token, serial), { depth: 4 });
@@ -28,27 +37,89 @@ const dayMs = 24 * 3600_000;
 const year = `range=custom&from=${new Date(Date.now() - 360 * dayMs).toISOString()}&to=${new Date().toISOString()}`;
 
 export const workspaceAttacks: readonly Attack[] = [
-  byAgent('searches', 'searches for what is in every message', (attacker, token, serial) => attacker.request('GET', `/api/v1/conversations/search?q=${['lorem ipsum', 'o', 'sit amet dolor lorem'][serial % 3]?.replaceAll(' ', '+')}`, { token }), { fill: true }),
-  byAgent('reports', 'reports of a year, all of them', (attacker, token, serial) => attacker.request('GET', `/api/v1/reports/${['conversations', 'chats/total', 'agents/performance', 'customers', 'tickets/satisfaction'][serial % 5]}?${year}`, { token }), { fill: true }),
-  byAgent('exports', 'links of report exports', (attacker, token) => attacker.request('GET', `/api/v1/reports/export?type=conversations&format=csv&${year}`, { token }), { fill: true }),
-  byAgent('patterns', 'patterns that are dear to match', (attacker, token) => attacker.request('POST', '/api/v1/url-match', { token, body: { condition: { operator: 'regex', value: `${'(a|ab|b)*'.repeat(10)}c` }, url: `https://x.example/${'ab'.repeat(900)}` } })),
-  byAgent('pattern-texts', 'patterns that are dear to compile', (attacker, token, serial) => attacker.request('POST', '/api/v1/url-match', { token, body: { condition: { operator: 'regex', value: [`${'.{0,999}'.repeat(60)}`, `(?i)${'[\u017f-\ufb00]'.repeat(90)}`, '(?i)[\u4e00-\u9fa5]{99}'][serial % 3]?.slice(0, 500) }, url: 'https://x.example/' } })),
+  byAgent(
+    'searches',
+    'searches for what is in every message',
+    (attacker, token, serial) =>
+      attacker.request(
+        'GET',
+        `/api/v1/conversations/search?q=${['lorem ipsum', 'o', 'sit amet dolor lorem'][serial % 3]?.replaceAll(' ', '+')}`,
+        { token },
+      ),
+    { fill: true },
+  ),
+  byAgent(
+    'reports',
+    'reports of a year, all of them',
+    (attacker, token, serial) =>
+      attacker.request(
+        'GET',
+        `/api/v1/reports/${['conversations', 'chats/total', 'agents/performance', 'customers', 'tickets/satisfaction'][serial % 5]}?${year}`,
+        { token },
+      ),
+    { fill: true },
+  ),
+  byAgent(
+    'exports',
+    'links of report exports',
+    (attacker, token) =>
+      attacker.request('GET', `/api/v1/reports/export?type=conversations&format=csv&${year}`, { token }),
+    { fill: true },
+  ),
+  byAgent('patterns', 'patterns that are dear to match', (attacker, token) =>
+    attacker.request('POST', '/api/v1/url-match', {
+      token,
+      body: {
+        condition: { operator: 'regex', value: `${'(a|ab|b)*'.repeat(10)}c` },
+        url: `https://x.example/${'ab'.repeat(900)}`,
+      },
+    }),
+  ),
+  byAgent('pattern-texts', 'patterns that are dear to compile', (attacker, token, serial) =>
+    attacker.request('POST', '/api/v1/url-match', {
+      token,
+      body: {
+        condition: {
+          operator: 'regex',
+          value: [`${'.{0,999}'.repeat(60)}`, `(?i)${'[\u017f-\ufb00]'.repeat(90)}`, '(?i)[\u4e00-\u9fa5]{99}'][
+            serial % 3
+          ]?.slice(0, 500),
+        },
+        url: 'https://x.example/',
+      },
+    }),
+  ),
   {
     name: 'robots',
     what: 'a robots.txt of dear rules, and pages of long links that are held against it',
     async prepare(attacker) {
       const { token } = await attacker.workspace();
-      const links = (page: number): string => Array.from({ length: 1000 }, (_, index) => `<a href="/${'a'.repeat(1900)}${page}-${index}">x</a>`).join('');
+      const links = (page: number): string =>
+        Array.from({ length: 1000 }, (_, index) => `<a href="/${'a'.repeat(1900)}${page}-${index}">x</a>`).join('');
       let pages = 0;
       const site = createServer((request, response) => {
-        if (request.url !== '/robots.txt') return response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<p>A page that says something.</p>${links((pages += 1))}`);
-        return response.end(pages % 2 === 0 ? `User-agent: *\n${`Disallow: /*${'a'.repeat(28)}b\n`.repeat(990)}` : `${'User-agent: Switchboard\n'.repeat(11_000)}${'Disallow: /x\n'.repeat(19_000)}`);
+        if (request.url !== '/robots.txt')
+          return response
+            .writeHead(200, { 'Content-Type': 'text/html' })
+            .end(`<p>A page that says something.</p>${links((pages += 1))}`);
+        return response.end(
+          pages % 2 === 0
+            ? `User-agent: *\n${`Disallow: /*${'a'.repeat(28)}b\n`.repeat(990)}`
+            : `${'User-agent: Switchboard\n'.repeat(11_000)}${'Disallow: /x\n'.repeat(19_000)}`,
+        );
       }).listen(0, '127.0.0.1');
       await once(site, 'listening');
       const { port } = site.address() as AddressInfo;
       return async () => {
         while (!attacker.isOver) {
-          attacker.count((await attacker.caller.call('POST', '/kb/ingest/url', { token, body: { url: `http://127.0.0.1:${port}/`, maxPages: 200 } })).status);
+          attacker.count(
+            (
+              await attacker.caller.call('POST', '/kb/ingest/url', {
+                token,
+                body: { url: `http://127.0.0.1:${port}/`, maxPages: 200 },
+              })
+            ).status,
+          );
           attacker.count((await attacker.caller.call('GET', '/kb/jobs', { token })).status);
         }
         site.closeAllConnections();
@@ -56,20 +127,65 @@ export const workspaceAttacks: readonly Attack[] = [
       };
     },
   },
-  byAgent('retrieval', 'questions to the knowledge base', (attacker, token, serial) => attacker.request('POST', '/api/v1/kb/search', { token, body: { query: `how do I send back order ${serial} ${'word '.repeat(80)}` } })),
-  byAgent('articles', 'articles of 50,000 letters, embedded each', (attacker, token, serial) => attacker.request('POST', '/api/v1/kb/articles', { token, body: { title: `Article ${serial}`, body: `text ${serial} ${'lorem ipsum dolor sit amet. '.repeat(1700)}` } })),
-  byAgent('invitations', 'invitations to made-up addresses', (attacker, token, serial) => attacker.request('POST', '/api/v1/agents/invite', { token, body: { email: `i${serial}@made-up.example`, name: 'Invited', role: 'agent' } })),
-  byAgent('ticket-mails', 'tickets to one stranger, a mail each', (attacker, token, serial) => attacker.request('POST', '/api/v1/tickets', { token, body: { customerEmail: 'stranger@made-up.example', subject: `Buy ${serial}`, body: 'x'.repeat(5000) } })),
-  byAgent('numbers', 'phone numbers that are claimed', (attacker, token, serial) => attacker.request('POST', '/api/v1/phone-numbers', { token, body: { e164: `+1415555${String(serial % 10_000).padStart(4, '0')}`, displayName: 'Line', routingStrategy: 'all_agents' } })),
-  byAgent('names', 'names, tags, saved replies: as many records as there can be', (attacker, token, serial) => attacker.request('POST', '/api/v1/saved-replies', { token, body: { title: `R ${serial}`, shortcut: `/r${serial}`, body: 'x'.repeat(10_000), scope: 'workspace' } })),
+  byAgent('retrieval', 'questions to the knowledge base', (attacker, token, serial) =>
+    attacker.request('POST', '/api/v1/kb/search', {
+      token,
+      body: { query: `how do I send back order ${serial} ${'word '.repeat(80)}` },
+    }),
+  ),
+  byAgent('articles', 'articles of 50,000 letters, embedded each', (attacker, token, serial) =>
+    attacker.request('POST', '/api/v1/kb/articles', {
+      token,
+      body: { title: `Article ${serial}`, body: `text ${serial} ${'lorem ipsum dolor sit amet. '.repeat(1700)}` },
+    }),
+  ),
+  byAgent('invitations', 'invitations to made-up addresses', (attacker, token, serial) =>
+    attacker.request('POST', '/api/v1/agents/invite', {
+      token,
+      body: { email: `i${serial}@made-up.example`, name: 'Invited', role: 'agent' },
+    }),
+  ),
+  byAgent('ticket-mails', 'tickets to one stranger, a mail each', (attacker, token, serial) =>
+    attacker.request('POST', '/api/v1/tickets', {
+      token,
+      body: { customerEmail: 'stranger@made-up.example', subject: `Buy ${serial}`, body: 'x'.repeat(5000) },
+    }),
+  ),
+  byAgent('numbers', 'phone numbers that are claimed', (attacker, token, serial) =>
+    attacker.request('POST', '/api/v1/phone-numbers', {
+      token,
+      body: {
+        e164: `+1415555${String(serial % 10_000).padStart(4, '0')}`,
+        displayName: 'Line',
+        routingStrategy: 'all_agents',
+      },
+    }),
+  ),
+  byAgent('names', 'names, tags, saved replies: as many records as there can be', (attacker, token, serial) =>
+    attacker.request('POST', '/api/v1/saved-replies', {
+      token,
+      body: { title: `R ${serial}`, shortcut: `/r${serial}`, body: 'x'.repeat(10_000), scope: 'workspace' },
+    }),
+  ),
   {
     name: 'codes',
     what: 'one-time codes to many numbers, by a live key',
     async prepare(attacker) {
       const { token } = await attacker.workspace();
-      const { key } = await attacker.caller.ask('POST', '/api-keys', { token, body: { name: 'Hostile', scopes: ['*'] } });
+      const { key } = await attacker.caller.ask('POST', '/api-keys', {
+        token,
+        body: { name: 'Hostile', scopes: ['*'] },
+      });
       await attacker.caller.ask('POST', '/verify/services', { token, body: { name: 'Hostile' } });
-      return () => attacker.flood((serial) => attacker.request('POST', '/api/v1/verify', { token: key, body: { to: `+1415555${String(serial % 10_000).padStart(4, '0')}`, channel: 'sms' } }), { depth: 4 });
+      return () =>
+        attacker.flood(
+          (serial) =>
+            attacker.request('POST', '/api/v1/verify', {
+              token: key,
+              body: { to: `+1415555${String(serial % 10_000).padStart(4, '0')}`, channel: 'sms' },
+            }),
+          { depth: 4 },
+        );
     },
   },
   {
@@ -77,8 +193,18 @@ export const workspaceAttacks: readonly Attack[] = [
     what: 'an API key reads lists at full speed',
     async prepare(attacker) {
       const { token } = await attacker.workspace();
-      const { key } = await attacker.caller.ask('POST', '/api-keys', { token, body: { name: 'Hostile', scopes: ['*'] } });
-      return () => attacker.flood((serial) => attacker.request('GET', `/api/v1/${['contacts', 'conversations/queue', 'sites', 'agents'][serial % 4]}`, { token: key }), { depth: 16 });
+      const { key } = await attacker.caller.ask('POST', '/api-keys', {
+        token,
+        body: { name: 'Hostile', scopes: ['*'] },
+      });
+      return () =>
+        attacker.flood(
+          (serial) =>
+            attacker.request('GET', `/api/v1/${['contacts', 'conversations/queue', 'sites', 'agents'][serial % 4]}`, {
+              token: key,
+            }),
+          { depth: 16 },
+        );
     },
   },
   {
@@ -90,9 +216,15 @@ export const workspaceAttacks: readonly Attack[] = [
       for (let index = 0; index < 200; index += 1) {
         const token = await attacker.visitor(embedId);
         const id = await attacker.chat(token);
-        chats.push(attacker.request('POST', `/api/v1/widget/conversations/${id}/messages`, { token, body: { body: 'x'.repeat(2000) } }));
+        chats.push(
+          attacker.request('POST', `/api/v1/widget/conversations/${id}/messages`, {
+            token,
+            body: { body: 'x'.repeat(2000) },
+          }),
+        );
       }
-      return () => attacker.flood((serial) => chats[serial % chats.length] ?? Buffer.alloc(0), { connections: 64, depth: 4 });
+      return () =>
+        attacker.flood((serial) => chats[serial % chats.length] ?? Buffer.alloc(0), { connections: 64, depth: 4 });
     },
   },
 ];

@@ -2,8 +2,8 @@
 // sign-in. Each from an address of its own, at a pace that people have; each call is due at its time, whether the one before was answered or not,
 // so that a service that stands still is seen by all who come meanwhile.
 
-import { SocketClient } from '../../bench/socket-client.ts';
 import { percentile } from '../../bench/frame.ts';
+import { SocketClient } from '../../bench/socket-client.ts';
 import { password, type Target } from './attack.ts';
 import { Caller } from './wire.ts';
 
@@ -38,7 +38,12 @@ export class Bystanders {
   readonly #watcher: Caller;
   #signedInMs = -Infinity;
 
-  private constructor(url: string, victim: Target['victim'], owner: { caller: Caller; token: string }, all: readonly Customer[]) {
+  private constructor(
+    url: string,
+    victim: Target['victim'],
+    owner: { caller: Caller; token: string },
+    all: readonly Customer[],
+  ) {
     this.#url = url;
     this.victim = victim;
     this.#owner = owner;
@@ -49,7 +54,9 @@ export class Bystanders {
   static async make(url: string): Promise<Bystanders> {
     const owner = new Caller(url, '127.10.0.1', { connections: 4 });
     const email = 'owner@quiet.example';
-    const { token } = await owner.ask('POST', '/auth/register', { body: { email, password, workspaceName: 'Quiet', siteUrl: 'https://quiet.example' } });
+    const { token } = await owner.ask('POST', '/auth/register', {
+      body: { email, password, workspaceName: 'Quiet', siteUrl: 'https://quiet.example' },
+    });
     await owner.ask('POST', '/me/status', { token, body: { status: 'away' } });
     const { sites } = await owner.ask('GET', '/sites', { token });
     const { inboundEmail } = await owner.ask('GET', '/workspace/integrations', { token });
@@ -57,8 +64,13 @@ export class Bystanders {
     const all = await Promise.all(
       Array.from({ length: customers }, async (_, index): Promise<Customer> => {
         const caller = new Caller(url, `127.10.1.${index + 1}`, { connections: 2 });
-        const { visitorToken } = await caller.ask('POST', '/widget/sessions', { body: { siteId: embedId, url: 'https://quiet.example/' } });
-        const { conversation } = await caller.ask('POST', '/widget/conversations', { token: visitorToken, body: { body: 'Hello' } });
+        const { visitorToken } = await caller.ask('POST', '/widget/sessions', {
+          body: { siteId: embedId, url: 'https://quiet.example/' },
+        });
+        const { conversation } = await caller.ask('POST', '/widget/conversations', {
+          token: visitorToken,
+          body: { body: 'Hello' },
+        });
         return { caller, token: visitorToken, conversationId: conversation.id };
       }),
     );
@@ -84,7 +96,8 @@ export class Bystanders {
       underWay.add(done);
       void done.finally(() => underWay.delete(done));
     };
-    const call = async (caller: Caller, ...args: Parameters<Caller['call']>): Promise<number> => (await caller.call(...args)).status;
+    const call = async (caller: Caller, ...args: Parameters<Caller['call']>): Promise<number> =>
+      (await caller.call(...args)).status;
     const timers: NodeJS.Timeout[] = [];
     const every = (ms: number, run: () => void, firstMs = Math.random() * ms): void => {
       timers.push(setTimeout(() => timers.push(setInterval(run, ms)), firstMs));
@@ -96,7 +109,10 @@ export class Bystanders {
         turn += 1;
         const path = `/widget/conversations/${conversationId}/messages`;
         if (turn % 2 === 0) timed('list', timesMs, () => call(caller, 'GET', path, { token }));
-        else timed('send', timesMs, () => call(caller, 'POST', path, { token, body: { body: `Is anybody there? ${turn}` } }));
+        else
+          timed('send', timesMs, () =>
+            call(caller, 'POST', path, { token, body: { body: `Is anybody there? ${turn}` } }),
+          );
       });
     }
     const { caller, token } = this.#owner;
@@ -105,11 +121,16 @@ export class Bystanders {
     every(everyMs.queue, () => {
       if (performance.now() - this.#signedInMs < signInEveryMs) return;
       this.#signedInMs = performance.now();
-      timed('sign-in', signInsMs, () => call(caller, 'POST', '/auth/login', { body: { email: this.victim.email, password } }));
+      timed('sign-in', signInsMs, () =>
+        call(caller, 'POST', '/auth/login', { body: { email: this.victim.email, password } }),
+      );
     });
 
     let ponged = (): void => {};
-    const socket = await SocketClient.open(`${this.#url}/agent`, { protocols: ['messaging.v1', `bearer.${token}`], onText: (payload) => payload.includes('"type":"pong"') && ponged() });
+    const socket = await SocketClient.open(`${this.#url}/agent`, {
+      protocols: ['messaging.v1', `bearer.${token}`],
+      onText: (payload) => payload.includes('"type":"pong"') && ponged(),
+    });
     let isPinging = false;
     every(everyMs.ping, () => {
       if (isPinging) return;
@@ -133,7 +154,13 @@ export class Bystanders {
     if (underWay.size > 0) failures.set('no answer', underWay.size);
     socket.onClose = () => {};
     socket.close();
-    return { count: timesMs.length, p50Ms: percentile(timesMs, 0.5), p99Ms: percentile(timesMs, 0.99), signInMs: Math.max(0, ...signInsMs), failures };
+    return {
+      count: timesMs.length,
+      p50Ms: percentile(timesMs, 0.5),
+      p99Ms: percentile(timesMs, 0.99),
+      signInMs: Math.max(0, ...signInsMs),
+      failures,
+    };
   }
 
   close(): void {

@@ -20,8 +20,26 @@ export function judge({ idle, attacked, peakMb, end }: Outcome): string[] {
 
 export const tableHead = ['attack', 'answers', 'p50 idle', 'p50', 'p99 idle', 'p99', 'sign-in', 'memory', 'disk', ''];
 
-export function row(name: string, { idle, attacked, answers, peakMb, diskMb }: Outcome, problems: readonly string[]): string[] {
+export function row(
+  name: string,
+  { idle, attacked, answers, peakMb, diskMb }: Outcome,
+  problems: readonly string[],
+): string[] {
   const ms = (value: number | undefined): string => (value === undefined ? '' : `${value.toFixed(1)} ms`);
-  const told = [...answers].sort(([, a], [, b]) => b - a).slice(0, 4).map(([status, count]) => `${count.toLocaleString('en-US')} × ${status === 0 ? 'closed' : status}`);
-  return [name, told.join(', '), ms(idle?.p50Ms), ms(attacked.p50Ms), ms(idle?.p99Ms), ms(attacked.p99Ms), ms(attacked.signInMs), `${peakMb.toFixed(0)} MB`, `${diskMb.toFixed(0)} MB`, problems.length === 0 ? 'held' : 'NOT HELD'];
+  const told = [...answers]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 4)
+    .map(([status, count]) => `${count.toLocaleString('en-US')} × ${status === 0 ? 'closed' : status}`);
+  return [
+    name,
+    told.join(', '),
+    ms(idle?.p50Ms),
+    ms(attacked.p50Ms),
+    ms(idle?.p99Ms),
+    ms(attacked.p99Ms),
+    ms(attacked.signInMs),
+    `${peakMb.toFixed(0)} MB`,
+    `${diskMb.toFixed(0)} MB`,
+    problems.length === 0 ? 'held' : 'NOT HELD',
+  ];
 }

@@ -1,10 +1,10 @@
 // npm run abuse -- [--seconds N] [--only a,b] [--list]: every attack that is known, each against a service that was just started with a small heap
 // and its limits on, while customers and agents of another workspace go about their business. Prints what these noticed.
 
-import { parseArgs } from 'node:util';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { gridOf } from '../../bench/frame.ts';
 import { attacks } from './attacks.ts';
 import { judge, row, tableHead } from './judgement.ts';
@@ -22,7 +22,14 @@ const idleSeconds = 3;
 
 let values: { seconds: string; only?: string | undefined; list: boolean; help: boolean };
 try {
-  ({ values } = parseArgs({ options: { seconds: { type: 'string', default: '5' }, only: { type: 'string' }, list: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } } }));
+  ({ values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '5' },
+      only: { type: 'string' },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  }));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
   process.exit(2);

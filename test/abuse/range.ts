@@ -34,7 +34,13 @@ export class Range {
   readonly #attacker: ChildProcess;
   #attacks = 0;
 
-  private constructor(service: ServiceProcess, smtpPort: number, dataDir: string, bystanders: Bystanders, attacker: ChildProcess) {
+  private constructor(
+    service: ServiceProcess,
+    smtpPort: number,
+    dataDir: string,
+    bystanders: Bystanders,
+    attacker: ChildProcess,
+  ) {
     this.#service = service;
     this.#smtpPort = smtpPort;
     this.#dataDir = dataDir;
@@ -44,12 +50,21 @@ export class Range {
 
   /** All of it is gone at the teardown; `dataDir` is the caller's. */
   static async open(t: Teardown, dataDir: string): Promise<Range> {
-    const env = { DATA_DIR: dataDir, LOG_LEVEL: 'silent', MAIL_HOST: 'help.example', SMTP_LISTEN: '127.0.0.1:0', ALLOW_PRIVATE_CRAWL: '1' };
+    const env = {
+      DATA_DIR: dataDir,
+      LOG_LEVEL: 'silent',
+      MAIL_HOST: 'help.example',
+      SMTP_LISTEN: '127.0.0.1:0',
+      ALLOW_PRIVATE_CRAWL: '1',
+    };
     const service = await ServiceProcess.serving(t, env, ['--v8-pool-size=2', `--max-old-space-size=${heapMb}`]);
     const [, smtpPort] = await service.line(/SMTP on port (\d+)/);
     const bystanders = await Bystanders.make(service.url);
     t.teardown(() => bystanders.close());
-    const attacker = fork(join(import.meta.dirname, 'attacker.ts'), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced' });
+    const attacker = fork(join(import.meta.dirname, 'attacker.ts'), {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      serialization: 'advanced',
+    });
     t.teardown(() => void attacker.kill('SIGKILL'));
     return new Range(service, Number(smtpPort), dataDir, bystanders, attacker);
   }
@@ -58,7 +73,12 @@ export class Range {
   async drive(name: string, { idleSeconds, seconds }: { idleSeconds: number; seconds: number }): Promise<Outcome> {
     this.#attacks += 1;
     const before = folderBytes(this.#dataDir);
-    const target = { url: this.#service.url, smtpPort: this.#smtpPort, victim: this.#bystanders.victim, from: `127.66.${this.#attacks}.1` };
+    const target = {
+      url: this.#service.url,
+      smtpPort: this.#smtpPort,
+      victim: this.#bystanders.victim,
+      from: `127.66.${this.#attacks}.1`,
+    };
     await this.#say({ do: 'prepare', name, target }, prepareTimeoutMs);
     const idle = idleSeconds === 0 ? undefined : await this.#bystanders.measure(after(idleSeconds));
     let peakMb = 0;
@@ -70,7 +90,14 @@ export class Range {
     clearInterval(sampler);
     const end = await Promise.race([ended, over.then(() => undefined)]);
     const told = end === undefined ? await over : undefined;
-    return { idle, attacked, answers: new Map(told?.told === 'over' ? told.answers : []), peakMb, diskMb: (folderBytes(this.#dataDir) - before) / 1024 / 1024, end };
+    return {
+      idle,
+      attacked,
+      answers: new Map(told?.told === 'over' ? told.answers : []),
+      peakMb,
+      diskMb: (folderBytes(this.#dataDir) - before) / 1024 / 1024,
+      end,
+    };
   }
 
   async #say(word: Word, timeoutMs: number): Promise<Told> {

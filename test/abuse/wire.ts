@@ -36,17 +36,26 @@ export class Caller {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const all = {
       Accept: 'application/json',
-      ...(text !== undefined && { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(text)) }),
+      ...(text !== undefined && {
+        'Content-Type': 'application/json',
+        'Content-Length': String(Buffer.byteLength(text)),
+      }),
       ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       ...headers,
     };
     return new Promise((resolve, reject) => {
-      const outgoing = request(new URL(path.startsWith('//') ? path.slice(1) : `/api/v1${path}`, this.#url), { method, headers: all, agent: this.#agent, timeout: callTimeoutMs }, (incoming) => {
-        const parts: Buffer[] = [];
-        incoming.on('data', (part: Buffer) => parts.push(part));
-        incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, body: parsed(Buffer.concat(parts).toString()) }));
-        incoming.on('error', reject);
-      });
+      const outgoing = request(
+        new URL(path.startsWith('//') ? path.slice(1) : `/api/v1${path}`, this.#url),
+        { method, headers: all, agent: this.#agent, timeout: callTimeoutMs },
+        (incoming) => {
+          const parts: Buffer[] = [];
+          incoming.on('data', (part: Buffer) => parts.push(part));
+          incoming.on('end', () =>
+            resolve({ status: incoming.statusCode ?? 0, body: parsed(Buffer.concat(parts).toString()) }),
+          );
+          incoming.on('error', reject);
+        },
+      );
       outgoing.on('timeout', () => outgoing.destroy(new Error('no answer')));
       outgoing.on('error', reject);
       outgoing.end(text);
@@ -74,13 +83,21 @@ function parsed(text: string): unknown {
 }
 
 /** The bytes of a request with a JSON body, or without one. */
-export function requestBytes(method: string, path: string, options: CallOptions & { raw?: string | Buffer } = {}): Buffer {
+export function requestBytes(
+  method: string,
+  path: string,
+  options: CallOptions & { raw?: string | Buffer } = {},
+): Buffer {
   const { token, body, raw, headers = {} } = options;
   const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const lines = [
     `${method} ${path} HTTP/1.1`,
     'Host: abuse.test',
-    ...Object.entries({ Accept: 'application/json', ...(text !== undefined && { 'Content-Type': 'application/json' }), ...headers }).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries({
+      Accept: 'application/json',
+      ...(text !== undefined && { 'Content-Type': 'application/json' }),
+      ...headers,
+    }).map(([name, value]) => `${name}: ${value}`),
     ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
     ...(text === undefined ? [] : [`Content-Length: ${Buffer.byteLength(text)}`]),
   ];
@@ -103,7 +120,16 @@ export interface FloodOptions {
 }
 
 /** Resolves at `untilMs` (of performance.now()), when all connections are closed. */
-export async function flood({ url, from, connections, depth = 1, isRead = true, untilMs, next, onAnswer }: FloodOptions): Promise<void> {
+export async function flood({
+  url,
+  from,
+  connections,
+  depth = 1,
+  isRead = true,
+  untilMs,
+  next,
+  onAnswer,
+}: FloodOptions): Promise<void> {
   let serial = 0;
   await Promise.all(
     Array.from({ length: connections }, async () => {
@@ -136,7 +162,10 @@ export async function flood({ url, from, connections, depth = 1, isRead = true, 
 }
 
 /** Opens a connection from an address, and resolves when it is closed, by whomever, at `untilMs` at the latest. */
-export function oneConnection({ url, from, untilMs }: { url: string; from: string; untilMs: number }, onOpen: (socket: Socket) => void): Promise<void> {
+export function oneConnection(
+  { url, from, untilMs }: { url: string; from: string; untilMs: number },
+  onOpen: (socket: Socket) => void,
+): Promise<void> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
     const socket = connect({ host: hostname, port: Number(port), localAddress: from }, () => onOpen(socket));

@@ -3,7 +3,7 @@
 import t from 'tap';
 import { deviceOf } from '../../engine/devices.ts';
 import { consentOf, exchange, refresh, registerApp, tokensOf } from '../support/oauth.ts';
-import { password, type Person, type Service, startService } from '../support/service.ts';
+import { type Person, password, type Service, startService } from '../support/service.ts';
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 const other = 'another long and quiet sentence';
@@ -32,9 +32,16 @@ t.test('an agent is told of a reset', async (t) => {
   t.test('[4.1] at its address, with when, from where, and what to do; nothing in it lets anybody in', async (t) => {
     const agent = await joined(service, owner);
     const token = await resetToken(service, agent.email);
-    await service.call('POST', '/auth/reset-password', { body: { token, newPassword: other }, headers: { 'User-Agent': firefox } });
+    await service.call('POST', '/auth/reset-password', {
+      body: { token, newPassword: other },
+      headers: { 'User-Agent': firefox },
+    });
     const mail = await service.mail(agent.email);
-    t.match(mail, { to: agent.email, subject: 'Your password was reset', headers: { 'Auto-Submitted': 'auto-generated' } });
+    t.match(mail, {
+      to: agent.email,
+      subject: 'Your password was reset',
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    });
     t.match(mail.text, /^Workspace: Shop \d+\nWhen: 2026-11-20 12:\d\d UTC\nFrom: Firefox on Linux, 127\.0\.0\.1$/m);
     t.notMatch(mail.text, /token|https?:/);
     await service.settled();
@@ -74,7 +81,7 @@ t.test('[4.7] a changed address is told to the former one and to the new one', a
     t.match(mail?.text, new RegExp(`^By: Bob Builder, ${admin.email}$`, 'm'));
   }
 
-  t.test('[4.7] also when the owner\'s is changed by another admin', async (t) => {
+  t.test("[4.7] also when the owner's is changed by another admin", async (t) => {
     await service.patch(`/agents/${owner.agentId}`, { email: 'taken-over@example.com' }, admin.token);
     await service.settled();
     t.match(service.newestMail(owner.email)?.text, /From now on you sign in with taken-over@example\.com/);
@@ -83,7 +90,11 @@ t.test('[4.7] a changed address is told to the former one and to the new one', a
   t.test('[4.7] not when nothing changes, nor of somebody who has not joined', async (t) => {
     const before = service.mailCount('new@example.com');
     await service.patch(`/agents/${agent.agentId}`, { email: 'NEW@example.com', name: 'Other' }, admin.token);
-    const { body: invited } = await service.post('/agents/invite', { email: 'typo@example.com', name: 'I', role: 'agent' }, owner.token);
+    const { body: invited } = await service.post(
+      '/agents/invite',
+      { email: 'typo@example.com', name: 'I', role: 'agent' },
+      owner.token,
+    );
     await service.patch(`/agents/${invited.id}`, { email: 'right@example.com' }, admin.token);
     await service.settled();
     t.equal(service.mailCount('new@example.com'), before);
@@ -93,12 +104,15 @@ t.test('[4.7] a changed address is told to the former one and to the new one', a
   });
 });
 
-t.test('[decisions 4.2] a reset ends what the agent allowed to apps, and nobody else\'s', async (t) => {
+t.test("[decisions 4.2] a reset ends what the agent allowed to apps, and nobody else's", async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const agent = await joined(service, owner);
   const app = await registerApp(service, owner, { scopes: ['agents:read'] });
-  const [own, others] = [await tokensOf(service, app, agent, { scope: 'agents:read' }), await tokensOf(service, app, owner, { scope: 'agents:read' })];
+  const [own, others] = [
+    await tokensOf(service, app, agent, { scope: 'agents:read' }),
+    await tokensOf(service, app, owner, { scope: 'agents:read' }),
+  ];
   const unused = await consentOf(service, app, agent, { scope: 'agents:read' });
   t.equal((await service.post('/auth/logout', undefined, agent.token)).status, 204);
   t.equal((await service.get('/agents', own.access_token)).status, 200, 'a sign-out leaves them');
@@ -113,10 +127,22 @@ t.test('[decisions 4.2] a reset ends what the agent allowed to apps, and nobody 
 t.test('devices are named as people know them', async (t) => {
   const rows: [string | null, string][] = [
     [firefox, 'Firefox on Linux'],
-    ['Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36 Edg/141.0.0.0', 'Edge on Windows'],
-    ['Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Mobile Safari/537.36', 'Chrome on Android'],
-    ['Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1', 'Safari on iPhone'],
-    ['Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15', 'Safari on macOS'],
+    [
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36 Edg/141.0.0.0',
+      'Edge on Windows',
+    ],
+    [
+      'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Mobile Safari/537.36',
+      'Chrome on Android',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1',
+      'Safari on iPhone',
+    ],
+    [
+      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15',
+      'Safari on macOS',
+    ],
     ['curl/8.5.0', 'curl'],
     ['evil.example/login now', 'evil'],
     ['https://evil.example', 'https'],

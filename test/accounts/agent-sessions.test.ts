@@ -1,9 +1,9 @@
 // Sign-ins of agents: listed, made longer, ended one by one; and the change of a password, which ends them all.
 
 import t from 'tap';
-import { command } from '../../engine/runtime/command.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
-import { password, type Person, type Service, startService } from '../support/service.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { type Person, password, type Service, startService } from '../support/service.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 3600_000;
@@ -16,21 +16,34 @@ interface Session {
   readonly expiresAt: string;
 }
 
-async function login(service: Service, person: Person, options: { ip?: string; browser?: string; userAgent?: string; password?: string } = {}): Promise<Session> {
+async function login(
+  service: Service,
+  person: Person,
+  options: { ip?: string; browser?: string; userAgent?: string; password?: string } = {},
+): Promise<Session> {
   service.clock.advance(minuteMs);
   const { ip = '127.0.0.1', browser, userAgent = firefox } = options;
-  const { body } = await service.call('POST', '/auth/login', { body: { email: person.email, password: options.password ?? password, ...(browser === undefined ? {} : { browser }) }, headers: { 'X-Forwarded-For': ip, 'User-Agent': userAgent } });
+  const { body } = await service.call('POST', '/auth/login', {
+    body: {
+      email: person.email,
+      password: options.password ?? password,
+      ...(browser === undefined ? {} : { browser }),
+    },
+    headers: { 'X-Forwarded-For': ip, 'User-Agent': userAgent },
+  });
   return body;
 }
 
-const listed = async (service: Service, token: string): Promise<any[]> => (await service.get('/me/sessions', token)).body.sessions;
-const works = async (service: Service, token: string): Promise<boolean> => (await service.get('/me', token)).status === 200;
+const listed = async (service: Service, token: string): Promise<any[]> =>
+  (await service.get('/me/sessions', token)).body.sessions;
+const works = async (service: Service, token: string): Promise<boolean> =>
+  (await service.get('/me', token)).status === 200;
 
 t.test('[decisions 4.1] sign-ins are listed', async (t) => {
   const service = await startService(t, { env: { TRUST_PROXY: '1' } });
   const owner = await service.workspace();
 
-  t.test('with device, address, times, and which one asks; nobody else\'s', async (t) => {
+  t.test("with device, address, times, and which one asks; nobody else's", async (t) => {
     const agent = await service.agent(owner);
     const laptop = await login(service, agent, { ip: '192.0.2.7' });
     const script = await login(service, agent, { ip: '2001:db8::7', userAgent: 'curl/8.5.0' });
@@ -40,14 +53,26 @@ t.test('[decisions 4.1] sign-ins are listed', async (t) => {
       { device: 'Firefox on Linux', address: '192.0.2.7', isCurrent: true, expiresAt: laptop.expiresAt },
       { device: 'node', isCurrent: false },
     ]);
-    t.same((await listed(service, script.token)).map(({ isCurrent }) => isCurrent), [true, false, false]);
-    t.same(Object.keys(sessions[0]).sort(), ['address', 'createdAt', 'device', 'expiresAt', 'id', 'isCurrent', 'lastUsedAt']);
+    t.same(
+      (await listed(service, script.token)).map(({ isCurrent }) => isCurrent),
+      [true, false, false],
+    );
+    t.same(Object.keys(sessions[0]).sort(), [
+      'address',
+      'createdAt',
+      'device',
+      'expiresAt',
+      'id',
+      'isCurrent',
+      'lastUsedAt',
+    ]);
   });
 
-  t.test('a use is noted to five minutes, with where it came from; a socket\'s call is a use', async (t) => {
+  t.test("a use is noted to five minutes, with where it came from; a socket's call is a use", async (t) => {
     const agent = await service.agent(owner);
     const { token } = await login(service, agent, { ip: '192.0.2.7' });
-    const ask = (ip: string) => service.call('GET', '/me', { token, headers: { 'X-Forwarded-For': ip, 'User-Agent': 'curl/8.5.0' } });
+    const ask = (ip: string) =>
+      service.call('GET', '/me', { token, headers: { 'X-Forwarded-For': ip, 'User-Agent': 'curl/8.5.0' } });
     service.clock.advance(5 * minuteMs - 1);
     await ask('192.0.2.8');
     await service.settled();
@@ -56,7 +81,12 @@ t.test('[decisions 4.1] sign-ins are listed', async (t) => {
     await ask('192.0.2.9');
     await service.settled();
     const now = new Date(service.clock.now()).toISOString();
-    t.match((await listed(service, token))[0], { address: '192.0.2.9', device: 'curl', lastUsedAt: now, isCurrent: true });
+    t.match((await listed(service, token))[0], {
+      address: '192.0.2.9',
+      device: 'curl',
+      lastUsedAt: now,
+      isCurrent: true,
+    });
     const socket = await service.agentSocket(token);
     service.clock.advance(5 * minuteMs);
     await socket.call('agent.list', {});
@@ -68,8 +98,17 @@ t.test('[decisions 4.1] sign-ins are listed', async (t) => {
   t.test('no key and no app sees or ends them', async (t) => {
     const { body: key } = await service.post('/api-keys', { name: 'x', scopes: ['*'] }, owner.token);
     const [session] = await listed(service, owner.token);
-    for (const [method, path] of [['GET', '/me/sessions'], ['DELETE', '/me/sessions'], ['DELETE', `/me/sessions/${session.id}`], ['POST', '/auth/refresh']] as const) {
-      t.match(await service.call(method, path, { token: key.key }), { status: 403, body: { error: 'insufficient_scope' } }, path);
+    for (const [method, path] of [
+      ['GET', '/me/sessions'],
+      ['DELETE', '/me/sessions'],
+      ['DELETE', `/me/sessions/${session.id}`],
+      ['POST', '/auth/refresh'],
+    ] as const) {
+      t.match(
+        await service.call(method, path, { token: key.key }),
+        { status: 403, body: { error: 'insufficient_scope' } },
+        path,
+      );
     }
     t.equal(await works(service, owner.token), true);
   });
@@ -149,11 +188,20 @@ t.test('[decisions 4.1] a sign-in lasts while it is made longer', async (t) => {
 
   t.test('a token of before there were sign-ins is given one', async (t) => {
     const { accessTokens, clock } = service.running.services;
-    const token = await accessTokens.issue({ agentId: owner.agentId, workspaceId: owner.workspaceId, tokenVersion: 0, expiresMs: clock.now() + dayMs });
+    const token = await accessTokens.issue({
+      agentId: owner.agentId,
+      workspaceId: owner.workspaceId,
+      tokenVersion: 0,
+      expiresMs: clock.now() + dayMs,
+    });
     const { body } = await refresh(token);
     t.not(body.token, token);
     t.match((await listed(service, body.token))[0], { isCurrent: true });
-    t.match(await service.post('/me/totp', undefined, body.token), { status: 403, body: { error: 'confirmation_required' } }, 'nobody has shown anything but a token');
+    t.match(
+      await service.post('/me/totp', undefined, body.token),
+      { status: 403, body: { error: 'confirmation_required' } },
+      'nobody has shown anything but a token',
+    );
     t.equal(await works(service, token), true, 'and ends when it would have');
   });
 });
@@ -162,7 +210,7 @@ t.test('[5.3] a sign-in can be ended by itself', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
 
-  t.test('its token and its sockets end, no other\'s', async (t) => {
+  t.test("its token and its sockets end, no other's", async (t) => {
     const agent = await service.agent(owner);
     const [lost, kept] = [await login(service, agent), await login(service, agent)];
     const [lostSocket, keptSocket] = [await service.agentSocket(lost.token), await service.agentSocket(kept.token)];
@@ -174,10 +222,14 @@ t.test('[5.3] a sign-in can be ended by itself', async (t) => {
     t.equal(await works(service, kept.token), true);
     t.match(await keptSocket.call('agent.list', {}), { status: 200 });
     t.match(await service.delete(`/me/sessions/${id}`, kept.token), { status: 404 });
-    t.match((await service.audited('agent.session_ended', owner.token))[0], { actorAgentId: agent.agentId, targetId: agent.agentId, context: { device: 'Firefox on Linux' } });
+    t.match((await service.audited('agent.session_ended', owner.token))[0], {
+      actorAgentId: agent.agentId,
+      targetId: agent.agentId,
+      context: { device: 'Firefox on Linux' },
+    });
   });
 
-  t.test('not another agent\'s, though it were an admin', async (t) => {
+  t.test("not another agent's, though it were an admin", async (t) => {
     const agent = await service.agent(owner);
     const [session] = await listed(service, agent.token);
     t.match(await service.delete(`/me/sessions/${session.id}`, owner.token), { status: 404 });
@@ -187,7 +239,8 @@ t.test('[5.3] a sign-in can be ended by itself', async (t) => {
   t.test('who ends its last one has signed out, and is available again by the next', async (t) => {
     const agent = await service.agent(owner, { available: true });
     const { token } = await login(service, agent);
-    const statusOf = async (): Promise<string> => (await service.get(`/agents/${agent.agentId}`, owner.token)).body.status;
+    const statusOf = async (): Promise<string> =>
+      (await service.get(`/agents/${agent.agentId}`, owner.token)).body.status;
     await service.delete('/me/sessions/current', token);
     t.equal(await statusOf(), 'available', 'it is signed in elsewhere');
     await service.delete('/me/sessions/current', agent.token);
@@ -204,7 +257,7 @@ t.test('[5.3] a sign-in can be ended by itself', async (t) => {
     t.match(await service.delete('/me/sessions/x', owner.token), { status: 404 });
   });
 
-  t.test('all but one\'s own at once', async (t) => {
+  t.test("all but one's own at once", async (t) => {
     const agent = await service.agent(owner);
     const [first, second] = [await login(service, agent), await login(service, agent)];
     t.equal((await service.delete('/me/sessions', second.token)).status, 204);
@@ -216,7 +269,13 @@ t.test('[5.3] a sign-in can be ended by itself', async (t) => {
   t.test('with them tokens of before there were sign-ins, and what those asked for', async (t) => {
     const agent = await service.agent(owner);
     const { accessTokens, clock } = service.running.services;
-    const former = () => accessTokens.issue({ agentId: agent.agentId, workspaceId: owner.workspaceId, tokenVersion: 0, expiresMs: clock.now() + dayMs });
+    const former = () =>
+      accessTokens.issue({
+        agentId: agent.agentId,
+        workspaceId: owner.workspaceId,
+        tokenVersion: 0,
+        expiresMs: clock.now() + dayMs,
+      });
     const token = await former();
     const [lostSocket, keptSocket] = [await service.agentSocket(token), await service.agentSocket(agent.token)];
     t.equal(await works(service, token), true);
@@ -243,7 +302,8 @@ t.test('[5.3] a sign-in can be ended by itself', async (t) => {
 t.test('[5.8] a password is changed by who is signed in and knows it', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
-  const change = (token: string, currentPassword: string, newPassword: string) => service.post('/me/password', { currentPassword, newPassword }, token);
+  const change = (token: string, currentPassword: string, newPassword: string) =>
+    service.post('/me/password', { currentPassword, newPassword }, token);
 
   t.test('every other sign-in ends, the answer is that of a login', async (t) => {
     const agent = await service.agent(owner);
@@ -257,8 +317,13 @@ t.test('[5.8] a password is changed by who is signed in and knows it', async (t)
     t.equal(await works(service, body.token), true);
     t.equal((await service.post('/auth/login', { email: agent.email, password: other })).status, 200);
     await service.settled();
-    t.match(service.newestMail(agent.email), { subject: 'Your password was changed', headers: { 'Auto-Submitted': 'auto-generated' } });
-    t.match(await service.audited('agent.password_changed', owner.token), [{ actorAgentId: agent.agentId, targetId: agent.agentId, before: null, after: null }]);
+    t.match(service.newestMail(agent.email), {
+      subject: 'Your password was changed',
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    });
+    t.match(await service.audited('agent.password_changed', owner.token), [
+      { actorAgentId: agent.agentId, targetId: agent.agentId, before: null, after: null },
+    ]);
   });
 
   t.test('a reset link of before is worth nothing then', async (t) => {
@@ -267,23 +332,36 @@ t.test('[5.8] a password is changed by who is signed in and knows it', async (t)
     await service.settled();
     const token = /token=(\S+)/.exec(service.newestMail(agent.email)?.text ?? '')?.[1];
     await change(agent.token, password, other);
-    t.match(await service.post('/auth/reset-password', { token, newPassword: 'yet another quiet sentence' }), { status: 410 });
+    t.match(await service.post('/auth/reset-password', { token, newPassword: 'yet another quiet sentence' }), {
+      status: 410,
+    });
   });
 
   t.test('not with a wrong one, and not more often than a login', async (t) => {
     const agent = await service.agent(owner);
-    for (let count = 0; count < 5; count += 1) t.match(await change(agent.token, 'wrong', other), { status: 401, body: { error: 'invalid_credentials' } });
+    for (let count = 0; count < 5; count += 1)
+      t.match(await change(agent.token, 'wrong', other), { status: 401, body: { error: 'invalid_credentials' } });
     t.match(await change(agent.token, password, other), { status: 429, body: { error: 'rate_limited' } });
     t.equal(await works(service, agent.token), true, 'it is signed in all the same');
-    t.equal((await service.post('/auth/login', { email: agent.email, password })).status, 200, 'and signs in elsewhere');
+    t.equal(
+      (await service.post('/auth/login', { email: agent.email, password })).status,
+      200,
+      'and signs in elsewhere',
+    );
     service.clock.advance(minuteMs);
-    t.match(await change(agent.token, password, 'password12'), { status: 400, body: { detail: { fieldErrors: { newPassword: [String] } } } });
+    t.match(await change(agent.token, password, 'password12'), {
+      status: 400,
+      body: { detail: { fieldErrors: { newPassword: [String] } } },
+    });
     t.equal(service.mailCount(agent.email), 1, 'the invitation');
   });
 
   t.test('two at once: one of them', async (t) => {
     const agent = await service.agent(owner);
-    const both = await Promise.all([change(agent.token, password, other), change(agent.token, password, 'yet another quiet sentence')]);
+    const both = await Promise.all([
+      change(agent.token, password, other),
+      change(agent.token, password, 'yet another quiet sentence'),
+    ]);
     t.same(both.map(({ status }) => status).sort(), [200, 401]);
   });
 });

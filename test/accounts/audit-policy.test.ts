@@ -4,11 +4,17 @@ import t from 'tap';
 import { allowances, failing } from '../support/advisories.ts';
 
 const url = 'https://github.com/advisories/GHSA-0000-0000-0000';
-const report = (severity: string) => ({ vulnerabilities: { parser: { severity, via: [{ url, title: 'Runs what it reads', severity }] }, user: { severity, via: ['parser'] } } });
+const report = (severity: string) => ({
+  vulnerabilities: {
+    parser: { severity, via: [{ url, title: 'Runs what it reads', severity }] },
+    user: { severity, via: ['parser'] },
+  },
+});
 const now = new Date('2026-11-21T12:00:00.000Z');
 
 t.test('high and critical faults fail, once each', async (t) => {
-  for (const severity of ['high', 'critical']) t.strictSame(failing(report(severity), now), [`${severity}: parser: Runs what it reads (${url})`]);
+  for (const severity of ['high', 'critical'])
+    t.strictSame(failing(report(severity), now), [`${severity}: parser: Runs what it reads (${url})`]);
   for (const severity of ['info', 'low', 'moderate']) t.strictSame(failing(report(severity), now), []);
   t.strictSame(failing({ vulnerabilities: {} }, now), []);
 });

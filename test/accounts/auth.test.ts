@@ -18,15 +18,34 @@ t.test('register', async (t) => {
   const service = await startService(t);
 
   t.test('[4.1] makes a workspace, its owner and, with siteUrl, a site', async (t) => {
-    const { status, body } = await register(service, { email: 'Ann@Example.com', password, workspaceName: 'Café Müller & Söhne', siteUrl: 'https://WWW.Shop.example:8443/path?x=1' });
+    const { status, body } = await register(service, {
+      email: 'Ann@Example.com',
+      password,
+      workspaceName: 'Café Müller & Söhne',
+      siteUrl: 'https://WWW.Shop.example:8443/path?x=1',
+    });
     t.equal(status, 201);
-    t.match(body, { token: String, agent: { email: 'ann@example.com', role: 'admin', workspaceId: body.workspace.id }, workspace: { name: 'Café Müller & Söhne', subdomain: 'cafe-muller-sohne' } });
+    t.match(body, {
+      token: String,
+      agent: { email: 'ann@example.com', role: 'admin', workspaceId: body.workspace.id },
+      workspace: { name: 'Café Müller & Söhne', subdomain: 'cafe-muller-sohne' },
+    });
     t.same(Object.keys(body).sort(), ['agent', 'expiresAt', 'token', 'workspace']);
     t.equal(Date.parse(body.expiresAt) - service.clock.now(), 7 * 24 * 3600_000, 'tokens live seven days');
     const me = await service.get('/me', body.token);
-    t.match(me.body.agent, { id: body.agent.id, name: 'ann', role: 'admin', status: 'available', channels: ['chats', 'tickets', 'calls'], hasPassword: true, inviteStatus: 'joined' });
+    t.match(me.body.agent, {
+      id: body.agent.id,
+      name: 'ann',
+      role: 'admin',
+      status: 'available',
+      channels: ['chats', 'tickets', 'calls'],
+      hasPassword: true,
+      inviteStatus: 'joined',
+    });
     const { sites } = (await service.get('/sites', body.token)).body;
-    t.match(sites, [{ domain: 'www.shop.example', name: 'Café Müller & Söhne', allowedOrigins: ['www.shop.example', 'shop.example'] }]);
+    t.match(sites, [
+      { domain: 'www.shop.example', name: 'Café Müller & Söhne', allowedOrigins: ['www.shop.example', 'shop.example'] },
+    ]);
   });
 
   t.test('[4.1] without siteUrl there is no site', async (t) => {
@@ -35,28 +54,69 @@ t.test('register', async (t) => {
   });
 
   t.test('[4.1] the subdomain is a free slug of the name', async (t) => {
-    const names: [string, string][] = [['Tea', 'tea'], ['tea!', 'tea-2'], ['  TEA  ', 'tea-3'], ['世界', 'workspace'], ['---', 'workspace-2'], ['a'.repeat(80), 'a'.repeat(40)]];
+    const names: [string, string][] = [
+      ['Tea', 'tea'],
+      ['tea!', 'tea-2'],
+      ['  TEA  ', 'tea-3'],
+      ['世界', 'workspace'],
+      ['---', 'workspace-2'],
+      ['a'.repeat(80), 'a'.repeat(40)],
+    ];
     for (const [index, [workspaceName, subdomain]] of names.entries()) {
       const { body } = await register(service, { email: `slug${index}@example.com`, password, workspaceName });
       t.equal(body.workspace.subdomain, subdomain, workspaceName);
     }
   });
 
-  t.test('no workspace has a name that asks for certificates, is looked for by programs or speaks for the service', async (t) => {
-    const others = await startService(t, { env: { MAIL_FROM: 'Desk+codes@mail.example.com' } });
-    const kept = ['admin', 'Administrator', 'webmaster', 'hostmaster', 'postmaster', 'ssladmin', 'root', 'abuse', 'noc', 'support', 'sales', 'usenet', 'autodiscover', 'autoconfig', 'MTA-STS', 'dmarc', 'bounces', 'mail', 'smtp', 'mx1', 'ns-2', 'desk'];
-    for (const [index, workspaceName] of kept.entries()) {
-      const { body } = await register(others, { email: `kept${index}@example.com`, password, workspaceName });
-      t.match(body.workspace.subdomain, /-[0-9a-f]+$/, workspaceName);
-      const { addresses } = (await others.get('/email/inbound-addresses', body.token)).body;
-      t.notMatch(addresses[0].address, new RegExp(`^${workspaceName}@`, 'i'));
-    }
-    t.equal((await register(others, { email: 'sound@example.com', password, workspaceName: 'Mailings' })).body.workspace.subdomain, 'mailings');
-  });
+  t.test(
+    'no workspace has a name that asks for certificates, is looked for by programs or speaks for the service',
+    async (t) => {
+      const others = await startService(t, { env: { MAIL_FROM: 'Desk+codes@mail.example.com' } });
+      const kept = [
+        'admin',
+        'Administrator',
+        'webmaster',
+        'hostmaster',
+        'postmaster',
+        'ssladmin',
+        'root',
+        'abuse',
+        'noc',
+        'support',
+        'sales',
+        'usenet',
+        'autodiscover',
+        'autoconfig',
+        'MTA-STS',
+        'dmarc',
+        'bounces',
+        'mail',
+        'smtp',
+        'mx1',
+        'ns-2',
+        'desk',
+      ];
+      for (const [index, workspaceName] of kept.entries()) {
+        const { body } = await register(others, { email: `kept${index}@example.com`, password, workspaceName });
+        t.match(body.workspace.subdomain, /-[0-9a-f]+$/, workspaceName);
+        const { addresses } = (await others.get('/email/inbound-addresses', body.token)).body;
+        t.notMatch(addresses[0].address, new RegExp(`^${workspaceName}@`, 'i'));
+      }
+      t.equal(
+        (await register(others, { email: 'sound@example.com', password, workspaceName: 'Mailings' })).body.workspace
+          .subdomain,
+        'mailings',
+      );
+    },
+  );
 
   t.test('[4.1] twenty of one name are counted, the rest are told apart by their id', async (t) => {
     const slugs: string[] = [];
-    for (let count = 0; count < 22; count += 1) slugs.push((await register(service, { email: `same${count}@example.com`, password, workspaceName: 'Same' })).body.workspace.subdomain);
+    for (let count = 0; count < 22; count += 1)
+      slugs.push(
+        (await register(service, { email: `same${count}@example.com`, password, workspaceName: 'Same' })).body.workspace
+          .subdomain,
+      );
     t.same(slugs.slice(0, 3), ['same', 'same-2', 'same-3']);
     t.equal(slugs[19], 'same-20');
     t.match(slugs[20], /^same-[0-9a-f]{12}$/);
@@ -66,13 +126,24 @@ t.test('register', async (t) => {
   t.test('[7] email_taken: an agent anywhere has joined with it, in whatever case', async (t) => {
     await register(service, { email: 'taken@example.com', password, workspaceName: 'x' });
     const files = readdirSync(join(service.dataDir, 'workspaces')).filter((name) => name.endsWith('.db')).length;
-    for (const email of ['taken@example.com', 'TAKEN@Example.COM']) t.match(await register(service, { email, password, workspaceName: 'x' }), { status: 409, body: { statusCode: 409, error: 'email_taken' } }, email);
-    t.equal(readdirSync(join(service.dataDir, 'workspaces')).filter((name) => name.endsWith('.db')).length, files, 'and no file is left');
+    for (const email of ['taken@example.com', 'TAKEN@Example.COM'])
+      t.match(
+        await register(service, { email, password, workspaceName: 'x' }),
+        { status: 409, body: { statusCode: 409, error: 'email_taken' } },
+        email,
+      );
+    t.equal(
+      readdirSync(join(service.dataDir, 'workspaces')).filter((name) => name.endsWith('.db')).length,
+      files,
+      'and no file is left',
+    );
   });
 
   t.test('[4.1] two at once for one email: one of them has it', async (t) => {
     service.clock.advance(minuteMs);
-    const both = await Promise.all([1, 2].map(() => service.post('/auth/register', { email: 'race@example.com', password, workspaceName: 'Race' })));
+    const both = await Promise.all(
+      [1, 2].map(() => service.post('/auth/register', { email: 'race@example.com', password, workspaceName: 'Race' })),
+    );
     t.same(both.map(({ status }) => status).sort(), [201, 409]);
     t.equal((await service.post('/auth/login', { email: 'race@example.com', password })).status, 200);
   });
@@ -88,22 +159,38 @@ t.test('register', async (t) => {
       ['common, many times over', 'p@$$w0rd'.repeat(100)],
       ['the email itself', email],
       ['what stands before its @', 'johnathan.doe77', 'johnathan.doe77@example.test'],
-      ['a word of the workspace\'s name', 'zanzibarium'],
-      ['the workspace\'s name', 'Zanzibarium Quartz'],
+      ["a word of the workspace's name", 'zanzibarium'],
+      ["the workspace's name", 'Zanzibarium Quartz'],
       ['too long', 'correct horse battery staple '.repeat(40)],
     ];
     for (const [title, weak, of = email] of rows) {
-      t.match(await register(service, { email: of, password: weak, workspaceName: 'Zanzibarium Quartz' }), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { password: [String] } } } }, title);
+      t.match(
+        await register(service, { email: of, password: weak, workspaceName: 'Zanzibarium Quartz' }),
+        { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { password: [String] } } } },
+        title,
+      );
     }
-    t.equal((await register(service, { email, password: 'kx7#qz!vmt', workspaceName: 'x' })).status, 201, 'ten characters that nobody would guess');
+    t.equal(
+      (await register(service, { email, password: 'kx7#qz!vmt', workspaceName: 'x' })).status,
+      201,
+      'ten characters that nobody would guess',
+    );
   });
 
   t.test('[7] a weak password is refused before a taken email is looked at', async (t) => {
-    t.match(await register(service, { email: 'taken@example.com', password: 'password12', workspaceName: 'x' }), { status: 400, body: { error: 'invalid_body' } });
+    t.match(await register(service, { email: 'taken@example.com', password: 'password12', workspaceName: 'x' }), {
+      status: 400,
+      body: { error: 'invalid_body' },
+    });
   });
 
   t.test('[7] every wrong field is named, and nothing is left', async (t) => {
-    const { status, body } = await register(service, { email: 'nobody', password: 'short', workspaceName: '', siteUrl: 'ftp://x' });
+    const { status, body } = await register(service, {
+      email: 'nobody',
+      password: 'short',
+      workspaceName: '',
+      siteUrl: 'ftp://x',
+    });
     t.equal(status, 400);
     t.same(Object.keys(body.detail.fieldErrors).sort(), ['email', 'password', 'siteUrl', 'workspaceName']);
     const rows: [string, object][] = [
@@ -119,13 +206,26 @@ t.test('register', async (t) => {
     ];
     for (const [field, wrong] of rows) {
       const answer = await register(service, { email: 'later@example.com', password, workspaceName: 'x', ...wrong });
-      t.match(answer, { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [String] } } } }, JSON.stringify(wrong).slice(0, 60));
+      t.match(
+        answer,
+        { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [String] } } } },
+        JSON.stringify(wrong).slice(0, 60),
+      );
     }
-    t.equal((await register(service, { email: 'later@example.com', password, workspaceName: 'x'.repeat(120) })).status, 201, 'the email is still free, and 120 characters are a name');
+    t.equal(
+      (await register(service, { email: 'later@example.com', password, workspaceName: 'x'.repeat(120) })).status,
+      201,
+      'the email is still free, and 120 characters are a name',
+    );
   });
 
   t.test('[4.1] a site at a name of another script has its host as browsers send it', async (t) => {
-    const { body } = await register(service, { email: 'idn@example.com', password, workspaceName: 'x', siteUrl: 'https://bücher.example' });
+    const { body } = await register(service, {
+      email: 'idn@example.com',
+      password,
+      workspaceName: 'x',
+      siteUrl: 'https://bücher.example',
+    });
     t.equal((await service.get('/sites', body.token)).body.sites[0].domain, 'xn--bcher-kva.example');
   });
 });
@@ -134,11 +234,16 @@ t.test('login', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
 
-  t.test('[4.1] answers as register does, without regard to the email\'s case', async (t) => {
+  t.test("[4.1] answers as register does, without regard to the email's case", async (t) => {
     for (const email of [owner.email, owner.email.toUpperCase()]) {
       const { status, body } = await service.post('/auth/login', { email, password });
       t.equal(status, 200);
-      t.match(body, { token: String, expiresAt: String, agent: { id: owner.agentId, email: owner.email, role: 'admin', workspaceId: owner.workspaceId }, workspace: { id: owner.workspaceId, name: String, subdomain: String } });
+      t.match(body, {
+        token: String,
+        expiresAt: String,
+        agent: { id: owner.agentId, email: owner.email, role: 'admin', workspaceId: owner.workspaceId },
+        workspace: { id: owner.workspaceId, name: String, subdomain: String },
+      });
       t.equal((await service.get('/me', body.token)).status, 200);
     }
   });
@@ -155,33 +260,55 @@ t.test('login', async (t) => {
       service.post('/auth/login', { email: 'pending@example.com', password }),
       service.post('/auth/login', { email: gone.email, password }),
     ]);
-    for (const { status, body } of answers) t.same({ status, body }, { status: 401, body: { statusCode: 401, error: 'invalid_credentials', message: 'The email or the password is wrong.' } });
+    for (const { status, body } of answers)
+      t.same(
+        { status, body },
+        {
+          status: 401,
+          body: { statusCode: 401, error: 'invalid_credentials', message: 'The email or the password is wrong.' },
+        },
+      );
   });
 
-  t.test('[decisions 4.1] an unknown email costs the same work: one password is verified, at the same cost', async (t) => {
-    service.clock.advance(minuteMs);
-    const { hasher } = service.running.services;
-    const verified: (string | undefined)[] = [];
-    const { verify } = hasher;
-    hasher.verify = (hash, given) => {
-      verified.push(hash);
-      return verify(hash, given);
-    };
-    t.teardown(() => void (hasher.verify = verify));
-    await service.post('/auth/login', { email: 'nobody@example.com', password });
-    await service.post('/auth/login', { email: 'pending@example.com', password });
-    await service.post('/auth/login', { email: owner.email, password: 'wrong' });
-    t.same(verified.map((hash) => hash === undefined), [true, true, false]);
-    const stored = allAgents(service.running.services.engine.workspace(owner.workspaceId)!.db).find(({ id }) => id === owner.agentId)?.passwordHash ?? '';
-    const parametersOf = (hash: string): string[] => hash.split('$').slice(1, 4).map((part) => part.split(',').sort().join());
-    const { decoy } = await import('../../workers/secrets/password-hasher.ts');
-    t.same(parametersOf(decoy), parametersOf(stored), 'algorithm, version and cost');
-    t.equal(await argon2.verify(decoy, password), false);
-    t.equal(await hasher.verify(undefined, password), false);
-  });
+  t.test(
+    '[decisions 4.1] an unknown email costs the same work: one password is verified, at the same cost',
+    async (t) => {
+      service.clock.advance(minuteMs);
+      const { hasher } = service.running.services;
+      const verified: (string | undefined)[] = [];
+      const { verify } = hasher;
+      hasher.verify = (hash, given) => {
+        verified.push(hash);
+        return verify(hash, given);
+      };
+      t.teardown(() => void (hasher.verify = verify));
+      await service.post('/auth/login', { email: 'nobody@example.com', password });
+      await service.post('/auth/login', { email: 'pending@example.com', password });
+      await service.post('/auth/login', { email: owner.email, password: 'wrong' });
+      t.same(
+        verified.map((hash) => hash === undefined),
+        [true, true, false],
+      );
+      const stored =
+        allAgents(service.running.services.engine.workspace(owner.workspaceId)!.db).find(
+          ({ id }) => id === owner.agentId,
+        )?.passwordHash ?? '';
+      const parametersOf = (hash: string): string[] =>
+        hash
+          .split('$')
+          .slice(1, 4)
+          .map((part) => part.split(',').sort().join());
+      const { decoy } = await import('../../workers/secrets/password-hasher.ts');
+      t.same(parametersOf(decoy), parametersOf(stored), 'algorithm, version and cost');
+      t.equal(await argon2.verify(decoy, password), false);
+      t.equal(await hasher.verify(undefined, password), false);
+    },
+  );
 
   t.test('[5] a password is stored hashed, with argon2id', async (t) => {
-    const stored = allAgents(service.running.services.engine.workspace(owner.workspaceId)!.db).find(({ id }) => id === owner.agentId)?.passwordHash ?? '';
+    const stored =
+      allAgents(service.running.services.engine.workspace(owner.workspaceId)!.db).find(({ id }) => id === owner.agentId)
+        ?.passwordHash ?? '';
     t.match(stored, /^\$argon2id\$v=19\$m=19456,p=1,t=2\$|^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     t.equal(await argon2.verify(stored, password), true);
   });
@@ -195,12 +322,16 @@ t.test('login', async (t) => {
     t.match(await short.get('/me', token), { status: 401, body: { error: 'unauthorized' } });
   });
 
-  t.test('[4.1] JWT_SECRET makes tokens outlive the data folder\'s own secret, and no other is taken', async (t) => {
+  t.test("[4.1] JWT_SECRET makes tokens outlive the data folder's own secret, and no other is taken", async (t) => {
     const env = { JWT_SECRET: 's'.repeat(32) };
     const configured = await startService(t, { env });
     t.equal(existsSync(join(configured.dataDir, 'jwt-secret')), false, 'none is made');
     t.equal(existsSync(join(service.dataDir, 'jwt-secret')), true, 'one is made where none is set');
-    t.match(await configured.get('/me', owner.token), { status: 401, body: { error: 'unauthorized' } }, 'a token of another secret');
+    t.match(
+      await configured.get('/me', owner.token),
+      { status: 401, body: { error: 'unauthorized' } },
+      'a token of another secret',
+    );
   });
 });
 
@@ -212,7 +343,8 @@ t.test('logout', async (t) => {
     const agent = await service.agent(owner);
     const second = (await service.post('/auth/login', { email: agent.email, password })).body.token;
     t.equal((await service.post('/auth/logout', undefined, agent.token)).status, 204);
-    for (const token of [agent.token, second]) t.match(await service.get('/me', token), { status: 401, body: { error: 'token_revoked' } });
+    for (const token of [agent.token, second])
+      t.match(await service.get('/me', token), { status: 401, body: { error: 'token_revoked' } });
     t.match(await service.post('/auth/logout', undefined, second), { status: 401, body: { error: 'token_revoked' } });
     t.equal((await service.get('/me', owner.token)).status, 200);
     const { body } = await service.post('/auth/login', { email: agent.email, password });
@@ -244,7 +376,8 @@ t.test('forgotten password', async (t) => {
   t.test('[4.1] 204 whether or not the email exists; only who has joined gets a mail', async (t) => {
     await service.post('/agents/invite', { email: 'pending@example.com', name: 'P', role: 'agent' }, owner.token);
     await service.mail('pending@example.com');
-    for (const email of [owner.email.toUpperCase(), 'nobody@example.com', 'pending@example.com']) t.match(await forgot(email), { status: 204, body: null }, email);
+    for (const email of [owner.email.toUpperCase(), 'nobody@example.com', 'pending@example.com'])
+      t.match(await forgot(email), { status: 204, body: null }, email);
     await service.settled();
     t.equal(service.mailCount(owner.email), 1);
     t.equal(service.mailCount('nobody@example.com'), 0);
@@ -281,7 +414,11 @@ t.test('forgotten password', async (t) => {
     const agent = await service.agent(owner);
     const { status, body } = await reset(await askToken(agent.email), other);
     t.equal(status, 200);
-    t.match(body, { token: String, agent: { id: agent.agentId, email: agent.email, workspaceId: owner.workspaceId }, workspace: { id: owner.workspaceId } });
+    t.match(body, {
+      token: String,
+      agent: { id: agent.agentId, email: agent.email, workspaceId: owner.workspaceId },
+      workspace: { id: owner.workspaceId },
+    });
     t.equal((await service.get('/me', body.token)).status, 200);
     t.match(await service.get('/me', agent.token), { status: 401, body: { error: 'token_revoked' } });
     t.equal((await service.post('/auth/login', { email: agent.email, password: other })).status, 200);
@@ -296,7 +433,8 @@ t.test('forgotten password', async (t) => {
     t.match(await reset(first, other), refused, 'superseded');
     t.equal((await reset(second, other)).status, 200);
     t.match(await reset(second, password), refused, 'used');
-    for (const token of ['x', `${second.slice(0, 22)}${'A'.repeat(22)}`, 'A'.repeat(44), '!'.repeat(60)]) t.match(await reset(token, other), refused, 'unknown');
+    for (const token of ['x', `${second.slice(0, 22)}${'A'.repeat(22)}`, 'A'.repeat(44), '!'.repeat(60)])
+      t.match(await reset(token, other), refused, 'unknown');
     const third = await askToken(agent.email);
     await service.delete(`/agents/${agent.agentId}`, owner.token);
     t.match(await reset(third, other), refused, 'of somebody gone');
@@ -316,15 +454,31 @@ t.test('forgotten password', async (t) => {
     const agent = await service.agent(owner, { name: 'Wilhelmina Oakenshield' });
     const token = await askToken(agent.email);
     for (const weak of ['kx7#qz!vm', 'password12', agent.email, 'Wilhelmina Oakenshield']) {
-      t.match(await reset(token, weak), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { newPassword: [String] } } } }, weak);
+      t.match(
+        await reset(token, weak),
+        { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { newPassword: [String] } } } },
+        weak,
+      );
     }
     t.equal((await reset(token, other)).status, 200);
   });
 
   t.test('[7] malformed: every field is named', async (t) => {
-    t.match(await service.post('/auth/reset-password', {}), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { token: ['is required'], newPassword: ['is required'] } } } });
-    t.match(await service.post('/auth/forgot-password', { email: 'x' }), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { email: [String] } } } });
-    t.match(await service.post('/auth/login', { email: 'x', password: '' }), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { email: [String], password: [String] } } } });
+    t.match(await service.post('/auth/reset-password', {}), {
+      status: 400,
+      body: {
+        error: 'invalid_body',
+        detail: { fieldErrors: { token: ['is required'], newPassword: ['is required'] } },
+      },
+    });
+    t.match(await service.post('/auth/forgot-password', { email: 'x' }), {
+      status: 400,
+      body: { error: 'invalid_body', detail: { fieldErrors: { email: [String] } } },
+    });
+    t.match(await service.post('/auth/login', { email: 'x', password: '' }), {
+      status: 400,
+      body: { error: 'invalid_body', detail: { fieldErrors: { email: [String], password: [String] } } },
+    });
   });
 
   t.test('the pages that mails lead to', async (t) => {

@@ -5,16 +5,21 @@ import t from 'tap';
 import { makeKey } from '../support/keys.ts';
 import { consentOf, exchange, postForm, refresh, registerApp, tokensOf } from '../support/oauth.ts';
 import { Receiver } from '../support/receiver.ts';
-import { password, type Person, type Service, startService } from '../support/service.ts';
+import { type Person, password, type Service, startService } from '../support/service.ts';
 
-const works = async (service: Service, token: string): Promise<boolean> => (await service.get('/agents', token)).status === 200;
-const grantsOf = async (service: Service, token: string, path = '/me/grants'): Promise<any[]> => (await service.get(path, token)).body.grants;
+const works = async (service: Service, token: string): Promise<boolean> =>
+  (await service.get('/agents', token)).status === 200;
+const grantsOf = async (service: Service, token: string, path = '/me/grants'): Promise<any[]> =>
+  (await service.get(path, token)).body.grants;
 
 t.test('[5.14] what agents allowed apps', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_WEBHOOKS: '1' } });
   const owner = await service.workspace();
   const agent = await service.agent(owner);
-  const app = await registerApp(service, owner, { name: 'Desk', scopes: ['agents:read', 'conversations:read', 'webhooks:write'] });
+  const app = await registerApp(service, owner, {
+    name: 'Desk',
+    scopes: ['agents:read', 'conversations:read', 'webhooks:write'],
+  });
   const scope = 'agents:read conversations:read';
 
   t.test('is listed for who allowed it, with what it opens now and when it was used', async (t) => {
@@ -22,16 +27,35 @@ t.test('[5.14] what agents allowed apps', async (t) => {
     const tokens = await tokensOf(service, app, agent, { scope });
     const [grant, ...more] = await grantsOf(service, agent.token);
     t.same(more, []);
-    t.strictSame({ ...grant, id: typeof grant.id }, { id: 'string', agentId: agent.agentId, clientId: app.clientId, appName: 'Desk', scopes: ['conversations:read', 'agents:read'], createdAt: new Date(service.clock.now()).toISOString(), lastUsedAt: null });
+    t.strictSame(
+      { ...grant, id: typeof grant.id },
+      {
+        id: 'string',
+        agentId: agent.agentId,
+        clientId: app.clientId,
+        appName: 'Desk',
+        scopes: ['conversations:read', 'agents:read'],
+        createdAt: new Date(service.clock.now()).toISOString(),
+        lastUsedAt: null,
+      },
+    );
     service.clock.advance(90_000);
     t.equal(await works(service, tokens.access_token), true);
     await service.settled();
     t.equal((await grantsOf(service, agent.token))[0].lastUsedAt, new Date(service.clock.now()).toISOString());
     await service.patch(`/oauth-apps/${app.id}`, { scopes: ['agents:read', 'webhooks:write'] }, owner.token);
     t.same((await grantsOf(service, agent.token))[0].scopes, ['agents:read']);
-    await service.patch(`/oauth-apps/${app.id}`, { scopes: ['agents:read', 'conversations:read', 'webhooks:write'] }, owner.token);
+    await service.patch(
+      `/oauth-apps/${app.id}`,
+      { scopes: ['agents:read', 'conversations:read', 'webhooks:write'] },
+      owner.token,
+    );
     t.same(await grantsOf(service, owner.token), [], 'not for others');
-    t.match(await grantsOf(service, owner.token, '/oauth-grants'), [{ agentId: agent.agentId, appName: 'Desk' }], 'admins see those of all');
+    t.match(
+      await grantsOf(service, owner.token, '/oauth-grants'),
+      [{ agentId: agent.agentId, appName: 'Desk' }],
+      'admins see those of all',
+    );
     t.match(await service.get('/oauth-grants', agent.token), { status: 403, body: { error: 'admin_required' } });
   });
 
@@ -43,12 +67,25 @@ t.test('[5.14] what agents allowed apps', async (t) => {
     t.equal((await service.delete(`/me/grants/${grant.id}`, agent.token)).status, 204);
     t.match(await service.get('/agents', tokens.access_token), { status: 401, body: { error: 'token_revoked' } });
     t.equal((await refresh(service, app, tokens.refresh_token)).status, 401);
-    t.match(await exchange(service, app, code), { status: 400, body: { error: 'invalid_grant' } }, 'nor a code that it was given');
+    t.match(
+      await exchange(service, app, code),
+      { status: 400, body: { error: 'invalid_grant' } },
+      'nor a code that it was given',
+    );
     t.equal((await service.delete(`/me/grants/${grant.id}`, agent.token)).status, 404, 'it is gone');
-    t.match((await service.audited('oauth_app.withdrawn', owner.token))[0], { actorAgentId: agent.agentId, targetKind: 'oauth_grant', targetId: grant.id, context: { clientId: app.clientId, name: 'Desk', agentId: agent.agentId } });
+    t.match((await service.audited('oauth_app.withdrawn', owner.token))[0], {
+      actorAgentId: agent.agentId,
+      targetKind: 'oauth_grant',
+      targetId: grant.id,
+      context: { clientId: app.clientId, name: 'Desk', agentId: agent.agentId },
+    });
     for (const { id } of await grantsOf(service, agent.token)) await service.delete(`/me/grants/${id}`, agent.token);
     t.same(await grantsOf(service, agent.token), []);
-    t.equal(await works(service, (await tokensOf(service, app, agent, { scope })).access_token), true, 'until it is allowed anew');
+    t.equal(
+      await works(service, (await tokensOf(service, app, agent, { scope })).access_token),
+      true,
+      'until it is allowed anew',
+    );
   });
 
   t.test('one consent at a time: another of the same app goes on', async (t) => {
@@ -63,7 +100,9 @@ t.test('[5.14] what agents allowed apps', async (t) => {
     const told = await service.agent(owner);
     const tokens = await tokensOf(service, app, told, { scope });
     t.match((await service.mail(told.email)).subject, 'You allowed an app to act for you');
-    const grant = (await grantsOf(service, owner.token, '/oauth-grants')).find(({ agentId }) => agentId === told.agentId);
+    const grant = (await grantsOf(service, owner.token, '/oauth-grants')).find(
+      ({ agentId }) => agentId === told.agentId,
+    );
     t.equal((await service.delete(`/oauth-grants/${grant.id}`, agent.token)).status, 403);
     t.equal((await service.delete(`/oauth-grants/${grant.id}`, owner.token)).status, 204);
     t.equal(await works(service, tokens.access_token), false);
@@ -92,9 +131,16 @@ t.test('[5.14] what agents allowed apps', async (t) => {
     t.equal((await grantsOf(service, lonely.token)).length, 1, 'a refresh is no other');
     await refresh(service, app, tokens.refresh_token);
     t.same(await grantsOf(service, lonely.token), []);
-    t.match((await service.audited('oauth_app.ended', owner.token))[0], { actorAgentId: null, context: { agentId: lonely.agentId, reason: 'refresh_token_used_twice' } });
+    t.match((await service.audited('oauth_app.ended', owner.token))[0], {
+      actorAgentId: null,
+      context: { agentId: lonely.agentId, reason: 'refresh_token_used_twice' },
+    });
     const given = await tokensOf(service, app, lonely, { scope });
-    await postForm(service, '/oauth/revoke', { token: given.refresh_token, client_id: app.clientId, client_secret: app.clientSecret ?? '' });
+    await postForm(service, '/oauth/revoke', {
+      token: given.refresh_token,
+      client_id: app.clientId,
+      client_secret: app.clientSecret ?? '',
+    });
     t.same(await grantsOf(service, lonely.token), []);
     t.match((await service.audited('oauth_app.ended', owner.token))[0], { context: { reason: 'given_back' } });
     await tokensOf(service, app, lonely, { scope });
@@ -124,10 +170,22 @@ t.test('[19] what can act as an agent is mailed to it when it comes and goes', a
   const count = (who: Person): number => service.mailCount(who.email);
 
   t.test('an API key, with what it may and where it was made', async (t) => {
-    const { body } = await service.call('POST', '/api-keys', { body: { name: 'Importer', scopes: ['agents:read', 'verify'] }, token: admin.token, headers: { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' } });
+    const { body } = await service.call('POST', '/api-keys', {
+      body: { name: 'Importer', scopes: ['agents:read', 'verify'] },
+      token: admin.token,
+      headers: { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' },
+    });
     const { subject, text } = await next(admin);
     t.equal(subject, 'An API key was made in your name');
-    for (const part of ['Importer', body.prefix, '- Read agents, departments, sites and the workspace', '- Send and check one-time codes', 'Firefox', '127.0.0.1']) t.ok(text.includes(part), part);
+    for (const part of [
+      'Importer',
+      body.prefix,
+      '- Read agents, departments, sites and the workspace',
+      '- Send and check one-time codes',
+      'Firefox',
+      '127.0.0.1',
+    ])
+      t.ok(text.includes(part), part);
     t.notOk(text.includes(body.key.slice(-20)), 'never the key itself');
     await service.delete(`/api-keys/${body.id}`, owner.token);
     t.match(await next(admin), { subject: 'An API key of yours was revoked', text: /Importer.*By: .*owner/s });
@@ -141,7 +199,10 @@ t.test('[19] what can act as an agent is mailed to it when it comes and goes', a
 
   t.test('an app: registered, changed, given another secret, deleted', async (t) => {
     const app = await registerApp(service, admin, { name: 'Desk' });
-    t.match(await next(admin), { subject: 'An app was registered in your name', text: new RegExp(`Desk \\(${app.clientId}\\)`) });
+    t.match(await next(admin), {
+      subject: 'An app was registered in your name',
+      text: new RegExp(`Desk \\(${app.clientId}\\)`),
+    });
     await service.patch(`/oauth-apps/${app.id}`, { redirectUris: ['https://elsewhere.example/'] }, owner.token);
     t.match(await next(admin), { subject: 'An app of yours was changed', text: /elsewhere\.example.*By: /s });
     await service.patch(`/oauth-apps/${app.id}`, { redirectUris: ['https://elsewhere.example/'] }, owner.token);
@@ -186,7 +247,8 @@ t.test('[19] a webhook that is disabled is told to the admins', async (t) => {
   const agent = await service.agent(owner);
   const receiver = await Receiver.start(t);
   receiver.answer = () => 410;
-  const { id } = (await service.post('/webhooks', { url: receiver.url, events: ['message.created'] }, owner.token)).body;
+  const { id } = (await service.post('/webhooks', { url: receiver.url, events: ['message.created'] }, owner.token))
+    .body;
   await service.chat(owner);
   await service.settled();
   t.match(service.newestMail(owner.email), { subject: 'A webhook was disabled', text: /answered 410/ });

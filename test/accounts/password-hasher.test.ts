@@ -4,7 +4,9 @@ import t from 'tap';
 import { createPasswordHasher, HasherBusy } from '../../workers/secrets/password-hasher.ts';
 
 /** Resolves to what became of each, and in which order. */
-async function outcomes(asked: readonly [asker: string, Promise<unknown>][]): Promise<{ order: string[]; refused: string[] }> {
+async function outcomes(
+  asked: readonly [asker: string, Promise<unknown>][],
+): Promise<{ order: string[]; refused: string[] }> {
   const order: string[] = [];
   const refused: string[] = [];
   await Promise.all(
@@ -23,7 +25,10 @@ async function outcomes(asked: readonly [asker: string, Promise<unknown>][]): Pr
 
 t.test('[8] askers take turns: a flood from one keeps nobody else waiting for longer than its own', async (t) => {
   const hasher = createPasswordHasher();
-  const flood = Array.from({ length: 30 }, () => ['flood', hasher.verify(undefined, 'x', 'flood')] as [string, Promise<unknown>]);
+  const flood = Array.from(
+    { length: 30 },
+    () => ['flood', hasher.verify(undefined, 'x', 'flood')] as [string, Promise<unknown>],
+  );
   const other: [string, Promise<unknown>] = ['other', hasher.verify(undefined, 'x', 'other')];
   const { order } = await outcomes([...flood, other]);
   t.ok(order.indexOf('other') <= 5, `place ${order.indexOf('other')} of ${order.length}`);
@@ -33,7 +38,10 @@ t.test('[8] askers take turns: a flood from one keeps nobody else waiting for lo
 t.test('[8] when too many wait it is the last of who has most that are refused', async (t) => {
   const hasher = createPasswordHasher();
   const flood = Array.from({ length: 120 }, () => ['flood', hasher.hash('x', 'flood')] as [string, Promise<unknown>]);
-  const others = Array.from({ length: 10 }, (_, index) => [`other ${index}`, hasher.hash('x', `other ${index}`)] as [string, Promise<unknown>]);
+  const others = Array.from(
+    { length: 10 },
+    (_, index) => [`other ${index}`, hasher.hash('x', `other ${index}`)] as [string, Promise<unknown>],
+  );
   const { order, refused } = await outcomes([...flood, ...others]);
   t.same(new Set(refused), new Set(['flood']));
   t.equal(refused.length, 28, 'two at work, a hundred waiting');
@@ -42,7 +50,10 @@ t.test('[8] when too many wait it is the last of who has most that are refused',
 
 t.test('[8] with as many waiting for each, the newcomer is refused', async (t) => {
   const hasher = createPasswordHasher();
-  const asked = Array.from({ length: 103 }, (_, index) => [`${index}`, hasher.verify(undefined, 'x', `${index}`)] as [string, Promise<unknown>]);
+  const asked = Array.from(
+    { length: 103 },
+    (_, index) => [`${index}`, hasher.verify(undefined, 'x', `${index}`)] as [string, Promise<unknown>],
+  );
   const { refused } = await outcomes(asked);
   t.same(refused, ['102']);
 });

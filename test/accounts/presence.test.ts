@@ -2,7 +2,7 @@ import t from 'tap';
 import { claimLine, ringLine } from '../support/calls.ts';
 import { tempFolder } from '../support/folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { password, type Person, type Service, startService } from '../support/service.ts';
+import { type Person, password, type Service, startService } from '../support/service.ts';
 import type { TestSocket } from '../support/socket.ts';
 
 const minuteMs = 60_000;
@@ -14,7 +14,8 @@ function watch(service: Service, owner: Person) {
     return [status, statusSource, isOnline];
   };
   const choose = (person: Person, status: string) => service.post('/me/status', { status }, person.token);
-  const assignee = async (id: string) => (await service.get(`/conversations/${id}`, owner.token)).body.conversation.assignedAgentId;
+  const assignee = async (id: string) =>
+    (await service.get(`/conversations/${id}`, owner.token)).body.conversation.assignedAgentId;
   /** Opened and known. */
   const come = async (person: Person): Promise<TestSocket> => {
     const socket = await service.agentSocket(person.token);
@@ -41,47 +42,73 @@ t.test('presence of agents', async (t) => {
     return { owner, ann, bob, ...watch(service, owner) };
   };
 
-  t.test('[decisions, presence] isOnline is whether a socket is open; coming and going alone is a frame without a number, to the others', async (t) => {
-    const { owner, ann, come, leave, standing } = await start();
-    const watching = await come(owner);
-    t.equal(watching.frames.find(({ type }) => type === 'ready')?.['agent'].isOnline, true);
-    t.same(await standing(ann), ['away', 'chosen', false]);
-    const first = await come(ann);
-    t.match(await watching.next('agent.presence'), { seq: undefined, data: { agentId: ann.agentId, isOnline: true } });
-    t.same(await standing(ann), ['away', 'chosen', true], 'what was chosen stays');
-    const second = await come(ann);
-    await first.close();
-    await second.flushed();
-    t.same(await standing(ann), ['away', 'chosen', true], 'another socket is open');
-    await leave(ann, second);
-    t.match(await watching.next('agent.presence'), { data: { agentId: ann.agentId, isOnline: false } });
-    t.same(await standing(ann), ['away', 'chosen', false]);
-    await watching.flushed();
-    t.equal(watching.frames.filter(({ type }) => type === 'agent.presence').length, 2, 'each change once, nothing of oneself');
-    t.same(watching.events, [], 'and no event');
-    t.notOk(second.frames.some(({ type }) => type === 'agent.presence'), 'nobody is told of itself');
-    await watching.close();
-  });
+  t.test(
+    '[decisions, presence] isOnline is whether a socket is open; coming and going alone is a frame without a number, to the others',
+    async (t) => {
+      const { owner, ann, come, leave, standing } = await start();
+      const watching = await come(owner);
+      t.equal(watching.frames.find(({ type }) => type === 'ready')?.['agent'].isOnline, true);
+      t.same(await standing(ann), ['away', 'chosen', false]);
+      const first = await come(ann);
+      t.match(await watching.next('agent.presence'), {
+        seq: undefined,
+        data: { agentId: ann.agentId, isOnline: true },
+      });
+      t.same(await standing(ann), ['away', 'chosen', true], 'what was chosen stays');
+      const second = await come(ann);
+      await first.close();
+      await second.flushed();
+      t.same(await standing(ann), ['away', 'chosen', true], 'another socket is open');
+      await leave(ann, second);
+      t.match(await watching.next('agent.presence'), { data: { agentId: ann.agentId, isOnline: false } });
+      t.same(await standing(ann), ['away', 'chosen', false]);
+      await watching.flushed();
+      t.equal(
+        watching.frames.filter(({ type }) => type === 'agent.presence').length,
+        2,
+        'each change once, nothing of oneself',
+      );
+      t.same(watching.events, [], 'and no event');
+      t.notOk(
+        second.frames.some(({ type }) => type === 'agent.presence'),
+        'nobody is told of itself',
+      );
+      await watching.close();
+    },
+  );
 
-  t.test('[decisions, presence] the last socket gone for awayAfterMinutes: away, automatic; the next socket makes available again', async (t) => {
-    const { owner, ann, choose, come, leave, standing } = await start();
-    await choose(ann, 'available');
-    const socket = await come(ann);
-    await service.pass(60 * minuteMs);
-    t.same(await standing(ann), ['available', 'chosen', true], 'who has a socket is there');
-    await leave(ann, socket);
-    const watching = await come(owner);
-    await service.pass(5 * minuteMs - 1);
-    t.same(await standing(ann), ['available', 'chosen', false], 'a millisecond before');
-    await service.pass(1);
-    t.same(await standing(ann), ['away', 'automatic', false]);
-    t.match((await watching.next('agent.updated')).data.agent, { id: ann.agentId, status: 'away', statusSource: 'automatic', isOnline: false });
-    const again = await come(ann);
-    t.same(await standing(ann), ['available', 'automatic', true]);
-    t.match((await watching.next('agent.updated')).data.agent, { id: ann.agentId, status: 'available', statusSource: 'automatic', isOnline: true });
-    await again.close();
-    await watching.close();
-  });
+  t.test(
+    '[decisions, presence] the last socket gone for awayAfterMinutes: away, automatic; the next socket makes available again',
+    async (t) => {
+      const { owner, ann, choose, come, leave, standing } = await start();
+      await choose(ann, 'available');
+      const socket = await come(ann);
+      await service.pass(60 * minuteMs);
+      t.same(await standing(ann), ['available', 'chosen', true], 'who has a socket is there');
+      await leave(ann, socket);
+      const watching = await come(owner);
+      await service.pass(5 * minuteMs - 1);
+      t.same(await standing(ann), ['available', 'chosen', false], 'a millisecond before');
+      await service.pass(1);
+      t.same(await standing(ann), ['away', 'automatic', false]);
+      t.match((await watching.next('agent.updated')).data.agent, {
+        id: ann.agentId,
+        status: 'away',
+        statusSource: 'automatic',
+        isOnline: false,
+      });
+      const again = await come(ann);
+      t.same(await standing(ann), ['available', 'automatic', true]);
+      t.match((await watching.next('agent.updated')).data.agent, {
+        id: ann.agentId,
+        status: 'available',
+        statusSource: 'automatic',
+        isOnline: true,
+      });
+      await again.close();
+      await watching.close();
+    },
+  );
 
   t.test('[decisions, presence] who comes back in time stays available', async (t) => {
     const { ann, choose, come, leave, standing } = await start();
@@ -121,82 +148,129 @@ t.test('presence of agents', async (t) => {
     t.same(await standing(ann), ['available', 'chosen', false], 'chosen after its last socket ended');
   });
 
-  t.test('[decisions, presence] awayAfterMinutes takes fractions, 0 is off, and a change holds for who is gone already', async (t) => {
-    const { owner, ann, choose, come, leave, standing } = await start();
-    const after = (awayAfterMinutes: number) => service.patch(`/workspaces/${owner.workspaceId}`, { awayAfterMinutes }, owner.token);
-    await choose(ann, 'available');
-    await after(0);
-    await leave(ann, await come(ann));
-    await service.pass(60 * minuteMs);
-    t.same(await standing(ann), ['available', 'chosen', false], 'off');
-    await after(61);
-    await service.pass(minuteMs - 1);
-    t.same(await standing(ann), ['available', 'chosen', false], 'on again, counted from when she went');
-    await service.pass(1);
-    t.same(await standing(ann), ['away', 'automatic', false]);
-    await leave(ann, await come(ann));
-    await after(0.5);
-    await service.pass(30_000);
-    t.same(await standing(ann), ['away', 'automatic', false], 'shorter: at once, or when the rest is over');
-    await leave(ann, await come(ann));
-    await after(0);
-    await service.pass(60 * minuteMs);
-    t.same(await standing(ann), ['available', 'automatic', false], 'switched off while she is gone');
-  });
-
-  t.test('[decisions, presence] logout makes offline, the next sign-in available; a mere socket does not', async (t) => {
-    const { ann, choose, come, gone, standing } = await start();
-    for (const chosen of ['available', 'away']) {
-      await choose(ann, chosen);
-      const socket = await come(ann);
-      t.equal((await service.post('/auth/logout', undefined, ann.token)).status, 204);
-      t.equal((await socket.closed).code, 4401);
-      await gone(ann);
-      t.same(await standing(ann), ['offline', 'automatic', false], chosen);
-      const signedIn = await service.post('/auth/login', { email: ann.email, password });
-      t.equal(signedIn.status, 200);
-      t.same(await standing(ann), ['available', 'automatic', false]);
-      Object.assign(ann, { token: signedIn.body.token });
-    }
-    await choose(ann, 'offline');
-    const { token } = (await service.post('/auth/login', { email: ann.email, password })).body;
-    t.same(await standing(ann), ['offline', 'chosen', false], 'who chose to be offline stays so when it signs in elsewhere');
-    await service.post('/auth/logout', undefined, token);
-    await service.post('/auth/forgot-password', { email: ann.email });
-    const reset = /token=(\S+)/.exec((await service.mail(ann.email)).text)?.[1];
-    t.equal((await service.post('/auth/reset-password', { token: reset, newPassword: 'another one that is long' })).status, 200);
-    t.same(await standing(ann), ['available', 'automatic', false], 'a reset signs in as well');
-  });
-
-  t.test('[decisions, presence] chats that were routed to it and nobody answered go back to routing, however it goes', async (t) => {
-    const ways: [string, (scene: Awaited<ReturnType<typeof start>>) => Promise<unknown>, RegExp][] = [
-      ['its last socket ended', async ({ ann, come, leave }) => {
-        await leave(ann, await come(ann));
-        await service.pass(5 * minuteMs);
-      }, /^Ann is away; this is back in the queue\.$/],
-      ['it chose away', ({ ann, choose }) => choose(ann, 'away'), /^Ann is away; this is back in the queue\.$/],
-      ['it chose offline', ({ ann, choose }) => choose(ann, 'offline'), /^Ann is offline; this is back in the queue\.$/],
-      ['it signed out', ({ ann }) => service.post('/auth/logout', undefined, ann.token), /^Ann is offline; this is back in the queue\.$/],
-    ];
-    for (const [what, go, line] of ways) {
-      const scene = await start();
-      const { owner, ann, bob, choose, assignee } = scene;
+  t.test(
+    '[decisions, presence] awayAfterMinutes takes fractions, 0 is off, and a change holds for who is gone already',
+    async (t) => {
+      const { owner, ann, choose, come, leave, standing } = await start();
+      const after = (awayAfterMinutes: number) =>
+        service.patch(`/workspaces/${owner.workspaceId}`, { awayAfterMinutes }, owner.token);
       await choose(ann, 'available');
-      const [routed, answered, pending, byHand, taken] = [await service.chat(owner), await service.chat(owner), await service.chat(owner), await service.chat(owner), await service.chat(owner)];
-      t.equal(await assignee(routed.id), ann.agentId);
-      await service.post(`/conversations/${answered.id}/messages`, { body: 'Hello!' }, ann.token);
-      await service.post(`/conversations/${pending.id}/status`, { status: 'pending' }, ann.token);
-      for (const { id } of [byHand, taken]) await service.post(`/conversations/${id}/unassign`, undefined, ann.token);
-      await service.post(`/conversations/${byHand.id}/assign-to-agent`, { agentId: ann.agentId, expectedVersion: (await service.conversation(byHand.id, owner.token)).version, force: true }, owner.token);
-      await service.post(`/conversations/${taken.id}/take`, undefined, ann.token);
-      await choose(bob, 'available');
-      await go(scene);
-      t.equal(await assignee(routed.id), bob.agentId, what);
-      for (const { id } of [answered, pending, byHand, taken]) t.equal(await assignee(id), ann.agentId, `${what}: what was answered, put off, given or taken by hand stays`);
-      const { messages } = (await service.get(`/conversations/${routed.id}/messages`, owner.token)).body;
-      t.ok(messages.some((one: any) => one.senderType === 'system' && line.test(one.body)), `${what}: with a line`);
-    }
-  });
+      await after(0);
+      await leave(ann, await come(ann));
+      await service.pass(60 * minuteMs);
+      t.same(await standing(ann), ['available', 'chosen', false], 'off');
+      await after(61);
+      await service.pass(minuteMs - 1);
+      t.same(await standing(ann), ['available', 'chosen', false], 'on again, counted from when she went');
+      await service.pass(1);
+      t.same(await standing(ann), ['away', 'automatic', false]);
+      await leave(ann, await come(ann));
+      await after(0.5);
+      await service.pass(30_000);
+      t.same(await standing(ann), ['away', 'automatic', false], 'shorter: at once, or when the rest is over');
+      await leave(ann, await come(ann));
+      await after(0);
+      await service.pass(60 * minuteMs);
+      t.same(await standing(ann), ['available', 'automatic', false], 'switched off while she is gone');
+    },
+  );
+
+  t.test(
+    '[decisions, presence] logout makes offline, the next sign-in available; a mere socket does not',
+    async (t) => {
+      const { ann, choose, come, gone, standing } = await start();
+      for (const chosen of ['available', 'away']) {
+        await choose(ann, chosen);
+        const socket = await come(ann);
+        t.equal((await service.post('/auth/logout', undefined, ann.token)).status, 204);
+        t.equal((await socket.closed).code, 4401);
+        await gone(ann);
+        t.same(await standing(ann), ['offline', 'automatic', false], chosen);
+        const signedIn = await service.post('/auth/login', { email: ann.email, password });
+        t.equal(signedIn.status, 200);
+        t.same(await standing(ann), ['available', 'automatic', false]);
+        Object.assign(ann, { token: signedIn.body.token });
+      }
+      await choose(ann, 'offline');
+      const { token } = (await service.post('/auth/login', { email: ann.email, password })).body;
+      t.same(
+        await standing(ann),
+        ['offline', 'chosen', false],
+        'who chose to be offline stays so when it signs in elsewhere',
+      );
+      await service.post('/auth/logout', undefined, token);
+      await service.post('/auth/forgot-password', { email: ann.email });
+      const reset = /token=(\S+)/.exec((await service.mail(ann.email)).text)?.[1];
+      t.equal(
+        (await service.post('/auth/reset-password', { token: reset, newPassword: 'another one that is long' })).status,
+        200,
+      );
+      t.same(await standing(ann), ['available', 'automatic', false], 'a reset signs in as well');
+    },
+  );
+
+  t.test(
+    '[decisions, presence] chats that were routed to it and nobody answered go back to routing, however it goes',
+    async (t) => {
+      const ways: [string, (scene: Awaited<ReturnType<typeof start>>) => Promise<unknown>, RegExp][] = [
+        [
+          'its last socket ended',
+          async ({ ann, come, leave }) => {
+            await leave(ann, await come(ann));
+            await service.pass(5 * minuteMs);
+          },
+          /^Ann is away; this is back in the queue\.$/,
+        ],
+        ['it chose away', ({ ann, choose }) => choose(ann, 'away'), /^Ann is away; this is back in the queue\.$/],
+        [
+          'it chose offline',
+          ({ ann, choose }) => choose(ann, 'offline'),
+          /^Ann is offline; this is back in the queue\.$/,
+        ],
+        [
+          'it signed out',
+          ({ ann }) => service.post('/auth/logout', undefined, ann.token),
+          /^Ann is offline; this is back in the queue\.$/,
+        ],
+      ];
+      for (const [what, go, line] of ways) {
+        const scene = await start();
+        const { owner, ann, bob, choose, assignee } = scene;
+        await choose(ann, 'available');
+        const [routed, answered, pending, byHand, taken] = [
+          await service.chat(owner),
+          await service.chat(owner),
+          await service.chat(owner),
+          await service.chat(owner),
+          await service.chat(owner),
+        ];
+        t.equal(await assignee(routed.id), ann.agentId);
+        await service.post(`/conversations/${answered.id}/messages`, { body: 'Hello!' }, ann.token);
+        await service.post(`/conversations/${pending.id}/status`, { status: 'pending' }, ann.token);
+        for (const { id } of [byHand, taken]) await service.post(`/conversations/${id}/unassign`, undefined, ann.token);
+        await service.post(
+          `/conversations/${byHand.id}/assign-to-agent`,
+          {
+            agentId: ann.agentId,
+            expectedVersion: (await service.conversation(byHand.id, owner.token)).version,
+            force: true,
+          },
+          owner.token,
+        );
+        await service.post(`/conversations/${taken.id}/take`, undefined, ann.token);
+        await choose(bob, 'available');
+        await go(scene);
+        t.equal(await assignee(routed.id), bob.agentId, what);
+        for (const { id } of [answered, pending, byHand, taken])
+          t.equal(await assignee(id), ann.agentId, `${what}: what was answered, put off, given or taken by hand stays`);
+        const { messages } = (await service.get(`/conversations/${routed.id}/messages`, owner.token)).body;
+        t.ok(
+          messages.some((one: any) => one.senderType === 'system' && line.test(one.body)),
+          `${what}: with a line`,
+        );
+      }
+    },
+  );
 
   t.test('[decisions, presence] where nobody else is there it waits, and comes back to who comes back', async (t) => {
     const { owner, ann, choose, assignee, come, leave } = await start();
@@ -223,43 +297,53 @@ t.test('presence of agents', async (t) => {
     await service.pass(10_000);
     t.same(await ringing(id), [bob.agentId]);
     const socket = await come(ann);
-    t.same(new Set(await ringing(id)), new Set([ann.agentId, bob.agentId]), 'a call that nobody was there for rings who becomes available');
+    t.same(
+      new Set(await ringing(id)),
+      new Set([ann.agentId, bob.agentId]),
+      'a call that nobody was there for rings who becomes available',
+    );
     await service.post('/auth/logout', undefined, bob.token);
     t.same(await ringing(id), [ann.agentId]);
     await service.post(`/calls/${id}/hangup`, undefined, owner.token);
     await leave(ann, socket);
   });
 
-  t.test('[decisions, presence] a customer who comes back to a chat whose agent is gone is routed anew; one who is away by its own choice keeps it', async (t) => {
-    const { owner, ann, bob, choose, assignee, come, leave } = await start();
-    await choose(ann, 'available');
-    const solved = async () => {
-      const chat = await service.chat(owner);
-      await service.post(`/conversations/${chat.id}/messages`, { body: 'Here you are.' }, ann.token);
-      await service.post(`/conversations/${chat.id}/status`, { status: 'solved' }, ann.token);
-      return chat;
-    };
-    const [first, second, third] = [await solved(), await solved(), await solved()];
-    const comeBack = (chat: typeof first) => service.post(`/widget/conversations/${chat.id}/messages`, { body: 'One more thing.' }, chat.customer.token);
-    await choose(ann, 'away');
-    await choose(bob, 'available');
-    await comeBack(first);
-    t.equal(await assignee(first.id), ann.agentId, 'away for a while');
-    await choose(ann, 'available');
-    await leave(ann, await come(ann));
-    await service.pass(5 * minuteMs);
-    await comeBack(second);
-    t.equal(await assignee(second.id), bob.agentId, 'her inbox is closed');
-    await service.post('/auth/logout', undefined, ann.token);
-    await choose(bob, 'away');
-    await comeBack(third);
-    t.equal(await assignee(third.id), null, 'signed out, and nobody is there: it waits where everybody sees it');
-  });
+  t.test(
+    '[decisions, presence] a customer who comes back to a chat whose agent is gone is routed anew; one who is away by its own choice keeps it',
+    async (t) => {
+      const { owner, ann, bob, choose, assignee, come, leave } = await start();
+      await choose(ann, 'available');
+      const solved = async () => {
+        const chat = await service.chat(owner);
+        await service.post(`/conversations/${chat.id}/messages`, { body: 'Here you are.' }, ann.token);
+        await service.post(`/conversations/${chat.id}/status`, { status: 'solved' }, ann.token);
+        return chat;
+      };
+      const [first, second, third] = [await solved(), await solved(), await solved()];
+      const comeBack = (chat: typeof first) =>
+        service.post(`/widget/conversations/${chat.id}/messages`, { body: 'One more thing.' }, chat.customer.token);
+      await choose(ann, 'away');
+      await choose(bob, 'available');
+      await comeBack(first);
+      t.equal(await assignee(first.id), ann.agentId, 'away for a while');
+      await choose(ann, 'available');
+      await leave(ann, await come(ann));
+      await service.pass(5 * minuteMs);
+      await comeBack(second);
+      t.equal(await assignee(second.id), bob.agentId, 'her inbox is closed');
+      await service.post('/auth/logout', undefined, ann.token);
+      await choose(bob, 'away');
+      await comeBack(third);
+      t.equal(await assignee(third.id), null, 'signed out, and nobody is there: it waits where everybody sees it');
+    },
+  );
 
   t.test('[4.7] a new agent begins with one of the chats that wait, and has its share once it is there', async (t) => {
     const { owner, come, leave } = await start();
     for (let count = 0; count < 7; count += 1) await service.chat(owner);
-    const held = async (person: Person) => (await service.get(`/conversations/queue?limit=200&assigneeId=${person.agentId}`, owner.token)).body.conversations.length;
+    const held = async (person: Person) =>
+      (await service.get(`/conversations/queue?limit=200&assigneeId=${person.agentId}`, owner.token)).body.conversations
+        .length;
     const cat = await service.agent(owner, { available: true });
     t.equal(await held(cat), 1, 'the moment it chose its password');
     await service.post(`/conversations/${(await service.chat(owner)).id}/status`, { status: 'solved' }, owner.token);
@@ -271,7 +355,11 @@ t.test('presence of agents', async (t) => {
     for (let count = 0; count < 3; count += 1) await service.chat(other);
     const dan = await service.agent(other, { available: true });
     await choose(dan, 'available');
-    t.equal((await service.get(`/conversations/queue?assigneeId=${dan.agentId}`, other.token)).body.conversations.length, 3, 'or says that it is');
+    t.equal(
+      (await service.get(`/conversations/queue?assigneeId=${dan.agentId}`, other.token)).body.conversations.length,
+      3,
+      'or says that it is',
+    );
   });
 
   t.test('[decisions, presence] who is deactivated is offline and has no socket', async (t) => {
@@ -287,26 +375,35 @@ t.test('presence of agents', async (t) => {
   });
 });
 
-t.test('[decisions, presence] a socket that ended with the process has ended: who does not come back is away after the minutes', async (t) => {
-  const dataDir = tempFolder(t);
-  const clock = new ManualClock('2026-11-20T12:00:00.000Z');
-  const first = await startService(t, { dataDir, clock });
-  const owner = await first.workspace();
-  const [ann, bob] = [await first.agent(owner, { available: true }), await first.agent(owner, { available: true })];
-  for (const { token } of [ann, bob]) await first.post('/me/status', { status: 'available' }, token);
-  await first.agentSocket(ann.token);
-  await first.agentSocket(bob.token);
-  await first.settled();
-  const { id } = await first.chat(owner);
-  await first.stop();
+t.test(
+  '[decisions, presence] a socket that ended with the process has ended: who does not come back is away after the minutes',
+  async (t) => {
+    const dataDir = tempFolder(t);
+    const clock = new ManualClock('2026-11-20T12:00:00.000Z');
+    const first = await startService(t, { dataDir, clock });
+    const owner = await first.workspace();
+    const [ann, bob] = [await first.agent(owner, { available: true }), await first.agent(owner, { available: true })];
+    for (const { token } of [ann, bob]) await first.post('/me/status', { status: 'available' }, token);
+    await first.agentSocket(ann.token);
+    await first.agentSocket(bob.token);
+    await first.settled();
+    const { id } = await first.chat(owner);
+    await first.stop();
 
-  const second = await startService(t, { dataDir, clock: new ManualClock('2026-11-20T13:00:00.000Z') });
-  const { standing, come, assignee } = watch(second, owner);
-  await second.settled();
-  t.same(await standing(ann), ['available', 'chosen', false], 'it has none');
-  const socket = await come(bob);
-  await second.pass(5 * minuteMs);
-  t.same([await standing(ann), await standing(bob)], [['away', 'automatic', false], ['available', 'chosen', true]]);
-  t.equal(await assignee(id), bob.agentId, 'and what was routed to it goes on');
-  await socket.close();
-});
+    const second = await startService(t, { dataDir, clock: new ManualClock('2026-11-20T13:00:00.000Z') });
+    const { standing, come, assignee } = watch(second, owner);
+    await second.settled();
+    t.same(await standing(ann), ['available', 'chosen', false], 'it has none');
+    const socket = await come(bob);
+    await second.pass(5 * minuteMs);
+    t.same(
+      [await standing(ann), await standing(bob)],
+      [
+        ['away', 'automatic', false],
+        ['available', 'chosen', true],
+      ],
+    );
+    t.equal(await assignee(id), bob.agentId, 'and what was routed to it goes on');
+    await socket.close();
+  },
+);

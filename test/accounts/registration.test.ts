@@ -19,12 +19,21 @@ const now = (): ManualClock => new ManualClock(new Date().toISOString());
 const register = (service: Service, fields: object = {}): Promise<Answer> => {
   people += 1;
   service.clock.advance(60_000);
-  return service.post('/auth/register', { email: `person${people}@example.com`, password, workspaceName: 'Shop', ...fields });
+  return service.post('/auth/register', {
+    email: `person${people}@example.com`,
+    password,
+    workspaceName: 'Shop',
+    ...fields,
+  });
 };
 const mode = async (service: Service): Promise<string> => (await service.get('/auth/registration')).body.registration;
 /** What `switchboard invite` says, by the secret that the service made. */
 const invited = async (service: Service, ...options: string[]): Promise<string> => {
-  const { code, stdout } = await runCommand(['invite', ...options], { DATA_DIR: service.dataDir, REGISTRATION: 'invite', BASE_URL: 'https://help.example.com' });
+  const { code, stdout } = await runCommand(['invite', ...options], {
+    DATA_DIR: service.dataDir,
+    REGISTRATION: 'invite',
+    BASE_URL: 'https://help.example.com',
+  });
   t.equal(code, 0);
   return /^https:\/\/help\.example\.com\/register\?code=([\w-]+)\n/.exec(stdout)?.[1] ?? '';
 };
@@ -41,7 +50,10 @@ t.test('REGISTRATION=off: the first workspace, and no other', async (t) => {
   t.equal(await mode(service), 'open', 'for whoever sets the server up');
   const both = await Promise.all([register(service), register(service)]);
   t.same(both.map(({ status }) => status).sort(), [201, 403], 'of two at once one is the first');
-  t.match(await register(service), { status: 403, body: { error: 'forbidden', message: 'This server takes no new workspaces.' } });
+  t.match(await register(service), {
+    status: 403,
+    body: { error: 'forbidden', message: 'This server takes no new workspaces.' },
+  });
   t.match(await register(service, { inviteCode: await invited(service) }), { status: 403 }, 'with a code too');
   t.equal(await mode(service), 'off');
 });
@@ -52,10 +64,18 @@ t.test('REGISTRATION=invite: after the first workspace, a code of `switchboard i
   t.equal(await mode(service), 'invite');
   t.match(await register(service), { status: 400, body: { detail: { fieldErrors: { inviteCode: [/^is needed/] } } } });
   const code = await invited(service);
-  for (const wrong of ['x', `${code}x`, code.slice(2), `A${code.slice(1)}`, Buffer.alloc(36).toString('base64url')]) t.match(await register(service, { inviteCode: wrong }), refusedCode, wrong);
-  const both = await Promise.all([register(service, { inviteCode: code }), register(service, { inviteCode: ` ${code}\n` })]);
+  for (const wrong of ['x', `${code}x`, code.slice(2), `A${code.slice(1)}`, Buffer.alloc(36).toString('base64url')])
+    t.match(await register(service, { inviteCode: wrong }), refusedCode, wrong);
+  const both = await Promise.all([
+    register(service, { inviteCode: code }),
+    register(service, { inviteCode: ` ${code}\n` }),
+  ]);
   t.same(both.map(({ status }) => status).sort(), [201, 400], 'of two at once one has it');
-  t.equal((await register(service, { inviteCode: await invited(service) })).status, 201, 'whoever is invited counts against no day');
+  t.equal(
+    (await register(service, { inviteCode: await invited(service) })).status,
+    201,
+    'whoever is invited counts against no day',
+  );
 });
 
 t.test('a code works once, until its time, and for nothing that was refused', async (t) => {
@@ -69,9 +89,19 @@ t.test('a code works once, until its time, and for nothing that was refused', as
   const other = await invited(service, '--days', '365');
   t.equal((await register(service, { inviteCode: other })).status, 201, 'and no more was asked of it before');
   t.match(await register(service, { inviteCode: other }), refusedCode, 'used');
-  for (const days of ['0', '1.5', '366', 'x']) t.match(await runCommand(['invite', '--days', days], { DATA_DIR: service.dataDir }), { code: 1, stderr: /--days must be/ });
-  t.match(await runCommand(['invite'], { DATA_DIR: service.dataDir }), { code: 0, stdout: /REGISTRATION is open here: nobody needs it/ });
-  t.match(await runCommand(['invite'], { DATA_DIR: join(tempFolder(t), 'data') }), { code: 1, stderr: /the first workspace needs no code/ });
+  for (const days of ['0', '1.5', '366', 'x'])
+    t.match(await runCommand(['invite', '--days', days], { DATA_DIR: service.dataDir }), {
+      code: 1,
+      stderr: /--days must be/,
+    });
+  t.match(await runCommand(['invite'], { DATA_DIR: service.dataDir }), {
+    code: 0,
+    stdout: /REGISTRATION is open here: nobody needs it/,
+  });
+  t.match(await runCommand(['invite'], { DATA_DIR: join(tempFolder(t), 'data') }), {
+    code: 1,
+    stderr: /the first workspace needs no code/,
+  });
 });
 
 t.test('MAX_WORKSPACES_PER_DAY: so many in a day, and half of them of one network', async (t) => {
@@ -80,11 +110,21 @@ t.test('MAX_WORKSPACES_PER_DAY: so many in a day, and half of them of one networ
   let service = await startService(t, { dataDir, env });
   const from = (address: string): Promise<Answer> => {
     people += 1;
-    return service.call('POST', '/auth/register', { body: { email: `person${people}@example.com`, password, workspaceName: 'Shop' }, headers: { 'X-Forwarded-For': address } });
+    return service.call('POST', '/auth/register', {
+      body: { email: `person${people}@example.com`, password, workspaceName: 'Shop' },
+      headers: { 'X-Forwarded-For': address },
+    });
   };
-  const full = { status: 429, body: { error: 'rate_limited', message: /Enough workspaces were made today/, retryAfter: dayMs / 1000 } };
+  const full = {
+    status: 429,
+    body: { error: 'rate_limited', message: /Enough workspaces were made today/, retryAfter: dayMs / 1000 },
+  };
   for (const address of ['2001:db8:1:1::1', '2001:db8:1:1::2']) t.equal((await from(address)).status, 201);
-  t.match(await from('2001:db8:1:1:ffff::9'), { ...full, body: { detail: { ceiling: 'workspaces_of_network', limit: 2 } } }, 'an IPv6 line is one');
+  t.match(
+    await from('2001:db8:1:1:ffff::9'),
+    { ...full, body: { detail: { ceiling: 'workspaces_of_network', limit: 2 } } },
+    'an IPv6 line is one',
+  );
   for (const address of ['192.0.2.1', '192.0.2.2']) t.equal((await from(address)).status, 201);
   t.match(await from('192.0.2.3'), { ...full, body: { detail: { ceiling: 'workspaces', limit: 4 } } });
   await service.stop();
@@ -107,37 +147,50 @@ t.test('a start says that strangers may register, where any can reach it', async
     const service = await ServiceProcess.serving(t, { DATA_DIR: join(tempFolder(t), 'data'), ...env });
     t.equal(/REGISTRATION=open: whoever reaches this address may make a workspace/.test(service.stdout), says);
   }
-  for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1']) t.ok(isForThisMachine(readConfig({ HOST: host })), host);
-  for (const host of ['0.0.0.0', '::', '192.168.1.1', '1270.0.0.1']) t.notOk(isForThisMachine(readConfig({ HOST: host })), host);
-  for (const url of ['http://help.localhost:8080', 'http://[::1]:8080', 'https://127.0.0.1']) t.ok(isForThisMachine(readConfig({ BASE_URL: url })), url);
-  for (const url of ['https://help.example.com', 'http://10.0.0.1', 'https://localhost.example.com']) t.notOk(isForThisMachine(readConfig({ BASE_URL: url })), url);
+  for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1'])
+    t.ok(isForThisMachine(readConfig({ HOST: host })), host);
+  for (const host of ['0.0.0.0', '::', '192.168.1.1', '1270.0.0.1'])
+    t.notOk(isForThisMachine(readConfig({ HOST: host })), host);
+  for (const url of ['http://help.localhost:8080', 'http://[::1]:8080', 'https://127.0.0.1'])
+    t.ok(isForThisMachine(readConfig({ BASE_URL: url })), url);
+  for (const url of ['https://help.example.com', 'http://10.0.0.1', 'https://localhost.example.com'])
+    t.notOk(isForThisMachine(readConfig({ BASE_URL: url })), url);
 });
 
-t.test('the page asks for the code where one is needed, takes it from the link, and says when there is no way in', { skip: noBrowser }, async (t) => {
-  const port = await freePort();
-  const dataDir = join(tempFolder(t), 'data');
-  const env = { RATE_LIMITS: 'off', PORT: String(port), BASE_URL: `http://localhost:${port}`, REGISTRATION: 'invite' };
-  const service = await startService(t, { dataDir, env, clock: now() });
-  await register(service);
-  const pages = await startPages(t, service);
-  const page = await pages.open('/register');
-  await page.getByLabel('Invitation code').fill('wrong');
-  await page.getByLabel('What is your business called?').fill('A fine shop');
-  await page.getByLabel('Your email').fill('first@example.com');
-  await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByRole('button', { name: 'Make it' }).click();
-  await page.getByText('Was used, is too old, or is no code of this server.').waitFor();
-  const { stdout } = await runCommand(['invite'], { DATA_DIR: dataDir, ...env });
-  const invitation = await pages.open(/\/register\?\S+/.exec(stdout)?.[0] ?? '');
-  await invitation.getByLabel('What is your business called?').fill('A fine shop');
-  await invitation.getByLabel('Your email').fill('first@example.com');
-  await invitation.getByLabel('Password', { exact: true }).fill(password);
-  t.not(await invitation.getByLabel('Invitation code').inputValue(), '');
-  await invitation.getByRole('button', { name: 'Make it' }).click();
-  await invitation.getByRole('heading', { name: 'Welcome to Switchboard' }).waitFor();
-  await service.stop();
-  await startService(t, { dataDir, env: { ...env, REGISTRATION: 'off' }, clock: service.clock });
-  const closed = await pages.open('/register');
-  await closed.getByText('This server takes no new workspaces. Ask whoever runs it.').waitFor();
-  t.equal(await closed.getByRole('button', { name: 'Make it' }).count(), 0);
-});
+t.test(
+  'the page asks for the code where one is needed, takes it from the link, and says when there is no way in',
+  { skip: noBrowser },
+  async (t) => {
+    const port = await freePort();
+    const dataDir = join(tempFolder(t), 'data');
+    const env = {
+      RATE_LIMITS: 'off',
+      PORT: String(port),
+      BASE_URL: `http://localhost:${port}`,
+      REGISTRATION: 'invite',
+    };
+    const service = await startService(t, { dataDir, env, clock: now() });
+    await register(service);
+    const pages = await startPages(t, service);
+    const page = await pages.open('/register');
+    await page.getByLabel('Invitation code').fill('wrong');
+    await page.getByLabel('What is your business called?').fill('A fine shop');
+    await page.getByLabel('Your email').fill('first@example.com');
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByText('Was used, is too old, or is no code of this server.').waitFor();
+    const { stdout } = await runCommand(['invite'], { DATA_DIR: dataDir, ...env });
+    const invitation = await pages.open(/\/register\?\S+/.exec(stdout)?.[0] ?? '');
+    await invitation.getByLabel('What is your business called?').fill('A fine shop');
+    await invitation.getByLabel('Your email').fill('first@example.com');
+    await invitation.getByLabel('Password', { exact: true }).fill(password);
+    t.not(await invitation.getByLabel('Invitation code').inputValue(), '');
+    await invitation.getByRole('button', { name: 'Make it' }).click();
+    await invitation.getByRole('heading', { name: 'Welcome to Switchboard' }).waitFor();
+    await service.stop();
+    await startService(t, { dataDir, env: { ...env, REGISTRATION: 'off' }, clock: service.clock });
+    const closed = await pages.open('/register');
+    await closed.getByText('This server takes no new workspaces. Ask whoever runs it.').waitFor();
+    t.equal(await closed.getByRole('button', { name: 'Make it' }).count(), 0);
+  },
+);

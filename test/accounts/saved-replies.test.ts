@@ -11,15 +11,34 @@ t.test('saved replies', async (t) => {
   let count = 0;
   const create = (fields: object = {}, token = owner.token) => {
     count += 1;
-    return service.post('/saved-replies', { shortcut: `/reply${count}`, title: `Reply ${count}`, body: 'Hello {{visitor.name}}', ...fields }, token);
+    return service.post(
+      '/saved-replies',
+      { shortcut: `/reply${count}`, title: `Reply ${count}`, body: 'Hello {{visitor.name}}', ...fields },
+      token,
+    );
   };
-  const list = async (token: string, query = '') => (await service.get(`/saved-replies${query}`, token)).body.savedReplies;
+  const list = async (token: string, query = '') =>
+    (await service.get(`/saved-replies${query}`, token)).body.savedReplies;
   const patch = (id: string, body: object, token = owner.token) => service.patch(`/saved-replies/${id}`, body, token);
 
-  t.test('[4.17] create: the contract\'s fields; channels default to both', async (t) => {
-    const { status, body } = await create({ shortcut: '/hi', title: 'Hi', body: 'Hello {{visitor.firstName}}, {{whatever}}' });
+  t.test("[4.17] create: the contract's fields; channels default to both", async (t) => {
+    const { status, body } = await create({
+      shortcut: '/hi',
+      title: 'Hi',
+      body: 'Hello {{visitor.firstName}}, {{whatever}}',
+    });
     t.equal(status, 201);
-    t.same(body, { id: body.id, version: 1, shortcut: '/hi', title: 'Hi', body: 'Hello {{visitor.firstName}}, {{whatever}}', channels: ['chat', 'ticket'], scope: 'workspace', createdByAgentId: owner.agentId, createdAt: body.createdAt });
+    t.same(body, {
+      id: body.id,
+      version: 1,
+      shortcut: '/hi',
+      title: 'Hi',
+      body: 'Hello {{visitor.firstName}}, {{whatever}}',
+      channels: ['chat', 'ticket'],
+      scope: 'workspace',
+      createdByAgentId: owner.agentId,
+      createdAt: body.createdAt,
+    });
     t.match((await create({ channels: ['ticket', 'ticket'] })).body.channels, ['ticket']);
     t.equal((await create({ channels: ['ticket', 'ticket'] })).body.channels.length, 1);
   });
@@ -30,7 +49,10 @@ t.test('saved replies', async (t) => {
     t.equal((await create({}, ann.token)).body.scope, 'personal');
     t.equal((await create({ scope: 'personal' }, owner.token)).body.scope, 'personal');
     t.match(await create({ scope: 'workspace' }, supervisor.token), { status: 201, body: { scope: 'workspace' } });
-    t.match(await create({ scope: 'workspace' }, ann.token), { status: 403, body: { statusCode: 403, error: 'forbidden' } });
+    t.match(await create({ scope: 'workspace' }, ann.token), {
+      status: 403,
+      body: { statusCode: 403, error: 'forbidden' },
+    });
   });
 
   t.test('[decisions] personal ones are seen and written by their author alone', async (t) => {
@@ -39,54 +61,101 @@ t.test('saved replies', async (t) => {
     t.equal((await ids(ann.token)).includes(mine.id), true);
     for (const { token } of [owner, supervisor, bob, stranger]) {
       t.equal((await ids(token)).includes(mine.id), false);
-      t.match(await patch(mine.id, { expectedVersion: 1, title: 'x' }, token), { status: 404, body: { error: 'not_found' } });
+      t.match(await patch(mine.id, { expectedVersion: 1, title: 'x' }, token), {
+        status: 404,
+        body: { error: 'not_found' },
+      });
       t.match(await service.delete(`/saved-replies/${mine.id}`, token), { status: 404 });
     }
-    t.match(await patch(mine.id, { expectedVersion: 1, title: 'Better' }, ann.token), { status: 200, body: { title: 'Better', version: 2 } });
+    t.match(await patch(mine.id, { expectedVersion: 1, title: 'Better' }, ann.token), {
+      status: 200,
+      body: { title: 'Better', version: 2 },
+    });
     t.equal((await service.delete(`/saved-replies/${mine.id}`, ann.token)).status, 204);
   });
 
-  t.test('[7] forbidden: an agent changes nothing of the workspace\'s', async (t) => {
+  t.test("[7] forbidden: an agent changes nothing of the workspace's", async (t) => {
     const { id } = (await create()).body;
-    t.match(await patch(id, { expectedVersion: 1, title: 'x' }, ann.token), { status: 403, body: { error: 'forbidden' } });
+    t.match(await patch(id, { expectedVersion: 1, title: 'x' }, ann.token), {
+      status: 403,
+      body: { error: 'forbidden' },
+    });
     t.match(await service.delete(`/saved-replies/${id}`, ann.token), { status: 403, body: { error: 'forbidden' } });
     const own = (await create({}, ann.token)).body;
-    t.match(await patch(own.id, { expectedVersion: 1, scope: 'workspace' }, ann.token), { status: 403, body: { error: 'forbidden' } });
+    t.match(await patch(own.id, { expectedVersion: 1, scope: 'workspace' }, ann.token), {
+      status: 403,
+      body: { error: 'forbidden' },
+    });
     t.equal((await patch(id, { expectedVersion: 1, title: 'By sup' }, supervisor.token)).status, 200);
     t.equal((await service.delete(`/saved-replies/${id}`, supervisor.token)).status, 204);
     t.match(await service.delete(`/saved-replies/${id}`, supervisor.token), { status: 404 });
   });
 
-  t.test('[decisions] a change of scope: to the workspace\'s by a senior, back to personal by its author', async (t) => {
+  t.test("[decisions] a change of scope: to the workspace's by a senior, back to personal by its author", async (t) => {
     const { id } = (await create({}, supervisor.token)).body;
-    t.match(await patch(id, { expectedVersion: 1, scope: 'workspace' }, supervisor.token), { status: 200, body: { scope: 'workspace' } });
-    t.match(await patch(id, { expectedVersion: 2, scope: 'personal' }, owner.token), { status: 403, body: { error: 'forbidden' } }, 'it would be lost to who does it');
-    t.match(await patch(id, { expectedVersion: 2, scope: 'personal' }, supervisor.token), { status: 200, body: { scope: 'personal', version: 3 } });
+    t.match(await patch(id, { expectedVersion: 1, scope: 'workspace' }, supervisor.token), {
+      status: 200,
+      body: { scope: 'workspace' },
+    });
+    t.match(
+      await patch(id, { expectedVersion: 2, scope: 'personal' }, owner.token),
+      { status: 403, body: { error: 'forbidden' } },
+      'it would be lost to who does it',
+    );
+    t.match(await patch(id, { expectedVersion: 2, scope: 'personal' }, supervisor.token), {
+      status: 200,
+      body: { scope: 'personal', version: 3 },
+    });
   });
 
   t.test('[7] conflict: a shortcut is there once in its scope, without case', async (t) => {
     await create({ shortcut: '/once' });
     t.match(await create({ shortcut: '/ONCE' }, supervisor.token), { status: 201 }, 'personal ones are another scope');
-    t.match(await create({ shortcut: '/ONCE', scope: 'workspace' }, supervisor.token), { status: 409, body: { statusCode: 409, error: 'conflict' } });
+    t.match(await create({ shortcut: '/ONCE', scope: 'workspace' }, supervisor.token), {
+      status: 409,
+      body: { statusCode: 409, error: 'conflict' },
+    });
     t.equal((await create({ shortcut: '/own' }, ann.token)).status, 201);
     t.equal((await create({ shortcut: '/own' }, bob.token)).status, 201, 'each author has its own');
     t.match(await create({ shortcut: '/Own' }, ann.token), { status: 409, body: { error: 'conflict' } });
     const other = (await create()).body;
-    t.match(await patch(other.id, { expectedVersion: 1, shortcut: '/once' }), { status: 409, body: { error: 'conflict' } });
-    t.equal((await patch(other.id, { expectedVersion: 1, shortcut: other.shortcut.toUpperCase() })).status, 200, 'its own in another case');
+    t.match(await patch(other.id, { expectedVersion: 1, shortcut: '/once' }), {
+      status: 409,
+      body: { error: 'conflict' },
+    });
+    t.equal(
+      (await patch(other.id, { expectedVersion: 1, shortcut: other.shortcut.toUpperCase() })).status,
+      200,
+      'its own in another case',
+    );
     const moving = (await create({ shortcut: '/once' }, owner.token)).status;
     t.equal(moving, 409);
     const mine = (await create({ shortcut: '/once', scope: 'personal' }, owner.token)).body;
-    t.match(await patch(mine.id, { expectedVersion: 1, scope: 'workspace' }), { status: 409, body: { error: 'conflict' } }, 'also by moving there');
+    t.match(
+      await patch(mine.id, { expectedVersion: 1, scope: 'workspace' }),
+      { status: 409, body: { error: 'conflict' } },
+      'also by moving there',
+    );
     t.equal((await create({ shortcut: '/once' }, stranger.token)).status, 201);
   });
 
   t.test('[8] update needs the version', async (t) => {
     const { id } = (await create()).body;
-    t.match(await patch(id, { title: 'x' }), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { expectedVersion: ['is required'] } } } });
-    t.match(await patch(id, { expectedVersion: 1, title: 'Two', body: 'Other', channels: ['chat'], shortcut: '/changed' }), { status: 200, body: { version: 2, title: 'Two', body: 'Other', channels: ['chat'], shortcut: '/changed' } });
-    for (const expectedVersion of [1, 3]) t.match(await patch(id, { expectedVersion, title: 'x' }), { status: 409, body: { error: 'stale_version', detail: { currentVersion: 2 } } });
-    for (const body of [{ expectedVersion: 2 }, { expectedVersion: 2, unknown: 1 }]) t.match(await patch(id, body), { status: 400, body: { error: 'invalid_body' } });
+    t.match(await patch(id, { title: 'x' }), {
+      status: 400,
+      body: { error: 'invalid_body', detail: { fieldErrors: { expectedVersion: ['is required'] } } },
+    });
+    t.match(
+      await patch(id, { expectedVersion: 1, title: 'Two', body: 'Other', channels: ['chat'], shortcut: '/changed' }),
+      { status: 200, body: { version: 2, title: 'Two', body: 'Other', channels: ['chat'], shortcut: '/changed' } },
+    );
+    for (const expectedVersion of [1, 3])
+      t.match(await patch(id, { expectedVersion, title: 'x' }), {
+        status: 409,
+        body: { error: 'stale_version', detail: { currentVersion: 2 } },
+      });
+    for (const body of [{ expectedVersion: 2 }, { expectedVersion: 2, unknown: 1 }])
+      t.match(await patch(id, body), { status: 400, body: { error: 'invalid_body' } });
   });
 
   t.test('[4.17] list: scope, channel, q', async (t) => {
@@ -96,7 +165,8 @@ t.test('saved replies', async (t) => {
     const refund = await add({ shortcut: '/refund', title: 'Money back', body: 'We send it.', channels: ['ticket'] });
     const hello = await add({ shortcut: '/hello', title: 'Greeting', body: 'Grüß Gott', channels: ['chat'] });
     const own = await add({ shortcut: '/own', title: 'Own', body: '50% off_today' }, agent.token);
-    const found = async (query: string) => (await list(agent.token, query)).map(({ shortcut }: { shortcut: string }) => shortcut);
+    const found = async (query: string) =>
+      (await list(agent.token, query)).map(({ shortcut }: { shortcut: string }) => shortcut);
     const rows: [string, string[]][] = [
       ['', [own, hello, refund]],
       ['?scope=workspace', [hello, refund]],
@@ -115,12 +185,18 @@ t.test('saved replies', async (t) => {
       ['?scope=workspace&channel=chat&q=greet', [hello]],
     ];
     for (const [query, shortcuts] of rows) t.same(await found(query), shortcuts, query || 'all');
-    t.match(await service.get('/saved-replies?scope=team&channel=call', agent.token), { status: 400, body: { error: 'invalid_query', detail: { fieldErrors: { scope: [String], channel: [String] } } } });
+    t.match(await service.get('/saved-replies?scope=team&channel=call', agent.token), {
+      status: 400,
+      body: { error: 'invalid_query', detail: { fieldErrors: { scope: [String], channel: [String] } } },
+    });
   });
 
   t.test('[7] bad shortcuts, bodies, titles', async (t) => {
     const rows: [object, string][] = [
-      ...['hi', '/', 'x', '//', '/a b', '/a/b', ` /a`, `/${'a'.repeat(32)}`, 7].map((shortcut): [object, string] => [{ shortcut }, 'shortcut']),
+      ...['hi', '/', 'x', '//', '/a b', '/a/b', ` /a`, `/${'a'.repeat(32)}`, 7].map((shortcut): [object, string] => [
+        { shortcut },
+        'shortcut',
+      ]),
       [{ body: '' }, 'body'],
       [{ body: ' \n ' }, 'body'],
       [{ body: 'x'.repeat(10_001) }, 'body'],
@@ -130,10 +206,23 @@ t.test('saved replies', async (t) => {
       [{ channels: ['call'] }, 'channels.0'],
       [{ scope: 'team' }, 'scope'],
     ];
-    for (const [fields, path] of rows) t.match(await create(fields), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [path]: [String] } } } }, JSON.stringify(fields).slice(0, 60));
-    t.match(await service.post('/saved-replies', {}, owner.token), { body: { detail: { fieldErrors: { shortcut: ['is required'], title: ['is required'], body: ['is required'] } } } });
+    for (const [fields, path] of rows)
+      t.match(
+        await create(fields),
+        { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [path]: [String] } } } },
+        JSON.stringify(fields).slice(0, 60),
+      );
+    t.match(await service.post('/saved-replies', {}, owner.token), {
+      body: { detail: { fieldErrors: { shortcut: ['is required'], title: ['is required'], body: ['is required'] } } },
+    });
     const { id } = (await create()).body;
     t.match(await patch(id, { expectedVersion: 1, body: ' ' }), { status: 400 });
-    for (const fields of [{ shortcut: '/a' }, { shortcut: `/${'b'.repeat(31)}` }, { body: 'x'.repeat(10_000) }, { title: 'x'.repeat(200) }]) t.equal((await create(fields)).status, 201, JSON.stringify(fields).slice(0, 60));
+    for (const fields of [
+      { shortcut: '/a' },
+      { shortcut: `/${'b'.repeat(31)}` },
+      { body: 'x'.repeat(10_000) },
+      { title: 'x'.repeat(200) },
+    ])
+      t.equal((await create(fields)).status, 201, JSON.stringify(fields).slice(0, 60));
   });
 });

@@ -1,14 +1,14 @@
 // What agents show beside their password: an authenticator app, passkeys, recovery codes; and a workspace that requires it.
 
 import t from 'tap';
-import { listSessions } from '../../engine/team/agent-sessions.ts';
 import { giveConsent } from '../../engine/platform/oauth.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
+import { listSessions } from '../../engine/team/agent-sessions.ts';
 import { confirmTotp, factorsOf } from '../../engine/team/second-factors.ts';
 import { SignInSteps } from '../../http/signed/sign-in-steps.ts';
 import { decide, registerApp, request } from '../support/oauth.ts';
 import { addPasskey, codeOf, enrolApp, origin, Passkey } from '../support/second-factors.ts';
-import { password, type Person, type Service, startService } from '../support/service.ts';
+import { type Person, password, type Service, startService } from '../support/service.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -21,8 +21,10 @@ const login = (service: Service, { email }: Pick<Person, 'email'>) => {
   service.clock.advance(minuteMs);
   return service.post('/auth/login', { email, password });
 };
-const challengeOf = async (service: Service, person: Person): Promise<string> => (await login(service, person)).body.detail.challenge;
-const showing = (service: Service, challenge: string, proof: object) => service.post('/sign-in/second-factor', { challenge, ...proof });
+const challengeOf = async (service: Service, person: Person): Promise<string> =>
+  (await login(service, person)).body.detail.challenge;
+const showing = (service: Service, challenge: string, proof: object) =>
+  service.post('/sign-in/second-factor', { challenge, ...proof });
 const resetToken = async (service: Service, email: string): Promise<string> => {
   await service.post('/auth/forgot-password', { email });
   await service.settled();
@@ -42,28 +44,48 @@ t.test('an authenticator app', async (t) => {
   let secret = '';
   let recoveryCodes: string[] = [];
 
-  t.test('it counts from its first code on; recovery codes come with it; the agent is told, the audit log has it', async (t) => {
-    const { status, body } = await service.post('/me/totp', undefined, agent.token);
-    t.equal(status, 201);
-    t.match(body, { otpauthUrl: /^otpauth:\/\/totp\//, qrCode: /^data:image\/svg/ });
-    t.equal((await login(service, agent)).status, 200, 'not before it was confirmed');
-    t.match(await service.post('/me/totp/confirm', { code: '000000' }, agent.token), wrong);
-    const confirmed = await service.post('/me/totp/confirm', { code: await codeOf(body.secret, service.clock.now()) }, agent.token);
-    t.equal(confirmed.body.recoveryCodes.length, 10);
-    t.match(await service.post('/me/totp', undefined, agent.token), { status: 409 }, 'one app at a time');
-    t.match(await service.get('/me/security', agent.token), { body: { totp: { createdAt: /Z$/ }, passkeys: [], recoveryCodesLeft: 10, isRequired: false, mustEnrol: false } });
-    t.equal(await subjectOf(service, agent.email), 'Your account has a second factor');
-    t.match((await service.audited('agent.mfa_enabled', owner.token))[0], { actorAgentId: agent.agentId, context: { method: 'totp' } });
-    t.equal((await service.get('/me', agent.token)).status, 200, 'sign-ins of before go on');
-    secret = body.secret;
-    recoveryCodes = confirmed.body.recoveryCodes;
-  });
+  t.test(
+    'it counts from its first code on; recovery codes come with it; the agent is told, the audit log has it',
+    async (t) => {
+      const { status, body } = await service.post('/me/totp', undefined, agent.token);
+      t.equal(status, 201);
+      t.match(body, { otpauthUrl: /^otpauth:\/\/totp\//, qrCode: /^data:image\/svg/ });
+      t.equal((await login(service, agent)).status, 200, 'not before it was confirmed');
+      t.match(await service.post('/me/totp/confirm', { code: '000000' }, agent.token), wrong);
+      const confirmed = await service.post(
+        '/me/totp/confirm',
+        { code: await codeOf(body.secret, service.clock.now()) },
+        agent.token,
+      );
+      t.equal(confirmed.body.recoveryCodes.length, 10);
+      t.match(await service.post('/me/totp', undefined, agent.token), { status: 409 }, 'one app at a time');
+      t.match(await service.get('/me/security', agent.token), {
+        body: { totp: { createdAt: /Z$/ }, passkeys: [], recoveryCodesLeft: 10, isRequired: false, mustEnrol: false },
+      });
+      t.equal(await subjectOf(service, agent.email), 'Your account has a second factor');
+      t.match((await service.audited('agent.mfa_enabled', owner.token))[0], {
+        actorAgentId: agent.agentId,
+        context: { method: 'totp' },
+      });
+      t.equal((await service.get('/me', agent.token)).status, 200, 'sign-ins of before go on');
+      secret = body.secret;
+      recoveryCodes = confirmed.body.recoveryCodes;
+    },
+  );
 
   t.test('a login asks for it, with a right password alone; the code signs in, once', async (t) => {
-    t.match(await service.post('/auth/login', { email: agent.email, password: 'not the one at all' }), { status: 401, body: { error: 'invalid_credentials' } });
+    t.match(await service.post('/auth/login', { email: agent.email, password: 'not the one at all' }), {
+      status: 401,
+      body: { error: 'invalid_credentials' },
+    });
     const answer = await login(service, agent);
     t.match(answer, asked);
-    t.match(answer.body.detail, { methods: ['totp', 'recovery_code'], passkey: null, challenge: String, expiresAt: String });
+    t.match(answer.body.detail, {
+      methods: ['totp', 'recovery_code'],
+      passkey: null,
+      challenge: String,
+      expiresAt: String,
+    });
     t.notOk('token' in answer.body);
     const { challenge } = answer.body.detail;
     const code = await codeOf(secret, service.clock.now());
@@ -78,7 +100,10 @@ t.test('an authenticator app', async (t) => {
   t.test('five wrong ones, or five minutes: the password has to be shown again', async (t) => {
     const late = await challengeOf(service, agent);
     service.clock.advance(5 * minuteMs);
-    t.match(await showing(service, late, { code: await codeOf(secret, service.clock.now()) }), { status: 410, body: { error: 'gone' } });
+    t.match(await showing(service, late, { code: await codeOf(secret, service.clock.now()) }), {
+      status: 410,
+      body: { error: 'gone' },
+    });
     const tried = await challengeOf(service, agent);
     for (let count = 0; count < 5; count += 1) t.match(await showing(service, tried, { code: '000000' }), wrong);
     service.clock.advance(minuteMs);
@@ -87,9 +112,13 @@ t.test('an authenticator app', async (t) => {
   });
 
   t.test('tries of it are limited by account, apart from those of the password', async (t) => {
-    const challenges = [await challengeOf(service, agent), (await service.post('/auth/login', { email: agent.email, password })).body.detail.challenge];
+    const challenges = [
+      await challengeOf(service, agent),
+      (await service.post('/auth/login', { email: agent.email, password })).body.detail.challenge,
+    ];
     const statuses: number[] = [];
-    for (const challenge of [...challenges, ...challenges, ...challenges]) statuses.push((await showing(service, challenge, { code: '000000' })).status);
+    for (const challenge of [...challenges, ...challenges, ...challenges])
+      statuses.push((await showing(service, challenge, { code: '000000' })).status);
     t.same(statuses, [401, 401, 401, 401, 401, 429]);
     t.match(await service.post('/auth/login', { email: agent.email, password }), asked);
     service.clock.advance(minuteMs);
@@ -97,7 +126,14 @@ t.test('an authenticator app', async (t) => {
 
   t.test('a recovery code lets in once, however it is typed; it is told and counted', async (t) => {
     const [code = ''] = recoveryCodes;
-    t.equal((await showing(service, await challengeOf(service, agent), { recoveryCode: ` ${code.toUpperCase().replaceAll('-', ' ')} ` })).status, 200);
+    t.equal(
+      (
+        await showing(service, await challengeOf(service, agent), {
+          recoveryCode: ` ${code.toUpperCase().replaceAll('-', ' ')} `,
+        })
+      ).status,
+      200,
+    );
     t.equal(await subjectOf(service, agent.email), 'A recovery code was used');
     t.match(await showing(service, await challengeOf(service, agent), { recoveryCode: code }), wrong);
     t.match(await service.get('/me/security', agent.token), { body: { recoveryCodesLeft: 9 } });
@@ -106,10 +142,15 @@ t.test('an authenticator app', async (t) => {
   t.test('a link to a new password is not enough: nothing is changed before the second factor', async (t) => {
     service.clock.advance(minuteMs);
     const token = await resetToken(service, agent.email);
-    const answer = await service.post('/auth/reset-password', { token, newPassword: 'another quiet and long sentence' });
+    const answer = await service.post('/auth/reset-password', {
+      token,
+      newPassword: 'another quiet and long sentence',
+    });
     t.match(answer, asked);
     t.match(await login(service, agent), asked, 'the former password still is the one');
-    const passed = await showing(service, answer.body.detail.challenge, { code: await codeOf(secret, service.clock.now()) });
+    const passed = await showing(service, answer.body.detail.challenge, {
+      code: await codeOf(secret, service.clock.now()),
+    });
     t.equal(passed.status, 200);
     t.match(await login(service, agent), { status: 401, body: { error: 'invalid_credentials' } });
     t.match(await service.get('/me', agent.token), { status: 401, body: { error: 'token_revoked' } });
@@ -129,7 +170,9 @@ t.test('a first code is held against the secret that it is of, though the app wa
   await service.post('/me/totp', undefined, token);
   const [session] = listSessions(view, undefined);
   const params = { sessionId: session?.id, origin: { address: '', userAgent: null }, step: 1, sealedSecret: former };
-  await t.rejects(engine.execute(confirmTotp, { workspaceId, caller, params }), { message: 'This is not right, or was used before.' });
+  await t.rejects(engine.execute(confirmTotp, { workspaceId, caller, params }), {
+    message: 'This is not right, or was used before.',
+  });
   t.match(await service.get('/me/security', token), { body: { totp: null } });
 });
 
@@ -146,7 +189,10 @@ t.test('what waits for an answer is bounded by whom it is asked of', (t) => {
   const strangers = Array.from({ length: 25_000 }, () => steps.ask({ kind: 'passkey' }));
   t.equal(steps.find(strangers[0] ?? ''), undefined);
   t.match(steps.find(strangers.at(-1) ?? ''), { kind: 'passkey' });
-  t.ok(agents.every((challenge) => steps.find(challenge) !== undefined), 'strangers put an end to their own alone');
+  t.ok(
+    agents.every((challenge) => steps.find(challenge) !== undefined),
+    'strangers put an end to their own alone',
+  );
   t.equal(steps.size, 100 + 30 + 10_000);
   t.end();
 });
@@ -161,19 +207,44 @@ t.test('changing them needs to have shown a moment ago who one is', async (t) =>
     () => service.post('/me/recovery-codes', undefined, owner.token),
     () => service.delete(`/agents/${owner.agentId}/second-factors`, owner.token),
     () => service.post('/me/passkeys/options', undefined, owner.token),
-  ]) t.match(await ask(), unconfirmed);
-  t.match(await service.post('/me/confirm', { password: 'not the one at all' }, owner.token), { status: 401, body: { error: 'invalid_credentials' } });
+  ])
+    t.match(await ask(), unconfirmed);
+  t.match(await service.post('/me/confirm', { password: 'not the one at all' }, owner.token), {
+    status: 401,
+    body: { error: 'invalid_credentials' },
+  });
   t.match(await service.post('/me/confirm', {}, owner.token), { status: 401 }, 'nothing shows nothing');
-  t.match(await service.post('/me/confirm', { password }, owner.token), { status: 401, body: { error: 'second_factor_required', detail: { methods: ['totp', 'recovery_code'] } } }, 'a password alone is what a second factor protects from');
+  t.match(
+    await service.post('/me/confirm', { password }, owner.token),
+    { status: 401, body: { error: 'second_factor_required', detail: { methods: ['totp', 'recovery_code'] } } },
+    'a password alone is what a second factor protects from',
+  );
   t.match(await service.delete('/me/totp', owner.token), unconfirmed);
-  t.match(await service.post('/me/confirm', { password: 'not the one at all', code: await codeOf(secret, service.clock.now()) }, owner.token), { status: 401, body: { error: 'invalid_credentials' } });
-  t.match(await service.post('/me/confirm', { password, code: '000000' }, owner.token), { status: 401, body: { error: 'invalid_credentials' } });
-  t.equal((await service.post('/me/confirm', { password, code: await codeOf(secret, service.clock.now()) }, owner.token)).status, 200);
+  t.match(
+    await service.post(
+      '/me/confirm',
+      { password: 'not the one at all', code: await codeOf(secret, service.clock.now()) },
+      owner.token,
+    ),
+    { status: 401, body: { error: 'invalid_credentials' } },
+  );
+  t.match(await service.post('/me/confirm', { password, code: '000000' }, owner.token), {
+    status: 401,
+    body: { error: 'invalid_credentials' },
+  });
+  t.equal(
+    (await service.post('/me/confirm', { password, code: await codeOf(secret, service.clock.now()) }, owner.token))
+      .status,
+    200,
+  );
   service.clock.advance(15 * minuteMs);
   t.match(await service.delete('/me/totp', owner.token), unconfirmed);
   t.equal((await service.post('/me/confirm', { recoveryCode: recoveryCodes[0] }, owner.token)).status, 200);
   service.clock.advance(15 * minuteMs);
-  t.equal((await service.post('/me/confirm', { code: await codeOf(secret, service.clock.now()) }, owner.token)).status, 200);
+  t.equal(
+    (await service.post('/me/confirm', { code: await codeOf(secret, service.clock.now()) }, owner.token)).status,
+    200,
+  );
   const renewed = await service.post('/me/recovery-codes', undefined, owner.token);
   t.equal(renewed.body.recoveryCodes.length, 10);
   t.equal((await service.delete('/me/totp', owner.token)).status, 204);
@@ -189,12 +260,17 @@ t.test('a new password confirms no sign-in of who has a second factor', async (t
   const other = 'another long and quiet sentence';
   await enrolApp(service, owner.token);
   service.clock.advance(15 * minuteMs);
-  const { status, body } = await service.post('/me/password', { currentPassword: password, newPassword: other }, owner.token);
+  const { status, body } = await service.post(
+    '/me/password',
+    { currentPassword: password, newPassword: other },
+    owner.token,
+  );
   t.equal(status, 200);
   t.match(await service.delete('/me/totp', body.token), unconfirmed);
   const agent = await service.agent({ ...owner, token: body.token });
   service.clock.advance(15 * minuteMs);
-  const changed = (await service.post('/me/password', { currentPassword: password, newPassword: other }, agent.token)).body;
+  const changed = (await service.post('/me/password', { currentPassword: password, newPassword: other }, agent.token))
+    .body;
   t.equal((await service.post('/me/totp', undefined, changed.token)).status, 201, 'the password was all there is');
 });
 
@@ -235,7 +311,10 @@ t.test('passkeys', async (t) => {
 
   t.test('not of another site, of another key, locked, copied, or for another agent', async (t) => {
     const elsewhere = new Passkey('http://switchboard.evil');
-    t.match((await addPasskey(service, owner.token, elsewhere)).added, { status: 401, body: { error: 'invalid_code' } });
+    t.match((await addPasskey(service, owner.token, elsewhere)).added, {
+      status: 401,
+      body: { error: 'invalid_code' },
+    });
     const foreign = new Passkey(origin);
     foreign.create({ challenge: 'x', user: { id: passkey.get({ challenge: 'x' }).response.userHandle } });
     t.match(await service.post('/sign-in/passkey', { passkey: foreign.get(await options()) }), refused);
@@ -244,29 +323,54 @@ t.test('passkeys', async (t) => {
     passkey.isUnlocked = true;
     t.equal((await service.post('/sign-in/passkey', { passkey: passkey.get(await options()) })).status, 200);
     passkey.counter -= 1;
-    t.match(await service.post('/sign-in/passkey', { passkey: passkey.get(await options()) }), refused, 'a copy counts behind');
+    t.match(
+      await service.post('/sign-in/passkey', { passkey: passkey.get(await options()) }),
+      refused,
+      'a copy counts behind',
+    );
     const agent = await service.agent(owner);
     const { body } = await service.post('/me/passkeys/options', undefined, agent.token);
-    t.match(await service.post('/me/passkeys', { name: 'Mine', passkey: new Passkey(origin).create(body.passkey) }, owner.token), { status: 401 }, 'a challenge is its agent\'s');
+    t.match(
+      await service.post(
+        '/me/passkeys',
+        { name: 'Mine', passkey: new Passkey(origin).create(body.passkey) },
+        owner.token,
+      ),
+      { status: 401 },
+      "a challenge is its agent's",
+    );
     const signature = passkey.get(await options());
-    t.match(await service.post('/sign-in/passkey', { passkey: { ...signature, response: { ...signature.response, signature: 'AAAA' } } }), refused);
+    t.match(
+      await service.post('/sign-in/passkey', {
+        passkey: { ...signature, response: { ...signature.response, signature: 'AAAA' } },
+      }),
+      refused,
+    );
   });
 
   t.test('one is a second factor after the password, too', async (t) => {
     const { detail } = (await login(service, owner)).body;
     t.same(detail.methods, ['passkey', 'recovery_code']);
-    t.same(detail.passkey.allowCredentials.map(({ id }: { id: string }) => id), [passkey.id]);
+    t.same(
+      detail.passkey.allowCredentials.map(({ id }: { id: string }) => id),
+      [passkey.id],
+    );
     t.match(await showing(service, detail.challenge, { passkey: passkey.get({ challenge: 'another' }) }), wrong);
     t.equal((await showing(service, detail.challenge, { passkey: passkey.get(detail.passkey) })).status, 200);
   });
 
   t.test('it is renamed and removed; a workspace that requires a second factor keeps the last one', async (t) => {
     const { id } = added.body.passkey;
-    t.match(await service.patch(`/me/passkeys/${id}`, { name: 'Old laptop' }, owner.token), { body: { name: 'Old laptop' } });
+    t.match(await service.patch(`/me/passkeys/${id}`, { name: 'Old laptop' }, owner.token), {
+      body: { name: 'Old laptop' },
+    });
     const { body } = await service.post('/me/confirm/options', undefined, owner.token);
     t.equal((await service.post('/me/confirm', { passkey: passkey.get(body.passkey) }, owner.token)).status, 200);
     await service.patch(`/workspaces/${owner.workspaceId}`, { requireSecondFactor: true }, owner.token);
-    t.match(await service.delete(`/me/passkeys/${id}`, owner.token), { status: 422, body: { error: 'semantic_error' } });
+    t.match(await service.delete(`/me/passkeys/${id}`, owner.token), {
+      status: 422,
+      body: { error: 'semantic_error' },
+    });
     await service.patch(`/workspaces/${owner.workspaceId}`, { requireSecondFactor: false }, owner.token);
     t.equal((await service.delete(`/me/passkeys/${id}`, owner.token)).status, 204);
     t.match(await service.post('/sign-in/passkey', { passkey: passkey.get(await options()) }), refused);
@@ -282,7 +386,8 @@ t.test('a workspace that requires a second factor', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off', TOKEN_TTL_DAYS: '30' } });
   const owner = await service.workspace();
   const agent = await service.agent(owner);
-  const require = (on: boolean) => service.patch(`/workspaces/${owner.workspaceId}`, { requireSecondFactor: on }, owner.token);
+  const require = (on: boolean) =>
+    service.patch(`/workspaces/${owner.workspaceId}`, { requireSecondFactor: on }, owner.token);
   t.match(await require(true), { status: 422, body: { error: 'semantic_error' } }, 'who requires it has one');
   const { secret } = await enrolApp(service, owner.token);
   const socket = await service.agentSocket(agent.token);
@@ -322,10 +427,15 @@ t.test('a workspace that requires a second factor', async (t) => {
   });
 
   t.test('an admin takes it away from who lost it: its sign-ins end, it is told and sets up another', async (t) => {
-    const { token } = (await showing(service, await challengeOf(service, owner), { code: await codeOf(secret, service.clock.now()) })).body;
+    const { token } = (
+      await showing(service, await challengeOf(service, owner), { code: await codeOf(secret, service.clock.now()) })
+    ).body;
     t.equal((await service.delete(`/agents/${agent.agentId}/second-factors`, token)).status, 204);
     t.equal(await subjectOf(service, agent.email), 'Your second factor was taken away');
-    t.match((await service.audited('agent.mfa_disabled', token))[0], { targetId: agent.agentId, context: { method: 'all' } });
+    t.match((await service.audited('agent.mfa_disabled', token))[0], {
+      targetId: agent.agentId,
+      context: { method: 'all' },
+    });
     t.match(await service.get('/me', agent.token), { status: 401, body: { error: 'token_revoked' } });
     const anew = (await login(service, agent)).body.token;
     t.match(await service.get('/me', anew), missing);
@@ -349,41 +459,101 @@ t.test('[4.2] allowing an app needs it, too', async (t) => {
   t.test('a second page asks for it; it runs one script of ours alone', (t) => {
     t.equal(first.status, 200);
     t.equal(first.location, undefined);
-    t.match(first.headers.get('content-security-policy'), /default-src 'none'; script-src 'sha256-[\w+/=]+'; style-src/);
+    t.match(
+      first.headers.get('content-security-policy'),
+      /default-src 'none'; script-src 'sha256-[\w+/=]+'; style-src/,
+    );
     t.notOk(first.text.includes(password));
     t.end();
   });
 
   t.test('a wrong one is told there; a code, a recovery code or a passkey goes back to the app', async (t) => {
-    t.match(await decide(service, { ...asks, challenge, code: '000000', decision: 'allow' }), { status: 401, text: /role="alert"/ });
+    t.match(await decide(service, { ...asks, challenge, code: '000000', decision: 'allow' }), {
+      status: 401,
+      text: /role="alert"/,
+    });
     t.match(await decide(service, { ...asks, challenge, passkey: 'no signature', decision: 'allow' }), { status: 401 });
-    const went = await decide(service, { ...asks, challenge, code: await codeOf(secret, service.clock.now()), decision: 'allow' });
+    const went = await decide(service, {
+      ...asks,
+      challenge,
+      code: await codeOf(secret, service.clock.now()),
+      decision: 'allow',
+    });
     t.match(went, { status: 303, answer: { code: String } });
-    t.match(await decide(service, { ...asks, challenge, code: recoveryCodes[0], decision: 'allow' }), { status: 401, text: /Sign in again/ });
-    const again = challengeIn((await decide(service, { ...asks, email: owner.email, password, decision: 'allow' })).text);
-    t.match(await decide(service, { ...asks, challenge: again, code: recoveryCodes[0], decision: 'allow' }), { status: 303, answer: { code: String } });
-    const third = challengeIn((await decide(service, { ...asks, email: owner.email, password, decision: 'allow' })).text);
-    t.match(await decide(service, { ...asks, challenge: third, passkey: JSON.stringify(passkey.get({ challenge: third })), decision: 'allow' }), { status: 303, answer: { code: String } });
-    const denied = challengeIn((await decide(service, { ...asks, email: owner.email, password, decision: 'allow' })).text);
-    t.match(await decide(service, { ...asks, challenge: denied, decision: 'deny' }), { status: 303, answer: { error: 'access_denied' } });
+    t.match(await decide(service, { ...asks, challenge, code: recoveryCodes[0], decision: 'allow' }), {
+      status: 401,
+      text: /Sign in again/,
+    });
+    const again = challengeIn(
+      (await decide(service, { ...asks, email: owner.email, password, decision: 'allow' })).text,
+    );
+    t.match(await decide(service, { ...asks, challenge: again, code: recoveryCodes[0], decision: 'allow' }), {
+      status: 303,
+      answer: { code: String },
+    });
+    const third = challengeIn(
+      (await decide(service, { ...asks, email: owner.email, password, decision: 'allow' })).text,
+    );
+    t.match(
+      await decide(service, {
+        ...asks,
+        challenge: third,
+        passkey: JSON.stringify(passkey.get({ challenge: third })),
+        decision: 'allow',
+      }),
+      { status: 303, answer: { code: String } },
+    );
+    const denied = challengeIn(
+      (await decide(service, { ...asks, email: owner.email, password, decision: 'allow' })).text,
+    );
+    t.match(await decide(service, { ...asks, challenge: denied, decision: 'deny' }), {
+      status: 303,
+      answer: { error: 'access_denied' },
+    });
   });
 
   t.test('a challenge of another app, or of a sign-in, is none here; nor one of here there', async (t) => {
     const other = await registerApp(service, owner, { name: 'Other' });
-    const consent = challengeIn((await decide(service, { ...asks, email: owner.email, password, decision: 'allow' })).text);
+    const consent = challengeIn(
+      (await decide(service, { ...asks, email: owner.email, password, decision: 'allow' })).text,
+    );
     const code = await codeOf(secret, service.clock.now());
-    t.match(await decide(service, { ...request(other), challenge: consent, code, decision: 'allow' }), { status: 401, text: /Sign in again/ });
+    t.match(await decide(service, { ...request(other), challenge: consent, code, decision: 'allow' }), {
+      status: 401,
+      text: /Sign in again/,
+    });
     t.match(await showing(service, consent, { code }), { status: 410 });
-    t.match(await decide(service, { ...asks, challenge: await challengeOf(service, owner), code, decision: 'allow' }), { status: 401, text: /Sign in again/ });
+    t.match(await decide(service, { ...asks, challenge: await challengeOf(service, owner), code, decision: 'allow' }), {
+      status: 401,
+      text: /Sign in again/,
+    });
   });
 
   t.test('a password that was changed while it was looked at allows nothing', async (t) => {
-    const params = { clientId: app.clientId, appName: 'Reports', agentId: agent.agentId, redirectUri: 'https://app.example/', scopes: ['agents:read'], codeChallenge: null, passwordHash: 'the former one' };
-    await t.rejects(service.running.services.engine.execute(giveConsent, { workspaceId: owner.workspaceId, caller: systemCaller, params }), { message: 'The email or the password is wrong.' });
+    const params = {
+      clientId: app.clientId,
+      appName: 'Reports',
+      agentId: agent.agentId,
+      redirectUri: 'https://app.example/',
+      scopes: ['agents:read'],
+      codeChallenge: null,
+      passwordHash: 'the former one',
+    };
+    await t.rejects(
+      service.running.services.engine.execute(giveConsent, {
+        workspaceId: owner.workspaceId,
+        caller: systemCaller,
+        params,
+      }),
+      { message: 'The email or the password is wrong.' },
+    );
   });
 
   t.test('who must set one up first allows nothing', async (t) => {
     await service.patch(`/workspaces/${owner.workspaceId}`, { requireSecondFactor: true }, owner.token);
-    t.match(await decide(service, { ...asks, email: agent.email, password, decision: 'allow' }), { status: 403, text: /second factor/ });
+    t.match(await decide(service, { ...asks, email: agent.email, password, decision: 'allow' }), {
+      status: 403,
+      text: /second factor/,
+    });
   });
 });

@@ -22,13 +22,21 @@ t.test('what else changes in a workspace is told', async (t) => {
     const { body: renamed } = await service.patch(`/departments/${made.id}`, { name: 'Shop' }, owner.token);
     t.match(await told(), [{ type: 'department.updated', data: { department: renamed } }]);
     await service.patch(`/agents/${ann.agentId}`, { groupIds: [made.id] }, owner.token);
-    t.match(await told(), [{ type: 'department.updated', data: { department: { ...renamed, memberIds: [ann.agentId] } } }]);
+    t.match(await told(), [
+      { type: 'department.updated', data: { department: { ...renamed, memberIds: [ann.agentId] } } },
+    ]);
     await service.patch(`/departments/${made.id}`, { isDefault: true }, owner.token);
-    t.match(await told(), [{ type: 'settings.updated', data: { settings: { defaultDepartmentId: made.id } } }, { type: 'department.updated', data: { department: { isDefault: true } } }]);
+    t.match(await told(), [
+      { type: 'settings.updated', data: { settings: { defaultDepartmentId: made.id } } },
+      { type: 'department.updated', data: { department: { isDefault: true } } },
+    ]);
     await service.patch(`/departments/${made.id}`, { name: 'Shop' }, owner.token);
     t.same(await told(), [], 'what changes nothing is told to nobody');
     await service.delete(`/departments/${made.id}`, owner.token);
-    t.match((await told()).map(({ type }) => type), ['settings.updated', 'department.deleted']);
+    t.match(
+      (await told()).map(({ type }) => type),
+      ['settings.updated', 'department.deleted'],
+    );
   });
 
   t.test('[6] settings and sites', async (t) => {
@@ -44,26 +52,44 @@ t.test('what else changes in a workspace is told', async (t) => {
 
   t.test('[6] the workspace itself: what its record says, to everybody in it', async (t) => {
     const path = `/workspaces/${owner.workspaceId}`;
-    const { body } = await service.patch(path, { name: 'Bean & Leaf', timezone: 'Asia/Tokyo', awayAfterMinutes: 9 }, owner.token);
+    const { body } = await service.patch(
+      path,
+      { name: 'Bean & Leaf', timezone: 'Asia/Tokyo', awayAfterMinutes: 9 },
+      owner.token,
+    );
     t.match(await told(), [{ type: 'workspace.updated', data: body }]);
-    t.match(body, { workspace: { id: owner.workspaceId, name: 'Bean & Leaf', timezone: 'Asia/Tokyo', awayAfterMinutes: 9 } });
+    t.match(body, {
+      workspace: { id: owner.workspaceId, name: 'Bean & Leaf', timezone: 'Asia/Tokyo', awayAfterMinutes: 9 },
+    });
     await service.patch(path, { name: 'Bean & Leaf' }, owner.token);
     t.equal((await service.patch(path, { name: 'Mine' }, ann.token)).status, 403);
     t.equal((await service.patch(path, { timezone: 'Europe/Nowhere' }, owner.token)).status, 400);
     t.same(await told(), [], 'what changes nothing, or is refused, is told to nobody');
     const stranger = await service.workspace();
     await service.patch(`/workspaces/${stranger.workspaceId}`, { name: 'Another' }, stranger.token);
-    t.same(await told(), [], 'another workspace\'s');
+    t.same(await told(), [], "another workspace's");
   });
 
-  t.test('[6] saved replies of the workspace; personal ones are nobody else\'s', async (t) => {
-    const { body: reply } = await service.post('/saved-replies', { shortcut: '/hello', title: 'Hello', body: 'Hello!', scope: 'workspace' }, owner.token);
+  t.test("[6] saved replies of the workspace; personal ones are nobody else's", async (t) => {
+    const { body: reply } = await service.post(
+      '/saved-replies',
+      { shortcut: '/hello', title: 'Hello', body: 'Hello!', scope: 'workspace' },
+      owner.token,
+    );
     t.match(await told(), [{ type: 'saved_reply.created', data: { savedReply: { id: reply.id } } }]);
     await service.patch(`/saved-replies/${reply.id}`, { expectedVersion: 1, title: 'Hi' }, owner.token);
     t.match(await told(), [{ type: 'saved_reply.updated', data: { savedReply: { title: 'Hi' } } }]);
-    await service.patch(`/saved-replies/${reply.id}`, { expectedVersion: 2, scope: 'personal', body: 'Secret' }, owner.token);
+    await service.patch(
+      `/saved-replies/${reply.id}`,
+      { expectedVersion: 2, scope: 'personal', body: 'Secret' },
+      owner.token,
+    );
     const [gone, ...more] = await told();
-    t.match([gone, more], [{ type: 'saved_reply.deleted', data: { savedReply: { body: 'Hello!' } } }, []], 'as it was while it was everybody\'s');
+    t.match(
+      [gone, more],
+      [{ type: 'saved_reply.deleted', data: { savedReply: { body: 'Hello!' } } }, []],
+      "as it was while it was everybody's",
+    );
     await service.delete(`/saved-replies/${reply.id}`, owner.token);
     t.same(await told(), []);
   });

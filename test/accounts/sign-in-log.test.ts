@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
-import { createPasswordHasher, HasherBusy } from '../../workers/secrets/password-hasher.ts';
 import type { Log } from '../../engine/runtime/log.ts';
+import { createPasswordHasher, HasherBusy } from '../../workers/secrets/password-hasher.ts';
 import { decide, registerApp, request } from '../support/oauth.ts';
 import { password, startService } from '../support/service.ts';
 
@@ -21,7 +21,8 @@ interface Line {
 
 function recorded(): { log: Log; lines: Line[] } {
   const lines: Line[] = [];
-  const at = (level: keyof Log) => (fields: object, text: string) => void lines.push({ level, fields: { ...fields }, text });
+  const at = (level: keyof Log) => (fields: object, text: string) =>
+    void lines.push({ level, fields: { ...fields }, text });
   return { lines, log: { debug() {}, info: at('info'), warn: at('warn'), error: at('error') } };
 }
 
@@ -29,7 +30,11 @@ t.test('a sign-in that failed is a warning with the address that it came from', 
   const { log, lines } = recorded();
   const service = await startService(t, { log, env: { TRUST_PROXY: '1' } });
   const owner = await service.workspace();
-  const login = (email: string, given: string) => service.call('POST', '/auth/login', { body: { email, password: given }, headers: { 'X-Forwarded-For': '2001:db8::7' } });
+  const login = (email: string, given: string) =>
+    service.call('POST', '/auth/login', {
+      body: { email, password: given },
+      headers: { 'X-Forwarded-For': '2001:db8::7' },
+    });
   t.equal((await login(owner.email, password)).status, 200);
   t.same(lines, [], 'one that succeeded is no news');
   await login(owner.email, 'wrong');
@@ -37,15 +42,30 @@ t.test('a sign-in that failed is a warning with the address that it came from', 
   const app = await registerApp(service, owner);
   await decide(service, { ...request(app), email: owner.email, password: 'wrong', decision: 'allow' });
   t.same(lines, [
-    { level: 'warn', fields: { address: '2001:db8::7', operation: 'auth.login', agentId: owner.agentId }, text: 'a sign-in failed' },
-    { level: 'warn', fields: { address: '2001:db8::7', operation: 'auth.login', agentId: null }, text: 'a sign-in failed' },
-    { level: 'warn', fields: { address: '127.0.0.1', operation: 'oauth.decide', agentId: owner.agentId }, text: 'a sign-in failed' },
+    {
+      level: 'warn',
+      fields: { address: '2001:db8::7', operation: 'auth.login', agentId: owner.agentId },
+      text: 'a sign-in failed',
+    },
+    {
+      level: 'warn',
+      fields: { address: '2001:db8::7', operation: 'auth.login', agentId: null },
+      text: 'a sign-in failed',
+    },
+    {
+      level: 'warn',
+      fields: { address: '127.0.0.1', operation: 'oauth.decide', agentId: owner.agentId },
+      text: 'a sign-in failed',
+    },
   ]);
 });
 
 t.test('the line is the one that OPERATING.md shows, and its filter finds the address', async (t) => {
   const script = `import { createLog } from ${JSON.stringify(pathToFileURL(join(root, 'http/process/log.ts')).href)}; createLog('warn').warn({ address: '192.0.2.7', operation: 'auth.login', agentId: null }, 'a sign-in failed');`;
-  const line = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  const line = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
   t.match(operating, line.replace(/"time":"[^"]+"/, '"time":"2026-11-20T12:00:00.000Z"'));
   const filter = /^failregex = (.*)$/m.exec(operating)?.[1]?.replace('<ADDR>', '([0-9a-f.:]+)') ?? '';
   t.equal(new RegExp(filter).exec(line)?.[1], '192.0.2.7');
@@ -60,7 +80,8 @@ t.test('[8] too many passwords at once are a warning once in a while, no errors'
   t.teardown(() => void (hasher.verify = verify));
   hasher.verify = () => Promise.reject(new HasherBusy('too many passwords wait to be hashed'));
   const login = (email: string) => service.post('/auth/login', { email, password });
-  for (let index = 0; index < 20; index += 1) t.match(await login(`nobody${index}@example.com`), { status: 503, body: { error: 'service_unavailable' } });
+  for (let index = 0; index < 20; index += 1)
+    t.match(await login(`nobody${index}@example.com`), { status: 503, body: { error: 'service_unavailable' } });
   service.clock.advance(60_000);
   t.equal((await login(owner.email)).status, 503);
   t.match(lines, [

@@ -24,7 +24,14 @@ t.test('everything runs with nothing set', async (t) => {
     mailKey: undefined,
     registration: 'open',
     verifyCountries: undefined,
-    ceilings: { workspacesPerDay: 200, mailsPerDay: 2000, codesPerDay: 5000, uploadBytesPerDay: 5 * 1024 ** 3, smtpBytesPerDay: 2 * 1024 ** 3, numbers: 20 },
+    ceilings: {
+      workspacesPerDay: 200,
+      mailsPerDay: 2000,
+      codesPerDay: 5000,
+      uploadBytesPerDay: 5 * 1024 ** 3,
+      smtpBytesPerDay: 2 * 1024 ** 3,
+      numbers: 20,
+    },
     oauthLiveApps: [],
     mailHost: 'localhost',
     smtp: undefined,
@@ -50,7 +57,11 @@ const good: [string, string, object][] = [
   ['PORT', '65535', { port: 65_535, baseUrl: 'http://localhost:65535' }],
   ['HOST', '0.0.0.0', { host: '0.0.0.0' }],
   ['DATA_DIR', '/var/lib/switchboard', { dataDir: '/var/lib/switchboard' }],
-  ['BASE_URL', 'https://help.example.com/', { baseUrl: 'https://help.example.com', mailFrom: 'switchboard@help.example.com' }],
+  [
+    'BASE_URL',
+    'https://help.example.com/',
+    { baseUrl: 'https://help.example.com', mailFrom: 'switchboard@help.example.com' },
+  ],
   ['BASE_URL', 'https://example.com/help//', { baseUrl: 'https://example.com/help' }],
   ['JWT_SECRET', 'x'.repeat(32), { jwtSecret: 'x'.repeat(32) }],
   ['TOKEN_TTL_DAYS', '1', { tokenTtlDays: 1 }],
@@ -83,14 +94,26 @@ const good: [string, string, object][] = [
   ['MAIL_PROVIDER', 'outbox', { mail: { provider: 'outbox' } }],
   ['MAIL_FROM', 'help@example.com', { mailFrom: 'help@example.com' }],
   ['BASE_URL', 'http://[::1]:8080', { mailHost: 'localhost' }],
-  ['BASE_URL', 'http://203.0.113.5:8080', { baseUrl: 'http://203.0.113.5:8080', mailHost: 'localhost', mailFrom: 'switchboard@localhost' }],
+  [
+    'BASE_URL',
+    'http://203.0.113.5:8080',
+    { baseUrl: 'http://203.0.113.5:8080', mailHost: 'localhost', mailFrom: 'switchboard@localhost' },
+  ],
   ['MAIL_FROM', 'help@xn--bcher-kva.example', { mailFrom: 'help@xn--bcher-kva.example' }],
   ['BASE_URL', 'https://Desk.Example.com/x', { mailHost: 'desk.example.com' }],
-  ['MAIL_DKIM_KEY_FILE', '/etc/switchboard/dkim.pem', { mailKey: { file: '/etc/switchboard/dkim.pem', selector: 'switchboard' } }],
+  [
+    'MAIL_DKIM_KEY_FILE',
+    '/etc/switchboard/dkim.pem',
+    { mailKey: { file: '/etc/switchboard/dkim.pem', selector: 'switchboard' } },
+  ],
   ['MAIL_HOST', 'Mail.Example.com', { mailHost: 'mail.example.com', mailFrom: 'switchboard@mail.example.com' }],
   ['SMTP_LISTEN', '0.0.0.0:25', { smtp: { host: '0.0.0.0', port: 25, tls: undefined } }],
   ['SMTP_LISTEN', '[::]:2525', { smtp: { host: '::', port: 2525 } }],
-  ['DNS_SERVERS', '1.1.1.1, 127.0.0.1:5353,[::1]:53,::1', { dnsServers: ['1.1.1.1', '127.0.0.1:5353', '[::1]:53', '::1'] }],
+  [
+    'DNS_SERVERS',
+    '1.1.1.1, 127.0.0.1:5353,[::1]:53,::1',
+    { dnsServers: ['1.1.1.1', '127.0.0.1:5353', '[::1]:53', '::1'] },
+  ],
   ['EMAIL_DOMAIN_PROVIDER', 'none', { emailDomainProvider: 'none' }],
   ['DOMAIN_POLL_SECONDS', '1', { domainPollSeconds: 1 }],
   ['DOMAIN_POLL_SECONDS', '3600', { domainPollSeconds: 3600 }],
@@ -102,7 +125,11 @@ const good: [string, string, object][] = [
   ['VERIFY_COUNTRIES', '*', { verifyCountries: undefined }],
   ['EMBEDDING_MODEL', 'builtin', { embedding: { provider: 'builtin' } }],
   ['EMBEDDING_MODEL', 'none', { embedding: { provider: 'none' } }],
-  ['EMBEDDING_MODEL', 'Xenova/all-MiniLM-L6-v2', { embedding: { provider: 'model', model: 'Xenova/all-MiniLM-L6-v2' } }],
+  [
+    'EMBEDDING_MODEL',
+    'Xenova/all-MiniLM-L6-v2',
+    { embedding: { provider: 'model', model: 'Xenova/all-MiniLM-L6-v2' } },
+  ],
   ['MODEL_DIR', '/models', { embedding: { provider: 'model', modelDir: '/models' } }],
   ['HF_ENDPOINT', 'https://hub.example.com/', { modelHub: 'https://hub.example.com' }],
   ['STORAGE_PROVIDER', 'disk', { storage: { provider: 'disk' } }],
@@ -112,33 +139,91 @@ const good: [string, string, object][] = [
   ['BILLING_PROVIDER', 'local', { billing: { provider: 'local' } }],
 ];
 
-const twilio = { CARRIER_PROVIDER: 'twilio', TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`, TWILIO_AUTH_TOKEN: '0123456789abcdef' };
+const twilio = {
+  CARRIER_PROVIDER: 'twilio',
+  TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`,
+  TWILIO_AUTH_TOKEN: '0123456789abcdef',
+};
 const certificate = { SMTP_LISTEN: '127.0.0.1:0', SMTP_TLS_CERT: '/etc/cert.pem', SMTP_TLS_KEY: '/etc/key.pem' };
 t.test('a certificate and its key come together', async (t) => {
   const files = { TLS_CERT_FILE: '/etc/tls/fullchain.pem', TLS_KEY_FILE: '/etc/tls/key.pem' };
-  t.match(readConfig(files), { tls: { certFile: files.TLS_CERT_FILE, keyFile: files.TLS_KEY_FILE }, baseUrl: 'https://localhost:8080' });
-  t.throws(() => readConfig({ TLS_CERT_FILE: files.TLS_CERT_FILE }), { name: 'ConfigError', message: /^TLS_KEY_FILE must / });
-  t.throws(() => readConfig({ TLS_KEY_FILE: files.TLS_KEY_FILE }), { name: 'ConfigError', message: /^TLS_CERT_FILE must / });
+  t.match(readConfig(files), {
+    tls: { certFile: files.TLS_CERT_FILE, keyFile: files.TLS_KEY_FILE },
+    baseUrl: 'https://localhost:8080',
+  });
+  t.throws(() => readConfig({ TLS_CERT_FILE: files.TLS_CERT_FILE }), {
+    name: 'ConfigError',
+    message: /^TLS_KEY_FILE must /,
+  });
+  t.throws(() => readConfig({ TLS_KEY_FILE: files.TLS_KEY_FILE }), {
+    name: 'ConfigError',
+    message: /^TLS_CERT_FILE must /,
+  });
 });
 
 t.test('a good value is taken', async (t) => {
   for (const [name, value, settings] of good) t.match(readConfig({ [name]: value }), settings, `${name}=${value}`);
   t.match(readConfig(certificate), { smtp: { port: 0, tls: { certFile: '/etc/cert.pem', keyFile: '/etc/key.pem' } } });
-  t.match(readConfig({ ...twilio, TWILIO_SMS_FROM: '+14155550123', TWILIO_API_URL: 'http://127.0.0.1:1', TWILIO_PRICING_URL: 'http://127.0.0.1:2' }), {
-    carrier: { provider: 'twilio', accountSid: twilio.TWILIO_ACCOUNT_SID, authToken: twilio.TWILIO_AUTH_TOKEN, smsFrom: '+14155550123', voiceFrom: '+14155550123', apiUrl: 'http://127.0.0.1:1', pricingUrl: 'http://127.0.0.1:2' },
+  t.match(
+    readConfig({
+      ...twilio,
+      TWILIO_SMS_FROM: '+14155550123',
+      TWILIO_API_URL: 'http://127.0.0.1:1',
+      TWILIO_PRICING_URL: 'http://127.0.0.1:2',
+    }),
+    {
+      carrier: {
+        provider: 'twilio',
+        accountSid: twilio.TWILIO_ACCOUNT_SID,
+        authToken: twilio.TWILIO_AUTH_TOKEN,
+        smsFrom: '+14155550123',
+        voiceFrom: '+14155550123',
+        apiUrl: 'http://127.0.0.1:1',
+        pricingUrl: 'http://127.0.0.1:2',
+      },
+    },
+  );
+  t.match(readConfig({ ...twilio, TWILIO_VOICE_FROM: '+14155550199' }), {
+    carrier: { smsFrom: null, voiceFrom: '+14155550199' },
   });
-  t.match(readConfig({ ...twilio, TWILIO_VOICE_FROM: '+14155550199' }), { carrier: { smsFrom: null, voiceFrom: '+14155550199' } });
-  t.throws(() => readConfig({ ...twilio, TWILIO_VOICE_FROM: 'hunter2' }), { name: 'ConfigError', message: /^TWILIO_VOICE_FROM must / });
-  t.match(readConfig({ MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtps://user:secret@mail.example.com:465' }), { mail: { provider: 'smtp', url: 'smtps://user:secret@mail.example.com:465' } });
+  t.throws(() => readConfig({ ...twilio, TWILIO_VOICE_FROM: 'hunter2' }), {
+    name: 'ConfigError',
+    message: /^TWILIO_VOICE_FROM must /,
+  });
+  t.match(readConfig({ MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtps://user:secret@mail.example.com:465' }), {
+    mail: { provider: 'smtp', url: 'smtps://user:secret@mail.example.com:465' },
+  });
 });
 
-const stripe = { BILLING_PROVIDER: 'stripe', STRIPE_SECRET_KEY: 'sk_live_hunter2', STRIPE_WEBHOOK_SECRET: 'whsec_hunter2' };
+const stripe = {
+  BILLING_PROVIDER: 'stripe',
+  STRIPE_SECRET_KEY: 'sk_live_hunter2',
+  STRIPE_WEBHOOK_SECRET: 'whsec_hunter2',
+};
 
 t.test('Stripe needs its keys, and nothing else', async (t) => {
-  t.match(readConfig(stripe), { billing: { provider: 'stripe', secretKey: 'sk_live_hunter2', webhookSecret: 'whsec_hunter2', apiUrl: 'https://api.stripe.com', trialDays: 14 } });
-  t.match(readConfig({ ...stripe, TRIAL_DAYS: '30', STRIPE_API_URL: 'http://127.0.0.1:12111' }), { billing: { trialDays: 30, apiUrl: 'http://127.0.0.1:12111' } });
-  for (const change of [{ STRIPE_SECRET_KEY: undefined }, { STRIPE_SECRET_KEY: 'pk_live_hunter2' }, { STRIPE_WEBHOOK_SECRET: undefined }, { STRIPE_WEBHOOK_SECRET: 'hunter2' }]) {
-    t.throws(() => readConfig({ ...stripe, ...change }), { name: 'ConfigError', message: new RegExp(`^${Object.keys(change)[0]} must `) });
+  t.match(readConfig(stripe), {
+    billing: {
+      provider: 'stripe',
+      secretKey: 'sk_live_hunter2',
+      webhookSecret: 'whsec_hunter2',
+      apiUrl: 'https://api.stripe.com',
+      trialDays: 14,
+    },
+  });
+  t.match(readConfig({ ...stripe, TRIAL_DAYS: '30', STRIPE_API_URL: 'http://127.0.0.1:12111' }), {
+    billing: { trialDays: 30, apiUrl: 'http://127.0.0.1:12111' },
+  });
+  for (const change of [
+    { STRIPE_SECRET_KEY: undefined },
+    { STRIPE_SECRET_KEY: 'pk_live_hunter2' },
+    { STRIPE_WEBHOOK_SECRET: undefined },
+    { STRIPE_WEBHOOK_SECRET: 'hunter2' },
+  ]) {
+    t.throws(() => readConfig({ ...stripe, ...change }), {
+      name: 'ConfigError',
+      message: new RegExp(`^${Object.keys(change)[0]} must `),
+    });
   }
 });
 
@@ -149,7 +234,14 @@ t.test('a variable that is set to nothing is not set', async (t) => {
 
 const bad: [string, string][] = [
   ...['x', '-1', '65536', '80.5', '0x50', ' ', '8080 '].map((value): [string, string] => ['PORT', value]),
-  ...['example.com', 'ftp://example.com', 'https://', '/help', 'https://example.com/?a=1', 'https://example.com/#a'].map((value): [string, string] => ['BASE_URL', value]),
+  ...[
+    'example.com',
+    'ftp://example.com',
+    'https://',
+    '/help',
+    'https://example.com/?a=1',
+    'https://example.com/#a',
+  ].map((value): [string, string] => ['BASE_URL', value]),
   ['JWT_SECRET', 'x'.repeat(31)],
   ...['0', '366', '1.5', 'week'].map((value): [string, string] => ['TOKEN_TTL_DAYS', value]),
   ...['0', '-5', '1000001', '2.5', 'many'].map((value): [string, string] => ['RATE_LIMIT_PER_MINUTE', value]),
@@ -173,7 +265,10 @@ const bad: [string, string][] = [
   ['MAIL_PROVIDER', 'pigeon'],
   ['CARRIER_PROVIDER', 'pigeon'],
   ['SECRETS_KEY', 'x'.repeat(31)],
-  ...['dns.example', '9.9.9.9:x', '999.9.9.9', '9.9.9.9;8.8.8.8'].map((value): [string, string] => ['DNS_SERVERS', value]),
+  ...['dns.example', '9.9.9.9:x', '999.9.9.9', '9.9.9.9;8.8.8.8'].map((value): [string, string] => [
+    'DNS_SERVERS',
+    value,
+  ]),
   ['ALLOW_PRIVATE_CRAWL', 'yes'],
   ...['hub.example.com', 'ftp://hub.example.com'].map((value): [string, string] => ['HF_ENDPOINT', value]),
   ['STORAGE_PROVIDER', 'ftp'],
@@ -183,9 +278,19 @@ const bad: [string, string][] = [
   ...['0', '731', '1.5'].map((value): [string, string] => ['TRIAL_DAYS', value]),
   ['STRIPE_API_URL', 'api.stripe.com'],
   ['ALLOW_PRIVATE_WEBHOOKS', 'please'],
-  ...['nobody', '@example.com', 'a b@example.com', 'Help <help@example.com>', 'help@127.0.0.1', 'help@[127.0.0.1]', 'a@b@example.com'].map((value): [string, string] => ['MAIL_FROM', value]),
+  ...[
+    'nobody',
+    '@example.com',
+    'a b@example.com',
+    'Help <help@example.com>',
+    'help@127.0.0.1',
+    'help@[127.0.0.1]',
+    'a@b@example.com',
+  ].map((value): [string, string] => ['MAIL_FROM', value]),
   ...['a.b', '-a', 'a b'].map((value): [string, string] => ['MAIL_DKIM_SELECTOR', value]),
-  ...['not a host', '203.0.113.5', '127.1', '0x7f000001', '[::1]', '::1', 'mail.example.com:25'].map((value): [string, string] => ['MAIL_HOST', value]),
+  ...['not a host', '203.0.113.5', '127.1', '0x7f000001', '[::1]', '::1', 'mail.example.com:25'].map(
+    (value): [string, string] => ['MAIL_HOST', value],
+  ),
   ...['25', '0.0.0.0:70000', ':25', 'localhost:smtp'].map((value): [string, string] => ['SMTP_LISTEN', value]),
   ...['dns.example', '1.1.1.1,', '1.1.1.1:x'].map((value): [string, string] => ['DNS_SERVERS', value]),
   ['EMAIL_DOMAIN_PROVIDER', 'other'],
@@ -193,28 +298,72 @@ const bad: [string, string][] = [
 ];
 
 t.test('a bad value stops the start with a message that names it', async (t) => {
-  for (const [name, value] of bad) t.throws(() => readConfig({ [name]: value }), { name: 'ConfigError', message: new RegExp(`^${name} must `) }, `${name}=${value}`);
+  for (const [name, value] of bad)
+    t.throws(
+      () => readConfig({ [name]: value }),
+      { name: 'ConfigError', message: new RegExp(`^${name} must `) },
+      `${name}=${value}`,
+    );
   for (const url of [undefined, 'mail.example.com', 'https://mail.example.com', '']) {
-    t.throws(() => readConfig({ MAIL_PROVIDER: 'smtp', SMTP_URL: url }), { name: 'ConfigError', message: /^SMTP_URL must / }, `SMTP_URL=${url}`);
+    t.throws(
+      () => readConfig({ MAIL_PROVIDER: 'smtp', SMTP_URL: url }),
+      { name: 'ConfigError', message: /^SMTP_URL must / },
+      `SMTP_URL=${url}`,
+    );
   }
-  for (const name of ['SMTP_TLS_CERT', 'SMTP_TLS_KEY']) t.throws(() => readConfig({ ...certificate, [name]: undefined }), { name: 'ConfigError', message: /SMTP_TLS_CERT and SMTP_TLS_KEY/ }, name);
-  for (const [name, value] of [['TWILIO_ACCOUNT_SID', 'AC1'], ['TWILIO_AUTH_TOKEN', undefined], ['TWILIO_SMS_FROM', '555'], ['TWILIO_API_URL', 'x'], ['TWILIO_PRICING_URL', 'x']] as const) {
-    t.throws(() => readConfig({ ...twilio, [name]: value }), { name: 'ConfigError', message: new RegExp(`^${name} must `) }, name);
+  for (const name of ['SMTP_TLS_CERT', 'SMTP_TLS_KEY'])
+    t.throws(
+      () => readConfig({ ...certificate, [name]: undefined }),
+      { name: 'ConfigError', message: /SMTP_TLS_CERT and SMTP_TLS_KEY/ },
+      name,
+    );
+  for (const [name, value] of [
+    ['TWILIO_ACCOUNT_SID', 'AC1'],
+    ['TWILIO_AUTH_TOKEN', undefined],
+    ['TWILIO_SMS_FROM', '555'],
+    ['TWILIO_API_URL', 'x'],
+    ['TWILIO_PRICING_URL', 'x'],
+  ] as const) {
+    t.throws(
+      () => readConfig({ ...twilio, [name]: value }),
+      { name: 'ConfigError', message: new RegExp(`^${name} must `) },
+      name,
+    );
   }
 });
 
 t.test('a bucket needs all of its settings, and none of them is told', async (t) => {
-  const env = { STORAGE_PROVIDER: 's3', S3_ENDPOINT: 'http://127.0.0.1:9000', S3_BUCKET: 'files', S3_ACCESS_KEY: 'key', S3_SECRET_KEY: 'hunter2' };
-  t.same(readConfig(env).storage, { provider: 's3', endpoint: 'http://127.0.0.1:9000', bucket: 'files', accessKey: 'key', secretKey: 'hunter2', region: 'us-east-1' });
+  const env = {
+    STORAGE_PROVIDER: 's3',
+    S3_ENDPOINT: 'http://127.0.0.1:9000',
+    S3_BUCKET: 'files',
+    S3_ACCESS_KEY: 'key',
+    S3_SECRET_KEY: 'hunter2',
+  };
+  t.same(readConfig(env).storage, {
+    provider: 's3',
+    endpoint: 'http://127.0.0.1:9000',
+    bucket: 'files',
+    accessKey: 'key',
+    secretKey: 'hunter2',
+    region: 'us-east-1',
+  });
   t.match(readConfig({ ...env, S3_REGION: 'eu-north-1' }).storage, { region: 'eu-north-1' });
   for (const name of ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY']) {
     t.throws(() => readConfig({ ...env, [name]: '' }), { name: 'ConfigError', message: new RegExp(`^${name} must `) });
   }
-  for (const endpoint of ['s3.example.com', 'ftp://s3.example.com', 'https://s3.example.com/files']) t.throws(() => readConfig({ ...env, S3_ENDPOINT: endpoint }), { message: /^S3_ENDPOINT must / });
+  for (const endpoint of ['s3.example.com', 'ftp://s3.example.com', 'https://s3.example.com/files'])
+    t.throws(() => readConfig({ ...env, S3_ENDPOINT: endpoint }), { message: /^S3_ENDPOINT must / });
 });
 
 t.test('a message never holds a secret', async (t) => {
-  for (const env of [{ JWT_SECRET: 'hunter2' }, { MAIL_PROVIDER: 'smtp', SMTP_URL: 'http://user:hunter2@x.example' }, { ...stripe, STRIPE_SECRET_KEY: 'hunter2' }, { ...stripe, STRIPE_WEBHOOK_SECRET: 'hunter2' }, { ...twilio, TWILIO_AUTH_TOKEN: 'hunter2' }]) {
+  for (const env of [
+    { JWT_SECRET: 'hunter2' },
+    { MAIL_PROVIDER: 'smtp', SMTP_URL: 'http://user:hunter2@x.example' },
+    { ...stripe, STRIPE_SECRET_KEY: 'hunter2' },
+    { ...stripe, STRIPE_WEBHOOK_SECRET: 'hunter2' },
+    { ...twilio, TWILIO_AUTH_TOKEN: 'hunter2' },
+  ]) {
     try {
       readConfig(env);
       t.fail('it was taken');
@@ -228,19 +377,71 @@ t.test('every variable that is read is tried above', async (t) => {
   const source = readFileSync(join(import.meta.dirname, '../../http/process/config.ts'), 'utf8');
   const read = new Set([...source.matchAll(/'([A-Z][A-Z0-9_]{3,})'/g)].map(([, name = '']) => name));
   const ofBuckets = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY', 'S3_REGION'];
-  const tried = new Set([...ofBuckets, ...good.map(([name]) => name), ...bad.map(([name]) => name), 'SMTP_URL', 'TLS_CERT_FILE', 'TLS_KEY_FILE', ...Object.keys(certificate), ...Object.keys(stripe), ...Object.keys(twilio), 'TWILIO_SMS_FROM', 'TWILIO_VOICE_FROM', 'TWILIO_API_URL', 'TWILIO_PRICING_URL']);
-  t.same([...read].filter((name) => !tried.has(name)), [], 'untried');
-  t.same([...tried].filter((name) => !read.has(name)), []);
+  const tried = new Set([
+    ...ofBuckets,
+    ...good.map(([name]) => name),
+    ...bad.map(([name]) => name),
+    'SMTP_URL',
+    'TLS_CERT_FILE',
+    'TLS_KEY_FILE',
+    ...Object.keys(certificate),
+    ...Object.keys(stripe),
+    ...Object.keys(twilio),
+    'TWILIO_SMS_FROM',
+    'TWILIO_VOICE_FROM',
+    'TWILIO_API_URL',
+    'TWILIO_PRICING_URL',
+  ]);
+  t.same(
+    [...read].filter((name) => !tried.has(name)),
+    [],
+    'untried',
+  );
+  t.same(
+    [...tried].filter((name) => !read.has(name)),
+    [],
+  );
 });
 
 t.test('every setting that is read has its name in the list, and nothing else has', async (t) => {
   const source = readFileSync(join(import.meta.dirname, '../../http/process/config.ts'), 'utf8');
-  const read = new Set([...source.matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)'/g)].map(([, name = '']) => name).filter((name) => name !== 'AC' && name !== 'MG'));
+  const read = new Set(
+    [...source.matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)'/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => name !== 'AC' && name !== 'MG'),
+  );
   t.same([...read].sort(), [...settingNames].sort(), 'http/process/setting-names.ts');
 });
 
 t.test('a name with two slips is near its setting; another word is not', async (t) => {
   const meant = (name: string): string | undefined => unknownSettings({ [name]: 'x' })[0]?.meant;
-  for (const [name, setting] of [['TRUST_PROXI', 'TRUST_PROXY'], ['SMPT_URL', 'SMTP_URL'], ['BASEURL', 'BASE_URL'], ['S3_BUCKETS', 'S3_BUCKET'], ['DATADIR', 'DATA_DIR']] as const) t.equal(meant(name), setting, name);
-  for (const name of ['PATH', 'HOME', 'HOSTNAME', 'SHELL', 'USER', 'LANG', 'TERM', 'NODE_ENV', 'NODE_OPTIONS', 'XDG_DATA_DIRS', 'PORT', 'PORTS', 'SWITCHBOARD_CACHE_DIR', 'npm_config_cache', 'MAIL', 'TMPDIR', 'SSL_CERT_FILE', 'SSL_CERT_DIR']) t.equal(meant(name), undefined, name);
+  for (const [name, setting] of [
+    ['TRUST_PROXI', 'TRUST_PROXY'],
+    ['SMPT_URL', 'SMTP_URL'],
+    ['BASEURL', 'BASE_URL'],
+    ['S3_BUCKETS', 'S3_BUCKET'],
+    ['DATADIR', 'DATA_DIR'],
+  ] as const)
+    t.equal(meant(name), setting, name);
+  for (const name of [
+    'PATH',
+    'HOME',
+    'HOSTNAME',
+    'SHELL',
+    'USER',
+    'LANG',
+    'TERM',
+    'NODE_ENV',
+    'NODE_OPTIONS',
+    'XDG_DATA_DIRS',
+    'PORT',
+    'PORTS',
+    'SWITCHBOARD_CACHE_DIR',
+    'npm_config_cache',
+    'MAIL',
+    'TMPDIR',
+    'SSL_CERT_FILE',
+    'SSL_CERT_DIR',
+  ])
+    t.equal(meant(name), undefined, name);
 });

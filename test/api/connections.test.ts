@@ -2,15 +2,19 @@
 
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
-import { Connections, mayBeOpen, networksIn } from '../../http/limits/connections.ts';
 import { forwardedAddress } from '../../http/edge/request-head.ts';
+import { Connections, mayBeOpen, networksIn } from '../../http/limits/connections.ts';
 import { tempFolder } from '../support/folder.ts';
 import { ServiceProcess } from '../support/process.ts';
 import { headOf } from '../support/raw-http.ts';
-import { type Teardown, startService } from '../support/service.ts';
+import { startService, type Teardown } from '../support/service.ts';
 
 /** A connection from one of the loopback's own addresses, which count as networks of their own. */
-function connectFrom(t: Teardown, port: number, localAddress: string): Promise<{ socket: Socket; closed: Promise<void> }> {
+function connectFrom(
+  t: Teardown,
+  port: number,
+  localAddress: string,
+): Promise<{ socket: Socket; closed: Promise<void> }> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', localAddress });
     t.teardown(() => void socket.destroy());
@@ -25,62 +29,91 @@ function connectFrom(t: Teardown, port: number, localAddress: string): Promise<{
 /** The status of a request over it; undefined when it is closed instead. */
 function ask({ socket, closed }: { socket: Socket; closed: Promise<void> }): Promise<number | undefined> {
   socket.write(headOf('GET', '/healthz', {}));
-  return Promise.race([new Promise<number>((resolve) => socket.once('data', (chunk) => resolve(Number(String(chunk).split(' ')[1])))), closed.then(() => undefined)]);
+  return Promise.race([
+    new Promise<number>((resolve) => socket.once('data', (chunk) => resolve(Number(String(chunk).split(' ')[1])))),
+    closed.then(() => undefined),
+  ]);
 }
 
-t.test('an address has so many connections; others are not kept out, and one that closes makes room', { skip: process.platform !== 'linux' && 'the kernel does not say whose connections there are' }, async (t) => {
-  const service = await startService(t, { env: { MAX_CONNECTIONS_PER_NETWORK: '20' } });
-  const { port } = service.running;
-  const first = [];
-  for (let index = 0; index < 20; index += 1) first.push(await connectFrom(t, port, '127.0.0.2'));
-  for (const one of first) t.equal(await ask(one), 200);
-  for (let index = 0; index < 10; index += 1) {
-    const more = await connectFrom(t, port, '127.0.0.2');
-    t.equal(await ask(more), undefined, 'the twenty-first');
-  }
-  t.equal(await ask(await connectFrom(t, port, '127.0.0.3')), 200, 'another address');
-  t.equal((await service.get('//healthz')).status, 200);
+t.test(
+  'an address has so many connections; others are not kept out, and one that closes makes room',
+  { skip: process.platform !== 'linux' && 'the kernel does not say whose connections there are' },
+  async (t) => {
+    const service = await startService(t, { env: { MAX_CONNECTIONS_PER_NETWORK: '20' } });
+    const { port } = service.running;
+    const first = [];
+    for (let index = 0; index < 20; index += 1) first.push(await connectFrom(t, port, '127.0.0.2'));
+    for (const one of first) t.equal(await ask(one), 200);
+    for (let index = 0; index < 10; index += 1) {
+      const more = await connectFrom(t, port, '127.0.0.2');
+      t.equal(await ask(more), undefined, 'the twenty-first');
+    }
+    t.equal(await ask(await connectFrom(t, port, '127.0.0.3')), 200, 'another address');
+    t.equal((await service.get('//healthz')).status, 200);
 
-  // Closed by others, too, so that the count of who closes alone would not tell.
-  const gone = first.slice(0, 5);
-  for (const { socket } of gone) socket.end();
-  await Promise.all(gone.map(({ closed }) => closed));
-  let served = 0;
-  // Until the kernel was asked again.
-  while (served < 5) if ((await ask(await connectFrom(t, port, '127.0.0.2'))) === 200) served += 1;
-  t.equal(served, 5);
-});
+    // Closed by others, too, so that the count of who closes alone would not tell.
+    const gone = first.slice(0, 5);
+    for (const { socket } of gone) socket.end();
+    await Promise.all(gone.map(({ closed }) => closed));
+    let served = 0;
+    // Until the kernel was asked again.
+    while (served < 5) if ((await ask(await connectFrom(t, port, '127.0.0.2'))) === 200) served += 1;
+    t.equal(served, 5);
+  },
+);
 
 t.test('sockets count as the connections that they are, and give their place back', async (t) => {
   const service = await startService(t, { env: { MAX_CONNECTIONS_PER_NETWORK: '6' } });
   const owner = await service.workspace();
   for (let round = 0; round < 4; round += 1) {
-    const sockets = [await service.agentSocket(owner.token), await service.agentSocket(owner.token), await service.agentSocket(owner.token)];
+    const sockets = [
+      await service.agentSocket(owner.token),
+      await service.agentSocket(owner.token),
+      await service.agentSocket(owner.token),
+    ];
     for (const socket of sockets) await socket.close();
   }
   t.equal((await service.get('/me', owner.token)).status, 200);
 });
 
-t.test('all connections together leave descriptors for files: nobody is refused for want of one', { skip: process.platform !== 'linux' && 'descriptors are limited otherwise' }, async (t) => {
-  const running = await ServiceProcess.serving(t, { DATA_DIR: tempFolder(t), RATE_LIMITS: 'off' }, [], { descriptors: 300 });
-  const held = await Promise.all(Array.from({ length: 280 }, (_, index) => connectFrom(t, running.port, `127.0.1.${index % 10}`)));
-  const statuses = await Promise.all(held.map((one) => ask(one)));
-  t.equal(statuses.filter((status) => status === 200).length, 150, 'half of what it may have');
-  const register = JSON.stringify({ email: 'owner@shop.example', password: 'correct horse battery staple', workspaceName: 'Shop' });
-  const [kept] = held.filter((_, index) => statuses[index] === 200);
-  if (kept === undefined) throw new Error('none was served');
-  kept.socket.write(headOf('POST', '/api/v1/auth/register', { 'Content-Length': register.length }) + register);
-  t.match(String(await new Promise((resolve) => kept.socket.once('data', resolve))), 'HTTP/1.1 201 Created');
-  for (const { socket } of held) socket.destroy();
-  while ((await ask(await connectFrom(t, running.port, '127.0.0.1'))) !== 200);
-  t.pass('and there is room again');
-});
+t.test(
+  'all connections together leave descriptors for files: nobody is refused for want of one',
+  { skip: process.platform !== 'linux' && 'descriptors are limited otherwise' },
+  async (t) => {
+    const running = await ServiceProcess.serving(t, { DATA_DIR: tempFolder(t), RATE_LIMITS: 'off' }, [], {
+      descriptors: 300,
+    });
+    const held = await Promise.all(
+      Array.from({ length: 280 }, (_, index) => connectFrom(t, running.port, `127.0.1.${index % 10}`)),
+    );
+    const statuses = await Promise.all(held.map((one) => ask(one)));
+    t.equal(statuses.filter((status) => status === 200).length, 150, 'half of what it may have');
+    const register = JSON.stringify({
+      email: 'owner@shop.example',
+      password: 'correct horse battery staple',
+      workspaceName: 'Shop',
+    });
+    const [kept] = held.filter((_, index) => statuses[index] === 200);
+    if (kept === undefined) throw new Error('none was served');
+    kept.socket.write(headOf('POST', '/api/v1/auth/register', { 'Content-Length': register.length }) + register);
+    t.match(String(await new Promise((resolve) => kept.socket.once('data', resolve))), 'HTTP/1.1 201 Created');
+    for (const { socket } of held) socket.destroy();
+    while ((await ask(await connectFrom(t, running.port, '127.0.0.1'))) !== 200);
+    t.pass('and there is room again');
+  },
+);
 
 t.test('what closes is not known by its network: nobody is refused for it, until the kernel tells', async (t) => {
   let nowMs = 0;
   let truth = new Map<string, number>();
   const asked: (() => void)[] = [];
-  const connections = new Connections({ maxOfNetwork: 3, maxOfAll: 100, maxNew: undefined, now: () => nowMs, count: () => new Promise((resolve) => asked.push(() => resolve(truth))) });
+  const connections = new Connections({
+    maxOfNetwork: 3,
+    maxOfAll: 100,
+    maxNew: undefined,
+    now: () => nowMs,
+    count: () => new Promise((resolve) => asked.push(() => resolve(truth))),
+  });
   const tell = async (): Promise<void> => {
     for (const call of asked.splice(0)) call();
     await new Promise((resolve) => setImmediate(resolve));
@@ -105,10 +138,30 @@ t.test('what closes is not known by its network: nobody is refused for it, until
   t.ok(connections.opened('a'), 'its own are gone');
   t.equal(connections.open, 5);
 
-  const bounded = new Connections({ maxOfNetwork: undefined, maxOfAll: 5, maxNew: undefined, now: () => nowMs, count: async () => undefined });
-  t.same(Array.from({ length: 7 }, () => bounded.opened('proxy')), [true, true, true, true, true, false, false], 'behind a proxy the total alone counts');
-  const quick = new Connections({ maxOfNetwork: 100, maxOfAll: 1000, maxNew: 2, now: () => nowMs, count: async () => undefined });
-  t.same([quick.opened('a'), quick.opened('a'), quick.opened('a'), quick.opened('b')], [true, true, false, true], 'new ones within ten seconds');
+  const bounded = new Connections({
+    maxOfNetwork: undefined,
+    maxOfAll: 5,
+    maxNew: undefined,
+    now: () => nowMs,
+    count: async () => undefined,
+  });
+  t.same(
+    Array.from({ length: 7 }, () => bounded.opened('proxy')),
+    [true, true, true, true, true, false, false],
+    'behind a proxy the total alone counts',
+  );
+  const quick = new Connections({
+    maxOfNetwork: 100,
+    maxOfAll: 1000,
+    maxNew: 2,
+    now: () => nowMs,
+    count: async () => undefined,
+  });
+  t.same(
+    [quick.opened('a'), quick.opened('a'), quick.opened('a'), quick.opened('b')],
+    [true, true, false, true],
+    'new ones within ten seconds',
+  );
   nowMs += 10_000;
   t.ok(quick.opened('a'));
   for (let index = 0; index < 45_000; index += 1) {
@@ -134,7 +187,10 @@ t.test('what the kernel writes: addresses in its own order, of open connections 
     ' 100: B80D0120020001000000000001000000:1F90 B80D0120040003000000000005000000:C355 01 00000000:00000000 00:00000000 00000000  1000        0 7 1',
   ].join('\n');
   t.same([...networksIn(table, 8080)], ['127.0.0.2', '192.168.1.2', '192.168.1.5', '2001:db8:3:4::/64']);
-  t.equal(mayBeOpen('Limit  Soft Limit\nMax open files            300                  300                  files     \n'), 150);
+  t.equal(
+    mayBeOpen('Limit  Soft Limit\nMax open files            300                  300                  files     \n'),
+    150,
+  );
   t.equal(mayBeOpen('Max open files            1048576              1048576              files'), 50_000);
   t.equal(mayBeOpen(''), 50_000);
 });

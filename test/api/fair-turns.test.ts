@@ -18,7 +18,12 @@ function loop() {
     if (turns.isFree(nowMs)) work();
     else turns.wait(network, work);
   };
-  return { done, come, turn: (): void => next.splice(0).forEach((call) => call()), isOver: (): boolean => next.length === 0 };
+  return {
+    done,
+    come,
+    turn: (): void => next.splice(0).forEach((call) => call()),
+    isOver: (): boolean => next.length === 0,
+  };
 }
 
 t.test('what comes while the turn is short is done at once, in the order it comes', async (t) => {
@@ -45,7 +50,11 @@ t.test('behind a long turn each network has its turn, and who sends the most wai
   turn();
   t.same(done.slice(7), ['k2', 'f6', 'p1', 'f7']);
   for (let rounds = 0; !isOver(); rounds += 1) t.ok(rounds < 20 && (turn(), true));
-  t.same(done.filter((name) => name.startsWith('f')), Array.from({ length: 20 }, (_, index) => `f${index + 1}`), 'everything is done, each network\'s in its order');
+  t.same(
+    done.filter((name) => name.startsWith('f')),
+    Array.from({ length: 20 }, (_, index) => `f${index + 1}`),
+    "everything is done, each network's in its order",
+  );
 });
 
 t.test('a network holds 32 MiB, all of them 128, and what is given back can be taken again', async (t) => {
@@ -72,28 +81,41 @@ t.test('a network holds 32 MiB, all of them 128, and what is given back can be t
   t.equal(held.all, 0);
 });
 
-t.test('bodies that do not end: a network has room for so much of them, and whoever asks for more is told to wait', async (t) => {
-  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
-  const owner = await service.workspace();
-  const { port } = service.running;
-  const Authorization = `Bearer ${owner.token}`;
-  const most = 'x'.repeat(1024 * 1024 - 1);
-  const clients = await Promise.all(Array.from({ length: 40 }, () => RawClient.open(t, port)));
-  for (const client of clients) client.write(headOf('POST', '/api/v1/me/status', { Authorization, 'Content-Length': 1024 * 1024 }) + most);
-  // Those that wait for the rest of their bodies are answered nothing meanwhile.
-  const refused: RawAnswer[] = [];
-  await new Promise<void>((resolve) => {
-    for (const client of clients) {
-      client.answer().then(
-        (answer) => refused.push(answer) === 8 && resolve(),
-        () => undefined,
-      );
-    }
-  });
-  for (const answer of refused) t.match(answer, { status: 429, headers: { 'retry-after': '1', connection: 'close' }, body: { error: 'rate_limited', retryAfter: 1 } });
-  t.equal((await service.post('/me/status', { status: 'away' }, owner.token)).status, 200, 'a short body needs no room');
-  for (const client of clients) client.destroy();
-});
+t.test(
+  'bodies that do not end: a network has room for so much of them, and whoever asks for more is told to wait',
+  async (t) => {
+    const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+    const owner = await service.workspace();
+    const { port } = service.running;
+    const Authorization = `Bearer ${owner.token}`;
+    const most = 'x'.repeat(1024 * 1024 - 1);
+    const clients = await Promise.all(Array.from({ length: 40 }, () => RawClient.open(t, port)));
+    for (const client of clients)
+      client.write(headOf('POST', '/api/v1/me/status', { Authorization, 'Content-Length': 1024 * 1024 }) + most);
+    // Those that wait for the rest of their bodies are answered nothing meanwhile.
+    const refused: RawAnswer[] = [];
+    await new Promise<void>((resolve) => {
+      for (const client of clients) {
+        client.answer().then(
+          (answer) => refused.push(answer) === 8 && resolve(),
+          () => undefined,
+        );
+      }
+    });
+    for (const answer of refused)
+      t.match(answer, {
+        status: 429,
+        headers: { 'retry-after': '1', connection: 'close' },
+        body: { error: 'rate_limited', retryAfter: 1 },
+      });
+    t.equal(
+      (await service.post('/me/status', { status: 'away' }, owner.token)).status,
+      200,
+      'a short body needs no room',
+    );
+    for (const client of clients) client.destroy();
+  },
+);
 
 t.test('requests that wait for their turn are answered, each with its own', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
@@ -102,6 +124,11 @@ t.test('requests that wait for their turn are answered, each with its own', asyn
   // A body takes a while to read, so that the turn is long long before all of them have come.
   const padding = Array.from({ length: 9000 }, (_, index) => ({ [`field${index}`]: 1 }));
   const texts = Array.from({ length: 200 }, (_, index) => `text ${index}`);
-  const answers = await Promise.all(texts.map((body) => service.post(`/conversations/${chat.id}/messages`, { body, padding }, owner.token)));
-  t.same(answers.map(({ status, body }) => `${status} ${body.body}`), texts.map((text) => `201 ${text}`));
+  const answers = await Promise.all(
+    texts.map((body) => service.post(`/conversations/${chat.id}/messages`, { body, padding }, owner.token)),
+  );
+  t.same(
+    answers.map(({ status, body }) => `${status} ${body.body}`),
+    texts.map((text) => `201 ${text}`),
+  );
 });

@@ -9,54 +9,91 @@ t.test('framing', async (t) => {
   const owner = await service.workspace();
   const { port } = service.running;
   const Authorization = `Bearer ${owner.token}`;
-  const smuggled = headOf('POST', '/api/v1/departments', { Authorization, 'Content-Length': 18 }) + '{"name":"Smuggled"}'.slice(0, 18);
+  const smuggled =
+    headOf('POST', '/api/v1/departments', { Authorization, 'Content-Length': 18 }) + '{"name":"Smuggled"}'.slice(0, 18);
   /** One request with exactly these header lines. */
-  const raw = (method: string, lines: readonly string[], body = ''): string => `${method} /api/v1/me/status HTTP/1.1\r\n${['Accept: application/json', 'Content-Type: application/json', `Authorization: ${Authorization}`, ...lines].map((line) => `${line}\r\n`).join('')}\r\n${body}`;
+  const raw = (method: string, lines: readonly string[], body = ''): string =>
+    `${method} /api/v1/me/status HTTP/1.1\r\n${['Accept: application/json', 'Content-Type: application/json', `Authorization: ${Authorization}`, ...lines].map((line) => `${line}\r\n`).join('')}\r\n${body}`;
   const host = 'Host: switchboard.test';
 
-  t.test('[RFC 9112 6.3] two lengths, and codings that are not chunked, are refused, and nothing behind them is read', async (t) => {
-    const body = '{"status":"away"}';
-    const rows: [lines: string[], header: string][] = [
-      [[host, `Content-Length: ${body.length}`, `Content-Length: ${body.length + 4}`], 'Content-Length'],
-      [[host, `Content-Length: ${body.length}`, `Content-Length: ${body.length}`], 'Content-Length'],
-      [[host, 'Transfer-Encoding: gzip'], 'Transfer-Encoding'],
-      [[host, 'Transfer-Encoding: xchunked'], 'Transfer-Encoding'],
-      [[host, 'Transfer-Encoding: gzip, chunked'], 'Transfer-Encoding'],
-      [[host, 'Transfer-Encoding: chunked, identity'], 'Transfer-Encoding'],
-      [[host, 'Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], 'Transfer-Encoding'],
-      [[host, 'Transfer-Encoding: chunked', 'Transfer-Encoding: identity'], 'Transfer-Encoding'],
-    ];
-    for (const [lines, header] of rows) {
-      const client = await RawClient.open(t, port);
-      client.write(raw('POST', lines, lines.some((line) => line.startsWith('Transfer')) ? '0\r\n\r\n' : body));
-      t.match(await client.answer(), { status: 400, headers: { connection: 'close', 'x-request-id': String }, body: { error: 'invalid_body', detail: { fieldErrors: { [header]: [String] } } } }, lines.join(' | '));
-      await client.closed();
+  t.test(
+    '[RFC 9112 6.3] two lengths, and codings that are not chunked, are refused, and nothing behind them is read',
+    async (t) => {
+      const body = '{"status":"away"}';
+      const rows: [lines: string[], header: string][] = [
+        [[host, `Content-Length: ${body.length}`, `Content-Length: ${body.length + 4}`], 'Content-Length'],
+        [[host, `Content-Length: ${body.length}`, `Content-Length: ${body.length}`], 'Content-Length'],
+        [[host, 'Transfer-Encoding: gzip'], 'Transfer-Encoding'],
+        [[host, 'Transfer-Encoding: xchunked'], 'Transfer-Encoding'],
+        [[host, 'Transfer-Encoding: gzip, chunked'], 'Transfer-Encoding'],
+        [[host, 'Transfer-Encoding: chunked, identity'], 'Transfer-Encoding'],
+        [[host, 'Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], 'Transfer-Encoding'],
+        [[host, 'Transfer-Encoding: chunked', 'Transfer-Encoding: identity'], 'Transfer-Encoding'],
+      ];
+      for (const [lines, header] of rows) {
+        const client = await RawClient.open(t, port);
+        client.write(raw('POST', lines, lines.some((line) => line.startsWith('Transfer')) ? '0\r\n\r\n' : body));
+        t.match(
+          await client.answer(),
+          {
+            status: 400,
+            headers: { connection: 'close', 'x-request-id': String },
+            body: { error: 'invalid_body', detail: { fieldErrors: { [header]: [String] } } },
+          },
+          lines.join(' | '),
+        );
+        await client.closed();
 
-      const together = await RawClient.open(t, port);
-      together.write(raw('POST', lines, lines.some((line) => line.startsWith('Transfer')) ? '0\r\n\r\n' : body) + smuggled);
-      await together.closed();
-    }
-    for (const lines of [[host, 'Content-Length: 5', 'Transfer-Encoding: chunked'], [host, 'Transfer-Encoding: chunked', 'Content-Length: 5'], [host, 'Content-Length: 5, 5'], [host, 'Content-Length: +5'], [host, 'Content-Length: -1'], [host, 'Content-Length: 1e1'], [host, 'Content-Length: ']]) {
-      const client = await RawClient.open(t, port);
-      client.write(raw('POST', lines, '0\r\n\r\n'));
-      t.equal((await client.answer()).status, 400, lines.join(' | '));
-      await client.closed();
-    }
-    await service.settled();
-    t.same((await service.get('/departments', owner.token)).body.departments, []);
-    const chunked = await RawClient.open(t, port);
-    chunked.write(raw('POST', [host, 'Transfer-Encoding: Chunked'], `11\r\n${body}\r\n0\r\n\r\n`));
-    t.equal((await chunked.answer()).status, 200);
-  });
+        const together = await RawClient.open(t, port);
+        together.write(
+          raw('POST', lines, lines.some((line) => line.startsWith('Transfer')) ? '0\r\n\r\n' : body) + smuggled,
+        );
+        await together.closed();
+      }
+      for (const lines of [
+        [host, 'Content-Length: 5', 'Transfer-Encoding: chunked'],
+        [host, 'Transfer-Encoding: chunked', 'Content-Length: 5'],
+        [host, 'Content-Length: 5, 5'],
+        [host, 'Content-Length: +5'],
+        [host, 'Content-Length: -1'],
+        [host, 'Content-Length: 1e1'],
+        [host, 'Content-Length: '],
+      ]) {
+        const client = await RawClient.open(t, port);
+        client.write(raw('POST', lines, '0\r\n\r\n'));
+        t.equal((await client.answer()).status, 400, lines.join(' | '));
+        await client.closed();
+      }
+      await service.settled();
+      t.same((await service.get('/departments', owner.token)).body.departments, []);
+      const chunked = await RawClient.open(t, port);
+      chunked.write(raw('POST', [host, 'Transfer-Encoding: Chunked'], `11\r\n${body}\r\n0\r\n\r\n`));
+      t.equal((await chunked.answer()).status, 200);
+    },
+  );
 
   t.test('[RFC 9112 3.2] a request is for one host', async (t) => {
-    for (const lines of [[host, 'Host: other.test'], ['Host: a, b'], ['Host: a b'], ['Host: http://a/'], ['Host: a@b'], []]) {
+    for (const lines of [
+      [host, 'Host: other.test'],
+      ['Host: a, b'],
+      ['Host: a b'],
+      ['Host: http://a/'],
+      ['Host: a@b'],
+      [],
+    ]) {
       const client = await RawClient.open(t, port);
       client.write(raw('GET', lines));
       t.equal((await client.answer()).status, 400, lines.join(' | '));
       await client.closed();
     }
-    for (const name of ['switchboard.test', 'switchboard.test:8080', '[::1]:8080', '127.0.0.1', 'b%C3%BCcher.example', '']) {
+    for (const name of [
+      'switchboard.test',
+      'switchboard.test:8080',
+      '[::1]:8080',
+      '127.0.0.1',
+      'b%C3%BCcher.example',
+      '',
+    ]) {
       const client = await RawClient.open(t, port);
       client.write(raw('GET', [`Host: ${name}`]).replace('/me/status', '/me'));
       t.equal((await client.answer()).status, 200, name || 'none to speak of');
@@ -65,22 +102,33 @@ t.test('framing', async (t) => {
     head.write(raw('HEAD', [host, 'Host: other.test']));
     await head.closed();
     const upgrade = await RawClient.open(t, port);
-    upgrade.write(`GET /agent HTTP/1.1\r\n${host}\r\nHost: other.test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n`);
+    upgrade.write(
+      `GET /agent HTTP/1.1\r\n${host}\r\nHost: other.test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+    );
     await upgrade.closed();
   });
 
   t.test('[RFC 9110 9.1] methods are spelled in capitals', async (t) => {
-    for (const method of ['get', 'Get', 'delete']) t.equal((await (async () => {
-      const client = await RawClient.open(t, port);
-      client.write(raw(method, [host]));
-      return client.answer();
-    })()).status, 405, method);
+    for (const method of ['get', 'Get', 'delete'])
+      t.equal(
+        (
+          await (async () => {
+            const client = await RawClient.open(t, port);
+            client.write(raw(method, [host]));
+            return client.answer();
+          })()
+        ).status,
+        405,
+        method,
+      );
   });
 
-  t.test('a request\'s line and headers have 16 KiB', async (t) => {
+  t.test("a request's line and headers have 16 KiB", async (t) => {
     const ask = async (line: string, path = '/api/v1/me'): Promise<number> => {
       const client = await RawClient.open(t, port);
-      client.write(`GET ${path} HTTP/1.1\r\n${host}\r\nAccept: application/json\r\nAuthorization: ${Authorization}\r\n${line}\r\n\r\n`);
+      client.write(
+        `GET ${path} HTTP/1.1\r\n${host}\r\nAccept: application/json\r\nAuthorization: ${Authorization}\r\n${line}\r\n\r\n`,
+      );
       return (await client.answer()).status;
     };
     t.equal(await ask(`Cookie: ${'x'.repeat(15_000)}`), 200);
@@ -100,17 +148,34 @@ t.test('framing', async (t) => {
   t.test('nobody is told what serves them, and over plain HTTP nobody is told to use TLS', async (t) => {
     for (const path of ['/healthz', '/nowhere', '/api/v1/me']) {
       const { headers } = await fetch(service.url + path);
-      t.same([headers.get('server'), headers.get('uwebsockets'), headers.get('x-powered-by'), headers.get('strict-transport-security')], [null, null, null, null], path);
+      t.same(
+        [
+          headers.get('server'),
+          headers.get('uwebsockets'),
+          headers.get('x-powered-by'),
+          headers.get('strict-transport-security'),
+        ],
+        [null, null, null, null],
+        path,
+      );
     }
   });
 
   t.test('a page for a wrong address loads nothing and is framed by nobody', async (t) => {
     // The second is refused before anybody asks what the page would be.
-    for (const [path, method] of [['/nowhere', 'GET'], ['/oauth/authorize', 'POST']] as const) {
-      const { status, headers } = await fetch(service.url + path, { method, headers: { Accept: 'text/html' }, ...(method === 'POST' ? { body: 'x' } : {}) });
+    for (const [path, method] of [
+      ['/nowhere', 'GET'],
+      ['/oauth/authorize', 'POST'],
+    ] as const) {
+      const { status, headers } = await fetch(service.url + path, {
+        method,
+        headers: { Accept: 'text/html' },
+        ...(method === 'POST' ? { body: 'x' } : {}),
+      });
       t.equal(status, method === 'GET' ? 404 : 400, path);
       t.match(headers.get('content-type'), /^text\/html/);
-      for (const rule of ["default-src 'none'", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'"]) t.match(headers.get('content-security-policy'), rule);
+      for (const rule of ["default-src 'none'", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'"])
+        t.match(headers.get('content-security-policy'), rule);
       t.equal(headers.get('referrer-policy'), 'no-referrer');
     }
   });
@@ -118,26 +183,40 @@ t.test('framing', async (t) => {
   t.test('[5] who sends no Accept is told what to send', async (t) => {
     const client = await RawClient.open(t, port);
     client.write(`GET /api/v1/me HTTP/1.1\r\n${host}\r\nAuthorization: ${Authorization}\r\n\r\n`);
-    t.match(await client.answer(), { status: 400, body: { error: 'invalid_body', message: 'Accept is required: send Accept: application/json with every call.', detail: { fieldErrors: { Accept: ['is required'] } } } });
+    t.match(await client.answer(), {
+      status: 400,
+      body: {
+        error: 'invalid_body',
+        message: 'Accept is required: send Accept: application/json with every call.',
+        detail: { fieldErrors: { Accept: ['is required'] } },
+      },
+    });
   });
 });
 
 t.test('[RFC 6797] where people come over https they are told to stay with it', async (t) => {
   const service = await startService(t, { env: { BASE_URL: 'https://help.example' } });
-  for (const path of ['/healthz', '/nowhere', '/widget.js']) t.equal((await fetch(service.url + path)).headers.get('strict-transport-security'), 'max-age=31536000', path);
+  for (const path of ['/healthz', '/nowhere', '/widget.js'])
+    t.equal((await fetch(service.url + path)).headers.get('strict-transport-security'), 'max-age=31536000', path);
 });
 
 t.test('a body in small pieces is one body, and one that crumbles ends its connection', async (t) => {
   const service = await startService(t);
   const port = Number(new URL(service.url).port);
-  const head = 'POST /api/v1/auth/login HTTP/1.1\r\nHost: switchboard.test\r\nAccept: */*\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const head =
+    'POST /api/v1/auth/login HTTP/1.1\r\nHost: switchboard.test\r\nAccept: */*\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
   const inPieces = (text: string): string => [...text].map((letter) => `1\r\n${letter}\r\n`).join('');
   const whole = await RawClient.open(t, port);
   whole.write(`${head}${inPieces(JSON.stringify({ email: 'kim@example.com', password: 'x'.repeat(500) }))}0\r\n\r\n`);
   t.match(await whole.answer(), { status: 401, body: { error: 'invalid_credentials' } });
-  for (const path of ['/auth/login', `/storage/${'0'.repeat(8)}-0000-4000-8000-000000000000/attachment/00000000-0000-4000-8000-000000000000/x.png`]) {
+  for (const path of [
+    '/auth/login',
+    `/storage/${'0'.repeat(8)}-0000-4000-8000-000000000000/attachment/00000000-0000-4000-8000-000000000000/x.png`,
+  ]) {
     const crumbling = await RawClient.open(t, port);
-    await crumbling.written(`${head.replace('POST /api/v1/auth/login', path.startsWith('/auth') ? 'POST /api/v1/auth/login' : `PUT ${path}`)}${inPieces('x'.repeat(3000))}`);
+    await crumbling.written(
+      `${head.replace('POST /api/v1/auth/login', path.startsWith('/auth') ? 'POST /api/v1/auth/login' : `PUT ${path}`)}${inPieces('x'.repeat(3000))}`,
+    );
     await crumbling.closed();
     t.ok(crumbling.isClosed, path);
   }

@@ -3,82 +3,175 @@
 
 import { join } from 'node:path';
 import t from 'tap';
-import { agentPage, type AgentRecord, insertAgent, updateAgent } from '../../store/workspace/agents.ts';
-import { auditPage, expireAudit, insertAudit } from '../../store/runtime/audit.ts';
 import { type CallFilter, callIdPage, insertCall } from '../../store/calls/calls.ts';
-import { queuePage, type QueueFilter, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
-import { conversationIdsOfDepartment, conversationIdsToReturn, type ConversationRecord, findLongestWaitingChat, insertConversation, openChatsByAgent, type Reach } from '../../store/conversations/conversations.ts';
+import { insertPhoneNumber, phoneNumberPage } from '../../store/calls/phone-numbers.ts';
+import { insertVoicemail, voicemailPage } from '../../store/calls/voicemails.ts';
+import {
+  type ConversationRecord,
+  conversationIdsOfDepartment,
+  conversationIdsToReturn,
+  findLongestWaitingChat,
+  insertConversation,
+  openChatsByAgent,
+  type Reach,
+} from '../../store/conversations/conversations.ts';
+import { type QueueFilter, queuePage, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
+import { savedReplyPage } from '../../store/conversations/saved-replies.ts';
 import type { Cursor } from '../../store/cursor.ts';
 import { Database } from '../../store/database.ts';
 import { insertDirectoryEmail, reservedEmails, reservedWorkspaces } from '../../store/directory/directory.ts';
-import { deleteEventsBefore, insertEvent } from '../../store/runtime/events.ts';
+import { suppressionPage } from '../../store/mail/suppressions.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
-import { deleteOneTimeTokensBefore } from '../../store/workspace/one-time-tokens.ts';
-import { deleteSettledOutbox, insertOutbox } from '../../store/runtime/outbox.ts';
-import { insertPhoneNumber, phoneNumberPage } from '../../store/calls/phone-numbers.ts';
+import { deliveryPage } from '../../store/platform/webhook-deliveries.ts';
 import { queuedByChannel } from '../../store/reports/lists.ts';
 import { reportedMonths } from '../../store/reports/rebuild.ts';
-import { savedReplyPage } from '../../store/conversations/saved-replies.ts';
+import { auditPage, expireAudit, insertAudit } from '../../store/runtime/audit.ts';
+import { deleteEventsBefore, insertEvent } from '../../store/runtime/events.ts';
+import { deleteSettledOutbox, insertOutbox } from '../../store/runtime/outbox.ts';
+import { type AgentRecord, agentPage, insertAgent, updateAgent } from '../../store/workspace/agents.ts';
+import { deleteOneTimeTokensBefore } from '../../store/workspace/one-time-tokens.ts';
 import { sitePage } from '../../store/workspace/sites.ts';
-import { suppressionPage } from '../../store/mail/suppressions.ts';
-import { insertVoicemail, voicemailPage } from '../../store/calls/voicemails.ts';
-import { deliveryPage } from '../../store/platform/webhook-deliveries.ts';
 import { tempFolder } from '../support/folder.ts';
 import { type Random, randomFrom } from '../support/seeded.ts';
 import type { Teardown } from '../support/service.ts';
 
 /** A new file, which notes how each statement is to be read. */
-function openNoting(t: Teardown, migrations = workspaceMigrations): { db: Database; plans: { sql: string; plan: string }[] } {
+function openNoting(
+  t: Teardown,
+  migrations = workspaceMigrations,
+): { db: Database; plans: { sql: string; plan: string }[] } {
   const real = Database.openWriter(join(tempFolder(t), 'noted.db'), migrations);
   t.teardown(() => real.close());
   const plans: { sql: string; plan: string }[] = [];
-  const noting = (method: 'all' | 'get' | 'run'): typeof real.all => (sql, values) => {
-    if (!/^\s*(INSERT|EXPLAIN)/.test(sql)) plans.push({ sql, plan: real.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values).map(({ detail }) => detail).join('\n') });
-    return real[method](sql, values) as never;
-  };
-  const methods = new Map<PropertyKey, unknown>([['all', noting('all')], ['get', noting('get')], ['run', noting('run')]]);
+  const noting =
+    (method: 'all' | 'get' | 'run'): typeof real.all =>
+    (sql, values) => {
+      if (!/^\s*(INSERT|EXPLAIN)/.test(sql))
+        plans.push({
+          sql,
+          plan: real
+            .all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+            .map(({ detail }) => detail)
+            .join('\n'),
+        });
+      return real[method](sql, values) as never;
+    };
+  const methods = new Map<PropertyKey, unknown>([
+    ['all', noting('all')],
+    ['get', noting('get')],
+    ['run', noting('run')],
+  ]);
   const db = new Proxy(real, { get: (target, name) => methods.get(name) ?? Reflect.get(target, name, target) });
   return { db, plans };
 }
 
 const timeOf = (second: number): string => new Date(Date.UTC(2026, 10, 20) + second * 1000).toISOString();
-const idOf = (kind: number, number: number): string => `00000000-0000-7000-8000-${String(kind).padStart(4, '0')}${String(number).padStart(8, '0')}`;
+const idOf = (kind: number, number: number): string =>
+  `00000000-0000-7000-8000-${String(kind).padStart(4, '0')}${String(number).padStart(8, '0')}`;
 /** In no order of theirs. */
-const voicemailIdOf = (conversationId: string): string => `${conversationId.slice(-4)}${conversationId.slice(4, -4)}0000`;
+const voicemailIdOf = (conversationId: string): string =>
+  `${conversationId.slice(-4)}${conversationId.slice(4, -4)}0000`;
 const agentIds = [1, 2, 3].map((number) => idOf(1, number));
 const departmentIds = [1, 2, 3].map((number) => idOf(2, number));
 const visitorIds = [1, 2].map((number) => idOf(3, number));
 const numberIds = [1, 2].map((number) => idOf(4, number));
 
 function anAgent(id: string, fields: Partial<AgentRecord> = {}): AgentRecord {
-  return { id, email: `${id}@example.com`, name: 'Ann', role: 'agent', status: 'away', statusSource: 'chosen', isOnline: false, goneAt: null, joinedSeq: 0, channels: ['chats'], groupIds: [], avatarUrl: null, canTransfer: false, passwordHash: null, tokenVersion: 0, lastAssignedAt: null, joinedAt: timeOf(0), deactivatedAt: null, createdAt: timeOf(0), ...fields };
+  return {
+    id,
+    email: `${id}@example.com`,
+    name: 'Ann',
+    role: 'agent',
+    status: 'away',
+    statusSource: 'chosen',
+    isOnline: false,
+    goneAt: null,
+    joinedSeq: 0,
+    channels: ['chats'],
+    groupIds: [],
+    avatarUrl: null,
+    canTransfer: false,
+    passwordHash: null,
+    tokenVersion: 0,
+    lastAssignedAt: null,
+    joinedAt: timeOf(0),
+    deactivatedAt: null,
+    createdAt: timeOf(0),
+    ...fields,
+  };
 }
 
 function aConversation(random: Random, number: number): ConversationRecord {
   const status = random.pick(['open', 'pending', 'solved', 'closed', 'spam'] as const);
-  const handshake = random.chance(0.1) ? { toAgentId: random.pick(agentIds), initiatedByAgentId: agentIds[0] ?? '', previousAgentId: null, note: null, expiresAt: timeOf(0) } : null;
+  const handshake = random.chance(0.1)
+    ? {
+        toAgentId: random.pick(agentIds),
+        initiatedByAgentId: agentIds[0] ?? '',
+        previousAgentId: null,
+        note: null,
+        expiresAt: timeOf(0),
+      }
+    : null;
   // Few seconds, so that many share one and only their ids tell them apart.
   const solvedAt = status === 'solved' || status === 'closed' ? timeOf(random.below(20)) : null;
   return {
-    id: idOf(9, number), version: 1, channel: random.pick(['chat', 'ticket', 'call']), status, subject: null, ticketNumber: null, siteId: null, visitorId: random.pick([null, ...visitorIds]), contactId: null,
-    departmentId: random.pick([null, ...departmentIds]), assignedAgentId: random.pick([null, null, ...agentIds]), routedAt: null, notToAgentIds: random.chance(0.4) ? [random.pick(agentIds)] : [], tags: [], handshake, copiedTo: [], rating: null, ratingComment: null, ratedAgentId: null, preview: null, lastMessageAt: null,
-    firstResponseAt: null, firstResponderId: null, solvedAt, closedAt: null, lastLineAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: timeOf(random.below(20)), updatedAt: timeOf(0),
+    id: idOf(9, number),
+    version: 1,
+    channel: random.pick(['chat', 'ticket', 'call']),
+    status,
+    subject: null,
+    ticketNumber: null,
+    siteId: null,
+    visitorId: random.pick([null, ...visitorIds]),
+    contactId: null,
+    departmentId: random.pick([null, ...departmentIds]),
+    assignedAgentId: random.pick([null, null, ...agentIds]),
+    routedAt: null,
+    notToAgentIds: random.chance(0.4) ? [random.pick(agentIds)] : [],
+    tags: [],
+    handshake,
+    copiedTo: [],
+    rating: null,
+    ratingComment: null,
+    ratedAgentId: null,
+    preview: null,
+    lastMessageAt: null,
+    firstResponseAt: null,
+    firstResponderId: null,
+    solvedAt,
+    closedAt: null,
+    lastLineAt: null,
+    lastCustomerMessageAt: null,
+    agentsReadUpTo: null,
+    customerReadUpTo: null,
+    createdAt: timeOf(random.below(20)),
+    updatedAt: timeOf(0),
   };
 }
 
 /** The rule of engine/workspace/access.ts in plain words. */
 function isWithin(reach: Reach, one: ConversationRecord): boolean {
-  const passes = reach.departmentIds === null || one.departmentId === null || reach.departmentIds.includes(one.departmentId) || one.assignedAgentId === reach.agentId || one.handshake?.toAgentId === reach.agentId;
+  const passes =
+    reach.departmentIds === null ||
+    one.departmentId === null ||
+    reach.departmentIds.includes(one.departmentId) ||
+    one.assignedAgentId === reach.agentId ||
+    one.handshake?.toAgentId === reach.agentId;
   return reach.channels.includes(one.channel) && passes;
 }
 
-function isAsked(filter: QueueFilter & CallFilter, one: ConversationRecord, numberOf: ReadonlyMap<string, string>): boolean {
+function isAsked(
+  filter: QueueFilter & CallFilter,
+  one: ConversationRecord,
+  numberOf: ReadonlyMap<string, string>,
+): boolean {
   return (
     (filter.channel === undefined || one.channel === filter.channel) &&
     (filter.status === undefined || one.status === filter.status) &&
     (filter.departmentId === undefined || one.departmentId === filter.departmentId) &&
-    (filter.assigneeId === undefined || one.assignedAgentId === (filter.assigneeId === 'none' ? null : filter.assigneeId)) &&
+    (filter.assigneeId === undefined ||
+      one.assignedAgentId === (filter.assigneeId === 'none' ? null : filter.assigneeId)) &&
     (filter.visitorId === undefined || one.visitorId === filter.visitorId) &&
     (filter.from === undefined || one.createdAt >= filter.from) &&
     (filter.to === undefined || one.createdAt < filter.to) &&
@@ -86,10 +179,17 @@ function isAsked(filter: QueueFilter & CallFilter, one: ConversationRecord, numb
   );
 }
 
-const newestFirst = (placeOf: (one: ConversationRecord) => string) => (a: ConversationRecord, b: ConversationRecord): number => (`${placeOf(a)}|${a.id}` < `${placeOf(b)}|${b.id}` ? 1 : -1);
+const newestFirst =
+  (placeOf: (one: ConversationRecord) => string) =>
+  (a: ConversationRecord, b: ConversationRecord): number =>
+    `${placeOf(a)}|${a.id}` < `${placeOf(b)}|${b.id}` ? 1 : -1;
 
 /** All pages of a list, one after the other. */
-function allPages(limit: number, read: (cursor: Cursor | undefined) => string[], placeOf: (id: string) => string): string[] {
+function allPages(
+  limit: number,
+  read: (cursor: Cursor | undefined) => string[],
+  placeOf: (id: string) => string,
+): string[] {
   const ids: string[] = [];
   for (let cursor: Cursor | undefined; ; ) {
     const page = read(cursor);
@@ -100,12 +200,37 @@ function allPages(limit: number, read: (cursor: Cursor | undefined) => string[],
   }
 }
 
-function fill(db: Database, random: Random, count: number): { conversations: ConversationRecord[]; numberOf: Map<string, string> } {
+function fill(
+  db: Database,
+  random: Random,
+  count: number,
+): { conversations: ConversationRecord[]; numberOf: Map<string, string> } {
   for (const id of agentIds) insertAgent(db, anAgent(id));
-  db.run(`INSERT INTO site (id, version, name, domain, embedId, primaryColor, launcherPosition, welcomeMessage, allowedOrigins, createdAt) VALUES ('s', 1, 's', 's', 's', '#000000', 'right', '', '[]', '')`);
-  for (const id of visitorIds) db.run(`INSERT INTO visitor (id, siteId, firstSeenAt, lastSeenAt, visitCount) VALUES (?, 's', '', '', 1)`, [id]);
+  db.run(
+    `INSERT INTO site (id, version, name, domain, embedId, primaryColor, launcherPosition, welcomeMessage, allowedOrigins, createdAt) VALUES ('s', 1, 's', 's', 's', '#000000', 'right', '', '[]', '')`,
+  );
+  for (const id of visitorIds)
+    db.run(`INSERT INTO visitor (id, siteId, firstSeenAt, lastSeenAt, visitCount) VALUES (?, 's', '', '', 1)`, [id]);
   for (const id of numberIds) {
-    insertPhoneNumber(db, { id, e164: `+1415555${id.slice(-4)}`, displayName: 'n', provider: 'p', providerDidId: id, routingStrategy: 'all_agents', routingTargetId: null, lostTarget: null, voicemailEnabled: true, recordingEnabled: false, smartHoldEnabled: false, voiceProfileId: null, businessHours: null, welcomeAudioUrl: null, status: 'active', createdAt: timeOf(0), releasedAt: null });
+    insertPhoneNumber(db, {
+      id,
+      e164: `+1415555${id.slice(-4)}`,
+      displayName: 'n',
+      provider: 'p',
+      providerDidId: id,
+      routingStrategy: 'all_agents',
+      routingTargetId: null,
+      lostTarget: null,
+      voicemailEnabled: true,
+      recordingEnabled: false,
+      smartHoldEnabled: false,
+      voiceProfileId: null,
+      businessHours: null,
+      welcomeAudioUrl: null,
+      status: 'active',
+      createdAt: timeOf(0),
+      releasedAt: null,
+    });
   }
   const conversations = Array.from({ length: count }, (_, number) => aConversation(random, number));
   const numberOf = new Map<string, string>();
@@ -114,89 +239,244 @@ function fill(db: Database, random: Random, count: number): { conversations: Con
     if (conversation.channel !== 'call') continue;
     const phoneNumberId = random.pick(numberIds);
     numberOf.set(conversation.id, phoneNumberId);
-    insertCall(db, { conversationId: conversation.id, phoneNumberId, carrierCallId: conversation.id, fromE164: null, toE164: '+14155550123', phase: 'voicemail', agentId: null, isOnHold: false, isRecorded: false, ringingAgentIds: [], answeredAt: null, endedAt: null, carrierEndedAt: null, durationMs: null, recordingUrl: null, voicemailId: null, createdAt: conversation.createdAt });
-    if (random.chance(0.5)) insertVoicemail(db, { id: voicemailIdOf(conversation.id), conversationId: conversation.id, fromE164: null, durationMs: null, recordingUrl: null, transcript: null, listenedAt: null, createdAt: timeOf(20 + random.below(20)) });
+    insertCall(db, {
+      conversationId: conversation.id,
+      phoneNumberId,
+      carrierCallId: conversation.id,
+      fromE164: null,
+      toE164: '+14155550123',
+      phase: 'voicemail',
+      agentId: null,
+      isOnHold: false,
+      isRecorded: false,
+      ringingAgentIds: [],
+      answeredAt: null,
+      endedAt: null,
+      carrierEndedAt: null,
+      durationMs: null,
+      recordingUrl: null,
+      voicemailId: null,
+      createdAt: conversation.createdAt,
+    });
+    if (random.chance(0.5))
+      insertVoicemail(db, {
+        id: voicemailIdOf(conversation.id),
+        conversationId: conversation.id,
+        fromE164: null,
+        durationMs: null,
+        recordingUrl: null,
+        transcript: null,
+        listenedAt: null,
+        createdAt: timeOf(20 + random.below(20)),
+      });
   }
   return { conversations, numberOf };
 }
 
 function aReach(random: Random): Reach {
   const channels = (['chat', 'ticket', 'call'] as const).filter(() => random.chance(0.7));
-  return { channels, departmentIds: random.chance(0.3) ? null : departmentIds.filter(() => random.chance(0.4)), agentId: random.pick(agentIds) };
+  return {
+    channels,
+    departmentIds: random.chance(0.3) ? null : departmentIds.filter(() => random.chance(0.4)),
+    agentId: random.pick(agentIds),
+  };
 }
 
-t.test('[5] property: a list holds what its agent may see and asks for, each once and in order, over all pages', async (t) => {
-  for (let seed = 1; seed <= 12; seed += 1) {
-    const random = randomFrom(seed);
-    const { db, plans } = openNoting(t);
-    const { conversations, numberOf } = fill(db, random, 150);
-    const byId = new Map(conversations.map((one) => [one.id, one]));
-    const voicemails = voicemailPage(db, { reach: { channels: ['call'], departmentIds: null, agentId: '' }, cursor: undefined, limit: 1000 });
-    t.same(voicemails.map(({ createdAt, id }) => `${createdAt}|${id}`), voicemails.map(({ createdAt, id }) => `${createdAt}|${id}`).toSorted().reverse());
-    t.ok(voicemails.length > 5);
-    for (let asked = 0; asked < 25; asked += 1) {
-      const reach = aReach(random);
-      const limit = 1 + random.below(20);
-      const maybe = <Value>(share: number, values: readonly Value[]): Value | undefined => (random.chance(share) ? random.pick(values) : undefined);
-      const filter: QueueFilter = { channel: maybe(0.3, ['chat', 'ticket', 'call'] as const), departmentId: maybe(0.3, departmentIds), assigneeId: maybe(0.4, ['none', ...agentIds]) };
-      const callFilter: CallFilter = { status: maybe(0.3, ['open', 'solved'] as const), departmentId: maybe(0.2, departmentIds), assigneeId: maybe(0.3, ['none', ...agentIds]), phoneNumberId: maybe(0.3, numberIds), visitorId: maybe(0.1, visitorIds), from: maybe(0.2, [timeOf(3), timeOf(8)]), to: maybe(0.2, [timeOf(9), timeOf(15)]) };
-      const createdAt = (id: string): string => byId.get(id)?.createdAt ?? '';
-      const solvedAt = (id: string): string => byId.get(id)?.solvedAt ?? '';
-      const idsOf = (rows: readonly ConversationRecord[]): string[] => rows.map(({ id }) => id);
-      const expected = (states: readonly string[], wanted: QueueFilter & CallFilter, placeOf: (one: ConversationRecord) => string): string[] =>
-        idsOf(conversations.filter((one) => states.includes(one.status) && isWithin(reach, one) && isAsked(wanted, one, numberOf)).sort(newestFirst(placeOf)));
-      const about = `seed ${seed}, question ${asked}`;
-      const queue = allPages(limit, (cursor) => idsOf(queuePage(db, { reach, filter, cursor, limit })), createdAt);
-      t.same(queue, expected(['open', 'pending'], filter, (one) => one.createdAt), `queue, ${about}`);
-      const closed = allPages(limit, (cursor) => idsOf(recentlyClosedPage(db, { reach, cursor, limit })), solvedAt);
-      t.same(closed, expected(['solved', 'closed'], {}, (one) => one.solvedAt ?? ''), `recently closed, ${about}`);
-      const spam = allPages(limit, (cursor) => idsOf(spamPage(db, { reach, cursor, limit })), createdAt);
-      t.same(spam, expected(['spam'], {}, (one) => one.createdAt), `spam, ${about}`);
-      const calls = allPages(limit, (cursor) => callIdPage(db, { reach, filter: callFilter, cursor, limit }), createdAt);
-      t.same(calls, expected(['open', 'pending', 'solved', 'closed', 'spam'], { ...callFilter, channel: 'call' }, (one) => one.createdAt), `calls, ${about}`);
-      const reached = new Set(conversations.filter((one) => isWithin(reach, one)).map(({ id }) => id));
-      const left = voicemails.filter(({ conversationId }) => reached.has(conversationId));
-      const heard = allPages(limit, (cursor) => voicemailPage(db, { reach, cursor, limit }).map(({ id }) => id), (id) => voicemails.find((one) => one.id === id)?.createdAt ?? '');
-      t.same(heard, left.map(({ id }) => id), `voicemails, ${about}`);
-      const one = random.pick(voicemails);
-      t.same(voicemailPage(db, { reach, conversationId: one.conversationId, cursor: undefined, limit }).map(({ id }) => id), left.includes(one) ? [one.id] : [], `a voicemail, ${about}`);
+t.test(
+  '[5] property: a list holds what its agent may see and asks for, each once and in order, over all pages',
+  async (t) => {
+    for (let seed = 1; seed <= 12; seed += 1) {
+      const random = randomFrom(seed);
+      const { db, plans } = openNoting(t);
+      const { conversations, numberOf } = fill(db, random, 150);
+      const byId = new Map(conversations.map((one) => [one.id, one]));
+      const voicemails = voicemailPage(db, {
+        reach: { channels: ['call'], departmentIds: null, agentId: '' },
+        cursor: undefined,
+        limit: 1000,
+      });
+      t.same(
+        voicemails.map(({ createdAt, id }) => `${createdAt}|${id}`),
+        voicemails
+          .map(({ createdAt, id }) => `${createdAt}|${id}`)
+          .toSorted()
+          .reverse(),
+      );
+      t.ok(voicemails.length > 5);
+      for (let asked = 0; asked < 25; asked += 1) {
+        const reach = aReach(random);
+        const limit = 1 + random.below(20);
+        const maybe = <Value>(share: number, values: readonly Value[]): Value | undefined =>
+          random.chance(share) ? random.pick(values) : undefined;
+        const filter: QueueFilter = {
+          channel: maybe(0.3, ['chat', 'ticket', 'call'] as const),
+          departmentId: maybe(0.3, departmentIds),
+          assigneeId: maybe(0.4, ['none', ...agentIds]),
+        };
+        const callFilter: CallFilter = {
+          status: maybe(0.3, ['open', 'solved'] as const),
+          departmentId: maybe(0.2, departmentIds),
+          assigneeId: maybe(0.3, ['none', ...agentIds]),
+          phoneNumberId: maybe(0.3, numberIds),
+          visitorId: maybe(0.1, visitorIds),
+          from: maybe(0.2, [timeOf(3), timeOf(8)]),
+          to: maybe(0.2, [timeOf(9), timeOf(15)]),
+        };
+        const createdAt = (id: string): string => byId.get(id)?.createdAt ?? '';
+        const solvedAt = (id: string): string => byId.get(id)?.solvedAt ?? '';
+        const idsOf = (rows: readonly ConversationRecord[]): string[] => rows.map(({ id }) => id);
+        const expected = (
+          states: readonly string[],
+          wanted: QueueFilter & CallFilter,
+          placeOf: (one: ConversationRecord) => string,
+        ): string[] =>
+          idsOf(
+            conversations
+              .filter((one) => states.includes(one.status) && isWithin(reach, one) && isAsked(wanted, one, numberOf))
+              .sort(newestFirst(placeOf)),
+          );
+        const about = `seed ${seed}, question ${asked}`;
+        const queue = allPages(limit, (cursor) => idsOf(queuePage(db, { reach, filter, cursor, limit })), createdAt);
+        t.same(
+          queue,
+          expected(['open', 'pending'], filter, (one) => one.createdAt),
+          `queue, ${about}`,
+        );
+        const closed = allPages(limit, (cursor) => idsOf(recentlyClosedPage(db, { reach, cursor, limit })), solvedAt);
+        t.same(
+          closed,
+          expected(['solved', 'closed'], {}, (one) => one.solvedAt ?? ''),
+          `recently closed, ${about}`,
+        );
+        const spam = allPages(limit, (cursor) => idsOf(spamPage(db, { reach, cursor, limit })), createdAt);
+        t.same(
+          spam,
+          expected(['spam'], {}, (one) => one.createdAt),
+          `spam, ${about}`,
+        );
+        const calls = allPages(
+          limit,
+          (cursor) => callIdPage(db, { reach, filter: callFilter, cursor, limit }),
+          createdAt,
+        );
+        t.same(
+          calls,
+          expected(
+            ['open', 'pending', 'solved', 'closed', 'spam'],
+            { ...callFilter, channel: 'call' },
+            (one) => one.createdAt,
+          ),
+          `calls, ${about}`,
+        );
+        const reached = new Set(conversations.filter((one) => isWithin(reach, one)).map(({ id }) => id));
+        const left = voicemails.filter(({ conversationId }) => reached.has(conversationId));
+        const heard = allPages(
+          limit,
+          (cursor) => voicemailPage(db, { reach, cursor, limit }).map(({ id }) => id),
+          (id) => voicemails.find((one) => one.id === id)?.createdAt ?? '',
+        );
+        t.same(
+          heard,
+          left.map(({ id }) => id),
+          `voicemails, ${about}`,
+        );
+        const one = random.pick(voicemails);
+        t.same(
+          voicemailPage(db, { reach, conversationId: one.conversationId, cursor: undefined, limit }).map(
+            ({ id }) => id,
+          ),
+          left.includes(one) ? [one.id] : [],
+          `a voicemail, ${about}`,
+        );
+      }
+      const waiting = conversations
+        .filter(
+          (one) =>
+            one.channel === 'chat' && one.status === 'open' && one.assignedAgentId === null && one.handshake === null,
+        )
+        .sort(newestFirst((one) => one.createdAt))
+        .reverse();
+      for (const { id, notToAgentIds } of waiting)
+        db.run('UPDATE conversation SET notToAgentIds = ? WHERE id = ?', [JSON.stringify(notToAgentIds), id]);
+      for (const reached of [[], departmentIds.slice(0, 1), departmentIds]) {
+        const takers = [null, ...reached].map((departmentId) => ({
+          departmentId,
+          agentIds: agentIds.filter(() => random.chance(0.5)),
+        }));
+        const isTaken = (one: ConversationRecord): boolean =>
+          takers.some(
+            ({ departmentId, agentIds: ids }) =>
+              departmentId === one.departmentId &&
+              (one.notToAgentIds.length === 0 || ids.some((id) => !one.notToAgentIds.includes(id))),
+          );
+        t.equal(findLongestWaitingChat(db, takers), waiting.find(isTaken)?.id, `waits longest, seed ${seed}`);
+      }
+      const open = conversations.filter((one) => one.channel === 'chat' && one.status === 'open');
+      t.same(
+        openChatsByAgent(db),
+        new Map(
+          agentIds
+            .map((id) => [id, open.filter((one) => one.assignedAgentId === id).length] as const)
+            .filter(([, count]) => count > 0),
+        ),
+        `open chats, seed ${seed}`,
+      );
+      for (const { sql, plan } of plans)
+        if (
+          /SCAN (?!json_each|conversation USING COVERING INDEX conversationOpenChats|conversation USING (COVERING )?INDEX conversationWaiting)/.test(
+            plan,
+          )
+        )
+          t.fail(`${sql}\n${plan}`);
     }
-    const waiting = conversations.filter((one) => one.channel === 'chat' && one.status === 'open' && one.assignedAgentId === null && one.handshake === null).sort(newestFirst((one) => one.createdAt)).reverse();
-    for (const { id, notToAgentIds } of waiting) db.run('UPDATE conversation SET notToAgentIds = ? WHERE id = ?', [JSON.stringify(notToAgentIds), id]);
-    for (const reached of [[], departmentIds.slice(0, 1), departmentIds]) {
-      const takers = [null, ...reached].map((departmentId) => ({ departmentId, agentIds: agentIds.filter(() => random.chance(0.5)) }));
-      const isTaken = (one: ConversationRecord): boolean => takers.some(({ departmentId, agentIds: ids }) => departmentId === one.departmentId && (one.notToAgentIds.length === 0 || ids.some((id) => !one.notToAgentIds.includes(id))));
-      t.equal(findLongestWaitingChat(db, takers), waiting.find(isTaken)?.id, `waits longest, seed ${seed}`);
-    }
-    const open = conversations.filter((one) => one.channel === 'chat' && one.status === 'open');
-    t.same(openChatsByAgent(db), new Map(agentIds.map((id) => [id, open.filter((one) => one.assignedAgentId === id).length] as const).filter(([, count]) => count > 0)), `open chats, seed ${seed}`);
-    for (const { sql, plan } of plans) if (/SCAN (?!json_each|conversation USING COVERING INDEX conversationOpenChats|conversation USING (COVERING )?INDEX conversationWaiting)/.test(plan)) t.fail(`${sql}\n${plan}`);
-  }
-});
+  },
+);
 
 t.test('[decisions] what is in a department is found a page at a time, what is worked on first', async (t) => {
   const { db, plans } = openNoting(t);
   const { conversations } = fill(db, randomFrom(99), 200);
   const [departmentId = ''] = departmentIds;
   const inIt = conversations.filter((one) => one.departmentId === departmentId);
-  const isWorkedOn = (id: string): boolean => inIt.some((one) => one.id === id && (one.status === 'open' || one.status === 'pending'));
+  const isWorkedOn = (id: string): boolean =>
+    inIt.some((one) => one.id === id && (one.status === 'open' || one.status === 'pending'));
   const inDepartment = conversationIdsOfDepartment(db, departmentId, 1000);
   t.same([...inDepartment].sort(), inIt.map(({ id }) => id).sort());
-  t.same(inDepartment.map(isWorkedOn), [...inDepartment.map(isWorkedOn)].sort((a, b) => Number(b) - Number(a)));
+  t.same(
+    inDepartment.map(isWorkedOn),
+    [...inDepartment.map(isWorkedOn)].sort((a, b) => Number(b) - Number(a)),
+  );
   t.same(conversationIdsOfDepartment(db, departmentId, 5), inDepartment.slice(0, 5));
   const [agentId = ''] = agentIds;
-  const ofAgent = conversations.filter((one) => ((one.status === 'open' || one.status === 'pending') && one.assignedAgentId === agentId) || one.handshake?.toAgentId === agentId);
-  const all = { agentId, channels: ['chat', 'ticket', 'call'], isOfferedToo: true, routedToo: true, exceptId: null } as const;
+  const ofAgent = conversations.filter(
+    (one) =>
+      ((one.status === 'open' || one.status === 'pending') && one.assignedAgentId === agentId) ||
+      one.handshake?.toAgentId === agentId,
+  );
+  const all = {
+    agentId,
+    channels: ['chat', 'ticket', 'call'],
+    isOfferedToo: true,
+    routedToo: true,
+    exceptId: null,
+  } as const;
   const found = conversationIdsToReturn(db, { ...all, limit: 1000 });
   t.same([...new Set(found)].sort(), ofAgent.map(({ id }) => id).sort());
   t.same(conversationIdsToReturn(db, { ...all, limit: 3 }), found.slice(0, 3));
-  const held = ofAgent.filter((one) => (one.status === 'open' || one.status === 'pending') && one.assignedAgentId === agentId);
-  const [routed, exceptId] = [held.find((one) => one.channel === 'chat' && one.status === 'open')?.id ?? '', held.find((one) => one.channel === 'ticket')?.id ?? ''];
+  const held = ofAgent.filter(
+    (one) => (one.status === 'open' || one.status === 'pending') && one.assignedAgentId === agentId,
+  );
+  const [routed, exceptId] = [
+    held.find((one) => one.channel === 'chat' && one.status === 'open')?.id ?? '',
+    held.find((one) => one.channel === 'ticket')?.id ?? '',
+  ];
   db.run('UPDATE conversation SET routedAt = createdAt WHERE id = ?', [routed]);
   const some = { agentId, channels: ['ticket'], isOfferedToo: false, limit: 1000 } as const;
   const tickets = held.filter(({ channel }) => channel === 'ticket').map(({ id }) => id);
   t.same(conversationIdsToReturn(db, { ...some, routedToo: false, exceptId: null }).sort(), [...tickets].sort());
-  t.same(conversationIdsToReturn(db, { ...some, routedToo: true, exceptId }).sort(), [...tickets.filter((id) => id !== exceptId), routed].sort());
+  t.same(
+    conversationIdsToReturn(db, { ...some, routedToo: true, exceptId }).sort(),
+    [...tickets.filter((id) => id !== exceptId), routed].sort(),
+  );
   for (const { sql, plan } of plans) t.notMatch(plan, /SCAN (?!json_each)|TEMP/, sql);
 });
 
@@ -220,51 +500,68 @@ t.test('pages begin at their cursor, not at the top', async (t) => {
   t.ok(plans.length > 20);
   for (const { sql, plan } of plans) {
     t.match(plan, /(\(createdAt,id\)|\(solvedAt,id\)|createdAt|solvedAt)<\(?\?|PRIMARY KEY \(id=\?\)/, sql);
-    if (/conversation(InQueue|BySolved)/.test(sql)) t.match(plan, /COVERING INDEX/, `no row is looked at for a place: ${sql}`);
+    if (/conversation(InQueue|BySolved)/.test(sql))
+      t.match(plan, /COVERING INDEX/, `no row is looked at for a place: ${sql}`);
     t.notMatch(plan, /TEMP B-TREE/, sql);
   }
 });
 
-t.test('[4.8] of calls, what an agent may not see is not read, nor what lies beyond the time that is asked for', async (t) => {
-  const { db, plans } = openNoting(t);
-  const [agentId = '', other = ''] = agentIds;
-  const [departmentId = '', elsewhere = ''] = departmentIds;
-  const [phoneNumberId = ''] = numberIds;
-  const reach: Reach = { channels: ['call'], departmentIds: [departmentId], agentId };
-  const place = '(createdAt,id)<(?,?)';
-  const inDepartment = `INDEX conversationCallsByDepartment (departmentId=? AND ${place})`;
-  const own = `INDEX conversationCallsByAssignee (assignedAgentId=? AND ${place})`;
-  const offered = 'INDEX conversationOffered (<expr>=?)';
-  const ofNumber = `INDEX conversationCallsOfNumber (phoneNumberId=? AND departmentId=? AND ${place})`;
-  const ofAssignee = `INDEX conversationCallsOfAssignee (assignedAgentId=? AND departmentId=? AND ${place})`;
-  const rows: [CallFilter, string[]][] = [
-    [{}, [inDepartment, inDepartment, own, offered]],
-    [{ to: timeOf(5) }, [inDepartment, inDepartment, own, offered]],
-    [{ departmentId }, [inDepartment, own, offered]],
-    [{ departmentId: elsewhere }, [own, offered]],
-    [{ phoneNumberId }, [ofNumber, ofNumber, own, offered]],
-    [{ phoneNumberId, departmentId, to: timeOf(5) }, [ofNumber, own, offered]],
-    [{ assigneeId: other }, [ofAssignee, ofAssignee, offered]],
-    [{ assigneeId: 'none' }, [ofAssignee, ofAssignee, offered]],
-    [{ assigneeId: agentId }, [own]],
-  ];
-  for (const [filter, expected] of rows) {
+t.test(
+  '[4.8] of calls, what an agent may not see is not read, nor what lies beyond the time that is asked for',
+  async (t) => {
+    const { db, plans } = openNoting(t);
+    const [agentId = '', other = ''] = agentIds;
+    const [departmentId = '', elsewhere = ''] = departmentIds;
+    const [phoneNumberId = ''] = numberIds;
+    const reach: Reach = { channels: ['call'], departmentIds: [departmentId], agentId };
+    const place = '(createdAt,id)<(?,?)';
+    const inDepartment = `INDEX conversationCallsByDepartment (departmentId=? AND ${place})`;
+    const own = `INDEX conversationCallsByAssignee (assignedAgentId=? AND ${place})`;
+    const offered = 'INDEX conversationOffered (<expr>=?)';
+    const ofNumber = `INDEX conversationCallsOfNumber (phoneNumberId=? AND departmentId=? AND ${place})`;
+    const ofAssignee = `INDEX conversationCallsOfAssignee (assignedAgentId=? AND departmentId=? AND ${place})`;
+    const rows: [CallFilter, string[]][] = [
+      [{}, [inDepartment, inDepartment, own, offered]],
+      [{ to: timeOf(5) }, [inDepartment, inDepartment, own, offered]],
+      [{ departmentId }, [inDepartment, own, offered]],
+      [{ departmentId: elsewhere }, [own, offered]],
+      [{ phoneNumberId }, [ofNumber, ofNumber, own, offered]],
+      [{ phoneNumberId, departmentId, to: timeOf(5) }, [ofNumber, own, offered]],
+      [{ assigneeId: other }, [ofAssignee, ofAssignee, offered]],
+      [{ assigneeId: 'none' }, [ofAssignee, ofAssignee, offered]],
+      [{ assigneeId: agentId }, [own]],
+    ];
+    for (const [filter, expected] of rows) {
+      plans.length = 0;
+      callIdPage(db, { reach, filter, cursor: { at: timeOf(9), id: idOf(9, 9) }, limit: 10 });
+      const about = JSON.stringify(filter);
+      t.equal(plans.length, expected.length, about);
+      for (const [index, { plan }] of plans.entries()) t.match(plan, expected[index] ?? '', about);
+    }
     plans.length = 0;
-    callIdPage(db, { reach, filter, cursor: { at: timeOf(9), id: idOf(9, 9) }, limit: 10 });
-    const about = JSON.stringify(filter);
-    t.equal(plans.length, expected.length, about);
-    for (const [index, { plan }] of plans.entries()) t.match(plan, expected[index] ?? '', about);
-  }
-  plans.length = 0;
-  voicemailPage(db, { reach, cursor: undefined, limit: 10 });
-  const voicemailPlace = 'voicemailAt>? AND (voicemailAt,voicemailId)<(?,?)';
-  const expected = [`INDEX conversationVoicemails (departmentId=? AND ${voicemailPlace})`, `INDEX conversationVoicemails (departmentId=? AND ${voicemailPlace})`, `INDEX conversationVoicemailsOfAssignee (assignedAgentId=? AND ${voicemailPlace})`, offered];
-  t.equal(plans.length, expected.length);
-  for (const [index, { plan }] of plans.entries()) t.match(plan, expected[index] ?? '');
-  plans.length = 0;
-  callIdPage(db, { reach: { ...reach, departmentIds: null }, filter: { from: timeOf(1), to: timeOf(5) }, cursor: undefined, limit: 10 });
-  t.same(plans.map(({ plan }) => plan), [`SEARCH conversation USING COVERING INDEX conversationCalls (createdAt>? AND ${place})`]);
-});
+    voicemailPage(db, { reach, cursor: undefined, limit: 10 });
+    const voicemailPlace = 'voicemailAt>? AND (voicemailAt,voicemailId)<(?,?)';
+    const expected = [
+      `INDEX conversationVoicemails (departmentId=? AND ${voicemailPlace})`,
+      `INDEX conversationVoicemails (departmentId=? AND ${voicemailPlace})`,
+      `INDEX conversationVoicemailsOfAssignee (assignedAgentId=? AND ${voicemailPlace})`,
+      offered,
+    ];
+    t.equal(plans.length, expected.length);
+    for (const [index, { plan }] of plans.entries()) t.match(plan, expected[index] ?? '');
+    plans.length = 0;
+    callIdPage(db, {
+      reach: { ...reach, departmentIds: null },
+      filter: { from: timeOf(1), to: timeOf(5) },
+      cursor: undefined,
+      limit: 10,
+    });
+    t.same(
+      plans.map(({ plan }) => plan),
+      [`SEARCH conversation USING COVERING INDEX conversationCalls (createdAt>? AND ${place})`],
+    );
+  },
+);
 
 t.test('[4.8] calls and voicemails of before there were lists of them within reach are in them', async (t) => {
   const path = join(tempFolder(t), 'old.db');
@@ -275,19 +572,31 @@ t.test('[4.8] calls and voicemails of before there were lists of them within rea
   t.teardown(() => db.close());
   const reach: Reach = { channels: ['call'], departmentIds: [], agentId: agentIds[0] ?? '' };
   for (const phoneNumberId of numberIds) {
-    const expected = conversations.filter((one) => numberOf.get(one.id) === phoneNumberId && isWithin(reach, one)).sort(newestFirst((one) => one.createdAt)).map(({ id }) => id);
+    const expected = conversations
+      .filter((one) => numberOf.get(one.id) === phoneNumberId && isWithin(reach, one))
+      .sort(newestFirst((one) => one.createdAt))
+      .map(({ id }) => id);
     t.ok(expected.length > 0);
     t.same(callIdPage(db, { reach, filter: { phoneNumberId }, cursor: undefined, limit: 100 }), expected);
   }
   const reached = new Set(conversations.filter((one) => isWithin(reach, one)).map(({ id }) => id));
-  const left = db.all<{ id: string; conversationId: string }>('SELECT id, conversationId FROM voicemail ORDER BY createdAt DESC, id DESC').filter(({ conversationId }) => reached.has(conversationId));
+  const left = db
+    .all<{ id: string; conversationId: string }>(
+      'SELECT id, conversationId FROM voicemail ORDER BY createdAt DESC, id DESC',
+    )
+    .filter(({ conversationId }) => reached.has(conversationId));
   t.ok(left.length > 0);
-  t.same(voicemailPage(db, { reach, cursor: undefined, limit: 100 }).map(({ id }) => id), left.map(({ id }) => id), 'and so are voicemails');
+  t.same(
+    voicemailPage(db, { reach, cursor: undefined, limit: 100 }).map(({ id }) => id),
+    left.map(({ id }) => id),
+    'and so are voicemails',
+  );
 });
 
 t.test('[8] what is kept for a while is forgotten by index, so many rows at a time', async (t) => {
   const { db, plans } = openNoting(t);
-  for (let seq = 1; seq <= 30; seq += 1) insertEvent(db, { seq, type: 'x', at: timeOf(seq), conversationId: null, audience: '{}', data: '{}' });
+  for (let seq = 1; seq <= 30; seq += 1)
+    insertEvent(db, { seq, type: 'x', at: timeOf(seq), conversationId: null, audience: '{}', data: '{}' });
   t.equal(deleteEventsBefore(db, timeOf(1), 10), 0);
   t.equal(deleteEventsBefore(db, timeOf(15), 10), 10);
   t.equal(deleteEventsBefore(db, timeOf(15), 10), 4);
@@ -295,27 +604,55 @@ t.test('[8] what is kept for a while is forgotten by index, so many rows at a ti
 
   for (let number = 1; number <= 20; number += 1) {
     const isOver = number % 2 === 0;
-    insertOutbox(db, { id: `${number}`, kind: 'k', target: `${number}`, subjectId: null, payload: '{}', state: isOver ? 'sent' : 'queued', attempts: 0, nextAt: timeOf(0), lastAnswer: null, createdAt: timeOf(0), settledAt: isOver ? timeOf(number) : null });
+    insertOutbox(db, {
+      id: `${number}`,
+      kind: 'k',
+      target: `${number}`,
+      subjectId: null,
+      payload: '{}',
+      state: isOver ? 'sent' : 'queued',
+      attempts: 0,
+      nextAt: timeOf(0),
+      lastAnswer: null,
+      createdAt: timeOf(0),
+      settledAt: isOver ? timeOf(number) : null,
+    });
   }
   t.equal(deleteSettledOutbox(db, timeOf(15), 4), 4);
   t.equal(deleteSettledOutbox(db, timeOf(15), 4), 3);
   t.equal(db.all('SELECT 1 FROM outbox NOT INDEXED').length, 13, 'what waits stays');
 
-  for (let number = 1; number <= 20; number += 1) insertAudit(db, { id: idOf(5, number), actorAgentId: null, action: 'a', targetKind: 'k', targetId: null, before: null, after: null, context: null, createdAt: timeOf(number) });
-  const expire = (hiddenBefore: number): number => expireAudit(db, { now: timeOf(100), olderThan: timeOf(11), hiddenBefore: timeOf(hiddenBefore) }, 4);
+  for (let number = 1; number <= 20; number += 1)
+    insertAudit(db, {
+      id: idOf(5, number),
+      actorAgentId: null,
+      action: 'a',
+      targetKind: 'k',
+      targetId: null,
+      before: null,
+      after: null,
+      context: null,
+      createdAt: timeOf(number),
+    });
+  const expire = (hiddenBefore: number): number =>
+    expireAudit(db, { now: timeOf(100), olderThan: timeOf(11), hiddenBefore: timeOf(hiddenBefore) }, 4);
   t.same([expire(0), expire(0), expire(0), expire(0)], [4, 4, 2, 0]);
   t.same(auditPage(db, { cursor: undefined, limit: 50 }).length, 10);
   t.same([expire(101), expire(101), expire(101), expire(101)], [4, 4, 2, 0]);
   deleteOneTimeTokensBefore(db, timeOf(0));
-  for (const { sql, plan } of plans) if (!sql.includes('NOT INDEXED')) t.notMatch(plan, /SCAN (?!\(subquery)|TEMP B-TREE/, sql);
+  for (const { sql, plan } of plans)
+    if (!sql.includes('NOT INDEXED')) t.notMatch(plan, /SCAN (?!\(subquery)|TEMP B-TREE/, sql);
 });
 
 t.test('[4.13] reports find what waits, and their months, by index', async (t) => {
   const { db, plans } = openNoting(t);
   const { conversations } = fill(db, randomFrom(7), 200);
-  const waits = conversations.filter((one) => one.status === 'open' && one.assignedAgentId === null && one.handshake === null);
+  const waits = conversations.filter(
+    (one) => one.status === 'open' && one.assignedAgentId === null && one.handshake === null,
+  );
   const counted = queuedByChannel(db, { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: null });
-  for (const channel of ['chat', 'ticket', 'call'] as const) t.equal(counted.get(channel) ?? 0, waits.filter((one) => one.channel === channel).length, channel);
+  for (const channel of ['chat', 'ticket', 'call'] as const)
+    t.equal(counted.get(channel) ?? 0, waits.filter((one) => one.channel === channel).length, channel);
   for (const { sql, plan } of plans) t.match(plan, /USING INDEX conversationWaiting/, sql);
   plans.length = 0;
   const months = reportedMonths(db);
@@ -323,19 +660,26 @@ t.test('[4.13] reports find what waits, and their months, by index', async (t) =
   for (const { sql, plan } of plans) t.notMatch(plan, /SCAN conversation/, sql);
 });
 
-t.test('an agent\'s departments, and what a crash left reserved, are found by index', async (t) => {
+t.test("an agent's departments, and what a crash left reserved, are found by index", async (t) => {
   const { db, plans } = openNoting(t);
-  for (const id of departmentIds) db.run('INSERT INTO department (id, name, createdAt) VALUES (?, ?, ?)', [id, id, timeOf(0)]);
+  for (const id of departmentIds)
+    db.run('INSERT INTO department (id, name, createdAt) VALUES (?, ?, ?)', [id, id, timeOf(0)]);
   const agent = anAgent(agentIds[0] ?? '', { groupIds: departmentIds });
   insertAgent(db, agent);
   updateAgent(db, { ...agent, groupIds: departmentIds.slice(1) });
-  t.same(agentPage(db, { filter: {}, cursor: undefined, limit: 10 }).map(({ groupIds }) => [...groupIds].sort()), [departmentIds.slice(1)]);
+  t.same(
+    agentPage(db, { filter: {}, cursor: undefined, limit: 10 }).map(({ groupIds }) => [...groupIds].sort()),
+    [departmentIds.slice(1)],
+  );
   for (const { sql, plan } of plans) t.notMatch(plan, /SCAN/, sql);
 
   const directory = openNoting(t, directoryMigrations);
   insertDirectoryEmail(directory.db, { email: 'a@example.com', workspaceId: 'w', agentId: 'a', reservedAt: null });
   insertDirectoryEmail(directory.db, { email: 'b@example.com', workspaceId: 'w', agentId: 'b', reservedAt: timeOf(0) });
-  t.same(reservedEmails(directory.db).map(({ email }) => email), ['b@example.com']);
+  t.same(
+    reservedEmails(directory.db).map(({ email }) => email),
+    ['b@example.com'],
+  );
   t.same(reservedWorkspaces(directory.db), []);
   for (const { sql, plan } of directory.plans) t.match(plan, /USING INDEX (agentEmail|workspace)Reserved/, sql);
 });

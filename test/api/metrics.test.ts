@@ -17,7 +17,10 @@ function parse(text: string): Map<string, number> {
 
 t.test('[observability] every figure is there and moves', async (t) => {
   const disk = new HeldDisk({ isHeld: false });
-  const service = await startService(t, { syncToDisk: disk.sync, mail: { send: () => Promise.reject(new Error('away')), close: () => {} } });
+  const service = await startService(t, {
+    syncToDisk: disk.sync,
+    mail: { send: () => Promise.reject(new Error('away')), close: () => {} },
+  });
   t.teardown(() => disk.letGo());
   const figures = async (): Promise<Map<string, number>> => {
     const { status, headers, body } = await service.call('GET', '//metrics', { headers: { Accept: undefined } });
@@ -30,7 +33,8 @@ t.test('[observability] every figure is there and moves', async (t) => {
   const before = await figures();
 
   t.test('latency by operation and status, over HTTP and sockets', async (t) => {
-    const count = (figure: Map<string, number>, operation: string, status: number): number => figure.get(`switchboard_request_seconds_count{operation="${operation}",status="${status}"}`) ?? 0;
+    const count = (figure: Map<string, number>, operation: string, status: number): number =>
+      figure.get(`switchboard_request_seconds_count{operation="${operation}",status="${status}"}`) ?? 0;
     await service.post(`/conversations/${chat.id}/messages`, { body: 'one' }, owner.token);
     await service.post(`/conversations/${chat.id}/messages`, { body: '' }, owner.token);
     const socket = await service.agentSocket(owner.token);
@@ -39,7 +43,11 @@ t.test('[observability] every figure is there and moves', async (t) => {
     t.equal(count(after, 'message.send', 201) - count(before, 'message.send', 201), 2);
     t.equal(count(after, 'message.send', 400) - count(before, 'message.send', 400), 1);
     t.ok((after.get('switchboard_request_seconds_sum{operation="message.send",status="201"}') ?? 0) > 0);
-    t.ok([...after.keys()].some((name) => name.startsWith('switchboard_request_seconds_bucket{le="0.005",operation="message.send"')));
+    t.ok(
+      [...after.keys()].some((name) =>
+        name.startsWith('switchboard_request_seconds_bucket{le="0.005",operation="message.send"'),
+      ),
+    );
     await socket.close();
   });
 
@@ -54,13 +62,26 @@ t.test('[observability] every figure is there and moves', async (t) => {
   });
 
   t.test('commit and sync times, batches and commands', async (t) => {
-    const names = ['switchboard_commit_seconds_count', 'switchboard_sync_seconds_count', 'switchboard_batch_commands_count', 'switchboard_commands_total', 'switchboard_sync_seconds_sum'];
+    const names = [
+      'switchboard_commit_seconds_count',
+      'switchboard_sync_seconds_count',
+      'switchboard_batch_commands_count',
+      'switchboard_commands_total',
+      'switchboard_sync_seconds_sum',
+    ];
     const start = await figures();
     await service.post(`/conversations/${chat.id}/messages`, { body: 'three' }, owner.token);
     const end = await figures();
     for (const name of names) t.ok((end.get(name) ?? 0) > (start.get(name) ?? 0), name);
-    await service.post('/auth/register', { email: 'other@example.com', password: 'correct horse battery staple', workspaceName: 'Other' });
-    t.ok(((await figures()).get('switchboard_commands_total') ?? 0) >= (end.get('switchboard_commands_total') ?? 0) + 3, 'the directory\'s commands too: reserve, make, confirm');
+    await service.post('/auth/register', {
+      email: 'other@example.com',
+      password: 'correct horse battery staple',
+      workspaceName: 'Other',
+    });
+    t.ok(
+      ((await figures()).get('switchboard_commands_total') ?? 0) >= (end.get('switchboard_commands_total') ?? 0) + 3,
+      "the directory's commands too: reserve, make, confirm",
+    );
   });
 
   t.test('lane depth, open workspaces, actors, memory, processor', async (t) => {
@@ -69,7 +90,9 @@ t.test('[observability] every figure is there and moves', async (t) => {
     await disk.asked();
     underWay.push(service.post(`/conversations/${chat.id}/messages`, { body: 'held too' }, owner.token));
     await disk.asked(2);
-    const behind = Array.from({ length: 5 }, (_, index) => service.post(`/conversations/${chat.id}/messages`, { body: `behind ${index}` }, owner.token));
+    const behind = Array.from({ length: 5 }, (_, index) =>
+      service.post(`/conversations/${chat.id}/messages`, { body: `behind ${index}` }, owner.token),
+    );
     for (let depth = 0; depth < 5; ) depth = (await figures()).get('switchboard_lane_depth') ?? 0;
     disk.letGo();
     await Promise.all([...underWay, ...behind]);
@@ -79,9 +102,11 @@ t.test('[observability] every figure is there and moves', async (t) => {
     t.ok((now.get('switchboard_actors') ?? 0) > 3);
     t.ok((now.get('switchboard_resident_memory_bytes') ?? 0) > 50e6);
     t.ok((now.get('switchboard_heap_used_bytes') ?? 0) > 5e6);
-    for (const name of ['switchboard_cpu_seconds_total', 'process_cpu_seconds_total']) t.ok((now.get(name) ?? 0) > (before.get(name) ?? 0), name);
+    for (const name of ['switchboard_cpu_seconds_total', 'process_cpu_seconds_total'])
+      t.ok((now.get(name) ?? 0) > (before.get(name) ?? 0), name);
     const { body } = await service.call('GET', '//metrics', { headers: { Accept: undefined } });
-    for (const [, name, type] of body.matchAll(/^# TYPE (\S+) (\S+)$/gm)) t.equal(type === 'counter', name.endsWith('_total'), `${name} is a ${type}`);
+    for (const [, name, type] of body.matchAll(/^# TYPE (\S+) (\S+)$/gm))
+      t.equal(type === 'counter', name.endsWith('_total'), `${name} is a ${type}`);
     t.match(body, /^switchboard_build_info\{version="\d+\.\d+\.\d+",node="22\./m);
     t.ok((now.get('process_open_fds') ?? 1) > 0);
     t.ok(Math.abs((now.get('process_start_time_seconds') ?? 0) * 1000 - performance.timeOrigin) < 1000);
@@ -95,7 +120,10 @@ t.test('[observability] every figure is there and moves', async (t) => {
     const waiting = await figures();
     t.equal(waiting.get('switchboard_outbox_age_seconds'), 42);
     t.equal(waiting.get('switchboard_outbox_under_way'), 0);
-    t.ok((waiting.get('switchboard_outside_attempts_total{kind="mail",outcome="retry"}') ?? 0) > 0, 'what did not leave is counted');
+    t.ok(
+      (waiting.get('switchboard_outside_attempts_total{kind="mail",outcome="retry"}') ?? 0) > 0,
+      'what did not leave is counted',
+    );
   });
 
   t.test('delay of the event loop', async (t) => {
@@ -105,22 +133,38 @@ t.test('[observability] every figure is there and moves', async (t) => {
   });
 });
 
-const nothing = { engine: () => ({ openWorkspaces: 0, filesWaiting: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }), sockets: () => ({ agent: 0, visitor: 0 }), readerWaiting: () => 0, outboxAgeSeconds: () => 0, folderFaults: () => 0, disk: () => ({ freeBytes: 0, hasRoom: true }) };
-const delay = async (metrics: Metrics, part: string): Promise<number> => parse((await metrics.text()).text).get(`switchboard_event_loop_delay_${part}_seconds`) ?? -1;
+const nothing = {
+  engine: () => ({ openWorkspaces: 0, filesWaiting: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }),
+  sockets: () => ({ agent: 0, visitor: 0 }),
+  readerWaiting: () => 0,
+  outboxAgeSeconds: () => 0,
+  folderFaults: () => 0,
+  disk: () => ({ freeBytes: 0, hasRoom: true }),
+};
+const delay = async (metrics: Metrics, part: string): Promise<number> =>
+  parse((await metrics.text()).text).get(`switchboard_event_loop_delay_${part}_seconds`) ?? -1;
 
-t.test('[observability] the 10 ms between two looks at the loop are no delay, what comes on top is, and each scrape begins anew', async (t) => {
-  const looks = createHistogram();
-  const metrics = createMetrics(nothing, undefined, Object.assign(looks, { enable: () => true, disable: () => true }));
-  const look = (ms: number): void => looks.record(ms * 1e6);
-  for (let count = 0; count < 9; count += 1) look(10);
-  t.ok((await delay(metrics, 'p50')) < 0.0001);
-  for (let count = 0; count < 9; count += 1) look(10);
-  look(160);
-  const held = parse((await metrics.text()).text);
-  const figure = (part: string): number => Math.round((held.get(`switchboard_event_loop_delay_${part}_seconds`) ?? -1) * 1000);
-  t.same(['p50', 'p99', 'max'].map(figure), [0, 150, 150]);
-  t.equal(await delay(metrics, 'max'), 0);
-});
+t.test(
+  '[observability] the 10 ms between two looks at the loop are no delay, what comes on top is, and each scrape begins anew',
+  async (t) => {
+    const looks = createHistogram();
+    const metrics = createMetrics(
+      nothing,
+      undefined,
+      Object.assign(looks, { enable: () => true, disable: () => true }),
+    );
+    const look = (ms: number): void => looks.record(ms * 1e6);
+    for (let count = 0; count < 9; count += 1) look(10);
+    t.ok((await delay(metrics, 'p50')) < 0.0001);
+    for (let count = 0; count < 9; count += 1) look(10);
+    look(160);
+    const held = parse((await metrics.text()).text);
+    const figure = (part: string): number =>
+      Math.round((held.get(`switchboard_event_loop_delay_${part}_seconds`) ?? -1) * 1000);
+    t.same(['p50', 'p99', 'max'].map(figure), [0, 150, 150]);
+    t.equal(await delay(metrics, 'max'), 0);
+  },
+);
 
 t.test('[observability] a loop that was held shows it', async (t) => {
   const metrics = createMetrics(nothing);

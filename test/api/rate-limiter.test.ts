@@ -6,7 +6,8 @@ import { ManualClock } from '../support/manual-clock.ts';
 t.test('[8] so many calls a minute, then none until the window is over', async (t) => {
   const clock = new ManualClock();
   const limiter = new RateLimiter(clock);
-  for (let call = 1; call <= 3; call += 1) t.same(limiter.take('a', 3), { limit: 3, remaining: 3 - call, resetSeconds: 60, allowed: true });
+  for (let call = 1; call <= 3; call += 1)
+    t.same(limiter.take('a', 3), { limit: 3, remaining: 3 - call, resetSeconds: 60, allowed: true });
   clock.advance(59_000);
   t.same(limiter.take('a', 3), { limit: 3, remaining: 0, resetSeconds: 1, allowed: false });
   clock.advance(999);
@@ -27,19 +28,28 @@ t.test('[8] a refused call takes nothing, and one key nothing of another', async
 
 t.test('always: never more than the limit in a window, and never a negative remainder', async (t) => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 20 }), fc.array(fc.record({ key: fc.constantFrom('a', 'b'), waitMs: fc.integer({ min: 0, max: 40_000 }) }), { maxLength: 200 }), (limit, calls) => {
-      const clock = new ManualClock();
-      const limiter = new RateLimiter(clock);
-      const windows = new Map<string, { startMs: number; allowed: number }>();
-      return calls.every(({ key, waitMs }) => {
-        clock.advance(waitMs);
-        const { allowed, remaining, resetSeconds } = limiter.take(key, limit);
-        let window = windows.get(key);
-        if (window === undefined || clock.now() - window.startMs >= 60_000) windows.set(key, (window = { startMs: clock.now(), allowed: 0 }));
-        if (allowed) window.allowed += 1;
-        return window.allowed <= limit && remaining === limit - window.allowed && resetSeconds >= 1 && resetSeconds <= 60;
-      });
-    }),
+    fc.property(
+      fc.integer({ min: 1, max: 20 }),
+      fc.array(fc.record({ key: fc.constantFrom('a', 'b'), waitMs: fc.integer({ min: 0, max: 40_000 }) }), {
+        maxLength: 200,
+      }),
+      (limit, calls) => {
+        const clock = new ManualClock();
+        const limiter = new RateLimiter(clock);
+        const windows = new Map<string, { startMs: number; allowed: number }>();
+        return calls.every(({ key, waitMs }) => {
+          clock.advance(waitMs);
+          const { allowed, remaining, resetSeconds } = limiter.take(key, limit);
+          let window = windows.get(key);
+          if (window === undefined || clock.now() - window.startMs >= 60_000)
+            windows.set(key, (window = { startMs: clock.now(), allowed: 0 }));
+          if (allowed) window.allowed += 1;
+          return (
+            window.allowed <= limit && remaining === limit - window.allowed && resetSeconds >= 1 && resetSeconds <= 60
+          );
+        });
+      },
+    ),
   );
   t.pass();
 });
@@ -80,5 +90,8 @@ t.test('[8] what is held follows who calls now, not who ever called', async (t) 
   }
   t.ok(most <= 3000, `${most} keys`);
   for (let caller = 0; caller < 5000; caller += 1) limiter.take(`crowd ${caller}`, 1);
-  t.ok(Array.from({ length: 5000 }, (_, caller) => limiter.take(`crowd ${caller}`, 1)).every(({ allowed }) => !allowed), 'no window is forgotten before its end');
+  t.ok(
+    Array.from({ length: 5000 }, (_, caller) => limiter.take(`crowd ${caller}`, 1)).every(({ allowed }) => !allowed),
+    'no window is forgotten before its end',
+  );
 });

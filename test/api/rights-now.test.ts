@@ -9,11 +9,12 @@ import { findConversation } from '../../store/conversations/conversations.ts';
 import { registerApp, tokensOf } from '../support/oauth.ts';
 import { password, startService } from '../support/service.ts';
 
-t.test('[4.13] a report\'s link', async (t) => {
+t.test("[4.13] a report's link", async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   await service.chat(owner);
-  const linkOf = async (token: string): Promise<string> => (await service.get('/reports/export?type=conversations&format=csv', token)).body.url;
+  const linkOf = async (token: string): Promise<string> =>
+    (await service.get('/reports/export?type=conversations&format=csv', token)).body.url;
   const open = async (link: string) => {
     const response = await fetch(`${service.url}${new URL(link).pathname}`);
     return { status: response.status, text: await response.text() };
@@ -52,7 +53,11 @@ t.test('[4.13] a report\'s link', async (t) => {
     const link = await linkOf(agent.token);
     t.equal(await lines(link), 1);
     const { conversations } = (await service.get('/conversations/queue', owner.token)).body;
-    await service.post(`/conversations/${conversations[0].id}/assign-to-department`, { departmentId: sales }, owner.token);
+    await service.post(
+      `/conversations/${conversations[0].id}/assign-to-department`,
+      { departmentId: sales },
+      owner.token,
+    );
     t.equal(await lines(link), 0);
     await service.delete(`/agents/${agent.agentId}`, owner.token);
     t.equal((await open(link)).status, 410);
@@ -88,7 +93,14 @@ t.test('[4.5] an export that is being read ends with the right to it', async (t)
   const conversation = workspace && findConversation(workspace.db, chat.id);
   if (workspace === undefined || conversation === undefined) throw new Error('no scene');
   let isAllowed = true;
-  const parts = await exportConversation({ workspace, view: workspace.view(systemCaller), conversation, reader, grant: undefined, mayGoOn: () => isAllowed });
+  const parts = await exportConversation({
+    workspace,
+    view: workspace.view(systemCaller),
+    conversation,
+    reader,
+    grant: undefined,
+    mayGoOn: () => isAllowed,
+  });
   let text = '';
   await t.rejects(async () => {
     for await (const part of parts) {

@@ -95,12 +95,25 @@ t.test('roles', async (t) => {
       if (route.access.kind !== 'agent') return;
       const slug = saysForbidden.some((area) => route.path.startsWith(area)) ? 'forbidden' : 'admin_required';
       // Ids that name nothing: who may is answered 404, and nothing is changed for the next.
-      const values = { ...Object.fromEntries(paramsOf(route).map((name) => [name, nothing])), workspaceId: owner.workspaceId, email: 'nobody@example.com' };
-      const call = (token: string) => callRoute(service, route, { values, token, body: soundBody(route, { agentId: nothing, departmentId: nothing }) });
+      const values = {
+        ...Object.fromEntries(paramsOf(route).map((name) => [name, nothing])),
+        workspaceId: owner.workspaceId,
+        email: 'nobody@example.com',
+      };
+      const call = (token: string) =>
+        callRoute(service, route, {
+          values,
+          token,
+          body: soundBody(route, { agentId: nothing, departmentId: nothing }),
+        });
       for (const [role, { token }] of Object.entries({ admin, supervisor, agent })) {
         const { status, body } = await call(token);
         const may = role === 'admin' || (role === 'supervisor' && route.access.role === 'senior');
-        if (may) t.ok([200, 201, 202, 204, 404].includes(status) || (fetches.has(route.operation) && status === 400), `${role}: ${status}`);
+        if (may)
+          t.ok(
+            [200, 201, 202, 204, 404].includes(status) || (fetches.has(route.operation) && status === 400),
+            `${role}: ${status}`,
+          );
         else t.match({ status, body }, { status: 403, body: { error: slug } }, role);
       }
     });

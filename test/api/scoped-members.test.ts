@@ -27,32 +27,70 @@ function keysOf(service: Service, owner: Person): (...scopes: readonly GrantedSc
 }
 
 t.test('[decisions, After the audit] what was said, and who said it, needs its own scope', async (t) => {
-  const service = await startService(t, { env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_CRAWL: '1', ALLOW_PRIVATE_WEBHOOKS: '1' } });
+  const service = await startService(t, {
+    env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_CRAWL: '1', ALLOW_PRIVATE_WEBHOOKS: '1' },
+  });
   const owner = await service.workspace();
   const keyWith = keysOf(service, owner);
   const { ids } = await oneOfEverything(service, owner);
   const customer = await service.customer(owner.embedId, { name, email });
   const { body: chat } = await service.post('/widget/conversations', { body: `Where is my ${said}?` }, customer.token);
   const conversationId: string = chat.conversation.id;
-  const ticket = (await service.post('/tickets', { customerEmail: email, customerName: name, subject: 'Order 7', body: `About your ${said}` }, owner.token)).body;
+  const ticket = (
+    await service.post(
+      '/tickets',
+      { customerEmail: email, customerName: name, subject: 'Order 7', body: `About your ${said}` },
+      owner.token,
+    )
+  ).body;
   const line = await claimLine(service, owner);
   const call = await ringLine(service, line);
-  await deliver(service, line, { type: 'voicemail_left', callId: call.callId, durationMs: 4200, recordingUrl: `https://carrier.example/${said}.mp3`, transcript: `Call me about the ${said}` });
+  await deliver(service, line, {
+    type: 'voicemail_left',
+    callId: call.callId,
+    durationMs: 4200,
+    recordingUrl: `https://carrier.example/${said}.mp3`,
+    transcript: `Call me about the ${said}`,
+  });
   const { contactId: callerId } = (await service.get(`/calls/${call.id}`, owner.token)).body;
   await service.patch(`/contacts/${callerId}`, { name }, owner.token);
   const { voicemails } = (await service.get('/voicemails', owner.token)).body;
   const { conversation } = (await service.get(`/conversations/${conversationId}`, owner.token)).body;
   const solved = await service.chat(owner, `Solved ${said}`);
   await service.post(`/conversations/${solved.id}/status`, { status: 'solved' }, owner.token);
-  await service.post(`/widget/conversations/${solved.id}/rating`, { rating: 2, comment: `Rated ${said}` }, solved.customer.token);
+  await service.post(
+    `/widget/conversations/${solved.id}/rating`,
+    { rating: 2, comment: `Rated ${said}` },
+    solved.customer.token,
+  );
   const spam = await service.chat(owner, `Spam ${said}`);
   await service.post(`/conversations/${spam.id}/spam`, undefined, owner.token);
-  const values = { ...ids, conversationId, messageId: chat.message.id, visitorId: customer.visitorId, contactId: conversation.contactId, voicemailId: voicemails[0].id };
+  const values = {
+    ...ids,
+    conversationId,
+    messageId: chat.message.id,
+    visitorId: customer.visitorId,
+    contactId: conversation.contactId,
+    voicemailId: voicemails[0].id,
+  };
   const fixtures = { agentId: owner.agentId, departmentId: ids['departmentId'] ?? '' };
 
   t.test('the scene has it all', async (t) => {
-    for (const path of [`/conversations/${conversationId}/export`, '/conversations/queue', '/conversations/recently-closed', '/conversations/spam', '/voicemails', `/conversations/search?q=${said}`, `/contacts/${conversation.contactId}`]) t.match(JSON.stringify((await service.get(path, owner.token)).body), said, path);
-    t.match((await service.get(`/calls/${call.id}`, owner.token)).body, { fromE164: customerNumber, callerName: name, events: [{ eventType: 'ringing', fromE164: customerNumber }] });
+    for (const path of [
+      `/conversations/${conversationId}/export`,
+      '/conversations/queue',
+      '/conversations/recently-closed',
+      '/conversations/spam',
+      '/voicemails',
+      `/conversations/search?q=${said}`,
+      `/contacts/${conversation.contactId}`,
+    ])
+      t.match(JSON.stringify((await service.get(path, owner.token)).body), said, path);
+    t.match((await service.get(`/calls/${call.id}`, owner.token)).body, {
+      fromE164: customerNumber,
+      callerName: name,
+      events: [{ eventType: 'ringing', fromE164: customerNumber }],
+    });
   });
 
   /** What its caller wrote itself is no news to it. */
@@ -63,14 +101,28 @@ t.test('[decisions, After the audit] what was said, and who said it, needs its o
     t.test(`${route.operation}, with the scopes that open it`, async (t) => {
       const scopes: Scope[] = [access.scope ?? 'verify', ...(access.also ?? [])];
       const token = await keyWith(...scopes);
-      const at = paramsOf(route).includes('conversationId') && fullPath(route).includes('/calls/') ? { ...values, conversationId: call.id } : values;
-      for (const query of route.operation === 'conversation.search' ? [`?q=${said}`, `?q=Quagga`] : route.operation === 'visitor.list' ? [`?ids=${customer.visitorId}`] : [soundQuery(route)]) {
-        const { status, body } = await callRoute(service, route, { values: at, query, token, body: soundBody(route, fixtures) });
+      const at =
+        paramsOf(route).includes('conversationId') && fullPath(route).includes('/calls/')
+          ? { ...values, conversationId: call.id }
+          : values;
+      for (const query of route.operation === 'conversation.search'
+        ? [`?q=${said}`, `?q=Quagga`]
+        : route.operation === 'visitor.list'
+          ? [`?ids=${customer.visitorId}`]
+          : [soundQuery(route)]) {
+        const { status, body } = await callRoute(service, route, {
+          values: at,
+          query,
+          token,
+          body: soundBody(route, fixtures),
+        });
         // A webhook needs the scopes of its events as well.
         if (!route.operation.startsWith('webhook.')) t.not(body?.error, 'insufficient_scope', `${status}`);
         const text = JSON.stringify(body) ?? '';
         if (!scopes.includes('messages:read')) t.notMatch(text, said, 'nothing that was said');
-        if (!scopes.includes('visitors:read')) for (const word of [name, email, customerNumber, '"visitorToken"']) t.notOk(text.includes(word), `not ${word}`);
+        if (!scopes.includes('visitors:read'))
+          for (const word of [name, email, customerNumber, '"visitorToken"'])
+            t.notOk(text.includes(word), `not ${word}`);
       }
     });
   }
@@ -81,53 +133,92 @@ t.test('[decisions, After the audit] what was said, and who said it, needs its o
     const { preview: _, copiedTo: __, ratingComment: ___, ...rest } = whole;
     t.match(whole, { preview: `About your ${said}`, copiedTo: [] });
     t.strictSame((await service.get(`/conversations/${ticket.id}`, reader)).body.conversation, rest);
-    const listed = async (token: string) => (await service.get('/conversations/queue?channel=ticket', token)).body.conversations.find((one: { id: string }) => one.id === ticket.id);
+    const listed = async (token: string) =>
+      (await service.get('/conversations/queue?channel=ticket', token)).body.conversations.find(
+        (one: { id: string }) => one.id === ticket.id,
+      );
     t.strictSame(await listed(reader), rest);
     const both = await keyWith('conversations:read', 'messages:read', 'visitors:read');
     t.strictSame((await service.get(`/conversations/${ticket.id}`, both)).body.conversation, whole);
-    t.strictSame((await service.get(`/conversations/${ticket.id}/messages`, both)).body, (await service.get(`/conversations/${ticket.id}/messages`, owner.token)).body);
+    t.strictSame(
+      (await service.get(`/conversations/${ticket.id}/messages`, both)).body,
+      (await service.get(`/conversations/${ticket.id}/messages`, owner.token)).body,
+    );
     t.strictSame(await listed(await keyWith('*')), whole, 'a key for everything is told everything');
   });
 
   t.test('a search finds nothing by what its caller may not read', async (t) => {
-    const found = async (q: string, ...more: Scope[]) => (await service.get(`/conversations/search?q=${q}`, await keyWith('conversations:read', ...more))).body;
+    const found = async (q: string, ...more: Scope[]) =>
+      (await service.get(`/conversations/search?q=${q}`, await keyWith('conversations:read', ...more))).body;
     t.equal((await found(said)).total, 0, 'or it would tell what was said, word by word');
     t.equal((await found('Quagga', 'messages:read')).total, 0);
-    t.match(await found(said, 'messages:read'), { rows: [{ matchedBody: new RegExp(said), visitorName: undefined, visitorEmail: undefined }] });
-    t.match(await found('Quagga', 'visitors:read'), { rows: [{ matchedBody: undefined, visitorName: name, visitorEmail: email }] });
+    t.match(await found(said, 'messages:read'), {
+      rows: [{ matchedBody: new RegExp(said), visitorName: undefined, visitorEmail: undefined }],
+    });
+    t.match(await found('Quagga', 'visitors:read'), {
+      rows: [{ matchedBody: undefined, visitorName: name, visitorEmail: email }],
+    });
   });
 
   t.test('an export is one of messages; who they are of, with visitors:read', async (t) => {
-    const exported = async (...scopes: GrantedScope[]) => service.get(`/conversations/${conversationId}/export`, await keyWith(...scopes));
-    t.match(await exported('conversations:read'), { status: 403, body: { error: 'insufficient_scope', detail: { scope: 'messages:read' } } });
-    t.match(await exported('messages:read'), { status: 403, body: { error: 'insufficient_scope', detail: { scope: 'conversations:read' } } });
+    const exported = async (...scopes: GrantedScope[]) =>
+      service.get(`/conversations/${conversationId}/export`, await keyWith(...scopes));
+    t.match(await exported('conversations:read'), {
+      status: 403,
+      body: { error: 'insufficient_scope', detail: { scope: 'messages:read' } },
+    });
+    t.match(await exported('messages:read'), {
+      status: 403,
+      body: { error: 'insufficient_scope', detail: { scope: 'conversations:read' } },
+    });
     const { body } = await exported('conversations:read', 'messages:read');
     t.same(Object.keys(body), ['conversation', 'messages', 'notes', 'events']);
     t.notOk(JSON.stringify(body).includes(email));
     t.ok(body.events.some(({ type }: { type: string }) => type === 'message.created'));
-    t.match((await exported('conversations:read', 'messages:read', 'visitors:read')).body, { visitor: { name }, contact: { email } });
+    t.match((await exported('conversations:read', 'messages:read', 'visitors:read')).body, {
+      visitor: { name },
+      contact: { email },
+    });
   });
 
   t.test('nothing is mailed without messages:send', async (t) => {
     const wanted = { to: 'elsewhere@example.com', subject: 'Your account' };
-    const mail = async (...scopes: Scope[]) => service.post(`/conversations/${conversationId}/email-transcript`, wanted, await keyWith(...scopes));
-    for (const [scopes, missing] of [[['conversations:read', 'messages:read'], 'messages:send'], [['messages:send', 'conversations:read'], 'messages:read'], [['messages:send', 'messages:read'], 'conversations:read']] as const) t.match(await mail(...scopes), { status: 403, body: { error: 'insufficient_scope', detail: { scope: missing } } });
-    const opened = (...scopes: Scope[]) => keyWith(...scopes).then((key) => service.post('/tickets', { customerEmail: 'other@example.com', subject: 'x', body: 'x' }, key));
-    t.match(await opened('conversations:write'), { status: 403, body: { error: 'insufficient_scope', detail: { scope: 'messages:send' } } });
+    const mail = async (...scopes: Scope[]) =>
+      service.post(`/conversations/${conversationId}/email-transcript`, wanted, await keyWith(...scopes));
+    for (const [scopes, missing] of [
+      [['conversations:read', 'messages:read'], 'messages:send'],
+      [['messages:send', 'conversations:read'], 'messages:read'],
+      [['messages:send', 'messages:read'], 'conversations:read'],
+    ] as const)
+      t.match(await mail(...scopes), {
+        status: 403,
+        body: { error: 'insufficient_scope', detail: { scope: missing } },
+      });
+    const opened = (...scopes: Scope[]) =>
+      keyWith(...scopes).then((key) =>
+        service.post('/tickets', { customerEmail: 'other@example.com', subject: 'x', body: 'x' }, key),
+      );
+    t.match(await opened('conversations:write'), {
+      status: 403,
+      body: { error: 'insufficient_scope', detail: { scope: 'messages:send' } },
+    });
     await service.settled();
     t.equal(service.mailCount('elsewhere@example.com') + service.mailCount('other@example.com'), 0);
     t.equal((await opened('conversations:write', 'messages:send')).status, 201);
     t.equal((await mail('conversations:read', 'messages:read', 'messages:send')).status, 202);
     const { text } = await service.mail('elsewhere@example.com');
     t.match(text, said);
-    t.notMatch(text, name, 'without visitors:read it is the customer\'s, whoever that is');
+    t.notMatch(text, name, "without visitors:read it is the customer's, whoever that is");
     await mail('conversations:read', 'messages:read', 'messages:send', 'visitors:read');
     t.match((await service.mail('elsewhere@example.com')).text, name);
   });
 
-  t.test('a report\'s file has what the report has', async (t) => {
+  t.test("a report's file has what the report has", async (t) => {
     const file = async (format: string, ...scopes: Scope[]) => {
-      const { body } = await service.get(`/reports/export?type=conversations&format=${format}`, await keyWith(...scopes));
+      const { body } = await service.get(
+        `/reports/export?type=conversations&format=${format}`,
+        await keyWith(...scopes),
+      );
       return (await fetch(`${service.url}${new URL(body.url).pathname}`)).text();
     };
     for (const format of ['csv', 'json']) {
@@ -149,11 +240,18 @@ t.test('[decisions, After the audit] a test key opens the verification API alone
   const owner = await service.workspace();
   const key = await makeKey(service, owner, { scopes: ['*'], mode: 'test' });
   const nothing = '0194b7a6-1111-7111-8111-111111111111';
-  const values = Object.fromEntries(service.running.routes.flatMap(paramsOf).map((one) => [one, one === 'email' ? 'nobody@example.com' : nothing]));
+  const values = Object.fromEntries(
+    service.running.routes.flatMap(paramsOf).map((one) => [one, one === 'email' ? 'nobody@example.com' : nothing]),
+  );
   for (const route of service.running.routes) {
     const { access } = route;
     if (access.kind !== 'agent') continue;
-    const { status, body } = await callRoute(service, route, { values, query: soundQuery(route), token: key, body: soundBody(route, { agentId: nothing, departmentId: nothing }) });
+    const { status, body } = await callRoute(service, route, {
+      values,
+      query: soundQuery(route),
+      token: key,
+      body: soundBody(route, { agentId: nothing, departmentId: nothing }),
+    });
     const isRefused = status === 403 && body?.error === 'insufficient_scope';
     t.equal(isRefused, access.scope !== 'verify', route.operation);
   }

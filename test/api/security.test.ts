@@ -16,20 +16,30 @@ const mebibyte = 1024 * 1024;
 /** The cells of the rows below a heading. */
 function rowsOf(heading: string): string[][] {
   const section = page.slice(page.indexOf(`## ${heading}`)).split('\n## ')[0] ?? '';
-  return section.split('\n').filter((line) => line.startsWith('| ')).slice(1).map((line) => line.slice(2, -2).split(' | '));
+  return section
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .slice(1)
+    .map((line) => line.slice(2, -2).split(' | '));
 }
 
 t.test('SECURITY.md names files and tests that are there', async (t) => {
-  const named = [...page.matchAll(/`((?:http|engine|store|workers|test)\/[a-z/-]+(?:\.test)?\.[a-z]+|package-lock\.json|\.npmrc)`/g)].map(([, path = '']) => path);
+  const named = [
+    ...page.matchAll(/`((?:http|engine|store|workers|test)\/[a-z/-]+(?:\.test)?\.[a-z]+|package-lock\.json|\.npmrc)`/g),
+  ].map(([, path = '']) => path);
   t.ok(named.length > 80);
-  t.same(named.filter((path) => !existsSync(join(root, path))), []);
+  t.same(
+    named.filter((path) => !existsSync(join(root, path))),
+    [],
+  );
   const checks = rowsOf('What is checked where');
   t.ok(checks.length > 25);
   for (const [what = '', , shownBy = ''] of checks) t.match(shownBy, /`test\/[a-z/-]+\.test\.ts`/, what);
-  for (const from of ['README.md', 'http/packaging/OPERATING.md']) t.match(readFileSync(join(root, from), 'utf8'), /\]\((?:\.\.\/\.\.\/)?SECURITY\.md\)/, from);
+  for (const from of ['README.md', 'http/packaging/OPERATING.md'])
+    t.match(readFileSync(join(root, from), 'utf8'), /\]\((?:\.\.\/\.\.\/)?SECURITY\.md\)/, from);
 });
 
-t.test('and limits that are the code\'s', async (t) => {
+t.test("and limits that are the code's", async (t) => {
   t.match(page, `A body has at most ${maxBodyBytes / mebibyte} MiB`);
   t.match(page, `${maxMailBytes / mebibyte} MiB, 100 recipients`);
   const head = readFileSync(join(root, 'workers/mail/head.ts'), 'utf8');
@@ -39,14 +49,29 @@ t.test('and limits that are the code\'s', async (t) => {
 });
 
 t.test('nothing is ever a cookie', async (t) => {
-  const sources = ['engine', 'http', 'workers'].flatMap((folder) => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts')).map((name) => join(root, folder, name)));
-  t.same(sources.filter((file) => /set-cookie|document\.cookie/i.test(readFileSync(file, 'utf8'))), []);
+  const sources = ['engine', 'http', 'workers'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(root, folder, name)),
+  );
+  t.same(
+    sources.filter((file) => /set-cookie|document\.cookie/i.test(readFileSync(file, 'utf8'))),
+    [],
+  );
   const service = await startService(t);
   const owner = await service.workspace();
-  const answer = await service.call('POST', '/auth/login', { body: { email: owner.email, password: 'correct horse battery staple' } });
+  const answer = await service.call('POST', '/auth/login', {
+    body: { email: owner.email, password: 'correct horse battery staple' },
+  });
   t.equal(answer.status, 200);
   t.equal(answer.headers.get('set-cookie'), null);
-  t.match(await service.call('GET', '/me', { headers: { Cookie: `token=${owner.token}; Authorization=Bearer ${owner.token}` } }), { status: 401 }, 'and none is taken for a credential');
+  t.match(
+    await service.call('GET', '/me', {
+      headers: { Cookie: `token=${owner.token}; Authorization=Bearer ${owner.token}` },
+    }),
+    { status: 401 },
+    'and none is taken for a credential',
+  );
 });
 
 t.test('pages that ask for a password run nothing of others and stand in no frame', async (t) => {
@@ -60,15 +85,36 @@ t.test('pages that ask for a password run nothing of others and stand in no fram
 });
 
 t.test('a field of a log that is named like a secret is blanked', async (t) => {
-  const secrets = { token: 'x1-secret', password: 'x2-secret', newPassword: 'x3-secret', authorization: 'x4-secret', secret: 'x5-secret', code: 'x6-secret', key: 'x7-secret', visitorToken: 'x8-secret' };
+  const secrets = {
+    token: 'x1-secret',
+    password: 'x2-secret',
+    newPassword: 'x3-secret',
+    authorization: 'x4-secret',
+    secret: 'x5-secret',
+    code: 'x6-secret',
+    key: 'x7-secret',
+    visitorToken: 'x8-secret',
+  };
   const script = `import { createLog } from ${JSON.stringify(pathToFileURL(join(root, 'http/process/log.ts')).href)}; createLog('info').info({ ...${JSON.stringify(secrets)}, body: ${JSON.stringify(secrets)}, kept: 'this' }, 'said');`;
-  const line = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  const line = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   t.match(JSON.parse(line), { msg: 'said', kept: 'this', token: '[secret]', body: { key: '[secret]' } });
   t.notMatch(line, /x\d-secret/);
 });
 
 t.test('the code of an error is told, for it is no secret; what is no such word is blanked there too', async (t) => {
   const script = `import { createLog } from ${JSON.stringify(pathToFileURL(join(root, 'http/process/log.ts')).href)}; const log = createLog('info'); for (const code of ['ECONNREFUSED', '123456', 'a secret']) log.error({ err: Object.assign(new Error('no'), { code }) }, 'failed');`;
-  const lines = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-  t.same(lines.trim().split('\n').map((line) => JSON.parse(line).err.code), ['ECONNREFUSED', '[secret]', '[secret]']);
+  const lines = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  t.same(
+    lines
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).err.code),
+    ['ECONNREFUSED', '[secret]', '[secret]'],
+  );
 });

@@ -23,13 +23,45 @@ const noOpenssl = ((): string | false => {
 /** A certificate of its own for localhost, and its key. */
 function makeCertificate(folder: string, name: string): { cert: string; key: string } {
   const files = { cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) };
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1', '-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost', '-keyout', files.key, '-out', files.cert], { stdio: 'ignore' });
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '1',
+      '-subj',
+      `/CN=${name}`,
+      '-addext',
+      'subjectAltName=DNS:localhost',
+      '-keyout',
+      files.key,
+      '-out',
+      files.cert,
+    ],
+    { stdio: 'ignore' },
+  );
   return files;
 }
 
 function open(port: number, options: { ciphers?: string; maxVersion?: 'TLSv1.2' } = {}): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ ...options, port, host: '127.0.0.1', servername: 'localhost', rejectUnauthorized: false, minVersion: 'TLSv1.2' }, () => resolve(socket));
+    const socket = connect(
+      {
+        ...options,
+        port,
+        host: '127.0.0.1',
+        servername: 'localhost',
+        rejectUnauthorized: false,
+        minVersion: 'TLSv1.2',
+      },
+      () => resolve(socket),
+    );
     socket.on('error', reject);
   });
 }
@@ -50,47 +82,61 @@ function replyOf(socket: TLSSocket): Promise<string> {
 
 const nameOf = (socket: TLSSocket): unknown => socket.getPeerCertificate().subject.CN;
 
-t.test('it serves over TLS, and takes a new certificate on SIGHUP while connections stay', { skip: noOpenssl }, async (t) => {
-  const folder = tempFolder(t);
-  const former = makeCertificate(folder, 'former');
-  const next = makeCertificate(folder, 'next');
-  const used = { cert: join(folder, 'used.crt'), key: join(folder, 'used.key') };
-  const use = (files: { cert: string; key: string }): void => {
-    copyFileSync(files.cert, used.cert);
-    copyFileSync(files.key, used.key);
-  };
-  use(former);
-  // By its number, as everybody has it: the kernel gives out a port of its own choosing once.
-  const service = await ServiceProcess.serving(t, { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()), TLS_CERT_FILE: used.cert, TLS_KEY_FILE: used.key });
-  t.match(service.url, /^https:\/\//);
-  const before = await open(service.port);
-  t.teardown(() => void before.destroy());
-  t.equal(nameOf(before), 'former');
-  t.equal(await statusOf(before), 'HTTP/1.1 200 OK');
-  t.match(await replyOf(before), 'Strict-Transport-Security: max-age=31536000');
-  for (const ciphers of ['AES128-SHA', 'AES128-SHA256', 'AES256-GCM-SHA384', 'ECDHE-ECDSA-AES128-SHA']) await t.rejects(open(service.port, { ciphers, maxVersion: 'TLSv1.2' }), `${ciphers} has no forward secrecy, or no authentication of what it encrypts`);
-  for (const ciphers of ['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305']) (await open(service.port, { ciphers, maxVersion: 'TLSv1.2' })).destroy();
+t.test(
+  'it serves over TLS, and takes a new certificate on SIGHUP while connections stay',
+  { skip: noOpenssl },
+  async (t) => {
+    const folder = tempFolder(t);
+    const former = makeCertificate(folder, 'former');
+    const next = makeCertificate(folder, 'next');
+    const used = { cert: join(folder, 'used.crt'), key: join(folder, 'used.key') };
+    const use = (files: { cert: string; key: string }): void => {
+      copyFileSync(files.cert, used.cert);
+      copyFileSync(files.key, used.key);
+    };
+    use(former);
+    // By its number, as everybody has it: the kernel gives out a port of its own choosing once.
+    const service = await ServiceProcess.serving(t, {
+      DATA_DIR: join(folder, 'data'),
+      PORT: String(await freePort()),
+      TLS_CERT_FILE: used.cert,
+      TLS_KEY_FILE: used.key,
+    });
+    t.match(service.url, /^https:\/\//);
+    const before = await open(service.port);
+    t.teardown(() => void before.destroy());
+    t.equal(nameOf(before), 'former');
+    t.equal(await statusOf(before), 'HTTP/1.1 200 OK');
+    t.match(await replyOf(before), 'Strict-Transport-Security: max-age=31536000');
+    for (const ciphers of ['AES128-SHA', 'AES128-SHA256', 'AES256-GCM-SHA384', 'ECDHE-ECDSA-AES128-SHA'])
+      await t.rejects(
+        open(service.port, { ciphers, maxVersion: 'TLSv1.2' }),
+        `${ciphers} has no forward secrecy, or no authentication of what it encrypts`,
+      );
+    for (const ciphers of ['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305'])
+      (await open(service.port, { ciphers, maxVersion: 'TLSv1.2' })).destroy();
 
-  use(next);
-  const reload = async (line: RegExp): Promise<void> => {
-    service.signal('SIGHUP');
-    await service.line(line);
-  };
-  await reload(/the certificate was read again/);
-  const after = await open(service.port);
-  t.teardown(() => void after.destroy());
-  t.equal(nameOf(after), 'next');
-  t.equal(await statusOf(after), 'HTTP/1.1 200 OK');
-  t.equal(await statusOf(before), 'HTTP/1.1 200 OK', 'who was connected stays so');
+    use(next);
+    const reload = async (line: RegExp): Promise<void> => {
+      service.signal('SIGHUP');
+      await service.line(line);
+    };
+    await reload(/the certificate was read again/);
+    const after = await open(service.port);
+    t.teardown(() => void after.destroy());
+    t.equal(nameOf(after), 'next');
+    t.equal(await statusOf(after), 'HTTP/1.1 200 OK');
+    t.equal(await statusOf(before), 'HTTP/1.1 200 OK', 'who was connected stays so');
 
-  copyFileSync(former.key, used.key);
-  await reload(/the certificate was not taken.*/);
-  const still = await open(service.port);
-  t.teardown(() => void still.destroy());
-  t.equal(nameOf(still), 'next', 'a key of another certificate changes nothing');
-  t.equal(await statusOf(still), 'HTTP/1.1 200 OK');
-  t.same(await service.kill('SIGTERM'), { code: 0, signal: null });
-});
+    copyFileSync(former.key, used.key);
+    await reload(/the certificate was not taken.*/);
+    const still = await open(service.port);
+    t.teardown(() => void still.destroy());
+    t.equal(nameOf(still), 'next', 'a key of another certificate changes nothing');
+    t.equal(await statusOf(still), 'HTTP/1.1 200 OK');
+    t.same(await service.kill('SIGTERM'), { code: 0, signal: null });
+  },
+);
 
 /** What a sender of mail sees: the certificate that STARTTLS brings. */
 async function nameAtSmtp(port: number): Promise<unknown> {
@@ -109,38 +155,55 @@ async function nameAtSmtp(port: number): Promise<unknown> {
   return name;
 }
 
-t.test('mail that comes by SMTP is met with the new certificate too, whether or not the edge has one', { skip: noOpenssl }, async (t) => {
-  const folder = tempFolder(t);
-  const used = { cert: join(folder, 'used.crt'), key: join(folder, 'used.key') };
-  const use = (name: string): void => {
-    const files = makeCertificate(folder, name);
-    copyFileSync(files.cert, used.cert);
-    copyFileSync(files.key, used.key);
-  };
-  use('former');
-  const ofSmtp = { SMTP_LISTEN: '127.0.0.1:0', SMTP_TLS_CERT: used.cert, SMTP_TLS_KEY: used.key };
-  const alone = await startService(t, { env: ofSmtp });
-  const both = await startService(t, { env: { ...ofSmtp, TLS_CERT_FILE: used.cert, TLS_KEY_FILE: used.key } });
-  const names = (): Promise<unknown[]> => Promise.all([alone, both].map(({ running }) => nameAtSmtp(running.smtpPort ?? 0)));
-  t.same(await names(), ['former', 'former']);
-  use('next');
-  for (const { running } of [alone, both]) await running.reload();
-  t.same(await names(), ['next', 'next']);
-  writeFileSync(used.cert, 'no certificate');
-  for (const { running } of [alone, both]) await running.reload();
-  t.same(await names(), ['next', 'next'], 'what cannot be used changes nothing');
-});
+t.test(
+  'mail that comes by SMTP is met with the new certificate too, whether or not the edge has one',
+  { skip: noOpenssl },
+  async (t) => {
+    const folder = tempFolder(t);
+    const used = { cert: join(folder, 'used.crt'), key: join(folder, 'used.key') };
+    const use = (name: string): void => {
+      const files = makeCertificate(folder, name);
+      copyFileSync(files.cert, used.cert);
+      copyFileSync(files.key, used.key);
+    };
+    use('former');
+    const ofSmtp = { SMTP_LISTEN: '127.0.0.1:0', SMTP_TLS_CERT: used.cert, SMTP_TLS_KEY: used.key };
+    const alone = await startService(t, { env: ofSmtp });
+    const both = await startService(t, { env: { ...ofSmtp, TLS_CERT_FILE: used.cert, TLS_KEY_FILE: used.key } });
+    const names = (): Promise<unknown[]> =>
+      Promise.all([alone, both].map(({ running }) => nameAtSmtp(running.smtpPort ?? 0)));
+    t.same(await names(), ['former', 'former']);
+    use('next');
+    for (const { running } of [alone, both]) await running.reload();
+    t.same(await names(), ['next', 'next']);
+    writeFileSync(used.cert, 'no certificate');
+    for (const { running } of [alone, both]) await running.reload();
+    t.same(await names(), ['next', 'next'], 'what cannot be used changes nothing');
+  },
+);
 
-t.test('a certificate that cannot be used stops the start with a message that names it', { skip: noOpenssl }, async (t) => {
-  const folder = tempFolder(t);
-  const one = makeCertificate(folder, 'one');
-  const other = makeCertificate(folder, 'other');
-  const empty = join(folder, 'empty.crt');
-  writeFileSync(empty, '');
-  for (const [cert, key] of [[one.cert, other.key], [empty, one.key], [join(folder, 'missing.crt'), one.key]] as const) {
-    const started = ServiceProcess.start(t, { DATA_DIR: join(folder, 'data'), TLS_CERT_FILE: cert, TLS_KEY_FILE: key });
-    t.same(await started.ended, { code: 1, signal: null });
-    t.match(started.stderr, `switchboard: the certificate in ${cert} with the key in ${key} cannot be used: `);
-    t.equal(started.stderr.trim().split('\n').length, 1);
-  }
-});
+t.test(
+  'a certificate that cannot be used stops the start with a message that names it',
+  { skip: noOpenssl },
+  async (t) => {
+    const folder = tempFolder(t);
+    const one = makeCertificate(folder, 'one');
+    const other = makeCertificate(folder, 'other');
+    const empty = join(folder, 'empty.crt');
+    writeFileSync(empty, '');
+    for (const [cert, key] of [
+      [one.cert, other.key],
+      [empty, one.key],
+      [join(folder, 'missing.crt'), one.key],
+    ] as const) {
+      const started = ServiceProcess.start(t, {
+        DATA_DIR: join(folder, 'data'),
+        TLS_CERT_FILE: cert,
+        TLS_KEY_FILE: key,
+      });
+      t.same(await started.ended, { code: 1, signal: null });
+      t.match(started.stderr, `switchboard: the certificate in ${cert} with the key in ${key} cannot be used: `);
+      t.equal(started.stderr.trim().split('\n').length, 1);
+    }
+  },
+);

@@ -37,37 +37,54 @@ class Unreading {
   }
 }
 
-t.test('replies that are not read are held once for each connection, whatever is asked, and the process stays below 400 MB with a heap of 256', async (t) => {
-  const process = await ServiceProcess.serving(t, { DATA_DIR: tempFolder(t), RATE_LIMITS: 'off' }, ['--max-old-space-size=256']);
-  const api = new Api(process.url);
-  const owner = await api.workspace('shop');
-  const chat = await api.chat(owner.embedId, 'x');
-  for (let index = 0; index < 150; index += 1) await api.post(`/conversations/${chat.conversationId}/messages`, { body: '"'.repeat(10_000) }, owner.token);
-  const messages = `/api/v1/conversations/${chat.conversationId}/messages?limit=200`;
-  const Authorization = `Bearer ${owner.token}`;
-  const asked: [name: string, request: string, atOnce: number][] = [
-    ['the document', headOf('GET', '/api/v1/openapi.json', {}), 100],
-    ['the page of the document', headOf('GET', '/docs', {}), 100],
-    ['the figures', headOf('GET', '/metrics', {}), 100],
-    ['messages', headOf('GET', messages, { Authorization }), 1],
-    ['messages of a customer', headOf('GET', `/api/v1/widget/conversations/${chat.conversationId}/messages?limit=200`, { Authorization: `Bearer ${chat.customerToken}` }), 1],
-    ['health', headOf('GET', '/healthz', {}), 5000],
-    ['heads', headOf('HEAD', '/healthz', {}), 5000],
-    ['what is not there', headOf('GET', `/${'x'.repeat(200)}`, {}), 5000],
-    ['what is not taken', headOf('DELETE', '/healthz', {}), 5000],
-    ['preflights', headOf('OPTIONS', '/api/v1/me', { Origin: 'https://shop.example' }), 5000],
-    ['what was read before', headOf('GET', '/widget.js', { 'If-None-Match': '*' }), 1],
-  ];
-  for (const [name, request, atOnce] of asked) {
-    const clients = await Promise.all(Array.from({ length: 8 }, () => Unreading.open(t, process.port)));
-    let rounds = 0;
-    // Each round is behind an answer to somebody else, so those of the round before are under way.
-    for (; rounds < 4000 && clients.some(({ isClosed }) => !isClosed); rounds += 1) {
-      await Promise.all(clients.map((client) => (client.isClosed ? undefined : client.write(request.repeat(atOnce)))));
-      t.equal((await api.get('/me', owner.token)).status, 200);
+t.test(
+  'replies that are not read are held once for each connection, whatever is asked, and the process stays below 400 MB with a heap of 256',
+  async (t) => {
+    const process = await ServiceProcess.serving(t, { DATA_DIR: tempFolder(t), RATE_LIMITS: 'off' }, [
+      '--max-old-space-size=256',
+    ]);
+    const api = new Api(process.url);
+    const owner = await api.workspace('shop');
+    const chat = await api.chat(owner.embedId, 'x');
+    for (let index = 0; index < 150; index += 1)
+      await api.post(`/conversations/${chat.conversationId}/messages`, { body: '"'.repeat(10_000) }, owner.token);
+    const messages = `/api/v1/conversations/${chat.conversationId}/messages?limit=200`;
+    const Authorization = `Bearer ${owner.token}`;
+    const asked: [name: string, request: string, atOnce: number][] = [
+      ['the document', headOf('GET', '/api/v1/openapi.json', {}), 100],
+      ['the page of the document', headOf('GET', '/docs', {}), 100],
+      ['the figures', headOf('GET', '/metrics', {}), 100],
+      ['messages', headOf('GET', messages, { Authorization }), 1],
+      [
+        'messages of a customer',
+        headOf('GET', `/api/v1/widget/conversations/${chat.conversationId}/messages?limit=200`, {
+          Authorization: `Bearer ${chat.customerToken}`,
+        }),
+        1,
+      ],
+      ['health', headOf('GET', '/healthz', {}), 5000],
+      ['heads', headOf('HEAD', '/healthz', {}), 5000],
+      ['what is not there', headOf('GET', `/${'x'.repeat(200)}`, {}), 5000],
+      ['what is not taken', headOf('DELETE', '/healthz', {}), 5000],
+      ['preflights', headOf('OPTIONS', '/api/v1/me', { Origin: 'https://shop.example' }), 5000],
+      ['what was read before', headOf('GET', '/widget.js', { 'If-None-Match': '*' }), 1],
+    ];
+    for (const [name, request, atOnce] of asked) {
+      const clients = await Promise.all(Array.from({ length: 8 }, () => Unreading.open(t, process.port)));
+      let rounds = 0;
+      // Each round is behind an answer to somebody else, so those of the round before are under way.
+      for (; rounds < 4000 && clients.some(({ isClosed }) => !isClosed); rounds += 1) {
+        await Promise.all(
+          clients.map((client) => (client.isClosed ? undefined : client.write(request.repeat(atOnce)))),
+        );
+        t.equal((await api.get('/me', owner.token)).status, 200);
+      }
+      t.ok(
+        clients.every(({ isClosed }) => isClosed),
+        `${name}: each connection was ended, after ${rounds} rounds`,
+      );
+      const mb = peakMb(process.pid);
+      t.ok(mb < 400, `${name}: ${mb.toFixed(0)} MB`);
     }
-    t.ok(clients.every(({ isClosed }) => isClosed), `${name}: each connection was ended, after ${rounds} rounds`);
-    const mb = peakMb(process.pid);
-    t.ok(mb < 400, `${name}: ${mb.toFixed(0)} MB`);
-  }
-});
+  },
+);

@@ -4,7 +4,7 @@ import { type Person, startService } from '../support/service.ts';
 
 const notAssigned = { status: 403, body: { error: 'not_assigned' } };
 
-t.test('a call that goes on is its agent\'s and the admins\'', async (t) => {
+t.test("a call that goes on is its agent's and the admins'", async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const department = (await service.post('/departments', { name: 'Sales' }, owner.token)).body;
@@ -24,28 +24,45 @@ t.test('a call that goes on is its agent\'s and the admins\'', async (t) => {
     ['conversation.assignToDepartment', 'assign-to-department', { departmentId: department.id }],
     ['conversation.assignToAgent', 'assign-to-agent', { agentId: by.agentId, expectedVersion: call.version }],
     ['conversation.assignToAgent', 'assign-to-agent', { agentId: ann.agentId, expectedVersion: call.version }],
-    ...(by === sue ? ([['conversation.assignToAgent', 'assign-to-agent', { agentId: bob.agentId, expectedVersion: call.version, force: true }]] as [string, string, object][]) : []),
+    ...(by === sue
+      ? ([
+          [
+            'conversation.assignToAgent',
+            'assign-to-agent',
+            { agentId: bob.agentId, expectedVersion: call.version, force: true },
+          ],
+        ] as [string, string, object][])
+      : []),
   ];
 
   const states: [what: string, start: () => Promise<{ id: string; callId: string }>][] = [
-    ['answered', async () => {
-      const call = await ringLine(service, line);
-      await service.post(`/calls/${call.id}/answer`, undefined, ann.token);
-      return call;
-    }],
-    ['on hold', async () => {
-      const call = await ringLine(service, line);
-      await service.post(`/calls/${call.id}/answer`, undefined, ann.token);
-      await service.post(`/calls/${call.id}/hold`, undefined, ann.token);
-      return call;
-    }],
+    [
+      'answered',
+      async () => {
+        const call = await ringLine(service, line);
+        await service.post(`/calls/${call.id}/answer`, undefined, ann.token);
+        return call;
+      },
+    ],
+    [
+      'on hold',
+      async () => {
+        const call = await ringLine(service, line);
+        await service.post(`/calls/${call.id}/answer`, undefined, ann.token);
+        await service.post(`/calls/${call.id}/hold`, undefined, ann.token);
+        return call;
+      },
+    ],
     ['ringing for everybody', () => ringLine(service, line)],
     ['ringing for one', () => ringLine(service, annsLine)],
-    ['leaving a voicemail', async () => {
-      const call = await ringLine(service, line);
-      await service.pass(30_000);
-      return call;
-    }],
+    [
+      'leaving a voicemail',
+      async () => {
+        const call = await ringLine(service, line);
+        await service.pass(30_000);
+        return call;
+      },
+    ],
   ];
   for (const [what, start] of states) {
     t.test(`[7 calls] ${what}: what /calls refuses to others, no other route and no socket allows`, async (t) => {
@@ -55,8 +72,16 @@ t.test('a call that goes on is its agent\'s and the admins\'', async (t) => {
         const socket = await service.agentSocket(by.token);
         t.match(await service.post(`/calls/${id}/hangup`, undefined, by.token), notAssigned);
         for (const [operation, path, body] of ways(before, by)) {
-          t.match(await service.post(`/conversations/${id}/${path}`, body, by.token), notAssigned, `${by === sue ? 'a supervisor' : 'an agent'}: ${path} ${JSON.stringify(body)}`);
-          t.match(await socket.call(operation, { conversationId: id, ...body }), notAssigned, `${operation} on a socket`);
+          t.match(
+            await service.post(`/conversations/${id}/${path}`, body, by.token),
+            notAssigned,
+            `${by === sue ? 'a supervisor' : 'an agent'}: ${path} ${JSON.stringify(body)}`,
+          );
+          t.match(
+            await socket.call(operation, { conversationId: id, ...body }),
+            notAssigned,
+            `${operation} on a socket`,
+          );
         }
         await socket.close();
       }
@@ -65,27 +90,55 @@ t.test('a call that goes on is its agent\'s and the admins\'', async (t) => {
     });
   }
 
-  t.test('[7 calls] a ringing call is given to nobody before it is answered: 409 conflict, to an admin too', async (t) => {
-    const { id } = await ringLine(service, line);
-    const { version } = await read(id);
-    for (const force of [true, false]) t.match(await service.post(`/conversations/${id}/assign-to-agent`, { agentId: bob.agentId, expectedVersion: version, force }, owner.token), { status: 409, body: { error: 'conflict' } });
-    t.match(await read(id), { version, assignedAgentId: null, handshake: null });
-    await finish(id);
-  });
+  t.test(
+    '[7 calls] a ringing call is given to nobody before it is answered: 409 conflict, to an admin too',
+    async (t) => {
+      const { id } = await ringLine(service, line);
+      const { version } = await read(id);
+      for (const force of [true, false])
+        t.match(
+          await service.post(
+            `/conversations/${id}/assign-to-agent`,
+            { agentId: bob.agentId, expectedVersion: version, force },
+            owner.token,
+          ),
+          { status: 409, body: { error: 'conflict' } },
+        );
+      t.match(await read(id), { version, assignedAgentId: null, handshake: null });
+      await finish(id);
+    },
+  );
 
   t.test('[7 calls] its agent and the admins may do all of it', async (t) => {
     for (const by of [ann, owner]) {
       for (const path of ['status', 'spam', 'assign-to-department'] as const) {
         const { id } = await ringLine(service, line);
         await service.post(`/calls/${id}/answer`, undefined, ann.token);
-        const body = { status: { status: 'solved' }, spam: undefined, 'assign-to-department': { departmentId: department.id } }[path];
+        const body = {
+          status: { status: 'solved' },
+          spam: undefined,
+          'assign-to-department': { departmentId: department.id },
+        }[path];
         t.equal((await service.post(`/conversations/${id}/${path}`, body, by.token)).status, 200, path);
         await finish(id);
       }
       const { id } = await ringLine(service, line);
       const { version } = (await service.post(`/calls/${id}/answer`, undefined, ann.token)).body;
-      t.equal((await service.post(`/conversations/${id}/assign-to-agent`, { agentId: bob.agentId, expectedVersion: version }, by.token)).status, 200);
-      t.equal((await service.post(`/conversations/${id}/assignment/accept`, undefined, bob.token)).status, 200, 'and who was offered it takes it');
+      t.equal(
+        (
+          await service.post(
+            `/conversations/${id}/assign-to-agent`,
+            { agentId: bob.agentId, expectedVersion: version },
+            by.token,
+          )
+        ).status,
+        200,
+      );
+      t.equal(
+        (await service.post(`/conversations/${id}/assignment/accept`, undefined, bob.token)).status,
+        200,
+        'and who was offered it takes it',
+      );
       t.match(await read(id), { assignedAgentId: bob.agentId, state: 'answered' });
       await finish(id);
     }
@@ -95,21 +148,41 @@ t.test('a call that goes on is its agent\'s and the admins\'', async (t) => {
     const { id, callId } = await ringLine(service, line);
     await deliver(service, line, { type: 'ended', callId });
     const { version } = await read(id);
-    t.equal((await service.post(`/conversations/${id}/assign-to-agent`, { agentId: bob.agentId, expectedVersion: version }, bob.token)).status, 200);
-    t.equal((await service.post(`/conversations/${id}/assign-to-department`, { departmentId: department.id }, bob.token)).status, 200);
+    t.equal(
+      (
+        await service.post(
+          `/conversations/${id}/assign-to-agent`,
+          { agentId: bob.agentId, expectedVersion: version },
+          bob.token,
+        )
+      ).status,
+      200,
+    );
+    t.equal(
+      (await service.post(`/conversations/${id}/assign-to-department`, { departmentId: department.id }, bob.token))
+        .status,
+      200,
+    );
     t.equal((await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token)).status, 200);
   });
 
-  t.test('[3 agent lifecycle] whose agent is deactivated rings again, and what was offered of it is nobody\'s', async (t) => {
-    const dan = await service.agent(owner, { name: 'Dan' });
-    const { id } = await ringLine(service, line as Line);
-    const { version } = (await service.post(`/calls/${id}/answer`, undefined, dan.token)).body;
-    await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId, expectedVersion: version }, dan.token);
-    await service.delete(`/agents/${dan.agentId}`, owner.token);
-    t.match(await read(id), { state: 'ringing', assignedAgentId: null, handshake: null });
-    t.match(await service.post(`/conversations/${id}/assignment/accept`, undefined, bob.token), { status: 409, body: { error: 'no_pending_handshake' } }, 'it has to be answered');
-    t.equal((await service.post(`/calls/${id}/answer`, undefined, bob.token)).status, 200);
-    t.same(timelineOf(await read(id)), ['ringing', 'answered', 'transferred', 'answered']);
-    await finish(id);
-  });
+  t.test(
+    "[3 agent lifecycle] whose agent is deactivated rings again, and what was offered of it is nobody's",
+    async (t) => {
+      const dan = await service.agent(owner, { name: 'Dan' });
+      const { id } = await ringLine(service, line as Line);
+      const { version } = (await service.post(`/calls/${id}/answer`, undefined, dan.token)).body;
+      await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId, expectedVersion: version }, dan.token);
+      await service.delete(`/agents/${dan.agentId}`, owner.token);
+      t.match(await read(id), { state: 'ringing', assignedAgentId: null, handshake: null });
+      t.match(
+        await service.post(`/conversations/${id}/assignment/accept`, undefined, bob.token),
+        { status: 409, body: { error: 'no_pending_handshake' } },
+        'it has to be answered',
+      );
+      t.equal((await service.post(`/calls/${id}/answer`, undefined, bob.token)).status, 200);
+      t.same(timelineOf(await read(id)), ['ringing', 'answered', 'transferred', 'answered']);
+      await finish(id);
+    },
+  );
 });

@@ -78,16 +78,37 @@ t.test('[4.8] a ringing call has one winner, and every other is told why it lost
       const random = randomFrom(seed);
       const hangupShare = random.pick([0, 0.02, 0.2]);
       const steps = Array.from({ length: 100 }, (): Step => {
-        if (!random.chance(hangupShare)) return { kind: 'answer', agent: random.pick(agents), expectedVersion: random.pick([undefined, undefined, 1, 2]) };
-        return random.chance(0.3) ? { kind: 'ended' } : { kind: 'hangup', agent: random.chance(0.3) ? owner : random.pick(agents) };
+        if (!random.chance(hangupShare))
+          return {
+            kind: 'answer',
+            agent: random.pick(agents),
+            expectedVersion: random.pick([undefined, undefined, 1, 2]),
+          };
+        return random.chance(0.3)
+          ? { kind: 'ended' }
+          : { kind: 'hangup', agent: random.chance(0.3) ? owner : random.pick(agents) };
       });
       const { id, callId } = await ringLine(service, line);
       const outcomes = await Promise.all(
         steps.map((step) => {
-          if (step.kind === 'ended') return answered(engine.execute(takeCarrierEvent, { workspaceId, caller: systemCaller, params: { type: 'ended', callId, from: customerNumber, to: line.e164 } }));
+          if (step.kind === 'ended')
+            return answered(
+              engine.execute(takeCarrierEvent, {
+                workspaceId,
+                caller: systemCaller,
+                params: { type: 'ended', callId, from: customerNumber, to: line.e164 },
+              }),
+            );
           const caller = { kind: 'agent', agentId: step.agent.agentId } as const;
-          if (step.kind === 'hangup') return answered(engine.execute(hangUp, { workspaceId, caller, params: { conversationId: id } }));
-          return answered(engine.execute(answerCall, { workspaceId, caller, params: { conversationId: id, expectedVersion: step.expectedVersion } }));
+          if (step.kind === 'hangup')
+            return answered(engine.execute(hangUp, { workspaceId, caller, params: { conversationId: id } }));
+          return answered(
+            engine.execute(answerCall, {
+              workspaceId,
+              caller,
+              params: { conversationId: id, expectedVersion: step.expectedVersion },
+            }),
+          );
         }),
       );
       const expected = expectedAnswers(steps, { admin: owner, busy });
@@ -95,7 +116,11 @@ t.test('[4.8] a ringing call has one winner, and every other is told why it lost
         t.same(outcomes, expected, `seed ${seed}`);
         break;
       }
-      const winners = new Set(steps.flatMap((step, index) => (step.kind === 'answer' && outcomes[index] === 'ok' ? [step.agent.agentId] : [])));
+      const winners = new Set(
+        steps.flatMap((step, index) =>
+          step.kind === 'answer' && outcomes[index] === 'ok' ? [step.agent.agentId] : [],
+        ),
+      );
       if (winners.size > 1) t.fail(`seed ${seed} has ${winners.size} winners`);
       wins += winners.size;
       const call = (await service.get(`/calls/${id}`, owner.token)).body;
@@ -117,11 +142,20 @@ t.test('[4.8] a ringing call has one winner, and every other is told why it lost
       ]);
       const won = outcomes.filter(({ status }) => status === 200);
       t.equal(won.length, 1, 'one winner');
-      const reasons = outcomes.filter(({ status }) => status !== 200).map(({ status, body }) => `${status} ${body.error} ${body.detail.reason}`);
-      t.same([...new Set(reasons)].filter((reason) => reason !== '409 call_unavailable agent_busy'), ['409 call_unavailable already_claimed']);
+      const reasons = outcomes
+        .filter(({ status }) => status !== 200)
+        .map(({ status, body }) => `${status} ${body.error} ${body.detail.reason}`);
+      t.same(
+        [...new Set(reasons)].filter((reason) => reason !== '409 call_unavailable agent_busy'),
+        ['409 call_unavailable already_claimed'],
+      );
       t.equal(reasons.length, 99);
       const told = await Promise.all(sockets.map((socket) => socket.next('call.answered')));
-      t.same([...new Set(told.map((frame) => frame.data.call.assignedAgentId))], [won[0]?.body.assignedAgentId], 'everybody is told of the same one');
+      t.same(
+        [...new Set(told.map((frame) => frame.data.call.assignedAgentId))],
+        [won[0]?.body.assignedAgentId],
+        'everybody is told of the same one',
+      );
       await service.post(`/calls/${id}/hangup`, undefined, owner.token);
       await Promise.all(sockets.map((socket) => socket.close()));
     }
@@ -131,7 +165,9 @@ t.test('[4.8] a ringing call has one winner, and every other is told why it lost
     const [, , , , , agent] = agents;
     if (agent === undefined) throw new Error('no agent');
     const calls = await Promise.all(Array.from({ length: 20 }, () => ringLine(service, line, { callId: newCallId() })));
-    const outcomes = await Promise.all(calls.map(({ id }) => service.post(`/calls/${id}/answer`, undefined, agent.token)));
+    const outcomes = await Promise.all(
+      calls.map(({ id }) => service.post(`/calls/${id}/answer`, undefined, agent.token)),
+    );
     t.equal(outcomes.filter(({ status }) => status === 200).length, 1);
     t.equal(outcomes.filter(({ status, body }) => status === 409 && body.detail.reason === 'agent_busy').length, 19);
   });

@@ -21,7 +21,11 @@ t.test('handing a caller over', async (t) => {
   const offered = async () => {
     const { id, callId } = await ringLine(service, line);
     const { version } = (await service.post(`/calls/${id}/answer`, undefined, ann.token)).body;
-    const offer = await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId, expectedVersion: version }, ann.token);
+    const offer = await service.post(
+      `/calls/${id}/transfer`,
+      { agentId: bob.agentId, expectedVersion: version },
+      ann.token,
+    );
     return { id, callId, offer };
   };
   const finish = (id: string) => service.post(`/calls/${id}/hangup`, undefined, owner.token);
@@ -29,11 +33,22 @@ t.test('handing a caller over', async (t) => {
   t.test('[4.8] a transfer may say why; the recipient and the thread are told', async (t) => {
     const { id } = await ringLine(service, line);
     const { version } = (await service.post(`/calls/${id}/answer`, undefined, ann.token)).body;
-    const offer = await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId, expectedVersion: version, note: 'Wants an invoice.' }, ann.token);
+    const offer = await service.post(
+      `/calls/${id}/transfer`,
+      { agentId: bob.agentId, expectedVersion: version, note: 'Wants an invoice.' },
+      ann.token,
+    );
     t.match(offer.body.handshake, { toAgentId: bob.agentId, note: 'Wants an invoice.' });
     const { messages } = (await service.get(`/conversations/${id}/messages`, ann.token)).body;
     t.ok(messages.some(({ body }: { body: string }) => body.includes('Wants an invoice.')));
-    t.match(await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId, expectedVersion: version + 1, note: 'x'.repeat(1001) }, ann.token), { status: 400, body: { error: 'invalid_body' } });
+    t.match(
+      await service.post(
+        `/calls/${id}/transfer`,
+        { agentId: bob.agentId, expectedVersion: version + 1, note: 'x'.repeat(1001) },
+        ann.token,
+      ),
+      { status: 400, body: { error: 'invalid_body' } },
+    );
     await finish(id);
   });
 
@@ -41,7 +56,11 @@ t.test('handing a caller over', async (t) => {
     const socket = await service.agentSocket(bob.token);
     const { id, offer } = await offered();
     t.equal(offer.status, 200);
-    t.match(offer.body, { assignedAgentId: ann.agentId, state: 'answered', handshake: { toAgentId: bob.agentId, initiatedByAgentId: ann.agentId, previousAgentId: ann.agentId } });
+    t.match(offer.body, {
+      assignedAgentId: ann.agentId,
+      state: 'answered',
+      handshake: { toAgentId: bob.agentId, initiatedByAgentId: ann.agentId, previousAgentId: ann.agentId },
+    });
     t.equal(Date.parse(offer.body.handshake.expiresAt) - service.clock.now(), 30_000);
     t.match((await socket.next('assignment.pending')).data.conversation, { id, channel: 'call' });
     t.same(timelineOf(offer.body), ['ringing', 'answered'], 'nothing has moved yet');
@@ -65,7 +84,11 @@ t.test('handing a caller over', async (t) => {
       t.match(call, { assignedAgentId: bob.agentId, handshake: null, state: 'answered' });
       t.same(timelineOf(call), ['ringing', 'answered', 'transferred']);
       t.equal(call.events[2].agentId, bob.agentId);
-      t.match((await socket.next('call.transferred')).data.call, { id, assignedAgentId: bob.agentId }, 'who had it is told');
+      t.match(
+        (await socket.next('call.transferred')).data.call,
+        { id, assignedAgentId: bob.agentId },
+        'who had it is told',
+      );
       t.match(steered().at(-1), { kind: 'connect', agentId: bob.agentId });
       t.equal((await service.post(`/calls/${id}/hold`, undefined, ann.token)).status, 403, 'it is not hers any more');
       t.equal((await service.post(`/calls/${id}/hangup`, undefined, bob.token)).status, 200);
@@ -74,7 +97,12 @@ t.test('handing a caller over', async (t) => {
   });
 
   t.test('[3 handshake] decline and cancel leave the caller where they are', async (t) => {
-    for (const [step, by] of [['decline', bob], ['cancel', ann], ['decline', owner], ['cancel', owner]] as const) {
+    for (const [step, by] of [
+      ['decline', bob],
+      ['cancel', ann],
+      ['decline', owner],
+      ['cancel', owner],
+    ] as const) {
       const { id } = await offered();
       t.equal((await service.post(`/conversations/${id}/assignment/${step}`, undefined, by.token)).status, 200);
       t.match(await read(id), { assignedAgentId: ann.agentId, handshake: null, state: 'answered' }, step);
@@ -87,9 +115,16 @@ t.test('handing a caller over', async (t) => {
     const { id } = await ringLine(service, line);
     const { version } = (await service.post(`/calls/${id}/answer`, undefined, ann.token)).body;
     for (const expectedVersion of [version - 1, version + 1]) {
-      t.match(await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId, expectedVersion }, ann.token), { status: 409, body: { error: 'stale_version', detail: { currentVersion: version } } });
+      t.match(await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId, expectedVersion }, ann.token), {
+        status: 409,
+        body: { error: 'stale_version', detail: { currentVersion: version } },
+      });
     }
-    t.match(await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId }, ann.token), { status: 400, body: { error: 'invalid_body' } }, 'it must be sent');
+    t.match(
+      await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId }, ann.token),
+      { status: 400, body: { error: 'invalid_body' } },
+      'it must be sent',
+    );
     t.equal((await read(id)).handshake, null);
     await finish(id);
   });
@@ -103,15 +138,27 @@ t.test('handing a caller over', async (t) => {
     const { version } = (await service.post(`/calls/${id}/answer`, undefined, ann.token)).body;
     const other = await ringLine(service, line);
     await service.post(`/calls/${other.id}/answer`, undefined, bob.token);
-    const to = (agentId: string) => service.post(`/calls/${id}/transfer`, { agentId, expectedVersion: version }, ann.token);
+    const to = (agentId: string) =>
+      service.post(`/calls/${id}/transfer`, { agentId, expectedVersion: version }, ann.token);
     t.match(await to(chats.agentId), { status: 422, body: { error: 'semantic_error' } }, 'not in this channel');
     t.match(await to(gone.agentId), { status: 422, body: { error: 'semantic_error' } }, 'deactivated');
-    t.match(await to(bob.agentId), { status: 422, body: { error: 'semantic_error', message: 'Bob is in another call.' } });
+    t.match(await to(bob.agentId), {
+      status: 422,
+      body: { error: 'semantic_error', message: 'Bob is in another call.' },
+    });
     t.match(await to(stranger.agentId), { status: 404, body: { error: 'not_found' } });
     t.match(await to('me'), { status: 400, body: { error: 'invalid_body' } });
     t.equal((await to(ann.agentId)).status, 200, 'to oneself changes nothing');
     t.equal((await read(id)).handshake, null);
-    t.match(await service.post(`/conversations/${id}/assign-to-agent`, { agentId: bob.agentId, expectedVersion: version, force: true }, owner.token), { status: 422, body: { error: 'semantic_error' } }, 'by force neither');
+    t.match(
+      await service.post(
+        `/conversations/${id}/assign-to-agent`,
+        { agentId: bob.agentId, expectedVersion: version, force: true },
+        owner.token,
+      ),
+      { status: 422, body: { error: 'semantic_error' } },
+      'by force neither',
+    );
     await finish(id);
     await finish(other.id);
   });
@@ -120,17 +167,33 @@ t.test('handing a caller over', async (t) => {
     const { id } = await offered();
     const other = await ringLine(service, line);
     t.equal((await service.post(`/calls/${other.id}/answer`, undefined, bob.token)).status, 200);
-    t.match(await service.post(`/conversations/${id}/assignment/accept`, undefined, bob.token), { status: 409, body: { error: 'call_unavailable', detail: { reason: 'agent_busy' } } });
+    t.match(await service.post(`/conversations/${id}/assignment/accept`, undefined, bob.token), {
+      status: 409,
+      body: { error: 'call_unavailable', detail: { reason: 'agent_busy' } },
+    });
     t.match(await read(id), { assignedAgentId: ann.agentId, handshake: { toAgentId: bob.agentId } });
     await finish(other.id);
-    t.equal((await service.post(`/conversations/${id}/assignment/accept`, undefined, bob.token)).status, 200, 'off the phone, it works');
+    t.equal(
+      (await service.post(`/conversations/${id}/assignment/accept`, undefined, bob.token)).status,
+      200,
+      'off the phone, it works',
+    );
     await finish(id);
   });
 
   t.test('[3] assign-to-agent by force moves the caller at once', async (t) => {
     const { id } = await ringLine(service, line);
     const { version } = (await service.post(`/calls/${id}/answer`, undefined, ann.token)).body;
-    t.equal((await service.post(`/conversations/${id}/assign-to-agent`, { agentId: bob.agentId, expectedVersion: version, force: true }, owner.token)).status, 200);
+    t.equal(
+      (
+        await service.post(
+          `/conversations/${id}/assign-to-agent`,
+          { agentId: bob.agentId, expectedVersion: version, force: true },
+          owner.token,
+        )
+      ).status,
+      200,
+    );
     t.same(timelineOf(await read(id)), ['ringing', 'answered', 'transferred']);
     t.equal((await service.post(`/calls/${id}/hangup`, undefined, bob.token)).status, 200);
   });
@@ -151,18 +214,38 @@ t.test('handing a caller over', async (t) => {
     const { id, callId } = await ringLine(service, line);
     await service.post(`/calls/${id}/answer`, undefined, ann.token);
     const socket = await service.agentSocket(cat.token);
-    t.equal((await service.post(`/conversations/${id}/assign-to-department`, { departmentId: department.id }, ann.token)).status, 200);
+    t.equal(
+      (await service.post(`/conversations/${id}/assign-to-department`, { departmentId: department.id }, ann.token))
+        .status,
+      200,
+    );
     const call = await read(id);
-    t.match(call, { state: 'ringing', assignedAgentId: null, departmentId: department.id, ringingAgentIds: [cat.agentId] });
+    t.match(call, {
+      state: 'ringing',
+      assignedAgentId: null,
+      departmentId: department.id,
+      ringingAgentIds: [cat.agentId],
+    });
     t.same(timelineOf(call), ['ringing', 'answered', 'transferred']);
     t.equal(call.events[2].departmentId, department.id);
     t.match((await socket.next('call.transferred')).data.call, { id });
     t.match((await socket.next('call.ringing')).data.call, { id, ringingAgentIds: [cat.agentId] });
-    t.match(steered().at(-1), { kind: 'ring', greeting: { audioUrl: null, text: null } }, 'the caller waits without a second greeting');
+    t.match(
+      steered().at(-1),
+      { kind: 'ring', greeting: { audioUrl: null, text: null } },
+      'the caller waits without a second greeting',
+    );
     const other = await ringLine(service, line);
-    t.equal((await service.post(`/calls/${other.id}/answer`, undefined, ann.token)).status, 200, 'who passed it on is free');
+    t.equal(
+      (await service.post(`/calls/${other.id}/answer`, undefined, ann.token)).status,
+      200,
+      'who passed it on is free',
+    );
     await finish(other.id);
-    t.match(await service.post(`/calls/${id}/answer`, undefined, bob.token), { status: 403, body: { error: 'forbidden' } });
+    t.match(await service.post(`/calls/${id}/answer`, undefined, bob.token), {
+      status: 403,
+      body: { error: 'forbidden' },
+    });
     t.equal((await service.post(`/calls/${id}/answer`, undefined, cat.token)).status, 200);
     await deliver(service, line, { type: 'ended', callId, durationMs: 1000 });
     t.match(await read(id), { status: 'solved', assignedAgentId: cat.agentId });
@@ -179,24 +262,35 @@ t.test('handing a caller over', async (t) => {
     await service.post('/me/status', { status: 'available' }, dan.token);
     t.match(await read(id), { state: 'ringing', ringingAgentIds: [cat.agentId] }, 'nor later');
     await service.post(`/conversations/${id}/assign-to-department`, { departmentId: null }, owner.token);
-    t.same(new Set((await read(id)).ringingAgentIds), new Set([ann.agentId, bob.agentId, cat.agentId, dan.agentId]), 'out of it, everybody of the line');
+    t.same(
+      new Set((await read(id)).ringingAgentIds),
+      new Set([ann.agentId, bob.agentId, cat.agentId, dan.agentId]),
+      'out of it, everybody of the line',
+    );
     await finish(id);
     await service.delete(`/agents/${dan.agentId}`, owner.token);
   });
 
-  t.test('[decisions, calls] nobody in the department answers: voicemail, or missed; either way open and nobody\'s', async (t) => {
-    const first = await ringLine(service, line);
-    await service.post(`/calls/${first.id}/answer`, undefined, ann.token);
-    await service.post(`/conversations/${first.id}/assign-to-department`, { departmentId: department.id }, ann.token);
-    await service.pass(30_000);
-    t.match(await read(first.id), { state: 'voicemail', status: 'open', assignedAgentId: null });
-    const second = await ringLine(service, line);
-    await service.post(`/calls/${second.id}/answer`, undefined, ann.token);
-    await service.post(`/conversations/${second.id}/assign-to-department`, { departmentId: department.id }, ann.token);
-    await deliver(service, line, { type: 'ended', callId: second.callId });
-    t.match(await read(second.id), { state: 'ended', status: 'open', assignedAgentId: null });
-    await finish(first.id);
-  });
+  t.test(
+    "[decisions, calls] nobody in the department answers: voicemail, or missed; either way open and nobody's",
+    async (t) => {
+      const first = await ringLine(service, line);
+      await service.post(`/calls/${first.id}/answer`, undefined, ann.token);
+      await service.post(`/conversations/${first.id}/assign-to-department`, { departmentId: department.id }, ann.token);
+      await service.pass(30_000);
+      t.match(await read(first.id), { state: 'voicemail', status: 'open', assignedAgentId: null });
+      const second = await ringLine(service, line);
+      await service.post(`/calls/${second.id}/answer`, undefined, ann.token);
+      await service.post(
+        `/conversations/${second.id}/assign-to-department`,
+        { departmentId: department.id },
+        ann.token,
+      );
+      await deliver(service, line, { type: 'ended', callId: second.callId });
+      t.match(await read(second.id), { state: 'ended', status: 'open', assignedAgentId: null });
+      await finish(first.id);
+    },
+  );
 
   t.test('[3 agent lifecycle] an agent who is deactivated on the phone: the caller rings again', async (t) => {
     const dan = await service.agent(owner, { name: 'Dan' });
@@ -229,12 +323,20 @@ t.test('handing a caller over', async (t) => {
     const { id, callId } = await ringLine(service, line);
     await deliver(service, line, { type: 'ended', callId });
     const { version } = await read(id);
-    await service.post(`/conversations/${id}/assign-to-agent`, { agentId: bob.agentId, expectedVersion: version }, owner.token);
+    await service.post(
+      `/conversations/${id}/assign-to-agent`,
+      { agentId: bob.agentId, expectedVersion: version },
+      owner.token,
+    );
     await service.post(`/conversations/${id}/assignment/accept`, undefined, bob.token);
     t.match(await read(id), { assignedAgentId: bob.agentId, state: 'ended' });
     t.same(timelineOf(await read(id)), ['ringing', 'ended'], 'no call was transferred');
     const other = await ringLine(service, line);
-    t.equal((await service.post(`/calls/${other.id}/answer`, undefined, bob.token)).status, 200, 'and he is not on the phone');
+    t.equal(
+      (await service.post(`/calls/${other.id}/answer`, undefined, bob.token)).status,
+      200,
+      'and he is not on the phone',
+    );
     await finish(other.id);
   });
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
+import { blockVisitor } from '../../engine/customers/visitors.ts';
 import { maxHoldChanges } from '../../engine/limits.ts';
 import { command } from '../../engine/runtime/command.ts';
-import { blockVisitor } from '../../engine/customers/visitors.ts';
 import { putWorkspace, theWorkspace } from '../../engine/workspace/workspace.ts';
 import { claimLine, customerNumber, deliver, newCallId, ringLine, timelineOf } from '../support/calls.ts';
 import { startService } from '../support/service.ts';
@@ -23,7 +23,18 @@ t.test('a call from its first ring to its end', async (t) => {
     t.equal(conversationId, id);
     const call = await read(id);
     t.same(data.call, call, 'the event holds the record as HTTP answers it');
-    t.match(call, { id, version: 1, channel: 'call', status: 'open', state: 'ringing', fromE164: customerNumber, toE164: line.e164, assignedAgentId: null, phoneNumberId: line.id, voicemailId: null });
+    t.match(call, {
+      id,
+      version: 1,
+      channel: 'call',
+      status: 'open',
+      state: 'ringing',
+      fromE164: customerNumber,
+      toE164: line.e164,
+      assignedAgentId: null,
+      phoneNumberId: line.id,
+      voicemailId: null,
+    });
     t.same(call.ringingAgentIds, [ann.agentId, bob.agentId]);
     t.match(call.events, [{ eventType: 'ringing', fromE164: customerNumber, createdAt: call.createdAt }]);
     t.same(socket.events, ['conversation.created', 'call.ringing']);
@@ -51,7 +62,11 @@ t.test('a call from its first ring to its end', async (t) => {
     }
     const hungUp = await service.post(`/calls/${id}/hangup`, undefined, ann.token);
     t.match(hungUp.body, { status: 'solved', state: 'ended', assignedAgentId: ann.agentId });
-    t.match((await socket.next('call.ended')).data.call, { id, status: 'solved', state: 'ended' }, 'the event shows it solved already');
+    t.match(
+      (await socket.next('call.ended')).data.call,
+      { id, status: 'solved', state: 'ended' },
+      'the event shows it solved already',
+    );
     t.same(timelineOf(hungUp.body), ['ringing', 'answered', 'on_hold', 'resumed', 'on_hold', 'resumed', 'ended']);
     t.match(hungUp.body.events[1], { agentId: ann.agentId });
     const ended = hungUp.body.events.at(-1);
@@ -65,7 +80,11 @@ t.test('a call from its first ring to its end', async (t) => {
     const { id } = await ringLine(service, line);
     t.equal((await service.post(`/calls/${id}/answer`, {}, ann.token)).status, 200);
     t.match(await service.post(`/calls/${id}/answer`, undefined, bob.token), unavailable('already_claimed'));
-    t.match(await service.post(`/calls/${id}/answer`, undefined, owner.token), unavailable('already_claimed'), 'an admin too');
+    t.match(
+      await service.post(`/calls/${id}/answer`, undefined, owner.token),
+      unavailable('already_claimed'),
+      'an admin too',
+    );
     const again = await service.post(`/calls/${id}/answer`, undefined, ann.token);
     t.equal(again.status, 200, 'the winner may ask again');
     t.same(timelineOf(again.body), ['ringing', 'answered'], 'which changes nothing');
@@ -79,7 +98,10 @@ t.test('a call from its first ring to its end', async (t) => {
     t.equal(stale.body.detail.currentVersion, version);
     t.equal((await service.post(`/calls/${second.id}/answer`, { expectedVersion: version }, bob.token)).status, 200);
 
-    for (const [call, agent] of [[id, ann], [second.id, bob]] as const) {
+    for (const [call, agent] of [
+      [id, ann],
+      [second.id, bob],
+    ] as const) {
       await service.post(`/calls/${call}/hangup`, undefined, agent.token);
       t.match(await service.post(`/calls/${call}/answer`, undefined, agent.token), unavailable('call_ended'));
     }
@@ -87,28 +109,48 @@ t.test('a call from its first ring to its end', async (t) => {
 
   t.test('[4.8] hold twice, resume what is not held, hold what rings: 409 conflict', async (t) => {
     const { id } = await ringLine(service, line);
-    t.match(await service.post(`/calls/${id}/hold`, undefined, owner.token), { status: 409, body: { error: 'conflict' } }, 'nobody has answered yet');
+    t.match(
+      await service.post(`/calls/${id}/hold`, undefined, owner.token),
+      { status: 409, body: { error: 'conflict' } },
+      'nobody has answered yet',
+    );
     await service.post(`/calls/${id}/answer`, undefined, ann.token);
-    t.match(await service.post(`/calls/${id}/hold`, { hold: false }, ann.token), { status: 409, body: { error: 'conflict' } });
+    t.match(await service.post(`/calls/${id}/hold`, { hold: false }, ann.token), {
+      status: 409,
+      body: { error: 'conflict' },
+    });
     await service.post(`/calls/${id}/hold`, undefined, ann.token);
-    t.match(await service.post(`/calls/${id}/hold`, { hold: true }, ann.token), { status: 409, body: { error: 'conflict' } });
-    t.match(await service.post(`/calls/${id}/hold`, { hold: 'yes' }, ann.token), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { hold: ['must be boolean'] } } } });
+    t.match(await service.post(`/calls/${id}/hold`, { hold: true }, ann.token), {
+      status: 409,
+      body: { error: 'conflict' },
+    });
+    t.match(await service.post(`/calls/${id}/hold`, { hold: 'yes' }, ann.token), {
+      status: 400,
+      body: { error: 'invalid_body', detail: { fieldErrors: { hold: ['must be boolean'] } } },
+    });
     t.same(timelineOf(await read(id)), ['ringing', 'answered', 'on_hold']);
     await service.post(`/calls/${id}/hangup`, undefined, ann.token);
-    for (const step of ['hold', 'hangup']) t.match(await service.post(`/calls/${id}/${step}`, undefined, ann.token), unavailable('call_ended'), step);
-    t.match(await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId, expectedVersion: 1 }, ann.token), unavailable('call_ended'));
+    for (const step of ['hold', 'hangup'])
+      t.match(await service.post(`/calls/${id}/${step}`, undefined, ann.token), unavailable('call_ended'), step);
+    t.match(
+      await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId, expectedVersion: 1 }, ann.token),
+      unavailable('call_ended'),
+    );
   });
 
   t.test('[7 calls] only who is assigned, or an admin, holds, transfers and hangs up: 403 not_assigned', async (t) => {
     const sue = await service.agent(owner, { role: 'supervisor' });
     const { id } = await ringLine(service, line);
     const notAssigned = { status: 403, body: { error: 'not_assigned' } };
-    t.match(await service.post(`/calls/${id}/hangup`, undefined, ann.token), notAssigned, 'a ringing call is nobody\'s');
+    t.match(await service.post(`/calls/${id}/hangup`, undefined, ann.token), notAssigned, "a ringing call is nobody's");
     await service.post(`/calls/${id}/answer`, undefined, ann.token);
     for (const other of [bob, sue]) {
       t.match(await service.post(`/calls/${id}/hold`, undefined, other.token), notAssigned);
       t.match(await service.post(`/calls/${id}/hangup`, undefined, other.token), notAssigned);
-      t.match(await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId, expectedVersion: 2 }, other.token), notAssigned);
+      t.match(
+        await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId, expectedVersion: 2 }, other.token),
+        notAssigned,
+      );
     }
     t.equal((await service.post(`/calls/${id}/hold`, undefined, owner.token)).status, 200, 'an admin may');
     t.equal((await service.post(`/calls/${id}/hangup`, undefined, owner.token)).status, 200);
@@ -126,13 +168,26 @@ t.test('a call from its first ring to its end', async (t) => {
     t.same(timelineOf(await read(id)), ['ringing', 'ended'], 'the time it would have rung is over and changes nothing');
   });
 
-  t.test('[5] another workspace\'s call is not there, nor is a conversation that is no call', async (t) => {
+  t.test("[5] another workspace's call is not there, nor is a conversation that is no call", async (t) => {
     const stranger = await service.workspace();
     const chat = await service.chat(owner);
     const { id } = await ringLine(service, line);
-    for (const [path, body] of [['answer', undefined], ['hold', undefined], ['hangup', undefined], ['transfer', { agentId: ann.agentId, expectedVersion: 1 }]] as const) {
-      t.match(await service.post(`/calls/${id}/${path}`, body, stranger.token), { status: 404, body: { error: 'not_found' } }, path);
-      t.match(await service.post(`/calls/${chat.id}/${path}`, body, owner.token), { status: 404, body: { error: 'not_found' } }, `${path} of a chat`);
+    for (const [path, body] of [
+      ['answer', undefined],
+      ['hold', undefined],
+      ['hangup', undefined],
+      ['transfer', { agentId: ann.agentId, expectedVersion: 1 }],
+    ] as const) {
+      t.match(
+        await service.post(`/calls/${id}/${path}`, body, stranger.token),
+        { status: 404, body: { error: 'not_found' } },
+        path,
+      );
+      t.match(
+        await service.post(`/calls/${chat.id}/${path}`, body, owner.token),
+        { status: 404, body: { error: 'not_found' } },
+        `${path} of a chat`,
+      );
     }
     t.equal((await service.get(`/calls/${id}`, stranger.token)).status, 404);
     t.equal((await service.get(`/calls/${chat.id}`, owner.token)).status, 404);
@@ -147,11 +202,17 @@ t.test('a call from its first ring to its end', async (t) => {
     const { id } = await ringLine(service, line);
     t.notOk((await read(id)).ringingAgentIds.includes(cat.agentId), 'is not rung');
     t.match(await service.get(`/calls/${id}`, cat.token), { status: 403, body: { error: 'forbidden' } });
-    t.match(await service.post(`/calls/${id}/answer`, undefined, cat.token), { status: 403, body: { error: 'forbidden' } });
+    t.match(await service.post(`/calls/${id}/answer`, undefined, cat.token), {
+      status: 403,
+      body: { error: 'forbidden' },
+    });
     t.same((await service.get('/calls', cat.token)).body.calls, []);
     await service.post(`/calls/${id}/hangup`, undefined, owner.token);
     await socket.flushed();
-    t.same(socket.events.filter((type) => type.startsWith('call.') || type.startsWith('conversation.')), []);
+    t.same(
+      socket.events.filter((type) => type.startsWith('call.') || type.startsWith('conversation.')),
+      [],
+    );
     await socket.close();
   });
 
@@ -162,7 +223,11 @@ t.test('a call from its first ring to its end', async (t) => {
     t.equal(answered.status, 200);
     t.equal((await socket.call('call.hold', { conversationId: id })).body.state, 'on_hold');
     t.equal((await socket.call('call.hold', { conversationId: id, hold: false })).body.state, 'answered');
-    const offered = await socket.call('call.transfer', { conversationId: id, agentId: bob.agentId, expectedVersion: answered.body.version });
+    const offered = await socket.call('call.transfer', {
+      conversationId: id,
+      agentId: bob.agentId,
+      expectedVersion: answered.body.version,
+    });
     t.match(offered, { status: 200, body: { handshake: { toAgentId: bob.agentId } } });
     t.match((await socket.call('call.read', { conversationId: id })).body, { id });
     t.equal((await socket.call('call.list', { limit: 1 })).body.calls[0].id, id);
@@ -172,12 +237,18 @@ t.test('a call from its first ring to its end', async (t) => {
   });
 
   t.test('[3] a solved or spam conversation ends its call; pending and open do not', async (t) => {
-    for (const [status, by] of [['solved', 'status'], ['spam', 'spam']] as const) {
+    for (const [status, by] of [
+      ['solved', 'status'],
+      ['spam', 'spam'],
+    ] as const) {
       const { id } = await ringLine(service, line);
       await service.post(`/calls/${id}/answer`, undefined, ann.token);
       await service.post(`/conversations/${id}/status`, { status: 'pending' }, ann.token);
       t.equal((await read(id)).state, 'answered');
-      t.equal((await service.post(`/conversations/${id}/${by}`, by === 'status' ? { status } : undefined, ann.token)).status, 200);
+      t.equal(
+        (await service.post(`/conversations/${id}/${by}`, by === 'status' ? { status } : undefined, ann.token)).status,
+        200,
+      );
       t.match(await read(id), { status, state: 'ended' });
       t.same(timelineOf(await read(id)), ['ringing', 'answered', 'ended']);
     }
@@ -185,7 +256,11 @@ t.test('a call from its first ring to its end', async (t) => {
     await service.post(`/conversations/${id}/spam`, undefined, owner.token);
     t.match(await read(id), { status: 'spam', state: 'ended' }, 'a ringing one too');
     const fresh = await ringLine(service, line);
-    t.equal((await service.post(`/calls/${fresh.id}/answer`, undefined, ann.token)).status, 200, 'and its agent is free again');
+    t.equal(
+      (await service.post(`/calls/${fresh.id}/answer`, undefined, ann.token)).status,
+      200,
+      'and its agent is free again',
+    );
     await service.post(`/calls/${fresh.id}/hangup`, undefined, ann.token);
   });
 
@@ -214,16 +289,25 @@ t.test('a call from its first ring to its end', async (t) => {
     const other = await ringLine(service, line, { from: '+442079460958' });
     t.not((await read(other.id)).visitorId, calls[0].visitorId);
     const withheld = await ringLine(service, line, { from: null });
-    t.match(await read(withheld.id), { fromE164: null, visitorId: null, contactId: null, events: [{ eventType: 'ringing' }] });
+    t.match(await read(withheld.id), {
+      fromE164: null,
+      visitorId: null,
+      contactId: null,
+      events: [{ eventType: 'ringing' }],
+    });
     for (const { id } of [other, withheld]) await service.post(`/calls/${id}/hangup`, undefined, owner.token);
   });
 
-  t.test('[4.12] a blocked customer\'s call rings nobody and is spam', async (t) => {
+  t.test("[4.12] a blocked customer's call rings nobody and is spam", async (t) => {
     const { id } = await ringLine(service, line, { from: '+14155550199' });
     const { visitorId } = await read(id);
     await service.post(`/calls/${id}/hangup`, undefined, owner.token);
     const { engine } = service.running.services;
-    await engine.execute(blockVisitor, { workspaceId: owner.workspaceId, caller: { kind: 'agent', agentId: owner.agentId }, params: { visitorId } });
+    await engine.execute(blockVisitor, {
+      workspaceId: owner.workspaceId,
+      caller: { kind: 'agent', agentId: owner.agentId },
+      params: { visitorId },
+    });
     const blocked = await ringLine(service, line, { from: '+14155550199' });
     t.match(await read(blocked.id), { status: 'spam', state: 'ended', ringingAgentIds: [] });
   });
@@ -244,7 +328,8 @@ t.test('the list of calls', async (t) => {
   await service.post(`/calls/${ids[0]}/answer`, undefined, ann.token);
   await service.post(`/calls/${ids[2]}/answer`, undefined, owner.token);
   await service.post(`/calls/${ids[2]}/hangup`, undefined, owner.token);
-  const list = async (query: string, token = owner.token) => (await service.get(`/calls?${query}`, token)).body.calls.map((call: any) => call.id);
+  const list = async (query: string, token = owner.token) =>
+    (await service.get(`/calls?${query}`, token)).body.calls.map((call: any) => call.id);
   const { visitorId } = (await service.get(`/calls/${ids[0]}`, owner.token)).body;
 
   t.test('[4.8] its filters', async (t) => {
@@ -263,10 +348,25 @@ t.test('the list of calls', async (t) => {
   });
 
   t.test('[4.8] by what goes on now, and by when it came in', async (t) => {
-    const states = (await service.get('/calls', owner.token)).body.calls.map(({ id, state }: { id: string; state: string }) => ({ id, state }));
-    t.same(await list('state=live'), states.filter((one: { state: string }) => one.state !== 'ended').map(({ id }: { id: string }) => id), 'live');
-    for (const state of ['ringing', 'answered', 'on_hold']) t.same(await list(`state=${state}`), states.filter((one: { state: string }) => one.state === state).map(({ id }: { id: string }) => id), state);
-    t.ok(states.some(({ state }: { state: string }) => state === 'answered') && states.some(({ state }: { state: string }) => state === 'ringing'), 'there is something to tell apart');
+    const states = (await service.get('/calls', owner.token)).body.calls.map(
+      ({ id, state }: { id: string; state: string }) => ({ id, state }),
+    );
+    t.same(
+      await list('state=live'),
+      states.filter((one: { state: string }) => one.state !== 'ended').map(({ id }: { id: string }) => id),
+      'live',
+    );
+    for (const state of ['ringing', 'answered', 'on_hold'])
+      t.same(
+        await list(`state=${state}`),
+        states.filter((one: { state: string }) => one.state === state).map(({ id }: { id: string }) => id),
+        state,
+      );
+    t.ok(
+      states.some(({ state }: { state: string }) => state === 'answered') &&
+        states.some(({ state }: { state: string }) => state === 'ringing'),
+      'there is something to tell apart',
+    );
     t.same(await list(`state=answered&assigneeId=${ann.agentId}&phoneNumberId=${everybody.id}`), [ids[0]]);
     t.equal((await service.post(`/calls/${ids[0]}/hold`, undefined, ann.token)).status, 200);
     t.same([await list('state=on_hold'), await list(`state=answered&assigneeId=${ann.agentId}`)], [[ids[0]], []]);
@@ -283,7 +383,10 @@ t.test('the list of calls', async (t) => {
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
-      const { body } = await service.get(`/calls?limit=2${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`, owner.token);
+      const { body } = await service.get(
+        `/calls?limit=2${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+        owner.token,
+      );
       seen.push(...body.calls.map((call: any) => call.id));
       cursor = body.nextCursor;
     } while (cursor !== null);
@@ -291,14 +394,32 @@ t.test('the list of calls', async (t) => {
   });
 
   t.test('[8] bad queries: 400 invalid_query', async (t) => {
-    for (const query of ['limit=0', 'limit=201', 'status=ringing', 'assigneeId=me', 'cursor=x', 'departmentId=1', 'state=over', 'from=yesterday', 'to=2026-02-30T00:00:00Z']) t.match(await service.get(`/calls?${query}`, owner.token), { status: 400, body: { error: 'invalid_query' } }, query);
+    for (const query of [
+      'limit=0',
+      'limit=201',
+      'status=ringing',
+      'assigneeId=me',
+      'cursor=x',
+      'departmentId=1',
+      'state=over',
+      'from=yesterday',
+      'to=2026-02-30T00:00:00Z',
+    ])
+      t.match(
+        await service.get(`/calls?${query}`, owner.token),
+        { status: 400, body: { error: 'invalid_query' } },
+        query,
+      );
     t.equal((await service.get('/calls?limit=200', owner.token)).status, 200);
   });
 
   t.test('[5] departments bound what an agent sees', async (t) => {
     t.same(await list('', ann.token), [ids[4], ids[2], ids[0]]);
     t.match(await service.get(`/calls/${ids[1]}`, ann.token), { status: 403, body: { error: 'forbidden' } });
-    t.match(await service.post(`/calls/${ids[1]}/answer`, undefined, ann.token), { status: 403, body: { error: 'forbidden' } });
+    t.match(await service.post(`/calls/${ids[1]}/answer`, undefined, ann.token), {
+      status: 403,
+      body: { error: 'forbidden' },
+    });
     const member = await service.agent(owner, { groupIds: [department.id] });
     t.same(await list('', member.token), [...ids].reverse());
     t.same(await list(`departmentId=${department.id}`, ann.token), []);
@@ -311,24 +432,40 @@ t.test('[7 calls] a plan without calls: 402 feature_locked', async (t) => {
   const line = await claimLine(service, owner);
   const { id } = await ringLine(service, line);
   const { engine } = service.running.services;
-  const downgrade = command('test.downgrade', (ctx, _: object) => putWorkspace(ctx, { ...theWorkspace(ctx), plan: 'support' }));
+  const downgrade = command('test.downgrade', (ctx, _: object) =>
+    putWorkspace(ctx, { ...theWorkspace(ctx), plan: 'support' }),
+  );
   await engine.execute(downgrade, { workspaceId: owner.workspaceId, caller: { kind: 'system' }, params: {} });
   const locked = { status: 402, body: { error: 'feature_locked' } };
   t.match(await service.get('/calls', owner.token), locked);
   t.match(await service.get(`/calls/${id}`, owner.token), locked);
-  for (const step of ['answer', 'hold', 'hangup']) t.match(await service.post(`/calls/${id}/${step}`, undefined, owner.token), locked, step);
+  for (const step of ['answer', 'hold', 'hangup'])
+    t.match(await service.post(`/calls/${id}/${step}`, undefined, owner.token), locked, step);
   t.match(await service.get('/voicemails', owner.token), locked);
   t.match(await service.get('/voice-profiles', owner.token), locked);
   const limited = { status: 402, body: { error: 'plan_limit' } };
   t.match(await service.get('/phone-numbers', owner.token), limited);
   t.match(await service.post('/phone-numbers/available', { areaCode: '415' }, owner.token), limited);
-  t.match(await service.post('/phone-numbers', { e164: '+14155550100', displayName: 'A', routingStrategy: 'all_agents' }, owner.token), limited);
+  t.match(
+    await service.post(
+      '/phone-numbers',
+      { e164: '+14155550100', displayName: 'A', routingStrategy: 'all_agents' },
+      owner.token,
+    ),
+    limited,
+  );
   t.match(await service.patch(`/phone-numbers/${line.id}`, { displayName: 'B' }, owner.token), limited);
   t.match(await service.delete(`/phone-numbers/${line.id}`, owner.token), limited);
 
   const callId = newCallId();
-  t.equal((await deliver(service, line, { type: 'ringing', callId })).status, 200, 'a caller is not turned away for a plan');
-  const call = service.running.services.engine.workspace(owner.workspaceId)?.db.get<{ phase: string }>('SELECT phase FROM call WHERE carrierCallId = ?', [callId]);
+  t.equal(
+    (await deliver(service, line, { type: 'ringing', callId })).status,
+    200,
+    'a caller is not turned away for a plan',
+  );
+  const call = service.running.services.engine
+    .workspace(owner.workspaceId)
+    ?.db.get<{ phase: string }>('SELECT phase FROM call WHERE carrierCallId = ?', [callId]);
   t.equal(call?.phase, 'voicemail', 'but nobody could answer');
 });
 
@@ -346,9 +483,23 @@ t.test('[4.8] a call is put on hold so often and no more; who is on hold is let 
     const { status } = await socket.call('call.hold', { conversationId: id, hold: entries % 2 === 1 });
     if (status !== 200) t.fail(`${entries} entries: ${status}`);
   }
-  t.match((await service.get(`/calls/${id}`, ann.token)).body, { state: 'on_hold', events: { length: maxHoldChanges } }, 'the last entry that fits puts the caller on hold');
-  t.match(await socket.call('call.hold', { conversationId: id, hold: false }), { status: 200, body: { state: 'answered' } });
-  t.match(await socket.call('call.hold', { conversationId: id }), { status: 409, body: { error: 'conflict', message: 'This call was put on hold too often.' } });
-  t.equal((await socket.call('call.hangup', { conversationId: id })).body.events.length, maxHoldChanges + 2, 'ending it is never refused');
+  t.match(
+    (await service.get(`/calls/${id}`, ann.token)).body,
+    { state: 'on_hold', events: { length: maxHoldChanges } },
+    'the last entry that fits puts the caller on hold',
+  );
+  t.match(await socket.call('call.hold', { conversationId: id, hold: false }), {
+    status: 200,
+    body: { state: 'answered' },
+  });
+  t.match(await socket.call('call.hold', { conversationId: id }), {
+    status: 409,
+    body: { error: 'conflict', message: 'This call was put on hold too often.' },
+  });
+  t.equal(
+    (await socket.call('call.hangup', { conversationId: id })).body.events.length,
+    maxHoldChanges + 2,
+    'ending it is never refused',
+  );
   await socket.close();
 });

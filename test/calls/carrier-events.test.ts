@@ -3,10 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { signatureOf } from '../../http/signed/signatures.ts';
-import { claimLine, customerNumber, deliver, type Delivery, newCallId, ringLine, timelineOf } from '../support/calls.ts';
+import {
+  claimLine,
+  customerNumber,
+  type Delivery,
+  deliver,
+  newCallId,
+  ringLine,
+  timelineOf,
+} from '../support/calls.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { randomFrom } from '../support/seeded.ts';
 import { startService } from '../support/service.ts';
-import { ManualClock } from '../support/manual-clock.ts';
 
 t.test('events of a carrier', async (t) => {
   const service = await startService(t);
@@ -26,18 +34,37 @@ t.test('events of a carrier', async (t) => {
     t.match(await deliver(service, line, ringing, { 'X-Signature': undefined }), invalid);
     t.match(await deliver(service, line, ringing, { 'X-Signature': '' }), invalid);
     t.match(await deliver(service, line, ringing, { 'X-Signature': 'sha256=00' }), invalid);
-    t.match(await deliver(service, { ...line, secret: stranger.secret }, ringing), invalid, 'another workspace\'s secret');
+    t.match(
+      await deliver(service, { ...line, secret: stranger.secret }, ringing),
+      invalid,
+      "another workspace's secret",
+    );
     t.match(await deliver(service, { ...line, e164: '+12125559999' }, ringing), invalid, 'a number of nobody');
     t.match(await deliver(service, line, { ...ringing, to: stranger.e164 }), invalid, 'a number of somebody else');
-    t.match(await deliver(service, line, { ...ringing, callId: '' }, { 'X-Signature': 'sha256=00' }), invalid, 'before what is wrong with the body');
+    t.match(
+      await deliver(service, line, { ...ringing, callId: '' }, { 'X-Signature': 'sha256=00' }),
+      invalid,
+      'before what is wrong with the body',
+    );
     t.equal(await countCalls(), before, 'and nothing happened');
   });
 
   t.test('[4.20] then JSON, then what it says: 400 invalid_body', async (t) => {
     const before = await countCalls();
-    t.match(await service.call('POST', '/carrier/events', { body: 'ring ring', headers: { 'X-Signature': 'sha256=00' } }), { status: 400, body: { error: 'invalid_body' } });
-    t.match(await service.call('POST', '/carrier/events', { body: '', headers: { 'X-Signature': 'sha256=00' } }), { status: 400, body: { error: 'invalid_body' } });
-    for (const body of ['null', '7', '[]', '"text"']) t.match(await service.call('POST', '/carrier/events', { body, headers: { 'X-Signature': 'sha256=00' } }), { status: 401 }, body);
+    t.match(
+      await service.call('POST', '/carrier/events', { body: 'ring ring', headers: { 'X-Signature': 'sha256=00' } }),
+      { status: 400, body: { error: 'invalid_body' } },
+    );
+    t.match(await service.call('POST', '/carrier/events', { body: '', headers: { 'X-Signature': 'sha256=00' } }), {
+      status: 400,
+      body: { error: 'invalid_body' },
+    });
+    for (const body of ['null', '7', '[]', '"text"'])
+      t.match(
+        await service.call('POST', '/carrier/events', { body, headers: { 'X-Signature': 'sha256=00' } }),
+        { status: 401 },
+        body,
+      );
     const rows: [Partial<Record<keyof Delivery, unknown>>, string][] = [
       [{ type: 'answered' }, 'type'],
       [{ callId: '' }, 'callId'],
@@ -53,42 +80,86 @@ t.test('events of a carrier', async (t) => {
       [{ type: 'voicemail_left', transcript: 'x'.repeat(10_001) }, 'transcript'],
     ];
     for (const [wrong, path] of rows) {
-      const { status, body } = await deliver(service, line, { type: 'ringing', callId: newCallId(), ...wrong } as Delivery);
-      t.match({ status, error: body.error }, { status: 400, error: 'invalid_body' }, JSON.stringify(wrong).slice(0, 80));
+      const { status, body } = await deliver(service, line, {
+        type: 'ringing',
+        callId: newCallId(),
+        ...wrong,
+      } as Delivery);
+      t.match(
+        { status, error: body.error },
+        { status: 400, error: 'invalid_body' },
+        JSON.stringify(wrong).slice(0, 80),
+      );
       t.ok(path in body.detail.fieldErrors, `${path} is named`);
     }
     t.equal(await countCalls(), before, 'and nothing happened');
     t.equal((await deliver(service, line, { type: 'ended', callId: 'y'.repeat(200), durationMs: 0 })).status, 200);
-    t.equal((await deliver(service, line, { type: 'voicemail_left', callId: newCallId(), transcript: 'x'.repeat(10_000) })).status, 200);
+    t.equal(
+      (await deliver(service, line, { type: 'voicemail_left', callId: newCallId(), transcript: 'x'.repeat(10_000) }))
+        .status,
+      200,
+    );
   });
 
   t.test('[4.20] headers of ours are not asked of a carrier; the bytes that were signed count', async (t) => {
-    const { status } = await deliver(service, line, { type: 'ended', callId: newCallId() }, { Accept: undefined, 'Content-Type': 'text/plain' });
+    const { status } = await deliver(
+      service,
+      line,
+      { type: 'ended', callId: newCallId() },
+      { Accept: undefined, 'Content-Type': 'text/plain' },
+    );
     t.equal(status, 200);
     const body = `{"type":"ended",  "callId":"${newCallId()}","from":"${customerNumber}","to":"${line.e164}"}`;
-    t.equal((await service.call('POST', '/carrier/events', { body, headers: { 'X-Signature': signatureOf(Buffer.from(body), line.secret) } })).status, 200);
-    t.equal((await service.call('POST', '/carrier/events', { body: body.replace('  ', ' '), headers: { 'X-Signature': signatureOf(Buffer.from(body), line.secret) } })).status, 401);
+    t.equal(
+      (
+        await service.call('POST', '/carrier/events', {
+          body,
+          headers: { 'X-Signature': signatureOf(Buffer.from(body), line.secret) },
+        })
+      ).status,
+      200,
+    );
+    t.equal(
+      (
+        await service.call('POST', '/carrier/events', {
+          body: body.replace('  ', ' '),
+          headers: { 'X-Signature': signatureOf(Buffer.from(body), line.secret) },
+        })
+      ).status,
+      401,
+    );
   });
 
   t.test('[4.8] recordingUrl only when the number records, whenever it comes', async (t) => {
-    for (const [number, expected] of [[recording, 'https://sound.example/r.mp3'], [line, undefined]] as const) {
+    for (const [number, expected] of [
+      [recording, 'https://sound.example/r.mp3'],
+      [line, undefined],
+    ] as const) {
       const { id, callId } = await ringLine(service, number);
       await service.post(`/calls/${id}/answer`, undefined, owner.token);
       await deliver(service, number, { type: 'ended', callId, durationMs: 7000 });
       t.notOk('recordingUrl' in (await read(id)).events.at(-1));
       const socket = await service.agentSocket(owner.token);
       await deliver(service, number, { type: 'recording_ready', callId, recordingUrl: 'https://sound.example/r.mp3' });
-      await deliver(service, number, { type: 'recording_ready', callId, recordingUrl: 'https://sound.example/other.mp3' });
+      await deliver(service, number, {
+        type: 'recording_ready',
+        callId,
+        recordingUrl: 'https://sound.example/other.mp3',
+      });
       const ended = (await read(id)).events.at(-1);
       t.equal(ended.recordingUrl, expected);
       t.equal(ended.duration_ms, 7000);
       await socket.flushed();
-      t.equal(socket.events.filter((type) => type === 'call.ended').length, expected === undefined ? 0 : 1, 'told once more, when there is something to tell');
+      t.equal(
+        socket.events.filter((type) => type === 'call.ended').length,
+        expected === undefined ? 0 : 1,
+        'told once more, when there is something to tell',
+      );
       await socket.close();
     }
   });
 
-  t.test('[4.8] the carrier\'s duration counts, also when it comes after our own hangup', async (t) => {
+  t.test("[4.8] the carrier's duration counts, also when it comes after our own hangup", async (t) => {
     const { id, callId } = await ringLine(service, line);
     await service.post(`/calls/${id}/answer`, undefined, owner.token);
     service.clock.advance(5000);
@@ -101,7 +172,10 @@ t.test('events of a carrier', async (t) => {
   });
 
   t.test('[4.8] a voicemail after somebody solved it reopens it; on spam it is kept and changes nothing', async (t) => {
-    for (const [step, body, status] of [['status', { status: 'solved' }, 'open'], ['spam', undefined, 'spam']] as const) {
+    for (const [step, body, status] of [
+      ['status', { status: 'solved' }, 'open'],
+      ['spam', undefined, 'spam'],
+    ] as const) {
       const { id, callId } = await ringLine(service, line);
       await deliver(service, line, { type: 'ended', callId });
       await service.post(`/conversations/${id}/${step}`, body, owner.token);
@@ -118,7 +192,13 @@ t.test('events of a carrier', async (t) => {
       voicemail_left: { durationMs: 3000, recordingUrl: 'https://sound.example/v.mp3', transcript: 'Call me.' },
       recording_ready: { recordingUrl: 'https://sound.example/r.mp3' },
     };
-    const sets = [['ringing', 'ended'], ['ringing', 'voicemail_left'], ['ringing', 'ended', 'recording_ready'], ['ringing', 'voicemail_left', 'ended'], ['ringing', 'voicemail_left', 'ended', 'recording_ready']];
+    const sets = [
+      ['ringing', 'ended'],
+      ['ringing', 'voicemail_left'],
+      ['ringing', 'ended', 'recording_ready'],
+      ['ringing', 'voicemail_left', 'ended'],
+      ['ringing', 'voicemail_left', 'ended', 'recording_ready'],
+    ];
     const play = async (number: typeof line, order: readonly string[]) => {
       const callId = newCallId();
       const ids = new Set<string>();
@@ -131,19 +211,39 @@ t.test('events of a carrier', async (t) => {
       if (ids.size !== 1) t.fail('one call became several');
       const { status, state, events, voicemailId, assignedAgentId } = await read([...ids][0] ?? '');
       const { messages } = (await service.get(`/conversations/${[...ids][0]}/messages`, owner.token)).body;
-      const said = messages.filter((message: any) => message.senderType === 'visitor').map((message: any) => message.body);
-      return { status, state, assignedAgentId, hasVoicemail: voicemailId !== null, said, events: events.map(({ createdAt: _, voicemailId: id, ...event }: any) => ({ ...event, hasVoicemail: id !== undefined && id === voicemailId })) };
+      const said = messages
+        .filter((message: any) => message.senderType === 'visitor')
+        .map((message: any) => message.body);
+      return {
+        status,
+        state,
+        assignedAgentId,
+        hasVoicemail: voicemailId !== null,
+        said,
+        events: events.map(({ createdAt: _, voicemailId: id, ...event }: any) => ({
+          ...event,
+          hasVoicemail: id !== undefined && id === voicemailId,
+        })),
+      };
     };
     for (const number of [line, recording, mute]) {
       for (const set of sets) {
         const expected = await play(number, set);
-        t.same(expected.events.map((event: any) => event.eventType), ['ringing', ...(set.includes('voicemail_left') ? ['voicemail_left'] : []), ...(set.includes('ended') ? ['ended'] : [])]);
+        t.same(
+          expected.events.map((event: any) => event.eventType),
+          [
+            'ringing',
+            ...(set.includes('voicemail_left') ? ['voicemail_left'] : []),
+            ...(set.includes('ended') ? ['ended'] : []),
+          ],
+        );
         for (let seed = 1; seed <= 8; seed += 1) {
           const random = randomFrom(seed);
           // Each once or twice, and everything in any order.
           const order = random.shuffled(set.flatMap((type) => (random.chance(0.5) ? [type] : [type, type])));
           const played = await play(number, order);
-          if (JSON.stringify(played) !== JSON.stringify(expected)) t.same(played, expected, `seed ${seed}: ${order.join(', ')}`);
+          if (JSON.stringify(played) !== JSON.stringify(expected))
+            t.same(played, expected, `seed ${seed}: ${order.join(', ')}`);
         }
       }
     }
@@ -155,8 +255,12 @@ t.test('events of a number that was released', async (t) => {
   const owner = await service.workspace();
   const ann = await service.agent(owner, { available: true });
   const read = async (id: string) => (await service.get(`/calls/${id}`, owner.token)).body;
-  const release = async (id: string) => t.equal((await service.delete(`/phone-numbers/${id}`, owner.token)).status, 200);
-  const ignored = async () => (await service.get('/workspace/audit-log', owner.token)).body.entries.filter((entry: any) => entry.action === 'phone_number.event_ignored');
+  const release = async (id: string) =>
+    t.equal((await service.delete(`/phone-numbers/${id}`, owner.token)).status, 200);
+  const ignored = async () =>
+    (await service.get('/workspace/audit-log', owner.token)).body.entries.filter(
+      (entry: any) => entry.action === 'phone_number.event_ignored',
+    );
 
   t.test('[decisions 4.18] who still rings goes to voicemail first, and the voicemail is still taken', async (t) => {
     const line = await claimLine(service, owner);
@@ -164,7 +268,9 @@ t.test('events of a number that was released', async (t) => {
     await release(line.id);
     t.match(await read(id), { state: 'voicemail', status: 'open' });
     await service.pass(1000);
-    t.same((await deliver(service, line, { type: 'voicemail_left', callId, transcript: 'Too late?' })).body, { conversationId: id });
+    t.same((await deliver(service, line, { type: 'voicemail_left', callId, transcript: 'Too late?' })).body, {
+      conversationId: id,
+    });
     t.same(timelineOf(await read(id)), ['ringing', 'voicemail_left']);
     t.same(await ignored(), []);
   });
@@ -178,14 +284,27 @@ t.test('events of a number that was released', async (t) => {
     const before = await read(over.id);
     const callId = newCallId();
     t.match(await deliver(service, line, { type: 'ringing', callId }), { status: 200, body: { conversationId: null } });
-    t.match(await deliver(service, line, { type: 'voicemail_left', callId: over.callId, transcript: 'x' }), { status: 200, body: { conversationId: null } }, 'a call that was over by then');
+    t.match(
+      await deliver(service, line, { type: 'voicemail_left', callId: over.callId, transcript: 'x' }),
+      { status: 200, body: { conversationId: null } },
+      'a call that was over by then',
+    );
     t.match(await ignored(), [
-      { actorAgentId: null, targetKind: 'phone_number', targetId: line.id, context: { type: 'voicemail_left', callId: over.callId } },
+      {
+        actorAgentId: null,
+        targetKind: 'phone_number',
+        targetId: line.id,
+        context: { type: 'voicemail_left', callId: over.callId },
+      },
       { actorAgentId: null, targetKind: 'phone_number', targetId: line.id, context: { type: 'ringing', callId } },
     ]);
     t.same(await read(over.id), before);
     t.equal((await service.get(`/calls?phoneNumberId=${line.id}`, owner.token)).body.calls.length, 1);
-    t.match(await deliver(service, line, { type: 'ringing', callId: newCallId() }, { 'X-Signature': 'sha256=00' }), { status: 401 }, 'signed they must be all the same');
+    t.match(
+      await deliver(service, line, { type: 'ringing', callId: newCallId() }, { 'X-Signature': 'sha256=00' }),
+      { status: 401 },
+      'signed they must be all the same',
+    );
   });
 
   t.test('[decisions 4.18] who is on the phone stays on it until they hang up', async (t) => {
@@ -204,12 +323,28 @@ t.test('events of a number that was released', async (t) => {
     const { id, callId } = await ringLine(service, line);
     await release(line.id);
     const stranger = await service.workspace();
-    t.equal((await service.post('/phone-numbers', { e164: line.e164, displayName: 'Ours now', routingStrategy: 'all_agents' }, stranger.token)).status, 201);
-    const theirs = { ...line, secret: (await service.get('/workspace/integrations', stranger.token)).body.carrier.secret };
+    t.equal(
+      (
+        await service.post(
+          '/phone-numbers',
+          { e164: line.e164, displayName: 'Ours now', routingStrategy: 'all_agents' },
+          stranger.token,
+        )
+      ).status,
+      201,
+    );
+    const theirs = {
+      ...line,
+      secret: (await service.get('/workspace/integrations', stranger.token)).body.carrier.secret,
+    };
     const rung = await deliver(service, theirs, { type: 'ringing', callId: newCallId() });
     t.equal((await service.get(`/calls/${rung.body.conversationId}`, stranger.token)).status, 200);
     t.equal((await service.get(`/calls/${rung.body.conversationId}`, owner.token)).status, 404);
-    t.same((await deliver(service, line, { type: 'voicemail_left', callId })).body, { conversationId: id }, 'the former holder\'s call has its news');
+    t.same(
+      (await deliver(service, line, { type: 'voicemail_left', callId })).body,
+      { conversationId: id },
+      "the former holder's call has its news",
+    );
     t.same((await deliver(service, line, { type: 'ringing', callId: newCallId() })).body, { conversationId: null });
   });
 });
@@ -240,14 +375,25 @@ t.test('[3] a restart in mid-ring and in mid-handshake', async (t) => {
   t.match(await read(ringing.id), { state: 'voicemail' }, 'whose time ran out meanwhile');
   t.match(await read(late.id), { state: 'ringing' }, 'the other one rings on');
   t.same(await read(handed.id), before, 'the call stands as it stood, with its offer');
-  t.match(await second.post(`/calls/${handed.id}/answer`, undefined, bob.token), { status: 409, body: { detail: { reason: 'already_claimed' } } });
+  t.match(await second.post(`/calls/${handed.id}/answer`, undefined, bob.token), {
+    status: 409,
+    body: { detail: { reason: 'already_claimed' } },
+  });
   await second.pass(4_999);
   t.match(await read(late.id), { state: 'ringing' });
   t.not((await read(handed.id)).handshake, null);
   await second.pass(1);
   t.match(await read(late.id), { state: 'voicemail' }, 'to its own 30 seconds');
-  t.match(await read(handed.id), { handshake: null, assignedAgentId: ann.agentId, state: 'on_hold' }, 'and the offer to its own');
+  t.match(
+    await read(handed.id),
+    { handshake: null, assignedAgentId: ann.agentId, state: 'on_hold' },
+    'and the offer to its own',
+  );
   await deliver(second, line, { type: 'ringing', callId: handed.callId });
   await deliver(second, line, { type: 'ended', callId: handed.callId, durationMs: 1 });
-  t.same(timelineOf(await read(handed.id)), ['ringing', 'answered', 'on_hold', 'ended'], 'what was delivered before is known');
+  t.same(
+    timelineOf(await read(handed.id)),
+    ['ringing', 'answered', 'on_hold', 'ended'],
+    'what was delivered before is known',
+  );
 });

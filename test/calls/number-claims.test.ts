@@ -13,10 +13,14 @@ t.test('[4.18] a purchase of which nobody knows how it ended, while it cannot be
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
   const twilio = await FakeTwilio.start(t);
   let failures = 0;
-  const log = { ...silentLog, error: (_: object, message: string) => void (failures += message.includes('swept later') ? 1 : 0) };
+  const log = {
+    ...silentLog,
+    error: (_: object, message: string) => void (failures += message.includes('swept later') ? 1 : 0),
+  };
   const first = await startService(t, { dataDir, env: twilio.env(), log });
   const owner = await first.workspace();
-  const claim = (service = first) => service.post('/phone-numbers', { e164, displayName: 'Support', routingStrategy: 'all_agents' }, owner.token);
+  const claim = (service = first) =>
+    service.post('/phone-numbers', { e164, displayName: 'Support', routingStrategy: 'all_agents' }, owner.token);
   const until = async (holds: () => boolean): Promise<void> => {
     while (!holds()) await new Promise((resolve) => setImmediate(resolve));
   };
@@ -27,7 +31,11 @@ t.test('[4.18] a purchase of which nobody knows how it ended, while it cannot be
     twilio.once('POST', problems.broken);
     isDown();
     t.match(await claim(), { status: 503, body: { error: 'service_unavailable' } });
-    t.match(await claim(), { status: 409, body: { error: 'number_taken' } }, 'it may be bought: nobody may buy it again');
+    t.match(
+      await claim(),
+      { status: 409, body: { error: 'number_taken' } },
+      'it may be bought: nobody may buy it again',
+    );
     t.same(asked(), ['POST', 'GET']);
     t.equal(failures, 1);
   });
@@ -55,6 +63,10 @@ t.test('[4.18] a purchase of which nobody knows how it ended, while it cannot be
     await until(() => twilio.asked.length === 3);
     t.same(asked(), ['GET', 'GET', 'DELETE'], 'given back');
     while ((await claim(second)).status === 409);
-    t.match((await second.get('/phone-numbers', owner.token)).body, { numbers: [{ e164 }] }, 'and free for whoever wants it');
+    t.match(
+      (await second.get('/phone-numbers', owner.token)).body,
+      { numbers: [{ e164 }] },
+      'and free for whoever wants it',
+    );
   });
 });

@@ -3,9 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { command } from '../../engine/runtime/command.ts';
-import { systemCaller } from '../../engine/runtime/caller.ts';
 import { enqueueSms } from '../../engine/calls/sms.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
+import { command } from '../../engine/runtime/command.ts';
 import { Database } from '../../store/database.ts';
 import { insertDirectoryNumber, setDirectoryNumberReserved } from '../../store/directory/numbers.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
@@ -50,8 +50,10 @@ t.test('phone numbers', async (t) => {
   const department = (await service.post('/departments', { name: 'Sales' }, owner.token)).body;
   const ann = await service.agent(owner, { name: 'Ann' });
   const plan = createNumberingPlan();
-  const search = async (body: object) => (await service.post('/phone-numbers/available', body, owner.token)).body.available;
-  const claim = (fields: object, token = owner.token) => service.post('/phone-numbers', { displayName: 'Support', routingStrategy: 'all_agents', ...fields }, token);
+  const search = async (body: object) =>
+    (await service.post('/phone-numbers/available', body, owner.token)).body.available;
+  const claim = (fields: object, token = owner.token) =>
+    service.post('/phone-numbers', { displayName: 'Support', routingStrategy: 'all_agents', ...fields }, token);
 
   t.test('[4.18] search: the same numbers every time, ten of them, of the area code', async (t) => {
     const found = await search({ areaCode: '415' });
@@ -62,25 +64,64 @@ t.test('phone numbers', async (t) => {
     t.equal((await search({ areaCode: '415', limit: 1 })).length, 1);
     t.equal(new Set(found.map((one: any) => one.e164)).size, 10);
     t.match(found[0], { monthlyCost: /^\d+\.\d\d$/, locality: 'San Francisco, CA' });
-    for (const areaCode of ['415', '416', '989', '320']) for (const { e164 } of await search({ areaCode, limit: 50 })) if (!e164.startsWith(`+1${areaCode}`) || !(await plan.isPossible(e164))) t.fail(e164);
-    for (const { e164 } of await search({ areaCode: '800', kind: 'tollfree', limit: 50 })) if (!e164.startsWith('+1800') || !(await plan.isPossible(e164))) t.fail(e164);
+    for (const areaCode of ['415', '416', '989', '320'])
+      for (const { e164 } of await search({ areaCode, limit: 50 }))
+        if (!e164.startsWith(`+1${areaCode}`) || !(await plan.isPossible(e164))) t.fail(e164);
+    for (const { e164 } of await search({ areaCode: '800', kind: 'tollfree', limit: 50 }))
+      if (!e164.startsWith('+1800') || !(await plan.isPossible(e164))) t.fail(e164);
     const abroad = await search({ kind: 'international', limit: 50 });
     for (const { e164 } of abroad) if (e164.startsWith('+1') || !(await plan.isPossible(e164))) t.fail(e164);
     t.ok(new Set(abroad.map((one: any) => one.locality)).size > 3, 'several countries');
     t.ok((await search({ kind: 'international', areaCode: '44' })).every((one: any) => one.e164.startsWith('+44')));
-    for (const none of [{ areaCode: '800' }, { areaCode: '415', kind: 'tollfree' }, { areaCode: '911' }, { kind: 'international', areaCode: '999' }]) t.same(await search(none), [], JSON.stringify(none));
-    t.equal((await service.post('/phone-numbers/available', { areaCode: '415' }, ann.token)).status, 200, 'any agent may look');
+    for (const none of [
+      { areaCode: '800' },
+      { areaCode: '415', kind: 'tollfree' },
+      { areaCode: '911' },
+      { kind: 'international', areaCode: '999' },
+    ])
+      t.same(await search(none), [], JSON.stringify(none));
+    t.equal(
+      (await service.post('/phone-numbers/available', { areaCode: '415' }, ann.token)).status,
+      200,
+      'any agent may look',
+    );
   });
 
   t.test('[decisions, last details] bad searches: 400 invalid_body', async (t) => {
-    const wrong = [{}, { areaCode: '41' }, { areaCode: '4155' }, { areaCode: 'abc' }, { areaCode: '115' }, { areaCode: 415 }, { kind: 'tollfree' }, { areaCode: '415', kind: 'mobile' }, { areaCode: '415', limit: 0 }, { areaCode: '415', limit: 51 }, { areaCode: '415', limit: '5' }, { kind: 'international', areaCode: '+44' }, { kind: 'international', areaCode: '4444' }];
-    for (const body of wrong) t.match(await service.post('/phone-numbers/available', body, owner.token), { status: 400, body: { error: 'invalid_body' } }, JSON.stringify(body));
+    const wrong = [
+      {},
+      { areaCode: '41' },
+      { areaCode: '4155' },
+      { areaCode: 'abc' },
+      { areaCode: '115' },
+      { areaCode: 415 },
+      { kind: 'tollfree' },
+      { areaCode: '415', kind: 'mobile' },
+      { areaCode: '415', limit: 0 },
+      { areaCode: '415', limit: 51 },
+      { areaCode: '415', limit: '5' },
+      { kind: 'international', areaCode: '+44' },
+      { kind: 'international', areaCode: '4444' },
+    ];
+    for (const body of wrong)
+      t.match(
+        await service.post('/phone-numbers/available', body, owner.token),
+        { status: 400, body: { error: 'invalid_body' } },
+        JSON.stringify(body),
+      );
   });
 
   t.test('[4.18] claim: the persisted record, its calls at once, no longer on offer', async (t) => {
     const [{ e164 }] = await search({ areaCode: '212' });
-    const profile = (await service.post('/voice-profiles', { name: 'Warm', greetingText: 'Welcome.' }, owner.token)).body;
-    const { status, body } = await claim({ e164, displayName: 'Main', recordCalls: true, smartHoldEnabled: true, voiceProfileId: profile.id });
+    const profile = (await service.post('/voice-profiles', { name: 'Warm', greetingText: 'Welcome.' }, owner.token))
+      .body;
+    const { status, body } = await claim({
+      e164,
+      displayName: 'Main',
+      recordCalls: true,
+      smartHoldEnabled: true,
+      voiceProfileId: profile.id,
+    });
     t.equal(status, 201);
     t.match(body, {
       e164,
@@ -103,17 +144,45 @@ t.test('phone numbers', async (t) => {
     const { secret } = (await service.get('/workspace/integrations', owner.token)).body.carrier;
     t.equal((await deliver(service, { e164, secret }, { type: 'ringing', callId: newCallId() })).status, 200);
     const { entries } = (await service.get('/workspace/audit-log', owner.token)).body;
-    t.match(entries.slice(0, 2).map((entry: any) => [entry.action, entry.targetId, entry.actorAgentId]).sort(), [['phone_number.claimed', body.id, owner.agentId], ['phone_number.purchased', body.id, owner.agentId]]);
+    t.match(
+      entries
+        .slice(0, 2)
+        .map((entry: any) => [entry.action, entry.targetId, entry.actorAgentId])
+        .sort(),
+      [
+        ['phone_number.claimed', body.id, owner.agentId],
+        ['phone_number.purchased', body.id, owner.agentId],
+      ],
+    );
   });
 
   t.test('[4.18] it is claimed once, over all workspaces: 409 number_taken', async (t) => {
     const [{ e164 }] = await search({ areaCode: '303' });
-    const both = await Promise.all([claim({ e164 }), claim({ e164 }, stranger.token), claim({ e164 }), claim({ e164 }, stranger.token)]);
+    const both = await Promise.all([
+      claim({ e164 }),
+      claim({ e164 }, stranger.token),
+      claim({ e164 }),
+      claim({ e164 }, stranger.token),
+    ]);
     t.same(both.map(({ status }) => status).sort(), [201, 409, 409, 409]);
     t.same([...new Set(both.filter(({ status }) => status === 409).map(({ body }) => body.error))], ['number_taken']);
-    t.match(await claim({ e164: alwaysTaken }), { status: 409, body: { error: 'number_taken' } }, 'or by somebody outside, between search and claim');
-    t.match(await claim({ e164: alwaysTaken }, stranger.token), { status: 409, body: { error: 'number_taken' } }, 'of which no trace is left here');
-    t.equal(service.running.services.directory.db.get<{ count: number }>('SELECT count(*) AS count FROM phoneNumber WHERE e164 = ?', [alwaysTaken])?.count, 0);
+    t.match(
+      await claim({ e164: alwaysTaken }),
+      { status: 409, body: { error: 'number_taken' } },
+      'or by somebody outside, between search and claim',
+    );
+    t.match(
+      await claim({ e164: alwaysTaken }, stranger.token),
+      { status: 409, body: { error: 'number_taken' } },
+      'of which no trace is left here',
+    );
+    t.equal(
+      service.running.services.directory.db.get<{ count: number }>(
+        'SELECT count(*) AS count FROM phoneNumber WHERE e164 = ?',
+        [alwaysTaken],
+      )?.count,
+      0,
+    );
   });
 
   t.test('[4.18] targets: of the right kind, of this workspace, able to answer', async (t) => {
@@ -148,8 +217,15 @@ t.test('phone numbers', async (t) => {
       if (path !== undefined) t.same(Object.keys(body.detail.fieldErrors), [path]);
       else t.equal(body.error, 'semantic_error');
     }
-    t.equal((await claim({ e164: '+13125550188', routingStrategy: 'department', routingTargetId: department.id })).status, 201, 'none of it took the number');
-    t.equal((await claim({ e164: '+13125550189', routingStrategy: 'specific_agent', routingTargetId: ann.agentId })).status, 201);
+    t.equal(
+      (await claim({ e164: '+13125550188', routingStrategy: 'department', routingTargetId: department.id })).status,
+      201,
+      'none of it took the number',
+    );
+    t.equal(
+      (await claim({ e164: '+13125550189', routingStrategy: 'specific_agent', routingTargetId: ann.agentId })).status,
+      201,
+    );
   });
 
   t.test('[4.18] only admins claim, change and release: 403 forbidden', async (t) => {
@@ -157,14 +233,26 @@ t.test('phone numbers', async (t) => {
     const line = await claimLine(service, owner);
     for (const { token } of [ann, sue]) {
       t.match(await claim({ e164: '+13125550190' }, token), { status: 403, body: { error: 'forbidden' } });
-      t.match(await service.patch(`/phone-numbers/${line.id}`, { displayName: 'Mine' }, token), { status: 403, body: { error: 'forbidden' } });
+      t.match(await service.patch(`/phone-numbers/${line.id}`, { displayName: 'Mine' }, token), {
+        status: 403,
+        body: { error: 'forbidden' },
+      });
       t.match(await service.delete(`/phone-numbers/${line.id}`, token), { status: 403, body: { error: 'forbidden' } });
       t.match(await service.get('/voice-profiles', token), { status: 403, body: { error: 'admin_required' } });
-      t.match(await service.post('/voice-profiles', { name: 'x', greetingText: 'x' }, token), { status: 403, body: { error: 'admin_required' } });
+      t.match(await service.post('/voice-profiles', { name: 'x', greetingText: 'x' }, token), {
+        status: 403,
+        body: { error: 'admin_required' },
+      });
       t.match(await service.get('/workspace/integrations', token), { status: 403, body: { error: 'admin_required' } });
     }
-    t.match(await service.patch(`/phone-numbers/${line.id}`, { displayName: 'Mine' }, stranger.token), { status: 404, body: { error: 'not_found' } });
-    t.match(await service.delete(`/phone-numbers/${line.id}`, stranger.token), { status: 404, body: { error: 'not_found' } });
+    t.match(await service.patch(`/phone-numbers/${line.id}`, { displayName: 'Mine' }, stranger.token), {
+      status: 404,
+      body: { error: 'not_found' },
+    });
+    t.match(await service.delete(`/phone-numbers/${line.id}`, stranger.token), {
+      status: 404,
+      body: { error: 'not_found' },
+    });
     t.match(await service.delete('/phone-numbers/x', owner.token), { status: 404 });
     t.equal((await service.get('/phone-numbers')).status, 401);
   });
@@ -181,37 +269,79 @@ t.test('phone numbers', async (t) => {
       [{ smartHoldEnabled: true }, { smartHoldEnabled: true }],
       [{ businessHours: hours }, { businessHours: hours }],
       [{ welcomeAudioUrl: 'https://sound.example/hello.mp3' }, { welcomeAudioUrl: 'https://sound.example/hello.mp3' }],
-      [{ routingStrategy: 'department', routingTargetId: department.id }, { routingStrategy: 'department', routingTargetId: department.id }],
+      [
+        { routingStrategy: 'department', routingTargetId: department.id },
+        { routingStrategy: 'department', routingTargetId: department.id },
+      ],
       [{ routingTargetId: department.id }, {}],
-      [{ routingStrategy: 'specific_agent', routingTargetId: ann.agentId }, { routingStrategy: 'specific_agent', routingTargetId: ann.agentId }],
+      [
+        { routingStrategy: 'specific_agent', routingTargetId: ann.agentId },
+        { routingStrategy: 'specific_agent', routingTargetId: ann.agentId },
+      ],
       [{ routingStrategy: 'all_agents' }, { routingStrategy: 'all_agents', routingTargetId: null }],
-      [{ businessHours: null, welcomeAudioUrl: null }, { businessHours: null, welcomeAudioUrl: null }],
+      [
+        { businessHours: null, welcomeAudioUrl: null },
+        { businessHours: null, welcomeAudioUrl: null },
+      ],
     ];
     let expected = before;
     for (const [changes, becomes] of rows) {
       expected = { ...expected, ...becomes };
       t.same((await patch(changes)).body, expected, JSON.stringify(changes));
     }
-    for (const wrong of [{}, { e164: '+13125550190' }, { displayName: '' }, { routingStrategy: 'department' }, { routingTargetId: ann.agentId }, { businessHours: { days: [{ weekday: 8, opens: '09:00', closes: '17:00' }] } }, { businessHours: { days: [{ weekday: 1, opens: '09:00', closes: '09:00' }] } }, { welcomeAudioUrl: 'ftp://x/y' }, { voiceProfileId: nobodyId }]) {
+    for (const wrong of [
+      {},
+      { e164: '+13125550190' },
+      { displayName: '' },
+      { routingStrategy: 'department' },
+      { routingTargetId: ann.agentId },
+      { businessHours: { days: [{ weekday: 8, opens: '09:00', closes: '17:00' }] } },
+      { businessHours: { days: [{ weekday: 1, opens: '09:00', closes: '09:00' }] } },
+      { welcomeAudioUrl: 'ftp://x/y' },
+      { voiceProfileId: nobodyId },
+    ]) {
       t.match(await patch(wrong), { status: 400, body: { error: 'invalid_body' } }, JSON.stringify(wrong));
     }
-    t.same((await service.get('/phone-numbers', owner.token)).body.numbers.find((one: any) => one.id === line.id), expected);
+    t.same(
+      (await service.get('/phone-numbers', owner.token)).body.numbers.find((one: any) => one.id === line.id),
+      expected,
+    );
     const [entry] = (await service.get('/workspace/audit-log', owner.token)).body.entries;
-    t.match(entry, { action: 'phone_number.updated', targetId: line.id, before: { welcomeAudioUrl: 'https://sound.example/hello.mp3' }, after: { welcomeAudioUrl: null } });
+    t.match(entry, {
+      action: 'phone_number.updated',
+      targetId: line.id,
+      before: { welcomeAudioUrl: 'https://sound.example/hello.mp3' },
+      after: { welcomeAudioUrl: null },
+    });
   });
 
   t.test('[decisions 4.18] release keeps the row; the number is free again', async (t) => {
     const line = await claimLine(service, owner);
     const released = await service.delete(`/phone-numbers/${line.id}`, owner.token);
     t.equal(released.status, 200);
-    t.match(released.body, { id: line.id, e164: line.e164, status: 'released', releasedAt: new Date(service.clock.now()).toISOString() });
+    t.match(released.body, {
+      id: line.id,
+      e164: line.e164,
+      status: 'released',
+      releasedAt: new Date(service.clock.now()).toISOString(),
+    });
     t.notOk((await service.get('/phone-numbers', owner.token)).body.numbers.some((one: any) => one.id === line.id));
     t.match((await service.get('/phone-numbers?status=released', owner.token)).body.numbers[0], released.body);
     t.match(await service.delete(`/phone-numbers/${line.id}`, owner.token), { status: 410, body: { error: 'gone' } });
-    t.match(await service.patch(`/phone-numbers/${line.id}`, { displayName: 'x' }, owner.token), { status: 410, body: { error: 'gone' } });
-    t.match((await service.get('/workspace/audit-log', owner.token)).body.entries[0], { action: 'phone_number.released', targetId: line.id });
+    t.match(await service.patch(`/phone-numbers/${line.id}`, { displayName: 'x' }, owner.token), {
+      status: 410,
+      body: { error: 'gone' },
+    });
+    t.match((await service.get('/workspace/audit-log', owner.token)).body.entries[0], {
+      action: 'phone_number.released',
+      targetId: line.id,
+    });
     await service.settled();
-    const row = service.running.services.engine.workspace(owner.workspaceId)?.db.get<{ state: string }>(`SELECT state FROM outbox WHERE kind = 'carrier.release' AND subjectId = ?`, [line.id]);
+    const row = service.running.services.engine
+      .workspace(owner.workspaceId)
+      ?.db.get<{ state: string }>(`SELECT state FROM outbox WHERE kind = 'carrier.release' AND subjectId = ?`, [
+        line.id,
+      ]);
     t.equal(row?.state, 'sent', 'the carrier was told');
     t.equal((await claim({ e164: line.e164 }, stranger.token)).status, 201, 'another workspace has it now');
     t.equal((await claim({ e164: line.e164 })).status, 409);
@@ -230,41 +360,77 @@ t.test('phone numbers', async (t) => {
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
-      const { body } = await service.get(`/phone-numbers?limit=2${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`, owner.token);
+      const { body } = await service.get(
+        `/phone-numbers?limit=2${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+        owner.token,
+      );
       seen.push(...body.numbers.map((one: any) => one.id));
       cursor = body.nextCursor;
     } while (cursor !== null);
-    t.same(seen, all.numbers.map((one: any) => one.id));
-    for (const query of ['limit=0', 'limit=201', 'cursor=x', 'status=gone']) t.match(await service.get(`/phone-numbers?${query}`, owner.token), { status: 400, body: { error: 'invalid_query' } });
+    t.same(
+      seen,
+      all.numbers.map((one: any) => one.id),
+    );
+    for (const query of ['limit=0', 'limit=201', 'cursor=x', 'status=gone'])
+      t.match(await service.get(`/phone-numbers?${query}`, owner.token), {
+        status: 400,
+        body: { error: 'invalid_query' },
+      });
   });
 
   t.test('[decisions 4.18] voice profiles', async (t) => {
-    const { status, body } = await service.post('/voice-profiles', { name: 'Night', greetingText: 'We sleep.', voice: 'Polly.Joanna' }, owner.token);
+    const { status, body } = await service.post(
+      '/voice-profiles',
+      { name: 'Night', greetingText: 'We sleep.', voice: 'Polly.Joanna' },
+      owner.token,
+    );
     t.equal(status, 201);
     t.match(body, { name: 'Night', greetingText: 'We sleep.', voice: 'Polly.Joanna' });
     t.same((await service.get('/voice-profiles', owner.token)).body.voiceProfiles[0], body);
     t.same((await service.get('/voice-profiles', stranger.token)).body, { voiceProfiles: [] });
-    for (const wrong of [{}, { name: 'x' }, { name: '', greetingText: 'x' }, { name: 'x', greetingText: ' ' }, { name: 'x', greetingText: 'x'.repeat(1001) }, { name: 'x', greetingText: 'x', voice: '"/><Hangup/>' }]) {
-      t.match(await service.post('/voice-profiles', wrong, owner.token), { status: 400, body: { error: 'invalid_body' } }, JSON.stringify(wrong).slice(0, 60));
+    for (const wrong of [
+      {},
+      { name: 'x' },
+      { name: '', greetingText: 'x' },
+      { name: 'x', greetingText: ' ' },
+      { name: 'x', greetingText: 'x'.repeat(1001) },
+      { name: 'x', greetingText: 'x', voice: '"/><Hangup/>' },
+    ]) {
+      t.match(
+        await service.post('/voice-profiles', wrong, owner.token),
+        { status: 400, body: { error: 'invalid_body' } },
+        JSON.stringify(wrong).slice(0, 60),
+      );
     }
   });
 
-  t.test('[decisions, secrets] the carrier\'s secret is sealed where it lies', async (t) => {
+  t.test("[decisions, secrets] the carrier's secret is sealed where it lies", async (t) => {
     const { secret } = (await service.get('/workspace/integrations', owner.token)).body.carrier;
     t.ok(secret.length >= 40);
     t.same((await service.get('/workspace/integrations', owner.token)).body.carrier, { secret }, 'and stays the same');
     t.not((await service.get('/workspace/integrations', stranger.token)).body.carrier.secret, secret);
     const path = join(service.dataDir, 'workspaces', `${owner.workspaceId}.db`);
-    for (const file of [path, `${path}-wal`]) t.notOk(readFileSync(file).includes(secret), file.endsWith('wal') ? 'not in the log' : 'not in the file');
+    for (const file of [path, `${path}-wal`])
+      t.notOk(readFileSync(file).includes(secret), file.endsWith('wal') ? 'not in the log' : 'not in the file');
   });
 
   t.test('[providers] SMS go to the outbox folder, whole or not at all', async (t) => {
     const send = command('test.sms', (ctx, sms: { to: string; body: string }) => enqueueSms(ctx, sms));
-    const id = await service.running.services.engine.execute(send, { workspaceId: owner.workspaceId, caller: systemCaller, params: { to: '+14155550123', body: 'Your code is 123456.' } });
+    const id = await service.running.services.engine.execute(send, {
+      workspaceId: owner.workspaceId,
+      caller: systemCaller,
+      params: { to: '+14155550123', body: 'Your code is 123456.' },
+    });
     await service.settled();
     const folder = join(service.dataDir, 'outbox');
-    t.equal(await readFile(join(folder, `${id}.${owner.workspaceId}.sms`), 'utf8'), 'To: +14155550123\n\nYour code is 123456.\n');
-    t.same((await readdir(folder)).filter((name) => name.endsWith('.part')), []);
+    t.equal(
+      await readFile(join(folder, `${id}.${owner.workspaceId}.sms`), 'utf8'),
+      'To: +14155550123\n\nYour code is 123456.\n',
+    );
+    t.same(
+      (await readdir(folder)).filter((name) => name.endsWith('.part')),
+      [],
+    );
   });
 });
 
@@ -278,37 +444,65 @@ t.test('[decisions 4.18] two hundred voice profiles and no more', async (t) => {
   t.equal((await service.get('/voice-profiles', owner.token)).body.voiceProfiles.length, 200);
 });
 
-t.test('MAX_NUMBERS: so many numbers of a workspace, those that were just released among them, however many are claimed at once', async (t) => {
-  const dataDir = join(tempFolder(t), 'data');
-  let service = await startService(t, { dataDir, env: { MAX_NUMBERS: '2' } });
-  const [owner, other] = [await service.workspace(), await service.workspace()];
-  const { available } = (await service.post('/phone-numbers/available', { areaCode: '415' }, owner.token)).body;
-  const claim = (index: number, { token } = owner): Promise<Answer> => service.post('/phone-numbers', { e164: available[index].e164, displayName: 'Support', routingStrategy: 'all_agents' }, token);
-  const full = { status: 402, body: { error: 'plan_limit', message: 'A workspace may have 2 numbers on this server, with those that it released within 30 days.', detail: { ceiling: 'numbers', limit: 2 } } };
-  const answers = await Promise.all([0, 1, 2, 3].map((index) => claim(index)));
-  t.same(answers.map(({ status }) => status), [201, 201, 402, 402]);
-  t.match(answers[2], full);
-  t.equal((await claim(2, other)).status, 201, 'another workspace has its own, and the number was left to it');
-  await service.delete(`/phone-numbers/${answers[0]?.body.id}`, owner.token);
-  t.match(await claim(3), full, 'a carrier is paid for a month');
-  await service.pass(30 * 24 * 3600_000);
-  const { token } = (await service.post('/auth/login', { email: owner.email, password })).body;
-  t.equal((await claim(3, { ...owner, token })).status, 201);
-  t.match(await claim(4, { ...owner, token }), full);
-  await service.stop();
-  service = await startService(t, { dataDir, clock: service.clock, env: { MAX_NUMBERS: '1', RATE_LIMITS: 'off' } });
-  t.equal((await claim(4, { ...owner, token })).status, 201, 'RATE_LIMITS=off lifts it');
-  t.equal((await service.get('/phone-numbers', token)).body.numbers.length, 3, 'who has more keeps them');
-});
+t.test(
+  'MAX_NUMBERS: so many numbers of a workspace, those that were just released among them, however many are claimed at once',
+  async (t) => {
+    const dataDir = join(tempFolder(t), 'data');
+    let service = await startService(t, { dataDir, env: { MAX_NUMBERS: '2' } });
+    const [owner, other] = [await service.workspace(), await service.workspace()];
+    const { available } = (await service.post('/phone-numbers/available', { areaCode: '415' }, owner.token)).body;
+    const claim = (index: number, { token } = owner): Promise<Answer> =>
+      service.post(
+        '/phone-numbers',
+        { e164: available[index].e164, displayName: 'Support', routingStrategy: 'all_agents' },
+        token,
+      );
+    const full = {
+      status: 402,
+      body: {
+        error: 'plan_limit',
+        message: 'A workspace may have 2 numbers on this server, with those that it released within 30 days.',
+        detail: { ceiling: 'numbers', limit: 2 },
+      },
+    };
+    const answers = await Promise.all([0, 1, 2, 3].map((index) => claim(index)));
+    t.same(
+      answers.map(({ status }) => status),
+      [201, 201, 402, 402],
+    );
+    t.match(answers[2], full);
+    t.equal((await claim(2, other)).status, 201, 'another workspace has its own, and the number was left to it');
+    await service.delete(`/phone-numbers/${answers[0]?.body.id}`, owner.token);
+    t.match(await claim(3), full, 'a carrier is paid for a month');
+    await service.pass(30 * 24 * 3600_000);
+    const { token } = (await service.post('/auth/login', { email: owner.email, password })).body;
+    t.equal((await claim(3, { ...owner, token })).status, 201);
+    t.match(await claim(4, { ...owner, token }), full);
+    await service.stop();
+    service = await startService(t, { dataDir, clock: service.clock, env: { MAX_NUMBERS: '1', RATE_LIMITS: 'off' } });
+    t.equal((await claim(4, { ...owner, token })).status, 201, 'RATE_LIMITS=off lifts it');
+    t.equal((await service.get('/phone-numbers', token)).body.numbers.length, 3, 'who has more keeps them');
+  },
+);
 
 t.test('[providers] no carrier: 503 service_unavailable, and nothing is taken', async (t) => {
   const service = await startService(t, { env: { CARRIER_PROVIDER: 'none' } });
   const owner = await service.workspace();
   const unavailable = { status: 503, body: { error: 'service_unavailable' } };
   t.match(await service.post('/phone-numbers/available', { areaCode: '415' }, owner.token), unavailable);
-  t.match(await service.post('/phone-numbers', { e164: '+14155550123', displayName: 'x', routingStrategy: 'all_agents' }, owner.token), unavailable);
+  t.match(
+    await service.post(
+      '/phone-numbers',
+      { e164: '+14155550123', displayName: 'x', routingStrategy: 'all_agents' },
+      owner.token,
+    ),
+    unavailable,
+  );
   t.same((await service.get('/phone-numbers', owner.token)).body, { numbers: [], nextCursor: null });
-  t.equal(service.running.services.directory.db.get<{ count: number }>('SELECT count(*) AS count FROM phoneNumber')?.count, 0);
+  t.equal(
+    service.running.services.directory.db.get<{ count: number }>('SELECT count(*) AS count FROM phoneNumber')?.count,
+    0,
+  );
   t.equal((await service.post('/carrier/twilio/voice', undefined)).status, 404);
 });
 
@@ -324,15 +518,35 @@ t.test('[architecture] a crash between directory and workspace is settled at the
   await first.stop();
   const db = Database.openWriter(join(dataDir, 'directory.db'), directoryMigrations);
   setDirectoryNumberReserved(db, claimed.id, '2026-11-20T12:00:00.000Z');
-  db.run('UPDATE phoneNumber SET reservedAt = ?, releasedAt = NULL WHERE numberId = ?', ['2026-11-20T12:00:00.000Z', released.id]);
-  insertDirectoryNumber(db, { numberId: nobodyId, e164: '+14155550177', workspaceId: owner.workspaceId, reservedAt: '2026-11-20T12:00:00.000Z', releasedAt: null });
+  db.run('UPDATE phoneNumber SET reservedAt = ?, releasedAt = NULL WHERE numberId = ?', [
+    '2026-11-20T12:00:00.000Z',
+    released.id,
+  ]);
+  insertDirectoryNumber(db, {
+    numberId: nobodyId,
+    e164: '+14155550177',
+    workspaceId: owner.workspaceId,
+    reservedAt: '2026-11-20T12:00:00.000Z',
+    releasedAt: null,
+  });
   db.close();
 
   const second = await startService(t, { dataDir });
-  const claim = async (e164: string) => (await second.post('/phone-numbers', { e164, displayName: 'x', routingStrategy: 'all_agents' }, owner.token)).status;
+  const claim = async (e164: string) =>
+    (await second.post('/phone-numbers', { e164, displayName: 'x', routingStrategy: 'all_agents' }, owner.token))
+      .status;
   t.equal(await claim(claimed.e164), 409, 'what the workspace has is its own');
-  t.equal((await deliver(second, released, { type: 'voicemail_left', callId })).status, 200, 'what it gave up is remembered');
+  t.equal(
+    (await deliver(second, released, { type: 'voicemail_left', callId })).status,
+    200,
+    'what it gave up is remembered',
+  );
   t.equal(await claim(released.e164), 201, 'and free');
   t.equal(await claim('+14155550177'), 201, 'what was bought for nobody was given back');
-  t.equal(second.running.services.directory.db.get<{ count: number }>('SELECT count(*) AS count FROM phoneNumber WHERE reservedAt IS NOT NULL')?.count, 0);
+  t.equal(
+    second.running.services.directory.db.get<{ count: number }>(
+      'SELECT count(*) AS count FROM phoneNumber WHERE reservedAt IS NOT NULL',
+    )?.count,
+    0,
+  );
 });

@@ -12,13 +12,30 @@ const script = resolve(import.meta.dirname, '../../bench/simulate-call.ts');
 t.test('npm run simulate:call', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace({ available: true });
-  const simulate = (...args: string[]) => promisify(execFile)(process.execPath, [script, '--url', service.url, '--email', owner.email, '--password', password, ...args]);
+  const simulate = (...args: string[]) =>
+    promisify(execFile)(process.execPath, [
+      script,
+      '--url',
+      service.url,
+      '--email',
+      owner.email,
+      '--password',
+      password,
+      ...args,
+    ]);
   const newest = async () => (await service.get('/calls', owner.token)).body.calls[0];
 
   t.test('claims a number, rings it, answers it, prints what agents are told', async (t) => {
     const { stdout } = await simulate('--answer', '--pace', '0');
     t.match(stdout, /^claimed \+1415\d{7} for it$/m);
-    for (const type of ['call.ringing  ringing, rings 1', 'call.answered  answered', 'call.on_hold  on_hold', 'call.resumed  answered', 'call.ended  ended']) t.match(stdout, type);
+    for (const type of [
+      'call.ringing  ringing, rings 1',
+      'call.answered  answered',
+      'call.on_hold  on_hold',
+      'call.resumed  answered',
+      'call.ended  ended',
+    ])
+      t.match(stdout, type);
     t.match(stdout, 'The call is solved. Its timeline:');
     t.same(timelineOf(await newest()), ['ringing', 'answered', 'on_hold', 'resumed', 'ended']);
   });
@@ -31,7 +48,11 @@ t.test('npm run simulate:call', async (t) => {
     t.same(timelineOf(await newest()), ['ringing', 'ended']);
 
     service.clock.advance(1000);
-    const child = spawn(process.execPath, [script, '--url', service.url, '--token', owner.token, '--say', 'Is this thing on?'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(
+      process.execPath,
+      [script, '--url', service.url, '--token', owner.token, '--say', 'Is this thing on?'],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
     const ended = new Promise((done) => child.once('exit', done));
     let printed = '';
     for await (const data of child.stdout) {
@@ -46,6 +67,17 @@ t.test('npm run simulate:call', async (t) => {
   t.test('says what is wrong', async (t) => {
     await t.rejects(simulate('--to', '+12125559999'), { code: 1, stderr: /not taken: 401/ });
     await t.rejects(promisify(execFile)(process.execPath, [script]), { code: 1, stdout: /--email, --password/ });
-    await t.rejects(promisify(execFile)(process.execPath, [script, '--url', service.url, '--email', owner.email, '--password', 'wrong one, surely']), { code: 1, stderr: /401/ });
+    await t.rejects(
+      promisify(execFile)(process.execPath, [
+        script,
+        '--url',
+        service.url,
+        '--email',
+        owner.email,
+        '--password',
+        'wrong one, surely',
+      ]),
+      { code: 1, stderr: /401/ },
+    );
   });
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { command } from '../../engine/runtime/command.ts';
-import { systemCaller } from '../../engine/runtime/caller.ts';
 import { enqueueSms } from '../../engine/calls/sms.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
+import { command } from '../../engine/runtime/command.ts';
 import { ConfigError, readConfig } from '../../http/process/config.ts';
 import { createNumberingPlan } from '../../workers/numbering-plan.ts';
 import { CarrierUnavailable } from '../../workers/providers/carrier.ts';
@@ -18,14 +18,20 @@ let calls = 0;
 const newSid = () => `CA${String((calls += 1)).padStart(32, '0')}`;
 
 t.test('X-Twilio-Signature', async (t) => {
-  t.test('fits Twilio\'s own examples', async (t) => {
+  t.test("fits Twilio's own examples", async (t) => {
     const url = 'https://mycompany.com/myapp.php?foo=1&bar=2';
     const rows = [
       ['+14158675309', 'RSOYDt4T1cUTdK1PDd93/VVr8B8='],
       ['+12349013030', '0/KCTR6DLpKmkAf8muzZqo1nDgQ='],
     ] as const;
     for (const [from, signature] of rows) {
-      const form = new URLSearchParams({ To: '+18005551212', Digits: '1234', From: from, Caller: from, CallSid: 'CA1234567890ABCDE' });
+      const form = new URLSearchParams({
+        To: '+18005551212',
+        Digits: '1234',
+        From: from,
+        Caller: from,
+        CallSid: 'CA1234567890ABCDE',
+      });
       t.equal(twilioSignature('12345', url, form), signature, from);
     }
   });
@@ -34,7 +40,11 @@ t.test('X-Twilio-Signature', async (t) => {
     const hooks = twilioHooks({ accountSid, authToken, baseUrl: 'https://calls.example' });
     const form = new URLSearchParams({ AccountSid: accountSid, CallSid: 'CA1' });
     const verify = (signedUrl: string, askedUrl: string, options: { body?: string; token?: string } = {}) =>
-      hooks.verify({ url: askedUrl, body: Buffer.from(options.body ?? form.toString()), signature: twilioSignature(options.token ?? authToken, signedUrl, form) }) !== undefined;
+      hooks.verify({
+        url: askedUrl,
+        body: Buffer.from(options.body ?? form.toString()),
+        signature: twilioSignature(options.token ?? authToken, signedUrl, form),
+      }) !== undefined;
     t.ok(verify('https://calls.example/a?b=c', 'https://calls.example/a?b=c'));
     t.ok(verify('https://calls.example:443/a?b=c', 'https://calls.example/a?b=c'));
     t.ok(verify('https://calls.example/a', 'https://calls.example:8443/a'));
@@ -45,17 +55,38 @@ t.test('X-Twilio-Signature', async (t) => {
     t.notOk(verify('https://calls.example/a', 'https://calls.example/a', { body: `${form}&Extra=1` }));
     t.notOk(verify('https://calls.example/a', 'https://calls.example/a', { token: 'another token' }));
     const foreign = new URLSearchParams({ AccountSid: 'AC11111111111111111111111111111111', CallSid: 'CA1' });
-    t.equal(hooks.verify({ url: 'https://calls.example/a', body: Buffer.from(foreign.toString()), signature: twilioSignature(authToken, 'https://calls.example/a', foreign) }), undefined);
-    t.equal(hooks.verify({ url: 'https://calls.example/a', body: Buffer.from(form.toString()), signature: undefined }), undefined);
+    t.equal(
+      hooks.verify({
+        url: 'https://calls.example/a',
+        body: Buffer.from(foreign.toString()),
+        signature: twilioSignature(authToken, 'https://calls.example/a', foreign),
+      }),
+      undefined,
+    );
+    t.equal(
+      hooks.verify({ url: 'https://calls.example/a', body: Buffer.from(form.toString()), signature: undefined }),
+      undefined,
+    );
   });
 });
 
 t.test('[configuration] a bad setting is named', async (t) => {
   const good = { CARRIER_PROVIDER: 'twilio', TWILIO_ACCOUNT_SID: accountSid, TWILIO_AUTH_TOKEN: authToken };
-  t.match(readConfig(good).carrier, { provider: 'twilio', smsFrom: null, voiceFrom: null, apiUrl: 'https://api.twilio.com' });
-  t.match(readConfig({ ...good, TWILIO_SMS_FROM: '+14155550199' }).carrier, { smsFrom: '+14155550199', voiceFrom: '+14155550199' });
+  t.match(readConfig(good).carrier, {
+    provider: 'twilio',
+    smsFrom: null,
+    voiceFrom: null,
+    apiUrl: 'https://api.twilio.com',
+  });
+  t.match(readConfig({ ...good, TWILIO_SMS_FROM: '+14155550199' }).carrier, {
+    smsFrom: '+14155550199',
+    voiceFrom: '+14155550199',
+  });
   t.match(readConfig({ ...good, TWILIO_SMS_FROM: `MG${'0'.repeat(32)}` }).carrier, { voiceFrom: null });
-  t.match(readConfig({ ...good, TWILIO_VOICE_FROM: '+14155550198' }).carrier, { smsFrom: null, voiceFrom: '+14155550198' });
+  t.match(readConfig({ ...good, TWILIO_VOICE_FROM: '+14155550198' }).carrier, {
+    smsFrom: null,
+    voiceFrom: '+14155550198',
+  });
   t.match(readConfig({}).carrier, { provider: 'simulated' });
   const rows: [Record<string, string>, string][] = [
     [{ CARRIER_PROVIDER: 'pigeon' }, 'CARRIER_PROVIDER'],
@@ -79,14 +110,31 @@ t.test('[configuration] a bad setting is named', async (t) => {
 
 t.test('with Twilio as the carrier', async (t) => {
   const twilio = await FakeTwilio.start(t);
-  const service = await startService(t, { env: twilio.env({ TWILIO_SMS_FROM: '+14155550199', BASE_URL: 'https://calls.example' }) });
+  const service = await startService(t, {
+    env: twilio.env({ TWILIO_SMS_FROM: '+14155550199', BASE_URL: 'https://calls.example' }),
+  });
   const owner = await service.workspace();
   const [ann, bob] = await addAgents(service.running.services, owner, 2);
   if (ann === undefined || bob === undefined) throw new Error('no agents');
-  const profile = (await service.post('/voice-profiles', { name: 'Warm', greetingText: 'Welcome to Smith & Sons.', voice: 'Polly.Amy' }, owner.token)).body;
-  const claim = (fields: object) => service.post('/phone-numbers', { displayName: 'Support', routingStrategy: 'all_agents', ...fields }, owner.token);
+  const profile = (
+    await service.post(
+      '/voice-profiles',
+      { name: 'Warm', greetingText: 'Welcome to Smith & Sons.', voice: 'Polly.Amy' },
+      owner.token,
+    )
+  ).body;
+  const claim = (fields: object) =>
+    service.post('/phone-numbers', { displayName: 'Support', routingStrategy: 'all_agents', ...fields }, owner.token);
   const line = (await claim({ e164: '+14155550100', recordCalls: true, voiceProfileId: profile.id })).body;
-  const ring = (CallSid: string, more: Record<string, string> = {}) => sendHook(service, 'voice', { CallSid, From: caller, To: line.e164, CallStatus: 'ringing', Direction: 'inbound', ...more });
+  const ring = (CallSid: string, more: Record<string, string> = {}) =>
+    sendHook(service, 'voice', {
+      CallSid,
+      From: caller,
+      To: line.e164,
+      CallStatus: 'ringing',
+      Direction: 'inbound',
+      ...more,
+    });
   const callOf = async (index = 0) => (await service.get('/calls', owner.token)).body.calls[index];
   const steered = async () => {
     await service.settled();
@@ -95,12 +143,19 @@ t.test('with Twilio as the carrier', async (t) => {
 
   t.test('[4.18] search asks Twilio, with its prices', async (t) => {
     twilio.take();
-    const { available } = (await service.post('/phone-numbers/available', { areaCode: '415', limit: 2 }, owner.token)).body;
-    t.same(available, [
-      { e164: '+14155550101', monthlyCost: '1.15', locality: 'San Francisco, CA' },
-    ], 'without the number that is ours already');
+    const { available } = (await service.post('/phone-numbers/available', { areaCode: '415', limit: 2 }, owner.token))
+      .body;
+    t.same(
+      available,
+      [{ e164: '+14155550101', monthlyCost: '1.15', locality: 'San Francisco, CA' }],
+      'without the number that is ours already',
+    );
     t.match(twilio.take(), [
-      { method: 'GET', path: `${account}/AvailablePhoneNumbers/US/Local.json`, query: { AreaCode: '415', VoiceEnabled: 'true', PageSize: '2' } },
+      {
+        method: 'GET',
+        path: `${account}/AvailablePhoneNumbers/US/Local.json`,
+        query: { AreaCode: '415', VoiceEnabled: 'true', PageSize: '2' },
+      },
       { method: 'GET', path: '/v1/PhoneNumbers/Countries/US' },
     ]);
     const rows: [object, string][] = [
@@ -113,10 +168,20 @@ t.test('with Twilio as the carrier', async (t) => {
       await service.post('/phone-numbers/available', body, owner.token);
       t.equal(twilio.take()[0]?.path, `${account}/AvailablePhoneNumbers/${resource}.json`, JSON.stringify(body));
     }
-    const german = (await service.post('/phone-numbers/available', { kind: 'international', areaCode: '49' }, owner.token)).body.available;
+    const german = (
+      await service.post('/phone-numbers/available', { kind: 'international', areaCode: '49' }, owner.token)
+    ).body.available;
     t.match(german[0], { monthlyCost: '3.00', locality: 'DE' });
-    t.same(twilio.take().map(({ path }) => path.split('/').slice(-2).join('/')), ['DE/Local.json', 'DE/Mobile.json', 'DE/National.json', 'Countries/DE'], 'what a country does not sell is passed over');
-    t.same((await service.post('/phone-numbers/available', { kind: 'international', areaCode: '999' }, owner.token)).body.available, []);
+    t.same(
+      twilio.take().map(({ path }) => path.split('/').slice(-2).join('/')),
+      ['DE/Local.json', 'DE/Mobile.json', 'DE/National.json', 'Countries/DE'],
+      'what a country does not sell is passed over',
+    );
+    t.same(
+      (await service.post('/phone-numbers/available', { kind: 'international', areaCode: '999' }, owner.token)).body
+        .available,
+      [],
+    );
   });
 
   t.test('[4.18] claim buys the number and points it here', async (t) => {
@@ -128,7 +193,13 @@ t.test('with Twilio as the carrier', async (t) => {
       {
         method: 'POST',
         path: `${account}/IncomingPhoneNumbers.json`,
-        form: { PhoneNumber: '+14155550101', VoiceUrl: 'https://calls.example/api/v1/carrier/twilio/voice', VoiceMethod: 'POST', StatusCallback: 'https://calls.example/api/v1/carrier/twilio/status', FriendlyName: `switchboard ${body.id}` },
+        form: {
+          PhoneNumber: '+14155550101',
+          VoiceUrl: 'https://calls.example/api/v1/carrier/twilio/voice',
+          VoiceMethod: 'POST',
+          StatusCallback: 'https://calls.example/api/v1/carrier/twilio/status',
+          FriendlyName: `switchboard ${body.id}`,
+        },
       },
     ]);
   });
@@ -138,13 +209,20 @@ t.test('with Twilio as the carrier', async (t) => {
     twilio.once('POST', problems.taken);
     t.match(await claim({ e164: '+14155550102' }), { status: 409, body: { error: 'number_taken' } });
     twilio.once('POST', problems.needsAddress);
-    t.match(await claim({ e164: '+14155550102' }), { status: 422, body: { error: 'semantic_error', message: /Requires an Address/ } });
+    t.match(await claim({ e164: '+14155550102' }), {
+      status: 422,
+      body: { error: 'semantic_error', message: /Requires an Address/ },
+    });
     t.equal(twilio.take().length, 2, 'nothing was bought, nothing is given back');
     for (const failure of [problems.wrongToken, problems.tooMany, problems.broken, 'garbage'] as const) {
       twilio.once('POST', failure);
       t.match(await claim({ e164: '+14155550102' }), { status: 503, body: { error: 'service_unavailable' } });
       const [, found, dropped, ...rest] = twilio.take();
-      t.match(found, { method: 'GET', path: `${account}/IncomingPhoneNumbers.json`, query: { PhoneNumber: '+14155550102' } }, 'it may be bought all the same');
+      t.match(
+        found,
+        { method: 'GET', path: `${account}/IncomingPhoneNumbers.json`, query: { PhoneNumber: '+14155550102' } },
+        'it may be bought all the same',
+      );
       t.equal(dropped?.method, 'DELETE', 'and is given back');
       t.same(rest, [], 'but never what is not ours');
     }
@@ -155,8 +233,20 @@ t.test('with Twilio as the carrier', async (t) => {
 
   t.test('[7] an unsigned webhook: 401, and nothing happens', async (t) => {
     const before = (await service.get('/calls', owner.token)).body.calls.length;
-    for (const signature of [undefined, '', 'RSOYDt4T1cUTdK1PDd93/VVr8B8=']) t.match(await sendHook(service, 'voice', { CallSid: newSid(), From: caller, To: line.e164 }, { signature }), { status: 401, body: { error: 'invalid_signature' } });
-    t.match(await sendHook(service, 'voice', { CallSid: newSid(), From: caller, To: line.e164 }, { baseUrl: 'https://elsewhere.example' }), { status: 401 });
+    for (const signature of [undefined, '', 'RSOYDt4T1cUTdK1PDd93/VVr8B8='])
+      t.match(await sendHook(service, 'voice', { CallSid: newSid(), From: caller, To: line.e164 }, { signature }), {
+        status: 401,
+        body: { error: 'invalid_signature' },
+      });
+    t.match(
+      await sendHook(
+        service,
+        'voice',
+        { CallSid: newSid(), From: caller, To: line.e164 },
+        { baseUrl: 'https://elsewhere.example' },
+      ),
+      { status: 401 },
+    );
     t.equal((await sendHook(service, 'fax', { CallSid: newSid() })).status, 404);
     t.equal((await service.get('/calls', owner.token)).body.calls.length, before);
   });
@@ -166,7 +256,10 @@ t.test('with Twilio as the carrier', async (t) => {
     const rung = await ring(sid);
     t.equal(rung.status, 200);
     t.match(rung.headers.get('content-type'), 'text/xml');
-    t.equal(rung.body, '<?xml version="1.0" encoding="UTF-8"?><Response><Say voice="Polly.Amy">Welcome to Smith &amp; Sons.</Say><Enqueue>switchboard</Enqueue></Response>');
+    t.equal(
+      rung.body,
+      '<?xml version="1.0" encoding="UTF-8"?><Response><Say voice="Polly.Amy">Welcome to Smith &amp; Sons.</Say><Enqueue>switchboard</Enqueue></Response>',
+    );
     t.equal((await ring(sid)).body, rung.body, 'asked again, it says the same');
     const { id } = await callOf();
     t.match(await callOf(), { state: 'ringing', fromE164: caller, toE164: line.e164, phoneNumberId: line.id });
@@ -179,7 +272,9 @@ t.test('with Twilio as the carrier', async (t) => {
       {
         method: 'POST',
         path: `${account}/Calls/${sid}.json`,
-        form: { Twiml: `<?xml version="1.0" encoding="UTF-8"?><Response><Start><Recording channels="dual" recordingStatusCallback="${recordingUrl}" recordingStatusCallbackEvent="completed"/></Start>${dial(ann.agentId)}</Response>` },
+        form: {
+          Twiml: `<?xml version="1.0" encoding="UTF-8"?><Response><Start><Recording channels="dual" recordingStatusCallback="${recordingUrl}" recordingStatusCallbackEvent="completed"/></Start>${dial(ann.agentId)}</Response>`,
+        },
       },
     ]);
     await service.post(`/calls/${id}/hold`, undefined, ann.token);
@@ -189,15 +284,42 @@ t.test('with Twilio as the carrier', async (t) => {
     await service.post(`/conversations/${id}/assignment/accept`, undefined, bob.token);
     await service.post(`/calls/${id}/hangup`, undefined, bob.token);
     t.same(
-      (await steered()).map(({ form }) => form['Twiml']?.replace(/^.*<Response>(.*)<\/Response>$/, '$1') ?? form['Status']),
+      (await steered()).map(
+        ({ form }) => form['Twiml']?.replace(/^.*<Response>(.*)<\/Response>$/, '$1') ?? form['Status'],
+      ),
       ['<Enqueue>switchboard</Enqueue>', dial(ann.agentId), dial(bob.agentId), 'completed'],
       'in order, and recorded once',
     );
-    t.equal((await sendHook(service, 'status', { CallSid: sid, From: caller, To: line.e164, CallStatus: 'completed', CallDuration: '73' })).body, '<?xml version="1.0" encoding="UTF-8"?><Response></Response>');
-    await sendHook(service, 'recording', { CallSid: sid, RecordingSid: 'RE1', RecordingUrl: `https://api.twilio.com${account}/Recordings/RE1`, RecordingStatus: 'completed', RecordingDuration: '60' }, { query: 'to=%2B14155550100&from=%2B14155550123' });
+    t.equal(
+      (
+        await sendHook(service, 'status', {
+          CallSid: sid,
+          From: caller,
+          To: line.e164,
+          CallStatus: 'completed',
+          CallDuration: '73',
+        })
+      ).body,
+      '<?xml version="1.0" encoding="UTF-8"?><Response></Response>',
+    );
+    await sendHook(
+      service,
+      'recording',
+      {
+        CallSid: sid,
+        RecordingSid: 'RE1',
+        RecordingUrl: `https://api.twilio.com${account}/Recordings/RE1`,
+        RecordingStatus: 'completed',
+        RecordingDuration: '60',
+      },
+      { query: 'to=%2B14155550100&from=%2B14155550123' },
+    );
     const call = await callOf();
     t.same(timelineOf(call), ['ringing', 'answered', 'on_hold', 'resumed', 'transferred', 'ended']);
-    t.match(call.events.at(-1), { duration_ms: 73_000, recordingUrl: `https://api.twilio.com${account}/Recordings/RE1.mp3` });
+    t.match(call.events.at(-1), {
+      duration_ms: 73_000,
+      recordingUrl: `https://api.twilio.com${account}/Recordings/RE1.mp3`,
+    });
     t.equal(call.status, 'solved');
   });
 
@@ -214,34 +336,86 @@ t.test('with Twilio as the carrier', async (t) => {
         '<Record maxLength="120" playBeep="true" finishOnKey="#" action="https://calls.example/api/v1/carrier/twilio/voicemail" transcribe="true" transcribeCallback="https://calls.example/api/v1/carrier/twilio/transcription"/><Hangup/></Response>',
       'without a second greeting',
     );
-    const recorded = { CallSid: sid, From: caller, To: line.e164, RecordingUrl: `https://api.twilio.com${account}/Recordings/RE2`, RecordingSid: 'RE2' };
-    t.equal((await sendHook(service, 'voicemail', { ...recorded, RecordingDuration: '12', Digits: 'hangup' })).body, '<?xml version="1.0" encoding="UTF-8"?><Response><Hangup/></Response>');
-    await sendHook(service, 'status', { CallSid: sid, From: caller, To: line.e164, CallStatus: 'completed', CallDuration: '45' });
+    const recorded = {
+      CallSid: sid,
+      From: caller,
+      To: line.e164,
+      RecordingUrl: `https://api.twilio.com${account}/Recordings/RE2`,
+      RecordingSid: 'RE2',
+    };
+    t.equal(
+      (await sendHook(service, 'voicemail', { ...recorded, RecordingDuration: '12', Digits: 'hangup' })).body,
+      '<?xml version="1.0" encoding="UTF-8"?><Response><Hangup/></Response>',
+    );
+    await sendHook(service, 'status', {
+      CallSid: sid,
+      From: caller,
+      To: line.e164,
+      CallStatus: 'completed',
+      CallDuration: '45',
+    });
     const socket = await service.agentSocket(ann.token);
-    await sendHook(service, 'transcription', { ...recorded, TranscriptionSid: 'TR1', TranscriptionStatus: 'completed', TranscriptionText: 'Call me back.' });
+    await sendHook(service, 'transcription', {
+      ...recorded,
+      TranscriptionSid: 'TR1',
+      TranscriptionStatus: 'completed',
+      TranscriptionText: 'Call me back.',
+    });
     t.match((await socket.next('call.voicemail_left')).data.call, { id });
     const call = await callOf();
     t.match(call, { status: 'open', state: 'ended', assignedAgentId: null });
     t.same(timelineOf(call), ['ringing', 'voicemail_left', 'ended']);
     const voicemail = (await service.get(`/voicemails/${call.voicemailId}`, owner.token)).body;
-    t.match(voicemail, { durationMs: 12_000, recordingUrl: `https://api.twilio.com${account}/Recordings/RE2.mp3`, transcript: 'Call me back.' });
-    t.equal((await service.get(`/conversations/${id}/messages`, owner.token)).body.messages.at(-1).body, 'Call me back.');
-    await sendHook(service, 'transcription', { ...recorded, TranscriptionStatus: 'completed', TranscriptionText: 'Something else.' });
-    t.equal((await service.get(`/voicemails/${call.voicemailId}`, owner.token)).body.transcript, 'Call me back.', 'the first one counts');
+    t.match(voicemail, {
+      durationMs: 12_000,
+      recordingUrl: `https://api.twilio.com${account}/Recordings/RE2.mp3`,
+      transcript: 'Call me back.',
+    });
+    t.equal(
+      (await service.get(`/conversations/${id}/messages`, owner.token)).body.messages.at(-1).body,
+      'Call me back.',
+    );
+    await sendHook(service, 'transcription', {
+      ...recorded,
+      TranscriptionStatus: 'completed',
+      TranscriptionText: 'Something else.',
+    });
+    t.equal(
+      (await service.get(`/voicemails/${call.voicemailId}`, owner.token)).body.transcript,
+      'Call me back.',
+      'the first one counts',
+    );
     await socket.close();
   });
 
   t.test('[4.8] a transcript that is there before its voicemail, or failed', async (t) => {
-    const early = { CallSid: newSid(), From: caller, To: line.e164, RecordingUrl: `https://api.twilio.com${account}/Recordings/RE3` };
-    await sendHook(service, 'transcription', { ...early, TranscriptionStatus: 'completed', TranscriptionText: 'First.' });
+    const early = {
+      CallSid: newSid(),
+      From: caller,
+      To: line.e164,
+      RecordingUrl: `https://api.twilio.com${account}/Recordings/RE3`,
+    };
+    await sendHook(service, 'transcription', {
+      ...early,
+      TranscriptionStatus: 'completed',
+      TranscriptionText: 'First.',
+    });
     await sendHook(service, 'voicemail', { ...early, RecordingDuration: '5' });
     t.same(timelineOf(await callOf()), ['ringing', 'voicemail_left']);
     service.clock.advance(1000);
-    const failed = { CallSid: newSid(), From: caller, To: line.e164, RecordingUrl: `https://api.twilio.com${account}/Recordings/RE4` };
+    const failed = {
+      CallSid: newSid(),
+      From: caller,
+      To: line.e164,
+      RecordingUrl: `https://api.twilio.com${account}/Recordings/RE4`,
+    };
     await sendHook(service, 'voicemail', { ...failed, RecordingDuration: '5' });
     await sendHook(service, 'transcription', { ...failed, TranscriptionStatus: 'failed' });
     const { voicemailId } = await callOf();
-    t.match((await service.get(`/voicemails/${voicemailId}`, owner.token)).body, { transcript: null, recordingUrl: /RE4\.mp3$/ });
+    t.match((await service.get(`/voicemails/${voicemailId}`, owner.token)).body, {
+      transcript: null,
+      recordingUrl: /RE4\.mp3$/,
+    });
   });
 
   t.test('[4.8] who withholds the number, who hangs up, who calls what is not ours', async (t) => {
@@ -258,12 +432,28 @@ t.test('with Twilio as the carrier', async (t) => {
     const hangup = '<?xml version="1.0" encoding="UTF-8"?><Response><Hangup/></Response>';
     t.equal((await ring(newSid(), { To: '+14155559999' })).body, hangup);
     service.clock.advance(1000);
-    await service.patch(`/phone-numbers/${line.id}`, { businessHours: { days: [{ weekday: 1, opens: '00:00', closes: '00:01' }] }, voicemailEnabled: false, welcomeAudioUrl: 'https://sound.example/a?b=1&c=2' }, owner.token);
+    await service.patch(
+      `/phone-numbers/${line.id}`,
+      {
+        businessHours: { days: [{ weekday: 1, opens: '00:00', closes: '00:01' }] },
+        voicemailEnabled: false,
+        welcomeAudioUrl: 'https://sound.example/a?b=1&c=2',
+      },
+      owner.token,
+    );
     t.equal((await ring(newSid())).body, hangup, 'closed, without voicemail');
     await service.patch(`/phone-numbers/${line.id}`, { voicemailEnabled: true }, owner.token);
-    t.match((await ring(newSid())).body, /<Play>https:\/\/sound\.example\/a\?b=1&amp;c=2<\/Play><Say voice="Polly\.Amy">Welcome to Smith &amp; Sons\.<\/Say><Say voice="Polly\.Amy">Nobody can take.*<Record /, 'closed, with voicemail: the greeting comes first');
+    t.match(
+      (await ring(newSid())).body,
+      /<Play>https:\/\/sound\.example\/a\?b=1&amp;c=2<\/Play><Say voice="Polly\.Amy">Welcome to Smith &amp; Sons\.<\/Say><Say voice="Polly\.Amy">Nobody can take.*<Record /,
+      'closed, with voicemail: the greeting comes first',
+    );
     await service.settled();
-    t.same(await steered().then((all) => all.filter(({ form }) => form['Status'] === undefined)), [], 'what was answered at once is not ordered again');
+    t.same(
+      await steered().then((all) => all.filter(({ form }) => form['Status'] === undefined)),
+      [],
+      'what was answered at once is not ordered again',
+    );
     await service.patch(`/phone-numbers/${line.id}`, { businessHours: null, welcomeAudioUrl: null }, owner.token);
   });
 
@@ -280,7 +470,10 @@ t.test('with Twilio as the carrier', async (t) => {
     await service.settled();
     t.equal(twilio.take().length, 1, 'the next order waits for the first');
     await service.pass(700);
-    t.same((await steered()).map(({ form }) => form['Twiml']?.includes('<Dial')), [true, false]);
+    t.same(
+      (await steered()).map(({ form }) => form['Twiml']?.includes('<Dial')),
+      [true, false],
+    );
     for (const over of [problems.noSuchCall, problems.notInProgress]) {
       twilio.once(`Calls/${sid}`, over);
       await service.post(`/calls/${id}/hold`, { hold: over !== problems.noSuchCall }, ann.token);
@@ -288,7 +481,11 @@ t.test('with Twilio as the carrier', async (t) => {
     }
     await service.post(`/calls/${id}/hangup`, undefined, ann.token);
     await service.settled();
-    const states = service.running.services.engine.workspace(owner.workspaceId)?.db.all<{ state: string }>(`SELECT DISTINCT state FROM outbox WHERE kind = 'carrier.call' AND subjectId = ?`, [id]);
+    const states = service.running.services.engine
+      .workspace(owner.workspaceId)
+      ?.db.all<{ state: string }>(`SELECT DISTINCT state FROM outbox WHERE kind = 'carrier.call' AND subjectId = ?`, [
+        id,
+      ]);
     t.same(states, [{ state: 'sent' }], 'a call that is over needs nothing');
   });
 
@@ -300,7 +497,11 @@ t.test('with Twilio as the carrier', async (t) => {
     twilio.once(`Calls/${sid}`, problems.needsAddress);
     await service.post(`/calls/${id}/answer`, undefined, ann.token);
     await service.settled();
-    t.match((await service.get(`/conversations/${id}/messages`, owner.token)).body.messages.at(-1), { senderType: 'system', senderId: null, body: /^The carrier did not do this: connect\. / });
+    t.match((await service.get(`/conversations/${id}/messages`, owner.token)).body.messages.at(-1), {
+      senderType: 'system',
+      senderId: null,
+      body: /^The carrier did not do this: connect\. /,
+    });
     await service.post(`/calls/${id}/hangup`, undefined, ann.token);
     await service.settled();
   });
@@ -312,17 +513,34 @@ t.test('with Twilio as the carrier', async (t) => {
     t.equal((await service.delete(`/phone-numbers/${number.id}`, owner.token)).status, 200);
     await service.settled();
     await service.pass(75_000);
-    t.same(twilio.take().map(({ method, path }) => `${method} ${path}`), Array.from({ length: 2 }, () => `DELETE ${account}/IncomingPhoneNumbers/${number.providerDidId}.json`));
+    t.same(
+      twilio.take().map(({ method, path }) => `${method} ${path}`),
+      Array.from({ length: 2 }, () => `DELETE ${account}/IncomingPhoneNumbers/${number.providerDidId}.json`),
+    );
   });
 
   t.test('[providers] SMS', async (t) => {
     const send = command('test.sms', (ctx, sms: { to: string; body: string }) => enqueueSms(ctx, sms));
-    const sms = (to: string) => service.running.services.engine.execute(send, { workspaceId: owner.workspaceId, caller: systemCaller, params: { to, body: 'Your code is 1.' } });
-    const stateOf = (id: string) => service.running.services.engine.workspace(owner.workspaceId)?.db.get('SELECT state, lastAnswer FROM outbox WHERE id = ?', [id]);
+    const sms = (to: string) =>
+      service.running.services.engine.execute(send, {
+        workspaceId: owner.workspaceId,
+        caller: systemCaller,
+        params: { to, body: 'Your code is 1.' },
+      });
+    const stateOf = (id: string) =>
+      service.running.services.engine
+        .workspace(owner.workspaceId)
+        ?.db.get('SELECT state, lastAnswer FROM outbox WHERE id = ?', [id]);
     twilio.take();
     const sent = await sms(caller);
     await service.settled();
-    t.match(twilio.take(), [{ method: 'POST', path: `${account}/Messages.json`, form: { To: caller, From: '+14155550199', Body: 'Your code is 1.' } }]);
+    t.match(twilio.take(), [
+      {
+        method: 'POST',
+        path: `${account}/Messages.json`,
+        form: { To: caller, From: '+14155550199', Body: 'Your code is 1.' },
+      },
+    ]);
     t.match(stateOf(sent), { state: 'sent', lastAnswer: /^SM/ });
     twilio.once('Messages', problems.badRecipient);
     const refused = await sms('+14155550198');
@@ -334,23 +552,55 @@ t.test('with Twilio as the carrier', async (t) => {
     const key = await makeKey(service, owner);
     await service.post('/verify/services', { name: 'x' }, owner.token);
     twilio.take();
-    for (const channel of ['sms', 'voice']) t.equal((await service.post('/verify', { to: '+12025550123', channel }, key)).status, 201);
+    for (const channel of ['sms', 'voice'])
+      t.equal((await service.post('/verify', { to: '+12025550123', channel }, key)).status, 201);
     await service.settled();
     t.match(twilio.take(), [
-      { method: 'POST', path: `${account}/Messages.json`, form: { To: '+12025550123', From: '+14155550199', Body: /^\d{6} is your code/ } },
-      { method: 'POST', path: `${account}/Calls.json`, form: { To: '+12025550123', From: '+14155550199', Twiml: /^<\?xml[^>]*><Response><Say language="en-US">Hello\. Your code for Shop 1 is: (\d, ){5}\d\..*<\/Say><Hangup\/><\/Response>$/ } },
+      {
+        method: 'POST',
+        path: `${account}/Messages.json`,
+        form: { To: '+12025550123', From: '+14155550199', Body: /^\d{6} is your code/ },
+      },
+      {
+        method: 'POST',
+        path: `${account}/Calls.json`,
+        form: {
+          To: '+12025550123',
+          From: '+14155550199',
+          Twiml:
+            /^<\?xml[^>]*><Response><Say language="en-US">Hello\. Your code for Shop 1 is: (\d, ){5}\d\..*<\/Say><Hangup\/><\/Response>$/,
+        },
+      },
     ]);
   });
 });
 
 t.test('[providers] a carrier that does not answer is a 503 in time, never a hang', async (t) => {
   const twilio = await FakeTwilio.start(t);
-  const settings = { accountSid, authToken, smsFrom: null, voiceFrom: null, apiUrl: twilio.url, pricingUrl: twilio.url, baseUrl: 'https://calls.example', numberingPlan: createNumberingPlan() };
+  const settings = {
+    accountSid,
+    authToken,
+    smsFrom: null,
+    voiceFrom: null,
+    apiUrl: twilio.url,
+    pricingUrl: twilio.url,
+    baseUrl: 'https://calls.example',
+    numberingPlan: createNumberingPlan(),
+  };
   const carrier = twilioCarrier({ ...settings, timeoutMs: 50 });
   twilio.once('GET', 'hang');
-  await t.rejects(carrier.search({ kind: 'local', areaCode: '415', limit: 1, isHeld: () => false }), CarrierUnavailable);
+  await t.rejects(
+    carrier.search({ kind: 'local', areaCode: '415', limit: 1, isHeld: () => false }),
+    CarrierUnavailable,
+  );
   const nobody = twilioCarrier({ ...settings, apiUrl: 'http://127.0.0.1:1' });
   await t.rejects(nobody.buy({ e164: '+14155550101', label: 'x' }), CarrierUnavailable);
-  await t.rejects(carrier.sendSms({ id: '1', workspaceId: 'w', to: caller, body: 'x' }), { name: 'CarrierRefused', message: 'TWILIO_SMS_FROM is not set' });
-  await t.rejects(carrier.speak({ id: '1', workspaceId: 'w', to: caller, language: 'en-US', body: 'x' }), { name: 'CarrierRefused', message: 'TWILIO_VOICE_FROM is not set' });
+  await t.rejects(carrier.sendSms({ id: '1', workspaceId: 'w', to: caller, body: 'x' }), {
+    name: 'CarrierRefused',
+    message: 'TWILIO_SMS_FROM is not set',
+  });
+  await t.rejects(carrier.speak({ id: '1', workspaceId: 'w', to: caller, language: 'en-US', body: 'x' }), {
+    name: 'CarrierRefused',
+    message: 'TWILIO_VOICE_FROM is not set',
+  });
 });

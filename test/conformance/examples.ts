@@ -26,11 +26,16 @@ const madeUpId = '01939f5e-7c1d-7a3b-9f0e-2b6d1c4e8a70';
 
 /** Changes the document that it is given. */
 export async function exampled(world: World, document: Document): Promise<Document> {
-  for (const [path, item] of Object.entries(document.paths)) for (const operation of Object.values(item)) await giveExamples(world, path, operation);
+  for (const [path, item] of Object.entries(document.paths))
+    for (const operation of Object.values(item)) await giveExamples(world, path, operation);
   return document;
 }
 
-async function giveExamples(world: World, path: string, { operationId, parameters, requestBody }: Described): Promise<void> {
+async function giveExamples(
+  world: World,
+  path: string,
+  { operationId, parameters, requestBody }: Described,
+): Promise<void> {
   // The stage of one call hangs up the calls before it; one that rings is in the pools.
   const known = operationId.startsWith('call.') ? undefined : await stageOf(world, operationId)?.();
   for (const parameter of parameters) {
@@ -41,7 +46,8 @@ async function giveExamples(world: World, path: string, { operationId, parameter
   }
   const body = known?.body ?? world.soundBodyOf(operationId)?.();
   if (body instanceof Uint8Array) return;
-  for (const content of Object.values(requestBody?.content ?? {})) content.example = body ?? withRows(world, content.example);
+  for (const content of Object.values(requestBody?.content ?? {}))
+    content.example = body ?? withRows(world, content.example);
 }
 
 function rowFor(world: World, path: string, name: string): string | undefined {
@@ -53,6 +59,7 @@ function rowFor(world: World, path: string, name: string): string | undefined {
 /** The ids that examples make up become those of rows. */
 function withRows(world: World, value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => withRows(world, one, name));
-  if (typeof value === 'object' && value !== null) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withRows(world, one, key)]));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withRows(world, one, key)]));
   return value === madeUpId || name === 'serviceId' ? (world.pools(name)[0] ?? value) : value;
 }

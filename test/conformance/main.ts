@@ -21,7 +21,16 @@ interface Report {
   readonly valid_rates: Readonly<Record<string, Readonly<Record<string, { readonly accepted: number }>>>>;
 }
 
-const { values } = parseArgs({ options: { venv: { type: 'string' }, seed: { type: 'string' }, examples: { type: 'string' }, only: { type: 'string' }, phases: { type: 'string' }, verbose: { type: 'boolean' } } });
+const { values } = parseArgs({
+  options: {
+    venv: { type: 'string' },
+    seed: { type: 'string' },
+    examples: { type: 'string' },
+    only: { type: 'string' },
+    phases: { type: 'string' },
+    verbose: { type: 'boolean' },
+  },
+});
 const program = values.venv === undefined ? 'schemathesis' : join(values.venv, 'bin', 'schemathesis');
 const versionMs = 60_000;
 /** Some two minutes on two cores that have nothing else to do. */
@@ -29,7 +38,9 @@ const runMs = 30 * 60_000;
 
 const { stdout, error, status } = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: versionMs });
 if (error !== undefined || status !== 0) {
-  console.log(`conformance: not done, there is no ${program}. python3 -m venv FOLDER && FOLDER/bin/pip install -r test/conformance/requirements.txt; npm run conformance -- --venv FOLDER`);
+  console.log(
+    `conformance: not done, there is no ${program}. python3 -m venv FOLDER && FOLDER/bin/pip install -r test/conformance/requirements.txt; npm run conformance -- --venv FOLDER`,
+  );
   process.exit(2);
 }
 console.log(stdout.trim());
@@ -51,14 +62,37 @@ async function problemsFound(): Promise<string[]> {
   const { tokens, env } = await credentials(world);
   writeFileSync(document, JSON.stringify(await exampled(world, (await world.service.get('/openapi.json')).body)));
 
-  const given = { '--seed': values.seed, '--max-examples': values.examples, '--include-operation-id': values.only, '--phases': values.phases };
+  const given = {
+    '--seed': values.seed,
+    '--max-examples': values.examples,
+    '--include-operation-id': values.only,
+    '--phases': values.phases,
+  };
   const options = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
-  const args = ['--config-file', join(import.meta.dirname, 'schemathesis.toml'), 'run', document, '--url', world.service.url, '--no-color', '--report-json-path', report, ...options];
-  const child = spawn(program, args, { cwd: folder, stdio: 'inherit', timeout: runMs, env: { ...process.env, ...env } });
+  const args = [
+    '--config-file',
+    join(import.meta.dirname, 'schemathesis.toml'),
+    'run',
+    document,
+    '--url',
+    world.service.url,
+    '--no-color',
+    '--report-json-path',
+    report,
+    ...options,
+  ];
+  const child = spawn(program, args, {
+    cwd: folder,
+    stdio: 'inherit',
+    timeout: runMs,
+    env: { ...process.env, ...env },
+  });
   const code = await new Promise<number | null>((resolve) => child.on('exit', resolve));
 
   const problems: string[] = [];
-  for (const [name, token] of Object.entries(tokens)) if ((await world.service.get('/me', token)).status !== 200) problems.push(`conformance: the ${name} token ended on the way, and what was called after that shows nothing`);
+  for (const [name, token] of Object.entries(tokens))
+    if ((await world.service.get('/me', token)).status !== 200)
+      problems.push(`conformance: the ${name} token ended on the way, and what was called after that shows nothing`);
   for (const finding of await world.close()) problems.push(`conformance: on disk: ${finding}`);
   problems.push(...told(report, code));
   return problems;
@@ -67,19 +101,39 @@ async function problemsFound(): Promise<string[]> {
 /** What the program ended with decides; its report says how much was done. */
 function told(path: string, code: number | null): string[] {
   // schemathesis' own form.
-  const { operations, test_cases: cases, errors, valid_rates: rates } = JSON.parse(readFileSync(path, 'utf8')) as Report;
-  const done = Object.values(rates).filter((phases) => Object.values(phases).some(({ accepted }) => accepted > 0)).length;
-  console.log(`conformance: ${cases.generated} requests to ${operations.tested} operations, of which ${done} did what they were asked at least once; ${cases.unique_failures} reports, ${errors.length} errors`);
+  const {
+    operations,
+    test_cases: cases,
+    errors,
+    valid_rates: rates,
+  } = JSON.parse(readFileSync(path, 'utf8')) as Report;
+  const done = Object.values(rates).filter((phases) =>
+    Object.values(phases).some(({ accepted }) => accepted > 0),
+  ).length;
+  console.log(
+    `conformance: ${cases.generated} requests to ${operations.tested} operations, of which ${done} did what they were asked at least once; ${cases.unique_failures} reports, ${errors.length} errors`,
+  );
   return code === 0 ? [] : [`conformance: schemathesis ended with ${code}`];
 }
 
 /** An admin who may change what signs in, as if just confirmed; a key; a visitor. Who signs out and who pays are of other workspaces. */
-async function credentials(world: World): Promise<{ tokens: { admin: string; key: string }; env: Record<string, string> }> {
+async function credentials(
+  world: World,
+): Promise<{ tokens: { admin: string; key: string }; env: Record<string, string> }> {
   const { service } = world;
   const { email } = await world.admin();
   const { token: admin } = (await service.post('/auth/login', { email, password })).body;
   await service.post('/me/confirm', { password }, admin);
   const [payer, leaver] = [await service.workspace(), await service.workspace()];
   const [key, visitor] = [world.tokenOf('key') ?? '', world.tokenOf('visitor') ?? ''];
-  return { tokens: { admin, key }, env: { WORKSPACE_TOKEN: admin, VISITOR_TOKEN: visitor, API_KEY: key, BILLING_TOKEN: payer.token, LEAVING_TOKEN: leaver.token } };
+  return {
+    tokens: { admin, key },
+    env: {
+      WORKSPACE_TOKEN: admin,
+      VISITOR_TOKEN: visitor,
+      API_KEY: key,
+      BILLING_TOKEN: payer.token,
+      LEAVING_TOKEN: leaver.token,
+    },
+  };
 }

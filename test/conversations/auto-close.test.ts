@@ -7,7 +7,10 @@ import { type Service, startService } from '../support/service.ts';
 
 const dayMs = 24 * 3600_000;
 
-async function solved(service: Service, owner: { token: string; embedId: string }): Promise<{ id: string; token: string }> {
+async function solved(
+  service: Service,
+  owner: { token: string; embedId: string },
+): Promise<{ id: string; token: string }> {
   const { id, customer } = await service.chat(owner);
   await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token);
   return { id, token: customer.token };
@@ -15,7 +18,9 @@ async function solved(service: Service, owner: { token: string; embedId: string 
 
 /** As the customer sees it, whose token does not run out. */
 async function statusOf(service: Service, owner: { embedId: string }, token: string): Promise<string> {
-  return (await service.post('/widget/sessions', { siteId: owner.embedId, visitorToken: token, url: 'https://shop.example/' })).body.conversation.status;
+  return (
+    await service.post('/widget/sessions', { siteId: owner.embedId, visitorToken: token, url: 'https://shop.example/' })
+  ).body.conversation.status;
 }
 
 t.test('[4.5] solved conversations close after 7 days, to the millisecond', async (t) => {
@@ -36,10 +41,14 @@ t.test('[decisions] AUTO_CLOSE_DAYS takes fractions', async (t) => {
   await service.pass(dayMs / 4 - 1);
   t.match(await service.conversation(id, owner.token), { status: 'solved', closedAt: null });
   await service.pass(1);
-  t.match(await service.conversation(id, owner.token), { status: 'closed', solvedAt, closedAt: new Date(Date.parse(solvedAt) + dayMs / 4).toISOString() });
+  t.match(await service.conversation(id, owner.token), {
+    status: 'closed',
+    solvedAt,
+    closedAt: new Date(Date.parse(solvedAt) + dayMs / 4).toISOString(),
+  });
 });
 
-t.test('[4.10] autoCloseDays is the workspace\'s own; 0 closes at once', async (t) => {
+t.test("[4.10] autoCloseDays is the workspace's own; 0 closes at once", async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const settings = (autoCloseDays: number) => service.put('/workspace/settings', { autoCloseDays }, owner.token);
@@ -53,14 +62,20 @@ t.test('[4.10] autoCloseDays is the workspace\'s own; 0 closes at once', async (
   const second = await solved(service, owner);
   await service.pass(0);
   t.equal((await service.conversation(second.id, owner.token)).status, 'closed');
-  for (const [days, status] of [[-1, 400], [3650, 200], [3651, 400]] as const) t.equal((await settings(days)).status, status, String(days));
+  for (const [days, status] of [
+    [-1, 400],
+    [3650, 200],
+    [3651, 400],
+  ] as const)
+    t.equal((await settings(days)).status, status, String(days));
 });
 
 t.test('[4.10] other days hold for what is solved already, too, from when it was solved', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const settings = (autoCloseDays: number) => service.put('/workspace/settings', { autoCloseDays }, owner.token);
-  const statuses = (ids: readonly string[]) => Promise.all(ids.map(async (id) => (await service.conversation(id, owner.token)).status));
+  const statuses = (ids: readonly string[]) =>
+    Promise.all(ids.map(async (id) => (await service.conversation(id, owner.token)).status));
   const early = await solved(service, owner);
   await service.pass(2 * dayMs);
   const late = await solved(service, owner);
@@ -82,7 +97,10 @@ t.test('[4.10] of many that are solved it holds page by page', async (t) => {
     const { body } = await service.post('/widget/conversations', { body: `Chat ${count}` }, customer.token);
     await service.post(`/conversations/${body.conversation.id}/status`, { status: 'solved' }, owner.token);
   }
-  const solvedOnes = () => service.running.services.engine.workspace(owner.workspaceId)?.db.get<{ count: number }>(`SELECT count(*) AS count FROM conversation WHERE status = 'solved'`)?.count;
+  const solvedOnes = () =>
+    service.running.services.engine
+      .workspace(owner.workspaceId)
+      ?.db.get<{ count: number }>(`SELECT count(*) AS count FROM conversation WHERE status = 'solved'`)?.count;
   t.equal(solvedOnes(), 201);
   await service.put('/workspace/settings', { autoCloseDays: 0 }, owner.token);
   await service.settled();
@@ -118,7 +136,11 @@ t.test('[decisions] closed to solved starts the days again', async (t) => {
   const owner = await service.workspace();
   const { id } = await solved(service, owner);
   await service.pass(dayMs);
-  t.match((await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token)).body.conversation, { status: 'solved', closedAt: null, solvedAt: new Date(service.clock.now()).toISOString() });
+  t.match((await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token)).body.conversation, {
+    status: 'solved',
+    closedAt: null,
+    solvedAt: new Date(service.clock.now()).toISOString(),
+  });
   await service.pass(dayMs);
   t.equal((await service.conversation(id, owner.token)).status, 'closed');
 });

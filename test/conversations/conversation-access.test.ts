@@ -4,7 +4,8 @@ import { type Person, startService } from '../support/service.ts';
 t.test('who reaches a conversation', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
-  const department = async (name: string) => (await service.post('/departments', { name }, owner.token)).body.id as string;
+  const department = async (name: string) =>
+    (await service.post('/departments', { name }, owner.token)).body.id as string;
   const [sales, support] = [await department('Sales'), await department('Support')];
   const people: Record<string, Person> = {
     admin: owner,
@@ -25,9 +26,30 @@ t.test('who reaches a conversation', async (t) => {
 
   /** What an area says to each of them, about a conversation of Sales. Specification 7. */
   const areas = {
-    conversations: { otherDepartment: [403, 'forbidden'], otherSupervisor: [403, 'forbidden'], nowhere: [403, 'forbidden'], otherChannel: [403, 'forbidden'], neither: [403, 'forbidden'], stranger: [404, 'not_found'] },
-    messages: { otherDepartment: [404, 'not_found'], otherSupervisor: [404, 'not_found'], nowhere: [404, 'not_found'], otherChannel: [403, 'channel_not_assigned'], neither: [404, 'not_found'], stranger: [404, 'not_found'] },
-    notes: { otherDepartment: [404, 'not_found'], otherSupervisor: [404, 'not_found'], nowhere: [404, 'not_found'], otherChannel: [404, 'not_found'], neither: [404, 'not_found'], stranger: [404, 'not_found'] },
+    conversations: {
+      otherDepartment: [403, 'forbidden'],
+      otherSupervisor: [403, 'forbidden'],
+      nowhere: [403, 'forbidden'],
+      otherChannel: [403, 'forbidden'],
+      neither: [403, 'forbidden'],
+      stranger: [404, 'not_found'],
+    },
+    messages: {
+      otherDepartment: [404, 'not_found'],
+      otherSupervisor: [404, 'not_found'],
+      nowhere: [404, 'not_found'],
+      otherChannel: [403, 'channel_not_assigned'],
+      neither: [404, 'not_found'],
+      stranger: [404, 'not_found'],
+    },
+    notes: {
+      otherDepartment: [404, 'not_found'],
+      otherSupervisor: [404, 'not_found'],
+      nowhere: [404, 'not_found'],
+      otherChannel: [404, 'not_found'],
+      neither: [404, 'not_found'],
+      stranger: [404, 'not_found'],
+    },
   } as const;
   const operations: [keyof typeof areas, string, string, unknown?][] = [
     ['conversations', 'GET', ''],
@@ -76,10 +98,16 @@ t.test('who reaches a conversation', async (t) => {
     }
   });
 
-  t.test('[decisions] without a department it is everybody\'s who has the channel', async (t) => {
+  t.test("[decisions] without a department it is everybody's who has the channel", async (t) => {
     const { id } = await service.chat(owner);
-    for (const who of ['admin', 'supervisor', 'inIt', 'nowhere', 'otherDepartment', 'otherSupervisor']) t.equal((await service.get(`/conversations/${id}/messages`, people[who]?.token)).status, 200, who);
-    for (const who of ['otherChannel', 'neither']) t.match(await service.get(`/conversations/${id}/messages`, people[who]?.token), { status: 403, body: { error: 'channel_not_assigned' } }, who);
+    for (const who of ['admin', 'supervisor', 'inIt', 'nowhere', 'otherDepartment', 'otherSupervisor'])
+      t.equal((await service.get(`/conversations/${id}/messages`, people[who]?.token)).status, 200, who);
+    for (const who of ['otherChannel', 'neither'])
+      t.match(
+        await service.get(`/conversations/${id}/messages`, people[who]?.token),
+        { status: 403, body: { error: 'channel_not_assigned' } },
+        who,
+      );
     t.equal((await service.get(`/conversations/${id}/messages`, people['stranger']?.token)).status, 404);
   });
 
@@ -89,7 +117,11 @@ t.test('who reaches a conversation', async (t) => {
     const version = async () => (await service.conversation(id, owner.token)).version;
     const reads = async () => (await service.get(`/conversations/${id}/messages`, guest.token)).status;
     t.equal(await reads(), 404);
-    await service.post(`/conversations/${id}/assign-to-agent`, { agentId: guest.agentId, expectedVersion: await version() }, owner.token);
+    await service.post(
+      `/conversations/${id}/assign-to-agent`,
+      { agentId: guest.agentId, expectedVersion: await version() },
+      owner.token,
+    );
     t.equal(await reads(), 200, 'offered');
     await service.post(`/conversations/${id}/assignment/accept`, undefined, guest.token);
     t.equal(await reads(), 200, 'assigned');
@@ -99,7 +131,12 @@ t.test('who reaches a conversation', async (t) => {
 
   t.test('[decisions] what is not there, or is no id at all, is 404 in every area', async (t) => {
     for (const id of ['019aa000-0000-7000-8000-000000000000', 'x', '1', '%00', 'null']) {
-      for (const [, method, path, body] of operations) t.match(await service.call(method, `/conversations/${id}${path}`, { body, token: owner.token }), { status: 404, body: { error: 'not_found' } }, `${id}: ${method} ${path}`);
+      for (const [, method, path, body] of operations)
+        t.match(
+          await service.call(method, `/conversations/${id}${path}`, { body, token: owner.token }),
+          { status: 404, body: { error: 'not_found' } },
+          `${id}: ${method} ${path}`,
+        );
     }
   });
 
@@ -128,8 +165,18 @@ t.test('lists of conversations', async (t) => {
   const chat = async (options: { department?: string; status?: string } = {}) => {
     service.clock.advance(1000);
     const { id } = await service.chat(owner);
-    if (options.department !== undefined) await service.post(`/conversations/${id}/assign-to-department`, { departmentId: options.department }, owner.token);
-    if (options.status !== undefined) await service.post(`/conversations/${id}/${options.status === 'spam' ? 'spam' : 'status'}`, options.status === 'spam' ? undefined : { status: options.status }, owner.token);
+    if (options.department !== undefined)
+      await service.post(
+        `/conversations/${id}/assign-to-department`,
+        { departmentId: options.department },
+        owner.token,
+      );
+    if (options.status !== undefined)
+      await service.post(
+        `/conversations/${id}/${options.status === 'spam' ? 'spam' : 'status'}`,
+        options.status === 'spam' ? undefined : { status: options.status },
+        owner.token,
+      );
     return id;
   };
   const open = await chat();
@@ -138,7 +185,8 @@ t.test('lists of conversations', async (t) => {
   const solved = await chat({ status: 'solved' });
   const solvedInSales = await chat({ department: sales, status: 'solved' });
   const spam = await chat({ status: 'spam' });
-  const ids = async (path: string, token: string) => (await service.get(path, token)).body.conversations.map((one: any) => one.id);
+  const ids = async (path: string, token: string) =>
+    (await service.get(path, token)).body.conversations.map((one: any) => one.id);
 
   t.test('[4.5] queue: what is open or pending in scope, newest first', async (t) => {
     t.strictSame(await ids('/conversations/queue', owner.token), [inSales, pending, open]);
@@ -150,15 +198,35 @@ t.test('lists of conversations', async (t) => {
   });
 
   t.test('[4.5] queue: filters by channel, department and assignee', async (t) => {
-    await service.post(`/conversations/${open}/assign-to-agent`, { agentId: guest.agentId, expectedVersion: (await service.conversation(open, owner.token)).version, force: true }, owner.token);
+    await service.post(
+      `/conversations/${open}/assign-to-agent`,
+      { agentId: guest.agentId, expectedVersion: (await service.conversation(open, owner.token)).version, force: true },
+      owner.token,
+    );
     t.strictSame(await ids('/conversations/queue?channel=chat', owner.token), [inSales, pending, open]);
     t.strictSame(await ids('/conversations/queue?channel=ticket', owner.token), []);
     t.strictSame(await ids(`/conversations/queue?departmentId=${sales}`, owner.token), [inSales]);
     t.strictSame(await ids(`/conversations/queue?departmentId=${sales}`, guest.token), []);
     t.strictSame(await ids(`/conversations/queue?assigneeId=${guest.agentId}`, owner.token), [open]);
     t.strictSame(await ids('/conversations/queue?assigneeId=none', owner.token), [inSales, pending]);
-    for (const bad of ['channel=chats', 'departmentId=x', 'assigneeId=me', 'limit=0', 'limit=201', 'limit=x', 'cursor=x', 'cursor=2026-01-01T00:00:00Z|x']) {
-      t.match(await service.get(`/conversations/queue?${bad}`, owner.token), { status: 400, body: { error: 'invalid_query', detail: { fieldErrors: { [bad.split('=')[0] as string]: [String] } } } }, bad);
+    for (const bad of [
+      'channel=chats',
+      'departmentId=x',
+      'assigneeId=me',
+      'limit=0',
+      'limit=201',
+      'limit=x',
+      'cursor=x',
+      'cursor=2026-01-01T00:00:00Z|x',
+    ]) {
+      t.match(
+        await service.get(`/conversations/queue?${bad}`, owner.token),
+        {
+          status: 400,
+          body: { error: 'invalid_query', detail: { fieldErrors: { [bad.split('=')[0] as string]: [String] } } },
+        },
+        bad,
+      );
     }
   });
 
@@ -167,31 +235,66 @@ t.test('lists of conversations', async (t) => {
     t.strictSame(await ids('/conversations/recently-closed', guest.token), [solved]);
     t.strictSame(await ids('/conversations/recently-closed', caller.token), []);
     t.strictSame(await ids('/conversations/recently-closed', stranger.token), []);
-    for (const [limit, status] of [[1, 200], [50, 200], [0, 400], [51, 400]] as const) t.equal((await service.get(`/conversations/recently-closed?limit=${limit}`, owner.token)).status, status, String(limit));
+    for (const [limit, status] of [
+      [1, 200],
+      [50, 200],
+      [0, 400],
+      [51, 400],
+    ] as const)
+      t.equal(
+        (await service.get(`/conversations/recently-closed?limit=${limit}`, owner.token)).status,
+        status,
+        String(limit),
+      );
   });
 
-  t.test('[9] a cursor is the time and the id of the last row; pages repeat and skip nothing, also while others are added', async (t) => {
-    const first = (await service.get('/conversations/queue?limit=2', owner.token)).body;
-    const last = first.conversations[1];
-    t.equal(first.nextCursor, `${last.createdAt}|${last.id}`);
-    await chat();
-    const second = (await service.get(`/conversations/queue?limit=2&cursor=${encodeURIComponent(first.nextCursor)}`, owner.token)).body;
-    t.strictSame([...first.conversations, ...second.conversations].map((one: any) => one.id), [inSales, pending, open]);
-    t.equal(second.nextCursor, null);
-    const closed = (await service.get('/conversations/recently-closed?limit=1', owner.token)).body;
-    t.strictSame([closed.conversations[0].id, closed.nextCursor], [solvedInSales, `${closed.conversations[0].solvedAt}|${solvedInSales}`]);
-    t.strictSame(await ids(`/conversations/recently-closed?limit=1&cursor=${encodeURIComponent(closed.nextCursor)}`, owner.token), [solved]);
-  });
+  t.test(
+    '[9] a cursor is the time and the id of the last row; pages repeat and skip nothing, also while others are added',
+    async (t) => {
+      const first = (await service.get('/conversations/queue?limit=2', owner.token)).body;
+      const last = first.conversations[1];
+      t.equal(first.nextCursor, `${last.createdAt}|${last.id}`);
+      await chat();
+      const second = (
+        await service.get(`/conversations/queue?limit=2&cursor=${encodeURIComponent(first.nextCursor)}`, owner.token)
+      ).body;
+      t.strictSame(
+        [...first.conversations, ...second.conversations].map((one: any) => one.id),
+        [inSales, pending, open],
+      );
+      t.equal(second.nextCursor, null);
+      const closed = (await service.get('/conversations/recently-closed?limit=1', owner.token)).body;
+      t.strictSame(
+        [closed.conversations[0].id, closed.nextCursor],
+        [solvedInSales, `${closed.conversations[0].solvedAt}|${solvedInSales}`],
+      );
+      t.strictSame(
+        await ids(
+          `/conversations/recently-closed?limit=1&cursor=${encodeURIComponent(closed.nextCursor)}`,
+          owner.token,
+        ),
+        [solved],
+      );
+    },
+  );
 
   t.test('[decisions] a row is the record that was decided with what is unread, and nothing else in it', async (t) => {
     const [row] = (await service.get('/conversations/queue', owner.token)).body.conversations;
-    t.strictSame(Object.keys(row).sort(), 'agentsReadUpTo assignedAgentId channel closedAt contactId copiedTo createdAt departmentId firstResponseAt handshake id lastCustomerMessageAt lastMessageAt preview rating ratingComment siteId solvedAt status subject tags ticketNumber updatedAt version visitorId'.split(' '));
+    t.strictSame(
+      Object.keys(row).sort(),
+      'agentsReadUpTo assignedAgentId channel closedAt contactId copiedTo createdAt departmentId firstResponseAt handshake id lastCustomerMessageAt lastMessageAt preview rating ratingComment siteId solvedAt status subject tags ticketNumber updatedAt version visitorId'.split(
+        ' ',
+      ),
+    );
   });
 
   t.test('[5] without a token, or with a wrong one: 401', async (t) => {
     t.match(await service.get('/conversations/queue'), { status: 401, body: { error: 'unauthorized' } });
     t.match(await service.get('/conversations/queue', 'nonsense'), { status: 401, body: { error: 'unauthorized' } });
-    t.match(await service.get('/conversations/queue', (await service.customer(owner.embedId)).token), { status: 401, body: { error: 'unauthorized' } });
+    t.match(await service.get('/conversations/queue', (await service.customer(owner.embedId)).token), {
+      status: 401,
+      body: { error: 'unauthorized' },
+    });
   });
 });
 
@@ -211,7 +314,16 @@ t.test('tags', async (t) => {
 
   t.test('[4.5] up to 50 tags of 1 to 50 characters', async (t) => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => `tag ${index}`);
-    for (const [tags, status] of [[many(50), 200], [many(51), 400], [['x'.repeat(50)], 200], [['x'.repeat(51)], 400], [[''], 400], [[7], 400], ['vip', 400], [undefined, 400]] as const) {
+    for (const [tags, status] of [
+      [many(50), 200],
+      [many(51), 400],
+      [['x'.repeat(50)], 200],
+      [['x'.repeat(51)], 400],
+      [[''], 400],
+      [[7], 400],
+      ['vip', 400],
+      [undefined, 400],
+    ] as const) {
       const answer = await put({ tags });
       t.equal(answer.status, status, JSON.stringify(tags)?.slice(0, 60));
       if (status === 400) t.equal(answer.body.error, 'invalid_body');

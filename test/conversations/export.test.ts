@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import t from 'tap';
 import { strictValidator } from '../../http/pipeline/validation.ts';
+import { insertMessage } from '../../store/conversations/messages.ts';
 import type { Database } from '../../store/database.ts';
 import { deleteEventsBefore } from '../../store/runtime/events.ts';
-import { insertMessage } from '../../store/conversations/messages.ts';
 import { addThread } from '../support/conversations.ts';
 import { type Person, type Service, startService } from '../support/service.ts';
 
@@ -20,11 +20,24 @@ t.test('[4.5 export] the whole record', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const customer = await service.customer(owner.embedId, { name: 'Anna', email: 'anna@example.com' });
-  const { id } = (await service.post('/widget/conversations', { body: 'Hello,\n\nsee https://example.com/ & <b>help</b>' }, customer.token)).body.conversation;
-  const sent = (await service.post(`/conversations/${id}/messages`, { body: 'Here you are.', attachments: [await service.upload(owner)] }, owner.token)).body;
+  const { id } = (
+    await service.post(
+      '/widget/conversations',
+      { body: 'Hello,\n\nsee https://example.com/ & <b>help</b>' },
+      customer.token,
+    )
+  ).body.conversation;
+  const sent = (
+    await service.post(
+      `/conversations/${id}/messages`,
+      { body: 'Here you are.', attachments: [await service.upload(owner)] },
+      owner.token,
+    )
+  ).body;
   const first = (await service.post(`/conversations/${id}/notes`, { body: 'A nice one.' }, owner.token)).body.note;
   service.clock.advance(1000);
-  const second = (await service.post(`/conversations/${id}/notes`, { body: 'A second note, "quoted".' }, owner.token)).body.note;
+  const second = (await service.post(`/conversations/${id}/notes`, { body: 'A second note, "quoted".' }, owner.token))
+    .body.note;
   await service.post(`/conversations/${id}/status`, { status: 'pending' }, owner.token);
   const socket = await service.agentSocket(owner.token, { since: 0 });
   const events = (await socket.flushed()).filter(({ conversationId }) => conversationId === id);
@@ -41,7 +54,11 @@ t.test('[4.5 export] the whole record', async (t) => {
   if (schema) t.equal(strictValidator(schema)(body), undefined, 'it is what the documents say');
   t.same(Object.keys(body).sort(), ['contact', 'conversation', 'events', 'messages', 'notes', 'visitor']);
   t.same(body.conversation, await service.conversation(id, owner.token));
-  t.same(body.messages, (await service.get(`/conversations/${id}/messages`, owner.token)).body.messages, 'as the list shows them, oldest first, the service\'s lines too');
+  t.same(
+    body.messages,
+    (await service.get(`/conversations/${id}/messages`, owner.token)).body.messages,
+    "as the list shows them, oldest first, the service's lines too",
+  );
   t.same(body.messages[1], sent);
   t.same(body.notes, [first, second]);
   t.match(body.visitor, { id: customer.visitorId, name: 'Anna', email: 'anna@example.com' });
@@ -55,7 +72,14 @@ t.test('[4.5 export] of nothing but itself', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const id = await addThread(service, owner.workspaceId, { channel: 'call' });
-  t.match((await service.get(pathOf(id), owner.token)).body, { conversation: { id, channel: 'call' }, visitor: null, contact: null, messages: [], notes: [], events: [{ type: 'conversation.created' }] });
+  t.match((await service.get(pathOf(id), owner.token)).body, {
+    conversation: { id, channel: 'call' },
+    visitor: null,
+    contact: null,
+    messages: [],
+    notes: [],
+    events: [{ type: 'conversation.created' }],
+  });
   const head = await service.call('HEAD', pathOf(id), { token: owner.token });
   t.equal(head.status, 200);
   t.equal(head.body, null);
@@ -66,7 +90,8 @@ t.test('[4.5 export] with the events that are still kept', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const { id } = await service.chat(owner, 'Long ago.');
-  const typesOf = async () => (await service.get(pathOf(id), owner.token)).body.events.map((event: { type: string }) => event.type);
+  const typesOf = async () =>
+    (await service.get(pathOf(id), owner.token)).body.events.map((event: { type: string }) => event.type);
   t.same(await typesOf(), ['conversation.created', 'message.created']);
   service.clock.advance(1000);
   const { createdAt } = (await service.post(`/conversations/${id}/messages`, { body: 'And now.' }, owner.token)).body;
@@ -88,16 +113,30 @@ t.test('[4.5 export] with all of its events, however many, wherever they are amo
   await say(id, 'The last word.');
   await addThread(service, owner.workspaceId, { messages: ['One after.'] });
   const { events } = (await service.get(pathOf(id), owner.token)).body;
-  t.same(events.map((event: { type: string }) => event.type), ['conversation.created', ...Array.from({ length: 61 }, () => 'message.created')]);
-  t.same(events.slice(1).map((event: { data: { message: { body: string } } }) => event.data.message.body), [...bodies, 'The last word.']);
+  t.same(
+    events.map((event: { type: string }) => event.type),
+    ['conversation.created', ...Array.from({ length: 61 }, () => 'message.created')],
+  );
+  t.same(
+    events.slice(1).map((event: { data: { message: { body: string } } }) => event.data.message.body),
+    [...bodies, 'The last word.'],
+  );
 });
 
 t.test('[4.6 export] json alone', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const { id } = await service.chat(owner);
-  for (const format of ['csv', 'pdf', 'JSON', 'xml', '']) t.match(await service.get(pathOf(id, `?format=${format}`), owner.token), { status: 501, body: { error: 'format_not_implemented' } }, format);
-  t.match(await service.get(pathOf(id, `?format=${'x'.repeat(51)}`), owner.token), { status: 400, body: { error: 'invalid_query' } });
+  for (const format of ['csv', 'pdf', 'JSON', 'xml', ''])
+    t.match(
+      await service.get(pathOf(id, `?format=${format}`), owner.token),
+      { status: 501, body: { error: 'format_not_implemented' } },
+      format,
+    );
+  t.match(await service.get(pathOf(id, `?format=${'x'.repeat(51)}`), owner.token), {
+    status: 400,
+    body: { error: 'invalid_query' },
+  });
 });
 
 t.test('[5 export] by who may see it', async (t) => {
@@ -109,7 +148,11 @@ t.test('[5 export] by who may see it', async (t) => {
   const outsider = await service.agent(owner);
   const ticketAgent = await service.agent(owner, { channels: ['tickets'] });
   const inSales = await addThread(service, owner.workspaceId, { departmentId: sales.id, messages: ['Hello'] });
-  const assigned = await addThread(service, owner.workspaceId, { departmentId: sales.id, assignedAgentId: outsider.agentId, messages: ['Hello'] });
+  const assigned = await addThread(service, owner.workspaceId, {
+    departmentId: sales.id,
+    assignedAgentId: outsider.agentId,
+    messages: ['Hello'],
+  });
   const statusFor = async (person: Person | undefined, id: string) => {
     const { status, body } = await service.get(pathOf(id), person?.token);
     return status === 200 ? 200 : `${status} ${body.error}`;
@@ -123,7 +166,11 @@ t.test('[5 export] by who may see it', async (t) => {
   t.equal(await statusFor(owner, '01900000-0000-7000-8000-000000000000'), '404 not_found');
   t.equal(await statusFor(owner, 'nonsense'), '404 not_found');
   t.equal(await statusFor(undefined, inSales), '401 unauthorized');
-  t.match(await service.get(pathOf(inSales, '?format=csv'), other.token), { status: 404 }, 'a format tells nothing of what is not there');
+  t.match(
+    await service.get(pathOf(inSales, '?format=csv'), other.token),
+    { status: 404 },
+    'a format tells nothing of what is not there',
+  );
   const socket = await service.agentSocket(owner.token);
   t.match(await socket.call('conversation.export', { conversationId: inSales }), { status: 404 }, 'not in a frame');
   await socket.close();
@@ -139,7 +186,20 @@ async function longConversation(service: Service, owner: Person): Promise<string
   const db = fileOf(service, owner);
   db.begin();
   for (let index = 0; index < longMessages; index += 1) {
-    insertMessage(db, { id: ids.uuid(), conversationId: id, senderType: 'visitor', senderId: null, body: `${index} ${longBody}`, bodyHtml: null, attachments: [], threading: null, mail: null, deliveryStatus: null, readAt: null, createdAt: new Date(Date.parse('2020-01-01') + index).toISOString() });
+    insertMessage(db, {
+      id: ids.uuid(),
+      conversationId: id,
+      senderType: 'visitor',
+      senderId: null,
+      body: `${index} ${longBody}`,
+      bodyHtml: null,
+      attachments: [],
+      threading: null,
+      mail: null,
+      deliveryStatus: null,
+      readAt: null,
+      createdAt: new Date(Date.parse('2020-01-01') + index).toISOString(),
+    });
   }
   db.commit();
   return id;
@@ -152,7 +212,11 @@ t.test('[4.5 export] a long one comes in parts', async (t) => {
   const others = await addThread(service, owner.workspaceId, { messages: ['Another conversation.'] });
   const request = (options: { path?: string } = {}): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
-      get(`${service.url}/api/v1${options.path ?? pathOf(id)}`, { headers: { Accept: 'application/json', Authorization: `Bearer ${owner.token}` } }, resolve).on('error', reject);
+      get(
+        `${service.url}/api/v1${options.path ?? pathOf(id)}`,
+        { headers: { Accept: 'application/json', Authorization: `Bearer ${owner.token}` } },
+        resolve,
+      ).on('error', reject);
     });
   const textOf = async (response: IncomingMessage): Promise<string> => {
     const parts: Buffer[] = [];
@@ -166,7 +230,11 @@ t.test('[4.5 export] a long one comes in parts', async (t) => {
     const { messages, events } = JSON.parse(await textOf(response));
     t.equal(messages.length, longMessages + 1);
     t.equal(new Set(messages.map((message: { id: string }) => message.id)).size, longMessages + 1);
-    t.ok(messages.slice(0, longMessages).every((message: { body: string }, index: number) => message.body === `${index} ${longBody}`));
+    t.ok(
+      messages
+        .slice(0, longMessages)
+        .every((message: { body: string }, index: number) => message.body === `${index} ${longBody}`),
+    );
     t.equal(messages.at(-1).body, 'The first.');
     t.ok(events.every((event: { conversationId: string }) => event.conversationId === id));
   });
@@ -190,7 +258,11 @@ t.test('[4.5 export] a long one comes in parts', async (t) => {
     const response = await request();
     response.pause();
     await service.patch(`/conversations/${id}/notes/working`, { body: 'The second thought.' }, owner.token);
-    t.equal(JSON.parse(await textOf(response)).notes[0].body, 'The second thought.', 'notes come after the messages, and were read only then');
+    t.equal(
+      JSON.parse(await textOf(response)).notes[0].body,
+      'The second thought.',
+      'notes come after the messages, and were read only then',
+    );
   });
 
   t.test('without what was added after it was asked for', async (t) => {
@@ -200,7 +272,10 @@ t.test('[4.5 export] a long one comes in parts', async (t) => {
     await service.post(`/conversations/${id}/notes`, { body: 'Too late.' }, owner.token);
     const { messages, notes, events } = JSON.parse(await textOf(response));
     t.equal(messages.at(-1).body, 'The first.');
-    t.same(notes.map((note: { body: string }) => note.body), ['The second thought.']);
+    t.same(
+      notes.map((note: { body: string }) => note.body),
+      ['The second thought.'],
+    );
     t.notOk(events.some((event: { data: { message?: { body: string } } }) => event.data.message?.body === 'Too late.'));
   });
 

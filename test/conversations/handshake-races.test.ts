@@ -17,13 +17,28 @@ t.test('[3 handshake] answers, a taking back and the deadline at once: exactly o
   for (let seed = 1; seed <= 30; seed += 1) {
     const random = randomFrom(seed);
     const chat = await service.chat(owner);
-    await service.post(`/conversations/${chat.id}/assign-to-agent`, { agentId: ann.agentId, expectedVersion: chat.version, force: true }, owner.token);
+    await service.post(
+      `/conversations/${chat.id}/assign-to-agent`,
+      { agentId: ann.agentId, expectedVersion: chat.version, force: true },
+      owner.token,
+    );
     const { version } = await service.conversation(chat.id, owner.token);
-    const offered = (await service.post(`/conversations/${chat.id}/assign-to-agent`, { agentId: bob.agentId, expectedVersion: version }, ann.token)).body.conversation;
+    const offered = (
+      await service.post(
+        `/conversations/${chat.id}/assign-to-agent`,
+        { agentId: bob.agentId, expectedVersion: version },
+        ann.token,
+      )
+    ).body.conversation;
     const socket = await service.agentSocket(owner.token);
     if (random.below(2) === 0) service.clock.advance(29_999);
 
-    const answer = (step: string, token: string) => () => service.post(`/conversations/${chat.id}/assignment/${step}`, random.below(3) === 0 ? { expectedVersion: offered.version } : undefined, token);
+    const answer = (step: string, token: string) => () =>
+      service.post(
+        `/conversations/${chat.id}/assignment/${step}`,
+        random.below(3) === 0 ? { expectedVersion: offered.version } : undefined,
+        token,
+      );
     const moves = random.shuffled([
       answer('accept', bob.token),
       answer('accept', owner.token),
@@ -38,9 +53,15 @@ t.test('[3 handshake] answers, a taking back and the deadline at once: exactly o
     const happened = socket.events.filter((type) => ends.includes(type));
     t.equal(happened.length, 1, `seed ${seed}: ${happened.join(' ')}`);
     t.equal(won, happened[0] === 'assignment.expired' ? 0 : 1, `seed ${seed}: one is told that it won`);
-    for (const result of results) if (typeof result === 'object' && result.status !== 200) t.match(result, { status: 409, body: { error: /^(no_pending_handshake|stale_version)$/ } }, `seed ${seed}`);
+    for (const result of results)
+      if (typeof result === 'object' && result.status !== 200)
+        t.match(result, { status: 409, body: { error: /^(no_pending_handshake|stale_version)$/ } }, `seed ${seed}`);
     const expected = happened[0] === 'assignment.accepted' ? bob : ann;
-    t.match(await service.conversation(chat.id, owner.token), { assignedAgentId: expected.agentId, handshake: null, version: offered.version + 1 }, `seed ${seed}`);
+    t.match(
+      await service.conversation(chat.id, owner.token),
+      { assignedAgentId: expected.agentId, handshake: null, version: offered.version + 1 },
+      `seed ${seed}`,
+    );
     winners.set(happened[0] ?? '', (winners.get(happened[0] ?? '') ?? 0) + 1);
     await socket.close();
   }
@@ -52,9 +73,18 @@ t.test('[8] of parallel assignments with one version, one wins and the others ar
   const owner = await service.workspace();
   const people = [await service.agent(owner), await service.agent(owner), await service.agent(owner)];
   const { id, version } = await service.chat(owner);
-  const results = await Promise.all(people.map((one) => service.post(`/conversations/${id}/assign-to-agent`, { agentId: one.agentId, expectedVersion: version }, one.token)));
+  const results = await Promise.all(
+    people.map((one) =>
+      service.post(
+        `/conversations/${id}/assign-to-agent`,
+        { agentId: one.agentId, expectedVersion: version },
+        one.token,
+      ),
+    ),
+  );
   t.strictSame(results.map(({ status }) => status).sort(), [200, 409, 409]);
-  for (const { status, body } of results) if (status === 409) t.match(body, { error: 'stale_version', detail: { currentVersion: version + 1 } });
+  for (const { status, body } of results)
+    if (status === 409) t.match(body, { error: 'stale_version', detail: { currentVersion: version + 1 } });
   const winner = people[results.findIndex(({ status }) => status === 200)];
   t.equal((await service.conversation(id, owner.token)).handshake.toAgentId, winner?.agentId);
 });
@@ -69,9 +99,17 @@ t.test('[decisions] an offer survives a restart', async (t) => {
     const ann = await first.agent(owner);
     const bob = await first.agent(owner);
     const chat = await first.chat(owner);
-    await first.post(`/conversations/${chat.id}/assign-to-agent`, { agentId: ann.agentId, expectedVersion: chat.version, force: true }, owner.token);
+    await first.post(
+      `/conversations/${chat.id}/assign-to-agent`,
+      { agentId: ann.agentId, expectedVersion: chat.version, force: true },
+      owner.token,
+    );
     const { version } = await first.conversation(chat.id, owner.token);
-    await first.post(`/conversations/${chat.id}/assign-to-agent`, { agentId: bob.agentId, expectedVersion: version }, ann.token);
+    await first.post(
+      `/conversations/${chat.id}/assign-to-agent`,
+      { agentId: bob.agentId, expectedVersion: version },
+      ann.token,
+    );
     await first.pass(10_000);
     await first.stop();
     clock.jump(awayMs);

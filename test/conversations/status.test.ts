@@ -14,7 +14,9 @@ const table = `
 | closed  | open or solved          |
 `;
 const allowed = new Map(
-  [...table.matchAll(/\| (\w+) +\| ([^|]+?) +\|/g)].map(([, from = '', to = '']) => [from, to.split(/, | or /)] as const),
+  [...table.matchAll(/\| (\w+) +\| ([^|]+?) +\|/g)].map(
+    ([, from = '', to = '']) => [from, to.split(/, | or /)] as const,
+  ),
 );
 
 interface Scene {
@@ -68,7 +70,10 @@ t.test('status', async (t) => {
     }
     t.test(`[decisions] ${from} to closed is no request at all: 400`, async (t) => {
       const id = await chatIn(scene, from);
-      t.match(await service.post(`/conversations/${id}/status`, { status: 'closed' }, owner.token), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { status: [String] } } } });
+      t.match(await service.post(`/conversations/${id}/status`, { status: 'closed' }, owner.token), {
+        status: 400,
+        body: { error: 'invalid_body', detail: { fieldErrors: { status: [String] } } },
+      });
       t.equal((await recordOf(scene, id)).status, from);
     });
     t.test(`[decisions] spam from ${from}: 200, and nothing changes when it is spam already`, async (t) => {
@@ -83,7 +88,8 @@ t.test('status', async (t) => {
     t.test(`[decisions] not-spam from ${from}: ${from === 'spam' ? '200' : '409'}`, async (t) => {
       const id = await chatIn(scene, from);
       const answer = await service.post(`/conversations/${id}/not-spam`, undefined, owner.token);
-      if (from === 'spam') t.match(answer, { status: 200, body: { conversation: { status: 'open', solvedAt: null, closedAt: null } } });
+      if (from === 'spam')
+        t.match(answer, { status: 200, body: { conversation: { status: 'open', solvedAt: null, closedAt: null } } });
       else {
         t.match(answer, { status: 409, body: { error: 'illegal_status_transition' } });
         t.equal((await recordOf(scene, id)).status, from);
@@ -91,12 +97,17 @@ t.test('status', async (t) => {
     });
     t.test(`[decisions] the customer writes while it is ${from}`, async (t) => {
       const { id, customer } = await service.chat(owner);
-      if (from === 'closed' || from === 'solved') await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token);
+      if (from === 'closed' || from === 'solved')
+        await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token);
       if (from === 'closed') await service.pass(86_400);
-      if (from === 'pending' || from === 'spam') await service.post(`/conversations/${id}/status`, { status: from }, owner.token);
+      if (from === 'pending' || from === 'spam')
+        await service.post(`/conversations/${id}/status`, { status: from }, owner.token);
       t.equal((await recordOf(scene, id)).status, from);
       const { version } = await recordOf(scene, id);
-      t.match(await service.post(`/widget/conversations/${id}/messages`, { body: 'One more thing.' }, customer.token), { status: 201, body: { body: 'One more thing.' } });
+      t.match(await service.post(`/widget/conversations/${id}/messages`, { body: 'One more thing.' }, customer.token), {
+        status: 201,
+        body: { body: 'One more thing.' },
+      });
       const after = await recordOf(scene, id);
       const reopens = from === 'solved' || from === 'closed' || from === 'pending';
       t.match(after, { status: reopens ? 'open' : from, preview: 'One more thing.' });
@@ -107,18 +118,30 @@ t.test('status', async (t) => {
 
   t.test('[3 status] takes no version check: what is sent of one is ignored', async (t) => {
     const id = await chatIn(scene, 'open');
-    t.equal((await service.post(`/conversations/${id}/status`, { status: 'pending', expectedVersion: 999 }, owner.token)).status, 200);
+    t.equal(
+      (await service.post(`/conversations/${id}/status`, { status: 'pending', expectedVersion: 999 }, owner.token))
+        .status,
+      200,
+    );
   });
 
   t.test('[7] a status that is none, or none at all: 400 invalid_body', async (t) => {
     const id = await chatIn(scene, 'open');
-    for (const body of [{}, { status: 'done' }, { status: null }, { status: ['open'] }, undefined]) t.match(await service.post(`/conversations/${id}/status`, body, owner.token), { status: 400, body: { error: 'invalid_body' } }, JSON.stringify(body));
+    for (const body of [{}, { status: 'done' }, { status: null }, { status: ['open'] }, undefined])
+      t.match(
+        await service.post(`/conversations/${id}/status`, body, owner.token),
+        { status: 400, body: { error: 'invalid_body' } },
+        JSON.stringify(body),
+      );
   });
 
   t.test('[decisions] each change leaves a system message that names who acted, and an event', async (t) => {
     const { id, customer } = await service.chat(owner);
     const socket = await service.agentSocket(owner.token);
-    const line = async () => (await service.get(`/conversations/${id}/messages`, owner.token)).body.messages.findLast((one: any) => one.senderType === 'system');
+    const line = async () =>
+      (await service.get(`/conversations/${id}/messages`, owner.token)).body.messages.findLast(
+        (one: any) => one.senderType === 'system',
+      );
     await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token);
     t.match(await line(), { senderId: owner.agentId, body: /from open to solved/ });
     t.equal((await socket.next('conversation.updated')).data.conversation.status, 'solved');
@@ -129,14 +152,21 @@ t.test('status', async (t) => {
     t.match(await line(), { senderId: null, body: /from solved to closed/ });
     const closed = await socket.next('conversation.closed');
     t.match(closed.data.conversation, { id, status: 'closed' });
-    t.match(await socket.next('conversation.updated'), { seq: (closed.seq ?? 0) + 1, data: { conversation: { status: 'closed' } } });
+    t.match(await socket.next('conversation.updated'), {
+      seq: (closed.seq ?? 0) + 1,
+      data: { conversation: { status: 'closed' } },
+    });
   });
 
   t.test('solving or marking as spam ends an offer that stands', async (t) => {
     const ann = await service.agent(owner);
     for (const status of ['solved', 'spam', 'pending']) {
       const { id, version } = await service.chat(owner);
-      await service.post(`/conversations/${id}/assign-to-agent`, { agentId: ann.agentId, expectedVersion: version }, owner.token);
+      await service.post(
+        `/conversations/${id}/assign-to-agent`,
+        { agentId: ann.agentId, expectedVersion: version },
+        owner.token,
+      );
       await service.post(`/conversations/${id}/status`, { status }, owner.token);
       const { handshake } = await recordOf(scene, id);
       if (status === 'pending') t.not(handshake, null, 'pending is still worked on');
@@ -149,10 +179,17 @@ t.test('status', async (t) => {
   });
 
   t.test('what is reopened after its assignee left is in the queue again', async (t) => {
-    for (const { path, body } of [{ path: 'status', body: { status: 'open' } }, { path: 'customer', body: {} }]) {
+    for (const { path, body } of [
+      { path: 'status', body: { status: 'open' } },
+      { path: 'customer', body: {} },
+    ]) {
       const ann = await service.agent(owner);
       const { id, version, customer } = await service.chat(owner);
-      await service.post(`/conversations/${id}/assign-to-agent`, { agentId: ann.agentId, expectedVersion: version, force: true }, owner.token);
+      await service.post(
+        `/conversations/${id}/assign-to-agent`,
+        { agentId: ann.agentId, expectedVersion: version, force: true },
+        owner.token,
+      );
       await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token);
       await service.delete(`/agents/${ann.agentId}`, owner.token);
       t.equal((await recordOf(scene, id)).assignedAgentId, ann.agentId, 'who solved it is kept while it is put away');
@@ -162,7 +199,11 @@ t.test('status', async (t) => {
     }
     const bob = await service.agent(owner);
     const { id, version, customer } = await service.chat(owner);
-    await service.post(`/conversations/${id}/assign-to-agent`, { agentId: bob.agentId, expectedVersion: version, force: true }, owner.token);
+    await service.post(
+      `/conversations/${id}/assign-to-agent`,
+      { agentId: bob.agentId, expectedVersion: version, force: true },
+      owner.token,
+    );
     await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token);
     await service.post(`/widget/conversations/${id}/messages`, { body: 'x' }, customer.token);
     t.equal((await recordOf(scene, id)).assignedAgentId, bob.agentId, 'who is still there keeps it');

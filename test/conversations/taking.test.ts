@@ -9,11 +9,23 @@ async function start(t: Teardown) {
   const ann = await service.agent(owner, { name: 'Ann' });
   const bob = await service.agent(owner, { name: 'Bob' });
   const sue = await service.agent(owner, { name: 'Sue', role: 'supervisor' });
-  const act = (id: string, path: string, by: Person, body?: object) => service.post(`/conversations/${id}/${path}`, body, by.token);
+  const act = (id: string, path: string, by: Person, body?: object) =>
+    service.post(`/conversations/${id}/${path}`, body, by.token);
   const record = async (id: string) => (await service.get(`/conversations/${id}`, owner.token)).body.conversation;
-  const linesOf = async (id: string) => (await service.get(`/conversations/${id}/messages`, owner.token)).body.messages.filter((one: any) => one.senderType === 'system');
-  const offer = async (id: string, to: Person, by: Person = owner) => act(id, 'assign-to-agent', by, { agentId: to.agentId, expectedVersion: (await record(id)).version });
-  const ticket = async () => (await service.post('/tickets', { customerEmail: 'kim@example.org', subject: 'Broken', body: 'We will look.' }, owner.token)).body;
+  const linesOf = async (id: string) =>
+    (await service.get(`/conversations/${id}/messages`, owner.token)).body.messages.filter(
+      (one: any) => one.senderType === 'system',
+    );
+  const offer = async (id: string, to: Person, by: Person = owner) =>
+    act(id, 'assign-to-agent', by, { agentId: to.agentId, expectedVersion: (await record(id)).version });
+  const ticket = async () =>
+    (
+      await service.post(
+        '/tickets',
+        { customerEmail: 'kim@example.org', subject: 'Broken', body: 'We will look.' },
+        owner.token,
+      )
+    ).body;
   const status = (person: Person, value: string) => service.post('/me/status', { status: value }, person.token);
   return { service, owner, ann, bob, sue, act, record, linesOf, offer, ticket, status };
 }
@@ -29,17 +41,32 @@ t.test('whose a conversation is', async (t) => {
     t.match(body.conversation, { assignedAgentId: ann.agentId, version: chat.version + 1, handshake: null });
     t.equal((await socket.next('conversation.updated')).data.conversation.assignedAgentId, ann.agentId);
     t.match((await linesOf(chat.id)).at(-1), { senderId: ann.agentId, body: 'Ann took this.' });
-    t.match(await act(chat.id, 'take', ann), { status: 200, body: { conversation: { assignedAgentId: ann.agentId, version: chat.version + 1 } } }, 'who has it keeps it');
-    t.match(await socket.call('conversation.take', { conversationId: chat.id }), { status: 409 }, 'over a socket as well');
+    t.match(
+      await act(chat.id, 'take', ann),
+      { status: 200, body: { conversation: { assignedAgentId: ann.agentId, version: chat.version + 1 } } },
+      'who has it keeps it',
+    );
+    t.match(
+      await socket.call('conversation.take', { conversationId: chat.id }),
+      { status: 409 },
+      'over a socket as well',
+    );
     await socket.close();
   });
 
-  t.test('[decisions, taking] somebody else\'s: 409 already_assigned, which says whose it is, to an admin too', async (t) => {
-    const { id } = await service.chat(owner);
-    await act(id, 'take', ann);
-    for (const by of [bob, sue, owner]) t.match(await act(id, 'take', by), { status: 409, body: { error: 'already_assigned', detail: { assignedAgentId: ann.agentId } } });
-    t.equal((await record(id)).assignedAgentId, ann.agentId);
-  });
+  t.test(
+    "[decisions, taking] somebody else's: 409 already_assigned, which says whose it is, to an admin too",
+    async (t) => {
+      const { id } = await service.chat(owner);
+      await act(id, 'take', ann);
+      for (const by of [bob, sue, owner])
+        t.match(await act(id, 'take', by), {
+          status: 409,
+          body: { error: 'already_assigned', detail: { assignedAgentId: ann.agentId } },
+        });
+      t.equal((await record(id)).assignedAgentId, ann.agentId);
+    },
+  );
 
   t.test('[decisions, taking] of many who take at once one has it', async (t) => {
     const { id } = await service.chat(owner);
@@ -48,32 +75,56 @@ t.test('whose a conversation is', async (t) => {
     t.equal((await record(id)).version, 2);
   });
 
-  t.test('[decisions, taking] spam and closed ones: 409 illegal_status_transition; pending and solved ones are taken', async (t) => {
-    for (const [status, isTaken] of [['spam', false], ['pending', true], ['solved', true], ['closed', false]] as const) {
-      const { id } = await service.chat(owner);
-      await act(id, 'status', owner, { status: status === 'closed' ? 'solved' : status });
-      if (status === 'closed') await service.pass(7 * 24 * 3600_000);
-      t.match(await act(id, 'take', ann), isTaken ? { status: 200, body: { conversation: { status, assignedAgentId: ann.agentId } } } : { status: 409, body: { error: 'illegal_status_transition' } }, status);
-    }
-  });
+  t.test(
+    '[decisions, taking] spam and closed ones: 409 illegal_status_transition; pending and solved ones are taken',
+    async (t) => {
+      for (const [status, isTaken] of [
+        ['spam', false],
+        ['pending', true],
+        ['solved', true],
+        ['closed', false],
+      ] as const) {
+        const { id } = await service.chat(owner);
+        await act(id, 'status', owner, { status: status === 'closed' ? 'solved' : status });
+        if (status === 'closed') await service.pass(7 * 24 * 3600_000);
+        t.match(
+          await act(id, 'take', ann),
+          isTaken
+            ? { status: 200, body: { conversation: { status, assignedAgentId: ann.agentId } } }
+            : { status: 409, body: { error: 'illegal_status_transition' } },
+          status,
+        );
+      }
+    },
+  );
 
-  t.test('[decisions, taking] an offer that stands ends: accepted by who was offered it, cancelled otherwise', async (t) => {
-    const socket = await service.agentSocket(owner.token);
-    for (const [to, event] of [[ann, 'assignment.accepted'], [bob, 'assignment.cancelled']] as const) {
+  t.test(
+    '[decisions, taking] an offer that stands ends: accepted by who was offered it, cancelled otherwise',
+    async (t) => {
+      const socket = await service.agentSocket(owner.token);
+      for (const [to, event] of [
+        [ann, 'assignment.accepted'],
+        [bob, 'assignment.cancelled'],
+      ] as const) {
+        const { id } = await service.chat(owner);
+        await offer(id, to);
+        t.match((await act(id, 'take', ann)).body.conversation, { assignedAgentId: ann.agentId, handshake: null });
+        t.match((await socket.next(event)).data.conversation, { id, assignedAgentId: ann.agentId });
+        t.match(await act(id, 'assignment/accept', to), { status: 409, body: { error: 'no_pending_handshake' } });
+        await service.pass(30_000);
+        t.equal((await record(id)).assignedAgentId, ann.agentId, 'its time is over and changes nothing');
+      }
       const { id } = await service.chat(owner);
-      await offer(id, to);
-      t.match((await act(id, 'take', ann)).body.conversation, { assignedAgentId: ann.agentId, handshake: null });
-      t.match((await socket.next(event)).data.conversation, { id, assignedAgentId: ann.agentId });
-      t.match(await act(id, 'assignment/accept', to), { status: 409, body: { error: 'no_pending_handshake' } });
-      await service.pass(30_000);
-      t.equal((await record(id)).assignedAgentId, ann.agentId, 'its time is over and changes nothing');
-    }
-    const { id } = await service.chat(owner);
-    await act(id, 'take', ann);
-    await offer(id, bob, ann);
-    t.match((await act(id, 'take', ann)).body.conversation, { assignedAgentId: ann.agentId, handshake: null }, 'who offered it keeps it after all');
-    await socket.close();
-  });
+      await act(id, 'take', ann);
+      await offer(id, bob, ann);
+      t.match(
+        (await act(id, 'take', ann)).body.conversation,
+        { assignedAgentId: ann.agentId, handshake: null },
+        'who offered it keeps it after all',
+      );
+      await socket.close();
+    },
+  );
 
   t.test('[5] only what one reaches', async (t) => {
     const sales = (await service.post('/departments', { name: 'Sales' }, owner.token)).body.id;
@@ -84,25 +135,40 @@ t.test('whose a conversation is', async (t) => {
     for (const path of ['take', 'unassign', 'unread']) {
       t.match(await act(id, path, ann), { status: 403, body: { error: 'forbidden' } }, `${path}: another department`);
       t.match(await act(id, path, caller), { status: 403, body: { error: 'forbidden' } }, `${path}: another channel`);
-      t.match(await act(id, path, stranger), { status: 404, body: { error: 'not_found' } }, `${path}: another workspace`);
+      t.match(
+        await act(id, path, stranger),
+        { status: 404, body: { error: 'not_found' } },
+        `${path}: another workspace`,
+      );
     }
     await service.delete(`/departments/${sales}`, owner.token);
   });
 
-  t.test('[decisions, taking] who answers what nobody has, has it: in the same command, which is a new version', async (t) => {
-    const chat = await service.chat(owner);
-    const { id: ticketId } = await ticket();
-    t.match(await record(ticketId), { assignedAgentId: null, version: 1 }, 'the message that opens a ticket takes nothing');
-    for (const id of [chat.id, ticketId]) {
-      await act(id, 'messages', ann, { body: 'Let me look.' });
-      t.match(await record(id), { assignedAgentId: ann.agentId, version: 2 });
-      t.match((await linesOf(id)).at(-1), { senderId: ann.agentId, body: 'Ann took this by answering.' });
-      await act(id, 'messages', bob, { body: 'Me too.' });
-      await act(id, 'messages', ann, { body: 'And on.' });
-      t.match(await record(id), { assignedAgentId: ann.agentId, version: 2 }, 'what somebody has stays theirs, and a message is no version');
-    }
-    await service.post(`/conversations/${chat.id}/notes`, { body: 'Order 1042' }, bob.token);
-  });
+  t.test(
+    '[decisions, taking] who answers what nobody has, has it: in the same command, which is a new version',
+    async (t) => {
+      const chat = await service.chat(owner);
+      const { id: ticketId } = await ticket();
+      t.match(
+        await record(ticketId),
+        { assignedAgentId: null, version: 1 },
+        'the message that opens a ticket takes nothing',
+      );
+      for (const id of [chat.id, ticketId]) {
+        await act(id, 'messages', ann, { body: 'Let me look.' });
+        t.match(await record(id), { assignedAgentId: ann.agentId, version: 2 });
+        t.match((await linesOf(id)).at(-1), { senderId: ann.agentId, body: 'Ann took this by answering.' });
+        await act(id, 'messages', bob, { body: 'Me too.' });
+        await act(id, 'messages', ann, { body: 'And on.' });
+        t.match(
+          await record(id),
+          { assignedAgentId: ann.agentId, version: 2 },
+          'what somebody has stays theirs, and a message is no version',
+        );
+      }
+      await service.post(`/conversations/${chat.id}/notes`, { body: 'Order 1042' }, bob.token);
+    },
+  );
 
   t.test('[decisions, taking] an offer that stands ends by an answer, too', async (t) => {
     const { id } = await service.chat(owner);
@@ -132,19 +198,38 @@ t.test('whose a conversation is', async (t) => {
     const { id } = await service.chat(owner);
     await act(id, 'take', ann);
     const { version } = await record(id);
-    t.match(await act(id, 'assign-to-agent', ann, { agentId: null, expectedVersion: version - 1 }), { status: 409, body: { error: 'stale_version' } });
-    t.match(await act(id, 'assign-to-agent', bob, { agentId: null, expectedVersion: version }), { status: 403, body: { error: 'forbidden' } });
-    t.match(await act(id, 'assign-to-agent', ann, { agentId: null, expectedVersion: version }), { status: 200, body: { conversation: { assignedAgentId: null } } });
-    t.match(await act(id, 'assign-to-agent', ann, { agentId: null, expectedVersion: version + 1 }), { status: 409, body: { error: 'not_assigned' } });
+    t.match(await act(id, 'assign-to-agent', ann, { agentId: null, expectedVersion: version - 1 }), {
+      status: 409,
+      body: { error: 'stale_version' },
+    });
+    t.match(await act(id, 'assign-to-agent', bob, { agentId: null, expectedVersion: version }), {
+      status: 403,
+      body: { error: 'forbidden' },
+    });
+    t.match(await act(id, 'assign-to-agent', ann, { agentId: null, expectedVersion: version }), {
+      status: 200,
+      body: { conversation: { assignedAgentId: null } },
+    });
+    t.match(await act(id, 'assign-to-agent', ann, { agentId: null, expectedVersion: version + 1 }), {
+      status: 409,
+      body: { error: 'not_assigned' },
+    });
   });
 
   t.test('[decisions, taking] unassign: by its assignee, an admin or a supervisor; with a line', async (t) => {
-    for (const [by, line] of [[ann, 'Ann gave this back to the queue.'], [sue, 'Sue took this from Ann; it is back in the queue.'], [owner, /took this from Ann/]] as const) {
+    for (const [by, line] of [
+      [ann, 'Ann gave this back to the queue.'],
+      [sue, 'Sue took this from Ann; it is back in the queue.'],
+      [owner, /took this from Ann/],
+    ] as const) {
       const { id } = await service.chat(owner);
       await act(id, 'take', ann);
       const { version } = await record(id);
       t.match(await act(id, 'unassign', bob), { status: 403, body: { error: 'forbidden' } }, 'nobody else');
-      t.match(await act(id, 'unassign', by), { status: 200, body: { conversation: { assignedAgentId: null, version: version + 1, status: 'open' } } });
+      t.match(await act(id, 'unassign', by), {
+        status: 200,
+        body: { conversation: { assignedAgentId: null, version: version + 1, status: 'open' } },
+      });
       t.match((await linesOf(id)).at(-1), { senderId: by.agentId, body: line });
       t.match(await act(id, 'unassign', by), { status: 409, body: { error: 'not_assigned' } }, 'nobody has it');
     }
@@ -157,25 +242,32 @@ t.test('whose a conversation is', async (t) => {
     t.match((await act(id, 'unassign', ann)).body.conversation, { assignedAgentId: null, handshake: null });
   });
 
-  t.test('[decisions, seen] only who has it makes the customer\'s messages seen; while nobody has it anybody', async (t) => {
-    const chat = await service.chat(owner, 'one');
-    const read = async () => (await service.get(`/conversations/${chat.id}/messages`, owner.token)).body.messages.filter((one: any) => one.senderType === 'visitor').map((one: any) => one.readAt !== null);
-    const socket = await service.agentSocket(owner.token);
-    t.equal((await act(chat.id, 'read', bob)).status, 200);
-    t.same(await read(), [true], 'nobody has it');
-    await act(chat.id, 'take', ann);
-    await service.post(`/widget/conversations/${chat.id}/messages`, { body: 'two' }, chat.customer.token);
-    const before = await record(chat.id);
-    for (const by of [bob, sue, owner]) t.same((await act(chat.id, 'read', by)).body, { conversation: before }, 'of others it changes nothing');
-    await socket.flushed();
-    t.equal(socket.events.filter((type) => type === 'message.read').length, 1, 'and tells nothing');
-    t.same(await read(), [true, false]);
-    await act(chat.id, 'read', ann);
-    t.same(await read(), [true, true]);
-    await socket.close();
-  });
+  t.test(
+    "[decisions, seen] only who has it makes the customer's messages seen; while nobody has it anybody",
+    async (t) => {
+      const chat = await service.chat(owner, 'one');
+      const read = async () =>
+        (await service.get(`/conversations/${chat.id}/messages`, owner.token)).body.messages
+          .filter((one: any) => one.senderType === 'visitor')
+          .map((one: any) => one.readAt !== null);
+      const socket = await service.agentSocket(owner.token);
+      t.equal((await act(chat.id, 'read', bob)).status, 200);
+      t.same(await read(), [true], 'nobody has it');
+      await act(chat.id, 'take', ann);
+      await service.post(`/widget/conversations/${chat.id}/messages`, { body: 'two' }, chat.customer.token);
+      const before = await record(chat.id);
+      for (const by of [bob, sue, owner])
+        t.same((await act(chat.id, 'read', by)).body, { conversation: before }, 'of others it changes nothing');
+      await socket.flushed();
+      t.equal(socket.events.filter((type) => type === 'message.read').length, 1, 'and tells nothing');
+      t.same(await read(), [true, false]);
+      await act(chat.id, 'read', ann);
+      t.same(await read(), [true, true]);
+      await socket.close();
+    },
+  );
 
-  t.test('[decisions, seen] unread takes the mark back from the customer\'s last message on', async (t) => {
+  t.test("[decisions, seen] unread takes the mark back from the customer's last message on", async (t) => {
     const chat = await service.chat(owner, 'one');
     await act(chat.id, 'messages', ann, { body: 'answer' });
     await service.post(`/widget/conversations/${chat.id}/messages`, { body: 'two' }, chat.customer.token);
@@ -189,14 +281,22 @@ t.test('whose a conversation is', async (t) => {
     t.equal(status, 200);
     t.equal(body.conversation.version, read.version, 'it is no new version');
     t.ok(body.conversation.agentsReadUpTo < body.conversation.lastCustomerMessageAt);
-    t.match((await socket.next('conversation.updated')).data.conversation, { id: chat.id, agentsReadUpTo: body.conversation.agentsReadUpTo });
-    const messages = (await service.get(`/conversations/${chat.id}/messages`, owner.token)).body.messages.filter((one: any) => one.senderType === 'visitor');
-    t.same(messages.map((one: any) => one.readAt !== null), [true, false], 'the one before stays read');
+    t.match((await socket.next('conversation.updated')).data.conversation, {
+      id: chat.id,
+      agentsReadUpTo: body.conversation.agentsReadUpTo,
+    });
+    const messages = (await service.get(`/conversations/${chat.id}/messages`, owner.token)).body.messages.filter(
+      (one: any) => one.senderType === 'visitor',
+    );
+    t.same(
+      messages.map((one: any) => one.readAt !== null),
+      [true, false],
+      'the one before stays read',
+    );
     await act(chat.id, 'read', ann);
     t.equal((await record(chat.id)).agentsReadUpTo >= messages[1].createdAt, true, 'and it can be read again');
     await socket.close();
   });
-
 });
 
 t.test('what routing makes of it', async (t) => {
@@ -214,7 +314,11 @@ t.test('what routing makes of it', async (t) => {
     await status(ann, 'available');
     const { id } = await service.chat(owner);
     t.equal((await record(id)).assignedAgentId, ann.agentId);
-    t.match((await act(id, 'unassign', ann)).body.conversation, { assignedAgentId: null }, 'where nobody else is there it waits');
+    t.match(
+      (await act(id, 'unassign', ann)).body.conversation,
+      { assignedAgentId: null },
+      'where nobody else is there it waits',
+    );
     await status(ann, 'away');
     await status(ann, 'available');
     t.equal((await record(id)).assignedAgentId, null, 'also when she becomes available again');
@@ -225,14 +329,22 @@ t.test('what routing makes of it', async (t) => {
     await status(bob, 'away');
     await status(sue, 'available');
     await status(owner, 'away');
-    t.match((await act(id, 'unassign', sue)).body.conversation, { assignedAgentId: null }, 'a supervisor takes it from her: to neither');
+    t.match(
+      (await act(id, 'unassign', sue)).body.conversation,
+      { assignedAgentId: null },
+      'a supervisor takes it from her: to neither',
+    );
     t.match((await act(id, 'take', ann)).body.conversation, { assignedAgentId: ann.agentId }, 'by hand she may');
     for (const person of [ann, bob, sue]) await status(person, 'away');
     await act(id, 'unassign', ann);
     const { id: ticketId } = await ticket();
     await act(ticketId, 'take', ann);
     await status(bob, 'available');
-    t.match((await act(ticketId, 'unassign', ann)).body.conversation, { assignedAgentId: null }, 'a ticket waits for somebody who takes it');
+    t.match(
+      (await act(ticketId, 'unassign', ann)).body.conversation,
+      { assignedAgentId: null },
+      'a ticket waits for somebody who takes it',
+    );
     await status(bob, 'away');
   });
 
@@ -244,27 +356,50 @@ t.test('what routing makes of it', async (t) => {
     t.match(await act(id, 'take', bob), { status: 409, body: { error: 'conflict' } }, 'it rings');
     await service.post(`/calls/${id}/answer`, undefined, ann.token);
     t.match(await act(id, 'take', bob), { status: 409, body: { error: 'already_assigned' } }, 'it is answered');
-    t.match(await act(id, 'unassign', sue), { status: 403, body: { error: 'not_assigned' } }, 'it is its agent\'s, not a supervisor\'s');
+    t.match(
+      await act(id, 'unassign', sue),
+      { status: 403, body: { error: 'not_assigned' } },
+      "it is its agent's, not a supervisor's",
+    );
     t.match((await act(id, 'unassign', ann)).body.conversation, { assignedAgentId: null });
     const call = (await service.get(`/calls/${id}`, owner.token)).body;
     t.match(call, { state: 'ringing', ringingAgentIds: [bob.agentId] });
     t.same(timelineOf(call), ['ringing', 'answered', 'transferred']);
     await service.pass(30_000);
-    t.match(await act(id, 'take', bob), { status: 403, body: { error: 'not_assigned' } }, 'its caller leaves a voicemail');
+    t.match(
+      await act(id, 'take', bob),
+      { status: 403, body: { error: 'not_assigned' } },
+      'its caller leaves a voicemail',
+    );
     await deliver(service, line, { type: 'voicemail_left', callId });
     await deliver(service, line, { type: 'ended', callId });
-    t.match((await act(id, 'take', bob)).body.conversation, { assignedAgentId: bob.agentId, status: 'open' }, 'over, it is anybody\'s to call back');
+    t.match(
+      (await act(id, 'take', bob)).body.conversation,
+      { assignedAgentId: bob.agentId, status: 'open' },
+      "over, it is anybody's to call back",
+    );
     for (const person of [ann, bob]) await status(person, 'away');
   });
 
-  t.test('[decisions, reopening] a customer\'s message makes pending open, with a line; what nobody has is routed then', async (t) => {
-    const chat = await service.chat(owner);
-    await act(chat.id, 'status', owner, { status: 'pending' });
-    await status(ann, 'available');
-    t.match(await record(chat.id), { status: 'pending', assignedAgentId: null }, 'while it waits for the customer nobody is given it');
-    await service.post(`/widget/conversations/${chat.id}/messages`, { body: 'Here is the number.' }, chat.customer.token);
-    t.match(await record(chat.id), { status: 'open', assignedAgentId: ann.agentId });
-    t.ok((await linesOf(chat.id)).some((one: any) => one.senderId === null && /pending became open/.test(one.body)));
-    await status(ann, 'away');
-  });
+  t.test(
+    "[decisions, reopening] a customer's message makes pending open, with a line; what nobody has is routed then",
+    async (t) => {
+      const chat = await service.chat(owner);
+      await act(chat.id, 'status', owner, { status: 'pending' });
+      await status(ann, 'available');
+      t.match(
+        await record(chat.id),
+        { status: 'pending', assignedAgentId: null },
+        'while it waits for the customer nobody is given it',
+      );
+      await service.post(
+        `/widget/conversations/${chat.id}/messages`,
+        { body: 'Here is the number.' },
+        chat.customer.token,
+      );
+      t.match(await record(chat.id), { status: 'open', assignedAgentId: ann.agentId });
+      t.ok((await linesOf(chat.id)).some((one: any) => one.senderId === null && /pending became open/.test(one.body)));
+      await status(ann, 'away');
+    },
+  );
 });

@@ -5,9 +5,9 @@ import t from 'tap';
 import { contactQuestion, meetsQuestion, textOfContact } from '../../store/contact-text.ts';
 import { contactsWith, indexContacts, indexDeadline } from '../../store/customers/contacts.ts';
 import { Database } from '../../store/database.ts';
-import { deadlineSubjects, deleteDeadline } from '../../store/runtime/deadlines.ts';
 import { folded, nameKey } from '../../store/folding.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
+import { deadlineSubjects, deleteDeadline } from '../../store/runtime/deadlines.ts';
 import { tempFolder } from '../support/folder.ts';
 import { randomFrom } from '../support/seeded.ts';
 
@@ -32,7 +32,13 @@ t.test('case, accents, points, strokes and widths do not count, in any script', 
     ['Bestell\u00adnummer', 'bestellnummer'],
   ];
   for (const texts of alike) for (const text of texts) t.equal(folded(text), folded(texts[0]), text);
-  for (const [one, other] of [['パ', 'ハ'], ['कि', 'की'], ['ที่', 'ทา'], ['o', 'ö x']] as const) t.not(folded(one), folded(other), `${one} is not ${other}`);
+  for (const [one, other] of [
+    ['パ', 'ハ'],
+    ['कि', 'की'],
+    ['ที่', 'ทา'],
+    ['o', 'ö x'],
+  ] as const)
+    t.not(folded(one), folded(other), `${one} is not ${other}`);
   t.equal(nameKey('Übe'), nameKey('u\u0308BE'));
   t.not(nameKey('Übe'), nameKey('Ube'), 'of names the accent counts');
 });
@@ -86,10 +92,14 @@ const rows: [search: string, found: string[]][] = [
 ];
 
 function add(db: Database, [name, email, phone, company]: (typeof contacts)[number]): void {
-  db.run(`INSERT INTO contact (number, id, name, email, phone, company, firstSeenAt, lastSeenAt, createdAt) VALUES ((SELECT coalesce(max(number), 0) + 1 FROM contact), hex(randomblob(16)), ?, ?, ?, ?, '', '', '')`, [name, email, phone, company]);
+  db.run(
+    `INSERT INTO contact (number, id, name, email, phone, company, firstSeenAt, lastSeenAt, createdAt) VALUES ((SELECT coalesce(max(number), 0) + 1 FROM contact), hex(randomblob(16)), ?, ?, ?, ?, '', '', '')`,
+    [name, email, phone, company],
+  );
 }
 
-const find = (db: Database, search: string): (string | null)[] => contactsWith(db, { search, limit: 200, offset: 0 }).map(({ name }) => name);
+const find = (db: Database, search: string): (string | null)[] =>
+  contactsWith(db, { search, limit: 200, offset: 0 }).map(({ name }) => name);
 
 t.test('[4.12] contacts are found by given names, in every script, and by numbers as people write them', async (t) => {
   const db = Database.openWriter(join(tempFolder(t), 'w.db'), workspaceMigrations);
@@ -98,51 +108,100 @@ t.test('[4.12] contacts are found by given names, in every script, and by number
   for (const [search, names] of rows) t.strictSame(find(db, search), names, search);
 });
 
-t.test('[4.12] after an upgrade every contact is found, before, while and after it is taken into the indexes', async (t) => {
-  const path = join(tempFolder(t), 'w.db');
-  const before = workspaceMigrations.findIndex(({ name }) => name === 'contacts-folded');
-  const old = Database.openWriter(path, workspaceMigrations.slice(0, before));
-  old.run(`INSERT INTO workspace (id, name, timezone, locale, subdomain, plan, settings, createdAt) VALUES ('w', 'W', 'UTC', 'en', 'w', 'business', '{}', '')`);
-  for (const contact of contacts) add(old, contact);
-  old.close();
-  const db = Database.openWriter(path, workspaceMigrations);
-  t.teardown(() => db.close());
-  const next = (): number => Number(deadlineSubjects(db, indexDeadline)[0] ?? 0);
-  t.equal(next(), contacts.length);
-  const agree = (when: string): void => {
-    for (const [search, names] of rows) t.strictSame(find(db, search), names, `${search}, ${when}`);
-  };
-  agree('not indexed');
-  add(db, ['Newer', null, null, null]);
-  t.strictSame(find(db, 'newer'), ['Newer']);
-  db.run(`UPDATE contact SET company = 'Renamed' WHERE name = '山田太郎'`);
-  db.run(`UPDATE contact SET company = '株式会社サンプル' WHERE name = '山田太郎'`);
-  db.run(`UPDATE contact SET name = 'Gone' WHERE name = 'Newer'`);
-  db.run(`DELETE FROM contact WHERE name = 'Gone'`);
-  for (let at = next(); at > 0; ) {
-    const following = indexContacts(db, { number: at, count: 2 });
-    deleteDeadline(db, indexDeadline, String(at));
-    at = following ?? 0;
-    if (at > 0) db.run('INSERT INTO deadline (kind, subjectId, dueAt) VALUES (?, ?, ?)', [indexDeadline, String(at), '']);
-    agree(at > 0 ? `up to ${at} not indexed` : 'indexed');
-  }
-  t.strictSame(find(db, 'gone'), []);
-});
+t.test(
+  '[4.12] after an upgrade every contact is found, before, while and after it is taken into the indexes',
+  async (t) => {
+    const path = join(tempFolder(t), 'w.db');
+    const before = workspaceMigrations.findIndex(({ name }) => name === 'contacts-folded');
+    const old = Database.openWriter(path, workspaceMigrations.slice(0, before));
+    old.run(
+      `INSERT INTO workspace (id, name, timezone, locale, subdomain, plan, settings, createdAt) VALUES ('w', 'W', 'UTC', 'en', 'w', 'business', '{}', '')`,
+    );
+    for (const contact of contacts) add(old, contact);
+    old.close();
+    const db = Database.openWriter(path, workspaceMigrations);
+    t.teardown(() => db.close());
+    const next = (): number => Number(deadlineSubjects(db, indexDeadline)[0] ?? 0);
+    t.equal(next(), contacts.length);
+    const agree = (when: string): void => {
+      for (const [search, names] of rows) t.strictSame(find(db, search), names, `${search}, ${when}`);
+    };
+    agree('not indexed');
+    add(db, ['Newer', null, null, null]);
+    t.strictSame(find(db, 'newer'), ['Newer']);
+    db.run(`UPDATE contact SET company = 'Renamed' WHERE name = '山田太郎'`);
+    db.run(`UPDATE contact SET company = '株式会社サンプル' WHERE name = '山田太郎'`);
+    db.run(`UPDATE contact SET name = 'Gone' WHERE name = 'Newer'`);
+    db.run(`DELETE FROM contact WHERE name = 'Gone'`);
+    for (let at = next(); at > 0; ) {
+      const following = indexContacts(db, { number: at, count: 2 });
+      deleteDeadline(db, indexDeadline, String(at));
+      at = following ?? 0;
+      if (at > 0)
+        db.run('INSERT INTO deadline (kind, subjectId, dueAt) VALUES (?, ?, ?)', [indexDeadline, String(at), '']);
+      agree(at > 0 ? `up to ${at} not indexed` : 'indexed');
+    }
+    t.strictSame(find(db, 'gone'), []);
+  },
+);
 
 t.test('property: the indexes find what the rule says, whatever is asked', async (t) => {
   const seed = 20_261_124;
   const random = randomFrom(seed);
   const db = Database.openWriter(join(tempFolder(t), 'w.db'), workspaceMigrations);
   t.teardown(() => db.close());
-  const bits = ['ann', 'Ánna', 'an', 'lee', 'Łee', '山', '田', '太郎', '김', '철수', 'o', '’', '-', '.', '@', ' ', ' ', '54', '0151', '+49', '(0)', '%', '"', '*', 'สม', 'ชาย', 'ß', '\u0301'];
-  const some = (most: number): string => Array.from({ length: 1 + random.below(most) }, () => random.pick(bits)).join('');
-  for (let count = 0; count < 300; count += 1) add(db, [some(4), random.chance(0.5) ? some(4) : null, random.chance(0.3) ? `+49${random.below(1e9)}` : null, random.chance(0.5) ? some(5) : null]);
-  const all = db.all<{ name: string; text: string }>('SELECT name, textOfContact(name, email, phone, company) AS text FROM contact ORDER BY number DESC');
+  const bits = [
+    'ann',
+    'Ánna',
+    'an',
+    'lee',
+    'Łee',
+    '山',
+    '田',
+    '太郎',
+    '김',
+    '철수',
+    'o',
+    '’',
+    '-',
+    '.',
+    '@',
+    ' ',
+    ' ',
+    '54',
+    '0151',
+    '+49',
+    '(0)',
+    '%',
+    '"',
+    '*',
+    'สม',
+    'ชาย',
+    'ß',
+    '\u0301',
+  ];
+  const some = (most: number): string =>
+    Array.from({ length: 1 + random.below(most) }, () => random.pick(bits)).join('');
+  for (let count = 0; count < 300; count += 1)
+    add(db, [
+      some(4),
+      random.chance(0.5) ? some(4) : null,
+      random.chance(0.3) ? `+49${random.below(1e9)}` : null,
+      random.chance(0.5) ? some(5) : null,
+    ]);
+  const all = db.all<{ name: string; text: string }>(
+    'SELECT name, textOfContact(name, email, phone, company) AS text FROM contact ORDER BY number DESC',
+  );
   for (let count = 0; count < 2000; count += 1) {
     const search = some(4);
     const question = contactQuestion(search);
     const isNothing = question.parts.length + question.beginnings.length === 0;
-    const expected = isNothing ? [] : all.filter(({ text }) => meetsQuestion(text, question)).slice(0, 200).map(({ name }) => name);
+    const expected = isNothing
+      ? []
+      : all
+          .filter(({ text }) => meetsQuestion(text, question))
+          .slice(0, 200)
+          .map(({ name }) => name);
     const found = find(db, search);
     if (JSON.stringify(found) !== JSON.stringify(expected)) {
       t.strictSame(found, expected, `seed ${seed}: ${JSON.stringify(search)} ${JSON.stringify(question)}`);

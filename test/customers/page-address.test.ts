@@ -1,11 +1,12 @@
 // Conditions on addresses: what a browser sends meets what somebody typed.
 
 import t from 'tap';
-import type { UrlMatch } from '../../store/growth/campaigns.ts';
-import { plainAddress, namesOf, readableAddress } from '../../engine/growth/page-address.ts';
+import { namesOf, plainAddress, readableAddress } from '../../engine/growth/page-address.ts';
 import { urlPattern } from '../../engine/growth/url-patterns.ts';
+import type { UrlMatch } from '../../store/growth/campaigns.ts';
 
-const matches = (operator: UrlMatch['operator'], value: string, url: string): boolean => urlPattern({ operator, value }).matches(url);
+const matches = (operator: UrlMatch['operator'], value: string, url: string): boolean =>
+  urlPattern({ operator, value }).matches(url);
 
 t.test('[4.4] letters that a browser encodes meet themselves, in every operator', async (t) => {
   const url = 'https://shop.example/%E6%B3%A8%E6%96%87/%e5%ae%8c%e4%ba%86';
@@ -28,13 +29,23 @@ t.test('[4.15] the host is the same in any case and script; the path is not', as
 
 t.test('[4.15] equals and ends-with hold on tracked visits', async (t) => {
   const pricing = 'https://shop.example/pricing';
-  for (const url of [`${pricing}?utm_source=mail&utm_campaign=may`, `${pricing}#plans`, `${pricing}/`, `${pricing}/?gclid=x#a`, `${pricing}?`]) {
+  for (const url of [
+    `${pricing}?utm_source=mail&utm_campaign=may`,
+    `${pricing}#plans`,
+    `${pricing}/`,
+    `${pricing}/?gclid=x#a`,
+    `${pricing}?`,
+  ]) {
     t.ok(matches('equals', pricing, url), `equals ${url}`);
     t.ok(matches('ends-with', '/pricing', url), `ends with ${url}`);
   }
-  for (const url of [`${pricing}?plan=b`, `${pricing}/b`, `${pricing}?plan=b&utm_source=x`, `${pricing}//`]) t.notOk(matches('equals', pricing, url), url);
+  for (const url of [`${pricing}?plan=b`, `${pricing}/b`, `${pricing}?plan=b&utm_source=x`, `${pricing}//`])
+    t.notOk(matches('equals', pricing, url), url);
   t.ok(matches('equals', `${pricing}?plan=b`, `${pricing}?utm_source=x&plan=b`));
-  t.ok(matches('equals', `${pricing}?utm_source=mail`, `${pricing}?utm_source=mail&fbclid=1`), 'what the condition names counts');
+  t.ok(
+    matches('equals', `${pricing}?utm_source=mail`, `${pricing}?utm_source=mail&fbclid=1`),
+    'what the condition names counts',
+  );
   t.notOk(matches('equals', `${pricing}?utm_source=mail`, pricing));
   t.notOk(matches('equals', `${pricing}?utm_source=mail`, `${pricing}?utm_source=web`));
   t.ok(matches('equals', `${pricing}#plans`, `${pricing}#plans`));
@@ -47,7 +58,10 @@ t.test('[4.15] equals and ends-with hold on tracked visits', async (t) => {
 });
 
 t.test('[4.4] what is encoded and is no letter stays what it is', async (t) => {
-  t.equal(readableAddress('https://a.example/x%2fy%3Fz?q=%26&bad=%E6%B3'), 'https://a.example/x%2Fy%3Fz?q=%26&bad=%E6%B3');
+  t.equal(
+    readableAddress('https://a.example/x%2fy%3Fz?q=%26&bad=%E6%B3'),
+    'https://a.example/x%2Fy%3Fz?q=%26&bad=%E6%B3',
+  );
   t.equal(readableAddress('not an address % at all'), 'not an address % at all');
   t.equal(readableAddress('https://a%20b.example/'), 'https://a b.example/');
   t.equal(plainAddress('?#', namesOf('')), '');

@@ -8,7 +8,11 @@ import { tempFolder } from '../support/folder.ts';
 import { type Entry, mmdbOf } from '../support/mmdb.ts';
 import { type Service, startService } from '../support/service.ts';
 
-const lyon = { country: { iso_code: 'FR' }, city: { names: { en: 'Lyon', de: 'Lyon' } }, subdivisions: [{ names: { en: 'Auvergne-Rhône-Alpes' } }, { names: { en: 'Rhône' } }] };
+const lyon = {
+  country: { iso_code: 'FR' },
+  city: { names: { en: 'Lyon', de: 'Lyon' } },
+  subdivisions: [{ names: { en: 'Auvergne-Rhône-Alpes' } }, { names: { en: 'Rhône' } }],
+};
 const cities: readonly Entry[] = [
   ['81.2.69.0/24', lyon],
   ['198.51.100.0/25', { registered_country: { iso_code: 'SE' } }],
@@ -46,11 +50,21 @@ t.test('[2 visitor] an address is looked up, of either family; what is odd in th
 t.test('a file that is no database of places is named, and changes nothing', async (t) => {
   const folder = tempFolder(t);
   const whole = mmdbOf(cities);
-  const rows: [string, Buffer | undefined][] = [['missing', undefined], ['empty', Buffer.alloc(0)], ['text', Buffer.from('no database')], ['cut', whole.subarray(0, whole.length - 60)], ['owners', mmdbOf([['81.2.69.0/24', { autonomous_system_number: 7 }]], 'GeoLite2-ASN')]];
+  const rows: [string, Buffer | undefined][] = [
+    ['missing', undefined],
+    ['empty', Buffer.alloc(0)],
+    ['text', Buffer.from('no database')],
+    ['cut', whole.subarray(0, whole.length - 60)],
+    ['owners', mmdbOf([['81.2.69.0/24', { autonomous_system_number: 7 }]], 'GeoLite2-ASN')],
+  ];
   for (const [name, bytes] of rows) {
     const path = join(folder, name);
     if (bytes !== undefined) writeFileSync(path, bytes);
-    await t.rejects(openPlaces(path), { name: 'PlacesUnusable', message: new RegExp(`${name} cannot be used as a database of places`) }, name);
+    await t.rejects(
+      openPlaces(path),
+      { name: 'PlacesUnusable', message: new RegExp(`${name} cannot be used as a database of places`) },
+      name,
+    );
     await t.rejects(startService(t, { env: { GEO_DB: path } }), { name: 'ConfigError', message: /^GEO_DB: / }, name);
   }
   const path = databaseIn(t);
@@ -60,8 +74,20 @@ t.test('a file that is no database of places is named, and changes nothing', asy
   t.match(places.placeOf('81.2.69.160'), { city: 'Lyon' });
 });
 
-async function visitorFrom(service: Service, owner: { token: string; embedId: string }, headers: Record<string, string>, visitorToken?: string): Promise<{ country: string | null; geo: object | null; token: string }> {
-  const { body } = await service.call('POST', '/widget/sessions', { body: { siteId: owner.embedId, url: 'https://shop.example/', ...(visitorToken === undefined ? {} : { visitorToken }) }, headers });
+async function visitorFrom(
+  service: Service,
+  owner: { token: string; embedId: string },
+  headers: Record<string, string>,
+  visitorToken?: string,
+): Promise<{ country: string | null; geo: object | null; token: string }> {
+  const { body } = await service.call('POST', '/widget/sessions', {
+    body: {
+      siteId: owner.embedId,
+      url: 'https://shop.example/',
+      ...(visitorToken === undefined ? {} : { visitorToken }),
+    },
+    headers,
+  });
   const { visitor } = (await service.get(`/visitors/${body.visitor.id}`, owner.token)).body;
   return { country: visitor.country, geo: visitor.geo, token: body.visitorToken };
 }
@@ -72,8 +98,14 @@ t.test('[2 visitor] country and geo: of where the browser was last, from a file 
   const owner = await service.workspace();
   const first = await visitorFrom(service, owner, { 'X-Forwarded-For': '81.2.69.160' });
   t.match(first, { country: 'FR', geo: { city: 'Lyon', region: 'Auvergne-Rhône-Alpes' } });
-  t.match(await visitorFrom(service, owner, { 'X-Forwarded-For': '2001:db8:5::9' }, first.token), { country: 'JP', geo: { city: '東京', region: null } });
-  t.match(await visitorFrom(service, owner, { 'X-Forwarded-For': '10.1.2.3' }, first.token), { country: null, geo: null });
+  t.match(await visitorFrom(service, owner, { 'X-Forwarded-For': '2001:db8:5::9' }, first.token), {
+    country: 'JP',
+    geo: { city: '東京', region: null },
+  });
+  t.match(await visitorFrom(service, owner, { 'X-Forwarded-For': '10.1.2.3' }, first.token), {
+    country: null,
+    geo: null,
+  });
 
   writeFileSync(`${path}.new`, mmdbOf([['10.0.0.0/8', { country: { iso_code: 'DE' } }]], 'DBIP-Country-Lite'));
   renameSync(`${path}.new`, path);
@@ -81,7 +113,11 @@ t.test('[2 visitor] country and geo: of where the browser was last, from a file 
   t.match(await visitorFrom(service, owner, { 'X-Forwarded-For': '10.1.2.3' }), { country: 'DE', geo: null });
   writeFileSync(path, 'no database');
   await service.running.reload();
-  t.match(await visitorFrom(service, owner, { 'X-Forwarded-For': '10.1.2.3' }), { country: 'DE' }, 'the former one stays');
+  t.match(
+    await visitorFrom(service, owner, { 'X-Forwarded-For': '10.1.2.3' }),
+    { country: 'DE' },
+    'the former one stays',
+  );
 });
 
 t.test('[2 visitor] what a proxy says of the country is believed as far as the proxy is', async (t) => {
@@ -96,9 +132,17 @@ t.test('[2 visitor] what a proxy says of the country is believed as far as the p
   const trusted = { TRUST_PROXY: 'on' };
   t.equal(await told(trusted, { 'CF-IPCountry': 'fr' }), 'FR');
   t.equal(await told(trusted, { 'X-Vercel-IP-Country': 'SE' }), 'SE');
-  for (const unknown of ['XX', 'T1', 'ZZ', '', 'France', '<b>']) t.equal(await told(trusted, { 'CF-IPCountry': unknown }), null, unknown);
+  for (const unknown of ['XX', 'T1', 'ZZ', '', 'France', '<b>'])
+    t.equal(await told(trusted, { 'CF-IPCountry': unknown }), null, unknown);
   t.equal(await told({ ...trusted, GEO_COUNTRY_HEADER: 'X-Geo' }, { 'X-Geo': 'IT', 'CF-IPCountry': 'FR' }), 'IT');
   t.equal(await told({ ...trusted, GEO_COUNTRY_HEADER: 'none' }, { 'CF-IPCountry': 'FR' }), null);
-  t.equal(await told({ ...trusted, GEO_DB: databaseIn(t) }, { 'X-Forwarded-For': '81.2.69.160', 'CF-IPCountry': 'DE' }), 'FR', 'what the file says goes first');
-  t.equal(await told({ ...trusted, GEO_DB: databaseIn(t) }, { 'X-Forwarded-For': '10.0.0.1', 'CF-IPCountry': 'DE' }), 'DE');
+  t.equal(
+    await told({ ...trusted, GEO_DB: databaseIn(t) }, { 'X-Forwarded-For': '81.2.69.160', 'CF-IPCountry': 'DE' }),
+    'FR',
+    'what the file says goes first',
+  );
+  t.equal(
+    await told({ ...trusted, GEO_DB: databaseIn(t) }, { 'X-Forwarded-For': '10.0.0.1', 'CF-IPCountry': 'DE' }),
+    'DE',
+  );
 });

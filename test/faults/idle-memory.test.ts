@@ -19,8 +19,20 @@ t.test('memory is given back again after a busy time that an idle one follows, o
     const isTime = idleWatch();
     return samples.flatMap((sample, index) => (isTime(sample) ? [index] : []));
   };
-  t.same(times(Array(60).fill(quiet).map((sample) => ({ ...sample, workMs: 50 }))), [], 'not when nothing was done');
+  t.same(
+    times(
+      Array(60)
+        .fill(quiet)
+        .map((sample) => ({ ...sample, workMs: 50 })),
+    ),
+    [],
+    'not when nothing was done',
+  );
   t.same(times([busy, ...Array(20).fill(quiet)]), [5], 'after five quiet minutes, once');
-  t.same(times([busy, quiet, quiet, busy, quiet, quiet, quiet, busy, quiet, quiet]), [], 'not in the middle of the day');
+  t.same(
+    times([busy, quiet, quiet, busy, quiet, quiet, quiet, busy, quiet, quiet]),
+    [],
+    'not in the middle of the day',
+  );
   t.same(times([busy, ...Array(5).fill(quiet), busy, ...Array(5).fill(quiet)]), [5, 11], 'and again');
 });

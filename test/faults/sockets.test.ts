@@ -36,7 +36,10 @@ t.test('[architecture] a refusal tells of the state it saw, so it waits for that
   const logout = service.post('/auth/logout', undefined, ann.token);
   await disk.asked();
   const answers: string[] = [];
-  const note = (name: string) => ({ status }: { status: number }): void => void answers.push(`${name} ${status}`);
+  const note =
+    (name: string) =>
+    ({ status }: { status: number }): void =>
+      void answers.push(`${name} ${status}`);
   const waiting = [
     service.get('/me', ann.token).then(note('revoked')),
     service.get(`/conversations/${chat.id}/messages`, ann.token).then(note('out of scope')),
@@ -52,24 +55,33 @@ t.test('[architecture] a refusal tells of the state it saw, so it waits for that
   t.same(answers.sort(), ['out of scope 401', 'revoked 401', 'unknown 404']);
 });
 
-t.test('[decisions] a workspace whose file is damaged: its sockets are told to try later, the others go on, and so does the process', async (t) => {
-  const first = await startService(t);
-  const bad = await first.workspace();
-  const good = await first.workspace();
-  const dataDir = first.dataDir;
-  await first.stop();
-  const copy = `${dataDir}-damaged`;
-  cpSync(dataDir, copy, { recursive: true });
-  t.teardown(() => rmSync(copy, { recursive: true, force: true }));
-  writeFileSync(join(copy, 'workspaces', `${bad.workspaceId}.db`), Buffer.alloc(100_000, 'no database'));
-  const service = await startService(t, { dataDir: copy, clock: first.clock });
-  const refused = new TestSocket(`${service.url.replace('http', 'ws')}/agent`, ['messaging.v1', `bearer.${bad.token}`]);
-  t.equal((await refused.closed).code, 1013);
-  const socket = await service.agentSocket(good.token);
-  await service.chat(good);
-  t.equal((await socket.next('conversation.created')).type, 'conversation.created');
-  t.match(await service.get('/me', bad.token), { status: 503, body: { error: 'service_unavailable' } });
-  copyFileSync(join(dataDir, 'workspaces', `${bad.workspaceId}.db`), join(copy, 'workspaces', `${bad.workspaceId}.db`));
-  service.clock.advance(10_000);
-  t.equal((await service.get('/me', bad.token)).status, 200, 'mended, it is served again');
-});
+t.test(
+  '[decisions] a workspace whose file is damaged: its sockets are told to try later, the others go on, and so does the process',
+  async (t) => {
+    const first = await startService(t);
+    const bad = await first.workspace();
+    const good = await first.workspace();
+    const dataDir = first.dataDir;
+    await first.stop();
+    const copy = `${dataDir}-damaged`;
+    cpSync(dataDir, copy, { recursive: true });
+    t.teardown(() => rmSync(copy, { recursive: true, force: true }));
+    writeFileSync(join(copy, 'workspaces', `${bad.workspaceId}.db`), Buffer.alloc(100_000, 'no database'));
+    const service = await startService(t, { dataDir: copy, clock: first.clock });
+    const refused = new TestSocket(`${service.url.replace('http', 'ws')}/agent`, [
+      'messaging.v1',
+      `bearer.${bad.token}`,
+    ]);
+    t.equal((await refused.closed).code, 1013);
+    const socket = await service.agentSocket(good.token);
+    await service.chat(good);
+    t.equal((await socket.next('conversation.created')).type, 'conversation.created');
+    t.match(await service.get('/me', bad.token), { status: 503, body: { error: 'service_unavailable' } });
+    copyFileSync(
+      join(dataDir, 'workspaces', `${bad.workspaceId}.db`),
+      join(copy, 'workspaces', `${bad.workspaceId}.db`),
+    );
+    service.clock.advance(10_000);
+    t.equal((await service.get('/me', bad.token)).status, 200, 'mended, it is served again');
+  },
+);

@@ -1,4 +1,14 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
@@ -39,60 +49,87 @@ t.test('a setting that cannot be used stops the start with a message that names 
   );
 });
 
-t.test('a data folder that is missing is made; what is in it is for its owner\'s eyes', async (t) => {
+t.test("a data folder that is missing is made; what is in it is for its owner's eyes", async (t) => {
   const dataDir = join(tempFolder(t), 'not', 'there', 'yet');
   const service = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
   t.match(service.stdout, new RegExp(`"data":"${dataDir}"`));
-  t.same(readdirSync(dataDir).filter((name) => /^(directory\.db|jwt-secret|lock|workspaces)$/.test(name)).sort(), ['directory.db', 'jwt-secret', 'lock', 'workspaces']);
+  t.same(
+    readdirSync(dataDir)
+      .filter((name) => /^(directory\.db|jwt-secret|lock|workspaces)$/.test(name))
+      .sort(),
+    ['directory.db', 'jwt-secret', 'lock', 'workspaces'],
+  );
   t.equal(statSync(join(dataDir, 'jwt-secret')).mode & 0o777, 0o600);
   t.same(await service.kill('SIGTERM'), { code: 0, signal: null });
 });
 
-t.test('what is in the data folder is for its owner alone, whatever started the program; what an earlier version left open is closed', async (t) => {
-  const folder = tempFolder(t);
-  const dataDir = join(folder, 'data');
-  const former = process.umask(0);
-  t.teardown(() => process.umask(former));
-  for (const path of ['', 'outbox', 'uploads/shop']) mkdirSync(join(dataDir, path), { recursive: true, mode: 0o755 });
-  for (const path of ['outbox/old.eml', 'uploads/shop/photo.png', 'notes.txt']) writeFileSync(join(dataDir, path), 'old', { mode: 0o644 });
-  mkdirSync(join(dataDir, 'models'), { mode: 0o700 });
-  const openIn = (path: string): string[] => [path, ...readdirSync(path, { recursive: true, encoding: 'utf8' }).map((name) => join(path, name))].filter((name) => (statSync(name).mode & 0o077) !== 0);
-  const service = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
-  const api = new Api(service.url);
-  const { body: owner } = await api.post('/auth/register', { email: 'owner@example.com', password, workspaceName: 'Shop' });
-  await api.post('/agents/invite', { email: 'agent@example.com', name: 'Agent', role: 'agent' }, owner.token);
-  t.same(openIn(dataDir), [], 'databases and their logs');
-  const backup = join(folder, 'backup');
-  t.equal((await runCommand(['backup', backup], { DATA_DIR: dataDir })).code, 0);
-  t.same(openIn(backup), [], 'backups');
-  await service.kill('SIGTERM');
-  t.same(openIn(dataDir), [], 'mails');
-  t.equal((await runCommand(['restore', backup], { DATA_DIR: join(folder, 'again') })).code, 0);
-  t.same(openIn(join(folder, 'again')), [], 'what is brought back');
-});
+t.test(
+  'what is in the data folder is for its owner alone, whatever started the program; what an earlier version left open is closed',
+  async (t) => {
+    const folder = tempFolder(t);
+    const dataDir = join(folder, 'data');
+    const former = process.umask(0);
+    t.teardown(() => process.umask(former));
+    for (const path of ['', 'outbox', 'uploads/shop']) mkdirSync(join(dataDir, path), { recursive: true, mode: 0o755 });
+    for (const path of ['outbox/old.eml', 'uploads/shop/photo.png', 'notes.txt'])
+      writeFileSync(join(dataDir, path), 'old', { mode: 0o644 });
+    mkdirSync(join(dataDir, 'models'), { mode: 0o700 });
+    const openIn = (path: string): string[] =>
+      [path, ...readdirSync(path, { recursive: true, encoding: 'utf8' }).map((name) => join(path, name))].filter(
+        (name) => (statSync(name).mode & 0o077) !== 0,
+      );
+    const service = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
+    const api = new Api(service.url);
+    const { body: owner } = await api.post('/auth/register', {
+      email: 'owner@example.com',
+      password,
+      workspaceName: 'Shop',
+    });
+    await api.post('/agents/invite', { email: 'agent@example.com', name: 'Agent', role: 'agent' }, owner.token);
+    t.same(openIn(dataDir), [], 'databases and their logs');
+    const backup = join(folder, 'backup');
+    t.equal((await runCommand(['backup', backup], { DATA_DIR: dataDir })).code, 0);
+    t.same(openIn(backup), [], 'backups');
+    await service.kill('SIGTERM');
+    t.same(openIn(dataDir), [], 'mails');
+    t.equal((await runCommand(['restore', backup], { DATA_DIR: join(folder, 'again') })).code, 0);
+    t.same(openIn(join(folder, 'again')), [], 'what is brought back');
+  },
+);
 
-t.test('what is somebody else\'s in the data folder is told of and left, and keeps nobody from starting', { skip: process.platform === 'win32' }, async (t) => {
-  const folder = tempFolder(t);
-  const [theirs, ours] = [join(folder, 'theirs'), join(folder, 'ours')];
-  for (const path of [theirs, ours]) mkdirSync(path);
-  writeFileSync(join(ours, 'file'), '');
-  for (const path of [ours, join(ours, 'file')]) chmodSync(path, 0o755);
-  chmodSync(theirs, 0o070);
-  for (const [name, to] of [['loop', 'loop'], ['nowhere', 'gone']] as const) symlinkSync(join(folder, to), join(folder, name));
-  // Root may read everywhere, so it is somebody else meanwhile.
-  const isRoot = process.geteuid?.() === 0;
-  if (isRoot) for (const path of [folder, ours, join(ours, 'file')]) chownSync(path, 65_534, 65_534);
-  if (isRoot) process.seteuid?.(65_534);
-  try {
-    const held = takeDataFolder(folder);
-    t.same(held.openToOthers, [theirs]);
-    held.release();
-    t.same([folder, ours, join(ours, 'file')].map((path) => statSync(path).mode & 0o077), [0, 0, 0]);
-  } finally {
-    if (isRoot) process.seteuid?.(0);
-    chmodSync(theirs, 0o700);
-  }
-});
+t.test(
+  "what is somebody else's in the data folder is told of and left, and keeps nobody from starting",
+  { skip: process.platform === 'win32' },
+  async (t) => {
+    const folder = tempFolder(t);
+    const [theirs, ours] = [join(folder, 'theirs'), join(folder, 'ours')];
+    for (const path of [theirs, ours]) mkdirSync(path);
+    writeFileSync(join(ours, 'file'), '');
+    for (const path of [ours, join(ours, 'file')]) chmodSync(path, 0o755);
+    chmodSync(theirs, 0o070);
+    for (const [name, to] of [
+      ['loop', 'loop'],
+      ['nowhere', 'gone'],
+    ] as const)
+      symlinkSync(join(folder, to), join(folder, name));
+    // Root may read everywhere, so it is somebody else meanwhile.
+    const isRoot = process.geteuid?.() === 0;
+    if (isRoot) for (const path of [folder, ours, join(ours, 'file')]) chownSync(path, 65_534, 65_534);
+    if (isRoot) process.seteuid?.(65_534);
+    try {
+      const held = takeDataFolder(folder);
+      t.same(held.openToOthers, [theirs]);
+      held.release();
+      t.same(
+        [folder, ours, join(ours, 'file')].map((path) => statSync(path).mode & 0o077),
+        [0, 0, 0],
+      );
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+      chmodSync(theirs, 0o700);
+    }
+  },
+);
 
 t.test('a data folder that cannot be used: a message that names it, and exit 1', async (t) => {
   const folder = tempFolder(t);
@@ -105,13 +142,17 @@ t.test('a data folder that cannot be used: a message that names it, and exit 1',
   }
 });
 
-t.test('a data folder that may not be written to', { skip: process.getuid?.() === 0 ? 'root may write everywhere' : false }, async (t) => {
-  const dataDir = tempFolder(t);
-  chmodSync(dataDir, 0o500);
-  const { code, stderr } = await refused(t, { DATA_DIR: dataDir });
-  t.equal(code, 1);
-  t.match(stderr, `switchboard: the data folder ${dataDir} cannot be used: `);
-});
+t.test(
+  'a data folder that may not be written to',
+  { skip: process.getuid?.() === 0 ? 'root may write everywhere' : false },
+  async (t) => {
+    const dataDir = tempFolder(t);
+    chmodSync(dataDir, 0o500);
+    const { code, stderr } = await refused(t, { DATA_DIR: dataDir });
+    t.equal(code, 1);
+    t.match(stderr, `switchboard: the data folder ${dataDir} cannot be used: `);
+  },
+);
 
 t.test('a damaged directory.db: a message that names it, exit 1, and the file is left as it is', async (t) => {
   const dataDir = tempFolder(t);
@@ -161,12 +202,31 @@ t.test('a port that is taken: a message that names it, exit 1, and the data fold
 });
 
 t.test('what is written to a pipe are lines of JSON, from the start to the stop', async (t) => {
-  const service = await ServiceProcess.serving(t, { DATA_DIR: tempFolder(t), RATE_LIMITS: 'off', LOG_LEVEL: 'info', SMPT_URL: 'x' });
+  const service = await ServiceProcess.serving(t, {
+    DATA_DIR: tempFolder(t),
+    RATE_LIMITS: 'off',
+    LOG_LEVEL: 'info',
+    SMPT_URL: 'x',
+  });
   await service.kill('SIGTERM');
   // Each as the log writes it.
-  const lines = service.stdout.trim().split('\n').map((line) => JSON.parse(line) as { level: number; time: string; msg: string; warnings?: string[]; open?: string });
-  t.match(lines[0], { level: 30, time: /Z$/, open: `http://localhost:${service.port}/register`, warnings: [/RATE_LIMITS=off/], msg: `Switchboard listens on http://127.0.0.1:${service.port} and serves` });
-  t.same(lines.slice(-2).map(({ msg }) => msg), ['stopping', 'stopped']);
+  const lines = service.stdout
+    .trim()
+    .split('\n')
+    .map(
+      (line) => JSON.parse(line) as { level: number; time: string; msg: string; warnings?: string[]; open?: string },
+    );
+  t.match(lines[0], {
+    level: 30,
+    time: /Z$/,
+    open: `http://localhost:${service.port}/register`,
+    warnings: [/RATE_LIMITS=off/],
+    msg: `Switchboard listens on http://127.0.0.1:${service.port} and serves`,
+  });
+  t.same(
+    lines.slice(-2).map(({ msg }) => msg),
+    ['stopping', 'stopped'],
+  );
   t.equal(service.stderr, 'switchboard: there is no setting SMPT_URL; is SMTP_URL meant?\n');
 });
 
@@ -187,11 +247,20 @@ t.test('a second process on the same data folder exits 1, names it, and harms no
   t.equal(code, 1);
   t.equal(stderr, `switchboard: the data folder ${dataDir} is in use by another process\n`);
   const { conversationId } = await api.chat(owner.embedId, 'still here?');
-  t.equal((await api.post(`/conversations/${conversationId}/messages`, { body: 'Still here.' }, owner.token)).status, 201);
+  t.equal(
+    (await api.post(`/conversations/${conversationId}/messages`, { body: 'Still here.' }, owner.token)).status,
+    201,
+  );
   t.same(await first.kill('SIGKILL'), { code: null, signal: 'SIGKILL' });
   const third = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
   api.url = third.url;
-  t.same((await api.messages(conversationId, owner.token)).filter(({ senderType }) => senderType !== 'system').map(({ body }) => body), ['still here?', 'Still here.'], 'a killed process holds the folder no longer');
+  t.same(
+    (await api.messages(conversationId, owner.token))
+      .filter(({ senderType }) => senderType !== 'system')
+      .map(({ body }) => body),
+    ['still here?', 'Still here.'],
+    'a killed process holds the folder no longer',
+  );
 });
 
 t.test('a damaged workspace does not keep the service from starting, nor the others from being served', async (t) => {
@@ -209,7 +278,10 @@ t.test('a damaged workspace does not keep the service from starting, nor the oth
   t.match(await api.post('/auth/login', { email: 'owner@bad.example', password }), { status: 503 });
   t.equal((await api.get('/me', good.token)).status, 200);
   t.equal((await api.post('/auth/login', { email: 'owner@good.example', password })).status, 200);
-  t.ok(second.stdout.split('\n').some((line) => line.includes(bad.workspaceId) && line.includes('cannot be opened')), 'the log says which');
+  t.ok(
+    second.stdout.split('\n').some((line) => line.includes(bad.workspaceId) && line.includes('cannot be opened')),
+    'the log says which',
+  );
   t.same(await second.kill('SIGTERM'), { code: 0, signal: null });
 });
 
@@ -227,7 +299,13 @@ t.test('a workspace whose making was cut off is swept at the next start, and its
   const workspaceId = '01a1faa5-20b4-76c0-bd16-f71190000000';
   const directory = Database.openWriter(join(dataDir, 'directory.db'), directoryMigrations);
   const at = new Date().toISOString();
-  insertDirectoryWorkspace(directory, { id: workspaceId, name: 'Half', subdomain: 'half', reservedAt: at, createdAt: at });
+  insertDirectoryWorkspace(directory, {
+    id: workspaceId,
+    name: 'Half',
+    subdomain: 'half',
+    reservedAt: at,
+    createdAt: at,
+  });
   insertDirectoryEmail(directory, { email: 'owner@half.example', workspaceId, agentId: workspaceId, reservedAt: at });
   // And one whose file was made, but whose confirmation was lost.
   directory.run('UPDATE workspace SET reservedAt = ? WHERE id = ?', [at, shop.workspaceId]);
@@ -238,7 +316,11 @@ t.test('a workspace whose making was cut off is swept at the next start, and its
   const second = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
   api.url = second.url;
   t.notOk(existsSync(join(dataDir, 'workspaces', `${workspaceId}.db`)));
-  t.equal((await api.post('/auth/register', { email: 'owner@half.example', password, workspaceName: 'Half' })).body.workspace.subdomain, 'half');
+  t.equal(
+    (await api.post('/auth/register', { email: 'owner@half.example', password, workspaceName: 'Half' })).body.workspace
+      .subdomain,
+    'half',
+  );
   t.equal((await api.post('/auth/login', { email: 'owner@shop.example', password })).status, 200);
   await second.kill('SIGTERM');
   const after = Database.openReader(join(dataDir, 'directory.db'));

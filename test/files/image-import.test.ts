@@ -8,7 +8,10 @@ import { type Service, startService, type Teardown } from '../support/service.ts
 import { Names, only127001, Site } from '../support/site.ts';
 
 const mb = 1024 * 1024;
-const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 const padded = (length: number): Buffer => Buffer.concat([png, Buffer.alloc(length - png.length)]);
 
 async function start(t: Teardown) {
@@ -21,7 +24,9 @@ async function start(t: Teardown) {
 }
 
 async function stored(service: Service): Promise<string[]> {
-  return (await readdir(join(service.dataDir, 'storage'), { recursive: true, withFileTypes: true }).catch(() => [])).filter((entry) => entry.isFile()).map((entry) => entry.name);
+  return (await readdir(join(service.dataDir, 'storage'), { recursive: true, withFileTypes: true }).catch(() => []))
+    .filter((entry) => entry.isFile())
+    .map((entry) => entry.name);
 }
 
 t.test('[4.9] an image is kept as a logo, whatever its server calls it', async (t) => {
@@ -73,11 +78,34 @@ t.test('[4.9] what is no image is not taken, whatever it is called', async (t) =
 t.test('[4.9] an address that is not public, or answers nothing of use, is invalid_body', async (t) => {
   const { site, names, service, importFrom, base } = await start(t);
   names.set('inside.test', '10.0.0.1').set('both.test', '127.0.0.2');
-  site.redirect('/away', `http://127.0.0.2:${site.port}/a.png`).redirect('/named', `http://inside.test/a.png`).redirect('/round', '/round').redirect('/file', 'file:///etc/passwd');
+  site
+    .redirect('/away', `http://127.0.0.2:${site.port}/a.png`)
+    .redirect('/named', `http://inside.test/a.png`)
+    .redirect('/round', '/round')
+    .redirect('/file', 'file:///etc/passwd');
   const addresses = [
-    `${base}/missing`, `${base}/away`, `${base}/named`, `${base}/round`, `${base}/file`, 'http://inside.test/a.png', 'http://unknown.test/a.png',
-    'http://localhost/a.png', 'http://shop.internal/a.png', 'http://printer.local/a.png', 'http://169.254.169.254/latest/meta-data', 'http://2130706433/', 'http://0x7f.1/', 'http://0177.0.0.1/',
-    'http://[::1]/', 'http://[::ffff:127.0.0.1]/', 'http://8.8.8.8/a.png', `http://user:secret@shop.test:${site.port}/a.png`, 'ftp://shop.test/a.png', 'javascript:alert(1)', 'not an address', '',
+    `${base}/missing`,
+    `${base}/away`,
+    `${base}/named`,
+    `${base}/round`,
+    `${base}/file`,
+    'http://inside.test/a.png',
+    'http://unknown.test/a.png',
+    'http://localhost/a.png',
+    'http://shop.internal/a.png',
+    'http://printer.local/a.png',
+    'http://169.254.169.254/latest/meta-data',
+    'http://2130706433/',
+    'http://0x7f.1/',
+    'http://0177.0.0.1/',
+    'http://[::1]/',
+    'http://[::ffff:127.0.0.1]/',
+    'http://8.8.8.8/a.png',
+    `http://user:secret@shop.test:${site.port}/a.png`,
+    'ftp://shop.test/a.png',
+    'javascript:alert(1)',
+    'not an address',
+    '',
   ];
   for (const address of addresses) {
     const answer = await importFrom(address);

@@ -17,7 +17,13 @@ const [accessKey, secretKey] = ['S3RVER', 'S3RVER'];
 
 async function startBucket(t: Teardown): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'switchboard-s3-'));
-  const server = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory, configureBuckets: [{ name: bucket, configs: [] }] });
+  const server = new S3rver({
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory,
+    configureBuckets: [{ name: bucket, configs: [] }],
+  });
   const { port } = await server.run();
   t.teardown(async () => {
     await server.close();
@@ -27,7 +33,14 @@ async function startBucket(t: Teardown): Promise<string> {
 }
 
 async function start(t: Teardown, given: Record<string, string> = {}, silenceMs?: number) {
-  const env = { STORAGE_PROVIDER: 's3', S3_ENDPOINT: given['S3_ENDPOINT'] ?? (await startBucket(t)), S3_BUCKET: bucket, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey, ...given };
+  const env = {
+    STORAGE_PROVIDER: 's3',
+    S3_ENDPOINT: given['S3_ENDPOINT'] ?? (await startBucket(t)),
+    S3_BUCKET: bucket,
+    S3_ACCESS_KEY: accessKey,
+    S3_SECRET_KEY: secretKey,
+    ...given,
+  };
   const service = await startService(t, { env, ...(silenceMs === undefined ? {} : { storageSilenceMs: silenceMs }) });
   return { service, owner: await service.workspace() };
 }
@@ -35,12 +48,23 @@ async function start(t: Teardown, given: Record<string, string> = {}, silenceMs?
 const local = (service: Service, url: string): string => url.replace('http://switchboard.test', service.url);
 
 async function put(service: Service, url: string, bytes: Uint8Array | string, contentType = 'text/plain') {
-  const response = await fetch(local(service, url), { method: 'PUT', body: bytes, headers: { 'Content-Type': contentType } });
+  const response = await fetch(local(service, url), {
+    method: 'PUT',
+    body: bytes,
+    headers: { 'Content-Type': contentType },
+  });
   const text = await response.text();
   return { status: response.status, body: text === '' ? null : JSON.parse(text) };
 }
 
-const presign = async (service: Service, token: string, about: object) => (await service.post('/uploads/presigned', { filename: 'note.txt', contentType: 'text/plain', size: 100, ...about }, token)).body;
+const presign = async (service: Service, token: string, about: object) =>
+  (
+    await service.post(
+      '/uploads/presigned',
+      { filename: 'note.txt', contentType: 'text/plain', size: 100, ...about },
+      token,
+    )
+  ).body;
 
 t.test('[storage s3] a file goes into the bucket and comes out whole and in part', async (t) => {
   const { service, owner } = await start(t);
@@ -71,26 +95,29 @@ t.test('[storage s3] what is refused leaves nothing in the bucket', async (t) =>
   t.equal(await (await fetch(local(service, publicUrl))).text(), 'hello');
 });
 
-t.test('[storage s3] a bucket that is not there, refuses the key or does not answer is 503, never a hang', async (t) => {
-  const endpoint = await startBucket(t);
-  const silent = createServer(() => undefined);
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => void silent.close());
-  const address = silent.address();
-  const settings: [string, Record<string, string>][] = [
-    ['no such bucket', { S3_ENDPOINT: endpoint, S3_BUCKET: 'nowhere' }],
-    ['an unknown key', { S3_ENDPOINT: endpoint, S3_ACCESS_KEY: 'unknown' }],
-    ['nobody there', { S3_ENDPOINT: 'http://127.0.0.1:1' }],
-    ['silence', { S3_ENDPOINT: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}` }],
-  ];
-  for (const [name, env] of settings) {
-    const { service, owner } = await start(t, env, name === 'silence' ? 200 : undefined);
-    const { uploadUrl, publicUrl } = await presign(service, owner.token, {});
-    const answer = await put(service, uploadUrl, 'hello');
-    t.same([answer.status, answer.body.error], [503, 'service_unavailable'], name);
-    if (name !== 'no such bucket') t.equal((await fetch(local(service, publicUrl))).status, 503, name);
-  }
-});
+t.test(
+  '[storage s3] a bucket that is not there, refuses the key or does not answer is 503, never a hang',
+  async (t) => {
+    const endpoint = await startBucket(t);
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => void silent.close());
+    const address = silent.address();
+    const settings: [string, Record<string, string>][] = [
+      ['no such bucket', { S3_ENDPOINT: endpoint, S3_BUCKET: 'nowhere' }],
+      ['an unknown key', { S3_ENDPOINT: endpoint, S3_ACCESS_KEY: 'unknown' }],
+      ['nobody there', { S3_ENDPOINT: 'http://127.0.0.1:1' }],
+      ['silence', { S3_ENDPOINT: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}` }],
+    ];
+    for (const [name, env] of settings) {
+      const { service, owner } = await start(t, env, name === 'silence' ? 200 : undefined);
+      const { uploadUrl, publicUrl } = await presign(service, owner.token, {});
+      const answer = await put(service, uploadUrl, 'hello');
+      t.same([answer.status, answer.body.error], [503, 'service_unavailable'], name);
+      if (name !== 'no such bucket') t.equal((await fetch(local(service, publicUrl))).status, 503, name);
+    }
+  },
+);
 
 t.test('[storage s3] files of the time before the bucket are served, and removed, from the disk', async (t) => {
   const before = await startService(t);
@@ -99,7 +126,17 @@ t.test('[storage s3] files of the time before the bucket are served, and removed
   t.equal((await put(before, uploadUrl, 'from the disk')).status, 200);
   await before.stop();
   const endpoint = await startBucket(t);
-  const after = await startService(t, { dataDir: before.dataDir, clock: before.clock, env: { STORAGE_PROVIDER: 's3', S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey } });
+  const after = await startService(t, {
+    dataDir: before.dataDir,
+    clock: before.clock,
+    env: {
+      STORAGE_PROVIDER: 's3',
+      S3_ENDPOINT: endpoint,
+      S3_BUCKET: bucket,
+      S3_ACCESS_KEY: accessKey,
+      S3_SECRET_KEY: secretKey,
+    },
+  });
   t.equal(await (await fetch(local(after, publicUrl))).text(), 'from the disk');
   const another = await presign(after, owner.token, {});
   t.equal((await put(after, another.uploadUrl, 'from the bucket')).status, 200);
@@ -110,38 +147,62 @@ t.test('[storage s3] files of the time before the bucket are served, and removed
 });
 
 t.test('[storage s3] a bucket that cannot be used is said at the start', async (t) => {
-  const objects = (given: { bucket?: string; endpoint: string }) => s3Objects({ bucket, accessKey, secretKey, region: 'us-east-1', ...given });
+  const objects = (given: { bucket?: string; endpoint: string }) =>
+    s3Objects({ bucket, accessKey, secretKey, region: 'us-east-1', ...given });
   const endpoint = await startBucket(t);
   await objects({ endpoint }).check?.();
-  await t.rejects(objects({ endpoint, bucket: 'nowhere' }).check?.() ?? Promise.resolve(), { name: 'StorageUnavailable', message: /there is no bucket nowhere/ });
-  await t.rejects(objects({ endpoint: 'http://127.0.0.1:1' }).check?.() ?? Promise.resolve(), { name: 'StorageUnavailable', message: /could not be reached/ });
+  await t.rejects(objects({ endpoint, bucket: 'nowhere' }).check?.() ?? Promise.resolve(), {
+    name: 'StorageUnavailable',
+    message: /there is no bucket nowhere/,
+  });
+  await t.rejects(objects({ endpoint: 'http://127.0.0.1:1' }).check?.() ?? Promise.resolve(), {
+    name: 'StorageUnavailable',
+    message: /could not be reached/,
+  });
 });
 
-t.test('[storage s3] a bucket that goes away is told by /readyz and once in the log, and so is that it is back', async (t) => {
-  const bucketPort = Number(new URL(await startBucket(t)).port);
-  let isUp = false;
-  const way = createServer((socket) => {
-    if (!isUp) return void socket.destroy();
-    const beyond = connect(bucketPort, '127.0.0.1');
-    socket.pipe(beyond).pipe(socket);
-    for (const [one, other] of [[socket, beyond], [beyond, socket]] as const) one.on('error', () => other.destroy()).on('close', () => other.destroy());
-  });
-  await new Promise<void>((resolve) => way.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => way.close());
-  const logged: string[] = [];
-  const log: Log = { ...silentLog, error: (_, text) => void logged.push(text), info: (_, text) => void logged.push(text) };
-  const env = { STORAGE_PROVIDER: 's3', S3_ENDPOINT: `http://127.0.0.1:${(way.address() as AddressInfo).port}`, S3_BUCKET: bucket, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey };
-  const service = await startService(t, { env, log });
-  const told = () => logged.filter((text) => text.startsWith('files '));
-  const until = async (count: number) => {
-    while (told().length < count) await new Promise((resolve) => setImmediate(resolve));
-    return (await (await fetch(`${service.url}/readyz`)).json()) as object;
-  };
-  t.match(await until(1), { status: 'ready', faults: [/^Files cannot be stored/] });
-  await service.pass(60_000);
-  isUp = true;
-  // The next look is a minute after the one that may be under way.
-  while (told().length < 2) await service.pass(60_000);
-  t.same(await until(2), { status: 'ready' });
-  t.same(told(), ['files cannot be stored; uploads answer 503 until they can', 'files can be stored again']);
-});
+t.test(
+  '[storage s3] a bucket that goes away is told by /readyz and once in the log, and so is that it is back',
+  async (t) => {
+    const bucketPort = Number(new URL(await startBucket(t)).port);
+    let isUp = false;
+    const way = createServer((socket) => {
+      if (!isUp) return void socket.destroy();
+      const beyond = connect(bucketPort, '127.0.0.1');
+      socket.pipe(beyond).pipe(socket);
+      for (const [one, other] of [
+        [socket, beyond],
+        [beyond, socket],
+      ] as const)
+        one.on('error', () => other.destroy()).on('close', () => other.destroy());
+    });
+    await new Promise<void>((resolve) => way.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => way.close());
+    const logged: string[] = [];
+    const log: Log = {
+      ...silentLog,
+      error: (_, text) => void logged.push(text),
+      info: (_, text) => void logged.push(text),
+    };
+    const env = {
+      STORAGE_PROVIDER: 's3',
+      S3_ENDPOINT: `http://127.0.0.1:${(way.address() as AddressInfo).port}`,
+      S3_BUCKET: bucket,
+      S3_ACCESS_KEY: accessKey,
+      S3_SECRET_KEY: secretKey,
+    };
+    const service = await startService(t, { env, log });
+    const told = () => logged.filter((text) => text.startsWith('files '));
+    const until = async (count: number) => {
+      while (told().length < count) await new Promise((resolve) => setImmediate(resolve));
+      return (await (await fetch(`${service.url}/readyz`)).json()) as object;
+    };
+    t.match(await until(1), { status: 'ready', faults: [/^Files cannot be stored/] });
+    await service.pass(60_000);
+    isUp = true;
+    // The next look is a minute after the one that may be under way.
+    while (told().length < 2) await service.pass(60_000);
+    t.same(await until(2), { status: 'ready' });
+    t.same(told(), ['files cannot be stored; uploads answer 503 until they can', 'files can be stored again']);
+  },
+);

@@ -12,7 +12,10 @@ import { type Service, startService } from '../support/service.ts';
 const mb = 1024 * 1024;
 const link = { filename: 'note.txt', contentType: 'text/plain', size: 100 };
 /** The smallest honest one: a pixel. */
-const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 const exe = Buffer.concat([Buffer.from('MZ'), Buffer.alloc(200)]);
 const elf = Buffer.concat([Buffer.from([0x7f]), Buffer.from('ELF'), Buffer.from([2, 1, 1]), Buffer.alloc(200)]);
 
@@ -25,23 +28,31 @@ interface Presigned {
 /** Links begin with the service's public address; a test reaches it by the loopback one. */
 const local = (service: Service, url: string): string => url.replace('http://switchboard.test', service.url);
 
-const presign = (service: Service, who: { token: string }, about: object = {}) => service.post('/uploads/presigned', { ...link, ...about }, who.token);
+const presign = (service: Service, who: { token: string }, about: object = {}) =>
+  service.post('/uploads/presigned', { ...link, ...about }, who.token);
 
 async function linked(service: Service, who: { token: string }, about: object = {}): Promise<Presigned> {
   return (await presign(service, who, about)).body;
 }
 
 async function put(service: Service, url: string, bytes: Uint8Array | string, contentType = 'text/plain') {
-  const response = await fetch(local(service, url), { method: 'PUT', body: bytes, headers: { 'Content-Type': contentType } });
+  const response = await fetch(local(service, url), {
+    method: 'PUT',
+    body: bytes,
+    headers: { 'Content-Type': contentType },
+  });
   const text = await response.text();
   return { status: response.status, body: text === '' ? null : JSON.parse(text) };
 }
 
-const read = (service: Service, url: string, headers: Record<string, string> = {}, method = 'GET') => fetch(local(service, url), { method, headers });
+const read = (service: Service, url: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(local(service, url), { method, headers });
 
 /** Paths below the storage folder, nothing else. */
 async function stored(service: Service): Promise<string[]> {
-  const entries = await readdir(join(service.dataDir, 'storage'), { recursive: true, withFileTypes: true }).catch(() => []);
+  const entries = await readdir(join(service.dataDir, 'storage'), { recursive: true, withFileTypes: true }).catch(
+    () => [],
+  );
   return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
 }
 
@@ -55,7 +66,10 @@ t.test('[4.9] a file goes by its link to its public address, whole and unchanged
   const { service, owner } = await start(t);
   const agent = await service.agent(owner);
   const bytes = Buffer.alloc(3 * mb, 'all work and no play ');
-  const { status, body } = await presign(service, agent, { size: bytes.length, filename: 'Ünï code/../..\\report final.TXT' });
+  const { status, body } = await presign(service, agent, {
+    size: bytes.length,
+    filename: 'Ünï code/../..\\report final.TXT',
+  });
   t.equal(status, 200);
   t.match(body.key, new RegExp(`^${owner.workspaceId}/attachment/[0-9a-f-]{36}/report-final\\.txt$`));
   t.equal(body.publicUrl, `http://switchboard.test/storage/${body.key}`);
@@ -96,16 +110,45 @@ t.test('[4.9] what a link is asked for is checked, each limit from both sides', 
     ['a byte more', { size: 2 * mb + 1, kind: 'logo', contentType: 'image/png' }, 400, 'file_too_large'],
     ['a logo that is no image', { kind: 'logo' }, 400, 'content_type_not_allowed'],
     ['SVG', { contentType: 'image/svg+xml', filename: 'a.svg' }, 400, 'content_type_not_allowed'],
-    ['SVG as a logo', { contentType: 'image/svg+xml', filename: 'a.svg', kind: 'logo' }, 400, 'content_type_not_allowed'],
+    [
+      'SVG as a logo',
+      { contentType: 'image/svg+xml', filename: 'a.svg', kind: 'logo' },
+      400,
+      'content_type_not_allowed',
+    ],
     ['HTML', { contentType: 'text/html', filename: 'a.html' }, 400, 'content_type_not_allowed'],
-    ['an executable by type', { contentType: 'application/x-msdownload', filename: 'a.exe' }, 400, 'content_type_not_allowed'],
+    [
+      'an executable by type',
+      { contentType: 'application/x-msdownload', filename: 'a.exe' },
+      400,
+      'content_type_not_allowed',
+    ],
     ['an executable by name', { filename: 'invoice.pdf.exe' }, 400, 'content_type_not_allowed'],
     ['no type of any kind', { contentType: 'nonsense' }, 400, 'content_type_not_allowed'],
     ['a property of every object', { contentType: 'constructor' }, 400, 'content_type_not_allowed'],
-    ['a type that the browser does not know, by its name', { contentType: 'application/octet-stream', filename: 'a.7z' }, 200],
-    ['one that nobody knows', { contentType: 'application/octet-stream', filename: 'a.unknown' }, 400, 'content_type_not_allowed'],
-    ['a program that nobody knows', { contentType: 'application/octet-stream', filename: 'a.exe' }, 400, 'content_type_not_allowed'],
-    ['an archive that is a program', { contentType: 'application/zip', filename: 'a.jar' }, 400, 'content_type_not_allowed'],
+    [
+      'a type that the browser does not know, by its name',
+      { contentType: 'application/octet-stream', filename: 'a.7z' },
+      200,
+    ],
+    [
+      'one that nobody knows',
+      { contentType: 'application/octet-stream', filename: 'a.unknown' },
+      400,
+      'content_type_not_allowed',
+    ],
+    [
+      'a program that nobody knows',
+      { contentType: 'application/octet-stream', filename: 'a.exe' },
+      400,
+      'content_type_not_allowed',
+    ],
+    [
+      'an archive that is a program',
+      { contentType: 'application/zip', filename: 'a.jar' },
+      400,
+      'content_type_not_allowed',
+    ],
     ['PDF', { contentType: 'application/pdf', filename: 'a.pdf' }, 200],
     ['video', { contentType: 'video/mp4', filename: 'a.mp4' }, 200],
     ['audio', { contentType: 'audio/mpeg', filename: 'a.mp3' }, 200],
@@ -118,7 +161,7 @@ t.test('[4.9] what a link is asked for is checked, each limit from both sides', 
   }
 });
 
-t.test('[4.9] a logo is an admin\'s to upload and to import', async (t) => {
+t.test("[4.9] a logo is an admin's to upload and to import", async (t) => {
   const { service, owner } = await start(t);
   for (const role of ['agent', 'supervisor']) {
     const who = await service.agent(owner, { role });
@@ -155,19 +198,34 @@ t.test('[4.9] a link that was tampered with is refused and stores nothing', asyn
   const links: [string, string][] = [
     ['no signature', changed((url) => url.searchParams.delete('signature'))],
     ['none at all', mine.publicUrl],
-    ['another signature', changed((url) => url.searchParams.set('signature', new URL(other.uploadUrl).searchParams.get('signature') ?? ''))],
-    ['a cut signature', changed((url) => url.searchParams.set('signature', url.searchParams.get('signature')?.slice(1) ?? ''))],
+    [
+      'another signature',
+      changed((url) => url.searchParams.set('signature', new URL(other.uploadUrl).searchParams.get('signature') ?? '')),
+    ],
+    [
+      'a cut signature',
+      changed((url) => url.searchParams.set('signature', url.searchParams.get('signature')?.slice(1) ?? '')),
+    ],
     ['a later end', changed((url) => url.searchParams.set('expires', '2099-01-01T00:00:00.000Z'))],
     ['a larger size', changed((url) => url.searchParams.set('size', '100000'))],
     ['another type', changed((url) => url.searchParams.set('type', 'text/csv'))],
     ['another key', changed((url) => (url.pathname = `/storage/${other.key}`))],
     ['another name', changed((url) => (url.pathname = url.pathname.replace('note.txt', 'note.html')))],
     ['a parameter twice', `${mine.uploadUrl}&size=100000`],
-    ['of a workspace that was erased since', service.running.services.uploadLinks.uploadUrl(mine.key.replace(owner.workspaceId, '019aa000-0000-7000-8000-000000000001'), { contentType: 'text/plain', size: 5, expiresAt: '2099-01-01T00:00:00.000Z' })],
+    [
+      'of a workspace that was erased since',
+      service.running.services.uploadLinks.uploadUrl(
+        mine.key.replace(owner.workspaceId, '019aa000-0000-7000-8000-000000000001'),
+        { contentType: 'text/plain', size: 5, expiresAt: '2099-01-01T00:00:00.000Z' },
+      ),
+    ],
   ];
   for (const [name, url] of links) {
     const answer = await put(service, url, 'hello', new URL(url).searchParams.get('type') ?? 'text/plain');
-    t.ok(answer.status === 403 ? answer.body.error === 'forbidden' : answer.body.error === 'invalid_query', `${name}: ${answer.status}`);
+    t.ok(
+      answer.status === 403 ? answer.body.error === 'forbidden' : answer.body.error === 'invalid_query',
+      `${name}: ${answer.status}`,
+    );
   }
   t.same(await stored(service), []);
   t.equal((await put(service, mine.uploadUrl, 'hello')).status, 200, 'the link itself is good');
@@ -199,7 +257,13 @@ t.test('[4.9] what is sent is held to what was signed, and may be sent again whe
     ['a program as text', text, elf.subarray(0, 100), 'text/plain', 'content_type_not_allowed'],
     ['a program as an image', image, exe, 'image/png', 'content_type_not_allowed'],
     ['a program as a document', word, exe, 'application/msword', 'content_type_not_allowed'],
-    ['a picture that runs scripts', image, '<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>', 'image/png', 'content_type_not_allowed'],
+    [
+      'a picture that runs scripts',
+      image,
+      '<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>',
+      'image/png',
+      'content_type_not_allowed',
+    ],
     ['nothing', image, '', 'image/png', 'content_type_not_allowed'],
   ];
   for (const [name, { uploadUrl }, bytes, type, slug] of cases) {
@@ -217,11 +281,23 @@ t.test('[RFC 6266] a file comes down under the name that it has, in any script',
     ['請求書.pdf', 'file.pdf', `attachment; filename="file.pdf"; filename*=UTF-8''%E8%AB%8B%E6%B1%82%E6%9B%B8.pdf`],
     ['😀.pdf', 'file.pdf', `attachment; filename="file.pdf"; filename*=UTF-8''%F0%9F%98%80.pdf`],
     ['Größe', 'Gro-e.pdf', `attachment; filename="Gro-e.pdf"; filename*=UTF-8''Gr%C3%B6%C3%9Fe.pdf`],
-    ['with "quotes", and a space.PDF', 'with-quotes-and-a-space.pdf', `attachment; filename="with-quotes-and-a-space.pdf"; filename*=UTF-8''with%20%22quotes%22%2C%20and%20a%20space.pdf`],
+    [
+      'with "quotes", and a space.PDF',
+      'with-quotes-and-a-space.pdf',
+      `attachment; filename="with-quotes-and-a-space.pdf"; filename*=UTF-8''with%20%22quotes%22%2C%20and%20a%20space.pdf`,
+    ],
     ['../..\\plain.pdf', 'plain.pdf', 'attachment; filename="plain.pdf"'],
-    ['a\r\nSet-Cookie: b=c\u0000.pdf', 'a-Set-Cookie-b-c.pdf', `attachment; filename="a-Set-Cookie-b-c.pdf"; filename*=UTF-8''a%20Set-Cookie%3A%20b%3Dc.pdf`],
+    [
+      'a\r\nSet-Cookie: b=c\u0000.pdf',
+      'a-Set-Cookie-b-c.pdf',
+      `attachment; filename="a-Set-Cookie-b-c.pdf"; filename*=UTF-8''a%20Set-Cookie%3A%20b%3Dc.pdf`,
+    ],
     ['\u202efdp.exe.pdf', 'fdp.exe.pdf', 'attachment; filename="fdp.exe.pdf"'],
-    [`${'長'.repeat(400)}.pdf`, 'file.pdf', `attachment; filename="file.pdf"; filename*=UTF-8''${'%E9%95%B7'.repeat(100)}.pdf`],
+    [
+      `${'長'.repeat(400)}.pdf`,
+      'file.pdf',
+      `attachment; filename="file.pdf"; filename*=UTF-8''${'%E9%95%B7'.repeat(100)}.pdf`,
+    ],
   ];
   for (const [filename, key, disposition] of rows) {
     const given = await linked(service, owner, { filename, contentType: 'application/pdf' });
@@ -252,38 +328,82 @@ t.test('[4.9] common archives, mails, calendars, pictures and films are taken as
   ];
   for (const [filename, contentType, bytes] of rows) {
     const given = await linked(service, owner, { filename, contentType });
-    t.equal((await put(service, given.uploadUrl ?? '', bytes, contentType)).status, 200, `${filename} as ${contentType}`);
+    t.equal(
+      (await put(service, given.uploadUrl ?? '', bytes, contentType)).status,
+      200,
+      `${filename} as ${contentType}`,
+    );
     const answer = await read(service, given.publicUrl);
     t.match(answer.headers.get('content-disposition'), /^(?:inline|attachment); filename="a\.\w+"$/);
     t.equal(answer.headers.get('x-content-type-options'), 'nosniff');
   }
   const archive = await linked(service, owner, { filename: 'a.zip', contentType: 'application/zip', size: 1000 });
-  for (const bytes of [exe, elf.subarray(0, 100), png]) t.match(await put(service, archive.uploadUrl, bytes, 'application/zip'), { status: 400, body: { error: 'content_type_not_allowed' } });
-  const unknown = await linked(service, owner, { filename: 'a.7z', contentType: 'application/octet-stream', size: 1000 });
-  t.match(await put(service, unknown.uploadUrl, exe, 'application/octet-stream'), { status: 400, body: { error: 'content_type_not_allowed' } }, 'its bytes are held to what its name says');
-  t.match(await put(service, unknown.uploadUrl, 'x', 'text/plain'), { status: 400, body: { error: 'content_type_not_allowed' } });
+  for (const bytes of [exe, elf.subarray(0, 100), png])
+    t.match(await put(service, archive.uploadUrl, bytes, 'application/zip'), {
+      status: 400,
+      body: { error: 'content_type_not_allowed' },
+    });
+  const unknown = await linked(service, owner, {
+    filename: 'a.7z',
+    contentType: 'application/octet-stream',
+    size: 1000,
+  });
+  t.match(
+    await put(service, unknown.uploadUrl, exe, 'application/octet-stream'),
+    { status: 400, body: { error: 'content_type_not_allowed' } },
+    'its bytes are held to what its name says',
+  );
+  t.match(await put(service, unknown.uploadUrl, 'x', 'text/plain'), {
+    status: 400,
+    body: { error: 'content_type_not_allowed' },
+  });
 });
 
-t.test('[4.9] the same bytes again are there, as they were answered the first time; others are a conflict', async (t) => {
-  const { service, owner } = await start(t);
-  const { uploadUrl, publicUrl } = await linked(service, owner);
-  t.equal((await put(service, uploadUrl, 'hello')).status, 200);
-  t.equal((await put(service, uploadUrl, 'hello')).status, 200, 'after an answer that was lost');
-  for (const other of ['hullo', 'hell', 'hello!']) t.match(await put(service, uploadUrl, other), { status: 409, body: { error: 'conflict' } });
-  t.equal(await (await read(service, publicUrl)).text(), 'hello');
-  t.same(await stored(service), ['note.txt']);
-  await service.pass(5 * 60_000);
-  t.equal((await put(service, uploadUrl, 'hello')).status, 403, 'as long as the link is good');
-});
+t.test(
+  '[4.9] the same bytes again are there, as they were answered the first time; others are a conflict',
+  async (t) => {
+    const { service, owner } = await start(t);
+    const { uploadUrl, publicUrl } = await linked(service, owner);
+    t.equal((await put(service, uploadUrl, 'hello')).status, 200);
+    t.equal((await put(service, uploadUrl, 'hello')).status, 200, 'after an answer that was lost');
+    for (const other of ['hullo', 'hell', 'hello!'])
+      t.match(await put(service, uploadUrl, other), { status: 409, body: { error: 'conflict' } });
+    t.equal(await (await read(service, publicUrl)).text(), 'hello');
+    t.same(await stored(service), ['note.txt']);
+    await service.pass(5 * 60_000);
+    t.equal((await put(service, uploadUrl, 'hello')).status, 403, 'as long as the link is good');
+  },
+);
 
 t.test('[4.9] a name keeps its path to itself', async (t) => {
   const { service, owner } = await start(t);
-  for (const filename of ['../../../etc/passwd', '..\\..\\boot.ini', '/etc/passwd', '....//x', '.htaccess', 'a\u0000b', 'CON\r\nSet-Cookie: a=b', '"; rm -rf', '%2e%2e%2fx', '‮txt.exe.txt']) {
+  for (const filename of [
+    '../../../etc/passwd',
+    '..\\..\\boot.ini',
+    '/etc/passwd',
+    '....//x',
+    '.htaccess',
+    'a\u0000b',
+    'CON\r\nSet-Cookie: a=b',
+    '"; rm -rf',
+    '%2e%2e%2fx',
+    '‮txt.exe.txt',
+  ]) {
     const { key, uploadUrl } = await linked(service, owner, { filename });
-    t.match(key, new RegExp(`^${owner.workspaceId}/attachment/[0-9a-f-]{36}/[A-Za-z0-9_][A-Za-z0-9._-]*\\.(?:txt|log)$`), filename);
+    t.match(
+      key,
+      new RegExp(`^${owner.workspaceId}/attachment/[0-9a-f-]{36}/[A-Za-z0-9_][A-Za-z0-9._-]*\\.(?:txt|log)$`),
+      filename,
+    );
     t.equal((await put(service, uploadUrl, 'x')).status, 200);
   }
-  for (const path of ['../jwt-secret', '..%2f..%2fjwt-secret', '%2e%2e/%2e%2e/%2e%2e/jwt-secret', `${owner.workspaceId}/attachment/..%2f..%2f/jwt-secret`, '.incoming/x/y/z']) {
+  for (const path of [
+    '../jwt-secret',
+    '..%2f..%2fjwt-secret',
+    '%2e%2e/%2e%2e/%2e%2e/jwt-secret',
+    `${owner.workspaceId}/attachment/..%2f..%2f/jwt-secret`,
+    '.incoming/x/y/z',
+  ]) {
     t.equal((await fetch(`${service.url}/storage/${path}`)).status, 404, path);
   }
 });
@@ -336,29 +456,38 @@ t.test('[4.9] objects are served so that no browser runs them, for good, whole o
   t.equal((await read(service, text.publicUrl, {}, 'DELETE')).status, 405, 'nothing is deleted');
 });
 
-t.test('[4.9] the team shares a quota: reserved with the link, settled with the file, given back when the link is not used', async (t) => {
-  const { service, owner } = await start(t, { STORAGE_QUOTA_BYTES: '100' });
-  const team = { kind: 'team_attachment' };
-  const first = await linked(service, owner, { ...team, size: 60 });
-  const over = await presign(service, owner, { ...team, size: 41 });
-  t.same([over.status, over.body.error], [402, 'storage_limit_reached']);
-  t.equal((await presign(service, owner, { size: 1000 })).status, 200, 'only team attachments count');
-  t.equal((await put(service, first.uploadUrl, 'a'.repeat(20))).status, 200);
-  const second = await linked(service, owner, { ...team, size: 80 });
-  t.ok(second.key, 'what came counts, not what was announced');
-  t.equal((await presign(service, owner, { ...team, size: 1 })).status, 402);
-  await put(service, second.uploadUrl, 'a'.repeat(81));
-  t.equal((await presign(service, owner, { ...team, size: 1 })).status, 402, 'a refused file keeps its room while its link is good');
-  await service.pass(5 * 60_000);
-  t.equal((await presign(service, owner, { ...team, size: 80 })).status, 200, 'the link was not used');
-  const other = await service.workspace();
-  t.equal((await presign(service, other, { ...team, size: 100 })).status, 200, 'each workspace has its own');
-  t.equal((await presign(service, other, { ...team, size: 1 })).status, 402);
-});
+t.test(
+  '[4.9] the team shares a quota: reserved with the link, settled with the file, given back when the link is not used',
+  async (t) => {
+    const { service, owner } = await start(t, { STORAGE_QUOTA_BYTES: '100' });
+    const team = { kind: 'team_attachment' };
+    const first = await linked(service, owner, { ...team, size: 60 });
+    const over = await presign(service, owner, { ...team, size: 41 });
+    t.same([over.status, over.body.error], [402, 'storage_limit_reached']);
+    t.equal((await presign(service, owner, { size: 1000 })).status, 200, 'only team attachments count');
+    t.equal((await put(service, first.uploadUrl, 'a'.repeat(20))).status, 200);
+    const second = await linked(service, owner, { ...team, size: 80 });
+    t.ok(second.key, 'what came counts, not what was announced');
+    t.equal((await presign(service, owner, { ...team, size: 1 })).status, 402);
+    await put(service, second.uploadUrl, 'a'.repeat(81));
+    t.equal(
+      (await presign(service, owner, { ...team, size: 1 })).status,
+      402,
+      'a refused file keeps its room while its link is good',
+    );
+    await service.pass(5 * 60_000);
+    t.equal((await presign(service, owner, { ...team, size: 80 })).status, 200, 'the link was not used');
+    const other = await service.workspace();
+    t.equal((await presign(service, other, { ...team, size: 100 })).status, 200, 'each workspace has its own');
+    t.equal((await presign(service, other, { ...team, size: 1 })).status, 402);
+  },
+);
 
 t.test('[4.9] two at once share what is left of the quota: one gets it', async (t) => {
   const { service, owner } = await start(t, { STORAGE_QUOTA_BYTES: '100' });
-  const answers = await Promise.all([60, 60, 60].map((size) => presign(service, owner, { size, kind: 'team_attachment' })));
+  const answers = await Promise.all(
+    [60, 60, 60].map((size) => presign(service, owner, { size, kind: 'team_attachment' })),
+  );
   t.same(answers.map(({ status }) => status).sort(), [200, 402, 402]);
 });
 
@@ -366,7 +495,9 @@ t.test('[4.9] two at once share what is left of the quota: one gets it', async (
 async function halfSent(service: Service, uploadUrl: string, length: number): Promise<Socket> {
   const url = new URL(local(service, uploadUrl));
   const socket = createConnection(Number(url.port), url.hostname);
-  socket.write(`PUT ${url.pathname}${url.search} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${length}\r\n\r\nabc`);
+  socket.write(
+    `PUT ${url.pathname}${url.search} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${length}\r\n\r\nabc`,
+  );
   while ((await stored(service)).length === 0) await new Promise((resolve) => setImmediate(resolve));
   return socket;
 }
@@ -389,7 +520,9 @@ t.test('[4.9] a body that stalls is given up', async (t) => {
   const { uploadUrl } = await linked(service, owner, { size: mb });
   const url = new URL(local(service, uploadUrl));
   const socket = createConnection(Number(url.port), url.hostname);
-  socket.write(`PUT ${url.pathname}${url.search} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${mb}\r\n\r\nabc`);
+  socket.write(
+    `PUT ${url.pathname}${url.search} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${mb}\r\n\r\nabc`,
+  );
   const [answer] = await new Promise<Buffer[]>((resolve) => socket.once('data', (data) => resolve([data])));
   t.match(String(answer), /^HTTP\/1\.1 408 /);
   socket.destroy();
@@ -419,22 +552,26 @@ const isOpen = (path: string): boolean =>
     }
   });
 
-t.test('[4.9] a reader that takes nothing is let go', { skip: existsSync('/proc/self/fd') ? false : 'Linux alone shows open files' }, async (t) => {
-  const service = await startService(t, { stallTimeoutMs: 100 });
-  const owner = await service.workspace();
-  const bytes = Buffer.alloc(25 * mb, 'x');
-  const { uploadUrl, publicUrl } = await linked(service, owner, { size: bytes.length });
-  await put(service, uploadUrl, bytes);
-  const url = new URL(local(service, publicUrl));
-  const socket = createConnection(Number(url.port), url.hostname);
-  socket.write(`GET ${url.pathname} HTTP/1.1\r\nHost: x\r\n\r\n`);
-  // Nothing is read at all: a receive buffer that somebody empties grows, until the whole file has room in it.
-  while (!isOpen(url.pathname)) await new Promise((resolve) => setImmediate(resolve));
-  while (isOpen(url.pathname)) await new Promise((resolve) => setImmediate(resolve));
-  socket.resume();
-  await new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  t.ok(socket.bytesRead < bytes.length, `${socket.bytesRead} bytes`);
-});
+t.test(
+  '[4.9] a reader that takes nothing is let go',
+  { skip: existsSync('/proc/self/fd') ? false : 'Linux alone shows open files' },
+  async (t) => {
+    const service = await startService(t, { stallTimeoutMs: 100 });
+    const owner = await service.workspace();
+    const bytes = Buffer.alloc(25 * mb, 'x');
+    const { uploadUrl, publicUrl } = await linked(service, owner, { size: bytes.length });
+    await put(service, uploadUrl, bytes);
+    const url = new URL(local(service, publicUrl));
+    const socket = createConnection(Number(url.port), url.hostname);
+    socket.write(`GET ${url.pathname} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    // Nothing is read at all: a receive buffer that somebody empties grows, until the whole file has room in it.
+    while (!isOpen(url.pathname)) await new Promise((resolve) => setImmediate(resolve));
+    while (isOpen(url.pathname)) await new Promise((resolve) => setImmediate(resolve));
+    socket.resume();
+    await new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    t.ok(socket.bytesRead < bytes.length, `${socket.bytesRead} bytes`);
+  },
+);
 
 t.test('[4.9] STORAGE_PROVIDER=none: uploads answer storage_not_configured', async (t) => {
   const { service, owner } = await start(t, { STORAGE_PROVIDER: 'none' });
@@ -443,7 +580,8 @@ t.test('[4.9] STORAGE_PROVIDER=none: uploads answer storage_not_configured', asy
     await presign(service, owner),
     await service.post('/widget/uploads/presigned', link, customer.token),
     await service.post('/uploads/import-from-url', { url: 'https://example.com/a.png' }, owner.token),
-  ]) t.same([answer.status, answer.body.error], [503, 'storage_not_configured']);
+  ])
+    t.same([answer.status, answer.body.error], [503, 'storage_not_configured']);
 });
 
 t.test('[operations] files of a workspace that is damaged are there, by the names in their addresses', async (t) => {
@@ -455,7 +593,10 @@ t.test('[operations] files of a workspace that is damaged are there, by the name
   const after = await startService(t, { dataDir: service.dataDir, clock: service.clock });
   t.equal((await after.get('/me', owner.token)).status, 503);
   const file = await read(after, publicUrl);
-  t.same([file.status, await file.text(), file.headers.get('content-disposition')], [200, 'hello', 'attachment; filename="Gro-e.txt"']);
+  t.same(
+    [file.status, await file.text(), file.headers.get('content-disposition')],
+    [200, 'hello', 'attachment; filename="Gro-e.txt"'],
+  );
 });
 
 t.test('[4.9] what was on its way when the process died is given up after the restart', async (t) => {
@@ -468,7 +609,11 @@ t.test('[4.9] what was on its way when the process died is given up after the re
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
   cpSync(service.dataDir, dataDir, { recursive: true });
   socket.destroy();
-  const after = await startService(t, { dataDir, clock: new ManualClock(new Date(service.clock.now()).toISOString()), env });
+  const after = await startService(t, {
+    dataDir,
+    clock: new ManualClock(new Date(service.clock.now()).toISOString()),
+    env,
+  });
   t.same(await stored(after), [], 'no part is left');
   t.equal((await presign(after, owner, { kind: 'team_attachment', size: 100 })).status, 402);
   await after.pass(10 * 60_000);

@@ -1,8 +1,8 @@
 // Fires requests at one operation after another and holds every reply against what must always be so. What fails is shrunk by
 // fast-check to the least that still fails, and told as a line for a shell.
 
-import fc from 'fast-check';
 import { Agent } from 'node:http';
+import fc from 'fast-check';
 import { openApi } from '../../http/documents/openapi.ts';
 import { dereferenced } from '../support/dereferenced.ts';
 import { soundBody } from '../support/endpoints.ts';
@@ -70,24 +70,42 @@ export class Gun {
     const curl = curlOf(service.url, { method, path, headers, body });
     const ending = AbortSignal.timeout(deadlineMs);
     try {
-      const reply = await rawRequest(service.url, { method, path, headers, agent: this.#agent, signal: ending, ...(body === undefined ? {} : { body }) });
+      const reply = await rawRequest(service.url, {
+        method,
+        path,
+        headers,
+        agent: this.#agent,
+        signal: ending,
+        ...(body === undefined ? {} : { body }),
+      });
       this.requests += 1;
       this.statuses.set(reply.status, (this.statuses.get(reply.status) ?? 0) + 1);
       return { reply, curl };
     } catch (cause) {
-      throw new Error(`${ending.aborted ? `no answer within ${deadlineMs} ms` : `no answer: ${String(cause)}`}\n${curl}`, { cause });
+      throw new Error(
+        `${ending.aborted ? `no answer within ${deadlineMs} ms` : `no answer: ${String(cause)}`}\n${curl}`,
+        { cause },
+      );
     }
   }
 
   headersOf(fired: Fired, operationId: string): Record<string, string> {
     const token = this.world.tokenOf(fired.caller);
-    return { ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...this.world.signatureOf(operationId, fired), ...fired.headers };
+    return {
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...this.world.signatureOf(operationId, fired),
+      ...fired.headers,
+    };
   }
 
   /** The same many times at once, read and unread. Undefined when the service bears it. */
   press(fired: Fired, operationId: string): Promise<string | undefined> {
     const { method, path, body } = fired;
-    return pressureProblem(this.world.service.url, { method, path, body, headers: this.headersOf(fired, operationId) }, AbortSignal.timeout(deadlineMs));
+    return pressureProblem(
+      this.world.service.url,
+      { method, path, body, headers: this.headersOf(fired, operationId) },
+      AbortSignal.timeout(deadlineMs),
+    );
   }
 
   /** What of the other workspace stands in a reply, though the request did not name it. */
@@ -95,12 +113,16 @@ export class Gun {
     const { theirs, theirEmbedId } = this.world;
     const told = `${reply.text}\n${JSON.stringify(reply.headers)}`;
     const asked = `${safelyDecoded(fired.path)}\n${Buffer.from(fired.body ?? []).toString('utf8')}`;
-    if (told.includes(mark)) return `a text of another workspace: …${told.slice(Math.max(0, told.indexOf(mark) - 80), told.indexOf(mark) + 40)}…`;
+    if (told.includes(mark))
+      return `a text of another workspace: …${told.slice(Math.max(0, told.indexOf(mark) - 80), told.indexOf(mark) + 40)}…`;
     // Whoever comes to their site is their visitor, and what is answered then is theirs to know.
     if (asked.includes(theirEmbedId) || asked.includes(theirs.customer.token)) return undefined;
     const isOwn = (id: string): boolean => id.length < 20 || Object.values(this.world.ours.ids).includes(id);
     // An address is nobody's, and who writes a message or a note may choose its id: what we were told of them we may tell.
-    const leaked = Object.entries(theirs.ids).find(([name, id]) => !['email', 'messageId', 'noteId'].includes(name) && !isOwn(id) && told.includes(id) && !asked.includes(id));
+    const leaked = Object.entries(theirs.ids).find(
+      ([name, id]) =>
+        !['email', 'messageId', 'noteId'].includes(name) && !isOwn(id) && told.includes(id) && !asked.includes(id),
+    );
     return leaked && `${leaked[0]} of another workspace, which was not asked for`;
   }
 
@@ -116,24 +138,39 @@ function safelyDecoded(text: string): string {
 /** Every operation of the document as it is served now. */
 export async function fuzzHttp(world: World, options: HttpOptions): Promise<HttpOutcome> {
   const { service } = world;
-  const document: Document = dereferenced(JSON.parse(JSON.stringify(openApi(service.running.routes, { baseUrl: service.url, version: '', withPages: true }))));
+  const document: Document = dereferenced(
+    JSON.parse(JSON.stringify(openApi(service.running.routes, { baseUrl: service.url, version: '', withPages: true }))),
+  );
   const rules = new ReplyRules(document);
   const gun = new Gun(world);
   const failures: Failure[] = [];
   const done = new Set<string>();
-  const chosen = operationsOf(document).filter(({ operationId, path }) => (options.operation === undefined || operationId === options.operation) && options.path?.test(path) !== false);
+  const chosen = operationsOf(document).filter(
+    ({ operationId, path }) =>
+      (options.operation === undefined || operationId === options.operation) && options.path?.test(path) !== false,
+  );
   const startedMs = performance.now();
   const isLong = options.runs >= longRuns;
   for (const [index, operation] of chosen.entries()) {
     if (options.budgetMs !== undefined && performance.now() - startedMs > options.budgetMs) break;
-    if (index % renewEvery === 0 || (isLong && /\/(?:calls|assignment|billing)\//.test(operation.path))) await world.renew();
-    const failure = await fuzzOperation(gun, rules, operation, { ...options, isPressed: isLong || index % pressEvery === 0, onSuccess: () => void done.add(operation.operationId) });
+    if (index % renewEvery === 0 || (isLong && /\/(?:calls|assignment|billing)\//.test(operation.path)))
+      await world.renew();
+    const failure = await fuzzOperation(gun, rules, operation, {
+      ...options,
+      isPressed: isLong || index % pressEvery === 0,
+      onSuccess: () => void done.add(operation.operationId),
+    });
     if (failure !== undefined) {
       failures.push(failure);
       options.onFailure?.(failure);
     }
     const health = await service.call('GET', '//healthz');
-    if (health.status !== 200) failures.push({ operation: operation.operationId, problem: `/healthz answers ${health.status} after it`, curl: '' });
+    if (health.status !== 200)
+      failures.push({
+        operation: operation.operationId,
+        problem: `/healthz answers ${health.status} after it`,
+        curl: '',
+      });
     // What waits for its time is done too: deadlines, retries, the queue.
     if (isLong) await service.pass(31_000);
   }
@@ -142,7 +179,12 @@ export async function fuzzHttp(world: World, options: HttpOptions): Promise<Http
   return { failures, requests: gun.requests, statuses: gun.statuses, done, neverDone };
 }
 
-async function fuzzOperation(gun: Gun, rules: ReplyRules, operation: Operation, options: HttpOptions & { isPressed: boolean; onSuccess(): void }): Promise<Failure | undefined> {
+async function fuzzOperation(
+  gun: Gun,
+  rules: ReplyRules,
+  operation: Operation,
+  options: HttpOptions & { isPressed: boolean; onSuccess(): void },
+): Promise<Failure | undefined> {
   const { service } = gun.world;
   const stage = options.runs >= longRuns ? stageOf(gun.world, operation.operationId) : undefined;
   let known: Known = {};
@@ -152,8 +194,15 @@ async function fuzzOperation(gun: Gun, rules: ReplyRules, operation: Operation, 
   const route = service.running.routes.find((one) => one.operation === operation.operationId);
   const ids = { agentId: gun.world.ours.ids['agentId'] ?? '', departmentId: gun.world.ours.ids['departmentId'] ?? '' };
   const ownBody = gun.world.soundBodyOf(operation.operationId);
-  const hasSoundBody = route?.body !== undefined && operation.requestBody?.content['application/json'] !== undefined && operation.security.every((need) => !('signature' in need));
-  const requests = requestsTo(operation, { pools: gun.world.pools, soundBody: ownBody ?? (route !== undefined && hasSoundBody ? () => soundBody(route, ids) ?? {} : undefined), known: stage && (() => known) });
+  const hasSoundBody =
+    route?.body !== undefined &&
+    operation.requestBody?.content['application/json'] !== undefined &&
+    operation.security.every((need) => !('signature' in need));
+  const requests = requestsTo(operation, {
+    pools: gun.world.pools,
+    soundBody: ownBody ?? (route !== undefined && hasSoundBody ? () => soundBody(route, ids) ?? {} : undefined),
+    known: stage && (() => known),
+  });
   const fit = fitCallers(operation);
   const success = route?.reply.status;
   /** A token that has counted does no longer. */
@@ -171,7 +220,9 @@ async function fuzzOperation(gun: Gun, rules: ReplyRules, operation: Operation, 
       last = { problem, curl };
       throw new Error(problem);
     };
-    const { reply, curl } = await gun.fire(fired, operation.operationId).catch((error: Error) => fail(error.message.split('\n')[0] ?? '', error.message.split('\n')[1] ?? ''));
+    const { reply, curl } = await gun
+      .fire(fired, operation.operationId)
+      .catch((error: Error) => fail(error.message.split('\n')[0] ?? '', error.message.split('\n')[1] ?? ''));
     if (reply.status === success && fired.method !== 'HEAD') options.onSuccess();
     wasUnknown = reply.status === 401 && fit.includes(fired.caller) && fired.headers['Authorization'] === undefined;
     const problem = rules.problemOf(operation, reply, fired.method === 'HEAD') ?? gun.leakIn(reply, fired);
@@ -179,12 +230,27 @@ async function fuzzOperation(gun: Gun, rules: ReplyRules, operation: Operation, 
     // Before fast-check makes the next one.
     await prepare();
   });
-  const details = await fc.check(property, { seed: seedFor(options.seed, operation.operationId), numRuns: options.runs, interruptAfterTimeLimit: options.runs * 200 + shrinkingMs });
-  if (details.failed) return { operation: operation.operationId, problem: last?.problem ?? String(details.errorInstance), curl: last?.curl ?? '' };
+  const details = await fc.check(property, {
+    seed: seedFor(options.seed, operation.operationId),
+    numRuns: options.runs,
+    interruptAfterTimeLimit: options.runs * 200 + shrinkingMs,
+  });
+  if (details.failed)
+    return {
+      operation: operation.operationId,
+      problem: last?.problem ?? String(details.errorInstance),
+      curl: last?.curl ?? '',
+    };
   const [fired] = fc.sample(requests, { seed: seedFor(options.seed, operation.operationId), numRuns: 1 });
   if (fired === undefined || !options.isPressed) return undefined;
   const problem = await gun.press(fired, operation.operationId);
-  return problem === undefined ? undefined : { operation: operation.operationId, problem, curl: curlOf(service.url, { ...fired, headers: gun.headersOf(fired, operation.operationId) }) };
+  return problem === undefined
+    ? undefined
+    : {
+        operation: operation.operationId,
+        problem,
+        curl: curlOf(service.url, { ...fired, headers: gun.headersOf(fired, operation.operationId) }),
+      };
 }
 
 /** The same for an operation alone as for all of them. */

@@ -15,9 +15,15 @@ const copies = 30;
 const mostBytes = 2 * 1024 * 1024;
 
 /** What is wrong with how the service takes it, if anything. */
-export async function pressureProblem(base: string, request: Pressed, signal: AbortSignal): Promise<string | undefined> {
+export async function pressureProblem(
+  base: string,
+  request: Pressed,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const one = bytesOf(new URL(base).host, request);
-  const all = Buffer.concat(Array.from({ length: Math.max(2, Math.min(copies, Math.floor(mostBytes / one.length))) }, () => one));
+  const all = Buffer.concat(
+    Array.from({ length: Math.max(2, Math.min(copies, Math.floor(mostBytes / one.length))) }, () => one),
+  );
   const unread = await opened(base, signal);
   const read = await opened(base, signal);
   try {
@@ -35,8 +41,15 @@ export async function pressureProblem(base: string, request: Pressed, signal: Ab
 }
 
 function bytesOf(host: string, { method, path, headers, body }: Pressed): Buffer {
-  const lines = Object.entries({ Host: host, ...headers, ...(body === undefined ? {} : { 'Content-Length': String(body.length) }) }).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), body ?? Buffer.alloc(0)]);
+  const lines = Object.entries({
+    Host: host,
+    ...headers,
+    ...(body === undefined ? {} : { 'Content-Length': String(body.length) }),
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([
+    Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'),
+    body ?? Buffer.alloc(0),
+  ]);
 }
 
 function opened(base: string, signal: AbortSignal): Promise<Socket> {

@@ -28,7 +28,9 @@ const formats: Readonly<Record<string, RegExp | true>> = {
 
 /** The document's operations; what deletes comes last, so that others find what they ask for. */
 export function operationsOf(document: Document): Operation[] {
-  const all = Object.entries(document.paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })));
+  const all = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
+  );
   return [...all.filter(({ method }) => method !== 'DELETE'), ...all.filter(({ method }) => method === 'DELETE')];
 }
 
@@ -54,18 +56,26 @@ export class ReplyRules {
     if (!saneRequestId.test(String(headers['x-request-id'] ?? ''))) return `${status} without X-Request-Id`;
     if (isHead) return reply.text === '' ? undefined : 'a body for HEAD';
     const types = Object.keys(declared.content ?? {});
-    if (types.length === 0) return reply.text === '' ? undefined : `${status} with a body that is not declared: ${reply.text.slice(0, 200)}`;
+    if (types.length === 0)
+      return reply.text === '' ? undefined : `${status} with a body that is not declared: ${reply.text.slice(0, 200)}`;
     const type = String(headers['content-type'] ?? '').split(';')[0] ?? '';
     const schema = declared.content?.[type]?.schema;
-    if (schema === undefined) return types.includes('*/*') ? undefined : `${status} as ${type || 'nothing'}, where ${types.join(', ')} is declared`;
+    if (schema === undefined)
+      return types.includes('*/*')
+        ? undefined
+        : `${status} as ${type || 'nothing'}, where ${types.join(', ')} is declared`;
     if (type !== 'application/json') return undefined;
-    return this.schemaProblem(`${operation.operationId} ${status}`, schema, reply.body) ?? (status >= 400 ? errorProblem(operation, reply) : undefined);
+    return (
+      this.schemaProblem(`${operation.operationId} ${status}`, schema, reply.body) ??
+      (status >= 400 ? errorProblem(operation, reply) : undefined)
+    );
   }
 
   /** What is wrong with a value by a schema of the document. */
   schemaProblem(key: string, schema: object, value: unknown): string | undefined {
     let validate = this.#validators.get(key);
-    if (validate === undefined) this.#validators.set(key, (validate = this.#ajv.compile({ ...schema, components: this.#components })));
+    if (validate === undefined)
+      this.#validators.set(key, (validate = this.#ajv.compile({ ...schema, components: this.#components })));
     return validate(value) ? undefined : `${key} is not as declared: ${this.#ajv.errorsText(validate.errors)}`;
   }
 }
@@ -73,9 +83,12 @@ export class ReplyRules {
 /** The shape of the whole service, but where an area has its own (specification 7). */
 function errorProblem(operation: Operation, { status, body, headers }: RawAnswer): string | undefined {
   const hasOwnShape = operation.path.startsWith('/api/v1/verify') || operation.path.startsWith('/oauth/');
-  if (!hasOwnShape && (body.statusCode !== status || typeof body.message !== 'string')) return `${status} of another shape: ${JSON.stringify(body).slice(0, 200)}`;
+  if (!hasOwnShape && (body.statusCode !== status || typeof body.message !== 'string'))
+    return `${status} of another shape: ${JSON.stringify(body).slice(0, 200)}`;
   const words = operation.responses[String(status)]?.['x-errors'];
-  if (words !== undefined && typeof body.error === 'string' && !words.includes(body.error)) return `${status} is not as declared: ${body.error} is none of ${words.join(', ')}`;
-  if ((status === 429 || status === 503) && !/^\d+$/.test(String(headers['retry-after'] ?? ''))) return `${status} without Retry-After`;
+  if (words !== undefined && typeof body.error === 'string' && !words.includes(body.error))
+    return `${status} is not as declared: ${body.error} is none of ${words.join(', ')}`;
+  if ((status === 429 || status === 503) && !/^\d+$/.test(String(headers['retry-after'] ?? '')))
+    return `${status} without Retry-After`;
   return undefined;
 }

@@ -1,8 +1,8 @@
 // What must be there before somebody can change what he signs in with: a sign-in that has just shown that it is he, and passkeys and apps to
 // change. Of agents of their own, so that those who do everything else go on signing in as they do. Called by stages.ts.
 
-import { addPasskey, codeOf, Passkey, origin } from '../support/second-factors.ts';
-import { password, type Person } from '../support/service.ts';
+import { addPasskey, codeOf, origin, Passkey } from '../support/second-factors.ts';
+import { type Person, password } from '../support/service.ts';
 import type { Known } from './requests.ts';
 import type { World } from './world.ts';
 
@@ -13,13 +13,16 @@ const agents: Readonly<Record<Kind, WeakMap<World, Person>>> = { plain: new Weak
 const passkeys = new WeakMap<World, { readonly id: string; readonly passkey: Passkey }>();
 
 export const signInStages: Readonly<Record<string, (world: World) => Promise<Known>>> = {
-  'me.changePassword': async (world) => as(await confirmed(world, 'plain'), { body: { currentPassword: password, newPassword: password } }),
+  'me.changePassword': async (world) =>
+    as(await confirmed(world, 'plain'), { body: { currentPassword: password, newPassword: password } }),
   'me.confirm': async (world) => as(await confirmed(world, 'plain'), { body: { password } }),
   'me.endSession': async (world) => {
     const agent = await confirmed(world, 'plain');
     await asked(world, undefined, 'POST', '/auth/login', { email: agent.email, password });
     const { sessions } = await asked(world, agent, 'GET', '/me/sessions');
-    return as(agent, { params: { sessionId: sessions.find(({ isCurrent }: { isCurrent: boolean }) => !isCurrent).id } });
+    return as(agent, {
+      params: { sessionId: sessions.find(({ isCurrent }: { isCurrent: boolean }) => !isCurrent).id },
+    });
   },
 
   'me.enrolTotp': async (world) => as(await withoutApp(world), {}),
@@ -34,7 +37,8 @@ export const signInStages: Readonly<Record<string, (world: World) => Promise<Kno
   'me.addPasskey': async (world) => {
     const agent = await confirmed(world, 'keyed');
     // An agent may have so many.
-    for (const { id } of (await asked(world, agent, 'GET', '/me/security')).passkeys) await asked(world, agent, 'DELETE', `/me/passkeys/${id}`);
+    for (const { id } of (await asked(world, agent, 'GET', '/me/security')).passkeys)
+      await asked(world, agent, 'DELETE', `/me/passkeys/${id}`);
     const { passkey: options } = await asked(world, agent, 'POST', '/me/passkeys/options');
     return as(agent, { body: { name: 'Phone', passkey: new Passkey(origin).create(options) } });
   },
@@ -92,7 +96,8 @@ async function withoutApp(world: World): Promise<Person> {
 
 async function withApp(world: World): Promise<Person> {
   const agent = await confirmed(world, 'keyed');
-  if ((await asked(world, agent, 'GET', '/me/security')).totp === null) await asked(world, agent, 'POST', '/me/totp/confirm', { code: await firstCode(world, agent) });
+  if ((await asked(world, agent, 'GET', '/me/security')).totp === null)
+    await asked(world, agent, 'POST', '/me/totp/confirm', { code: await firstCode(world, agent) });
   return agent;
 }
 
@@ -112,7 +117,13 @@ async function withPasskey(world: World): Promise<{ agent: Person; id: string; p
 }
 
 /** What the service answers; throws what it refuses with. */
-async function asked(world: World, agent: Person | undefined, method: string, path: string, body?: object): Promise<any> {
+async function asked(
+  world: World,
+  agent: Person | undefined,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<any> {
   const answer = await world.service.call(method, path, { token: agent?.token, body });
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body;

@@ -3,20 +3,22 @@
 // begins with it and gets things wrong. What requests from the pools alone bring about has no place here.
 
 import { Secret, TOTP } from 'otpauth';
-import { command } from '../../engine/runtime/command.ts';
-import { systemCaller } from '../../engine/runtime/caller.ts';
 import { suppress } from '../../engine/mail/suppressions.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
+import { command } from '../../engine/runtime/command.ts';
 import { reportTypes } from '../../http/exports/report-types.ts';
+import { registerApp, tokensOf } from '../support/oauth.ts';
 import { password } from '../support/service.ts';
 import { accountSid } from '../support/twilio.ts';
-import { registerApp, tokensOf } from '../support/oauth.ts';
 import type { Known } from './requests.ts';
 import { signInStages } from './sign-in-stages.ts';
 import type { World } from './world.ts';
 
 type Stage = (world: World) => Promise<Known>;
 
-const suppressOne = command('test.suppress', (ctx, { email }: { email: string }): void => suppress(ctx, email, 'bounce', '550 no such user'));
+const suppressOne = command('test.suppress', (ctx, { email }: { email: string }): void =>
+  suppress(ctx, email, 'bounce', '550 no such user'),
+);
 const jobs = ['chats', 'tickets', 'calls'];
 /** What an app is called that is there for one consent. */
 const fleeting = 'A fleeting app';
@@ -40,11 +42,22 @@ const stages: Readonly<Record<string, Stage>> = {
   'call.hold': async (world) => ({ caller: 'admin', params: { conversationId: await answeredCall(world) }, body: {} }),
   'call.transfer': async (world) => {
     const conversationId = await answeredCall(world);
-    return { caller: 'admin', params: { conversationId }, body: { agentId: await ableAgent(world), expectedVersion: (await world.asAdmin('GET', `/calls/${conversationId}`)).version } };
+    return {
+      caller: 'admin',
+      params: { conversationId },
+      body: {
+        agentId: await ableAgent(world),
+        expectedVersion: (await world.asAdmin('GET', `/calls/${conversationId}`)).version,
+      },
+    };
   },
   'conversation.assignToAgent': async (world) => {
     const { id, version } = await world.service.chat(await world.admin());
-    return { caller: 'admin', params: { conversationId: id }, body: { agentId: await ableAgent(world), expectedVersion: version } };
+    return {
+      caller: 'admin',
+      params: { conversationId: id },
+      body: { agentId: await ableAgent(world), expectedVersion: version },
+    };
   },
 
   'storage.put': (world) => presignedUpload(world),
@@ -56,7 +69,10 @@ const stages: Readonly<Record<string, Stage>> = {
   },
   'report.download': async (world) => {
     const type = reportTypes[(count += 1) % reportTypes.length] ?? '';
-    const { url } = await world.asAdmin('GET', `/reports/export?type=${type}&format=${count % 2 === 0 ? 'csv' : 'json'}`);
+    const { url } = await world.asAdmin(
+      'GET',
+      `/reports/export?type=${type}&format=${count % 2 === 0 ? 'csv' : 'json'}`,
+    );
     return { params: { token: new URL(url).pathname.split('/').at(-1) ?? '' } };
   },
   'uploads.importFromUrl': async (world) => ({ caller: 'admin', body: { url: `${world.siteUrl}/logo.png` } }),
@@ -64,26 +80,51 @@ const stages: Readonly<Record<string, Stage>> = {
   'kb.deleteDocument': async (world) => ({ caller: 'admin', params: { documentId: await crawledDocument(world) } }),
 
   'agent.resendInvite': async (world) => {
-    const { id } = await world.asAdmin('POST', '/agents/invite', { email: `invited${(count += 1)}@example.org`, name: 'New', role: 'agent' });
+    const { id } = await world.asAdmin('POST', '/agents/invite', {
+      email: `invited${(count += 1)}@example.org`,
+      name: 'New',
+      role: 'agent',
+    });
     return { caller: 'admin', params: { agentId: id } };
   },
   'site.update': async (world) => {
     const { siteId } = await world.admin();
-    return { caller: 'admin', params: { siteId }, body: { expectedVersion: (await world.asAdmin('GET', `/sites/${siteId}`)).version, name: 'Shop' } };
+    return {
+      caller: 'admin',
+      params: { siteId },
+      body: { expectedVersion: (await world.asAdmin('GET', `/sites/${siteId}`)).version, name: 'Shop' },
+    };
   },
-  'emailDomain.readOne': async (world) => ({ caller: 'admin', params: { domainId: (await world.asAdmin('POST', '/email/domain', { domain: 'shop1.example' })).domain.id } }),
+  'emailDomain.readOne': async (world) => ({
+    caller: 'admin',
+    params: { domainId: (await world.asAdmin('POST', '/email/domain', { domain: 'shop1.example' })).domain.id },
+  }),
   'message.original': async (world) => {
     const subject = `Where is number ${(count += 1)}?`;
     await world.service.deliver(world.mailbox, { from: `kim${count}@example.org`, subject });
     const { conversations } = await world.asAdmin('GET', '/conversations/queue?channel=ticket&limit=200');
-    const conversationId = conversations.find((one: { subject: string }) => one.subject === subject)?.id ?? raise(`no ticket of the mail ${subject}`);
+    const conversationId =
+      conversations.find((one: { subject: string }) => one.subject === subject)?.id ??
+      raise(`no ticket of the mail ${subject}`);
     const { messages } = await world.asAdmin('GET', `/conversations/${conversationId}/messages`);
-    return { caller: 'admin', params: { conversationId, messageId: messages.find((one: { senderType: string }) => one.senderType === 'visitor')?.id ?? raise('a mail without a message') } };
+    return {
+      caller: 'admin',
+      params: {
+        conversationId,
+        messageId:
+          messages.find((one: { senderType: string }) => one.senderType === 'visitor')?.id ??
+          raise('a mail without a message'),
+      },
+    };
   },
   'suppression.delete': async (world) => {
     const email = `bounced${(count += 1)}@example.org`;
     const { workspaceId } = await world.admin();
-    await world.service.running.services.engine.execute(suppressOne, { workspaceId, caller: systemCaller, params: { email } });
+    await world.service.running.services.engine.execute(suppressOne, {
+      workspaceId,
+      caller: systemCaller,
+      params: { email },
+    });
     return { caller: 'admin', params: { email } };
   },
 
@@ -92,14 +133,38 @@ const stages: Readonly<Record<string, Stage>> = {
     return { caller: 'admin', params: { grantId: present?.id ?? (await consented(world)) } };
   },
   'oauth.authorize': async (world) => ({ query: world.authorization() }),
-  'verification.check': async (world) => ({ caller: 'key', body: { id: world.ours.ids['verificationId'] ?? raise('no verification'), code: '123456' } }),
+  'verification.check': async (world) => ({
+    caller: 'key',
+    body: { id: world.ours.ids['verificationId'] ?? raise('no verification'), code: '123456' },
+  }),
   'verifyFactor.check': async (world) => {
     const { factorId, secret } = await world.asKey('POST', '/verify/totp/enroll', { identity: 'kim@example.org' });
-    return { caller: 'key', body: { factorId, code: new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: world.service.clock.now() }) } };
+    return {
+      caller: 'key',
+      body: {
+        factorId,
+        code: new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: world.service.clock.now() }),
+      },
+    };
   },
-  'verifyService.delete': async (world) => ({ caller: 'admin', params: { serviceId: (await world.asAdmin('POST', '/verify/services', { name: 'Another' })).id } }),
-  ...Object.fromEntries(['read', 'delete', 'rotateSecret', 'test', 'deliveries'].map((act) => [`verifyWebhook.${act}`, async (world: World) => ({ caller: 'admin', params: { webhookId: await verifyWebhook(world) } })] as const)),
-  'verifyWebhook.update': async (world) => ({ caller: 'admin', params: { webhookId: await verifyWebhook(world) }, body: { description: 'Another' } }),
+  'verifyService.delete': async (world) => ({
+    caller: 'admin',
+    params: { serviceId: (await world.asAdmin('POST', '/verify/services', { name: 'Another' })).id },
+  }),
+  ...Object.fromEntries(
+    ['read', 'delete', 'rotateSecret', 'test', 'deliveries'].map(
+      (act) =>
+        [
+          `verifyWebhook.${act}`,
+          async (world: World) => ({ caller: 'admin', params: { webhookId: await verifyWebhook(world) } }),
+        ] as const,
+    ),
+  ),
+  'verifyWebhook.update': async (world) => ({
+    caller: 'admin',
+    params: { webhookId: await verifyWebhook(world) },
+    body: { description: 'Another' },
+  }),
   ...Object.fromEntries(['delivery', 'retryDelivery'].map((act) => [`verifyWebhook.${act}`, verifyDelivery] as const)),
 
   'widget.app': async (world) => ({ params: { file: await namedIn(world, '/widget.js', /app-[\w-]+\.js/) } }),
@@ -109,7 +174,12 @@ const stages: Readonly<Record<string, Stage>> = {
 /** Those that another company's servers call. */
 const providerStages: Readonly<Record<string, Stage>> = {
   'carrier.twilio': async (world) => {
-    const call = { AccountSid: accountSid, CallSid: `CA${String((count += 1)).padStart(32, '0')}`, From: '+14155550123', To: world.line.e164 };
+    const call = {
+      AccountSid: accountSid,
+      CallSid: `CA${String((count += 1)).padStart(32, '0')}`,
+      From: '+14155550123',
+      To: world.line.e164,
+    };
     const [hook = '', said] = hooks[count % hooks.length] ?? [];
     return { params: { hook }, body: { ...call, ...said } };
   },
@@ -127,7 +197,14 @@ const hooks: readonly [string, Readonly<Record<string, string>>][] = [
   ['voice', { CallStatus: 'ringing', Direction: 'inbound' }],
   ['status', { CallStatus: 'completed', CallDuration: '73' }],
   ['voicemail', { RecordingUrl: 'https://api.twilio.com/Recordings/RE1', RecordingDuration: '12' }],
-  ['transcription', { RecordingUrl: 'https://api.twilio.com/Recordings/RE1', TranscriptionStatus: 'completed', TranscriptionText: 'Call me back.' }],
+  [
+    'transcription',
+    {
+      RecordingUrl: 'https://api.twilio.com/Recordings/RE1',
+      TranscriptionStatus: 'completed',
+      TranscriptionText: 'Call me back.',
+    },
+  ],
   ['recording', { RecordingUrl: 'https://api.twilio.com/Recordings/RE1', RecordingStatus: 'completed' }],
 ];
 
@@ -162,7 +239,10 @@ async function crawledDocument(world: World): Promise<string> {
   await world.asAdmin('POST', '/kb/ingest/url', { url, maxPages: 1 });
   await world.service.settled();
   const { documents } = await world.asAdmin('GET', '/kb/documents');
-  return documents.find(({ sourceUrl }: { sourceUrl: string | null }) => sourceUrl === url)?.id ?? raise(`${url} was not read`);
+  return (
+    documents.find(({ sourceUrl }: { sourceUrl: string | null }) => sourceUrl === url)?.id ??
+    raise(`${url} was not read`)
+  );
 }
 
 /** The name of a file that a page or a script of ours loads. */
@@ -174,7 +254,8 @@ async function namedIn({ service }: World, path: string, pattern: RegExp): Promi
 async function consented(world: World): Promise<string> {
   const admin = await world.admin();
   // A workspace may have so many.
-  for (const { id, name } of (await world.asAdmin('GET', '/oauth-apps')).oauthApps) if (name === fleeting) await world.asAdmin('DELETE', `/oauth-apps/${id}`);
+  for (const { id, name } of (await world.asAdmin('GET', '/oauth-apps')).oauthApps)
+    if (name === fleeting) await world.asAdmin('DELETE', `/oauth-apps/${id}`);
   const app = await registerApp(world.service, admin, { name: fleeting, scopes: ['agents:read'] });
   await tokensOf(world.service, app, admin, { scope: 'agents:read' });
   return (await world.asAdmin('GET', '/oauth-grants')).grants[0].id;
@@ -197,7 +278,12 @@ async function presignedUpload(world: World): Promise<Known & { readonly body: U
   const file = { filename: 'a.txt', contentType: 'text/plain', size: 64 };
   const { pathname, searchParams } = new URL((await world.asAdmin('POST', '/uploads/presigned', file)).uploadUrl);
   const [, , workspaceId = '', kind = '', uploadId = '', filename = ''] = pathname.split('/');
-  return { params: { workspaceId, kind, uploadId, filename }, query: Object.fromEntries(searchParams), headers: { 'Content-Type': file.contentType }, body: Buffer.from('Where is my order?') };
+  return {
+    params: { workspaceId, kind, uploadId, filename },
+    query: Object.fromEntries(searchParams),
+    headers: { 'Content-Type': file.contentType },
+    body: Buffer.from('Where is my order?'),
+  };
 }
 
 function raise(message: string): never {

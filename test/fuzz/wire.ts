@@ -23,10 +23,25 @@ export function encoded(frame: WireFrame): Buffer {
   const mask = isMasked ? 0x80 : 0;
   if (announcedLength < 126) head.push(mask | announcedLength);
   else if (announcedLength < 65_536) head.push(mask | 126, announcedLength >> 8, announcedLength & 255);
-  else head.push(mask | 127, 0, 0, 0, 0, (announcedLength >>> 24) & 255, (announcedLength >>> 16) & 255, (announcedLength >>> 8) & 255, announcedLength & 255);
+  else
+    head.push(
+      mask | 127,
+      0,
+      0,
+      0,
+      0,
+      (announcedLength >>> 24) & 255,
+      (announcedLength >>> 16) & 255,
+      (announcedLength >>> 8) & 255,
+      announcedLength & 255,
+    );
   if (!isMasked) return Buffer.concat([Buffer.from(head), payload]);
   const key = randomBytes(4);
-  return Buffer.concat([Buffer.from(head), key, Buffer.from(payload).map((byte, index) => byte ^ (key[index % 4] ?? 0))]);
+  return Buffer.concat([
+    Buffer.from(head),
+    key,
+    Buffer.from(payload).map((byte, index) => byte ^ (key[index % 4] ?? 0)),
+  ]);
 }
 
 export class Wire {
@@ -58,7 +73,16 @@ export class Wire {
   /** Rejects when the server does not upgrade. */
   static open(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Wire> {
     return new Promise((resolve, reject) => {
-      const asking = request(url, { headers: { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': randomBytes(16).toString('base64'), ...headers }, signal });
+      const asking = request(url, {
+        headers: {
+          Connection: 'Upgrade',
+          Upgrade: 'websocket',
+          'Sec-WebSocket-Version': '13',
+          'Sec-WebSocket-Key': randomBytes(16).toString('base64'),
+          ...headers,
+        },
+        signal,
+      });
       asking.on('upgrade', (_reply, socket, head) => resolve(new Wire(socket, head)));
       asking.on('response', (reply) => reject(new Error(`not upgraded: ${reply.statusCode}`)));
       asking.on('error', reject);

@@ -3,36 +3,77 @@
 // server that knows none, and a site, Twilio and Stripe are servers of the test.
 
 import { join } from 'node:path';
-import { directoryPath, verifyAgreement, verifyDirectory, verifyWorkspace, workspaceIdsIn, workspacePath } from '../../engine/operations/soundness.ts';
-import { theRoster } from '../../engine/workspace/roster.ts';
+import {
+  directoryPath,
+  verifyAgreement,
+  verifyDirectory,
+  verifyWorkspace,
+  workspaceIdsIn,
+  workspacePath,
+} from '../../engine/operations/soundness.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
+import { theRoster } from '../../engine/workspace/roster.ts';
 import { createLog } from '../../http/process/log.ts';
 import { signatureOf } from '../../http/signed/signatures.ts';
 import { twilioSignature } from '../../workers/providers/carrier-twilio-hooks.ts';
 import { claimLine, customerNumber, type Line, newCallId, ringLine } from '../support/calls.ts';
+import { tempFolder } from '../support/folder.ts';
 import { makeKey } from '../support/keys.ts';
 import { DnsZone } from '../support/mail-servers.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { challenge, redirectUri, registerApp, tokensOf, verifier } from '../support/oauth.ts';
 import { randomFrom } from '../support/seeded.ts';
-import { type Customer, type Mailbox, password, type Person, type Service, startService, type Teardown } from '../support/service.ts';
+import {
+  type Customer,
+  type Mailbox,
+  type Person,
+  password,
+  type Service,
+  startService,
+  type Teardown,
+} from '../support/service.ts';
 import { Site } from '../support/site.ts';
 import { FakeStripe } from '../support/stripe.ts';
 import { oneOfEverything, type Things } from '../support/things.ts';
 import { authToken, FakeTwilio } from '../support/twilio.ts';
-import { tempFolder } from '../support/folder.ts';
 import { madeUpIds, type Pools } from './values.ts';
 
-export const callerNames = ['admin', 'supervisor', 'agent', 'key', 'narrowKey', 'app', 'visitor', 'stranger', 'nobody'] as const;
+export const callerNames = [
+  'admin',
+  'supervisor',
+  'agent',
+  'key',
+  'narrowKey',
+  'app',
+  'visitor',
+  'stranger',
+  'nobody',
+] as const;
 export type CallerName = (typeof callerNames)[number];
 
 /** In every text of the other workspace, and in no request. */
 export const mark = 'qzmarkqz';
 
-const appScopes = ['conversations:read', 'conversations:write', 'messages:read', 'messages:send', 'visitors:read', 'visitors:write', 'agents:read', 'reports:read', 'ai:read', 'webhooks:write'];
+const appScopes = [
+  'conversations:read',
+  'conversations:write',
+  'messages:read',
+  'messages:send',
+  'visitors:read',
+  'visitors:write',
+  'agents:read',
+  'reports:read',
+  'ai:read',
+  'webhooks:write',
+];
 const tokenLifeMs = 7 * 24 * 3600_000;
-const allWeek = { days: Array.from({ length: 7 }, (_, day) => ({ weekday: day + 1, opens: '00:00', closes: '24:00' })) };
-const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+const allWeek = {
+  days: Array.from({ length: 7 }, (_, day) => ({ weekday: day + 1, opens: '00:00', closes: '24:00' })),
+};
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 type Owner = Person & { siteId: string; embedId: string };
 
@@ -98,20 +139,56 @@ export class World {
     const random = randomFrom(options.seed);
     const clock = new ManualClock();
     const [dns, site] = [await DnsZone.start(t), await Site.start(t)];
-    site.page('/logo.png', png, { 'Content-Type': 'image/png' }).page('/robots.txt', '', { 'Content-Type': 'text/plain' });
-    site.on('*', ({ url }, response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<h1>Parking</h1><p>You park at ${url}, behind the museum.</p>`));
-    const [twilio, stripe] = options.withProviders === true ? [await FakeTwilio.start(t), await FakeStripe.start(t, clock)] : [];
+    site
+      .page('/logo.png', png, { 'Content-Type': 'image/png' })
+      .page('/robots.txt', '', { 'Content-Type': 'text/plain' });
+    site.on('*', ({ url }, response) =>
+      response
+        .writeHead(200, { 'Content-Type': 'text/html' })
+        .end(`<h1>Parking</h1><p>You park at ${url}, behind the museum.</p>`),
+    );
+    const [twilio, stripe] =
+      options.withProviders === true ? [await FakeTwilio.start(t), await FakeStripe.start(t, clock)] : [];
     const dataDir = join(tempFolder(t), 'data');
-    const env = { RATE_LIMITS: 'off', ALLOW_PRIVATE_CRAWL: '1', ALLOW_PRIVATE_WEBHOOKS: '1', DNS_SERVERS: dns.address, ...twilio?.env(), ...stripe?.env };
-    const service = await startService(t, { env, dataDir, clock, crawlPauseMs: 0, random: random.next, fillRandom: (bytes) => random.fill(bytes), ...(options.verbose === true && { log: createLog('error') }) });
+    const env = {
+      RATE_LIMITS: 'off',
+      ALLOW_PRIVATE_CRAWL: '1',
+      ALLOW_PRIVATE_WEBHOOKS: '1',
+      DNS_SERVERS: dns.address,
+      ...twilio?.env(),
+      ...stripe?.env,
+    };
+    const service = await startService(t, {
+      env,
+      dataDir,
+      clock,
+      crawlPauseMs: 0,
+      random: random.next,
+      fillRandom: (bytes) => random.fill(bytes),
+      ...(options.verbose === true && { log: createLog('error') }),
+    });
     const owner = await service.workspace();
     const other = await service.workspace();
     for (const { workspaceId } of [owner, other]) await service.plan(workspaceId, 'enterprise');
     const ours = await oneOfEverything(service, owner, 'ours');
     const theirs = await oneOfEverything(service, other, mark);
-    const people = { supervisor: await service.agent(owner, { role: 'supervisor' }), agent: await service.agent(owner) };
+    const people = {
+      supervisor: await service.agent(owner, { role: 'supervisor' }),
+      agent: await service.agent(owner),
+    };
     const line = await claimLine(service, owner);
-    const world = new World({ service, dataDir, owner, ours, theirs, theirEmbedId: other.embedId, people, line, site, stripe });
+    const world = new World({
+      service,
+      dataDir,
+      owner,
+      ours,
+      theirs,
+      theirEmbedId: other.embedId,
+      people,
+      line,
+      site,
+      stripe,
+    });
     await world.renew();
     return world;
   }
@@ -122,7 +199,10 @@ export class World {
   }
 
   /** The header by which another system shows that a request of this operation is its own; none where nobody has to. */
-  signatureOf(operation: string, { path, body }: { readonly path: string; readonly body: Uint8Array | undefined }): Readonly<Record<string, string>> {
+  signatureOf(
+    operation: string,
+    { path, body }: { readonly path: string; readonly body: Uint8Array | undefined },
+  ): Readonly<Record<string, string>> {
     const bytes = Buffer.from(body ?? []);
     switch (operation) {
       case 'email.inbound':
@@ -130,7 +210,13 @@ export class World {
       case 'carrier.event':
         return { 'X-Signature': signatureOf(bytes, this.#carrierSecret) };
       case 'carrier.twilio':
-        return { 'X-Twilio-Signature': twilioSignature(authToken, `${this.service.running.services.config.baseUrl}${path}`, new URLSearchParams(bytes.toString('utf8'))) };
+        return {
+          'X-Twilio-Signature': twilioSignature(
+            authToken,
+            `${this.service.running.services.config.baseUrl}${path}`,
+            new URLSearchParams(bytes.toString('utf8')),
+          ),
+        };
       case 'billing.webhook':
         return this.stripe === undefined ? {} : { 'Stripe-Signature': this.stripe.sign(bytes.toString('utf8')) };
       default:
@@ -153,7 +239,11 @@ export class World {
     return this.#done(method, path, { token: this.#tokens.key, body });
   }
 
-  async #done(method: string, path: string, { token, body }: { token: string | undefined; body?: object }): Promise<any> {
+  async #done(
+    method: string,
+    path: string,
+    { token, body }: { token: string | undefined; body?: object },
+  ): Promise<any> {
     const answer = await this.service.call(method, path, { token, ...(body && { body }) });
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
@@ -166,7 +256,10 @@ export class World {
 
   /** A call that has just come in, to a line that is open whatever was done to it meanwhile. */
   async ring(): Promise<string> {
-    await this.asAdmin('PATCH', `/phone-numbers/${this.line.id}`, { businessHours: allWeek, routingStrategy: 'all_agents' });
+    await this.asAdmin('PATCH', `/phone-numbers/${this.line.id}`, {
+      businessHours: allWeek,
+      routingStrategy: 'all_agents',
+    });
     return (await ringLine(this.service, this.line)).id;
   }
 
@@ -177,7 +270,14 @@ export class World {
 
   /** What our app sends an agent to the consent page with. */
   authorization(): Readonly<Record<string, string>> {
-    return { response_type: 'code', client_id: this.#clientId, redirect_uri: redirectUri, scope: 'conversations:read', code_challenge: challenge, code_challenge_method: 'S256' };
+    return {
+      response_type: 'code',
+      client_id: this.#clientId,
+      redirect_uri: redirectUri,
+      scope: 'conversations:read',
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+    };
   }
 
   /** What Stripe says when something about our subscription has changed. */
@@ -189,11 +289,20 @@ export class World {
   /** For operations whose sound body speaks of this world; undefined for the others. */
   soundBodyOf(operation: string): (() => object) | undefined {
     const bodies: Readonly<Record<string, () => object>> = {
-      'email.inbound': () => ({ from: 'Carla <carla@customer.example>', to: [this.#mailbox.address], subject: 'Where is it?', text: 'It is not here yet.' }),
+      'email.inbound': () => ({
+        from: 'Carla <carla@customer.example>',
+        to: [this.#mailbox.address],
+        subject: 'Where is it?',
+        text: 'It is not here yet.',
+      }),
       'carrier.event': () => ({ type: 'ringing', callId: newCallId(), from: customerNumber, to: this.line.e164 }),
       'widget.openSession': () => ({ siteId: this.#owner.embedId, url: 'https://shop1.example/' }),
       'auth.login': () => ({ email: this.people.agent.email, password }),
-      'oauth.token': () => ({ grant_type: 'refresh_token', refresh_token: this.#tokenSecrets[1], client_id: this.#clientId }),
+      'oauth.token': () => ({
+        grant_type: 'refresh_token',
+        refresh_token: this.#tokenSecrets[1],
+        client_id: this.#clientId,
+      }),
       'oauth.revoke': () => ({ token: this.#tokenSecrets[1], client_id: this.#clientId }),
       'oauth.decide': () => ({ ...this.authorization(), email: this.people.agent.email, password, decision: 'allow' }),
     };
@@ -207,30 +316,58 @@ export class World {
     await service.plan(this.#owner.workspaceId, 'enterprise');
     const owner = await this.admin();
     const admin = owner.token;
-    for (const role of ['supervisor', 'agent'] as const) if (!this.#isActive(this.people[role].agentId)) this.people[role] = await service.agent(owner, { role });
-    if ((await service.get(`/visitors/${this.#customer.visitorId}/conversations`, admin)).status !== 200) this.#customer = await service.customer(this.#owner.embedId);
+    for (const role of ['supervisor', 'agent'] as const)
+      if (!this.#isActive(this.people[role].agentId)) this.people[role] = await service.agent(owner, { role });
+    if ((await service.get(`/visitors/${this.#customer.visitorId}/conversations`, admin)).status !== 200)
+      this.#customer = await service.customer(this.#owner.embedId);
     await service.post(`/visitors/${this.#customer.visitorId}/unblock`, undefined, admin);
-    if ((await service.post('/widget/page-views', { url: 'https://shop.example/' }, this.#customer.token)).status === 401) this.#customer = await service.customer(this.#owner.embedId);
-    const isAlive = async (caller: CallerName, path: string): Promise<boolean> => this.#tokens[caller] !== undefined && (await service.get(path, this.#tokens[caller])).status !== 401;
+    if (
+      (await service.post('/widget/page-views', { url: 'https://shop.example/' }, this.#customer.token)).status === 401
+    )
+      this.#customer = await service.customer(this.#owner.embedId);
+    const isAlive = async (caller: CallerName, path: string): Promise<boolean> =>
+      this.#tokens[caller] !== undefined && (await service.get(path, this.#tokens[caller])).status !== 401;
     const key = (await isAlive('key', '/me')) ? this.#tokens.key : await makeKey(service, owner, { scopes: ['*'] });
-    const narrowKey = (await isAlive('narrowKey', '/me')) ? this.#tokens.narrowKey : await makeKey(service, owner, { scopes: ['verify'] });
+    const narrowKey = (await isAlive('narrowKey', '/me'))
+      ? this.#tokens.narrowKey
+      : await makeKey(service, owner, { scopes: ['verify'] });
     const app = (await isAlive('app', '/me')) ? this.#tokens.app : await this.#appToken(owner);
     await this.#converse(owner);
     const integrations = (await service.get('/workspace/integrations', admin)).body;
     this.#mailbox = integrations.inboundEmail;
     this.#carrierSecret = integrations.carrier.secret;
-    const [supervisor, agent] = [await this.#tokenFor(this.people.supervisor.agentId), await this.#tokenFor(this.people.agent.agentId)];
-    this.#tokens = { admin, supervisor, agent, visitor: this.#customer.token, stranger: 'sk_live_nobodys', ...(key && { key }), ...(narrowKey && { narrowKey }), ...(app && { app }) };
+    const [supervisor, agent] = [
+      await this.#tokenFor(this.people.supervisor.agentId),
+      await this.#tokenFor(this.people.agent.agentId),
+    ];
+    this.#tokens = {
+      admin,
+      supervisor,
+      agent,
+      visitor: this.#customer.token,
+      stranger: 'sk_live_nobodys',
+      ...(key && { key }),
+      ...(narrowKey && { narrowKey }),
+      ...(app && { app }),
+    };
   }
 
   /** Real values for a field or parameter of this name: of ours, of the other workspace's, made up. */
   readonly pools: Pools = (name) => {
     const { ours, theirs } = this;
-    const [agentIds, anyIds] = [[this.#owner.agentId, this.people.supervisor.agentId, this.people.agent.agentId], [...Object.values(ours.ids), ...Object.values(theirs.ids)]];
-    const named = (key: string): string[] => [ours.ids[key], ours.ids[key], theirs.ids[key], madeUpIds[0]].flatMap((id) => id ?? []);
+    const [agentIds, anyIds] = [
+      [this.#owner.agentId, this.people.supervisor.agentId, this.people.agent.agentId],
+      [...Object.values(ours.ids), ...Object.values(theirs.ids)],
+    ];
+    const named = (key: string): string[] =>
+      [ours.ids[key], ours.ids[key], theirs.ids[key], madeUpIds[0]].flatMap((id) => id ?? []);
     const { call, offer, chat } = this.#conversations;
     const special: Readonly<Record<string, readonly string[]>> = {
-      conversationId: [ours.ids['conversationId'] ?? '', ...Object.values(this.#conversations), ...named('conversationId')],
+      conversationId: [
+        ours.ids['conversationId'] ?? '',
+        ...Object.values(this.#conversations),
+        ...named('conversationId'),
+      ],
       call: [call, ...named('conversationId')],
       offer: [offer, ...named('conversationId')],
       chat: [chat, ...named('conversationId')],
@@ -267,7 +404,10 @@ export class World {
       hook: ['voice', 'status'],
       ...this.#signatureOfUpload(),
     };
-    return special[name] ?? (name === 'siteId' ? [...named('siteId'), this.#owner.embedId, this.#owner.embedId] : named(name));
+    return (
+      special[name] ??
+      (name === 'siteId' ? [...named('siteId'), this.#owner.embedId, this.#owner.embedId] : named(name))
+    );
   };
 
   /** What is wrong on disk after all of it; ends the service. */
@@ -275,25 +415,48 @@ export class World {
     await this.service.settled();
     this.service.requireSoundReports();
     await this.service.stop();
-    const findings = workspaceIdsIn(this.#dataDir).flatMap((workspaceId) => verifyWorkspace(workspacePath(this.#dataDir, workspaceId), workspaceId).findings);
-    return [...findings, ...verifyDirectory(directoryPath(this.#dataDir)), ...verifyAgreement(this.#dataDir)].map((finding) => JSON.stringify(finding));
+    const findings = workspaceIdsIn(this.#dataDir).flatMap(
+      (workspaceId) => verifyWorkspace(workspacePath(this.#dataDir, workspaceId), workspaceId).findings,
+    );
+    return [...findings, ...verifyDirectory(directoryPath(this.#dataDir)), ...verifyAgreement(this.#dataDir)].map(
+      (finding) => JSON.stringify(finding),
+    );
   }
 
   /** A call that rings, a chat that is offered to an agent, one that is solved, a ticket, and the chat of our own visitor. */
   async #converse(owner: Owner): Promise<void> {
     const { service } = this;
     const [ringing, offered, solved] = [await this.ring(), await service.chat(owner), await service.chat(owner)];
-    await service.post(`/conversations/${offered.id}/assign-to-agent`, { agentId: this.people.agent.agentId, expectedVersion: offered.version }, owner.token);
+    await service.post(
+      `/conversations/${offered.id}/assign-to-agent`,
+      { agentId: this.people.agent.agentId, expectedVersion: offered.version },
+      owner.token,
+    );
     await service.post(`/conversations/${solved.id}/status`, { status: 'solved' }, owner.token);
-    const ticket = await service.post('/tickets', { customerEmail: 'kim@example.org', subject: 'A ticket', body: 'Of one line.' }, owner.token);
+    const ticket = await service.post(
+      '/tickets',
+      { customerEmail: 'kim@example.org', subject: 'A ticket', body: 'Of one line.' },
+      owner.token,
+    );
     const started = await service.post('/widget/conversations', { body: 'Hello' }, this.#customer.token);
-    this.#conversations = { call: ringing, offer: offered.id, solved: solved.id, ticket: ticket.body.id, chat: started.body.conversation.id };
+    this.#conversations = {
+      call: ringing,
+      offer: offered.id,
+      solved: solved.id,
+      ticket: ticket.body.id,
+      chat: started.body.conversation.id,
+    };
   }
 
   /** Where there is a provider: a plan that is chosen and paid for. */
   async #subscribe(): Promise<void> {
     if (this.stripe === undefined || /^(?:active|trialing)$/.test(this.#subscription?.status ?? '')) return;
-    const { url } = await this.asAdmin('POST', '/billing/checkout', { planId: 'business', interval: 'monthly', successUrl: 'https://shop1.example/', cancelUrl: 'https://shop1.example/' });
+    const { url } = await this.asAdmin('POST', '/billing/checkout', {
+      planId: 'business',
+      interval: 'monthly',
+      successUrl: 'https://shop1.example/',
+      cancelUrl: 'https://shop1.example/',
+    });
     this.#subscription = this.stripe.pay(url);
     await this.stripe.deliver(this.service, this.stripe.event('customer.subscription.created', this.#subscription));
   }
@@ -310,7 +473,12 @@ export class World {
   async #tokenFor(agentId: string): Promise<string> {
     const { services } = this.service.running;
     const tokenVersion = this.#agent(agentId)?.tokenVersion ?? 0;
-    return services.accessTokens.issue({ agentId, workspaceId: this.#owner.workspaceId, tokenVersion, expiresMs: services.clock.now() + tokenLifeMs });
+    return services.accessTokens.issue({
+      agentId,
+      workspaceId: this.#owner.workspaceId,
+      tokenVersion,
+      expiresMs: services.clock.now() + tokenLifeMs,
+    });
   }
 
   async #appToken(owner: Person): Promise<string> {

@@ -8,8 +8,14 @@ const secret = 'a secret of the shop';
 type Serve = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
 /** A shop on loopback that answers as the test wants it to. */
-async function startShop(t: { teardown(call: () => void): void }): Promise<{ url: string; asked: { body: string; headers: IncomingMessage['headers'] }[]; answer: Serve }> {
-  const shop = { url: '', asked: [] as { body: string; headers: IncomingMessage['headers'] }[], answer: ((_, response) => response.end()) as Serve };
+async function startShop(t: {
+  teardown(call: () => void): void;
+}): Promise<{ url: string; asked: { body: string; headers: IncomingMessage['headers'] }[]; answer: Serve }> {
+  const shop = {
+    url: '',
+    asked: [] as { body: string; headers: IncomingMessage['headers'] }[],
+    answer: ((_, response) => response.end()) as Serve,
+  };
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
@@ -28,11 +34,21 @@ async function startShop(t: { teardown(call: () => void): void }): Promise<{ url
   return shop;
 }
 
-const json = (value: unknown, status = 200): Serve => (_, response) => response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
-const known = { matched: true, customer: { email: 'kim@shop.example', lifetimeValueCents: 12_345 }, orders: [{ id: 7, total: '49.90', status: 'paid', internal: 'x' }] };
+const json =
+  (value: unknown, status = 200): Serve =>
+  (_, response) =>
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
+const known = {
+  matched: true,
+  customer: { email: 'kim@shop.example', lifetimeValueCents: 12_345 },
+  orders: [{ id: 7, total: '49.90', status: 'paid', internal: 'x' }],
+};
 
 t.test('[4.12] enrichment through the commerce connector', async (t) => {
-  const service = await startService(t, { env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_WEBHOOKS: '1' }, commerceTimeoutMs: 2500 });
+  const service = await startService(t, {
+    env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_WEBHOOKS: '1' },
+    commerceTimeoutMs: 2500,
+  });
   const shop = await startShop(t);
   const owner = await service.workspace();
   const other = await service.workspace();
@@ -44,54 +60,119 @@ t.test('[4.12] enrichment through the commerce connector', async (t) => {
 
   t.test('without a connector nothing matches', async (t) => {
     t.strictSame((await enrich(kim.visitorId)).body, unmatched('none'));
-    t.strictSame((await service.get('/workspace/commerce', owner.token)).body, { url: null, secret: null, source: null });
+    t.strictSame((await service.get('/workspace/commerce', owner.token)).body, {
+      url: null,
+      secret: null,
+      source: null,
+    });
   });
 
   t.test('what no URL is, is no connector, whatever its grammar says', async (t) => {
-    for (const url of ['http://127.0.0.1%00.evil.example:18126/', 'http://1.2.3.400/', 'http://[::1', 'http://shop.example:99999/']) {
-      t.match(await service.put('/workspace/commerce', { url, secret, source: 'x' }, owner.token), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { url: ['must be a web address, such as https://example.com'] } } } }, url);
+    for (const url of [
+      'http://127.0.0.1%00.evil.example:18126/',
+      'http://1.2.3.400/',
+      'http://[::1',
+      'http://shop.example:99999/',
+    ]) {
+      t.match(
+        await service.put('/workspace/commerce', { url, secret, source: 'x' }, owner.token),
+        {
+          status: 400,
+          body: {
+            error: 'invalid_body',
+            detail: { fieldErrors: { url: ['must be a web address, such as https://example.com'] } },
+          },
+        },
+        url,
+      );
     }
   });
 
   t.test('set, read and taken away by admins', async (t) => {
     const connector = { url: shop.url, secret, source: 'woocommerce' };
-    t.match(await service.put('/workspace/commerce', { url: shop.url }, owner.token), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { secret: ['is required'], source: ['is required'] } } } });
-    for (const [method, body] of [['PUT', connector], ['GET', undefined]] as const) t.match(await service.call(method, '/workspace/commerce', { token: agent.token, body }), { status: 403, body: { error: 'admin_required' } });
+    t.match(await service.put('/workspace/commerce', { url: shop.url }, owner.token), {
+      status: 400,
+      body: { error: 'invalid_body', detail: { fieldErrors: { secret: ['is required'], source: ['is required'] } } },
+    });
+    for (const [method, body] of [
+      ['PUT', connector],
+      ['GET', undefined],
+    ] as const)
+      t.match(await service.call(method, '/workspace/commerce', { token: agent.token, body }), {
+        status: 403,
+        body: { error: 'admin_required' },
+      });
     t.strictSame((await service.put('/workspace/commerce', connector, owner.token)).body, connector);
     t.strictSame((await service.get('/workspace/commerce', owner.token)).body, connector);
-    t.strictSame((await service.get('/workspace/commerce', other.token)).body, { url: null, secret: null, source: null });
-    t.strictSame((await service.put('/workspace/commerce', { url: null }, owner.token)).body, { url: null, secret: null, source: null });
+    t.strictSame((await service.get('/workspace/commerce', other.token)).body, {
+      url: null,
+      secret: null,
+      source: null,
+    });
+    t.strictSame((await service.put('/workspace/commerce', { url: null }, owner.token)).body, {
+      url: null,
+      secret: null,
+      source: null,
+    });
     t.strictSame((await enrich(kim.visitorId)).body, unmatched('none'));
     await service.put('/workspace/commerce', connector, owner.token);
     const { entries } = (await service.get('/workspace/audit-log', owner.token)).body;
     t.match(entries[0], { action: 'workspace.updated', after: { commerce: { url: shop.url, source: 'woocommerce' } } });
     t.notOk(JSON.stringify(entries).includes(secret), 'its secret is in no log');
-    for (const body of [{ url: shop.url, source: 'x' }, { url: shop.url, secret }, { url: shop.url, secret: 'short', source: 'x' }, { url: 'ftp://shop.example', secret, source: 'x' }, {}]) {
-      t.match(await service.put('/workspace/commerce', body, owner.token), { status: 400, body: { error: 'invalid_body' } }, JSON.stringify(body));
+    for (const body of [
+      { url: shop.url, source: 'x' },
+      { url: shop.url, secret },
+      { url: shop.url, secret: 'short', source: 'x' },
+      { url: 'ftp://shop.example', secret, source: 'x' },
+      {},
+    ]) {
+      t.match(
+        await service.put('/workspace/commerce', body, owner.token),
+        { status: 400, body: { error: 'invalid_body' } },
+        JSON.stringify(body),
+      );
     }
   });
 
-  t.test('the shop is asked by email, signed, and what it answers is kept with the visitor and its contact', async (t) => {
-    shop.answer = json(known);
-    shop.asked.length = 0;
-    const { status, body } = await enrich(kim.visitorId);
-    t.equal(status, 200);
-    t.strictSame(body.enrichment, { source: 'woocommerce', matched: true, customer: known.customer, orders: [{ id: '7', total: '49.90', status: 'paid' }] });
-    t.strictSame(shop.asked.map((one) => one.body), ['{"email":"kim@shop.example"}']);
-    t.equal(shop.asked[0]?.headers['x-signature'], signatureOf('{"email":"kim@shop.example"}', secret));
-    const { visitor } = (await service.post(`/visitors/${kim.visitorId}/unblock`, undefined, owner.token)).body;
-    t.strictSame(visitor.wcEnrichment, body.enrichment);
-    t.equal((await service.get(`/contacts/${visitor.contactId}`, agent.token)).body.contact.lifetimeValueCents, 12_345);
-    shop.asked.length = 0;
-    t.strictSame((await enrich(stranger.visitorId)).body, unmatched('woocommerce'), 'who has no email is not asked about');
-    t.equal(shop.asked.length, 0);
-    for (const answer of [json({}, 404), json({ matched: false })]) {
-      shop.answer = answer;
-      t.strictSame((await enrich(kim.visitorId)).body, unmatched('woocommerce'));
-    }
-    t.equal((await enrich(kim.visitorId, other.token)).status, 404);
-    t.equal((await enrich('nonsense')).status, 404);
-  });
+  t.test(
+    'the shop is asked by email, signed, and what it answers is kept with the visitor and its contact',
+    async (t) => {
+      shop.answer = json(known);
+      shop.asked.length = 0;
+      const { status, body } = await enrich(kim.visitorId);
+      t.equal(status, 200);
+      t.strictSame(body.enrichment, {
+        source: 'woocommerce',
+        matched: true,
+        customer: known.customer,
+        orders: [{ id: '7', total: '49.90', status: 'paid' }],
+      });
+      t.strictSame(
+        shop.asked.map((one) => one.body),
+        ['{"email":"kim@shop.example"}'],
+      );
+      t.equal(shop.asked[0]?.headers['x-signature'], signatureOf('{"email":"kim@shop.example"}', secret));
+      const { visitor } = (await service.post(`/visitors/${kim.visitorId}/unblock`, undefined, owner.token)).body;
+      t.strictSame(visitor.wcEnrichment, body.enrichment);
+      t.equal(
+        (await service.get(`/contacts/${visitor.contactId}`, agent.token)).body.contact.lifetimeValueCents,
+        12_345,
+      );
+      shop.asked.length = 0;
+      t.strictSame(
+        (await enrich(stranger.visitorId)).body,
+        unmatched('woocommerce'),
+        'who has no email is not asked about',
+      );
+      t.equal(shop.asked.length, 0);
+      for (const answer of [json({}, 404), json({ matched: false })]) {
+        shop.answer = answer;
+        t.strictSame((await enrich(kim.visitorId)).body, unmatched('woocommerce'));
+      }
+      t.equal((await enrich(kim.visitorId, other.token)).status, 404);
+      t.equal((await enrich('nonsense')).status, 404);
+    },
+  );
 
   t.test('no answer, a bad one or too much of one: 503, and nothing is kept', async (t) => {
     shop.answer = json(known);
@@ -119,7 +200,10 @@ t.test('[4.12] enrichment through the commerce connector', async (t) => {
     }
     const { visitor } = (await service.post(`/visitors/${kim.visitorId}/unblock`, undefined, owner.token)).body;
     t.match(visitor.wcEnrichment, { matched: true }, 'what it said before stays');
-    shop.answer = json({ ...known, orders: Array.from({ length: 150 }, (_, index) => ({ id: `o${index}`, total: '1', status: 'x'.repeat(300) })) });
+    shop.answer = json({
+      ...known,
+      orders: Array.from({ length: 150 }, (_, index) => ({ id: `o${index}`, total: '1', status: 'x'.repeat(300) })),
+    });
     const { orders } = (await enrich(kim.visitorId)).body.enrichment;
     t.strictSame([orders.length, orders[0].status.length], [100, 200], 'long lists and texts are cut');
   });
@@ -130,7 +214,16 @@ t.test('[4.12] a shop at a private address: 400 forbidden_url, or 503 when its n
   const shop = await startShop(t);
   const owner = await service.workspace();
   const set = (url: string) => service.put('/workspace/commerce', { url, secret, source: 'x' }, owner.token);
-  for (const url of [shop.url, 'http://localhost/', 'http://10.0.0.1/', 'http://[::1]/', 'http://169.254.169.254/latest', 'http://shop.internal/', 'http://0x7f000001/']) t.match(await set(url), { status: 400, body: { error: 'forbidden_url' } }, url);
+  for (const url of [
+    shop.url,
+    'http://localhost/',
+    'http://10.0.0.1/',
+    'http://[::1]/',
+    'http://169.254.169.254/latest',
+    'http://shop.internal/',
+    'http://0x7f000001/',
+  ])
+    t.match(await set(url), { status: 400, body: { error: 'forbidden_url' } }, url);
   t.strictSame((await service.get('/workspace/commerce', owner.token)).body, { url: null, secret: null, source: null });
   t.equal(shop.asked.length, 0);
 });

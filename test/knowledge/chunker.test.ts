@@ -8,15 +8,22 @@ import { pages } from '../support/help-centre.ts';
 const limits: ChunkLimits = { maxTokens: 60, minTokens: 20, overlapTokens: 12, countTokens };
 const words = (text: string): string[] => text.match(/[\p{L}\p{N}]+/gu) ?? [];
 
-t.test('[chunks] no chunk is longer than the model reads, no word is lost, the same text is cut the same way', async (t) => {
-  for (const [path, text] of pages) {
-    const chunks = chunkText(text, limits);
-    for (const chunk of chunks) t.ok(countTokens(chunk) <= limits.maxTokens, `${path}: ${countTokens(chunk)} tokens`);
-    const kept = new Set(chunks.flatMap(words));
-    t.same(words(text).filter((word) => !kept.has(word)), [], path);
-    t.same(chunkText(text, limits), chunks);
-  }
-});
+t.test(
+  '[chunks] no chunk is longer than the model reads, no word is lost, the same text is cut the same way',
+  async (t) => {
+    for (const [path, text] of pages) {
+      const chunks = chunkText(text, limits);
+      for (const chunk of chunks) t.ok(countTokens(chunk) <= limits.maxTokens, `${path}: ${countTokens(chunk)} tokens`);
+      const kept = new Set(chunks.flatMap(words));
+      t.same(
+        words(text).filter((word) => !kept.has(word)),
+        [],
+        path,
+      );
+      t.same(chunkText(text, limits), chunks);
+    }
+  },
+);
 
 t.test('[chunks] a chunk carries the heading it stands under, and a bit of what came before it', async (t) => {
   const sentence = (index: number): string => `Sentence number ${index} says something of its own.`;
@@ -25,17 +32,28 @@ t.test('[chunks] a chunk carries the heading it stands under, and a bit of what 
   t.ok(chunks.length > 4);
   const returns = chunks.filter((chunk) => chunk.includes('Sentence number'));
   t.ok(returns.every((chunk) => chunk.startsWith('# Returns')));
-  for (const [index, chunk] of returns.entries()) if (index > 0) t.ok(returns[index - 1]?.includes(/Sentence number \d+/.exec(chunk)?.[0] ?? '-'), 'overlap');
+  for (const [index, chunk] of returns.entries())
+    if (index > 0) t.ok(returns[index - 1]?.includes(/Sentence number \d+/.exec(chunk)?.[0] ?? '-'), 'overlap');
   t.ok(chunks.at(-1)?.includes('# Payment'));
 });
 
 t.test('[chunks] nothing makes nothing, and what has no sentence is cut all the same', async (t) => {
   t.same(chunkText('', limits), []);
   t.same(chunkText('  \n\n ', limits), []);
-  for (const text of ['a'.repeat(20_000), '日本語'.repeat(3000), '😀'.repeat(3000), '| a | b |\n'.repeat(800), `\`\`\`\n${'const x = 1;\n'.repeat(500)}`]) {
+  for (const text of [
+    'a'.repeat(20_000),
+    '日本語'.repeat(3000),
+    '😀'.repeat(3000),
+    '| a | b |\n'.repeat(800),
+    `\`\`\`\n${'const x = 1;\n'.repeat(500)}`,
+  ]) {
     const chunks = chunkText(text, limits);
     t.ok(chunks.length > 1);
-    t.ok(chunks.every((chunk) => countTokens(chunk) <= limits.maxTokens && !chunk.includes('\uFFFD') && chunk.isWellFormed()));
+    t.ok(
+      chunks.every(
+        (chunk) => countTokens(chunk) <= limits.maxTokens && !chunk.includes('\uFFFD') && chunk.isWellFormed(),
+      ),
+    );
   }
 });
 
@@ -52,9 +70,16 @@ t.test('[embedding] builtin: the same text the same vector, like meanings nearer
   };
   const question = embedQuestion('how do I get my money back');
   t.same(embedQuestion('how do I get my money back'), question);
-  const near = embedPassage({ title: 'Refunds', text: 'Your money is returned to the card within five days after we have the parcel.' });
+  const near = embedPassage({
+    title: 'Refunds',
+    text: 'Your money is returned to the card within five days after we have the parcel.',
+  });
   const far = embedPassage({ title: 'Skis', text: 'Wax the base while it is warm and scrape it along the edge.' });
-  t.ok(cosine(question, near) > cosine(question, far) + 0.1, `${cosine(question, near)} against ${cosine(question, far)}`);
+  t.ok(
+    cosine(question, near) > cosine(question, far) + 0.1,
+    `${cosine(question, near)} against ${cosine(question, far)}`,
+  );
   t.equal(question.length % 8, 0);
-  for (const odd of ['', ' ', '???', '😀', 'a'.repeat(10_000)]) t.equal(embedQuestion(odd).length, question.length, JSON.stringify(odd.slice(0, 5)));
+  for (const odd of ['', ' ', '???', '😀', 'a'.repeat(10_000)])
+    t.equal(embedQuestion(odd).length, question.length, JSON.stringify(odd.slice(0, 5)));
 });

@@ -5,13 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { ManualClock } from '../support/manual-clock.ts';
-import { type Service, startService, type StartOptions, type Teardown } from '../support/service.ts';
+import { type Service, type StartOptions, startService, type Teardown } from '../support/service.ts';
 import { Names, only127001, Site } from '../support/site.ts';
 
 async function start(t: Teardown, given: StartOptions = {}) {
   const [site, names] = [await Site.start(t), await Names.start(t)];
   names.set('shop.test', '127.0.0.1').set('other.test', '127.0.0.1');
-  const options: StartOptions = { isPublic: only127001, crawlPauseMs: 0, ...given, env: { DNS_SERVERS: names.address, ...given.env } };
+  const options: StartOptions = {
+    isPublic: only127001,
+    crawlPauseMs: 0,
+    ...given,
+    env: { DNS_SERVERS: names.address, ...given.env },
+  };
   const service = await startService(t, options);
   const owner = await service.workspace();
   return { site, names, service, owner, options, base: `http://shop.test:${site.port}` };
@@ -24,35 +29,60 @@ async function ingest(service: Service, token: string, body: object): Promise<an
   return (await service.get(`/kb/jobs/${queued.jobId}`, token)).body;
 }
 
-const documents = async (service: Service, token: string): Promise<any[]> => (await service.get('/kb/documents', token)).body.documents;
-const paths = async (service: Service, token: string): Promise<string[]> => (await documents(service, token)).map(({ sourceUrl }) => new URL(sourceUrl).pathname).sort();
-const search = async (service: Service, token: string, query: string, topK?: number): Promise<any> => (await service.post('/kb/search', { query, ...(topK === undefined ? {} : { topK }) }, token)).body;
+const documents = async (service: Service, token: string): Promise<any[]> =>
+  (await service.get('/kb/documents', token)).body.documents;
+const paths = async (service: Service, token: string): Promise<string[]> =>
+  (await documents(service, token)).map(({ sourceUrl }) => new URL(sourceUrl).pathname).sort();
+const search = async (service: Service, token: string, query: string, topK?: number): Promise<any> =>
+  (await service.post('/kb/search', { query, ...(topK === undefined ? {} : { topK }) }, token)).body;
 
-t.test('[3 crawl job] ingesting an address again replaces its documents, all at once, when the new crawl is done', async (t) => {
-  const { site, service, owner, base } = await start(t);
-  site.page('/', '<h1>Prices</h1><p>A ticket costs ten crowns for everybody.</p><a href="/old">old</a>').page('/old', '<p>Dogs must stay outside the gates of the park.');
-  await ingest(service, owner.token, { url: `${base}/` });
-  t.same(await paths(service, owner.token), ['/', '/old']);
+t.test(
+  '[3 crawl job] ingesting an address again replaces its documents, all at once, when the new crawl is done',
+  async (t) => {
+    const { site, service, owner, base } = await start(t);
+    site
+      .page('/', '<h1>Prices</h1><p>A ticket costs ten crowns for everybody.</p><a href="/old">old</a>')
+      .page('/old', '<p>Dogs must stay outside the gates of the park.');
+    await ingest(service, owner.token, { url: `${base}/` });
+    t.same(await paths(service, owner.token), ['/', '/old']);
 
-  let letGo: () => void = () => undefined;
-  site.page('/', '<h1>Prices</h1><p>A ticket costs twenty crowns for everybody.</p><a href="/new">new</a>');
-  site.on('/new', (_, response) => { letGo = () => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>Dogs are welcome everywhere in the park.'); });
-  const { body } = await service.post('/kb/ingest/url', { url: `${base}/` }, owner.token);
-  while (site.asked.at(-1) !== '/new') await new Promise((resolve) => setImmediate(resolve));
-  t.match((await service.get(`/kb/jobs/${body.jobId}`, owner.token)).body, { status: 'running', stats: { documents: 1 } });
-  t.same(await paths(service, owner.token), ['/', '/old'], 'half a site is never listed');
-  t.match((await search(service, owner.token, 'what does a ticket cost')).chunks[0].text, /ten crowns/, 'nor retrieved');
-  letGo();
-  await service.settled();
-  t.same(await paths(service, owner.token), ['/', '/new']);
-  t.match((await search(service, owner.token, 'what does a ticket cost')).chunks[0].text, /twenty crowns/);
-  t.notMatch(JSON.stringify(await search(service, owner.token, 'are dogs allowed', 50)), /outside the gates/);
-});
+    let letGo: () => void = () => undefined;
+    site.page('/', '<h1>Prices</h1><p>A ticket costs twenty crowns for everybody.</p><a href="/new">new</a>');
+    site.on('/new', (_, response) => {
+      letGo = () =>
+        response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>Dogs are welcome everywhere in the park.');
+    });
+    const { body } = await service.post('/kb/ingest/url', { url: `${base}/` }, owner.token);
+    while (site.asked.at(-1) !== '/new') await new Promise((resolve) => setImmediate(resolve));
+    t.match((await service.get(`/kb/jobs/${body.jobId}`, owner.token)).body, {
+      status: 'running',
+      stats: { documents: 1 },
+    });
+    t.same(await paths(service, owner.token), ['/', '/old'], 'half a site is never listed');
+    t.match(
+      (await search(service, owner.token, 'what does a ticket cost')).chunks[0].text,
+      /ten crowns/,
+      'nor retrieved',
+    );
+    letGo();
+    await service.settled();
+    t.same(await paths(service, owner.token), ['/', '/new']);
+    t.match((await search(service, owner.token, 'what does a ticket cost')).chunks[0].text, /twenty crowns/);
+    t.notMatch(JSON.stringify(await search(service, owner.token, 'are dogs allowed', 50)), /outside the gates/);
+  },
+);
 
 t.test('[3 crawl job] the same address in another spelling is the same address', async (t) => {
   const { site, service, owner, base } = await start(t);
-  for (const [index, url] of [base, `${base}/`, `${base.replace('http://shop', 'HTTP://SHOP')}`, `${base}/#prices`].entries()) {
-    site.page('/', `<p>A ticket costs ten crowns for everybody.</p><a href="/only-in-${index}">more</a>`).page(`/only-in-${index}`, `<p>Dogs must stay outside the gates of park ${index}.`);
+  for (const [index, url] of [
+    base,
+    `${base}/`,
+    `${base.replace('http://shop', 'HTTP://SHOP')}`,
+    `${base}/#prices`,
+  ].entries()) {
+    site
+      .page('/', `<p>A ticket costs ten crowns for everybody.</p><a href="/only-in-${index}">more</a>`)
+      .page(`/only-in-${index}`, `<p>Dogs must stay outside the gates of park ${index}.`);
     t.equal((await ingest(service, owner.token, { url })).status, 'done', url);
     t.same(await paths(service, owner.token), ['/', `/only-in-${index}`], url);
   }
@@ -83,7 +113,10 @@ t.test('[4.3] the most recent twenty jobs are listed, newest first', async (t) =
     await service.pass(1000);
   }
   const { jobs } = (await service.get('/kb/jobs', owner.token)).body;
-  t.same(jobs.map(({ id }: any) => id), ids.slice(1).reverse());
+  t.same(
+    jobs.map(({ id }: any) => id),
+    ids.slice(1).reverse(),
+  );
 });
 
 t.test('[4.3] crawls of a workspace run one after the other, and twenty may wait', async (t) => {
@@ -97,9 +130,13 @@ t.test('[4.3] crawls of a workspace run one after the other, and twenty may wait
   held.pop()?.();
   t.equal((await first).status, 202);
   while (held.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  for (let count = 1; count < 20; count += 1) t.equal((await service.post('/kb/ingest/url', { url: 'http://unknown.test/' }, owner.token)).status, 202);
+  for (let count = 1; count < 20; count += 1)
+    t.equal((await service.post('/kb/ingest/url', { url: 'http://unknown.test/' }, owner.token)).status, 202);
   const { jobs } = (await service.get('/kb/jobs', owner.token)).body;
-  t.same(jobs.map(({ status }: any) => status), [...Array.from({ length: 19 }, () => 'queued'), 'running']);
+  t.same(
+    jobs.map(({ status }: any) => status),
+    [...Array.from({ length: 19 }, () => 'queued'), 'running'],
+  );
   const over = await service.post('/kb/ingest/url', { url: 'http://unknown.test/' }, owner.token);
   t.same([over.status, over.body.error], [503, 'service_unavailable']);
   held.pop()?.();
@@ -111,8 +148,14 @@ t.test('[4.3] crawls of a workspace run one after the other, and twenty may wait
 
 t.test('[4.3] maxDepth counts links, maxPages counts pages', async (t) => {
   const { site, service, owner, base } = await start(t);
-  for (let level = 0; level < 6; level += 1) site.page(`/${level}`, `<p>This is the page of level number ${level}.</p><a href="/${level + 1}">on</a>`);
-  for (const [maxDepth, expected] of [[0, ['/0']], [1, ['/0', '/1']], [3, ['/0', '/1', '/2', '/3']], [undefined, ['/0', '/1', '/2']]] as const) {
+  for (let level = 0; level < 6; level += 1)
+    site.page(`/${level}`, `<p>This is the page of level number ${level}.</p><a href="/${level + 1}">on</a>`);
+  for (const [maxDepth, expected] of [
+    [0, ['/0']],
+    [1, ['/0', '/1']],
+    [3, ['/0', '/1', '/2', '/3']],
+    [undefined, ['/0', '/1', '/2']],
+  ] as const) {
     await ingest(service, owner.token, { url: `${base}/0`, ...(maxDepth === undefined ? {} : { maxDepth }) });
     t.same(await paths(service, owner.token), expected, `depth ${maxDepth}`);
   }
@@ -120,26 +163,37 @@ t.test('[4.3] maxDepth counts links, maxPages counts pages', async (t) => {
   t.equal(job.stats.documents, 2);
 });
 
-t.test('[4.3] what a crawl did not read is told: pages that were none, with why, and addresses that it did not get to', async (t) => {
-  const { site, service, owner, base } = await start(t);
-  const links = (...to: string[]): string => to.map((path) => `<a href="${path}">${path}</a>`).join(' ');
-  site.page('/', `<p>The museum opens at nine in the morning.</p>${links('/a', '/gone', '/twin', '/b')}`);
-  site.page('/a', `<p>Bicycles are parked behind the museum.</p>${links('/', '/a', '/c', '/d', '/files.zip')}`);
-  site.page('/b', `<p>Dogs must stay outside.</p>${links('/c', '/e')}`);
-  for (const path of ['/c', '/d', '/e']) site.page(path, `<p>This is the page ${path} of the museum.</p>`);
-  site.on('/gone', (_, response) => response.writeHead(410).end()).redirect('/twin', '/a');
-  const stats = async (about: object) => (await ingest(service, owner.token, { url: `${base}/`, ...about })).stats;
-  const skipped = [{ url: `${base}/gone`, reason: 'answered 410' }];
-  t.match(await stats({}), { documents: 6, pagesSkipped: 2, pagesLeft: 0, skipped }, 'what was read under another address is missing nowhere');
-  t.match(await stats({ maxDepth: 1 }), { documents: 3, pagesLeft: 3, skipped }, 'further away');
-  t.match(await stats({ maxDepth: 0 }), { documents: 1, pagesLeft: 4, skipped: [] });
-  t.match(await stats({ maxPages: 2 }), { documents: 2, pagesLeft: 5 }, 'more than were asked for');
-  const many = Array.from({ length: 30 }, (_, index) => `/gone/${index}/${'x'.repeat(400)}`);
-  site.page('/', `<p>The museum opens at nine in the morning.</p>${links(...many)}`);
-  const { skipped: named, pagesSkipped } = await stats({});
-  t.equal(pagesSkipped, 30);
-  t.same(named.map(({ url, reason }: any) => [url.length, reason]), Array.from({ length: 10 }, () => [300, 'answered 404']), 'the first of many, and not all of a long address');
-});
+t.test(
+  '[4.3] what a crawl did not read is told: pages that were none, with why, and addresses that it did not get to',
+  async (t) => {
+    const { site, service, owner, base } = await start(t);
+    const links = (...to: string[]): string => to.map((path) => `<a href="${path}">${path}</a>`).join(' ');
+    site.page('/', `<p>The museum opens at nine in the morning.</p>${links('/a', '/gone', '/twin', '/b')}`);
+    site.page('/a', `<p>Bicycles are parked behind the museum.</p>${links('/', '/a', '/c', '/d', '/files.zip')}`);
+    site.page('/b', `<p>Dogs must stay outside.</p>${links('/c', '/e')}`);
+    for (const path of ['/c', '/d', '/e']) site.page(path, `<p>This is the page ${path} of the museum.</p>`);
+    site.on('/gone', (_, response) => response.writeHead(410).end()).redirect('/twin', '/a');
+    const stats = async (about: object) => (await ingest(service, owner.token, { url: `${base}/`, ...about })).stats;
+    const skipped = [{ url: `${base}/gone`, reason: 'answered 410' }];
+    t.match(
+      await stats({}),
+      { documents: 6, pagesSkipped: 2, pagesLeft: 0, skipped },
+      'what was read under another address is missing nowhere',
+    );
+    t.match(await stats({ maxDepth: 1 }), { documents: 3, pagesLeft: 3, skipped }, 'further away');
+    t.match(await stats({ maxDepth: 0 }), { documents: 1, pagesLeft: 4, skipped: [] });
+    t.match(await stats({ maxPages: 2 }), { documents: 2, pagesLeft: 5 }, 'more than were asked for');
+    const many = Array.from({ length: 30 }, (_, index) => `/gone/${index}/${'x'.repeat(400)}`);
+    site.page('/', `<p>The museum opens at nine in the morning.</p>${links(...many)}`);
+    const { skipped: named, pagesSkipped } = await stats({});
+    t.equal(pagesSkipped, 30);
+    t.same(
+      named.map(({ url, reason }: any) => [url.length, reason]),
+      Array.from({ length: 10 }, () => [300, 'answered 404']),
+      'the first of many, and not all of a long address',
+    );
+  },
+);
 
 t.test('[4.3] a crawl can be cancelled while it waits and while it runs; what was there stays', async (t) => {
   const { site, service, owner, base } = await start(t);
@@ -150,14 +204,29 @@ t.test('[4.3] a crawl can be cancelled while it waits and while it runs; what wa
   t.match(await cancel(done.id), { status: 409, body: { error: 'conflict' } }, 'one that is over is not');
 
   let letGo: () => void = () => undefined;
-  site.page('/', '<p>A ticket costs twenty crowns for everybody.</p><a href="/slow">slow</a><a href="/never">never</a>').page('/never', '<p>Nobody comes here.');
-  site.on('/slow', (_, response) => { letGo = () => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>The second page of the site.'); });
+  site
+    .page('/', '<p>A ticket costs twenty crowns for everybody.</p><a href="/slow">slow</a><a href="/never">never</a>')
+    .page('/never', '<p>Nobody comes here.');
+  site.on('/slow', (_, response) => {
+    letGo = () => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>The second page of the site.');
+  });
   const running = (await service.post('/kb/ingest/url', { url: `${base}/` }, owner.token)).body.jobId;
   const waiting = (await service.post('/kb/ingest/url', { url: `${base}/never` }, owner.token)).body.jobId;
   while (site.asked.at(-1) !== '/slow') await new Promise((resolve) => setImmediate(resolve));
-  t.match(await cancel(running, (await service.agent(owner)).token), { status: 403, body: { error: 'admin_required' } });
-  for (const id of [running, waiting]) t.match(await cancel(id), { status: 200, body: { id, status: 'failed', error: /cancelled it\.$/, finishedAt: String } });
-  t.equal((await service.get('/kb/documents', owner.token)).body.documents.length, 1, 'what it had read is gone at once');
+  t.match(await cancel(running, (await service.agent(owner)).token), {
+    status: 403,
+    body: { error: 'admin_required' },
+  });
+  for (const id of [running, waiting])
+    t.match(await cancel(id), {
+      status: 200,
+      body: { id, status: 'failed', error: /cancelled it\.$/, finishedAt: String },
+    });
+  t.equal(
+    (await service.get('/kb/documents', owner.token)).body.documents.length,
+    1,
+    'what it had read is gone at once',
+  );
   const asked = site.asked.length;
   letGo();
   await service.settled();
@@ -172,7 +241,13 @@ t.test('[3 crawl job] a crawl cut short by the end of the process starts over', 
   const { site, service, owner, base, options } = await start(t);
   let letGo: (() => void)[] = [];
   site.page('/', '<p>The first page of the site.</p><a href="/slow">on</a>');
-  site.on('/slow', (_, response) => void letGo.push(() => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>The second page of the site.')));
+  site.on(
+    '/slow',
+    (_, response) =>
+      void letGo.push(() =>
+        response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>The second page of the site.'),
+      ),
+  );
   const { body } = await service.post('/kb/ingest/url', { url: `${base}/` }, owner.token);
   while (letGo.length === 0) await new Promise((resolve) => setImmediate(resolve));
   // The folder as a process that dies here would leave it.
@@ -181,17 +256,26 @@ t.test('[3 crawl job] a crawl cut short by the end of the process starts over', 
   cpSync(service.dataDir, dataDir, { recursive: true });
   for (const call of letGo) call();
   letGo = [];
-  const after = await startService(t, { ...options, dataDir, clock: new ManualClock(new Date(service.clock.now()).toISOString()) });
+  const after = await startService(t, {
+    ...options,
+    dataDir,
+    clock: new ManualClock(new Date(service.clock.now()).toISOString()),
+  });
   while (letGo.length === 0) await new Promise((resolve) => setImmediate(resolve));
   for (const call of letGo) call();
   await after.settled();
-  t.match((await after.get(`/kb/jobs/${body.jobId}`, owner.token)).body, { status: 'done', stats: { documents: 2, pagesFetched: 2 } });
+  t.match((await after.get(`/kb/jobs/${body.jobId}`, owner.token)).body, {
+    status: 'done',
+    stats: { documents: 2, pagesFetched: 2 },
+  });
   t.same(await paths(after, owner.token), ['/', '/slow'], 'each once');
 });
 
 t.test('[4.3] a deleted document is found no more, and its page comes back with the next crawl', async (t) => {
   const { site, service, owner, base } = await start(t);
-  site.page('/', '<p>The museum opens at nine in the morning.</p><a href="/b">b</a>').page('/b', '<p>Bicycles are parked behind the museum.');
+  site
+    .page('/', '<p>The museum opens at nine in the morning.</p><a href="/b">b</a>')
+    .page('/b', '<p>Bicycles are parked behind the museum.');
   await ingest(service, owner.token, { url: `${base}/` });
   const document = (await documents(service, owner.token)).find(({ sourceUrl }) => sourceUrl.endsWith('/b'));
   t.equal((await service.delete(`/kb/documents/${document.id}`, owner.token)).status, 204);
@@ -207,5 +291,8 @@ t.test('[4.3] two sites live side by side', async (t) => {
   site.page('/', '<p>The museum opens at nine in the morning.');
   await ingest(service, owner.token, { url: `${base}/` });
   await ingest(service, owner.token, { url: `http://other.test:${site.port}/` });
-  t.same((await documents(service, owner.token)).map(({ sourceUrl }) => new URL(sourceUrl).hostname).sort(), ['other.test', 'shop.test']);
+  t.same((await documents(service, owner.token)).map(({ sourceUrl }) => new URL(sourceUrl).hostname).sort(), [
+    'other.test',
+    'shop.test',
+  ]);
 });

@@ -12,7 +12,11 @@ import { writeTinyModel } from '../support/tiny-model.ts';
 
 const name = 'test/tiny';
 const files = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'onnx/model.onnx'];
-const words = [...pages.values()].join(' ').toLowerCase().match(/[a-z]+/g) ?? [];
+const words =
+  [...pages.values()]
+    .join(' ')
+    .toLowerCase()
+    .match(/[a-z]+/g) ?? [];
 
 function folderFor(t: Teardown): string {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-model-'));
@@ -25,7 +29,11 @@ async function startHub(t: Teardown, missing: readonly string[] = []): Promise<{
   const folder = folderFor(t);
   writeTinyModel(folder, words);
   const site = await Site.start(t);
-  for (const file of files) if (!missing.includes(file)) site.page(`/${name}/resolve/main/${file}`, readFileSync(join(folder, file)), { 'Content-Type': 'application/octet-stream' });
+  for (const file of files)
+    if (!missing.includes(file))
+      site.page(`/${name}/resolve/main/${file}`, readFileSync(join(folder, file)), {
+        'Content-Type': 'application/octet-stream',
+      });
   return { hub: `http://127.0.0.1:${site.port}`, site };
 }
 
@@ -50,49 +58,74 @@ t.test('[models] a model is pulled whole or not at all', async (t) => {
   });
   await t.rejects(pullModel({ name, hub: broken, models, isShown: false }), PullFailed);
   t.ok(existsSync(join(models, name, 'onnx/model.onnx')), 'the one that was there stays');
-  for (const odd of ['tiny', '../../etc', 'a/b/c', '/test/tiny', 'test/..']) await t.rejects(pullModel({ name: odd, hub, models, isShown: false }), PullFailed, odd);
+  for (const odd of ['tiny', '../../etc', 'a/b/c', '/test/tiny', 'test/..'])
+    await t.rejects(pullModel({ name: odd, hub, models, isShown: false }), PullFailed, odd);
 });
 
-t.test('[4.3] a change of model embeds everything again in the background, while the former vectors are found', async (t) => {
-  const dataDir = folderFor(t);
-  const first = await startService(t, { dataDir });
-  const owner = await first.workspace();
-  for (const path of ['/returns/refunds', '/products/skis', '/delivery/customs']) {
-    const body = pages.get(path) ?? '';
-    await first.post('/kb/articles', { title: /^# (.+)$/m.exec(body)?.[1] ?? path, body, status: 'published' }, owner.token);
-  }
-  await first.settled();
-  const ask = async (service: typeof first) => (await service.post('/kb/search', { query: 'wax skis', topK: 1 }, owner.token)).body.chunks[0];
-  const models = async (service: typeof first) => [...new Set((await service.get('/kb/documents', owner.token)).body.documents.map(({ embeddingModel }: any) => embeddingModel))];
-  const before = await ask(first);
-  t.same(await models(first), ['builtin-1']);
-  await first.stop();
+t.test(
+  '[4.3] a change of model embeds everything again in the background, while the former vectors are found',
+  async (t) => {
+    const dataDir = folderFor(t);
+    const first = await startService(t, { dataDir });
+    const owner = await first.workspace();
+    for (const path of ['/returns/refunds', '/products/skis', '/delivery/customs']) {
+      const body = pages.get(path) ?? '';
+      await first.post(
+        '/kb/articles',
+        { title: /^# (.+)$/m.exec(body)?.[1] ?? path, body, status: 'published' },
+        owner.token,
+      );
+    }
+    await first.settled();
+    const ask = async (service: typeof first) =>
+      (await service.post('/kb/search', { query: 'wax skis', topK: 1 }, owner.token)).body.chunks[0];
+    const models = async (service: typeof first) => [
+      ...new Set(
+        (await service.get('/kb/documents', owner.token)).body.documents.map(
+          ({ embeddingModel }: any) => embeddingModel,
+        ),
+      ),
+    ];
+    const before = await ask(first);
+    t.same(await models(first), ['builtin-1']);
+    await first.stop();
 
-  const { hub } = await startHub(t);
-  const { id } = await pullModel({ name, hub, models: join(dataDir, 'models'), isShown: false });
-  const second = await startService(t, { dataDir, clock: first.clock, env: { EMBEDDING_MODEL: name } });
-  t.match(await ask(second), { documentId: before.documentId }, 'found at once');
-  await second.settled();
-  t.same(await models(second), [id]);
-  t.match(await ask(second), { documentId: before.documentId }, 'found by the new model');
-  await second.stop();
+    const { hub } = await startHub(t);
+    const { id } = await pullModel({ name, hub, models: join(dataDir, 'models'), isShown: false });
+    const second = await startService(t, { dataDir, clock: first.clock, env: { EMBEDDING_MODEL: name } });
+    t.match(await ask(second), { documentId: before.documentId }, 'found at once');
+    await second.settled();
+    t.same(await models(second), [id]);
+    t.match(await ask(second), { documentId: before.documentId }, 'found by the new model');
+    await second.stop();
 
-  const third = await startService(t, { dataDir, clock: first.clock });
-  await third.settled();
-  t.same(await models(third), ['builtin-1'], 'and back');
-  t.match(await ask(third), { documentId: before.documentId });
-});
+    const third = await startService(t, { dataDir, clock: first.clock });
+    await third.settled();
+    t.same(await models(third), ['builtin-1'], 'and back');
+    t.match(await ask(third), { documentId: before.documentId });
+  },
+);
 
 t.test('[4.3] a model that is not there stops the start, and says how to get it', async (t) => {
-  await t.rejects(startService(t, { env: { EMBEDDING_MODEL: 'nobody/nothing' } }), { name: 'ConfigError', message: /EMBEDDING_MODEL.*model:pull -- nobody\/nothing/ });
+  await t.rejects(startService(t, { env: { EMBEDDING_MODEL: 'nobody/nothing' } }), {
+    name: 'ConfigError',
+    message: /EMBEDDING_MODEL.*model:pull -- nobody\/nothing/,
+  });
   await t.rejects(startService(t, { env: { MODEL_DIR: '/nowhere' } }), { name: 'ConfigError', message: /MODEL_DIR/ });
 });
 
-t.test('[4.3] the model of MODEL_DIR answers', process.env['MODEL_DIR'] === undefined ? { skip: 'MODEL_DIR is not set' } : {}, async (t) => {
-  const service = await startService(t, { env: { MODEL_DIR: process.env['MODEL_DIR'] ?? '' } });
-  const owner = await service.workspace();
-  for (const path of ['/returns/refunds', '/products/skis', '/delivery/customs']) await service.post('/kb/articles', { title: path, body: pages.get(path), status: 'published' }, owner.token);
-  await service.settled();
-  const { chunks } = (await service.post('/kb/search', { query: 'when do I get my money back', topK: 1 }, owner.token)).body;
-  t.equal(chunks[0].title, '/returns/refunds');
-});
+t.test(
+  '[4.3] the model of MODEL_DIR answers',
+  process.env['MODEL_DIR'] === undefined ? { skip: 'MODEL_DIR is not set' } : {},
+  async (t) => {
+    const service = await startService(t, { env: { MODEL_DIR: process.env['MODEL_DIR'] ?? '' } });
+    const owner = await service.workspace();
+    for (const path of ['/returns/refunds', '/products/skis', '/delivery/customs'])
+      await service.post('/kb/articles', { title: path, body: pages.get(path), status: 'published' }, owner.token);
+    await service.settled();
+    const { chunks } = (
+      await service.post('/kb/search', { query: 'when do I get my money back', topK: 1 }, owner.token)
+    ).body;
+    t.equal(chunks[0].title, '/returns/refunds');
+  },
+);

@@ -2,9 +2,9 @@
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import t from 'tap';
+import { robotsOf } from '../../workers/knowledge/robots.ts';
 import { startService } from '../support/service.ts';
 import { Names, only127001, Site } from '../support/site.ts';
-import { robotsOf } from '../../workers/knowledge/robots.ts';
 
 const mb = 1024 * 1024;
 const halfMb = 512 * 1024;
@@ -15,9 +15,18 @@ function allowed(text: string, ...paths: string[]): string[] {
 }
 
 t.test('[4.3] the rules for us are those of all groups that name us, else those for everybody', async (t) => {
-  const named = 'User-agent: *\nDisallow: /\n\nuser-agent: switchboard/2.0 (bot)\nDisallow: /a\n\nUser-agent: Other\nUser-agent: SWITCHBOARD\nSitemap: https://shop.example/map\nDisallow: /b # not there\n\nUser-agent: Other\nDisallow: /c';
+  const named =
+    'User-agent: *\nDisallow: /\n\nuser-agent: switchboard/2.0 (bot)\nDisallow: /a\n\nUser-agent: Other\nUser-agent: SWITCHBOARD\nSitemap: https://shop.example/map\nDisallow: /b # not there\n\nUser-agent: Other\nDisallow: /c';
   t.same(allowed(named, '/', '/a', '/b', '/c'), ['/', '/c']);
-  t.same(allowed('User-agent: Switchboardish\nDisallow: /\nUser-agent: *\nDisallow: /a\nUser-agent: *\nDisallow: /b', '/', '/a', '/b'), ['/']);
+  t.same(
+    allowed(
+      'User-agent: Switchboardish\nDisallow: /\nUser-agent: *\nDisallow: /a\nUser-agent: *\nDisallow: /b',
+      '/',
+      '/a',
+      '/b',
+    ),
+    ['/'],
+  );
   t.same(allowed('Disallow: /', '/'), ['/'], 'a rule before the first name is for nobody');
   t.same(allowed('User-agent: Other\nDisallow: /', '/'), ['/']);
   t.same(allowed('\uFEFFUser-agent:*\r\nDisallow:\rDisallow: no-path', '/', '/no-path'), ['/', '/no-path']);
@@ -34,7 +43,10 @@ t.test('[4.3] a star is anything, a dollar sign the end', async (t) => {
     const open = allowed(`User-agent: *\nDisallow: ${pattern}`, ...paths);
     return paths.filter((path) => !open.includes(path));
   };
-  t.same(forbids('/fish*.php', '/fish.php', '/fishheads/catfish.php?id=1', '/Fish.PHP', '/fish'), ['/fish.php', '/fishheads/catfish.php?id=1']);
+  t.same(forbids('/fish*.php', '/fish.php', '/fishheads/catfish.php?id=1', '/Fish.PHP', '/fish'), [
+    '/fish.php',
+    '/fishheads/catfish.php?id=1',
+  ]);
   t.same(forbids('/*.php$', '/a.php', '/a.php?x', '/a.php.php', '/a.php/'), ['/a.php', '/a.php.php']);
   t.same(forbids('/a*ab$', '/aab', '/ab', '/aXab', '/abab'), ['/aab', '/aXab', '/abab']);
   t.same(forbids('/a$', '/a', '/ab'), ['/a']);
@@ -51,7 +63,8 @@ t.test('[4.3] the pause that is asked for', async (t) => {
 });
 
 t.test('[4.3] a file that says more than anybody would read allows nothing', async (t) => {
-  const rules = (count: number): string => `User-agent: *\n${Array.from({ length: count }, (_, index) => `Disallow: /${index}\n`).join('')}`;
+  const rules = (count: number): string =>
+    `User-agent: *\n${Array.from({ length: count }, (_, index) => `Disallow: /${index}\n`).join('')}`;
   t.same(allowed(rules(1000), '/a'), ['/a']);
   t.same(allowed(rules(1001), '/a'), []);
   t.same(allowed(`User-agent: *\nDisallow: /${'a'.repeat(40_000)}`, '/b'), []);
@@ -61,7 +74,8 @@ t.test('[4.3] a file that says more than anybody would read allows nothing', asy
 t.test('[security] however a file is written, it takes little memory and time', async (t) => {
   const long = new URL(`https://shop.example/${'a'.repeat(2000)}`);
   const files = {
-    'very many names, and very many rules for each': 'User-agent: Switchboard\n'.repeat(11_000) + 'Disallow: /x\n'.repeat(19_000),
+    'very many names, and very many rules for each':
+      'User-agent: Switchboard\n'.repeat(11_000) + 'Disallow: /x\n'.repeat(19_000),
     'a rule of stars': `User-agent: *\nDisallow: /${'a*'.repeat(15_000)}z`,
     'rules of stars': `User-agent: *\n${`Disallow: /${'*a'.repeat(14)}*b\n`.repeat(1000)}`,
     'rules that almost fit everywhere': `User-agent: *\n${`Disallow: /*${'a'.repeat(29)}b\n`.repeat(1000)}`,
@@ -84,11 +98,20 @@ t.test('[security] links that are dear to look at do not hold up everybody else,
   names.set('shop.test', '127.0.0.1');
   const service = await startService(t, { isPublic: only127001, crawlPauseMs: 0, env: { DNS_SERVERS: names.address } });
   const owner = await service.workspace();
-  site.page('/', `<html><body><p>A page with long links.</p>${Array.from({ length: 200 }, (_, index) => `<a href="/${'a'.repeat(1900)}${index}">x</a>`).join('')}</body></html>`);
-  site.page('/robots.txt', `User-agent: *\n${`Disallow: /*${'a'.repeat(28)}b\n`.repeat(999)}Allow: /$`, { 'Content-Type': 'text/plain' });
+  site.page(
+    '/',
+    `<html><body><p>A page with long links.</p>${Array.from({ length: 200 }, (_, index) => `<a href="/${'a'.repeat(1900)}${index}">x</a>`).join('')}</body></html>`,
+  );
+  site.page('/robots.txt', `User-agent: *\n${`Disallow: /*${'a'.repeat(28)}b\n`.repeat(999)}Allow: /$`, {
+    'Content-Type': 'text/plain',
+  });
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
-  const { status, body } = await service.post('/kb/ingest/url', { url: `http://shop.test:${site.port}/`, maxPages: 2, maxDepth: 1 }, owner.token);
+  const { status, body } = await service.post(
+    '/kb/ingest/url',
+    { url: `http://shop.test:${site.port}/`, maxPages: 2, maxDepth: 1 },
+    owner.token,
+  );
   t.equal(status, 202);
   await service.settled();
   delay.disable();

@@ -26,13 +26,17 @@ interface Expected {
 
 const folder = join(import.meta.dirname, '..', 'fixtures', 'mail');
 const expected = JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as Record<string, Expected>;
-const files = readdirSync(folder).filter((name) => name.endsWith('.eml')).sort();
+const files = readdirSync(folder)
+  .filter((name) => name.endsWith('.eml'))
+  .sort();
 
 t.same(files, Object.keys(expected), 'every file has its expectation');
 
 t.test('[4.20] the corpus', async (t) => {
   const dns = await DnsZone.start(t);
-  const service = await startService(t, { env: { MAIL_HOST: 'mail.switchboard.test', SMTP_LISTEN: '127.0.0.1:0', DNS_SERVERS: dns.address } });
+  const service = await startService(t, {
+    env: { MAIL_HOST: 'mail.switchboard.test', SMTP_LISTEN: '127.0.0.1:0', DNS_SERVERS: dns.address },
+  });
   const owner = await service.workspace();
   const { address } = await service.mailbox(owner);
   const port = service.running.smtpPort ?? 0;
@@ -51,12 +55,16 @@ t.test('[4.20] the corpus', async (t) => {
       t.match(await sendRaw(port, { from: sender, to: address, raw }), /^250/);
       const fresh: { ticket: any; message: any }[] = [];
       for (const ticket of await service.tickets(owner.token)) {
-        for (const message of await service.messages(ticket.id, owner.token)) if (!known.has(message.id)) fresh.push({ ticket, message });
+        for (const message of await service.messages(ticket.id, owner.token))
+          if (!known.has(message.id)) fresh.push({ ticket, message });
       }
       const [found] = fresh;
       if (want.dropped !== undefined) {
         t.equal(found, undefined, 'no message');
-        t.match((await service.audited('email.dropped', owner.token))[0], { actorAgentId: null, context: { reason: want.dropped } });
+        t.match((await service.audited('email.dropped', owner.token))[0], {
+          actorAgentId: null,
+          context: { reason: want.dropped },
+        });
         return;
       }
       t.equal(fresh.length, 1, 'one message');
@@ -75,8 +83,12 @@ t.test('[4.20] the corpus', async (t) => {
       if (want.body !== undefined) t.equal(message.body, want.body);
       if (want.preview !== undefined) t.equal(ticket.preview, want.preview);
       for (const text of want.html ?? []) t.ok(message.bodyHtml.includes(text), `shows ${text} in ${message.bodyHtml}`);
-      for (const text of want.notHtml ?? []) t.notOk(message.bodyHtml.toLowerCase().includes(text.toLowerCase()), `does not show ${text}`);
-      t.same(message.attachments.map(({ name }: { name: string }) => name), (want.attachments ?? []).map(({ name }) => name));
+      for (const text of want.notHtml ?? [])
+        t.notOk(message.bodyHtml.toLowerCase().includes(text.toLowerCase()), `does not show ${text}`);
+      t.same(
+        message.attachments.map(({ name }: { name: string }) => name),
+        (want.attachments ?? []).map(({ name }) => name),
+      );
       for (const [index, { holds }] of (want.attachments ?? []).entries()) {
         const { url, size } = message.attachments[index];
         const content = await (await fetch(url.replace('http://switchboard.test', service.url))).text();
@@ -92,8 +104,18 @@ t.test('[4.20] the corpus', async (t) => {
   }
 
   t.test('[decisions] what is stripped for display is kept in the original', async (t) => {
-    const original = async (file: string) => (await service.get(`/conversations/${conversationOf.get(expected[file]?.thread ?? '')}/messages/${messageIdOf.get(file)}/original`, owner.token)).body;
-    t.match(await original('02-outlook-reply.eml'), { mailId: 'AM0PR0101MB0001@AM0PR0101.eurprd01.prod.outlook.example', text: /Sorry to hear that/, html: /Sorry to hear that/ });
+    const original = async (file: string) =>
+      (
+        await service.get(
+          `/conversations/${conversationOf.get(expected[file]?.thread ?? '')}/messages/${messageIdOf.get(file)}/original`,
+          owner.token,
+        )
+      ).body;
+    t.match(await original('02-outlook-reply.eml'), {
+      mailId: 'AM0PR0101MB0001@AM0PR0101.eurprd01.prod.outlook.example',
+      text: /Sorry to hear that/,
+      html: /Sorry to hear that/,
+    });
     t.match(await original('08-yahoo-reply.eml'), { text: null, html: /All set for Monday/ });
     t.match(await original('28-hostile-html.eml'), { html: /<script>alert/ }, 'as it came');
   });
@@ -104,6 +126,9 @@ t.test('[4.20] the corpus', async (t) => {
       const raw = readFileSync(join(folder, file));
       t.match(await sendRaw(port, { from: 'resent@customer.example', to: address, raw }), /^250/, file);
     }
-    t.same((await service.tickets(owner.token)).map(({ id, updatedAt }) => ({ id, updatedAt })), before);
+    t.same(
+      (await service.tickets(owner.token)).map(({ id, updatedAt }) => ({ id, updatedAt })),
+      before,
+    );
   });
 });

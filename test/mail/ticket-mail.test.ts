@@ -1,28 +1,44 @@
 import t from 'tap';
-import { command } from '../../engine/runtime/command.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
+import { command } from '../../engine/runtime/command.ts';
 import { replaceInboundAddresses } from '../../store/mail/inbound-addresses.ts';
 import { smtpSender } from '../../workers/providers/mail.ts';
-import { type ArrivedMail, sendRaw, SmtpSink } from '../support/mail-servers.ts';
+import { type ArrivedMail, SmtpSink, sendRaw } from '../support/mail-servers.ts';
 import { type Service, startService, type Teardown } from '../support/service.ts';
 
 const start = async (t: Teardown) => {
   const sink = await SmtpSink.start(t);
-  const service = await startService(t, { mail: smtpSender(sink.url), env: { MAIL_HOST: 'mail.switchboard.test', SMTP_LISTEN: '127.0.0.1:0', DNS_SERVERS: '127.0.0.1:9' } });
+  const service = await startService(t, {
+    mail: smtpSender(sink.url),
+    env: { MAIL_HOST: 'mail.switchboard.test', SMTP_LISTEN: '127.0.0.1:0', DNS_SERVERS: '127.0.0.1:9' },
+  });
   const owner = await service.workspace();
   return { sink, service, owner, ...(await service.mailbox(owner)) };
 };
 
-const write = (service: Service, token: string, customerEmail: string, body = 'Hello') => service.post('/tickets', { customerEmail, subject: 'About your cup', body }, token);
-const statusOf = async (service: Service, token: string, ticketId: string) => (await service.messages(ticketId, token)).map(({ deliveryStatus }) => deliveryStatus);
+const write = (service: Service, token: string, customerEmail: string, body = 'Hello') =>
+  service.post('/tickets', { customerEmail, subject: 'About your cup', body }, token);
+const statusOf = async (service: Service, token: string, ticketId: string) =>
+  (await service.messages(ticketId, token)).map(({ deliveryStatus }) => deliveryStatus);
 const linesOf = async (service: Service, token: string, ticketId: string): Promise<string[]> => {
   const { body } = await service.get(`/conversations/${ticketId}/messages`, token);
-  return body.messages.filter(({ senderType }: { senderType: string }) => senderType === 'system').map(({ body: text }: { body: string }) => text);
+  return body.messages
+    .filter(({ senderType }: { senderType: string }) => senderType === 'system')
+    .map(({ body: text }: { body: string }) => text);
 };
 
 /** What a mail server sends back about a mail that it could not deliver. */
-function reportOn(mail: ArrivedMail, report: { action?: string; status?: string; diagnostic?: string; messageId?: string; to?: string } = {}): string {
-  const { action = 'failed', status = '5.1.1', diagnostic = `smtp; 550 ${status} no such\r\n    user`, messageId = mail.parsed.messageId, to = mail.envelope.to[0] } = report;
+function reportOn(
+  mail: ArrivedMail,
+  report: { action?: string; status?: string; diagnostic?: string; messageId?: string; to?: string } = {},
+): string {
+  const {
+    action = 'failed',
+    status = '5.1.1',
+    diagnostic = `smtp; 550 ${status} no such\r\n    user`,
+    messageId = mail.parsed.messageId,
+    to = mail.envelope.to[0],
+  } = report;
   return [
     'From: Mail Delivery System <MAILER-DAEMON@mx.customer.example>',
     `To: ${mail.envelope.from}`,
@@ -64,11 +80,19 @@ t.test('what is mailed', async (t) => {
 
   t.test('[4.6] a plain and an HTML part, safe in both, files as links, names on one line', async (t) => {
     await service.patch(`/agents/${owner.agentId}`, { name: 'Ann "the cup" Ünal' }, owner.token);
-    const { body: ticket } = await write(service, owner.token, 'carla@customer.example', 'Look: https://shop.example/?a=1&b=2\n<script>alert(1)</script>');
+    const { body: ticket } = await write(
+      service,
+      owner.token,
+      'carla@customer.example',
+      'Look: https://shop.example/?a=1&b=2\n<script>alert(1)</script>',
+    );
     const mail = await sink.next();
     t.same(mail.parsed.from?.value, [{ address, name: 'Ann "the cup" Ünal (Shop 1)' }]);
     t.equal(mail.parsed.text, 'Look: https://shop.example/?a=1&b=2\n<script>alert(1)</script>');
-    t.match(mail.parsed.html, '<a href="https://shop.example/?a=1&amp;b=2" rel="noopener noreferrer nofollow" target="_blank">https://shop.example/?a=1&amp;b=2</a><br>&lt;script&gt;alert(1)&lt;/script&gt;');
+    t.match(
+      mail.parsed.html,
+      '<a href="https://shop.example/?a=1&amp;b=2" rel="noopener noreferrer nofollow" target="_blank">https://shop.example/?a=1&amp;b=2</a><br>&lt;script&gt;alert(1)&lt;/script&gt;',
+    );
     t.match(mail.raw.toString(), /^Message-ID: <[0-9a-f-]{36}@mail\.switchboard\.test>\r$/m);
     const plan = await service.upload(owner, { filename: 'The <plan>.pdf' });
     await service.post(`/conversations/${ticket.id}/messages`, { body: 'Here', attachments: [plan] }, owner.token);
@@ -76,22 +100,36 @@ t.test('what is mailed', async (t) => {
     t.equal(files.text, `Here\n\nThe <plan>.pdf: ${plan.url}`);
     t.match(files.html, `<li><a href="${plan.url}">The &lt;plan&gt;.pdf</a></li>`);
     const { url } = await service.upload(owner, { filename: 'b.pdf' });
-    await service.post(`/conversations/${ticket.id}/messages`, { body: 'And here', attachments: [{ url }] }, owner.token);
+    await service.post(
+      `/conversations/${ticket.id}/messages`,
+      { body: 'And here', attachments: [{ url }] },
+      owner.token,
+    );
     const nameless = (await sink.next()).parsed;
     t.equal(nameless.text, `And here\n\nb.pdf: ${url}`, 'one without a name has that of its upload');
     t.match(nameless.html, `<li><a href="${url}">b.pdf</a></li>`);
   });
 
-  t.test('[decisions 4.6] deliveryStatus: queued, then sent; null for a chat and for the customer\'s own', async (t) => {
+  t.test("[decisions 4.6] deliveryStatus: queued, then sent; null for a chat and for the customer's own", async (t) => {
     const { body: ticket } = await write(service, owner.token, 'dora@customer.example');
     await sink.next();
-    const { body: answer } = await service.post(`/conversations/${ticket.id}/messages`, { body: 'And this' }, owner.token);
+    const { body: answer } = await service.post(
+      `/conversations/${ticket.id}/messages`,
+      { body: 'And this' },
+      owner.token,
+    );
     t.equal(answer.deliveryStatus, 'queued');
     await sink.next();
     await service.settled();
-    t.equal((await service.messages(ticket.id, owner.token)).find(({ id }) => id === answer.id)?.deliveryStatus, 'sent');
+    t.equal(
+      (await service.messages(ticket.id, owner.token)).find(({ id }) => id === answer.id)?.deliveryStatus,
+      'sent',
+    );
     const chat = await service.chat(owner);
-    t.equal((await service.post(`/conversations/${chat.id}/messages`, { body: 'Hi' }, owner.token)).body.deliveryStatus, null);
+    t.equal(
+      (await service.post(`/conversations/${chat.id}/messages`, { body: 'Hi' }, owner.token)).body.deliveryStatus,
+      null,
+    );
   });
 
   t.test('[4.6] a mail server that is busy is asked again; the message stays queued meanwhile', async (t) => {
@@ -100,54 +138,106 @@ t.test('what is mailed', async (t) => {
     await service.settled();
     t.same(await statusOf(service, owner.token, ticket.id), ['queued']);
     sink.accept('emil@customer.example');
-    const { body: second } = await service.post(`/conversations/${ticket.id}/messages`, { body: 'And this' }, owner.token);
+    const { body: second } = await service.post(
+      `/conversations/${ticket.id}/messages`,
+      { body: 'And this' },
+      owner.token,
+    );
     t.equal(second.deliveryStatus, 'queued');
     await service.settled();
-    t.same(await statusOf(service, owner.token, ticket.id), ['queued', 'queued'], 'in order: the second waits for the first');
+    t.same(
+      await statusOf(service, owner.token, ticket.id),
+      ['queued', 'queued'],
+      'in order: the second waits for the first',
+    );
     await service.pass(2 * 60_000);
     t.same([(await sink.next()).parsed.text, (await sink.next()).parsed.text], ['Hello', 'And this']);
     await service.settled();
     t.same(await statusOf(service, owner.token, ticket.id), ['sent', 'sent']);
   });
 
-  t.test('[4.5] a transcript, in both forms, to any address, in any status, that no machine shall answer', async (t) => {
-    const { body: ticket } = await write(service, owner.token, 'fred@customer.example', 'The first line');
-    await sink.next();
-    await service.post(`/conversations/${ticket.id}/notes`, { body: 'He is rude' }, owner.token);
-    for (const status of ['solved', 'open', 'spam']) {
-      await service.post(`/conversations/${ticket.id}/status`, { status }, owner.token);
-      t.match(await service.post(`/conversations/${ticket.id}/email-transcript`, { to: 'boss@shop.example', subject: `It is ${status}` }, owner.token), { status: 202, body: { status: 'queued' } });
-      const mail = await sink.next();
-      t.match(mail.parsed, { subject: `It is ${status}`, text: /The first line/, html: /The first line/ });
-      t.notMatch(mail.raw.toString(), /He is rude/);
-      t.match(mail.raw.toString(), /^Auto-Submitted: auto-generated\r$/m);
-    }
-    t.match(await service.post(`/conversations/${ticket.id}/email-transcript`, { to: 'boss@shop.example', subject: 'x\r\nBcc: all@example.com' }, owner.token), { status: 400 });
-  });
+  t.test(
+    '[4.5] a transcript, in both forms, to any address, in any status, that no machine shall answer',
+    async (t) => {
+      const { body: ticket } = await write(service, owner.token, 'fred@customer.example', 'The first line');
+      await sink.next();
+      await service.post(`/conversations/${ticket.id}/notes`, { body: 'He is rude' }, owner.token);
+      for (const status of ['solved', 'open', 'spam']) {
+        await service.post(`/conversations/${ticket.id}/status`, { status }, owner.token);
+        t.match(
+          await service.post(
+            `/conversations/${ticket.id}/email-transcript`,
+            { to: 'boss@shop.example', subject: `It is ${status}` },
+            owner.token,
+          ),
+          { status: 202, body: { status: 'queued' } },
+        );
+        const mail = await sink.next();
+        t.match(mail.parsed, { subject: `It is ${status}`, text: /The first line/, html: /The first line/ });
+        t.notMatch(mail.raw.toString(), /He is rude/);
+        t.match(mail.raw.toString(), /^Auto-Submitted: auto-generated\r$/m);
+      }
+      t.match(
+        await service.post(
+          `/conversations/${ticket.id}/email-transcript`,
+          { to: 'boss@shop.example', subject: 'x\r\nBcc: all@example.com' },
+          owner.token,
+        ),
+        { status: 400 },
+      );
+    },
+  );
 });
 
 t.test('addresses that take no mail', async (t) => {
   const { sink, service, owner } = await start(t);
   const suppressions = async (query = '') => (await service.get(`/email/suppressions${query}`, owner.token)).body;
 
-  t.test('[decisions] a server that knows no such address: failed, said in the conversation, not written to again', async (t) => {
-    sink.refuse('gone@customer.example', 550, '5.1.1 no such user here');
-    const { body: ticket } = await write(service, owner.token, 'Gone@customer.example');
-    await service.settled();
-    t.same(await statusOf(service, owner.token, ticket.id), ['failed']);
-    t.match(await linesOf(service, owner.token, ticket.id), [/^The mail to gone@customer\.example could not be delivered: .*5\.1\.1 no such user here/]);
-    t.match(await suppressions(), { suppressions: [{ email: 'gone@customer.example', reason: 'rejected' }], nextCursor: null });
-    const again = await service.post(`/conversations/${ticket.id}/messages`, { body: 'Are you there?' }, owner.token);
-    t.match(again, { status: 201, body: { deliveryStatus: 'failed' } });
-    t.match((await linesOf(service, owner.token, ticket.id)).at(-1), /^Not mailed/);
-    await service.settled();
-    t.equal(sink.count, 0);
-    t.match(await service.post(`/conversations/${ticket.id}/email-transcript`, { to: 'GONE@customer.example', subject: 'Transcript' }, owner.token), { status: 422, body: { error: 'semantic_error' } });
-    t.match((await service.audited('suppression.added', owner.token))[0], { actorAgentId: null, targetKind: 'suppression', targetId: 'gone@customer.example', after: { reason: 'rejected' } });
-  });
+  t.test(
+    '[decisions] a server that knows no such address: failed, said in the conversation, not written to again',
+    async (t) => {
+      sink.refuse('gone@customer.example', 550, '5.1.1 no such user here');
+      const { body: ticket } = await write(service, owner.token, 'Gone@customer.example');
+      await service.settled();
+      t.same(await statusOf(service, owner.token, ticket.id), ['failed']);
+      t.match(await linesOf(service, owner.token, ticket.id), [
+        /^The mail to gone@customer\.example could not be delivered: .*5\.1\.1 no such user here/,
+      ]);
+      t.match(await suppressions(), {
+        suppressions: [{ email: 'gone@customer.example', reason: 'rejected' }],
+        nextCursor: null,
+      });
+      const again = await service.post(`/conversations/${ticket.id}/messages`, { body: 'Are you there?' }, owner.token);
+      t.match(again, { status: 201, body: { deliveryStatus: 'failed' } });
+      t.match((await linesOf(service, owner.token, ticket.id)).at(-1), /^Not mailed/);
+      await service.settled();
+      t.equal(sink.count, 0);
+      t.match(
+        await service.post(
+          `/conversations/${ticket.id}/email-transcript`,
+          { to: 'GONE@customer.example', subject: 'Transcript' },
+          owner.token,
+        ),
+        { status: 422, body: { error: 'semantic_error' } },
+      );
+      t.match((await service.audited('suppression.added', owner.token))[0], {
+        actorAgentId: null,
+        targetKind: 'suppression',
+        targetId: 'gone@customer.example',
+        after: { reason: 'rejected' },
+      });
+    },
+  );
 
   t.test('[decisions] what is refused for another reason fails, and is no reason not to write again', async (t) => {
-    for (const [to, code, text] of [['full@customer.example', 552, '5.2.2 mailbox full'], ['policy@customer.example', 554, '5.7.1 your server is not liked here'], ['odd@customer.example', 554, 'no'], ['listed@customer.example', 550, 'blocked using a list'], ['sender@customer.example', 550, '5.1.8 your domain does not exist'], ['vague@customer.example', 550, 'go away']] as const) {
+    for (const [to, code, text] of [
+      ['full@customer.example', 552, '5.2.2 mailbox full'],
+      ['policy@customer.example', 554, '5.7.1 your server is not liked here'],
+      ['odd@customer.example', 554, 'no'],
+      ['listed@customer.example', 550, 'blocked using a list'],
+      ['sender@customer.example', 550, '5.1.8 your domain does not exist'],
+      ['vague@customer.example', 550, 'go away'],
+    ] as const) {
       sink.refuse(to, code, text);
       const { body: ticket } = await write(service, owner.token, to);
       await service.settled();
@@ -160,77 +250,139 @@ t.test('addresses that take no mail', async (t) => {
     t.equal((await suppressions()).suppressions.length, 2, 'a server without enhanced codes is understood too');
   });
 
-  t.test('[RFC 3464] mail that comes back: the message failed, the address is suppressed, the report is no ticket', async (t) => {
-    const { body: ticket } = await write(service, owner.token, 'bounce@customer.example');
-    const mail = await sink.next();
-    await service.settled();
-    const before = (await service.tickets(owner.token)).length;
-    await sendRaw(service.running.smtpPort ?? 0, { from: '', to: mail.envelope.from, raw: reportOn(mail) });
-    t.same(await statusOf(service, owner.token, ticket.id), ['failed']);
-    t.match(await linesOf(service, owner.token, ticket.id), ['The mail to bounce@customer.example could not be delivered: 5.1.1 550 5.1.1 no such user']);
-    t.match((await suppressions()).suppressions[0], { email: 'bounce@customer.example', reason: 'bounce' });
-    t.equal((await service.tickets(owner.token)).length, before);
-    t.match((await service.audited('email.dropped', owner.token))[0].context, { reason: 'bounce' });
-  });
+  t.test(
+    '[RFC 3464] mail that comes back: the message failed, the address is suppressed, the report is no ticket',
+    async (t) => {
+      const { body: ticket } = await write(service, owner.token, 'bounce@customer.example');
+      const mail = await sink.next();
+      await service.settled();
+      const before = (await service.tickets(owner.token)).length;
+      await sendRaw(service.running.smtpPort ?? 0, { from: '', to: mail.envelope.from, raw: reportOn(mail) });
+      t.same(await statusOf(service, owner.token, ticket.id), ['failed']);
+      t.match(await linesOf(service, owner.token, ticket.id), [
+        'The mail to bounce@customer.example could not be delivered: 5.1.1 550 5.1.1 no such user',
+      ]);
+      t.match((await suppressions()).suppressions[0], { email: 'bounce@customer.example', reason: 'bounce' });
+      t.equal((await service.tickets(owner.token)).length, before);
+      t.match((await service.audited('email.dropped', owner.token))[0].context, { reason: 'bounce' });
+    },
+  );
 
-  t.test('[RFC 3464] a delay is no end, a full mailbox no reason to stop, and a report on a mail we never sent is nothing', async (t) => {
-    const { body: ticket } = await write(service, owner.token, 'slow@customer.example');
-    const mail = await sink.next();
-    await service.settled();
-    const before = (await suppressions()).suppressions.length;
-    const report = (changes: Parameters<typeof reportOn>[1]) => sendRaw(service.running.smtpPort ?? 0, { from: '', to: mail.envelope.from, raw: reportOn(mail, changes) });
-    await report({ action: 'delayed', status: '4.4.1' });
-    t.same(await statusOf(service, owner.token, ticket.id), ['sent']);
-    await report({ messageId: '<01890000-0000-7000-8000-000000000000@mail.switchboard.test>' });
-    t.same(await statusOf(service, owner.token, ticket.id), ['sent'], 'forged');
-    await report({ status: '5.2.2', to: 'victim@elsewhere.example' });
-    t.same(await statusOf(service, owner.token, ticket.id), ['failed']);
-    t.equal((await suppressions()).suppressions.length, before, 'nobody that a report names was suppressed');
-    const other = await service.workspace();
-    const { address } = await service.mailbox(other);
-    await sendRaw(service.running.smtpPort ?? 0, { from: '', to: address, raw: reportOn(mail) });
-    t.same((await service.get('/email/suppressions', other.token)).body.suppressions, [], 'another workspace did not send it');
-  });
+  t.test(
+    '[RFC 3464] a delay is no end, a full mailbox no reason to stop, and a report on a mail we never sent is nothing',
+    async (t) => {
+      const { body: ticket } = await write(service, owner.token, 'slow@customer.example');
+      const mail = await sink.next();
+      await service.settled();
+      const before = (await suppressions()).suppressions.length;
+      const report = (changes: Parameters<typeof reportOn>[1]) =>
+        sendRaw(service.running.smtpPort ?? 0, { from: '', to: mail.envelope.from, raw: reportOn(mail, changes) });
+      await report({ action: 'delayed', status: '4.4.1' });
+      t.same(await statusOf(service, owner.token, ticket.id), ['sent']);
+      await report({ messageId: '<01890000-0000-7000-8000-000000000000@mail.switchboard.test>' });
+      t.same(await statusOf(service, owner.token, ticket.id), ['sent'], 'forged');
+      await report({ status: '5.2.2', to: 'victim@elsewhere.example' });
+      t.same(await statusOf(service, owner.token, ticket.id), ['failed']);
+      t.equal((await suppressions()).suppressions.length, before, 'nobody that a report names was suppressed');
+      const other = await service.workspace();
+      const { address } = await service.mailbox(other);
+      await sendRaw(service.running.smtpPort ?? 0, { from: '', to: address, raw: reportOn(mail) });
+      t.same(
+        (await service.get('/email/suppressions', other.token)).body.suppressions,
+        [],
+        'another workspace did not send it',
+      );
+    },
+  );
 
   t.test('[RFC 3463] a report on what was in a mail, or how large it was, is no word about the address', async (t) => {
     const { body: ticket } = await write(service, owner.token, 'lee@customer.example');
     const mail = await sink.next();
     await service.settled();
     const before = (await suppressions()).suppressions.length;
-    for (const [status, diagnostic] of [['5.7.1', 'smtp; 554 5.7.1 rejected as spam'], ['5.3.4', 'smtp; 552 5.3.4 message too big'], ['5.0.0', 'smtp; 550 5.7.1 blocked'], ['5.0.0', 'smtp; 550 we do not want this']] as const) {
-      await sendRaw(service.running.smtpPort ?? 0, { from: '', to: mail.envelope.from, raw: reportOn(mail, { status, diagnostic }) });
+    for (const [status, diagnostic] of [
+      ['5.7.1', 'smtp; 554 5.7.1 rejected as spam'],
+      ['5.3.4', 'smtp; 552 5.3.4 message too big'],
+      ['5.0.0', 'smtp; 550 5.7.1 blocked'],
+      ['5.0.0', 'smtp; 550 we do not want this'],
+    ] as const) {
+      await sendRaw(service.running.smtpPort ?? 0, {
+        from: '',
+        to: mail.envelope.from,
+        raw: reportOn(mail, { status, diagnostic }),
+      });
     }
     t.same(await statusOf(service, owner.token, ticket.id), ['failed'], 'the mail failed');
     t.equal((await suppressions()).suppressions.length, before);
-    t.equal((await service.post(`/conversations/${ticket.id}/messages`, { body: 'Shorter' }, owner.token)).body.deliveryStatus, 'queued', 'and the next one is sent');
+    t.equal(
+      (await service.post(`/conversations/${ticket.id}/messages`, { body: 'Shorter' }, owner.token)).body
+        .deliveryStatus,
+      'queued',
+      'and the next one is sent',
+    );
     await sink.next();
   });
 
   t.test('[decisions] the list is paged, and an admin takes an address off it', async (t) => {
     const { suppressions: all } = await suppressions();
-    t.same(all.map(({ email }: { email: string }) => email), ['bounce@customer.example', 'plain@customer.example', 'gone@customer.example'], 'newest first');
+    t.same(
+      all.map(({ email }: { email: string }) => email),
+      ['bounce@customer.example', 'plain@customer.example', 'gone@customer.example'],
+      'newest first',
+    );
     const page = await suppressions('?limit=2');
     t.equal(page.suppressions.length, 2);
     t.same((await suppressions(`?limit=2&cursor=${encodeURIComponent(page.nextCursor)}`)).suppressions, all.slice(2));
-    t.match(await service.get('/email/suppressions?limit=201', owner.token), { status: 400, body: { error: 'invalid_query' } });
-    t.match(await service.get('/email/suppressions?limit=0', owner.token), { status: 400, body: { error: 'invalid_query' } });
+    t.match(await service.get('/email/suppressions?limit=201', owner.token), {
+      status: 400,
+      body: { error: 'invalid_query' },
+    });
+    t.match(await service.get('/email/suppressions?limit=0', owner.token), {
+      status: 400,
+      body: { error: 'invalid_query' },
+    });
     const other = await service.workspace();
-    t.equal((await service.delete('/email/suppressions/gone%40customer.example', other.token)).status, 404, 'another workspace');
-    t.match(await service.delete('/email/suppressions/GONE%40customer.example', owner.token), { status: 204, body: null });
+    t.equal(
+      (await service.delete('/email/suppressions/gone%40customer.example', other.token)).status,
+      404,
+      'another workspace',
+    );
+    t.match(await service.delete('/email/suppressions/GONE%40customer.example', owner.token), {
+      status: 204,
+      body: null,
+    });
     t.equal((await service.delete('/email/suppressions/gone%40customer.example', owner.token)).status, 404, 'once');
-    t.match((await service.audited('suppression.removed', owner.token))[0], { actorAgentId: owner.agentId, targetKind: 'suppression', targetId: 'gone@customer.example', before: { email: 'gone@customer.example', reason: 'rejected' } });
+    t.match((await service.audited('suppression.removed', owner.token))[0], {
+      actorAgentId: owner.agentId,
+      targetKind: 'suppression',
+      targetId: 'gone@customer.example',
+      before: { email: 'gone@customer.example', reason: 'rejected' },
+    });
     sink.accept('gone@customer.example');
     const ticket = (await service.tickets(owner.token)).find(({ subject }) => subject === 'About your cup');
-    t.equal((await service.post(`/conversations/${ticket.id}/messages`, { body: 'Welcome back' }, owner.token)).body.deliveryStatus, 'queued');
+    t.equal(
+      (await service.post(`/conversations/${ticket.id}/messages`, { body: 'Welcome back' }, owner.token)).body
+        .deliveryStatus,
+      'queued',
+    );
   });
 });
 
-t.test('[roles] suppressions and addresses are the admins\'', async (t) => {
+t.test("[roles] suppressions and addresses are the admins'", async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const supervisor = await service.agent(owner, { role: 'supervisor' });
-  for (const [method, path, body] of [['GET', '/email/suppressions'], ['DELETE', '/email/suppressions/a%40b.example'], ['GET', '/email/inbound-addresses'], ['PUT', '/email/inbound-addresses', { addresses: [] }]] as const) {
-    t.match(await service.call(method, path, { token: supervisor.token, body }), { status: 403, body: { error: 'admin_required' } }, `${method} ${path}`);
+  for (const [method, path, body] of [
+    ['GET', '/email/suppressions'],
+    ['DELETE', '/email/suppressions/a%40b.example'],
+    ['GET', '/email/inbound-addresses'],
+    ['PUT', '/email/inbound-addresses', { addresses: [] }],
+  ] as const) {
+    t.match(
+      await service.call(method, path, { token: supervisor.token, body }),
+      { status: 403, body: { error: 'admin_required' } },
+      `${method} ${path}`,
+    );
     t.equal((await service.call(method, path, { body })).status, 401);
   }
 });
@@ -241,39 +393,100 @@ t.test('[4.20] inbound addresses', async (t) => {
   const mailbox = await service.mailbox(owner);
   const put = (addresses: unknown) => service.put('/email/inbound-addresses', { addresses }, owner.token);
 
-  t.test('no workspace takes mail where certificates for a host of the operator are asked for, unless it did before', async (t) => {
-    for (const localPart of ['admin', 'Administrator', 'webmaster', 'hostmaster', 'postmaster']) {
-      t.match(await put([{ localPart, departmentId: null }]), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { 'addresses.0.localPart': ['is kept for whoever runs the mail host'] } } } }, localPart);
-    }
-    const had = command('test.hadAdmin', (ctx, _: object): void => replaceInboundAddresses(ctx.db, [{ localPart: 'admin', departmentId: null }]));
-    await service.running.services.engine.execute(had, { workspaceId: owner.workspaceId, caller: systemCaller, params: {} });
-    t.equal((await put([{ localPart: 'admin', departmentId: null }, { localPart: 'help', departmentId: null }])).status, 200);
-    t.equal((await put([])).status, 200);
-  });
+  t.test(
+    'no workspace takes mail where certificates for a host of the operator are asked for, unless it did before',
+    async (t) => {
+      for (const localPart of ['admin', 'Administrator', 'webmaster', 'hostmaster', 'postmaster']) {
+        t.match(
+          await put([{ localPart, departmentId: null }]),
+          {
+            status: 400,
+            body: {
+              error: 'invalid_body',
+              detail: { fieldErrors: { 'addresses.0.localPart': ['is kept for whoever runs the mail host'] } },
+            },
+          },
+          localPart,
+        );
+      }
+      const had = command('test.hadAdmin', (ctx, _: object): void =>
+        replaceInboundAddresses(ctx.db, [{ localPart: 'admin', departmentId: null }]),
+      );
+      await service.running.services.engine.execute(had, {
+        workspaceId: owner.workspaceId,
+        caller: systemCaller,
+        params: {},
+      });
+      t.equal(
+        (
+          await put([
+            { localPart: 'admin', departmentId: null },
+            { localPart: 'help', departmentId: null },
+          ])
+        ).status,
+        200,
+      );
+      t.equal((await put([])).status, 200);
+    },
+  );
 
-  t.test('the workspace\'s own, and local parts for departments', async (t) => {
+  t.test("the workspace's own, and local parts for departments", async (t) => {
     const { body: sales } = await service.post('/departments', { name: 'Sales' }, owner.token);
     const { body: returns } = await service.post('/departments', { name: 'Returns', isDefault: true }, owner.token);
-    t.same((await service.get('/email/inbound-addresses', owner.token)).body.addresses, [{ address: mailbox.address, kind: 'auto', localPart: 'shop-1', departmentId: null }]);
-    t.match(await put([{ localPart: 'Sales', departmentId: sales.id }, { localPart: 'info', departmentId: null }]), {
-      status: 200,
-      body: { addresses: [{ kind: 'auto' }, { address: 'info@shop-1.mail.switchboard.test', kind: 'subdomain', localPart: 'info', departmentId: null }, { address: 'sales@shop-1.mail.switchboard.test', departmentId: sales.id }] },
-    });
-    for (const [to, department] of [['SALES@shop-1.mail.switchboard.test', sales.id], ['info@shop-1.mail.switchboard.test', returns.id], [mailbox.address, returns.id]]) {
+    t.same((await service.get('/email/inbound-addresses', owner.token)).body.addresses, [
+      { address: mailbox.address, kind: 'auto', localPart: 'shop-1', departmentId: null },
+    ]);
+    t.match(
+      await put([
+        { localPart: 'Sales', departmentId: sales.id },
+        { localPart: 'info', departmentId: null },
+      ]),
+      {
+        status: 200,
+        body: {
+          addresses: [
+            { kind: 'auto' },
+            { address: 'info@shop-1.mail.switchboard.test', kind: 'subdomain', localPart: 'info', departmentId: null },
+            { address: 'sales@shop-1.mail.switchboard.test', departmentId: sales.id },
+          ],
+        },
+      },
+    );
+    for (const [to, department] of [
+      ['SALES@shop-1.mail.switchboard.test', sales.id],
+      ['info@shop-1.mail.switchboard.test', returns.id],
+      [mailbox.address, returns.id],
+    ]) {
       await service.deliver(mailbox, { to: [to], subject: `To ${to}`, from: `${Math.random()}@customer.example` });
       t.equal((await service.tickets(owner.token)).at(-1).departmentId, department, to);
     }
     const ticket = (await service.tickets(owner.token)).find(({ subject }) => subject.startsWith('To SALES'));
     await service.post(`/conversations/${ticket.id}/messages`, { body: 'From sales' }, owner.token);
     await service.settled();
-    t.match((await service.outbox()).at(-1), /^From: .*<sales@shop-1\.mail\.switchboard\.test>\r$/m, 'and is answered from where it was written to');
+    t.match(
+      (await service.outbox()).at(-1),
+      /^From: .*<sales@shop-1\.mail\.switchboard\.test>\r$/m,
+      'and is answered from where it was written to',
+    );
     await service.delete(`/departments/${sales.id}`, owner.token);
-    t.equal((await service.get('/email/inbound-addresses', owner.token)).body.addresses[2].departmentId, null, 'a deleted department is nobody\'s');
+    t.equal(
+      (await service.get('/email/inbound-addresses', owner.token)).body.addresses[2].departmentId,
+      null,
+      "a deleted department is nobody's",
+    );
     t.match(await put([]), { body: { addresses: [{ kind: 'auto' }] } });
-    t.equal((await service.deliver(mailbox, { to: ['sales@shop-1.mail.switchboard.test'] })).status, 401, 'what is not mapped is unknown');
+    t.equal(
+      (await service.deliver(mailbox, { to: ['sales@shop-1.mail.switchboard.test'] })).status,
+      401,
+      'what is not mapped is unknown',
+    );
     await service.post(`/conversations/${ticket.id}/messages`, { body: 'Sales is gone' }, owner.token);
     await service.settled();
-    t.match((await service.outbox()).at(-1), /^From: .*<shop-1@mail\.switchboard\.test>\r$/m, 'and answers come from the workspace\'s own address');
+    t.match(
+      (await service.outbox()).at(-1),
+      /^From: .*<shop-1@mail\.switchboard\.test>\r$/m,
+      "and answers come from the workspace's own address",
+    );
   });
 
   t.test('what a local part must be', async (t) => {
@@ -284,17 +497,32 @@ t.test('[4.20] inbound addresses', async (t) => {
       ['addresses.0.localPart', [{ localPart: 'x'.repeat(65), departmentId: null }]],
       ['addresses.0.localPart', [{ localPart: 'a@b', departmentId: null }]],
       ['addresses.0.localPart', [{ localPart: 'a\r\nb', departmentId: null }]],
-      ['addresses.1.localPart', [{ localPart: 'same', departmentId: null }, { localPart: 'SAME', departmentId: null }]],
+      [
+        'addresses.1.localPart',
+        [
+          { localPart: 'same', departmentId: null },
+          { localPart: 'SAME', departmentId: null },
+        ],
+      ],
       ['addresses.0.departmentId', [{ localPart: 'a', departmentId: agent }]],
       ['addresses.0.departmentId', [{ localPart: 'a' }]],
       ['addresses', Array.from({ length: 101 }, (_, index) => ({ localPart: `a${index}`, departmentId: null }))],
       ['addresses', undefined],
-    ] as const) t.match(await put(addresses), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [] } } } }, JSON.stringify(addresses)?.slice(0, 60));
+    ] as const)
+      t.match(
+        await put(addresses),
+        { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [] } } } },
+        JSON.stringify(addresses)?.slice(0, 60),
+      );
     t.equal((await put([{ localPart: 'x'.repeat(64), departmentId: null }])).status, 200);
   });
 
-  t.test('[4.1] names under the mail host that are not a workspace\'s to have', async (t) => {
-    const { body } = await service.post('/auth/register', { email: 'post@example.com', password: 'correct horse battery staple', workspaceName: 'Postmaster' });
+  t.test("[4.1] names under the mail host that are not a workspace's to have", async (t) => {
+    const { body } = await service.post('/auth/register', {
+      email: 'post@example.com',
+      password: 'correct horse battery staple',
+      workspaceName: 'Postmaster',
+    });
     t.equal(body.workspace.subdomain, 'postmaster-2');
   });
 });

@@ -16,16 +16,25 @@ t.setTimeout(300_000);
 const seconds = 0.5;
 const skip = process.platform === 'linux' ? false : 'only Linux has all of 127.0.0.0/8, and tells what a process holds';
 
-for (const [kind, attacks] of Object.entries({ requests: requestAttacks, sockets: socketAttacks, 'a hostile workspace': workspaceAttacks, mails: mailAttacks })) {
-  t.test(`[abuse] a moment of each attack by ${kind} costs others nothing, and the process with a heap of 256 MB stays below 400 MB`, { skip }, async (t) => {
-    const range = await Range.open(t, tempFolder(t));
-    for (const { name } of attacks) {
-      const outcome = await range.drive(name, { idleSeconds: 0, seconds });
-      t.same(judge(outcome), [], name);
-      t.ok(outcome.attacked.count > 0 && outcome.answers.size > 0, `${name} took place`);
-      if (outcome.end !== undefined) return;
-    }
-  });
+for (const [kind, attacks] of Object.entries({
+  requests: requestAttacks,
+  sockets: socketAttacks,
+  'a hostile workspace': workspaceAttacks,
+  mails: mailAttacks,
+})) {
+  t.test(
+    `[abuse] a moment of each attack by ${kind} costs others nothing, and the process with a heap of 256 MB stays below 400 MB`,
+    { skip },
+    async (t) => {
+      const range = await Range.open(t, tempFolder(t));
+      for (const { name } of attacks) {
+        const outcome = await range.drive(name, { idleSeconds: 0, seconds });
+        t.same(judge(outcome), [], name);
+        t.ok(outcome.attacked.count > 0 && outcome.answers.size > 0, `${name} took place`);
+        if (outcome.end !== undefined) return;
+      }
+    },
+  );
 }
 
 t.test('[abuse] who is slower, refused, let go or too large is found', async (t) => {

@@ -32,7 +32,11 @@ t.test('everything, copied while it is written to, comes back elsewhere as it wa
   const writing = (async () => {
     await appears(t, folder, 'copy.part');
     for (; !isDone && acknowledged < most; acknowledged += 1) {
-      const { status } = await api.post(`/conversations/${one.conversationId}/messages`, { body: `number ${acknowledged}` }, one.token);
+      const { status } = await api.post(
+        `/conversations/${one.conversationId}/messages`,
+        { body: `number ${acknowledged}` },
+        one.token,
+      );
       if (status !== 201) throw new Error(`number ${acknowledged} was answered with ${status}`);
     }
   })();
@@ -41,7 +45,11 @@ t.test('everything, copied while it is written to, comes back elsewhere as it wa
   await writing;
   t.match(made, { code: 0, stderr: '', stdout: /2 workspaces, \d+ messages, .*, checked\n$/ });
   t.ok(acknowledged > 0, `${acknowledged} written meanwhile`);
-  t.same(readdirSync(join(copy, 'workspaces')).filter((name) => !name.endsWith('.db')), [], 'no logs beside the copies');
+  t.same(
+    readdirSync(join(copy, 'workspaces')).filter((name) => !name.endsWith('.db')),
+    [],
+    'no logs beside the copies',
+  );
   t.equal(statSync(copy).mode & 0o077, 0, 'for its owner alone');
   t.notOk(existsSync(`${copy}.part`));
 
@@ -54,7 +62,11 @@ t.test('everything, copied while it is written to, comes back elsewhere as it wa
   // The same tokens: the same secrets.
   const messages = await api.messages(one.conversationId, one.token);
   const numbers = messages.flatMap(({ body }) => /^number (\d+)$/.exec(body)?.[1] ?? []).map(Number);
-  t.same(numbers, numbers.map((_, index) => index), 'all up to a moment, and none after');
+  t.same(
+    numbers,
+    numbers.map((_, index) => index),
+    'all up to a moment, and none after',
+  );
   t.ok(messages.length >= before);
   t.equal(await secretOf(api, one.token), secret);
   t.equal((await api.post('/auth/login', { email: 'owner@two.example', password })).status, 200);
@@ -68,7 +80,10 @@ t.test('one workspace moves to another service, with its secrets and without the
   const { dataDir, service, api, one, two } = await lived(t);
   const secret = await secretOf(api, one.token);
   const copy = join(tempFolder(t), 'copy');
-  t.match(await runCommand(['backup', copy, '--workspace', 'one'], { DATA_DIR: dataDir }), { code: 0, stdout: /1 workspace, / });
+  t.match(await runCommand(['backup', copy, '--workspace', 'one'], { DATA_DIR: dataDir }), {
+    code: 0,
+    stdout: /1 workspace, /,
+  });
   await service.kill('SIGTERM');
   const all = readFileSync(join(dataDir, 'secrets-key'), 'utf8').trim();
   for (const name of readdirSync(copy, { recursive: true, encoding: 'utf8' })) {
@@ -89,7 +104,7 @@ t.test('one workspace moves to another service, with its secrets and without the
   const moved = await ServiceProcess.serving(t, { DATA_DIR: other });
   api.url = moved.url;
   const { token } = (await api.post('/auth/login', { email: 'owner@one.example', password })).body;
-  t.equal(await secretOf(api, token), secret, 'opened with the other service\'s key');
+  t.equal(await secretOf(api, token), secret, "opened with the other service's key");
   t.equal((await api.messages(one.conversationId, token))[0]?.body, 'A question for one');
   t.equal((await api.post('/auth/login', { email: 'owner@three.example', password })).status, 200);
   t.equal(readFileSync(join(other, 'storage', one.workspaceId, 'attachment', 'picture.png'), 'utf8'), 'of one');
@@ -105,7 +120,9 @@ t.test('a copy under a new name lives beside the first, and does nothing in its 
   const copy = join(tempFolder(t), 'copy');
   await runCommand(['backup', copy], { DATA_DIR: dataDir });
   await service.kill('SIGTERM');
-  const restored = await runCommand(['restore', copy, '--workspace', 'one', '--as', 'One as of May'], { DATA_DIR: dataDir });
+  const restored = await runCommand(['restore', copy, '--workspace', 'one', '--as', 'One as of May'], {
+    DATA_DIR: dataDir,
+  });
   t.match(restored, { code: 0, stderr: '', stdout: /One as of May \(one-as-of-may, [0-9a-f-]{36}\)/ });
   t.match(await runCommand(['verify'], { DATA_DIR: dataDir }), { code: 0, stdout: /3 workspaces/ });
   const again = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
@@ -120,5 +137,9 @@ t.test('a copy under a new name lives beside the first, and does nothing in its 
   t.equal((await api.messages(conversationId, body.token))[0]?.body, 'To the copy');
   await api.post(`/conversations/${one.conversationId}/messages`, { body: 'to the first alone' }, one.token);
   const said = (await api.messages(one.conversationId, body.token)).filter(({ senderType }) => senderType !== 'system');
-  t.same(said.map((message) => message.body), ['A question for one'], 'who signed in has got the chat, which the copy says; it has nothing of the first');
+  t.same(
+    said.map((message) => message.body),
+    ['A question for one'],
+    'who signed in has got the chat, which the copy says; it has nothing of the first',
+  );
 });

@@ -3,9 +3,22 @@ import t from 'tap';
 import { tempFolder } from '../support/folder.ts';
 import { runCommand, ServiceProcess } from '../support/process.ts';
 
-const commands = [['serve'], ['backup'], ['restore'], ['verify'], ['export'], ['erase'], ['health'], ['reset-second-factor'], ['invite'], ['model', 'pull'], ['config', 'check'], ['version']];
+const commands = [
+  ['serve'],
+  ['backup'],
+  ['restore'],
+  ['verify'],
+  ['export'],
+  ['erase'],
+  ['health'],
+  ['reset-second-factor'],
+  ['invite'],
+  ['model', 'pull'],
+  ['config', 'check'],
+  ['version'],
+];
 
-t.test('--help lists every command; each command\'s own says how it is used', async (t) => {
+t.test("--help lists every command; each command's own says how it is used", async (t) => {
   const { code, stdout, stderr } = await runCommand(['--help']);
   t.equal(code, 0);
   t.equal(stderr, '');
@@ -43,7 +56,15 @@ t.test('a command line that is not understood exits with 2, says why and where t
 });
 
 t.test('config check says what the settings are, and no secret', async (t) => {
-  const env = { PORT: '9000', TRUST_PROXI: '1', SMPT_URL: 'x', PATHS: 'x', JWT_SECRET: 'hunter2'.repeat(6), MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtp://shop:hunter3@mail.example.com:587' };
+  const env = {
+    PORT: '9000',
+    TRUST_PROXI: '1',
+    SMPT_URL: 'x',
+    PATHS: 'x',
+    JWT_SECRET: 'hunter2'.repeat(6),
+    MAIL_PROVIDER: 'smtp',
+    SMTP_URL: 'smtp://shop:hunter3@mail.example.com:587',
+  };
   const good = await runCommand(['config', 'check'], env);
   t.equal(good.code, 0);
   t.match(good.stdout, /^PORT = 9000$/m);
@@ -57,10 +78,17 @@ t.test('config check says what the settings are, and no secret', async (t) => {
   t.notMatch(good.stdout, /PATHS/);
   t.match(good.stdout, /^SMTP_URL = smtp:\/\/shop:\(set\)@mail\.example\.com:587$/m);
   t.notMatch(good.stdout, /hunter/);
-  const twilio = { CARRIER_PROVIDER: 'twilio', TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`, TWILIO_AUTH_TOKEN: 'hunter4'.repeat(4) };
+  const twilio = {
+    CARRIER_PROVIDER: 'twilio',
+    TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`,
+    TWILIO_AUTH_TOKEN: 'hunter4'.repeat(4),
+  };
   const unreachable = /^BASE_URL=http:\/\/localhost:8080: Twilio cannot reach it/m;
   t.match((await runCommand(['config', 'check'], twilio)).stdout, unreachable);
-  t.notMatch((await runCommand(['config', 'check'], { ...twilio, BASE_URL: 'https://help.example.com' })).stdout, /Twilio/);
+  t.notMatch(
+    (await runCommand(['config', 'check'], { ...twilio, BASE_URL: 'https://help.example.com' })).stdout,
+    /Twilio/,
+  );
   const bad = await runCommand(['config', 'check'], { PORT: 'http' });
   t.same(bad, { code: 1, stdout: '', stderr: 'switchboard: PORT must be a number from 0 to 65535, not http\n' });
 });
@@ -71,14 +99,17 @@ t.test('health asks the service of these settings', async (t) => {
   const here = { PORT: String(service.port) };
   t.match(await runCommand(['health'], here), { code: 0, stdout: /"status":"ready"/ });
   await service.kill('SIGTERM');
-  t.match(await runCommand(['health'], here), { code: 1, stderr: /^switchboard: http:\/\/127\.0\.0\.1:\d+\/readyz does not answer: / });
+  t.match(await runCommand(['health'], here), {
+    code: 1,
+    stderr: /^switchboard: http:\/\/127\.0\.0\.1:\d+\/readyz does not answer: /,
+  });
 });
 
 t.test('version says what it is', async (t) => {
   for (const words of [['version'], ['--version']]) {
     const { code, stdout } = await runCommand(words);
     t.equal(code, 0);
-    t.match(stdout, /^switchboard \d+\.\d+\.\d+ \(from source\)\n  node +22\./);
+    t.match(stdout, /^switchboard \d+\.\d+\.\d+ \(from source\)\n {2}node +22\./);
   }
 });
 

@@ -24,17 +24,31 @@ t.test('[demo] fills a running server with conversations in every state, as ofte
         t.equal(conversation, undefined, `spam is in no list: ${opening}`);
         continue;
       }
-      t.match(conversation, { status: story.ends ?? 'open', rating: story.rating?.rating ?? null, assignedAgentId: story.agent === undefined ? null : demo.people[story.agent].agentId }, opening);
+      t.match(
+        conversation,
+        {
+          status: story.ends ?? 'open',
+          rating: story.rating?.rating ?? null,
+          assignedAgentId: story.agent === undefined ? null : demo.people[story.agent].agentId,
+        },
+        opening,
+      );
       t.same(conversation.tags, story.tags ?? []);
-      if (story.offeredTo !== undefined) t.match(conversation.handshake, { toAgentId: aylin.agentId, note: story.offeredTo.note });
+      if (story.offeredTo !== undefined)
+        t.match(conversation.handshake, { toAgentId: aylin.agentId, note: story.offeredTo.note });
     }
   });
 
   t.test('what was said and noted is there', async (t) => {
     const index = stories.findIndex(({ notes }) => notes !== undefined && notes.length === 2);
     const [id, story] = [demo.conversationIds[index], stories[index]];
-    const said = (await service.get(`/conversations/${id}/messages`, mara.token)).body.messages.filter((one: { senderType: string }) => one.senderType !== 'system');
-    t.same(said.map((one: { body: string }) => one.body), story?.lines.flat());
+    const said = (await service.get(`/conversations/${id}/messages`, mara.token)).body.messages.filter(
+      (one: { senderType: string }) => one.senderType !== 'system',
+    );
+    t.same(
+      said.map((one: { body: string }) => one.body),
+      story?.lines.flat(),
+    );
     const { notes } = (await service.get(`/conversations/${id}/notes`, mara.token)).body;
     t.same(notes.map((one: { body: string }) => one.body).sort(), story?.notes?.map(({ body }) => body).sort());
   });
@@ -50,9 +64,16 @@ t.test('[demo] fills a running server with conversations in every state, as ofte
     ]);
     t.equal((await service.get('/sites', mara.token)).body.sites.length, 2);
     t.equal((await service.get('/business-hours', mara.token)).body.businessHours.length, 2);
-    t.equal((await service.get('/saved-replies', aylin.token)).body.savedReplies.length, 5, 'the workspace\'s four and her own');
+    t.equal(
+      (await service.get('/saved-replies', aylin.token)).body.savedReplies.length,
+      5,
+      "the workspace's four and her own",
+    );
     t.equal((await service.get('/saved-replies', tom.token)).body.savedReplies.length, 4);
-    t.match((await service.get('/workspace/settings', mara.token)).body, { routing: { mode: 'manual' }, autoCloseDays: 7 });
+    t.match((await service.get('/workspace/settings', mara.token)).body, {
+      routing: { mode: 'manual' },
+      autoCloseDays: 7,
+    });
   });
 
   t.test('what it prints can be tried', async (t) => {
@@ -62,7 +83,11 @@ t.test('[demo] fills a running server with conversations in every state, as ofte
     t.equal(paths.length, 2);
     for (const path of paths) t.equal((await service.get(path, mara.token)).status, 200, path);
     const inbox = await service.agentSocket(aylin.token);
-    const { status } = await service.post('/widget/conversations', { body: 'Do you have this in blue?' }, demo.customer.token);
+    const { status } = await service.post(
+      '/widget/conversations',
+      { body: 'Do you have this in blue?' },
+      demo.customer.token,
+    );
     t.equal(status, 201);
     t.equal((await inbox.next('message.created')).data.message.body, 'Do you have this in blue?');
     await inbox.close();
@@ -72,6 +97,9 @@ t.test('[demo] fills a running server with conversations in every state, as ofte
     const second = await fillDemo(api);
     t.not(second.workspaceId, demo.workspaceId);
     t.equal(second.conversationIds.length, stories.length);
-    t.equal((await service.get(`/conversations/${demo.conversationIds[0]}/messages`, second.people.mara.token)).status, 404);
+    t.equal(
+      (await service.get(`/conversations/${demo.conversationIds[0]}/messages`, second.people.mara.token)).status,
+      404,
+    );
   });
 });

@@ -16,12 +16,28 @@ t.test('[4.20] whatever a mail holds, it is read or refused in time; what is sou
 /** Each is read within the time of a mail, and would be no other the next time it came. */
 const tooMuch: readonly [string, Buffer][] = [
   ['150 KB of header lines, whose proof took half a minute', Buffer.from(`x\r\n${'=\r\n'.repeat(50_000)}\r\nHello`)],
-  ['a signature a line, thousands of them', Buffer.from(`${'DKIM-Signature: v=1; a=rsa-sha256; d=x.org; s=x; h=from; bh=x; b=x\r\n'.repeat(2500)}\r\nHello`)],
+  [
+    'a signature a line, thousands of them',
+    Buffer.from(`${'DKIM-Signature: v=1; a=rsa-sha256; d=x.org; s=x; h=from; bh=x; b=x\r\n'.repeat(2500)}\r\nHello`),
+  ],
   ['a header without an end', Buffer.from(`Subject: ${'x'.repeat(300_000)}`)],
   ['a million empty lines', Buffer.from(`From: a@example.org\r\n\r\n${'\n'.repeat(1_000_001)}`)],
-  ['100 KB of blanks in quoted-printable, whose decoding took half a minute', Buffer.from(`From: a@example.org\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n${' '.repeat(100_000)}x`)],
-  ['as many in runs of 10 KB', Buffer.from(`From: a@example.org\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n${`${'\t'.repeat(10_000)}x\r\n`.repeat(11)}`)],
-  ['a thousand parts within each other', Buffer.from(`From: a@example.org\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n${'--x\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n'.repeat(1100)}`)],
+  [
+    '100 KB of blanks in quoted-printable, whose decoding took half a minute',
+    Buffer.from(`From: a@example.org\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n${' '.repeat(100_000)}x`),
+  ],
+  [
+    'as many in runs of 10 KB',
+    Buffer.from(
+      `From: a@example.org\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n${`${'\t'.repeat(10_000)}x\r\n`.repeat(11)}`,
+    ),
+  ],
+  [
+    'a thousand parts within each other',
+    Buffer.from(
+      `From: a@example.org\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n${'--x\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n'.repeat(1100)}`,
+    ),
+  ],
 ];
 
 t.test('[4.20] what a mail may have is bounded', async (t) => {
@@ -31,14 +47,46 @@ t.test('[4.20] what a mail may have is bounded', async (t) => {
   const large = `From: a@example.org\r\nTo: ${Array.from({ length: 1000 }, (_, index) => `b${index}@example.org`).join(',\r\n ')}\r\n\r\nHello`;
   t.match(await range.read(Buffer.from(large)), { mail: { text: /Hello/ } }, 'a thousand recipients, one on each line');
   t.match(await range.read(Buffer.from(`\r\nno header at all`)), { mail: {} });
-  t.match(await range.read(Buffer.from(`From: a@example.org\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n${' '.repeat(10_000)}Far to the right`)), { mail: { text: /Far to the right/ } }, 'ten thousand blanks');
+  t.match(
+    await range.read(
+      Buffer.from(
+        `From: a@example.org\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n${' '.repeat(10_000)}Far to the right`,
+      ),
+    ),
+    { mail: { text: /Far to the right/ } },
+    'ten thousand blanks',
+  );
   t.match(await range.read(Buffer.from('')), { mail: {} });
 });
 
 t.test('[4.20] and its sender is told so for good, not asked to come again', async (t) => {
   const dns = await DnsZone.start(t);
-  const service = await startService(t, { env: { MAIL_HOST: 'mail.switchboard.test', SMTP_LISTEN: '127.0.0.1:0', DNS_SERVERS: dns.address } });
+  const service = await startService(t, {
+    env: { MAIL_HOST: 'mail.switchboard.test', SMTP_LISTEN: '127.0.0.1:0', DNS_SERVERS: dns.address },
+  });
   const { address } = await service.mailbox(await service.workspace());
-  for (const [what, raw] of tooMuch.slice(0, 1)) t.match(await sendRaw(service.running.smtpPort ?? 0, { from: 'kim@example.org', to: address, raw }).catch((error: unknown) => error), { responseCode: 554 }, what);
-  t.match(await sendRaw(service.running.smtpPort ?? 0, { from: 'kim@example.org', to: address, raw: written({ type: 'text/plain', charset: 'utf-8', encoding: '7bit', isAttachment: false, name: undefined, text: 'Hello' }) }), /^250/, 'the next one is taken');
+  for (const [what, raw] of tooMuch.slice(0, 1))
+    t.match(
+      await sendRaw(service.running.smtpPort ?? 0, { from: 'kim@example.org', to: address, raw }).catch(
+        (error: unknown) => error,
+      ),
+      { responseCode: 554 },
+      what,
+    );
+  t.match(
+    await sendRaw(service.running.smtpPort ?? 0, {
+      from: 'kim@example.org',
+      to: address,
+      raw: written({
+        type: 'text/plain',
+        charset: 'utf-8',
+        encoding: '7bit',
+        isAttachment: false,
+        name: undefined,
+        text: 'Hello',
+      }),
+    }),
+    /^250/,
+    'the next one is taken',
+  );
 });

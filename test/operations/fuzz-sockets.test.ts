@@ -2,8 +2,8 @@
 
 import t from 'tap';
 import { fuzzSockets } from '../fuzz/sockets.ts';
-import { World } from '../fuzz/world.ts';
 import { encoded, Wire } from '../fuzz/wire.ts';
+import { World } from '../fuzz/world.ts';
 import { startService } from '../support/service.ts';
 
 const seed = 20261121;
@@ -21,24 +21,28 @@ t.test('what it has found', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
 
-  t.test('[6] a call is named by a text or a whole number; by another number, which JSON may not give back, it is not done', async (t) => {
-    const socket = await service.agentSocket(owner.token);
-    for (const id of ['1.5', '1e999', '-1e999', 'null', '{}', '[1]', 'true']) {
-      socket.send(`{"type":"call","id":${id},"method":"me.read"}`);
-      t.match(await socket.next('error'), { error: 'invalid_body' }, id);
-    }
-    for (const id of ['1', '"x"', '""', '-1', '9007199254740992']) {
-      socket.send(`{"type":"call","id":${id},"method":"me.read"}`);
-      t.match(await socket.next('reply'), { id: JSON.parse(id), status: 200 }, id);
-    }
-  });
+  t.test(
+    '[6] a call is named by a text or a whole number; by another number, which JSON may not give back, it is not done',
+    async (t) => {
+      const socket = await service.agentSocket(owner.token);
+      for (const id of ['1.5', '1e999', '-1e999', 'null', '{}', '[1]', 'true']) {
+        socket.send(`{"type":"call","id":${id},"method":"me.read"}`);
+        t.match(await socket.next('error'), { error: 'invalid_body' }, id);
+      }
+      for (const id of ['1', '"x"', '""', '-1', '9007199254740992']) {
+        socket.send(`{"type":"call","id":${id},"method":"me.read"}`);
+        t.match(await socket.next('reply'), { id: JSON.parse(id), status: 200 }, id);
+      }
+    },
+  );
 });
 
 t.test('the wire', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const signal = AbortSignal.timeout(20_000);
-  const open = (): Promise<Wire> => Wire.open(`${service.url}/agent`, { 'Sec-WebSocket-Protocol': `messaging.v1, bearer.${owner.token}` }, signal);
+  const open = (): Promise<Wire> =>
+    Wire.open(`${service.url}/agent`, { 'Sec-WebSocket-Protocol': `messaging.v1, bearer.${owner.token}` }, signal);
 
   t.test('a ping in two fragments is one', async (t) => {
     const wire = await open();
@@ -51,7 +55,12 @@ t.test('the wire', async (t) => {
   });
 
   t.test('what RFC 6455 forbids ends the connection', async (t) => {
-    for (const bytes of [encoded({ opcode: 3, payload: Buffer.from('x') }), encoded({ opcode: 1, payload: Buffer.from('x'), reserved: 4 }), encoded({ opcode: 1, payload: Uint8Array.of(0xff) }), encoded({ opcode: 9, payload: Buffer.alloc(126) })]) {
+    for (const bytes of [
+      encoded({ opcode: 3, payload: Buffer.from('x') }),
+      encoded({ opcode: 1, payload: Buffer.from('x'), reserved: 4 }),
+      encoded({ opcode: 1, payload: Uint8Array.of(0xff) }),
+      encoded({ opcode: 9, payload: Buffer.alloc(126) }),
+    ]) {
       const wire = await open();
       wire.write(bytes);
       await wire.until(() => false, signal);

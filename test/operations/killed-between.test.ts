@@ -7,7 +7,16 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { directoryPath, type Finding, madeWorkspaceIdsIn, verifyAgreement, verifyDirectory, verifyWorkspace, workspaceIdsIn, workspacePath } from '../../engine/operations/soundness.ts';
+import {
+  directoryPath,
+  type Finding,
+  madeWorkspaceIdsIn,
+  verifyAgreement,
+  verifyDirectory,
+  verifyWorkspace,
+  workspaceIdsIn,
+  workspacePath,
+} from '../../engine/operations/soundness.ts';
 import { Database, type SyncToDisk } from '../../store/database.ts';
 import { placeKinds } from '../../store/directory/places.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
@@ -15,7 +24,7 @@ import { claimLine } from '../support/calls.ts';
 import { tempFolder } from '../support/folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runCommand } from '../support/process.ts';
-import { password, type Person, type Service, startService } from '../support/service.ts';
+import { type Person, password, type Service, startService } from '../support/service.ts';
 
 /** Calls before every statement of this process, until the returned function is called. */
 function beforeEachStatement(call: () => void): () => void {
@@ -56,7 +65,11 @@ class Disk {
 }
 
 /** The folder as it was before each statement and each sync of the change and after its last one, each state of the files once. */
-async function killsDuring(t: Test, { service, disk }: { service: Service; disk: Disk }, change: () => Promise<unknown>): Promise<string[]> {
+async function killsDuring(
+  t: Test,
+  { service, disk }: { service: Service; disk: Disk },
+  change: () => Promise<unknown>,
+): Promise<string[]> {
   const left: string[] = [];
   const seen = new Set<string>();
   const kill = (): void => {
@@ -82,7 +95,9 @@ async function killsDuring(t: Test, { service, disk }: { service: Service; disk:
 
 /** Each COMMIT makes a log longer; a file that is new has none. */
 function stateOf(dataDir: string): string {
-  const files = [directoryPath(dataDir), ...workspaceIdsIn(dataDir).map((id) => workspacePath(dataDir, id))].flatMap((path) => [path, `${path}-wal`]);
+  const files = [directoryPath(dataDir), ...workspaceIdsIn(dataDir).map((id) => workspacePath(dataDir, id))].flatMap(
+    (path) => [path, `${path}-wal`],
+  );
   return JSON.stringify(files.map((file) => [file, statSync(file, { throwIfNoEntry: false })?.size]));
 }
 
@@ -102,7 +117,9 @@ function stepOf(dataDir: string): string {
     db.close();
     return places;
   });
-  const rows = ['workspace', 'agentEmail', 'phoneNumber', 'emailDomain'].map((table) => directory.all(`SELECT * FROM ${table}`));
+  const rows = ['workspace', 'agentEmail', 'phoneNumber', 'emailDomain'].map((table) =>
+    directory.all(`SELECT * FROM ${table}`),
+  );
   directory.close();
   return JSON.stringify([rows, told]);
 }
@@ -170,14 +187,24 @@ const changes: readonly Change[] = [
     run: (service, owner) => service.patch(`/agents/${owner.agentId}`, { email: 'moved@example.com' }, owner.token),
     async hasHappened(after, owner) {
       const statuses = [];
-      for (const email of [owner.email, 'moved@example.com']) statuses.push((await after.post('/auth/login', { email, password })).status);
-      return statuses.join() === '401,200' ? true : statuses.join() === '200,401' ? false : raise(`signs in: ${statuses}`);
+      for (const email of [owner.email, 'moved@example.com'])
+        statuses.push((await after.post('/auth/login', { email, password })).status);
+      return statuses.join() === '401,200'
+        ? true
+        : statuses.join() === '200,401'
+          ? false
+          : raise(`signs in: ${statuses}`);
     },
     steps: 4,
   },
   {
     title: '[4.10] a claim of a number',
-    run: (service, owner) => service.post('/phone-numbers', { e164: '+12125550000', displayName: 'Support', routingStrategy: 'all_agents' }, owner.token),
+    run: (service, owner) =>
+      service.post(
+        '/phone-numbers',
+        { e164: '+12125550000', displayName: 'Support', routingStrategy: 'all_agents' },
+        owner.token,
+      ),
     hasHappened: async (after, owner) => (await after.get('/phone-numbers', owner.token)).body.numbers.length === 1,
     steps: 4,
   },
@@ -198,7 +225,11 @@ for (const { title, prepare, run, hasHappened, steps, asCommand } of changes) {
     const prepared = (await prepare?.(service, owner)) ?? '';
     await service.settled();
     let status = 0;
-    const kills = await killsDuring(t, { service, disk }, async () => ({ status } = await run(service, owner, prepared)));
+    const kills = await killsDuring(
+      t,
+      { service, disk },
+      async () => ({ status } = await run(service, owner, prepared)),
+    );
     t.ok(status >= 200 && status < 300, `${status}`);
 
     const byStep = new Map<string, string>();
@@ -211,13 +242,21 @@ for (const { title, prepare, run, hasHappened, steps, asCommand } of changes) {
 
     const happened: boolean[] = [];
     for (const dataDir of byStep.values()) {
-      if (asCommand === true) t.match(await runCommand(['verify', '--quiet'], { DATA_DIR: dataDir }), { code: 0, stdout: '' });
-      const after = await startService(t, { dataDir, clock: new ManualClock(new Date(service.clock.now()).toISOString()) });
+      if (asCommand === true)
+        t.match(await runCommand(['verify', '--quiet'], { DATA_DIR: dataDir }), { code: 0, stdout: '' });
+      const after = await startService(t, {
+        dataDir,
+        clock: new ManualClock(new Date(service.clock.now()).toISOString()),
+      });
       await after.settled();
       happened.push(await hasHappened(after, owner, prepared));
       await after.settled();
       await after.stop();
-      t.equal(workspaceIdsIn(dataDir).length, madeWorkspaceIdsIn(dataDir).length, 'no file of a workspace that never was');
+      t.equal(
+        workspaceIdsIn(dataDir).length,
+        madeWorkspaceIdsIn(dataDir).length,
+        'no file of a workspace that never was',
+      );
       t.same(findingsIn(dataDir), [], 'after the next start');
     }
     t.same([happened[0], happened.at(-1)], [false, true]);
@@ -237,8 +276,17 @@ t.test('what is on its way excuses itself alone', async (t) => {
     directory.close();
     return findingsIn(dataDir).map(({ fault }) => fault);
   };
-  t.same(told(`INSERT INTO agentEmail VALUES ('on-its-way@example.com', ?, 'another agent', '2026-11-20T12:00:00.000Z')`, [owner.workspaceId]), []);
-  t.match(told('DELETE FROM agentEmail WHERE reservedAt IS NULL'), [/does not know owner/], 'an address that nobody is changing is missed');
+  t.same(
+    told(`INSERT INTO agentEmail VALUES ('on-its-way@example.com', ?, 'another agent', '2026-11-20T12:00:00.000Z')`, [
+      owner.workspaceId,
+    ]),
+    [],
+  );
+  t.match(
+    told('DELETE FROM agentEmail WHERE reservedAt IS NULL'),
+    [/does not know owner/],
+    'an address that nobody is changing is missed',
+  );
 });
 
 function raise(message: string): never {

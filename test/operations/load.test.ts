@@ -18,7 +18,8 @@ function load(...args: string[]): Promise<RunOfCommand> {
   return new Promise((done) => {
     const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     const written = { stdout: '', stderr: '' };
-    for (const stream of ['stdout', 'stderr'] as const) child[stream].on('data', (chunk) => (written[stream] += String(chunk)));
+    for (const stream of ['stdout', 'stderr'] as const)
+      child[stream].on('data', (chunk) => (written[stream] += String(chunk)));
     child.once('close', (code) => done({ code, ...written }));
   });
 }
@@ -35,27 +36,59 @@ async function loadUntil(isEnough: (run: RunOfCommand) => boolean, ...args: stri
 t.test('[load] every scenario, in a workspace of its own: one table, one file, 0', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' }, clock: systemClock() });
   const file = join(tempFolder(t), 'figures.json');
-  const figures = (): { scenario: string; answers: number; perSecond: number; p99Ms: number; failures: object }[] => JSON.parse(readFileSync(file, 'utf8')).figures;
-  const { code, stdout, stderr } = await loadUntil((run) => run.code !== 0 || figures().every(({ answers, perSecond }) => answers > 0 && perSecond > 0), service.url, '--connections', '3', '--json', file);
+  const figures = (): { scenario: string; answers: number; perSecond: number; p99Ms: number; failures: object }[] =>
+    JSON.parse(readFileSync(file, 'utf8')).figures;
+  const { code, stdout, stderr } = await loadUntil(
+    (run) => run.code !== 0 || figures().every(({ answers, perSecond }) => answers > 0 && perSecond > 0),
+    service.url,
+    '--connections',
+    '3',
+    '--json',
+    file,
+  );
   t.equal(code, 0, stderr);
-  t.same([...stdout.matchAll(/^\| ([a-z-]+) +\| +[\d.,]+ \/s +\| [\d.,]+ ms +\| [\d.,]+ ms +\| +[\d,]+ +\| none +\|$/gm)].map(([, name]) => name), names, stdout);
+  t.same(
+    [
+      ...stdout.matchAll(/^\| ([a-z-]+) +\| +[\d.,]+ \/s +\| [\d.,]+ ms +\| [\d.,]+ ms +\| +[\d,]+ +\| none +\|$/gm),
+    ].map(([, name]) => name),
+    names,
+    stdout,
+  );
   const written = JSON.parse(readFileSync(file, 'utf8'));
   t.match(written, { url: service.url, connections: 3, seconds: Number, client: { node: process.version } });
-  t.same(figures().map(({ scenario }) => scenario), names);
+  t.same(
+    figures().map(({ scenario }) => scenario),
+    names,
+  );
   for (const { scenario, answers, perSecond, p99Ms, failures } of figures()) {
     t.ok(answers > 0 && perSecond > 0 && p99Ms > 0, scenario);
     t.same(failures, {}, scenario);
   }
 });
 
-t.test('[load] in an admin\'s workspace: what it made is solved, and the admin as it was', async (t) => {
+t.test("[load] in an admin's workspace: what it made is solved, and the admin as it was", async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' }, clock: systemClock() });
   const owner = await service.workspace({ available: true });
-  const { code, stderr } = await load(service.url, '--email', owner.email, '--password', password, '--connections', '2', '--duration', '1', '--scenario', 'assign,send');
+  const { code, stderr } = await load(
+    service.url,
+    '--email',
+    owner.email,
+    '--password',
+    password,
+    '--connections',
+    '2',
+    '--duration',
+    '1',
+    '--scenario',
+    'assign,send',
+  );
   t.equal(code, 0, stderr);
   const { conversations } = (await service.get('/conversations/recently-closed?limit=50', owner.token)).body;
   t.equal(conversations.length, 2);
-  t.ok(conversations.every((one: { version: number }) => one.version > 3), 'they went from hand to hand');
+  t.ok(
+    conversations.every((one: { version: number }) => one.version > 3),
+    'they went from hand to hand',
+  );
   const { messages } = (await service.get(`/conversations/${conversations[0].id}/messages`, owner.token)).body;
   t.ok(messages.some(({ senderType }: { senderType: string }) => senderType === 'agent'));
   t.same((await service.get('/conversations/queue', owner.token)).body.conversations, []);
@@ -67,12 +100,23 @@ t.test('[load] in an admin\'s workspace: what it made is solved, and the admin a
 
 t.test('[load] rate limits spoil a run, and it says so', async (t) => {
   const service = await startService(t, { env: { RATE_LIMIT_PER_MINUTE: '40' }, clock: systemClock() });
-  const during = await loadUntil(({ stdout }) => stdout.includes('× 429'), service.url, '--connections', '2', '--scenario', 'send');
+  const during = await loadUntil(
+    ({ stdout }) => stdout.includes('× 429'),
+    service.url,
+    '--connections',
+    '2',
+    '--scenario',
+    'send',
+  );
   t.equal(during.code, 1);
   t.match(during.stdout, / × 429/);
-  t.match(during.stderr, /not every call was answered well: .* × 429\nload: the server counts calls against its rate limits.*RATE_LIMITS=off/);
+  t.match(
+    during.stderr,
+    /not every call was answered well: .* × 429\nload: the server counts calls against its rate limits.*RATE_LIMITS=off/,
+  );
   // Five sign-ups a minute come from one address, and one of them was the load's.
-  for (let count = 0; count < 4; count += 1) await service.post('/auth/register', { email: `owner${count}@shop.example`, password, workspaceName: 'Shop' });
+  for (let count = 0; count < 4; count += 1)
+    await service.post('/auth/register', { email: `owner${count}@shop.example`, password, workspaceName: 'Shop' });
   const before = await load(service.url, '--connections', '2', '--duration', '1');
   t.match(before, { code: 1, stdout: '', stderr: /^load: the server counts calls against its rate limits/ });
 });
@@ -80,8 +124,20 @@ t.test('[load] rate limits spoil a run, and it says so', async (t) => {
 t.test('[load] exit codes: nobody answers 1, not understood 2, help 0', async (t) => {
   const nobody = await load(`http://127.0.0.1:${await freePort()}`);
   t.match(nobody, { code: 1, stderr: /^load: fetch failed: .*ECONNREFUSED/ });
-  for (const args of [['--connections', '0'], ['--duration', 'long'], ['--scenario', 'send,nothing'], ['--email', 'a@b.example'], ['ftp://x'], ['http://a', 'http://b'], ['--colour']]) {
-    t.match(await load(...args), { code: 2, stdout: '', stderr: /^load: .*\nTry: npm run load -- --help\n$/ }, args.join(' '));
+  for (const args of [
+    ['--connections', '0'],
+    ['--duration', 'long'],
+    ['--scenario', 'send,nothing'],
+    ['--email', 'a@b.example'],
+    ['ftp://x'],
+    ['http://a', 'http://b'],
+    ['--colour'],
+  ]) {
+    t.match(
+      await load(...args),
+      { code: 2, stdout: '', stderr: /^load: .*\nTry: npm run load -- --help\n$/ },
+      args.join(' '),
+    );
   }
   const help = await load('--help');
   t.equal(help.code, 0);

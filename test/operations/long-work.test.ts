@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { Checkpoints } from '../../engine/runtime/checkpoints.ts';
 import { command } from '../../engine/runtime/command.ts';
-import { systemCaller } from '../../engine/runtime/caller.ts';
 import { Engine } from '../../engine/runtime/engine.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
@@ -14,7 +14,9 @@ import type { OutboxItem, OutboxKinds } from '../../engine/runtime/outbox.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import type { Teardown } from '../support/service.ts';
 
-const ask = command('test.ask', (ctx, params: { kind: string; target: string }) => ctx.enqueue({ ...params, payload: {} }));
+const ask = command('test.ask', (ctx, params: { kind: string; target: string }) =>
+  ctx.enqueue({ ...params, payload: {} }),
+);
 
 /** Deeds that a test ends by hand. */
 class Deeds {
@@ -49,11 +51,26 @@ async function startEngine(t: Teardown) {
   const ids = createIds(clock);
   const long = new Deeds();
   const quick = new Deeds();
-  const kinds: OutboxKinds = { long: { deliver: long.deliver, retryDelaysMs: [], maxUnderWay: 1 }, quick: { deliver: quick.deliver, retryDelaysMs: [60_000] } };
+  const kinds: OutboxKinds = {
+    long: { deliver: long.deliver, retryDelaysMs: [], maxUnderWay: 1 },
+    quick: { deliver: quick.deliver, retryDelaysMs: [60_000] },
+  };
   const engine = new Engine({
-    dataDir, clock, ids, log: silentLog, deadlines: {}, outbox: kinds, random: () => 0,
-    checkpoints: new Checkpoints({ checkpoint: async () => ({ logFrames: 0, copiedFrames: 0 }), log: silentLog, random: () => 0 }),
-    onSyncFailed: (error) => { throw error; },
+    dataDir,
+    clock,
+    ids,
+    log: silentLog,
+    deadlines: {},
+    outbox: kinds,
+    random: () => 0,
+    checkpoints: new Checkpoints({
+      checkpoint: async () => ({ logFrames: 0, copiedFrames: 0 }),
+      log: silentLog,
+      random: () => 0,
+    }),
+    onSyncFailed: (error) => {
+      throw error;
+    },
   });
   t.teardown(async () => {
     await engine.stop();
@@ -64,7 +81,8 @@ async function startEngine(t: Teardown) {
     await engine.create(id);
     return id;
   };
-  const enqueue = (workspace: string, kind: string, target = kind): Promise<string> => engine.execute(ask, { workspaceId: workspace, caller: systemCaller, params: { kind, target } });
+  const enqueue = (workspace: string, kind: string, target = kind): Promise<string> =>
+    engine.execute(ask, { workspaceId: workspace, caller: systemCaller, params: { kind, target } });
   const settled = async (count: number): Promise<void> => {
     while (engine.figures.outboxUnderWay !== count) await new Promise((resolve) => setImmediate(resolve));
   };
@@ -88,7 +106,11 @@ t.test('[outbox] long work has a budget of its own over all workspaces', async (
   await long.untilStarted(2);
   long.end(1);
   await long.untilStarted(3);
-  t.same(long.started.map((item) => item.workspaceId), [a, b, c], 'each has its turn, in the order they came');
+  t.same(
+    long.started.map((item) => item.workspaceId),
+    [a, b, c],
+    'each has its turn, in the order they came',
+  );
   long.end(2);
   await settled(0);
 });

@@ -15,29 +15,53 @@ t.test('the dashboard shows every figure that is served, and no other', async (t
   await service.workspace();
   const text: string = (await service.get('//metrics')).body;
   const served = new Set([...text.matchAll(/^# TYPE (switchboard_\w+)/gm)].map(([, name = '']) => name));
-  const shown = new Set([...read('grafana.json').matchAll(/switchboard_\w+/g)].map(([name]) => name.replace(/_(?:bucket|count|sum)$/, '')));
+  const shown = new Set(
+    [...read('grafana.json').matchAll(/switchboard_\w+/g)].map(([name]) => name.replace(/_(?:bucket|count|sum)$/, '')),
+  );
   t.ok(served.size > 10);
-  t.same([...shown].filter((name) => !served.has(name)), [], 'shown and not served');
-  t.same([...served].filter((name) => !shown.has(name) && name !== 'switchboard_batch_commands'), [], 'served and not shown');
+  t.same(
+    [...shown].filter((name) => !served.has(name)),
+    [],
+    'shown and not served',
+  );
+  t.same(
+    [...served].filter((name) => !shown.has(name) && name !== 'switchboard_batch_commands'),
+    [],
+    'served and not shown',
+  );
   const { panels } = JSON.parse(read('grafana.json')) as { panels: { id: number; targets: { expr: string }[] }[] };
   t.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
-  for (const { targets } of panels) for (const { expr } of targets) t.equal(expr.split('(').length, expr.split(')').length, expr);
+  for (const { targets } of panels)
+    for (const { expr } of targets) t.equal(expr.split('(').length, expr.split(')').length, expr);
 });
 
 t.test('the page on running it names what there is', async (t) => {
   const page = read('OPERATING.md');
-  const sources = ['http', 'engine', 'workers', 'store'].flatMap((name) => readdirSync(join(root, name), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts')).map((file) => readFileSync(join(root, name, file), 'utf8')));
+  const sources = ['http', 'engine', 'workers', 'store'].flatMap((name) =>
+    readdirSync(join(root, name), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(join(root, name, file), 'utf8')),
+  );
   const [lines = ''] = page.slice(page.indexOf('| `msg` |')).split('\n\n');
-  const logged = [...lines.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text.split('…')[0]?.trim() ?? '').filter((text) => / .* /.test(text));
+  const logged = [...lines.matchAll(/`([^`]+)`/g)]
+    .map(([, text = '']) => text.split('…')[0]?.trim() ?? '')
+    .filter((text) => / .* /.test(text));
   t.ok(logged.length >= 5);
-  for (const text of logged) t.ok(sources.some((source) => source.includes(text)), text);
-  for (const [, name = ''] of page.matchAll(/^switchboard ([a-z-]+)/gm)) t.ok(existsSync(join(root, 'http/cli', `${name}.ts`)), name);
+  for (const text of logged)
+    t.ok(
+      sources.some((source) => source.includes(text)),
+      text,
+    );
+  for (const [, name = ''] of page.matchAll(/^switchboard ([a-z-]+)/gm))
+    t.ok(existsSync(join(root, 'http/cli', `${name}.ts`)), name);
   const config = readFileSync(join(root, 'http/process/config.ts'), 'utf8');
   const settings = [...`${page}${read('install.sh')}`.matchAll(/^#?([A-Z][A-Z_]+)=/gm)].map(([, name = '']) => name);
   t.ok(settings.length > 8);
   for (const name of settings) t.ok(config.includes(`'${name}'`), name);
   // The settings that it proposes are taken together.
-  const proposed = Object.fromEntries([...page.matchAll(/^([A-Z][A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]));
+  const proposed = Object.fromEntries(
+    [...page.matchAll(/^([A-Z][A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
+  );
   t.match(readConfig(proposed), { port: 443, tls: { certFile: '/etc/switchboard/fullchain.pem' } });
 });
 
@@ -55,7 +79,8 @@ t.test('the unit is one that systemd takes, and holds the service tight', { skip
 /** What whoever installs it has: these files, and a program. */
 function download(t: Teardown): string {
   const from = tempFolder(t);
-  for (const name of ['install.sh', 'switchboard.service', 'OPERATING.md', 'grafana.json']) cpSync(join(folder, name), join(from, name));
+  for (const name of ['install.sh', 'switchboard.service', 'OPERATING.md', 'grafana.json'])
+    cpSync(join(folder, name), join(from, name));
   writeFileSync(join(from, 'switchboard'), '#!/bin/sh\necho switchboard 0.0.0\n');
   chmodSync(join(from, 'switchboard'), 0o755);
   return from;
@@ -64,14 +89,29 @@ function download(t: Teardown): string {
 t.test('install.sh puts everything in its place; again, it leaves settings alone', async (t) => {
   const from = download(t);
   const to = join(tempFolder(t), 'root');
-  const install = (): string => execFileSync('sh', [join(from, 'install.sh')], { env: { PATH: process.env['PATH'] ?? '', DESTDIR: to }, encoding: 'utf8' });
+  const install = (): string =>
+    execFileSync('sh', [join(from, 'install.sh')], {
+      env: { PATH: process.env['PATH'] ?? '', DESTDIR: to },
+      encoding: 'utf8',
+    });
   install();
   t.equal(statSync(join(to, 'usr/local/bin/switchboard')).mode & 0o777, 0o755);
   t.equal(readFileSync(join(to, 'etc/systemd/system/switchboard.service'), 'utf8'), read('switchboard.service'));
   t.ok(existsSync(join(to, 'usr/share/doc/switchboard/OPERATING.md')));
   const settings = join(to, 'etc/switchboard/environment');
   t.equal(statSync(settings).mode & 0o777, 0o600);
-  t.doesNotThrow(() => readConfig(Object.fromEntries([...readFileSync(settings, 'utf8').matchAll(/^#([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]))), 'each line can be taken as it stands');
+  t.doesNotThrow(
+    () =>
+      readConfig(
+        Object.fromEntries(
+          [...readFileSync(settings, 'utf8').matchAll(/^#([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [
+            name,
+            value,
+          ]),
+        ),
+      ),
+    'each line can be taken as it stands',
+  );
   writeFileSync(settings, 'PORT=9000\n');
   writeFileSync(join(from, 'switchboard'), '#!/bin/sh\necho switchboard 0.0.1\n');
   install();
@@ -79,31 +119,46 @@ t.test('install.sh puts everything in its place; again, it leaves settings alone
   t.match(readFileSync(join(to, 'usr/local/bin/switchboard'), 'utf8'), /0\.0\.1/);
 });
 
-t.test('the service listens on every address; one that was installed to listen on 127.0.0.1 goes on doing so', async (t) => {
-  t.match(read('switchboard.service'), /^Environment=HOST=0\.0\.0\.0$[^]*^EnvironmentFile=/m, 'settings come after it and may say otherwise');
-  const from = download(t);
-  const to = join(tempFolder(t), 'root');
-  const install = (): string => execFileSync('sh', [join(from, 'install.sh')], { env: { PATH: process.env['PATH'] ?? '', DESTDIR: to }, encoding: 'utf8' });
-  const settings = join(to, 'etc/switchboard/environment');
-  install();
-  const former = read('switchboard.service').replace(/^Environment=HOST=.*\n/m, '');
-  for (const [before, after] of [
-    ['PORT=9000\n', 'PORT=9000\n\nHOST=127.0.0.1\n'],
-    ['HOST=10.0.0.1\n', 'HOST=10.0.0.1\n'],
-  ] as const) {
-    writeFileSync(join(to, 'etc/systemd/system/switchboard.service'), former);
-    writeFileSync(settings, before);
+t.test(
+  'the service listens on every address; one that was installed to listen on 127.0.0.1 goes on doing so',
+  async (t) => {
+    t.match(
+      read('switchboard.service'),
+      /^Environment=HOST=0\.0\.0\.0$[^]*^EnvironmentFile=/m,
+      'settings come after it and may say otherwise',
+    );
+    const from = download(t);
+    const to = join(tempFolder(t), 'root');
+    const install = (): string =>
+      execFileSync('sh', [join(from, 'install.sh')], {
+        env: { PATH: process.env['PATH'] ?? '', DESTDIR: to },
+        encoding: 'utf8',
+      });
+    const settings = join(to, 'etc/switchboard/environment');
     install();
-    install();
-    t.equal(readFileSync(settings, 'utf8'), after);
-  }
-});
+    const former = read('switchboard.service').replace(/^Environment=HOST=.*\n/m, '');
+    for (const [before, after] of [
+      ['PORT=9000\n', 'PORT=9000\n\nHOST=127.0.0.1\n'],
+      ['HOST=10.0.0.1\n', 'HOST=10.0.0.1\n'],
+    ] as const) {
+      writeFileSync(join(to, 'etc/systemd/system/switchboard.service'), former);
+      writeFileSync(settings, before);
+      install();
+      install();
+      t.equal(readFileSync(settings, 'utf8'), after);
+    }
+  },
+);
 
 t.test('install.sh does nothing on a dry run, and stops before it has done half', async (t) => {
   const from = download(t);
   const to = join(tempFolder(t), 'root');
   mkdirSync(to);
-  const run = (...args: string[]) => spawnSync('sh', [join(from, 'install.sh'), ...args], { env: { PATH: process.env['PATH'] ?? '', DESTDIR: to }, encoding: 'utf8' });
+  const run = (...args: string[]) =>
+    spawnSync('sh', [join(from, 'install.sh'), ...args], {
+      env: { PATH: process.env['PATH'] ?? '', DESTDIR: to },
+      encoding: 'utf8',
+    });
   const dry = run('--dry-run');
   t.equal(dry.status, 0);
   t.match(dry.stdout, /would: install -D -m 0755 .*switchboard/);

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { verifyReports } from '../../engine/rollups.ts';
 import { verifyAgreement } from '../../engine/operations/soundness.ts';
+import { verifyReports } from '../../engine/rollups.ts';
 import { isInUse } from '../../http/process/data-folder.ts';
-import { becomeCopy } from '../../store/operations/copied-workspace.ts';
 import { Database } from '../../store/database.ts';
-import { deadlineSubjects } from '../../store/runtime/deadlines.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
+import { becomeCopy } from '../../store/operations/copied-workspace.ts';
 import { rebuildDeadline } from '../../store/reports/rebuild.ts';
+import { deadlineSubjects } from '../../store/runtime/deadlines.ts';
 import { claimLine, ringLine } from '../support/calls.ts';
 import { tempFolder } from '../support/folder.ts';
 import { lived } from '../support/lived.ts';
@@ -24,11 +24,23 @@ t.test('a backup that is not as it was written is not restored, and nothing is m
   await runCommand(['backup', good], { DATA_DIR: dataDir });
   t.match(await runCommand(['backup', good], { DATA_DIR: dataDir }), { code: 1, stderr: /exists already/ });
   const rows: [string, (folder: string) => void, RegExp][] = [
-    ['a changed file', (folder) => writeFileSync(join(folder, 'storage', one.workspaceId, 'attachment', 'picture.png'), 'of eno'), /not as it was written/],
+    [
+      'a changed file',
+      (folder) => writeFileSync(join(folder, 'storage', one.workspaceId, 'attachment', 'picture.png'), 'of eno'),
+      /not as it was written/,
+    ],
     ['a missing file', (folder) => rmSync(join(folder, 'directory.db')), /not as it was written/],
     ['no manifest', (folder) => rmSync(join(folder, 'manifest.json')), /was not finished/],
     ['a later format', (folder) => writeFileSync(join(folder, 'manifest.json'), '{"format":2}'), /format 2/],
-    ['a file outside', (folder) => writeFileSync(join(folder, 'manifest.json'), '{"format":1,"scope":"all","files":[{"path":"../x","bytes":1,"sha256":""}]}'), /outside of it/],
+    [
+      'a file outside',
+      (folder) =>
+        writeFileSync(
+          join(folder, 'manifest.json'),
+          '{"format":1,"scope":"all","files":[{"path":"../x","bytes":1,"sha256":""}]}',
+        ),
+      /outside of it/,
+    ],
   ];
   for (const [title, harm, message] of rows) {
     const bad = join(tempFolder(t), 'bad');
@@ -45,7 +57,10 @@ t.test('a backup that is kept from being written to comes back as files that may
   await service.kill('SIGTERM');
   const copy = join(tempFolder(t), 'copy');
   await runCommand(['backup', copy], { DATA_DIR: dataDir });
-  const filesOf = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)).filter((path) => statSync(path).isFile());
+  const filesOf = (folder: string): string[] =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(folder, name))
+      .filter((path) => statSync(path).isFile());
   for (const path of filesOf(copy)) chmodSync(path, 0o400);
   const elsewhere = join(tempFolder(t), 'elsewhere');
   t.match(await runCommand(['restore', copy], { DATA_DIR: elsewhere }), { code: 0, stderr: '' });
@@ -59,7 +74,10 @@ t.test('a damaged workspace is told of and left out; the others are in the backu
   await service.kill('SIGTERM');
   writeFileSync(join(dataDir, 'workspaces', `${one.workspaceId}.db`), Buffer.alloc(100_000, 'no database'));
   const copy = join(tempFolder(t), 'copy');
-  t.match(await runCommand(['backup', copy], { DATA_DIR: dataDir }), { code: 1, stdout: new RegExp(`workspaces/${one.workspaceId}\\.db: not so: `) });
+  t.match(await runCommand(['backup', copy], { DATA_DIR: dataDir }), {
+    code: 1,
+    stdout: new RegExp(`workspaces/${one.workspaceId}\\.db: not so: `),
+  });
   t.same(readdirSync(join(copy, 'workspaces')), [`${two.workspaceId}.db`]);
 });
 
@@ -75,11 +93,24 @@ t.test('a copy ends the calls that its original goes on with, and its reports co
   t.teardown(() => db.close());
   t.strictSame([...verifyReports(db)], []);
   const workspaceId = randomUUID();
-  becomeCopy(db, { formerId: owner.workspaceId, workspaceId, name: 'Copy', subdomain: 'copy', locator: 'l', locatorChars: 1, at: new Date(service.clock.now()).toISOString() });
+  becomeCopy(db, {
+    formerId: owner.workspaceId,
+    workspaceId,
+    name: 'Copy',
+    subdomain: 'copy',
+    locator: 'l',
+    locatorChars: 1,
+    at: new Date(service.clock.now()).toISOString(),
+  });
   t.strictSame(deadlineSubjects(db, rebuildDeadline), [workspaceId], 'its reports are made again by whoever serves it');
   rebuildAll(db);
   t.strictSame([...verifyReports(db)], []);
-  t.match(db.get(`SELECT sum(missed) AS missed FROM rollupPeriod WHERE grain = 'month' AND departmentId = '*' AND agentId = '*'`), { missed: 1 });
+  t.match(
+    db.get(
+      `SELECT sum(missed) AS missed FROM rollupPeriod WHERE grain = 'month' AND departmentId = '*' AND agentId = '*'`,
+    ),
+    { missed: 1 },
+  );
 });
 
 t.test('what was interrupted is done again before anybody serves the folder', async (t) => {
@@ -103,7 +134,10 @@ t.test('what was interrupted is done again before anybody serves the folder', as
   // An erasure whose file is gone already.
   writeFileSync(join(elsewhere, 'unfinished'), `erase ${two.workspaceId} --yes\n`);
   rmSync(join(elsewhere, 'workspaces', `${two.workspaceId}.db`));
-  t.match(await runCommand(['erase', 'one', '--yes'], { DATA_DIR: elsewhere }), { code: 1, stderr: /first finish what was begun/ });
+  t.match(await runCommand(['erase', 'one', '--yes'], { DATA_DIR: elsewhere }), {
+    code: 1,
+    stderr: /first finish what was begun/,
+  });
   t.match(await runCommand(['erase', two.workspaceId, '--yes'], { DATA_DIR: elsewhere }), { code: 0 });
   t.match(await runCommand(['verify'], { DATA_DIR: elsewhere }), { code: 0, stdout: /1 workspace / });
   t.same(verifyAgreement(elsewhere), []);

@@ -7,14 +7,18 @@ const count = Number(process.env['SIMULATION_SEEDS'] ?? defaultSeeds);
 
 t.setTimeout(1000 * Math.max(120, count));
 
-t.test('whatever happens and whenever it crashes, what was promised holds', { timeout: 1000 * Math.max(120, count) }, async (t) => {
-  const { seeds, events, crashes, failures } = await runSeeds({ first: 1, count, steps: defaultSteps });
-  for (const { message } of failures) t.fail(message);
-  t.comment(`${seeds} seeds, ${events} events, ${crashes} crashes`);
-  if (failures.length > 0) return;
-  t.equal(seeds, count);
-  t.ok(crashes > seeds, 'it crashed often');
-});
+t.test(
+  'whatever happens and whenever it crashes, what was promised holds',
+  { timeout: 1000 * Math.max(120, count) },
+  async (t) => {
+    const { seeds, events, crashes, failures } = await runSeeds({ first: 1, count, steps: defaultSteps });
+    for (const { message } of failures) t.fail(message);
+    t.comment(`${seeds} seeds, ${events} events, ${crashes} crashes`);
+    if (failures.length > 0) return;
+    t.equal(seeds, count);
+    t.ok(crashes > seeds, 'it crashed often');
+  },
+);
 
 t.test('the same seed is the same run, to the last byte that anybody was told', async (t) => {
   const prints: string[] = [];

@@ -1,15 +1,21 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { outboxKindNames, outboxKinds, type OutsidePorts } from '../../engine/rules.ts';
-import { directoryPath, verifyAgreement, verifyDirectory, verifyWorkspace, workspacePath } from '../../engine/operations/soundness.ts';
+import {
+  directoryPath,
+  verifyAgreement,
+  verifyDirectory,
+  verifyWorkspace,
+  workspacePath,
+} from '../../engine/operations/soundness.ts';
+import { type OutsidePorts, outboxKindNames, outboxKinds } from '../../engine/rules.ts';
 import { Database } from '../../store/database.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
-import { workspaceMigrations } from '../../store/migrations/workspace.ts';
-import { searchIndexFaults } from '../../workers/search/soundness.ts';
 import { searchSchema } from '../../store/migrations/search.ts';
+import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { segmentDocs } from '../../workers/search/postings.ts';
 import { SearchIndex } from '../../workers/search/search-index.ts';
+import { searchIndexFaults } from '../../workers/search/soundness.ts';
 import { claimLine, ringLine } from '../support/calls.ts';
 import { tempFolder } from '../support/folder.ts';
 import { startService, type Teardown } from '../support/service.ts';
@@ -23,7 +29,11 @@ async function lived(t: Teardown): Promise<{ dataDir: string; workspaceId: strin
   const bob = await service.agent(owner);
   const chat = await service.chat(owner);
   await service.customer(owner.embedId, { name: 'Kim', email: 'kim@example.org' });
-  await service.post(`/conversations/${chat.id}/assign-to-agent`, { agentId: bob.agentId, expectedVersion: (await service.conversation(chat.id, owner.token)).version }, owner.token);
+  await service.post(
+    `/conversations/${chat.id}/assign-to-agent`,
+    { agentId: bob.agentId, expectedVersion: (await service.conversation(chat.id, owner.token)).version },
+    owner.token,
+  );
   const solved = await service.chat(owner, 'Thank you!');
   await service.post(`/conversations/${solved.id}/status`, { status: 'solved' }, owner.token);
   await service.get('/workspace/integrations', owner.token);
@@ -43,7 +53,10 @@ const breaks: [string, RegExp][] = [
   [`UPDATE conversation SET lastCustomerMessageAt = '2020-01-01T00:00:00.000Z'`, /customer last wrote/],
   [`UPDATE site SET version = 0`, /versions count from 1/],
   [`UPDATE agent SET role = 'agent'`, /there is an admin/],
-  [`UPDATE agent SET deactivatedAt = '2020-01-01T00:00:00.000Z' WHERE role = 'agent'`, /deactivated agent can do nothing/],
+  [
+    `UPDATE agent SET deactivatedAt = '2020-01-01T00:00:00.000Z' WHERE role = 'agent'`,
+    /deactivated agent can do nothing/,
+  ],
   [`UPDATE conversation SET departmentId = 'gone'`, /department is there/],
   [`DELETE FROM deadline WHERE kind = 'assignment.expire'`, /an offer is for/],
   [`UPDATE conversation SET handshake = NULL`, /an offer is for/],
@@ -60,7 +73,10 @@ const breaks: [string, RegExp][] = [
   [`UPDATE message SET createdAt = createdAt || 'x'`, /a time is ISO 8601/],
   [`UPDATE event SET data = '{'`, /are JSON/],
   [`INSERT INTO deadline VALUES ('unheard.of', 'x', '2020-01-01T00:00:00.000Z')`, /deadlines are of kinds/],
-  [`UPDATE outbox SET kind = 'unheard.of', state = 'queued', settledAt = NULL, isFirst = 1 WHERE id = (SELECT min(id) FROM outbox)`, /outside work are of kinds/],
+  [
+    `UPDATE outbox SET kind = 'unheard.of', state = 'queued', settledAt = NULL, isFirst = 1 WHERE id = (SELECT min(id) FROM outbox)`,
+    /outside work are of kinds/,
+  ],
   [`DELETE FROM workspace`, /holds one workspace/],
   [`UPDATE workspace SET id = 'other'`, /named after its workspace/],
   [`DELETE FROM site`, /what a row names is there/],
@@ -86,7 +102,10 @@ t.test('a data folder that was lived in is as it must be', async (t) => {
       db.run(sql.replace('rowid_first', `id = (SELECT min(id) FROM conversation)`));
       db.close();
       const broken = verifyWorkspace(path, workspaceId).findings;
-      t.ok(broken.some((finding) => rule.test(finding.rule)), `${sql}: ${JSON.stringify(broken.map((finding) => finding.rule))}`);
+      t.ok(
+        broken.some((finding) => rule.test(finding.rule)),
+        `${sql}: ${JSON.stringify(broken.map((finding) => finding.rule))}`,
+      );
     }
   });
 
@@ -99,25 +118,40 @@ t.test('a data folder that was lived in is as it must be', async (t) => {
       writeFileSync(path, bytes);
       t.ok(verifyWorkspace(path, workspaceId).findings.length > 0, `page ${page}`);
     }
-    writeFileSync(path, 'no database at all, but some text that is longer than a header of a file would be, so that it is read as one, and more, and more');
+    writeFileSync(
+      path,
+      'no database at all, but some text that is longer than a header of a file would be, so that it is read as one, and more, and more',
+    );
     t.match(verifyWorkspace(path, workspaceId).findings, [{ rule: 'the file can be read' }]);
   });
 
   await t.test('directory.db and the workspaces must say the same', async (t) => {
     const rows: [string, RegExp, RegExp][] = [
       [`DELETE FROM agentEmail WHERE rowid_any`, /every email of an agent/, /does not know owner/],
-      [`INSERT INTO agentEmail VALUES ('ghost@example.com', '${workspaceId}', 'x', NULL)`, /every email of an agent/, /alone knows ghost/],
+      [
+        `INSERT INTO agentEmail VALUES ('ghost@example.com', '${workspaceId}', 'x', NULL)`,
+        /every email of an agent/,
+        /alone knows ghost/,
+      ],
       [`UPDATE workspace SET subdomain = 'other'`, /every subdomain/, /other|shop/],
       [`DELETE FROM phoneNumber`, /every phone number/, /does not know \+/],
-      [`INSERT INTO workspace VALUES ('01a1faa5-20b4-76c0-bd16-f71190000000', 'Ghost', 'ghost', NULL, '2020-01-01T00:00:00.000Z')`, /has its file/, /01a1faa5/],
+      [
+        `INSERT INTO workspace VALUES ('01a1faa5-20b4-76c0-bd16-f71190000000', 'Ghost', 'ghost', NULL, '2020-01-01T00:00:00.000Z')`,
+        /has its file/,
+        /01a1faa5/,
+      ],
     ];
     const original = readFileSync(directoryPath(dataDir));
     for (const [sql, rule, fault] of rows) {
       const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
       directory.run(sql.replace('rowid_any', `email LIKE 'owner%'`));
       directory.close();
-      t.ok(verifyAgreement(dataDir).some((finding) => rule.test(finding.rule) && fault.test(finding.fault)), sql);
-      for (const name of readdirSync(dataDir).filter((one) => one.startsWith('directory.db'))) rmSync(join(dataDir, name));
+      t.ok(
+        verifyAgreement(dataDir).some((finding) => rule.test(finding.rule) && fault.test(finding.fault)),
+        sql,
+      );
+      for (const name of readdirSync(dataDir).filter((one) => one.startsWith('directory.db')))
+        rmSync(join(dataDir, name));
       writeFileSync(directoryPath(dataDir), original);
     }
     t.same(verifyAgreement(dataDir), []);
@@ -135,7 +169,12 @@ t.test('a search index that does not find what was written is told of', async (t
   source.begin();
   // More than a segment, since what is not full is in memory alone.
   for (let index = 0; index < segmentDocs + 100; index += 1) {
-    source.run(`INSERT INTO message (id, conversationId, senderType, body, createdAt) VALUES (?, ?, 'visitor', ?, ?)`, [`m${index}`, id, `marmalade number ${index}`, new Date(Date.UTC(2030, 0, 1) + index).toISOString()]);
+    source.run(`INSERT INTO message (id, conversationId, senderType, body, createdAt) VALUES (?, ?, 'visitor', ?, ?)`, [
+      `m${index}`,
+      id,
+      `marmalade number ${index}`,
+      new Date(Date.UTC(2030, 0, 1) + index).toISOString(),
+    ]);
   }
   source.commit();
   const path = join(tempFolder(t), 'index.db');
@@ -155,9 +194,15 @@ t.test('a search index that does not find what was written is told of', async (t
     const db = Database.openDerived(broken, searchSchema);
     db.run(sql);
     db.close();
-    t.ok(searchIndexFaults(source, broken).some((fault) => rule.test(fault.rule)), sql);
+    t.ok(
+      searchIndexFaults(source, broken).some((fault) => rule.test(fault.rule)),
+      sql,
+    );
   }
-  for (const [version, left] of [[0, 'a kill before there was anything in it'], [searchSchema.version + 1, 'another version']] as const) {
+  for (const [version, left] of [
+    [0, 'a kill before there was anything in it'],
+    [searchSchema.version + 1, 'another version'],
+  ] as const) {
     const other = join(tempFolder(t), 'index.db');
     Database.openDerived(other, { version, name: left, sql: 'CREATE TABLE other (id)' }).close();
     t.same(searchIndexFaults(source, other), [], `what ${left} left is made anew, and no fault`);

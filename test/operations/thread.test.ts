@@ -1,13 +1,26 @@
 import t, { type Test } from 'tap';
 import { createCheckpointer } from '../../workers/checkpointer.ts';
-import { createThread, type Thread, ThreadBusy, ThreadFailed, type ThreadOptions, ThreadUnavailable } from '../../workers/thread.ts';
+import {
+  createThread,
+  type Thread,
+  ThreadBusy,
+  ThreadFailed,
+  type ThreadOptions,
+  ThreadUnavailable,
+} from '../../workers/thread.ts';
 import { tempFolder } from '../support/folder.ts';
 import type { questions } from '../support/odd-thread.ts';
 import { watchThreads } from '../support/threads.ts';
 
 /** One of support/odd-thread.ts. */
 function start(t: Test, options: Partial<ThreadOptions> = {}): Thread<typeof questions> {
-  const thread = createThread<typeof questions>({ file: new URL('../support/odd-thread.ts', import.meta.url), title: 'odd', maxWaiting: 3, timeoutMs: 60_000, ...options });
+  const thread = createThread<typeof questions>({
+    file: new URL('../support/odd-thread.ts', import.meta.url),
+    title: 'odd',
+    maxWaiting: 3,
+    timeoutMs: 60_000,
+    ...options,
+  });
   t.teardown(() => thread.stop());
   return thread;
 }
@@ -16,7 +29,11 @@ t.test('[threads] starts with the first question, and one answers all, now or la
   const started = watchThreads(t);
   const thread = start(t, { data: { name: 'given' } });
   t.equal(started.length, 0);
-  t.same(await Promise.all([thread.ask('echo', 'a'), thread.ask('later', 'b'), thread.ask('echo', 'c')]), ['a', 'b', 'c']);
+  t.same(await Promise.all([thread.ask('echo', 'a'), thread.ask('later', 'b'), thread.ask('echo', 'c')]), [
+    'a',
+    'b',
+    'c',
+  ]);
   t.match(await thread.ask('self', undefined as never), { data: { name: 'given' } });
   t.equal(started.length, 1);
   t.equal(thread.waiting, 0);
@@ -26,7 +43,10 @@ t.test('[threads] what a question throws arrives, and the thread goes on', async
   const thread = start(t);
   await t.rejects(thread.ask('fail', 'no such range'), { name: 'RangeError', message: 'no such range' });
   t.ok((await thread.ask('unavailable', 'not now').catch((error: unknown) => error)) instanceof ThreadUnavailable);
-  t.ok((await thread.ask('known', 'not now').catch((error: unknown) => error)) instanceof ThreadUnavailable, 'what it knows as such as well');
+  t.ok(
+    (await thread.ask('known', 'not now').catch((error: unknown) => error)) instanceof ThreadUnavailable,
+    'what it knows as such as well',
+  );
   t.equal(await thread.ask('echo', 'still here'), 'still here');
 });
 
@@ -45,14 +65,20 @@ t.test('[threads] one that dies fails what waits, and the next question starts a
   for (const one of failed) t.ok(one.status === 'rejected' && one.reason instanceof ThreadFailed);
   t.equal(thread.waiting, 0);
   t.not((await thread.ask('self', undefined as never)).threadId, before.threadId);
-  await t.rejects(thread.ask('burst', 'outside of any question'), { name: 'ThreadFailed', cause: { message: 'outside of any question' } });
+  await t.rejects(thread.ask('burst', 'outside of any question'), {
+    name: 'ThreadFailed',
+    cause: { message: 'outside of any question' },
+  });
   t.equal(await thread.ask('echo', 'again'), 'again');
 });
 
 t.test('[threads] one that hangs is ended when its time is over, and everybody is told', async (t) => {
   // Long enough for a thread to start on a machine that is busy.
   const thread = start(t, { timeoutMs: 3000 });
-  const [stuck, behind] = await Promise.allSettled([thread.ask('hang', undefined as never), thread.ask('echo', 'unheard')]);
+  const [stuck, behind] = await Promise.allSettled([
+    thread.ask('hang', undefined as never),
+    thread.ask('echo', 'unheard'),
+  ]);
   t.match(stuck, { status: 'rejected', reason: { name: 'ThreadFailed', cause: { message: /longer than 3000 ms/ } } });
   t.match(behind, { status: 'rejected', reason: { name: 'ThreadFailed' } });
   t.equal(await thread.ask('echo', 'again'), 'again');

@@ -6,11 +6,11 @@ import { fdatasync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { allAgents } from '../../store/workspace/agents.ts';
 import type { SyncToDisk } from '../../store/database.ts';
 import { reservedEmails, reservedWorkspaces } from '../../store/directory/directory.ts';
+import { allAgents } from '../../store/workspace/agents.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { password, type Person, type Service, startService } from '../support/service.ts';
+import { type Person, password, type Service, startService } from '../support/service.ts';
 
 /** Lets syncs through until something is written; from then on what waits for the disk waits. */
 class Disk {
@@ -43,10 +43,17 @@ class Disk {
 
 /** Where a change of both files can be interrupted: this address is reserved in the directory, or some workspace has it. */
 type Moment = (service: Service, email: string) => boolean;
-const isReserved: Moment = (service, email) => reservedEmails(service.running.services.directory.db).some((row) => row.email === email);
-const isWritten: Moment = (service, email) => [...service.running.services.engine.openWorkspaces()].some(({ db }) => allAgents(db).some((agent) => agent.email === email));
+const isReserved: Moment = (service, email) =>
+  reservedEmails(service.running.services.directory.db).some((row) => row.email === email);
+const isWritten: Moment = (service, email) =>
+  [...service.running.services.engine.openWorkspaces()].some(({ db }) =>
+    allAgents(db).some((agent) => agent.email === email),
+  );
 
-const agentOf = (service: Service, email: string) => [...service.running.services.engine.openWorkspaces()].flatMap(({ db }) => allAgents(db)).find((agent) => agent.email === email);
+const agentOf = (service: Service, email: string) =>
+  [...service.running.services.engine.openWorkspaces()]
+    .flatMap(({ db }) => allAgents(db))
+    .find((agent) => agent.email === email);
 const hasJoined: Moment = (service, email) => agentOf(service, email)?.joinedAt != null;
 const hasLeft: Moment = (service, email) => agentOf(service, email)?.deactivatedAt != null;
 
@@ -78,7 +85,12 @@ const login = (service: Service, email: string) => {
 };
 
 /** Runs a change of this address up to that moment, and starts a service on what the disk has then. */
-async function crashDuring(t: Test, at: { moment: Moment; email: string }, change: (service: Service, owner: Person) => Promise<unknown>, prepare = (_service: Service, _owner: Person): Promise<unknown> => Promise.resolve()): Promise<{ after: Service; owner: Person }> {
+async function crashDuring(
+  t: Test,
+  at: { moment: Moment; email: string },
+  change: (service: Service, owner: Person) => Promise<unknown>,
+  prepare = (_service: Service, _owner: Person): Promise<unknown> => Promise.resolve(),
+): Promise<{ after: Service; owner: Person }> {
   const disk = new Disk();
   const service = await startService(t, { syncToDisk: disk.sync });
   const owner = await service.workspace();
@@ -161,14 +173,19 @@ t.test('[4.7] a joining that crashes has happened or has not', async (t) => {
     const { after, owner } = await crashDuring(t, { moment: hasJoined, email }, inviteAndJoin);
     t.equal(isSettled(after), true);
     t.equal((await login(after, email)).status, 200);
-    t.match(await after.post('/agents/invite', { email, name: 'I', role: 'agent' }, owner.token), { status: 409, body: { error: 'email_already_exists' } });
+    t.match(await after.post('/agents/invite', { email, name: 'I', role: 'agent' }, owner.token), {
+      status: 409,
+      body: { error: 'email_already_exists' },
+    });
   });
 });
 
 t.test('[3 agent lifecycle] a deactivation that crashes has happened or has not', async (t) => {
   const wish = { email: 'agent2@example.com', password, workspaceName: 'Own' };
   const deactivate = async (service: Service, owner: Person): Promise<unknown> => {
-    const agent = (await service.get('/agents', owner.token)).body.agents.find(({ email }: { email: string }) => email === wish.email);
+    const agent = (await service.get('/agents', owner.token)).body.agents.find(
+      ({ email }: { email: string }) => email === wish.email,
+    );
     return service.delete(`/agents/${agent.id}`, owner.token);
   };
   const prepare = (service: Service, owner: Person): Promise<unknown> => service.agent(owner);
@@ -188,14 +205,20 @@ t.test('[3 agent lifecycle] a deactivation that crashes has happened or has not'
 });
 
 t.test('[4.7] a change of email that crashes has happened or has not', async (t) => {
-  const change = (service: Service, owner: Person) => service.patch(`/agents/${owner.agentId}`, { email: 'moved@example.com' }, owner.token);
+  const change = (service: Service, owner: Person) =>
+    service.patch(`/agents/${owner.agentId}`, { email: 'moved@example.com' }, owner.token);
 
   await t.test('with the new address reserved alone: the old one signs in', async (t) => {
     const { after, owner } = await crashDuring(t, { moment: isReserved, email: 'moved@example.com' }, change);
     t.equal(isSettled(after), true);
     t.equal((await login(after, owner.email)).status, 200);
     t.equal((await login(after, 'moved@example.com')).status, 401);
-    t.equal((await after.post('/agents/invite', { email: 'moved@example.com', name: 'M', role: 'agent' }, owner.token)).status, 201, 'the new one is free');
+    t.equal(
+      (await after.post('/agents/invite', { email: 'moved@example.com', name: 'M', role: 'agent' }, owner.token))
+        .status,
+      201,
+      'the new one is free',
+    );
   });
 
   await t.test('with the change written: the new one signs in', async (t) => {
@@ -203,7 +226,11 @@ t.test('[4.7] a change of email that crashes has happened or has not', async (t)
     t.equal(isSettled(after), true);
     t.equal((await login(after, 'moved@example.com')).status, 200);
     t.equal((await login(after, owner.email)).status, 401);
-    t.equal((await after.post('/agents/invite', { email: owner.email, name: 'M', role: 'agent' }, owner.token)).status, 201, 'the old one is free');
+    t.equal(
+      (await after.post('/agents/invite', { email: owner.email, name: 'M', role: 'agent' }, owner.token)).status,
+      201,
+      'the old one is free',
+    );
   });
 });
 
@@ -227,7 +254,12 @@ t.test('[operations] a damaged workspace with a reservation does not keep the ot
   t.equal((await after.get('/me', sound.token)).status, 200);
   t.match(await after.get('/me', broken.token), { status: 503, body: { error: 'service_unavailable' } });
   t.match(await login(after, broken.email), { status: 503, body: { error: 'service_unavailable' } });
-  for (const email of [broken.email, 'moved@example.com']) t.match(await after.post('/agents/invite', { email, name: 'I', role: 'agent' }, sound.token), { status: 409 }, 'what cannot be known yet stays reserved');
+  for (const email of [broken.email, 'moved@example.com'])
+    t.match(
+      await after.post('/agents/invite', { email, name: 'I', role: 'agent' }, sound.token),
+      { status: 409 },
+      'what cannot be known yet stays reserved',
+    );
 });
 
 t.test('[operations] a disk that fails between the two', async (t) => {
@@ -237,7 +269,8 @@ t.test('[operations] a disk that fails between the two', async (t) => {
   await service.settled();
   const { directory, engine } = service.running.services;
   /** Writing fails as on a disk that was remounted read-only. */
-  const refuseWrites = (db: { run(sql: string): number }, refused: boolean): void => void db.run(`PRAGMA query_only = ${refused ? 'ON' : 'OFF'}`);
+  const refuseWrites = (db: { run(sql: string): number }, refused: boolean): void =>
+    void db.run(`PRAGMA query_only = ${refused ? 'ON' : 'OFF'}`);
 
   await t.test('the workspace cannot be written: 503, and the address is free when it can', async (t) => {
     const workspace = engine.workspace(owner.workspaceId);
@@ -253,27 +286,40 @@ t.test('[operations] a disk that fails between the two', async (t) => {
 
   await t.test('the directory cannot be written: 503, and nothing has changed', async (t) => {
     refuseWrites(directory.db, true);
-    t.match(await service.patch(`/agents/${owner.agentId}`, { email: 'never@example.com' }, owner.token), { status: 503 });
+    t.match(await service.patch(`/agents/${owner.agentId}`, { email: 'never@example.com' }, owner.token), {
+      status: 503,
+    });
     refuseWrites(directory.db, false);
     t.equal((await service.get(`/agents/${owner.agentId}`, owner.token)).body.email, owner.email);
   });
 
-  await t.test('the directory fails after the workspace has it: the change holds, and is tidied when the disk takes it', async (t) => {
-    const reached = disk.stopWhen(() => isWritten(service, 'kept@example.com'));
-    const answered = service.patch(`/agents/${owner.agentId}`, { email: 'kept@example.com' }, owner.token);
-    await reached;
-    refuseWrites(directory.db, true);
-    disk.goOn();
-    t.match(await answered, { status: 200, body: { email: 'kept@example.com' } });
-    t.equal(isSettled(service), false);
-    t.equal((await service.post('/auth/login', { email: 'kept@example.com', password })).status, 200);
-    t.equal((await service.post('/auth/login', { email: owner.email, password })).status, 401, 'the former address signs in nobody');
-    refuseWrites(directory.db, false);
-    service.clock.advance(30_000);
-    await directory.change(() => undefined);
-    t.equal(isSettled(service), true);
-    t.equal((await service.post('/agents/invite', { email: owner.email, name: 'O', role: 'agent' }, owner.token)).status, 201, 'and is free');
-  });
+  await t.test(
+    'the directory fails after the workspace has it: the change holds, and is tidied when the disk takes it',
+    async (t) => {
+      const reached = disk.stopWhen(() => isWritten(service, 'kept@example.com'));
+      const answered = service.patch(`/agents/${owner.agentId}`, { email: 'kept@example.com' }, owner.token);
+      await reached;
+      refuseWrites(directory.db, true);
+      disk.goOn();
+      t.match(await answered, { status: 200, body: { email: 'kept@example.com' } });
+      t.equal(isSettled(service), false);
+      t.equal((await service.post('/auth/login', { email: 'kept@example.com', password })).status, 200);
+      t.equal(
+        (await service.post('/auth/login', { email: owner.email, password })).status,
+        401,
+        'the former address signs in nobody',
+      );
+      refuseWrites(directory.db, false);
+      service.clock.advance(30_000);
+      await directory.change(() => undefined);
+      t.equal(isSettled(service), true);
+      t.equal(
+        (await service.post('/agents/invite', { email: owner.email, name: 'O', role: 'agent' }, owner.token)).status,
+        201,
+        'and is free',
+      );
+    },
+  );
 
   await t.test('what is settled late does not undo what came since', async (t) => {
     const reached = disk.stopWhen(() => isWritten(service, 'early@example.com'));
@@ -291,7 +337,7 @@ t.test('[operations] a disk that fails between the two', async (t) => {
     t.equal((await login(service, 'early@example.com')).status, 401);
   });
 
-  await t.test('a workspace\'s file cannot be made: 503, and the registration can be repeated', async (t) => {
+  await t.test("a workspace's file cannot be made: 503, and the registration can be repeated", async (t) => {
     service.clock.advance(60_000);
     const folder = join(service.dataDir, 'workspaces');
     const wish = { email: 'later@example.com', password, workspaceName: 'Later' };
@@ -310,19 +356,35 @@ t.test('[operations] a disk that fails between the two', async (t) => {
   });
 });
 
-t.test('[4.7] changes of one agent\'s address at the same time leave one that signs in', async (t) => {
+t.test("[4.7] changes of one agent's address at the same time leave one that signs in", async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const agent = await service.agent(owner);
   const patch = (changes: object) => service.patch(`/agents/${agent.agentId}`, changes, owner.token);
 
-  await Promise.all([patch({ email: 'one@example.com' }), patch({ email: 'two@example.com' }), patch({ email: 'three@example.com' })]);
+  await Promise.all([
+    patch({ email: 'one@example.com' }),
+    patch({ email: 'two@example.com' }),
+    patch({ email: 'three@example.com' }),
+  ]);
   const { email } = (await service.get(`/agents/${agent.agentId}`, owner.token)).body;
   t.equal((await login(service, email)).status, 200);
-  for (const former of ['one@example.com', 'two@example.com', 'three@example.com'].filter((one) => one !== email)) t.equal((await service.post('/agents/invite', { email: former, name: 'F', role: 'agent' }, owner.token)).status, 201, `${former} is free`);
+  for (const former of ['one@example.com', 'two@example.com', 'three@example.com'].filter((one) => one !== email))
+    t.equal(
+      (await service.post('/agents/invite', { email: former, name: 'F', role: 'agent' }, owner.token)).status,
+      201,
+      `${former} is free`,
+    );
 
-  const same = await Promise.all([patch({ email: 'same@example.com', groupIds: [owner.siteId] }), patch({ email: 'same@example.com' })]);
-  t.same(same.map(({ status }) => status), [400, 200], 'one is refused, the other holds');
+  const same = await Promise.all([
+    patch({ email: 'same@example.com', groupIds: [owner.siteId] }),
+    patch({ email: 'same@example.com' }),
+  ]);
+  t.same(
+    same.map(({ status }) => status),
+    [400, 200],
+    'one is refused, the other holds',
+  );
   t.equal((await login(service, 'same@example.com')).status, 200);
   t.equal(isSettled(service), true);
 });

@@ -41,7 +41,12 @@ async function live(t: Teardown): Promise<{ folder: string; yesterday: string; o
   const { body } = await second.post('/auth/register', { email: 'owner@two.example', password, workspaceName: 'Two' });
   await second.get('/workspace/integrations', body.token);
   await second.stop();
-  return { folder, yesterday, one, two: { token: body.token, workspaceId: body.agent.workspaceId, email: 'owner@two.example' } };
+  return {
+    folder,
+    yesterday,
+    one,
+    two: { token: body.token, workspaceId: body.agent.workspaceId, email: 'owner@two.example' },
+  };
 }
 
 const lived = await live(t);
@@ -56,18 +61,29 @@ function folderOf(t: Teardown): string {
 
 const fileOf = (folder: string, { workspaceId }: Shop): string => join(folder, 'workspaces', `${workspaceId}.db`);
 
-async function start(t: Teardown, folder: string, env: Readonly<Record<string, string>> = {}): Promise<{ service: Service; logged: Logged[]; faults(): Promise<string[]> }> {
+async function start(
+  t: Teardown,
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ service: Service; logged: Logged[]; faults(): Promise<string[]> }> {
   const logged: Logged[] = [];
   const log = { ...silentLog, error: (fields: object, text: string): void => void logged.push({ ...fields, text }) };
   const service = await startService(t, { dataDir: folder, clock, log, env });
   await service.settled();
-  return { service, logged, faults: async () => ((await (await fetch(`${service.url}/readyz`)).json()) as { faults?: string[] }).faults ?? [] };
+  return {
+    service,
+    logged,
+    faults: async () => ((await (await fetch(`${service.url}/readyz`)).json()) as { faults?: string[] }).faults ?? [],
+  };
 }
 
-const signsIn = async (service: Service, { email }: Shop): Promise<number> => (await service.post('/auth/login', { email, password })).status;
+const signsIn = async (service: Service, { email }: Shop): Promise<number> =>
+  (await service.post('/auth/login', { email, password })).status;
 const reads = async (service: Service, { token }: Shop): Promise<number> => (await service.get('/me', token)).status;
-const opens = async (service: Service, { token }: Shop): Promise<number> => (await service.get('/workspace/integrations', token)).status;
-const run = (folder: string, ...args: string[]): ReturnType<typeof runCommand> => runCommand(args, { DATA_DIR: folder });
+const opens = async (service: Service, { token }: Shop): Promise<number> =>
+  (await service.get('/workspace/integrations', token)).status;
+const run = (folder: string, ...args: string[]): ReturnType<typeof runCommand> =>
+  runCommand(args, { DATA_DIR: folder });
 const refusal = (message: RegExp): { name: string; message: RegExp } => ({ name: DataFolderUnusable.name, message });
 
 t.test('[whole] a folder that is whole is ready without a fault, and repairing it changes nothing', async (t) => {
@@ -81,18 +97,25 @@ t.test('[whole] a folder that is whole is ready without a fault, and repairing i
   t.match(await run(folder, 'repair'), { code: 0, stdout: /as the files are, 2 workspaces/ });
 });
 
-t.test('[whole] without directory.db nothing starts and nothing is made; repair writes it anew from the files', async (t) => {
-  const folder = folderOf(t);
-  rmSync(join(folder, 'directory.db'));
-  await t.rejects(start(t, folder), refusal(/files of 2 workspaces and has no directory\.db.*switchboard repair/));
-  t.notOk(existsSync(join(folder, 'directory.db')));
-  t.match(await run(folder, 'verify'), { code: 1, stdout: /there is a directory\.db: there is none.*switchboard repair/ });
-  t.match(await run(folder, 'repair'), { code: 0, stdout: /written anew, 2 workspaces/ });
-  t.match(await run(folder, 'verify'), { code: 0 });
-  const { service, faults } = await start(t, folder);
-  for (const shop of [one, two]) t.same([await signsIn(service, shop), await reads(service, shop), await opens(service, shop)], [200, 200, 200]);
-  t.same(await faults(), []);
-});
+t.test(
+  '[whole] without directory.db nothing starts and nothing is made; repair writes it anew from the files',
+  async (t) => {
+    const folder = folderOf(t);
+    rmSync(join(folder, 'directory.db'));
+    await t.rejects(start(t, folder), refusal(/files of 2 workspaces and has no directory\.db.*switchboard repair/));
+    t.notOk(existsSync(join(folder, 'directory.db')));
+    t.match(await run(folder, 'verify'), {
+      code: 1,
+      stdout: /there is a directory\.db: there is none.*switchboard repair/,
+    });
+    t.match(await run(folder, 'repair'), { code: 0, stdout: /written anew, 2 workspaces/ });
+    t.match(await run(folder, 'verify'), { code: 0 });
+    const { service, faults } = await start(t, folder);
+    for (const shop of [one, two])
+      t.same([await signsIn(service, shop), await reads(service, shop), await opens(service, shop)], [200, 200, 200]);
+    t.same(await faults(), []);
+  },
+);
 
 t.test('[whole] a directory.db that knows none of the workspaces, as an empty one, is none', async (t) => {
   const folder = folderOf(t);
@@ -112,42 +135,51 @@ t.test('[whole] a damaged directory.db is set aside by repair', async (t) => {
   t.same([await signsIn(service, one), await signsIn(service, two)], [200, 200]);
 });
 
-t.test('[whole] a directory.db of yesterday: who it does not know is named, the others are served, repair corrects it', async (t) => {
-  const folder = folderOf(t);
-  copyFileSync(yesterday, join(folder, 'directory.db'));
-  const { service, logged, faults } = await start(t, folder);
-  t.match(logged, [{ workspaceId: two.workspaceId, text: /directory\.db does not know.*switchboard repair/ }]);
-  const [fault = ''] = await faults();
-  t.match(fault, /one workspace that directory\.db does not know: switchboard repair/);
-  t.notMatch(fault, two.workspaceId, 'strangers are told no id');
-  t.match(await (await fetch(`${service.url}/metrics`)).text(), /^switchboard_folder_faults 1$/m);
-  t.same([await signsIn(service, one), await signsIn(service, two)], [200, 401]);
-  await service.stop();
-  t.match(await run(folder, 'repair'), { code: 0, stdout: new RegExp(`workspace ${two.workspaceId}: corrected`) });
-  t.match(await run(folder, 'verify'), { code: 0 });
-  const { service: mended } = await start(t, folder);
-  t.same([await signsIn(mended, one), await signsIn(mended, two)], [200, 200]);
-});
+t.test(
+  '[whole] a directory.db of yesterday: who it does not know is named, the others are served, repair corrects it',
+  async (t) => {
+    const folder = folderOf(t);
+    copyFileSync(yesterday, join(folder, 'directory.db'));
+    const { service, logged, faults } = await start(t, folder);
+    t.match(logged, [{ workspaceId: two.workspaceId, text: /directory\.db does not know.*switchboard repair/ }]);
+    const [fault = ''] = await faults();
+    t.match(fault, /one workspace that directory\.db does not know: switchboard repair/);
+    t.notMatch(fault, two.workspaceId, 'strangers are told no id');
+    t.match(await (await fetch(`${service.url}/metrics`)).text(), /^switchboard_folder_faults 1$/m);
+    t.same([await signsIn(service, one), await signsIn(service, two)], [200, 401]);
+    await service.stop();
+    t.match(await run(folder, 'repair'), { code: 0, stdout: new RegExp(`workspace ${two.workspaceId}: corrected`) });
+    t.match(await run(folder, 'verify'), { code: 0 });
+    const { service: mended } = await start(t, folder);
+    t.same([await signsIn(mended, one), await signsIn(mended, two)], [200, 200]);
+  },
+);
 
-t.test('[whole] a workspace whose file is missing is 503, not 401; the others are served, and it is when its file is back', async (t) => {
-  const folder = folderOf(t);
-  const aside = join(tempFolder(t), 'aside.db');
-  renameSync(fileOf(folder, one), aside);
-  const { service, logged, faults } = await start(t, folder);
-  t.match(logged[0], { workspaceId: one.workspaceId, text: /is missing/ });
-  t.match(await faults(), [/one workspace without a file/]);
-  t.same([await reads(service, one), await signsIn(service, one)], [503, 503]);
-  t.same([await reads(service, two), await signsIn(service, two)], [200, 200]);
-  renameSync(aside, fileOf(folder, one));
-  clock.advance(60_000);
-  t.same([await reads(service, one), await signsIn(service, one)], [200, 200]);
-  t.same(await faults(), []);
-});
+t.test(
+  '[whole] a workspace whose file is missing is 503, not 401; the others are served, and it is when its file is back',
+  async (t) => {
+    const folder = folderOf(t);
+    const aside = join(tempFolder(t), 'aside.db');
+    renameSync(fileOf(folder, one), aside);
+    const { service, logged, faults } = await start(t, folder);
+    t.match(logged[0], { workspaceId: one.workspaceId, text: /is missing/ });
+    t.match(await faults(), [/one workspace without a file/]);
+    t.same([await reads(service, one), await signsIn(service, one)], [503, 503]);
+    t.same([await reads(service, two), await signsIn(service, two)], [200, 200]);
+    renameSync(aside, fileOf(folder, one));
+    clock.advance(60_000);
+    t.same([await reads(service, one), await signsIn(service, one)], [200, 200]);
+    t.same(await faults(), []);
+  },
+);
 
 t.test('[whole] what is missing is given up only when that is asked for; then its addresses are free', async (t) => {
   const folder = folderOf(t);
   rmSync(fileOf(folder, one));
-  t.match(await run(folder, 'repair'), { code: 1, stdout: new RegExp(`workspace ${one.workspaceId}: has no file.*--forget-missing`) });
+  t.match(await run(folder, 'repair'), {
+    code: 1,
+    stdout: new RegExp(`workspace ${one.workspaceId}: has no file.*--forget-missing`),
+  });
   const { service: before } = await start(t, folder);
   t.match(await before.post('/auth/register', { email: one.email, password, workspaceName: 'Again' }), { status: 409 });
   await before.stop();
@@ -155,7 +187,9 @@ t.test('[whole] what is missing is given up only when that is asked for; then it
   t.match(await run(folder, 'verify'), { code: 0 });
   const { service, faults } = await start(t, folder);
   t.same(await faults(), []);
-  t.match(await service.post('/auth/register', { email: one.email, password, workspaceName: 'Again' }), { status: 201 });
+  t.match(await service.post('/auth/register', { email: one.email, password, workspaceName: 'Again' }), {
+    status: 201,
+  });
 });
 
 t.test('[whole] a file that was emptied is 503, and is not filled as if its workspace were new', async (t) => {
@@ -170,7 +204,10 @@ t.test('[whole] a file that was emptied is 503, and is not filled as if its work
   t.match(await run(folder, 'verify'), { code: 1 });
 });
 
-for (const [file, loss] of [['secrets-key', /loses what the former one sealed/], ['jwt-secret', /signs everybody out/]] as const) {
+for (const [file, loss] of [
+  ['secrets-key', /loses what the former one sealed/],
+  ['jwt-secret', /signs everybody out/],
+] as const) {
   t.test(`[whole] without its ${file} nothing starts and no other is made; brought back it starts`, async (t) => {
     const folder = folderOf(t);
     const aside = join(tempFolder(t), file);
@@ -186,7 +223,10 @@ for (const [file, loss] of [['secrets-key', /loses what the former one sealed/],
 
 t.test('[whole] another secrets-key is refused, also from the environment; the same one may move there', async (t) => {
   const folder = folderOf(t);
-  await t.rejects(start(t, folder, { SECRETS_KEY: another }), refusal(/SECRETS_KEY, or secrets-key in .* is another than before/));
+  await t.rejects(
+    start(t, folder, { SECRETS_KEY: another }),
+    refusal(/SECRETS_KEY, or secrets-key in .* is another than before/),
+  );
   const key = readFileSync(join(folder, 'secrets-key'), 'utf8').trim();
   rmSync(join(folder, 'secrets-key'));
   const { service } = await start(t, folder, { SECRETS_KEY: key });
@@ -194,17 +234,23 @@ t.test('[whole] another secrets-key is refused, also from the environment; the s
   t.notOk(existsSync(join(folder, 'secrets-key')));
 });
 
-t.test('[whole] an operator goes on with other keys by saying so; verify and the start name what they do not open', async (t) => {
-  const folder = folderOf(t);
-  for (const file of ['secrets-key', 'jwt-secret']) rmSync(join(folder, file));
-  t.match(await run(folder, 'repair'), { code: 1, stdout: /no jwt-secret any more.*no secrets-key any more/s });
-  t.match(await run(folder, 'repair', '--accept-keys'), { code: 0, stdout: new RegExp(`workspace ${one.workspaceId}: \\d+ of \\d+ sealed secrets stay closed`) });
-  t.match(await run(folder, 'verify'), { code: 1, stdout: /what is sealed can be opened: 2 of 2 secrets cannot/ });
-  const { service, logged, faults } = await start(t, folder);
-  t.same(logged.map(({ workspaceId }) => workspaceId).sort(), [one.workspaceId, two.workspaceId].sort());
-  t.match(await faults(), [/2 workspaces with secrets that another key sealed/]);
-  t.same([await reads(service, one), await signsIn(service, one)], [401, 200], 'tokens ended, passwords did not');
-});
+t.test(
+  '[whole] an operator goes on with other keys by saying so; verify and the start name what they do not open',
+  async (t) => {
+    const folder = folderOf(t);
+    for (const file of ['secrets-key', 'jwt-secret']) rmSync(join(folder, file));
+    t.match(await run(folder, 'repair'), { code: 1, stdout: /no jwt-secret any more.*no secrets-key any more/s });
+    t.match(await run(folder, 'repair', '--accept-keys'), {
+      code: 0,
+      stdout: new RegExp(`workspace ${one.workspaceId}: \\d+ of \\d+ sealed secrets stay closed`),
+    });
+    t.match(await run(folder, 'verify'), { code: 1, stdout: /what is sealed can be opened: 2 of 2 secrets cannot/ });
+    const { service, logged, faults } = await start(t, folder);
+    t.same(logged.map(({ workspaceId }) => workspaceId).sort(), [one.workspaceId, two.workspaceId].sort());
+    t.match(await faults(), [/2 workspaces with secrets that another key sealed/]);
+    t.same([await reads(service, one), await signsIn(service, one)], [401, 200], 'tokens ended, passwords did not');
+  },
+);
 
 t.test('[whole] a changed JWT_SECRET signs everybody out, which is told once', async (t) => {
   const folder = folderOf(t);
@@ -215,24 +261,31 @@ t.test('[whole] a changed JWT_SECRET signs everybody out, which is told once', a
   t.same((await start(t, folder, { JWT_SECRET: another })).logged, []);
 });
 
-t.test('[whole] a folder of a program that remembered no keys: the right one is proved by what it opens, another or none is refused', async (t) => {
-  const folder = folderOf(t);
-  const forget = (): void => {
-    const directory = Database.openWriter(join(folder, 'directory.db'), directoryMigrations);
-    directory.run('DELETE FROM folderKey');
-    directory.close();
-  };
-  forget();
-  await t.rejects(start(t, folder, { SECRETS_KEY: another }), refusal(/is another than before/));
-  const key = readFileSync(join(folder, 'secrets-key'), 'utf8');
-  rmSync(join(folder, 'secrets-key'));
-  await t.rejects(start(t, folder), refusal(/no secrets-key any more/));
-  writeFileSync(join(folder, 'secrets-key'), key);
-  const { service } = await start(t, folder);
-  t.equal(await opens(service, one), 200);
-  await service.stop();
-  await t.rejects(start(t, folder, { SECRETS_KEY: another }), refusal(/is another than before/), 'from then on by its fingerprint');
-});
+t.test(
+  '[whole] a folder of a program that remembered no keys: the right one is proved by what it opens, another or none is refused',
+  async (t) => {
+    const folder = folderOf(t);
+    const forget = (): void => {
+      const directory = Database.openWriter(join(folder, 'directory.db'), directoryMigrations);
+      directory.run('DELETE FROM folderKey');
+      directory.close();
+    };
+    forget();
+    await t.rejects(start(t, folder, { SECRETS_KEY: another }), refusal(/is another than before/));
+    const key = readFileSync(join(folder, 'secrets-key'), 'utf8');
+    rmSync(join(folder, 'secrets-key'));
+    await t.rejects(start(t, folder), refusal(/no secrets-key any more/));
+    writeFileSync(join(folder, 'secrets-key'), key);
+    const { service } = await start(t, folder);
+    t.equal(await opens(service, one), 200);
+    await service.stop();
+    await t.rejects(
+      start(t, folder, { SECRETS_KEY: another }),
+      refusal(/is another than before/),
+      'from then on by its fingerprint',
+    );
+  },
+);
 
 t.test('[whole] the file of a workspace that is a copy of another is told of, and not taken in', async (t) => {
   const folder = folderOf(t);
@@ -243,17 +296,20 @@ t.test('[whole] the file of a workspace that is a copy of another is told of, an
   t.same([await signsIn(service, one), await signsIn(service, two)], [200, 200], 'the others stay as they were');
 });
 
-t.test('[whole] a workspace that was brought back to an empty folder has keys of that folder, and starts', async (t) => {
-  const folder = folderOf(t);
-  const copy = join(tempFolder(t), 'copy');
-  t.match(await run(folder, 'backup', copy, '--workspace', one.workspaceId), { code: 0 });
-  const elsewhere = join(tempFolder(t), 'elsewhere');
-  t.match(await run(elsewhere, 'restore', copy), { code: 0 });
-  const { service, faults } = await start(t, elsewhere);
-  t.same(await faults(), []);
-  const { token } = (await service.post('/auth/login', { email: one.email, password })).body;
-  t.equal(await opens(service, { ...one, token }), 200);
-});
+t.test(
+  '[whole] a workspace that was brought back to an empty folder has keys of that folder, and starts',
+  async (t) => {
+    const folder = folderOf(t);
+    const copy = join(tempFolder(t), 'copy');
+    t.match(await run(folder, 'backup', copy, '--workspace', one.workspaceId), { code: 0 });
+    const elsewhere = join(tempFolder(t), 'elsewhere');
+    t.match(await run(elsewhere, 'restore', copy), { code: 0 });
+    const { service, faults } = await start(t, elsewhere);
+    t.same(await faults(), []);
+    const { token } = (await service.post('/auth/login', { email: one.email, password })).body;
+    t.equal(await opens(service, { ...one, token }), 200);
+  },
+);
 
 t.test('[whole] nothing is brought back beside files whose directory.db is missing', async (t) => {
   const folder = folderOf(t);

@@ -8,34 +8,45 @@ import { startService } from '../support/service.ts';
 import { button, heading, notice, part, usable } from '../support/settings.ts';
 import { FakeStripe } from '../support/stripe.ts';
 
-t.test('billing with the local provider: nothing is charged, and a change counts at once', { skip: noBrowser }, async (t) => {
-  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
-  const { token } = await service.workspace();
-  const pages = await startPages(t, service);
-  const page = await pages.open('/settings/billing', { token });
-  await page.getByText('This server charges nobody').waitFor();
-  await heading(page, 'Business plan').waitFor();
-  t.match(await part(page, 'Business plan').textContent(), /1 of 50 in use/);
-  await button(page, 'Choose Support').click();
-  await button(page.getByRole('dialog'), 'Change to Support').click();
-  await heading(page, 'Support plan').waitFor();
-  await page.getByRole('checkbox', { name: /^AI/ }).check();
-  await notice(page, 'The AI add-on is yours.');
-  await button(page, 'Cancel the subscription').click();
-  await button(page.getByRole('dialog'), 'Cancel the subscription').click();
-  await page.getByText(/^Your subscription ends on/).waitFor();
-  t.match((await service.get('/billing/subscription', token)).body, { planId: 'support', addons: ['ai'], subscription: { cancelAtPeriodEnd: true } });
-  await usable(t, page);
-  await page.goto(`${service.url}/settings/phone-numbers`);
-  await page.getByText('Phone numbers are not in your plan').waitFor();
-  await usable(t, page);
-  t.strictSame(pages.problems, []);
-});
+t.test(
+  'billing with the local provider: nothing is charged, and a change counts at once',
+  { skip: noBrowser },
+  async (t) => {
+    const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+    const { token } = await service.workspace();
+    const pages = await startPages(t, service);
+    const page = await pages.open('/settings/billing', { token });
+    await page.getByText('This server charges nobody').waitFor();
+    await heading(page, 'Business plan').waitFor();
+    t.match(await part(page, 'Business plan').textContent(), /1 of 50 in use/);
+    await button(page, 'Choose Support').click();
+    await button(page.getByRole('dialog'), 'Change to Support').click();
+    await heading(page, 'Support plan').waitFor();
+    await page.getByRole('checkbox', { name: /^AI/ }).check();
+    await notice(page, 'The AI add-on is yours.');
+    await button(page, 'Cancel the subscription').click();
+    await button(page.getByRole('dialog'), 'Cancel the subscription').click();
+    await page.getByText(/^Your subscription ends on/).waitFor();
+    t.match((await service.get('/billing/subscription', token)).body, {
+      planId: 'support',
+      addons: ['ai'],
+      subscription: { cancelAtPeriodEnd: true },
+    });
+    await usable(t, page);
+    await page.goto(`${service.url}/settings/phone-numbers`);
+    await page.getByText('Phone numbers are not in your plan').waitFor();
+    await usable(t, page);
+    t.strictSame(pages.problems, []);
+  },
+);
 
 t.test('billing by Stripe', { skip: noBrowser }, async (t) => {
   const time = new ManualClock(new Date().toISOString());
   const stripe = await FakeStripe.start(t, time);
-  const service = await startService(t, { env: { RATE_LIMITS: 'off', TOKEN_TTL_DAYS: '365', TRIAL_DAYS: '3', ...stripe.env }, clock: time });
+  const service = await startService(t, {
+    env: { RATE_LIMITS: 'off', TOKEN_TTL_DAYS: '365', TRIAL_DAYS: '3', ...stripe.env },
+    clock: time,
+  });
   const owner = await service.workspace();
   const pages = await startPages(t, service);
   const page = await pages.open('/settings/billing', { token: owner.token });
@@ -47,7 +58,10 @@ t.test('billing by Stripe', { skip: noBrowser }, async (t) => {
   await usable(t, page);
 
   // The page to pay on is the provider's; the browser is only led there, and comes back.
-  await page.route((url) => !url.href.startsWith(service.url), (route) => route.fulfill({ status: 200, contentType: 'text/html', body: '<title>Pay</title>' }));
+  await page.route(
+    (url) => !url.href.startsWith(service.url),
+    (route) => route.fulfill({ status: 200, contentType: 'text/html', body: '<title>Pay</title>' }),
+  );
   await button(page, 'Choose Support').click();
   await button(page.getByRole('dialog'), 'Go on').click();
   await page.waitForURL((url) => !url.href.startsWith(service.url));

@@ -21,7 +21,13 @@ class MemoryStorage {
 
 /** The window, and the document in it: both hear events. */
 export const page = new EventTarget();
-const doc = Object.assign(new EventTarget(), { visibilityState: 'visible', hasFocus: (): boolean => true, title: '', querySelector: () => null, documentElement: { removeAttribute: () => undefined, setAttribute: () => undefined } });
+const doc = Object.assign(new EventTarget(), {
+  visibilityState: 'visible',
+  hasFocus: (): boolean => true,
+  title: '',
+  querySelector: () => null,
+  documentElement: { removeAttribute: () => undefined, setAttribute: () => undefined },
+});
 
 /** As far as an upload asks for it; what was sent waits until the test answers. */
 class Request {
@@ -153,13 +159,27 @@ type Fetch = typeof fetch;
 const realFetch: Fetch = fetch;
 
 /** What passes between the page and its service from now on; `undefined` leaves it alone. */
-export function onRequest(way: ((request: { readonly method: string; readonly path: string; readonly init: RequestInit; send(): Promise<Response> }) => Promise<Response>) | undefined): void {
+export function onRequest(
+  way:
+    | ((request: {
+        readonly method: string;
+        readonly path: string;
+        readonly init: RequestInit;
+        send(): Promise<Response>;
+      }) => Promise<Response>)
+    | undefined,
+): void {
   globalThis.fetch =
     way === undefined
       ? realFetch
       : (input, init) => {
           const url = new URL(String(input));
-          return way({ method: init?.method ?? 'GET', path: url.pathname.replace('/api/v1', '') + url.search, init: init ?? {}, send: () => realFetch(input, init) });
+          return way({
+            method: init?.method ?? 'GET',
+            path: url.pathname.replace('/api/v1', '') + url.search,
+            init: init ?? {},
+            send: () => realFetch(input, init),
+          });
         };
 }
 

@@ -1,9 +1,9 @@
 // Calls in a browser: what rings, who wins, what is done with a call, and what nobody answered.
 
-import t from 'tap';
 import type { Page } from 'playwright-core';
-import { noBrowser } from '../support/chromium.ts';
+import t from 'tap';
 import { claimLine, deliver, ringLine } from '../support/calls.ts';
+import { noBrowser } from '../support/chromium.ts';
 import { barriersOf, startPages } from '../support/pages.ts';
 import { startService } from '../support/service.ts';
 
@@ -28,7 +28,8 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
 
   const ringing = (page: Page) => page.getByRole('region', { name: 'Calls that wait for you' }).getByRole('listitem');
   const bar = (page: Page) => page.getByRole('region', { name: /^In a call with/ });
-  const notice = (page: Page, text: string | RegExp) => page.getByRole('log', { name: 'Notices' }).getByText(text).last();
+  const notice = (page: Page, text: string | RegExp) =>
+    page.getByRole('log', { name: 'Notices' }).getByText(text).last();
   const finish = async (id: string) => {
     await service.post(`/calls/${id}/hangup`, undefined, owner.token);
     for (const page of [annPage, bobPage]) {
@@ -37,34 +38,37 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     }
   };
 
-  t.test('[4.8] a call rings on every page of whom it rings, with who calls, the line and the seconds left', async (t) => {
-    const { id } = await ringLine(service, line);
-    await service.patch(`/contacts/${(await read(id)).contactId}`, { name: hostile }, owner.token);
-    await finish(id);
-    const again = await ringLine(service, line);
-    for (const page of [annPage, bobPage]) {
-      await ringing(page).getByText(hostile, { exact: true }).waitFor();
-      t.match(await ringing(page).innerText(), /calls Support/);
-      // The service's time stands still, the browser's does not.
-      t.match(await ringing(page).innerText(), /\b(?:30|[12]?\d) s\b/);
-      t.match(await page.title(), `${hostile} calls · `);
-      t.match(await page.getByRole('alert').first().textContent(), `${hostile} calls Support.`, 'read aloud');
-      t.equal(await page.locator('img[src="x"]').count(), 0, 'a name is no markup');
-    }
-    t.ok(await annPage.evaluate('document.activeElement === document.body'), 'the focus stays where it was');
+  t.test(
+    '[4.8] a call rings on every page of whom it rings, with who calls, the line and the seconds left',
+    async (t) => {
+      const { id } = await ringLine(service, line);
+      await service.patch(`/contacts/${(await read(id)).contactId}`, { name: hostile }, owner.token);
+      await finish(id);
+      const again = await ringLine(service, line);
+      for (const page of [annPage, bobPage]) {
+        await ringing(page).getByText(hostile, { exact: true }).waitFor();
+        t.match(await ringing(page).innerText(), /calls Support/);
+        // The service's time stands still, the browser's does not.
+        t.match(await ringing(page).innerText(), /\b(?:30|[12]?\d) s\b/);
+        t.match(await page.title(), `${hostile} calls · `);
+        t.match(await page.getByRole('alert').first().textContent(), `${hostile} calls Support.`, 'read aloud');
+        t.equal(await page.locator('img[src="x"]').count(), 0, 'a name is no markup');
+      }
+      t.ok(await annPage.evaluate('document.activeElement === document.body'), 'the focus stays where it was');
 
-    const second = await ringLine(service, line, { from: '+442079460958' });
-    await ringing(annPage).nth(1).getByText('+442079460958', { exact: true }).waitFor();
-    t.equal(await ringing(annPage).count(), 2, 'several stand below each other, the first one first');
-    t.match(await annPage.title(), /^2 calls ring · /);
-    await deliver(service, line, { type: 'ended', callId: second.callId });
-    await notice(annPage, '+442079460958 hung up.').waitFor();
-    await annPage.reload();
-    await ringing(annPage).getByText(hostile, { exact: true }).waitFor();
-    t.equal(await ringing(annPage).count(), 1, 'what rings is there again after loading the page anew');
-    await finish(again.id);
-    t.notMatch(await annPage.title(), hostile);
-  });
+      const second = await ringLine(service, line, { from: '+442079460958' });
+      await ringing(annPage).nth(1).getByText('+442079460958', { exact: true }).waitFor();
+      t.equal(await ringing(annPage).count(), 2, 'several stand below each other, the first one first');
+      t.match(await annPage.title(), /^2 calls ring · /);
+      await deliver(service, line, { type: 'ended', callId: second.callId });
+      await notice(annPage, '+442079460958 hung up.').waitFor();
+      await annPage.reload();
+      await ringing(annPage).getByText(hostile, { exact: true }).waitFor();
+      t.equal(await ringing(annPage).count(), 1, 'what rings is there again after loading the page anew');
+      await finish(again.id);
+      t.notMatch(await annPage.title(), hostile);
+    },
+  );
 
   t.test('[4.8] two answer at once: one is in the call, the other is told who is', async (t) => {
     const { id } = await ringLine(service, line);
@@ -89,14 +93,21 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     const [winner, loser, name] = winnerId === ann.agentId ? [annPage, bobPage, 'Ann'] : [bobPage, annPage, 'Bob'];
     await bar(winner).waitFor();
     await notice(loser, `${name} answered ${hostile} first.`).waitFor();
-    t.equal(await loser.getByRole('log', { name: 'Notices' }).getByText(new RegExp(`^${name} answered`)).count(), 1, 'once');
+    t.equal(
+      await loser
+        .getByRole('log', { name: 'Notices' })
+        .getByText(new RegExp(`^${name} answered`))
+        .count(),
+      1,
+      'once',
+    );
     t.equal(await bar(loser).count(), 0);
     t.strictSame([...answers.values()].sort(), [200, 409]);
     for (const page of [annPage, bobPage]) await page.unroute('**/answer');
     await finish(id);
   });
 
-  t.test('[4.8] losing to the caller who is gone, and to one\'s own other call', async (t) => {
+  t.test("[4.8] losing to the caller who is gone, and to one's own other call", async (t) => {
     const { id, callId } = await ringLine(service, line);
     await ringing(annPage).waitFor();
     await annPage.route('**/answer', async (route) => {
@@ -137,7 +148,13 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     await bar(annPage).getByRole('button', { name: 'Resume' }).click();
     await bar(annPage).getByText('On hold for').waitFor({ state: 'detached' });
     t.equal((await read(id)).state, 'answered');
-    t.strictSame([await bar(annPage).getByRole('link', { name: 'Conversation' }).getAttribute('href'), await bar(annPage).getByRole('link', { name: 'Call' }).getAttribute('href')], [`/inbox/all/${id}`, `/calls/${id}`]);
+    t.strictSame(
+      [
+        await bar(annPage).getByRole('link', { name: 'Conversation' }).getAttribute('href'),
+        await bar(annPage).getByRole('link', { name: 'Call' }).getAttribute('href'),
+      ],
+      [`/inbox/all/${id}`, `/calls/${id}`],
+    );
     await annPage.keyboard.press('p');
     await annPage.keyboard.press('e');
     await bar(annPage).waitFor({ state: 'detached' });
@@ -172,10 +189,14 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     await bar(annPage).getByRole('button', { name: 'Hand over' }).click();
     const dialog = annPage.getByRole('dialog');
     await dialog.getByLabel('Note').fill('Kept.');
-    await annPage.route('**/transfer', async (route) => {
-      await service.post(`/conversations/${id}/status`, { status: 'pending' }, owner.token);
-      await route.continue();
-    }, { times: 1 });
+    await annPage.route(
+      '**/transfer',
+      async (route) => {
+        await service.post(`/conversations/${id}/status`, { status: 'pending' }, owner.token);
+        await route.continue();
+      },
+      { times: 1 },
+    );
     await dialog.getByLabel('Agent', { exact: true }).last().selectOption({ label: 'Bob' });
     await dialog.getByRole('button', { name: 'Offer it' }).click();
     await dialog.getByText('The call changed meanwhile: it is pending now.').waitFor();
@@ -214,7 +235,10 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     t.equal(await rows.count(), before + 1);
     await deliver(service, line, { type: 'ended', callId });
     await rows.filter({ hasText: '+4930901820' }).getByText('Missed').waitFor();
-    t.equal(await rows.filter({ hasText: '+4930901820' }).getByRole('link', { name: 'Call back' }).getAttribute('href'), 'tel:+4930901820');
+    t.equal(
+      await rows.filter({ hasText: '+4930901820' }).getByRole('link', { name: 'Call back' }).getAttribute('href'),
+      'tel:+4930901820',
+    );
 
     await annPage.getByLabel('State').selectOption('Solved');
     const solved = (await service.get('/calls?status=solved&limit=200', ann.token)).body.calls;
@@ -234,8 +258,14 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     const waiting = annPage.getByRole('region', { name: 'Calls to call back' }).getByRole('listitem');
     await waiting.filter({ hasText: '+4930901820' }).getByRole('link', { name: '+4930901820' }).click();
     await annPage.getByRole('heading', { name: '+4930901820' }).waitFor();
-    await service.post(`/conversations/${id}/assign-to-agent`, { agentId: ann.agentId, expectedVersion: (await read(id)).version }, owner.token);
-    const takeOver = annPage.getByRole('group', { name: 'What to do with this call' }).getByRole('button', { name: 'Take over' });
+    await service.post(
+      `/conversations/${id}/assign-to-agent`,
+      { agentId: ann.agentId, expectedVersion: (await read(id)).version },
+      owner.token,
+    );
+    const takeOver = annPage
+      .getByRole('group', { name: 'What to do with this call' })
+      .getByRole('button', { name: 'Take over' });
     await takeOver.waitFor();
     await service.pass(30_000);
     await takeOver.waitFor({ state: 'detached' });
@@ -266,15 +296,34 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     const timeline = annPage.getByRole('region', { name: 'Timeline' });
     await timeline.waitFor();
     t.strictSame(
-      (await timeline.getByRole('listitem').allInnerTexts()).map((text) => text.split('\n').slice(0, 2).join(' ').trim()),
-      ['+0:00 Rang, from +1 415 555 0123', '+0:05 Ann answered', '+1:05 Put on hold', '+1:25 Off hold', '+2:05 Ended, after 2:00'],
+      (await timeline.getByRole('listitem').allInnerTexts()).map((text) =>
+        text.split('\n').slice(0, 2).join(' ').trim(),
+      ),
+      [
+        '+0:00 Rang, from +1 415 555 0123',
+        '+0:05 Ann answered',
+        '+1:05 Put on hold',
+        '+1:25 Off hold',
+        '+2:05 Ended, after 2:00',
+      ],
     );
     t.match(await timeline.innerText(), /Waited\s+0:05\s+Talked\s+2:00\s+On hold\s+0:20/);
     const recording = timeline.getByRole('link', { name: /Listen to the recording at carrier\.example/ });
-    t.strictSame([await recording.getAttribute('href'), await recording.getAttribute('rel'), await recording.getAttribute('target')], ['https://carrier.example/1.mp3', 'noopener noreferrer nofollow', '_blank']);
+    t.strictSame(
+      [
+        await recording.getAttribute('href'),
+        await recording.getAttribute('rel'),
+        await recording.getAttribute('target'),
+      ],
+      ['https://carrier.example/1.mp3', 'noopener noreferrer nofollow', '_blank'],
+    );
     await annPage.getByRole('textbox', { name: 'New note' }).fill(hostile);
     await annPage.getByRole('button', { name: 'Add the note' }).click();
-    await annPage.getByRole('region', { name: 'Notes' }).getByRole('listitem').getByText(hostile, { exact: true }).waitFor();
+    await annPage
+      .getByRole('region', { name: 'Notes' })
+      .getByRole('listitem')
+      .getByText(hostile, { exact: true })
+      .waitFor();
     t.equal(await annPage.getByRole('textbox', { name: 'New note' }).inputValue(), '');
     await annPage.getByRole('region', { name: 'Conversation' }).getByText('Ann answered.').waitFor();
     t.strictSame(await barriersOf(annPage), []);
@@ -302,44 +351,67 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     release();
     await (await again).finished();
     await annPage.locator('.calls-heading').getByText('Missed').waitFor();
-    t.equal(await annPage.locator('.calls-heading').getByText('Ringing').count(), 0, 'an older answer takes nothing back');
+    t.equal(
+      await annPage.locator('.calls-heading').getByText('Ringing').count(),
+      0,
+      'an older answer takes nothing back',
+    );
 
     await annPage.goto(`${service.url}/calls/019aa000-0000-7000-8000-000000000001`);
     await annPage.getByText('This call is not there, or not yours to see').waitFor();
   });
 
-  t.test('[4.8] voicemails: played where they are kept here, linked where they are not, marked until heard', async (t) => {
-    const leave = async (from: string, fields: object) => {
-      const { id, callId } = await ringLine(service, line, { from });
-      await service.pass(30_000);
-      await deliver(service, line, { type: 'voicemail_left', callId, durationMs: 4200, from, ...fields });
-      await deliver(service, line, { type: 'ended', callId, from });
-      return id;
-    };
-    await annPage.goto(`${service.url}/calls?view=voicemails`);
-    await annPage.getByText('No voicemails').waitFor();
-    const id = await leave('+4930901821', { recordingUrl: 'https://carrier.example/2.mp3', transcript: '<i>Please</i> call me.' });
-    const outside = annPage.getByRole('article', { name: 'Voicemail of +4930901821' });
-    await outside.getByText('<i>Please</i> call me.', { exact: true }).waitFor();
-    t.match(await outside.innerText(), /New\s[\s\S]*0:04|0:04[\s\S]*New/);
-    t.equal(await outside.locator('audio').count(), 0, 'the policy plays nothing from elsewhere');
-    t.equal(await outside.getByRole('link', { name: 'Listen to the voicemail at carrier.example' }).getAttribute('href'), 'https://carrier.example/2.mp3');
-    t.equal((await service.get(`/voicemails?conversationId=${id}`, owner.token)).body.voicemails[0].listenedAt, null, 'showing it is not hearing it');
-    await outside.getByRole('button', { name: 'Mark as heard' }).click();
-    await outside.getByText(/^Heard/).waitFor();
-    t.type((await service.get(`/voicemails?conversationId=${id}`, owner.token)).body.voicemails[0].listenedAt, 'string');
+  t.test(
+    '[4.8] voicemails: played where they are kept here, linked where they are not, marked until heard',
+    async (t) => {
+      const leave = async (from: string, fields: object) => {
+        const { id, callId } = await ringLine(service, line, { from });
+        await service.pass(30_000);
+        await deliver(service, line, { type: 'voicemail_left', callId, durationMs: 4200, from, ...fields });
+        await deliver(service, line, { type: 'ended', callId, from });
+        return id;
+      };
+      await annPage.goto(`${service.url}/calls?view=voicemails`);
+      await annPage.getByText('No voicemails').waitFor();
+      const id = await leave('+4930901821', {
+        recordingUrl: 'https://carrier.example/2.mp3',
+        transcript: '<i>Please</i> call me.',
+      });
+      const outside = annPage.getByRole('article', { name: 'Voicemail of +4930901821' });
+      await outside.getByText('<i>Please</i> call me.', { exact: true }).waitFor();
+      t.match(await outside.innerText(), /New\s[\s\S]*0:04|0:04[\s\S]*New/);
+      t.equal(await outside.locator('audio').count(), 0, 'the policy plays nothing from elsewhere');
+      t.equal(
+        await outside.getByRole('link', { name: 'Listen to the voicemail at carrier.example' }).getAttribute('href'),
+        'https://carrier.example/2.mp3',
+      );
+      t.equal(
+        (await service.get(`/voicemails?conversationId=${id}`, owner.token)).body.voicemails[0].listenedAt,
+        null,
+        'showing it is not hearing it',
+      );
+      await outside.getByRole('button', { name: 'Mark as heard' }).click();
+      await outside.getByText(/^Heard/).waitFor();
+      t.type(
+        (await service.get(`/voicemails?conversationId=${id}`, owner.token)).body.voicemails[0].listenedAt,
+        'string',
+      );
 
-    const heardId = await leave('+4930901822', { recordingUrl: `${service.url}/storage/3.mp3` });
-    const here = annPage.getByRole('article', { name: 'Voicemail of +4930901822' });
-    const player = here.locator('audio');
-    await player.waitFor();
-    t.strictSame([await player.getAttribute('src'), await player.getAttribute('aria-label')], [`${service.url}/storage/3.mp3`, 'the voicemail']);
-    await player.dispatchEvent('play');
-    await here.getByText(/^Heard/).waitFor();
-    await annPage.goto(`${service.url}/calls/${heardId}`);
-    await annPage.getByRole('article', { name: 'Voicemail of +4930901822' }).locator('audio').waitFor();
-    t.match(await annPage.getByRole('region', { name: 'Timeline' }).innerText(), /Left a voicemail/);
-  });
+      const heardId = await leave('+4930901822', { recordingUrl: `${service.url}/storage/3.mp3` });
+      const here = annPage.getByRole('article', { name: 'Voicemail of +4930901822' });
+      const player = here.locator('audio');
+      await player.waitFor();
+      t.strictSame(
+        [await player.getAttribute('src'), await player.getAttribute('aria-label')],
+        [`${service.url}/storage/3.mp3`, 'the voicemail'],
+      );
+      await player.dispatchEvent('play');
+      await here.getByText(/^Heard/).waitFor();
+      await annPage.goto(`${service.url}/calls/${heardId}`);
+      await annPage.getByRole('article', { name: 'Voicemail of +4930901822' }).locator('audio').waitFor();
+      t.match(await annPage.getByRole('region', { name: 'Timeline' }).innerText(), /Left a voicemail/);
+    },
+  );
 
   t.test('[5] who does not work with calls has nothing of them; whose plan has none sees no banner', async (t) => {
     const chatter = await service.agent(owner, { channels: ['chats'], name: 'Dan' });
@@ -350,13 +422,21 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
   });
 
   t.test('[WCAG 2.2 AA] the list, what rings and the bar are for everybody, light and dark', async (t) => {
-    const page = await browsing.open('/calls', { token: bob.token, colorScheme: 'light', viewport: { width: 1280, height: 800 } });
+    const page = await browsing.open('/calls', {
+      token: bob.token,
+      colorScheme: 'light',
+      viewport: { width: 1280, height: 800 },
+    });
     const both = async (about: string) => {
       t.strictSame(await barriersOf(page), [], `light, ${about}`);
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize({ width: 360, height: 800 });
       t.strictSame(await barriersOf(page), [], `dark, ${about}`);
-      t.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, `nothing is wider than the page, ${about}`);
+      t.equal(
+        await page.evaluate('document.documentElement.scrollWidth <= innerWidth'),
+        true,
+        `nothing is wider than the page, ${about}`,
+      );
       await page.emulateMedia({ colorScheme: 'light' });
       await page.setViewportSize({ width: 1280, height: 800 });
     };

@@ -43,7 +43,10 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Search conversations').focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('j');
-    t.equal(await page.evaluate(`document.activeElement.closest('li') === document.querySelectorAll('.search-rows li')[1]`), true);
+    t.equal(
+      await page.evaluate(`document.activeElement.closest('li') === document.querySelectorAll('.search-rows li')[1]`),
+      true,
+    );
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/inbox\/all\/[0-9a-f-]{36}$/);
     await page.goBack();
@@ -60,7 +63,10 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     const field = dialog(page).getByRole('combobox');
     await field.fill('dark col');
     t.equal(await page.locator('[aria-selected=true]').textContent(), 'Dark colours');
-    t.equal(await field.getAttribute('aria-activedescendant'), await page.locator('[aria-selected=true]').getAttribute('id'));
+    t.equal(
+      await field.getAttribute('aria-activedescendant'),
+      await page.locator('[aria-selected=true]').getAttribute('id'),
+    );
     await page.keyboard.press('Enter');
     await holds(page, `document.documentElement.dataset.theme === 'dark'`);
     t.equal(await dialog(page).count(), 0);
@@ -69,7 +75,10 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await field.fill('zeppelin');
     await page.getByRole('option', { name: /Two zeppelins/ }).waitFor();
     await page.keyboard.press('ArrowUp');
-    t.match(await page.locator('[aria-selected=true]').textContent(), /Search everything for “zeppelin” 2 conversations/);
+    t.match(
+      await page.locator('[aria-selected=true]').textContent(),
+      /Search everything for “zeppelin” 2 conversations/,
+    );
     await page.keyboard.press('Enter');
     await page.waitForURL('**/search?q=zeppelin');
 
@@ -85,12 +94,13 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await page.keyboard.press('Control+k');
     await field.fill('ann');
     await page.getByText('Search everything for “ann”').waitFor();
-    t.equal(await page.getByRole('group', { name: 'Agents' }).count(), 0, 'their page is not an agent\'s to open');
+    t.equal(await page.getByRole('group', { name: 'Agents' }).count(), 0, "their page is not an agent's to open");
     await page.keyboard.press('Escape');
     await dialog(page).waitFor({ state: 'detached' });
     await page.keyboard.press('?');
     await dialog(page).getByRole('heading', { name: 'Keys' }).waitFor();
-    for (const text of ['All contacts', 'Go to inbox', 'Search conversations', 'Find a command']) t.ok(await dialog(page).getByText(text, { exact: true }).isVisible(), text);
+    for (const text of ['All contacts', 'Go to inbox', 'Search conversations', 'Find a command'])
+      t.ok(await dialog(page).getByText(text, { exact: true }).isVisible(), text);
     await page.keyboard.press('Escape');
     await page.keyboard.press('g');
     await page.keyboard.press('p');
@@ -103,7 +113,10 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await button(page, 'New contact').waitFor();
     if ((await dialog(page).count()) === 0) await button(page, 'New contact').click();
     await button(page, 'Add').click();
-    await dialog(page).getByRole('alert').getByText(/name, an email or a phone/i).waitFor();
+    await dialog(page)
+      .getByRole('alert')
+      .getByText(/name, an email or a phone/i)
+      .waitFor();
     await dialog(page).getByLabel('Name').fill(hostile);
     await dialog(page).getByLabel('Phone').fill('0170 12');
     await button(page, 'Add').click();
@@ -129,7 +142,13 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Value of Seats').fill('7');
     await button(page, 'Save').click();
     await page.locator('.notice').filter({ hasText: 'Saved.' }).waitFor();
-    t.match((await service.get(`/contacts/${contactId}`, ann.token)).body.contact, { name: hostile, phone: '+491701234567', company: 'Acme', tags: ['vip'], customFields: { Seats: 7 } });
+    t.match((await service.get(`/contacts/${contactId}`, ann.token)).body.contact, {
+      name: hostile,
+      phone: '+491701234567',
+      company: 'Acme',
+      tags: ['vip'],
+      customFields: { Seats: 7 },
+    });
     t.ok(await button(page, 'Save').isDisabled(), 'nothing is left to save');
 
     const [quin] = (await service.get('/contacts?search=quin', ann.token)).body.contacts;
@@ -138,7 +157,11 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await service.patch(`/contacts/${quin.id}`, { company: 'Theirs' }, owner.token);
     await chatOf('Quin', 'Once more');
     await holds(page, `[...document.querySelectorAll('input')].some(({ value }) => value === 'Theirs')`);
-    t.equal(await page.getByLabel('Note').inputValue(), 'Mine', 'what was typed stays, what somebody else changed is there');
+    t.equal(
+      await page.getByLabel('Note').inputValue(),
+      'Mine',
+      'what was typed stays, what somebody else changed is there',
+    );
     await button(page, 'Save').click();
     await button(page, 'Undo').waitFor({ state: 'detached' });
     t.match((await service.get(`/contacts/${quin.id}`, ann.token)).body.contact, { company: 'Theirs', note: 'Mine' });
@@ -163,7 +186,10 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
       await button(page, 'Add a field').click();
       await check('a contact');
       await page.getByRole('heading', { level: 1 }).click();
-      for (const [keys, what] of [['Control+k', 'the palette'], ['?', 'the keys']] as const) {
+      for (const [keys, what] of [
+        ['Control+k', 'the palette'],
+        ['?', 'the keys'],
+      ] as const) {
         await page.keyboard.press(keys);
         await dialog(page).waitFor();
         await check(what);

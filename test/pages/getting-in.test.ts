@@ -8,9 +8,12 @@ import { password, startService } from '../support/service.ts';
 
 t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
   const port = await freePort();
-  const service = await startService(t, { env: { RATE_LIMITS: 'off', PORT: String(port), BASE_URL: `http://localhost:${port}` } });
+  const service = await startService(t, {
+    env: { RATE_LIMITS: 'off', PORT: String(port), BASE_URL: `http://localhost:${port}` },
+  });
   const pages = await startPages(t, service);
-  const problems = (page: { locator(selector: string): { allTextContents(): Promise<string[]> } }) => page.locator('.error, [role=alert] .banner').allTextContents();
+  const problems = (page: { locator(selector: string): { allTextContents(): Promise<string[]> } }) =>
+    page.locator('.error, [role=alert] .banner').allTextContents();
 
   t.test('somebody registers, is shown the first steps, and has its own message arrive', async (t) => {
     const page = await pages.open('/');
@@ -28,7 +31,10 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: 'Make it' }).click();
     await page.getByRole('heading', { name: 'Welcome to Switchboard' }).waitFor();
 
-    t.match(await page.locator('.copyable code').first().textContent(), new RegExp(`<script src="${service.url}/widget.js" data-site-id="[\\w-]+" async></script>`));
+    t.match(
+      await page.locator('.copyable code').first().textContent(),
+      new RegExp(`<script src="${service.url}/widget.js" data-site-id="[\\w-]+" async></script>`),
+    );
     await page.locator('.preview-frame').scrollIntoViewIfNeeded();
     const widget = page.frameLocator('.preview-frame').locator('[data-switchboard]');
     await widget.locator('.launcher').click();
@@ -94,11 +100,18 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
     await page.getByLabel('New password').fill('a third that is long enough');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('[role=alert] .banner').waitFor();
-    t.equal((await service.post('/auth/login', { email: agent.email, password: 'another that is long enough' })).status, 200);
+    t.equal(
+      (await service.post('/auth/login', { email: agent.email, password: 'another that is long enough' })).status,
+      200,
+    );
   });
 
   t.test('an invitation is redeemed by a name and a password, once', async (t) => {
-    await service.post('/agents/invite', { email: 'new@example.com', name: 'New', role: 'agent', channels: ['chats'] }, owner.token);
+    await service.post(
+      '/agents/invite',
+      { email: 'new@example.com', name: 'New', role: 'agent', channels: ['chats'] },
+      owner.token,
+    );
     const link = /\/join\/\S+/.exec((await service.mail('new@example.com')).text)?.[0] ?? '';
     const page = await pages.open(link);
     await page.getByLabel('Your name').fill('<i>Newcomer</i>');
@@ -121,14 +134,26 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
     await page.getByRole('heading', { name: 'There is no page here' }).waitFor();
   });
 
-  t.test('nothing is in anybody\'s way, in light and in dark', async (t) => {
+  t.test("nothing is in anybody's way, in light and in dark", async (t) => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      for (const [path, token] of [['/sign-in'], ['/register'], ['/forgot-password'], ['/reset-password?token=x'], ['/join/x'], ['/welcome', owner.token], ['/account', owner.token]] as const) {
+      for (const [path, token] of [
+        ['/sign-in'],
+        ['/register'],
+        ['/forgot-password'],
+        ['/reset-password?token=x'],
+        ['/join/x'],
+        ['/welcome', owner.token],
+        ['/account', owner.token],
+      ] as const) {
         const page = await pages.open(path, { colorScheme, ...(token === undefined ? {} : { token }) });
         await page.getByRole('heading', { level: 1 }).waitFor();
         await page.locator('.loading').first().waitFor({ state: 'detached' });
         // The two differ in their colours alone.
-        t.same(await (colorScheme === 'light' ? barriersOf(page) : barriersOf(page, 'color-contrast')), [], `${path} ${colorScheme}`);
+        t.same(
+          await (colorScheme === 'light' ? barriersOf(page) : barriersOf(page, 'color-contrast')),
+          [],
+          `${path} ${colorScheme}`,
+        );
         await page.context().close();
       }
     }

@@ -15,35 +15,110 @@ const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 9) + seco
 
 function conversation(fields: Partial<Conversation> = {}): Conversation {
   return {
-    id: 'c', version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: 'v', contactId: null, departmentId: null, assignedAgentId: null, tags: [],
-    handshake: null, copiedTo: [], rating: null, ratingComment: null, preview: null, lastMessageAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, firstResponseAt: null, solvedAt: null, closedAt: null, createdAt: at(0), updatedAt: at(0),
+    id: 'c',
+    version: 1,
+    channel: 'chat',
+    status: 'open',
+    subject: null,
+    ticketNumber: null,
+    siteId: null,
+    visitorId: 'v',
+    contactId: null,
+    departmentId: null,
+    assignedAgentId: null,
+    tags: [],
+    handshake: null,
+    copiedTo: [],
+    rating: null,
+    ratingComment: null,
+    preview: null,
+    lastMessageAt: null,
+    lastCustomerMessageAt: null,
+    agentsReadUpTo: null,
+    firstResponseAt: null,
+    solvedAt: null,
+    closedAt: null,
+    createdAt: at(0),
+    updatedAt: at(0),
     ...fields,
   };
 }
 
 function message(id: string, second: number, fields: Partial<Message> = {}): Message {
-  return { id, conversationId: 'c', senderType: 'visitor', senderId: 'v', body: id, bodyHtml: id, attachments: [], deliveryStatus: null, threading: null, mail: null, readAt: null, createdAt: at(second), ...fields };
+  return {
+    id,
+    conversationId: 'c',
+    senderType: 'visitor',
+    senderId: 'v',
+    body: id,
+    bodyHtml: id,
+    attachments: [],
+    deliveryStatus: null,
+    threading: null,
+    mail: null,
+    readAt: null,
+    createdAt: at(second),
+    ...fields,
+  };
 }
 
 function permutations<Value>(values: readonly Value[]): Value[][] {
-  return values.length < 2 ? [[...values]] : values.flatMap((value, index) => permutations(values.filter((_, other) => other !== index)).map((rest) => [value, ...rest]));
+  return values.length < 2
+    ? [[...values]]
+    : values.flatMap((value, index) =>
+        permutations(values.filter((_, other) => other !== index)).map((rest) => [value, ...rest]),
+      );
 }
 
 t.test('records of a conversation in any order become the newest one', async (t) => {
   const records = [
     conversation(),
     conversation({ version: 2, status: 'pending', updatedAt: at(2) }),
-    conversation({ version: 2, status: 'pending', updatedAt: at(3), lastMessageAt: at(3), lastCustomerMessageAt: at(3), preview: 'third' }),
-    conversation({ version: 3, status: 'solved', solvedAt: at(4), updatedAt: at(4), lastMessageAt: at(3), lastCustomerMessageAt: at(3), preview: 'third', agentsReadUpTo: at(3) }),
+    conversation({
+      version: 2,
+      status: 'pending',
+      updatedAt: at(3),
+      lastMessageAt: at(3),
+      lastCustomerMessageAt: at(3),
+      preview: 'third',
+    }),
+    conversation({
+      version: 3,
+      status: 'solved',
+      solvedAt: at(4),
+      updatedAt: at(4),
+      lastMessageAt: at(3),
+      lastCustomerMessageAt: at(3),
+      preview: 'third',
+      agentsReadUpTo: at(3),
+    }),
   ];
-  for (const order of permutations(records)) t.strictSame(order.slice(1).reduce((known, come) => newestOf(known, come), order[0] ?? conversation()), records[3]);
+  for (const order of permutations(records))
+    t.strictSame(
+      order.slice(1).reduce((known, come) => newestOf(known, come), order[0] ?? conversation()),
+      records[3],
+    );
 });
 
 t.test('an answer that is older than the events before it takes nothing back', async (t) => {
   const stale = conversation({ version: 2, status: 'pending', updatedAt: at(1) });
-  const told = withRead(withMessage(conversation({ version: 1, updatedAt: at(0) }), message('m', 5)), { conversationId: 'c', senderType: 'visitor', readUpTo: at(5), readAt: at(6), count: 1 });
+  const told = withRead(withMessage(conversation({ version: 1, updatedAt: at(0) }), message('m', 5)), {
+    conversationId: 'c',
+    senderType: 'visitor',
+    readUpTo: at(5),
+    readAt: at(6),
+    count: 1,
+  });
   for (const merged of [newestOf(told, stale), newestOf(stale, told)]) {
-    t.match(merged, { version: 2, status: 'pending', preview: 'm', lastMessageAt: at(5), lastCustomerMessageAt: at(5), agentsReadUpTo: at(5), updatedAt: at(5) });
+    t.match(merged, {
+      version: 2,
+      status: 'pending',
+      preview: 'm',
+      lastMessageAt: at(5),
+      lastCustomerMessageAt: at(5),
+      agentsReadUpTo: at(5),
+      updatedAt: at(5),
+    });
   }
 });
 
@@ -56,7 +131,10 @@ t.test('unread is what the customer wrote after agents read last; lines of the s
   t.notOk(isUnread(known));
   known = withMessage(known, message('It was solved', 4, { senderType: 'system' }));
   t.match(known, { preview: 'answer', lastMessageAt: at(3), updatedAt: at(4) });
-  t.notOk(isUnread(withRead(known, { conversationId: 'c', senderType: 'agent', readUpTo: at(3), readAt: at(3), count: 1 })), 'what the customer read is another mark');
+  t.notOk(
+    isUnread(withRead(known, { conversationId: 'c', senderType: 'agent', readUpTo: at(3), readAt: at(3), count: 1 })),
+    'what the customer read is another mark',
+  );
   t.ok(isUnread(withMessage(known, message('two', 5))));
 });
 
@@ -64,52 +142,136 @@ t.test('a mark that was taken back stays so, whatever order records and events c
   const before = conversation({ updatedAt: at(5), lastMessageAt: at(5), lastCustomerMessageAt: at(5) });
   const read = { ...before, agentsReadUpTo: at(5) };
   const unread = { ...read, updatedAt: at(8), agentsReadUpTo: at(4) };
-  for (const order of permutations([before, read, unread])) t.strictSame(order.slice(1).reduce((known, come) => newestOf(known, come), order[0] ?? before), unread);
+  for (const order of permutations([before, read, unread]))
+    t.strictSame(
+      order.slice(1).reduce((known, come) => newestOf(known, come), order[0] ?? before),
+      unread,
+    );
   t.ok(isUnread(newestOf(read, unread)));
-  const again = withRead(unread, { conversationId: 'c', senderType: 'visitor', readUpTo: at(5), readAt: at(9), count: 1 });
+  const again = withRead(unread, {
+    conversationId: 'c',
+    senderType: 'visitor',
+    readUpTo: at(5),
+    readAt: at(9),
+    count: 1,
+  });
   t.notOk(isUnread(again));
-  for (const late of [newestOf(again, unread), newestOf(unread, again)]) t.notOk(isUnread(late), 'an answer from before it was read again takes nothing back');
+  for (const late of [newestOf(again, unread), newestOf(unread, again)])
+    t.notOk(isUnread(late), 'an answer from before it was read again takes nothing back');
   const within = { ...unread, updatedAt: read.updatedAt };
   t.ok(isUnread(newestOf(read, within, { isTold: true })), 'a change within the same moment holds when it is told');
-  t.notOk(isUnread(newestOf(read, { ...within, updatedAt: at(4) }, { isTold: true })), 'one that is told again, after later ones, does not');
+  t.notOk(
+    isUnread(newestOf(read, { ...within, updatedAt: at(4) }, { isTold: true })),
+    'one that is told again, after later ones, does not',
+  );
 });
 
 t.test('messages come once, in order, however they are told', async (t) => {
   const [one, two, three] = [message('one', 1), message('two', 2), message('three', 3)];
   for (const order of permutations([one, two, three, two])) {
     const merged = order.reduce<readonly Message[]>((known, come) => mergeMessages(known, [come]), []);
-    t.strictSame(merged.map(({ id }) => id), ['one', 'two', 'three']);
+    t.strictSame(
+      merged.map(({ id }) => id),
+      ['one', 'two', 'three'],
+    );
   }
   const page = mergeMessages([three], [one, two, three]);
-  t.strictSame(page.map(({ id }) => id), ['one', 'two', 'three'], 'an older page');
+  t.strictSame(
+    page.map(({ id }) => id),
+    ['one', 'two', 'three'],
+    'an older page',
+  );
 });
 
 t.test('what was read or delivered is never undone by what is told late', async (t) => {
   const queued = message('m', 1, { senderType: 'agent', deliveryStatus: 'queued' });
   const sent = { ...queued, deliveryStatus: 'sent' as const };
   const read = { ...sent, readAt: at(4) };
-  for (const order of permutations([queued, sent, read])) t.strictSame(order.reduce<readonly Message[]>((known, come) => mergeMessages(known, [come]), []), [read]);
-  const marked = markRead([message('a', 1, { senderType: 'agent' }), message('b', 2), message('c', 3, { senderType: 'agent' })], { senderType: 'agent', readUpTo: at(2), readAt: at(9) });
-  t.strictSame(marked.map(({ readAt }) => readAt), [at(9), null, null]);
+  for (const order of permutations([queued, sent, read]))
+    t.strictSame(
+      order.reduce<readonly Message[]>((known, come) => mergeMessages(known, [come]), []),
+      [read],
+    );
+  const marked = markRead(
+    [message('a', 1, { senderType: 'agent' }), message('b', 2), message('c', 3, { senderType: 'agent' })],
+    { senderType: 'agent', readUpTo: at(2), readAt: at(9) },
+  );
+  t.strictSame(
+    marked.map(({ readAt }) => readAt),
+    [at(9), null, null],
+  );
 });
 
 t.test('what is on its way is shown once: before, between and after its event and its answer', async (t) => {
-  const outgoing = { id: 'sent', conversationId: 'c', kind: 'message' as const, body: 'Hello', attachments: [], writtenAtMs: Date.parse(at(5)), state: 'pending' as const };
+  const outgoing = {
+    id: 'sent',
+    conversationId: 'c',
+    kind: 'message' as const,
+    body: 'Hello',
+    attachments: [],
+    writtenAtMs: Date.parse(at(5)),
+    state: 'pending' as const,
+  };
   const arrived = message('sent', 6, { senderType: 'agent', senderId: 'a', body: 'Hello' });
-  const shown = (messages: readonly Message[], onTheirWay: readonly (typeof outgoing)[]) => itemsOf({ messages, notes: [], outgoing: onTheirWay, from: undefined }).filter(({ key }) => key === 'sent').map(({ kind }) => kind);
+  const shown = (messages: readonly Message[], onTheirWay: readonly (typeof outgoing)[]) =>
+    itemsOf({ messages, notes: [], outgoing: onTheirWay, from: undefined })
+      .filter(({ key }) => key === 'sent')
+      .map(({ kind }) => kind);
   t.strictSame(shown([message('x', 1)], [outgoing]), ['outgoing']);
   t.strictSame(shown([message('x', 1), arrived], [outgoing]), ['message'], 'the event before the answer');
   t.strictSame(shown(mergeMessages([message('x', 1), arrived], [arrived]), []), ['message'], 'then the answer');
-  t.strictSame(shown(mergeMessages([message('x', 1)], [arrived]), [outgoing]), ['message'], 'the answer before the event');
+  t.strictSame(
+    shown(mergeMessages([message('x', 1)], [arrived]), [outgoing]),
+    ['message'],
+    'the answer before the event',
+  );
 });
 
 t.test('a timeline: days, groups of one sender, notes and lines in their places', async (t) => {
-  const note: Note = { id: 'note', conversationId: 'c', visitorId: null, authorAgentId: 'a', authorName: 'Ann', authorAvatarUrl: null, body: 'n', createdAt: at(65), updatedAt: at(65) };
-  const messages = [message('one', 0), message('two', 60), message('three', 70), message('later', 1000), message('line', 1001, { senderType: 'system' }), message('next day', 90_000)];
+  const note: Note = {
+    id: 'note',
+    conversationId: 'c',
+    visitorId: null,
+    authorAgentId: 'a',
+    authorName: 'Ann',
+    authorAvatarUrl: null,
+    body: 'n',
+    createdAt: at(65),
+    updatedAt: at(65),
+  };
+  const messages = [
+    message('one', 0),
+    message('two', 60),
+    message('three', 70),
+    message('later', 1000),
+    message('line', 1001, { senderType: 'system' }),
+    message('next day', 90_000),
+  ];
   const items = itemsOf({ messages, notes: [note], outgoing: [], from: undefined });
-  t.strictSame(items.map((item) => (item.kind === 'message' ? `${item.key}${item.isFirst ? ' first' : ''}${item.isLast ? ' last' : ''}` : item.kind)), ['day', 'one first', 'two last', 'note', 'three first last', 'later first last', 'line', 'day', 'next day first last']);
-  t.notOk(itemsOf({ messages, notes: [note], outgoing: [], from: at(66) }).some(({ kind }) => kind === 'note'), 'a note of a part that is not read yet');
-  t.strictSame(mergeNotes([{ ...note, updatedAt: at(80), body: 'new' }], [note]).map(({ body }) => body), ['new']);
+  t.strictSame(
+    items.map((item) =>
+      item.kind === 'message' ? `${item.key}${item.isFirst ? ' first' : ''}${item.isLast ? ' last' : ''}` : item.kind,
+    ),
+    [
+      'day',
+      'one first',
+      'two last',
+      'note',
+      'three first last',
+      'later first last',
+      'line',
+      'day',
+      'next day first last',
+    ],
+  );
+  t.notOk(
+    itemsOf({ messages, notes: [note], outgoing: [], from: at(66) }).some(({ kind }) => kind === 'note'),
+    'a note of a part that is not read yet',
+  );
+  t.strictSame(
+    mergeNotes([{ ...note, updatedAt: at(80), body: 'new' }], [note]).map(({ body }) => body),
+    ['new'],
+  );
 });
 
 t.test('property: rows stay in order through any changes', async (t) => {
@@ -120,56 +282,87 @@ t.test('property: rows stay in order through any changes', async (t) => {
     for (let step = 0; step < 300; step += 1) {
       const id = `c${random.below(40)}`;
       const place = random.chance(0.25) ? undefined : at(random.below(30));
-      if (rows.put(id, place) !== (model.get(id) !== place)) t.fail(`seed ${seed}: a change that is none, or the other way round`);
+      if (rows.put(id, place) !== (model.get(id) !== place))
+        t.fail(`seed ${seed}: a change that is none, or the other way round`);
       if (place === undefined) model.delete(id);
       else model.set(id, place);
     }
-    const expected = [...model].map(([id, place]) => ({ id, at: place })).sort((a, b) => (a.at === b.at ? (a.id > b.id ? -1 : 1) : a.at > b.at ? -1 : 1));
+    const expected = [...model]
+      .map(([id, place]) => ({ id, at: place }))
+      .sort((a, b) => (a.at === b.at ? (a.id > b.id ? -1 : 1) : a.at > b.at ? -1 : 1));
     t.strictSame(rows.rows, expected, `seed ${seed}`);
-    t.strictSame(expected.map(({ id }) => rows.indexOf(id)), expected.map((_, index) => index));
+    t.strictSame(
+      expected.map(({ id }) => rows.indexOf(id)),
+      expected.map((_, index) => index),
+    );
     t.equal(rows.indexOf('nobody'), -1);
   }
 });
 
-t.test('property: a row that goes on being drawn keeps its element, one that comes takes that of one that went, and that of the focus is given to nobody', async (t) => {
-  for (let seed = 1; seed <= 8; seed += 1) {
-    const random = randomFrom(seed);
-    const slots = new Slots();
-    let made = 0;
-    for (let step = 0; step < 200; step += 1) {
-      const before = new Map(slots.drawn.map(({ key, slot }) => [key, slot]));
-      const from = random.below(60);
-      // Rows move among each other, too.
-      const keys = new Set(Array.from({ length: 1 + random.below(12) }, (_, index) => `k${random.chance(0.1) ? random.below(80) : from + index}`));
-      const wanted = [...keys].map((key, index) => ({ key, index }));
-      const pinned = random.chance(0.5) ? [...before.keys()][random.below(before.size + 1)] : undefined;
-      slots.draw(wanted, pinned);
-      const { drawn } = slots;
-      t.strictSame(drawn.map(({ key, index }) => ({ key, index })).sort((a, b) => a.index - b.index), wanted, `seed ${seed}`);
-      if (new Set(drawn.map(({ slot }) => slot)).size !== drawn.length) t.fail(`seed ${seed}: two rows in one element`);
-      for (const { key, slot } of drawn) {
-        if (before.has(key) && before.get(key) !== slot) t.fail(`seed ${seed}: ${key} moved to another element`);
-        if (pinned !== undefined && key !== pinned && slot === before.get(pinned)) t.fail(`seed ${seed}: the focus is on another row`);
+t.test(
+  'property: a row that goes on being drawn keeps its element, one that comes takes that of one that went, and that of the focus is given to nobody',
+  async (t) => {
+    for (let seed = 1; seed <= 8; seed += 1) {
+      const random = randomFrom(seed);
+      const slots = new Slots();
+      let made = 0;
+      for (let step = 0; step < 200; step += 1) {
+        const before = new Map(slots.drawn.map(({ key, slot }) => [key, slot]));
+        const from = random.below(60);
+        // Rows move among each other, too.
+        const keys = new Set(
+          Array.from(
+            { length: 1 + random.below(12) },
+            (_, index) => `k${random.chance(0.1) ? random.below(80) : from + index}`,
+          ),
+        );
+        const wanted = [...keys].map((key, index) => ({ key, index }));
+        const pinned = random.chance(0.5) ? [...before.keys()][random.below(before.size + 1)] : undefined;
+        slots.draw(wanted, pinned);
+        const { drawn } = slots;
+        t.strictSame(
+          drawn.map(({ key, index }) => ({ key, index })).sort((a, b) => a.index - b.index),
+          wanted,
+          `seed ${seed}`,
+        );
+        if (new Set(drawn.map(({ slot }) => slot)).size !== drawn.length)
+          t.fail(`seed ${seed}: two rows in one element`);
+        for (const { key, slot } of drawn) {
+          if (before.has(key) && before.get(key) !== slot) t.fail(`seed ${seed}: ${key} moved to another element`);
+          if (pinned !== undefined && key !== pinned && slot === before.get(pinned))
+            t.fail(`seed ${seed}: the focus is on another row`);
+        }
+        const known = new Set(before.values());
+        const fresh = drawn.filter(({ slot }) => !known.has(slot)).length;
+        const free = before.size - (pinned !== undefined && !keys.has(pinned) ? 1 : 0);
+        if (fresh !== Math.max(0, wanted.length - free))
+          t.fail(`seed ${seed}: ${fresh} elements were made for ${wanted.length} rows where ${free} could be used`);
+        made += fresh;
+        if (!random.chance(0.3)) continue;
+        slots.sort();
+        t.strictSame(
+          slots.drawn.map(({ index }) => index),
+          wanted.map(({ index }) => index),
+        );
+        t.strictSame(
+          new Map(slots.drawn.map(({ key, slot }) => [key, slot])),
+          new Map(drawn.map(({ key, slot }) => [key, slot])),
+          'sorting changes no element',
+        );
       }
-      const known = new Set(before.values());
-      const fresh = drawn.filter(({ slot }) => !known.has(slot)).length;
-      const free = before.size - (pinned !== undefined && !keys.has(pinned) ? 1 : 0);
-      if (fresh !== Math.max(0, wanted.length - free)) t.fail(`seed ${seed}: ${fresh} elements were made for ${wanted.length} rows where ${free} could be used`);
-      made += fresh;
-      if (!random.chance(0.3)) continue;
-      slots.sort();
-      t.strictSame(slots.drawn.map(({ index }) => index), wanted.map(({ index }) => index));
-      t.strictSame(new Map(slots.drawn.map(({ key, slot }) => [key, slot])), new Map(drawn.map(({ key, slot }) => [key, slot])), 'sorting changes no element');
+      t.ok(made > 0);
     }
-    t.ok(made > 0);
-  }
-});
+  },
+);
 
 t.test('property: heights, as measured or guessed, add up; a part is found by halves', async (t) => {
   const random = randomFrom(7);
   const heights = new Heights();
   const keys = Array.from({ length: 500 }, (_, index) => `k${index}`);
-  heights.set(keys, keys.map(() => 40));
+  heights.set(
+    keys,
+    keys.map(() => 40),
+  );
   t.equal(heights.total, 20_000);
   const real = keys.map(() => 40);
   for (let step = 0; step < 60; step += 1) {
@@ -189,15 +382,35 @@ t.test('property: heights, as measured or guessed, add up; a part is found by ha
 
 t.test('only web addresses become links, without the sentence around them', async (t) => {
   const links = (text: string) => piecesOf(text).flatMap((piece) => (piece.kind === 'link' ? [piece.href] : []));
-  t.strictSame(links('See https://shop.example/a?b=1#c, or (http://shop.example/d).'), ['https://shop.example/a?b=1#c', 'http://shop.example/d']);
+  t.strictSame(links('See https://shop.example/a?b=1#c, or (http://shop.example/d).'), [
+    'https://shop.example/a?b=1#c',
+    'http://shop.example/d',
+  ]);
   t.strictSame(links('https://en.example/wiki/Cup_(tea)'), ['https://en.example/wiki/Cup_(tea)']);
-  for (const hostile of ['javascript:alert(1)', 'data:text/html,x', '<script>alert(1)</script>', 'https://', 'ftp://a.example']) t.strictSame(links(hostile), [], hostile);
+  for (const hostile of [
+    'javascript:alert(1)',
+    'data:text/html,x',
+    '<script>alert(1)</script>',
+    'https://',
+    'ftp://a.example',
+  ])
+    t.strictSame(links(hostile), [], hostile);
   t.strictSame(links('https://a.example"onclick="x'), ['https://a.example/']);
-  for (const text of ['', 'plain', 'a https://b.example/ c https://d.example.']) t.equal(piecesOf(text).map((piece) => piece.text).join(''), text, 'nothing is lost');
+  for (const text of ['', 'plain', 'a https://b.example/ c https://d.example.'])
+    t.equal(
+      piecesOf(text)
+        .map((piece) => piece.text)
+        .join(''),
+      text,
+      'nothing is lost',
+    );
 });
 
 t.test('history at the end of a mail is folded, with the line that introduces it', async (t) => {
-  t.strictSame(splitQuoted('Thanks!\n\nOn Friday the shop wrote:\n> It is on its way.\n>\n> Ann'), { text: 'Thanks!', quoted: 'On Friday the shop wrote:\n> It is on its way.\n>\n> Ann' });
+  t.strictSame(splitQuoted('Thanks!\n\nOn Friday the shop wrote:\n> It is on its way.\n>\n> Ann'), {
+    text: 'Thanks!',
+    quoted: 'On Friday the shop wrote:\n> It is on its way.\n>\n> Ann',
+  });
   t.strictSame(splitQuoted('No history'), { text: 'No history', quoted: '' });
   t.strictSame(splitQuoted('> Is it?\nYes.'), { text: '> Is it?\nYes.', quoted: '' }, 'answered in between');
   t.strictSame(splitQuoted('> All of it'), { text: '> All of it', quoted: '' });

@@ -23,10 +23,20 @@ t.test('the inbox while its server is killed and comes back', { skip: noBrowser 
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
   const env = { DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: String(await freePort()), RATE_LIMITS: 'off' };
   const first = await ServiceProcess.serving(t, env);
-  const call = async (method: string, path: string, token: string | undefined, body?: unknown) => (await callApi(first.url, method, path, { token, body })).body;
-  const { token } = await call('POST', '/auth/register', undefined, { email: 'owner@example.com', password, workspaceName: 'Shop', siteUrl: 'https://shop.example' });
+  const call = async (method: string, path: string, token: string | undefined, body?: unknown) =>
+    (await callApi(first.url, method, path, { token, body })).body;
+  const { token } = await call('POST', '/auth/register', undefined, {
+    email: 'owner@example.com',
+    password,
+    workspaceName: 'Shop',
+    siteUrl: 'https://shop.example',
+  });
   const [site] = (await call('GET', '/sites', token)).sites;
-  const { visitorToken } = await call('POST', '/widget/sessions', undefined, { siteId: site.embedId, url: 'https://shop.example/', name: 'Kim' });
+  const { visitorToken } = await call('POST', '/widget/sessions', undefined, {
+    siteId: site.embedId,
+    url: 'https://shop.example/',
+    name: 'Kim',
+  });
   const { conversation } = await call('POST', '/widget/conversations', visitorToken, { body: 'Before' });
   const pages = await startPages(t, { url: first.url });
   const page = await pages.open(`/inbox/all/${conversation.id}`, { token });
@@ -44,7 +54,9 @@ t.test('the inbox while its server is killed and comes back', { skip: noBrowser 
   await write(page, 'So am I');
   await bubble(page, 'So am I').getByText('Sent', { exact: true }).waitFor();
   const { messages } = await call('GET', `/conversations/${conversation.id}/messages`, token);
-  const there = messages.filter(({ senderType }: { senderType: string }) => senderType !== 'system').map(({ body }: { body: string }) => body);
+  const there = messages
+    .filter(({ senderType }: { senderType: string }) => senderType !== 'system')
+    .map(({ body }: { body: string }) => body);
   t.strictSame([...there].sort(), ['An answer', 'Before', 'I am still here', 'So am I', 'Written while it was gone']);
   t.strictSame(await said(page), there);
 });

@@ -8,7 +8,10 @@ import { barriersOf, holds, startPages } from '../support/pages.ts';
 import { startService } from '../support/service.ts';
 
 const hostile = '<img src=x onerror=alert(1)>"\'';
-const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 /** What stands in the timeline, without what the service says. */
 const said = (page: Page) => page.locator('.inbox-said .inbox-text').allTextContents();
@@ -53,15 +56,22 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
   const chatWith = async (name: string, text: string) => {
     const customer = await service.customer(owner.embedId, { name });
     const { body } = await service.post('/widget/conversations', { body: text }, customer.token);
-    return { id: body.conversation.id as string, customer, say: (more: string) => service.post(`/widget/conversations/${body.conversation.id}/messages`, { body: more }, customer.token) };
+    return {
+      id: body.conversation.id as string,
+      customer,
+      say: (more: string) =>
+        service.post(`/widget/conversations/${body.conversation.id}/messages`, { body: more }, customer.token),
+    };
   };
-  const bodies = async (id: string): Promise<string[]> => (await service.messages(id, owner.token)).map(({ body }: { body: string }) => body);
+  const bodies = async (id: string): Promise<string[]> =>
+    (await service.messages(id, owner.token)).map(({ body }: { body: string }) => body);
 
   t.test('nothing at all says what to do, and what comes in is there by itself; its first view is small', async (t) => {
     const page = await pages.open('/healthz', { token: owner.token, viewport: { width: 1440, height: 860 } });
     const sizes: Promise<number>[] = [];
     page.on('requestfinished', (request) => {
-      if (request.url().includes('/assets/')) sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+      if (request.url().includes('/assets/'))
+        sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
     });
     await page.goto(`${service.url}/inbox`);
     await page.waitForURL(/\/inbox\/mine$/);
@@ -72,7 +82,10 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     t.comment(`the inbox's first view: ${(bytes / 1024).toFixed(1)} KB as transferred`);
     t.ok(bytes > 10_000 && bytes <= 150 * 1024, String(bytes));
 
-    await page.getByRole('navigation', { name: 'Lists' }).getByRole('link', { name: /Unassigned/ }).click();
+    await page
+      .getByRole('navigation', { name: 'Lists' })
+      .getByRole('link', { name: /Unassigned/ })
+      .click();
     const chat = await chatWith(hostile, 'Is <b>anybody</b> there?');
     const row = page.locator('.inbox-row').filter({ hasText: 'Is <b>anybody</b> there?' });
     await row.waitFor();
@@ -86,7 +99,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.locator('.inbox-row').filter({ hasText: 'anybody' }).waitFor();
   });
 
-  t.test('a customer\'s message is on the screen at once; it is read when it was seen', async (t) => {
+  t.test("a customer's message is on the screen at once; it is read when it was seen", async (t) => {
     const chat = await chatWith('Kim', 'Where is my order?');
     const socket = await service.agentSocket(owner.token);
     const page = await pages.open(`/inbox/all/${chat.id}`, { token: owner.token });
@@ -107,18 +120,26 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
       spans.push((await page.evaluate<number>(`window.seen[${JSON.stringify(text)}]`)) - answeredAt);
     }
     spans.sort((a, b) => a - b);
-    t.comment(`a customer's message is on the screen ${spans[4]?.toFixed(1)} ms after its 201 (median; at most ${spans[8]?.toFixed(1)} ms)`);
+    t.comment(
+      `a customer's message is on the screen ${spans[4]?.toFixed(1)} ms after its 201 (median; at most ${spans[8]?.toFixed(1)} ms)`,
+    );
     t.ok((spans[4] ?? Infinity) < 1000, 'far from what a person would wait for, on any machine');
 
     const customer = await service.visitorSocket(chat.customer.token);
     await field(page).pressSequentially('Let me');
     t.match(await customer.next('typing'), { conversationId: chat.id, data: { senderType: 'agent' } });
     await write(page, 'Let me look: https://shop.example/orders/7, please <wait>.');
-    t.equal((await customer.next('message.created')).data.message.body, 'Let me look: https://shop.example/orders/7, please <wait>.');
+    t.equal(
+      (await customer.next('message.created')).data.message.body,
+      'Let me look: https://shop.example/orders/7, please <wait>.',
+    );
     await page.locator('.inbox-said.ours').getByText('Sent', { exact: true }).waitFor();
     t.equal(await field(page).inputValue(), '');
     const link = bubble(page, 'Let me look').getByRole('link');
-    t.strictSame([await link.getAttribute('href'), await link.getAttribute('rel'), await link.getAttribute('target')], ['https://shop.example/orders/7', 'noopener noreferrer nofollow', '_blank']);
+    t.strictSame(
+      [await link.getAttribute('href'), await link.getAttribute('rel'), await link.getAttribute('target')],
+      ['https://shop.example/orders/7', 'noopener noreferrer nofollow', '_blank'],
+    );
     await service.post(`/widget/conversations/${chat.id}/read`, undefined, chat.customer.token);
     await page.locator('.inbox-said.ours').getByText('Seen', { exact: true }).waitFor();
     customer.send({ type: 'typing', conversationId: chat.id });
@@ -127,45 +148,60 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.close();
   });
 
-  t.test('[decisions, seen] what was read is marked unread, by the menu or a key, in every tab, until it is opened again', async (t) => {
-    const chat = await chatWith('Ola', 'Can it wait?');
-    const socket = await service.agentSocket(owner.token);
-    const context = await pages.context();
-    const other = await pages.open('/inbox/all', { token: owner.token, in: context });
-    const row = (page: Page) => page.locator('.inbox-row').filter({ hasText: 'Can it wait?' });
-    const isUnread = async (page: Page, unread: boolean): Promise<void> => row(page).and(page.locator(unread ? '.unread' : ':not(.unread)')).waitFor();
-    await isUnread(other, true);
-    const page = await pages.open('/inbox/all', { token: owner.token, in: context });
-    const open = async (): Promise<void> => {
-      await row(page).click();
-      await bubble(page, 'Can it wait?').waitFor();
-      await socket.next('message.read');
-      for (const one of [page, other]) await isUnread(one, false);
-    };
-    for (const mark of [
-      async () => {
-        await page.getByRole('button', { name: 'More actions' }).click();
-        await page.getByRole('menuitem', { name: 'Mark as unread Shift+U' }).click();
-      },
-      () => page.keyboard.press('Shift+U'),
-    ]) {
+  t.test(
+    '[decisions, seen] what was read is marked unread, by the menu or a key, in every tab, until it is opened again',
+    async (t) => {
+      const chat = await chatWith('Ola', 'Can it wait?');
+      const socket = await service.agentSocket(owner.token);
+      const context = await pages.context();
+      const other = await pages.open('/inbox/all', { token: owner.token, in: context });
+      const row = (page: Page) => page.locator('.inbox-row').filter({ hasText: 'Can it wait?' });
+      const isUnread = async (page: Page, unread: boolean): Promise<void> =>
+        row(page)
+          .and(page.locator(unread ? '.unread' : ':not(.unread)'))
+          .waitFor();
+      await isUnread(other, true);
+      const page = await pages.open('/inbox/all', { token: owner.token, in: context });
+      const open = async (): Promise<void> => {
+        await row(page).click();
+        await bubble(page, 'Can it wait?').waitFor();
+        await socket.next('message.read');
+        for (const one of [page, other]) await isUnread(one, false);
+      };
+      for (const mark of [
+        async () => {
+          await page.getByRole('button', { name: 'More actions' }).click();
+          await page.getByRole('menuitem', { name: 'Mark as unread Shift+U' }).click();
+        },
+        () => page.keyboard.press('Shift+U'),
+      ]) {
+        await open();
+        await page.locator('.scroll-back-box').focus();
+        await mark();
+        await page.waitForURL(/\/inbox\/all$/);
+        t.equal((await socket.next('conversation.updated')).data.conversation.id, chat.id);
+        for (const one of [page, other]) await isUnread(one, true);
+      }
+      await page.reload();
+      await isUnread(page, true);
+      await socket.flushed();
+      t.equal(
+        socket.events.filter((type) => type === 'message.read').length,
+        2,
+        'nothing was read but what was opened',
+      );
       await open();
-      await page.locator('.scroll-back-box').focus();
-      await mark();
-      await page.waitForURL(/\/inbox\/all$/);
-      t.equal((await socket.next('conversation.updated')).data.conversation.id, chat.id);
-      for (const one of [page, other]) await isUnread(one, true);
-    }
-    await page.reload();
-    await isUnread(page, true);
-    await socket.flushed();
-    t.equal(socket.events.filter((type) => type === 'message.read').length, 2, 'nothing was read but what was opened');
-    await open();
-    await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).locator('div').filter({ has: page.getByText('Mark as unread', { exact: true }) }).getByText('Shift+U', { exact: true }).waitFor();
-    await socket.close();
-    await context.close();
-  });
+      await page.keyboard.press('?');
+      await page
+        .getByRole('dialog', { name: 'Keys' })
+        .locator('div')
+        .filter({ has: page.getByText('Mark as unread', { exact: true }) })
+        .getByText('Shift+U', { exact: true })
+        .waitFor();
+      await socket.close();
+      await context.close();
+    },
+  );
 
   t.test('[decisions, seen] what is marked unread while it is being marked as read is unread', async (t) => {
     const chat = await chatWith('Pia', 'And this?');
@@ -197,8 +233,18 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
   });
 
   t.test('a program that came by mail says that it is one', async (t) => {
-    await service.deliver(await service.mailbox(owner), { from: 'eve@example.org', subject: 'Free of charge', text: 'Have a look.', attachments: [{ filename: 'photo.png', url: 'http://files.example/1', contentType: 'image/png' }, { filename: 'setup.exe', url: 'http://files.example/2' }] });
-    const ticket = (await service.tickets(owner.token)).find(({ subject }: { subject: string }) => subject === 'Free of charge');
+    await service.deliver(await service.mailbox(owner), {
+      from: 'eve@example.org',
+      subject: 'Free of charge',
+      text: 'Have a look.',
+      attachments: [
+        { filename: 'photo.png', url: 'http://files.example/1', contentType: 'image/png' },
+        { filename: 'setup.exe', url: 'http://files.example/2' },
+      ],
+    });
+    const ticket = (await service.tickets(owner.token)).find(
+      ({ subject }: { subject: string }) => subject === 'Free of charge',
+    );
     const page = await pages.open(`/inbox/all/${ticket.id}`, { token: owner.token });
     await page.locator('.inbox-files li').filter({ hasText: 'setup.exe' }).getByText('This is a program').waitFor();
     t.equal(await page.getByText('This is a program').count(), 1);
@@ -206,7 +252,15 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
   });
 
   t.test('notes, saved replies and files; what was begun is kept', async (t) => {
-    await service.post('/saved-replies', { shortcut: '/hello', title: 'A greeting', body: 'Hello {{visitor.firstName}}, I am {{agent.name}} of {{workspace.name}}. {{nothing.known}}' }, owner.token);
+    await service.post(
+      '/saved-replies',
+      {
+        shortcut: '/hello',
+        title: 'A greeting',
+        body: 'Hello {{visitor.firstName}}, I am {{agent.name}} of {{workspace.name}}. {{nothing.known}}',
+      },
+      owner.token,
+    );
     const chat = await chatWith('Kim Lee', 'Hi');
     const page = await pages.open(`/inbox/unassigned/${chat.id}`, { token: owner.token });
     await bubble(page, 'Hi').waitFor();
@@ -214,7 +268,9 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.getByRole('option', { name: /\/hello/ }).waitFor();
     await field(page).press('Enter');
     t.match(await field(page).inputValue(), /^Hello Kim, I am Mara of Shop \d+\. \{\{nothing\.known\}\}$/);
-    await page.locator('.inbox-composer input[type=file]').setInputFiles({ name: `${hostile.replaceAll('/', '')}.png`, mimeType: 'image/png', buffer: png });
+    await page
+      .locator('.inbox-composer input[type=file]')
+      .setInputFiles({ name: `${hostile.replaceAll('/', '')}.png`, mimeType: 'image/png', buffer: png });
     await page.locator('.inbox-uploads li').waitFor();
     await page.locator('.inbox-uploads progress').waitFor({ state: 'detached' });
     await page.reload();
@@ -225,26 +281,38 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.locator('.inbox-said.ours .inbox-picture img').waitFor();
     const [, sent] = await service.messages(chat.id, owner.token);
     t.match(sent.attachments, [{ url: /^http:\/\/switchboard\.test\/storage\//, size: png.length }]);
-    t.ok(await page.evaluate('document.querySelector(".inbox-picture img").decode().then(() => true)'), 'the picture is shown from here');
+    t.ok(
+      await page.evaluate('document.querySelector(".inbox-picture img").decode().then(() => true)'),
+      'the picture is shown from here',
+    );
     await page.locator('.inbox-picture').click();
     await page.getByRole('dialog').locator('img').waitFor();
     await page.keyboard.press('Escape');
 
-    await page.locator('.inbox-composer input[type=file]').setInputFiles({ name: 'page.html', mimeType: 'text/html', buffer: Buffer.from('<p>') });
+    await page
+      .locator('.inbox-composer input[type=file]')
+      .setInputFiles({ name: 'page.html', mimeType: 'text/html', buffer: Buffer.from('<p>') });
     await page.locator('.inbox-uploads [role=alert]').waitFor();
     await page.getByRole('button', { name: 'Remove page.html' }).click();
     /** As if a file had come over the page; whether it was taken. */
-    const give = (event: string) => page.evaluate<boolean>(`(() => {
+    const give = (event: string) =>
+      page.evaluate<boolean>(`(() => {
       const data = new DataTransfer();
       data.items.add(new File(['x'], 'beside.txt', { type: 'text/plain' }));
       const given = ${event};
       document.querySelector(given.type === 'drop' ? '.inbox-timeline' : '.inbox-composer textarea').dispatchEvent(given);
       return given.defaultPrevented;
     })()`);
-    t.ok(await give(`new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })`), 'it misses the composer, and the page stays');
+    t.ok(
+      await give(`new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })`),
+      'it misses the composer, and the page stays',
+    );
     await page.getByRole('button', { name: 'Remove beside.txt' }).click();
     const paste = `new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })`;
-    t.notOk(await give(`(data.setData('text/plain', 'A cell of a table'), ${paste})`), 'text that comes with a picture of it is text');
+    t.notOk(
+      await give(`(data.setData('text/plain', 'A cell of a table'), ${paste})`),
+      'text that comes with a picture of it is text',
+    );
     t.ok(await give(paste), 'a file alone is attached');
     await page.getByRole('button', { name: 'Remove beside.txt' }).click();
 
@@ -253,18 +321,43 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await field(page).fill('Only for us: <i>VIP</i>');
     t.match(await page.locator('.inbox-composer').getAttribute('class'), /note/);
     await page.getByRole('button', { name: 'Add the note' }).click();
-    await page.locator('.inbox-note').filter({ hasText: 'Only for us: <i>VIP</i>' }).and(page.locator(':not(.pending)')).waitFor();
+    await page
+      .locator('.inbox-note')
+      .filter({ hasText: 'Only for us: <i>VIP</i>' })
+      .and(page.locator(':not(.pending)'))
+      .waitFor();
     t.equal(await page.locator('.inbox-note').count(), 1);
-    t.notOk((await bodies(chat.id)).some((body) => body.includes('VIP')), 'no customer sees it');
+    t.notOk(
+      (await bodies(chat.id)).some((body) => body.includes('VIP')),
+      'no customer sees it',
+    );
 
-    const theirs = (await service.post(`/conversations/${chat.id}/notes`, { body: 'A colleague\'s' }, (await service.agent(owner)).token)).body.note;
+    const theirs = (
+      await service.post(
+        `/conversations/${chat.id}/notes`,
+        { body: "A colleague's" },
+        (
+          await service.agent(owner)
+        ).token,
+      )
+    ).body.note;
     const note = (text: string) => page.locator('.inbox-note').filter({ hasText: text });
     await note('A colleague').waitFor();
     t.equal(await note('A colleague').getByRole('button', { name: 'Change your note' }).count(), 0);
     await page.locator('.scroll-back-box').focus();
     await page.keyboard.press('Shift+N');
     const dialog = page.getByRole('dialog', { name: 'Change your note' });
-    await page.route('**/notes/working', (route) => route.fulfill({ status: 400, json: { statusCode: 400, error: 'invalid_body', message: 'No.', detail: { fieldErrors: { body: ['is not for us'] } } } }));
+    await page.route('**/notes/working', (route) =>
+      route.fulfill({
+        status: 400,
+        json: {
+          statusCode: 400,
+          error: 'invalid_body',
+          message: 'No.',
+          detail: { fieldErrors: { body: ['is not for us'] } },
+        },
+      }),
+    );
     await dialog.getByLabel('Note').fill('Only for us: a regular');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.locator('.error').getByText('Is not for us.').waitFor();
@@ -280,7 +373,11 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await dialog.getByLabel('Note').fill(' ');
     await dialog.getByRole('button', { name: 'Delete the note' }).click();
     await note('a regular').waitFor({ state: 'detached' });
-    t.strictSame((await service.get(`/conversations/${chat.id}/notes`, owner.token)).body.notes, [], `${theirs.id} and the own one`);
+    t.strictSame(
+      (await service.get(`/conversations/${chat.id}/notes`, owner.token)).body.notes,
+      [],
+      `${theirs.id} and the own one`,
+    );
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       t.strictSame(await barriersOf(page), [], colorScheme);
@@ -291,58 +388,92 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.close();
   });
 
-  t.test('a mail: as text, its old history folded, its formatting in a frame that can do nothing; what became of an answer', async (t) => {
-    const mailbox = await service.mailbox(owner);
-    await service.deliver(mailbox, { from: `${'Kim'} <kim@customer.example>`, subject: '<b>A parcel</b>', text: 'It is *broken*.\n\nOn Friday you wrote:\n> It is on its way.', html: '<p>It is <strong>broken</strong>.</p><script>top.hacked = 1</script><img src="https://evil.example/x.png">' });
-    const [ticket] = (await service.tickets(owner.token)).slice(-1);
-    const page = await pages.open(`/inbox/tickets/${ticket.id}`, { token: owner.token });
-    await bubble(page, 'It is *broken*').waitFor();
-    t.ok(await page.getByText('<b>A parcel</b>').first().isVisible());
-    await page.getByRole('button', { name: 'Show formatting' }).click();
-    const frame = page.frameLocator('.inbox-mail');
-    t.equal(await frame.locator('strong').textContent(), 'broken');
-    t.equal(await frame.locator('script').count(), 0);
-    t.equal(await page.locator('.inbox-mail').getAttribute('sandbox'), '');
-    t.equal(await page.evaluate('"hacked" in window'), false);
-    await write(page, 'A new one is on its way.');
-    await bubble(page, 'A new one').getByText('Mailed').waitFor();
-    await page.close();
-  });
+  t.test(
+    'a mail: as text, its old history folded, its formatting in a frame that can do nothing; what became of an answer',
+    async (t) => {
+      const mailbox = await service.mailbox(owner);
+      await service.deliver(mailbox, {
+        from: `${'Kim'} <kim@customer.example>`,
+        subject: '<b>A parcel</b>',
+        text: 'It is *broken*.\n\nOn Friday you wrote:\n> It is on its way.',
+        html: '<p>It is <strong>broken</strong>.</p><script>top.hacked = 1</script><img src="https://evil.example/x.png">',
+      });
+      const [ticket] = (await service.tickets(owner.token)).slice(-1);
+      const page = await pages.open(`/inbox/tickets/${ticket.id}`, { token: owner.token });
+      await bubble(page, 'It is *broken*').waitFor();
+      t.ok(await page.getByText('<b>A parcel</b>').first().isVisible());
+      await page.getByRole('button', { name: 'Show formatting' }).click();
+      const frame = page.frameLocator('.inbox-mail');
+      t.equal(await frame.locator('strong').textContent(), 'broken');
+      t.equal(await frame.locator('script').count(), 0);
+      t.equal(await page.locator('.inbox-mail').getAttribute('sandbox'), '');
+      t.equal(await page.evaluate('"hacked" in window'), false);
+      await write(page, 'A new one is on its way.');
+      await bubble(page, 'A new one').getByText('Mailed').waitFor();
+      await page.close();
+    },
+  );
 
-  t.test('a long conversation: read further back by scrolling, which moves nothing; what is new is followed only from the end', async (t) => {
-    const chat = await chatWith('Lou', 'The first one');
-    for (let from = 0; from < 300; from += 50) await Promise.all(Array.from({ length: 50 }, (_, index) => service.post(`/conversations/${chat.id}/messages`, { body: `Line ${from + index}\n${'and more '.repeat((index * 7) % 40)}` }, owner.token)));
-    const page = await pages.open(`/inbox/all/${chat.id}`, { token: owner.token });
-    const inBox = <Value>(expression: string): Promise<Value> => page.evaluate<Value>(`(() => { const box = document.querySelector('.scroll-back-box'); return (${expression}); })()`);
-    const newest = (await service.messages(chat.id, owner.token)).at(-1).body.split('\n')[0];
-    await bubble(page, newest).first().waitFor();
-    const metrics = () => inBox<{ drawn: number; fromEnd: number }>(`{ drawn: box.querySelectorAll('[data-key]').length, fromEnd: box.scrollHeight - box.scrollTop - box.clientHeight }`);
-    t.ok((await metrics()).fromEnd < 3, 'it begins at the end');
-    t.ok((await metrics()).drawn < 60, 'only what can be seen is drawn');
-    await inBox('box.scrollTop -= 1500');
-    await page.locator('.inbox-to-end').waitFor();
-    /** A row in sight, and where it is. */
-    const place = () => inBox<{ key: string; top: number }>(`[...box.querySelectorAll('[data-key]')].map((one) => ({ key: one.dataset.key, top: one.getBoundingClientRect().top })).find(({ top }) => top > box.getBoundingClientRect().top + 50)`);
-    const placeOf = (key: string) => inBox<number>(`box.querySelector('[data-key="${key}"]')?.getBoundingClientRect().top`);
-    const before = await place();
-    await chat.say('New while you read');
-    await page.getByRole('button', { name: '1 new message' }).waitFor();
-    t.ok(Math.abs((await placeOf(before.key)) - before.top) < 2, 'nothing moved');
-    for (let step = 0; step < 60 && (await bubble(page, 'The first one').count()) === 0; step += 1) {
-      const kept = await place();
-      const moved = await inBox<number>('box.scrollTop - (box.scrollTop -= 800, box.scrollTop)');
-      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-      const now = await placeOf(kept.key);
-      if (moved === 800 && now !== undefined && Math.abs(now - kept.top - 800) > 3) t.fail(`step ${step}: moved by ${now - kept.top} instead of 800`);
-      await holds(page, `document.querySelector('.scroll-back-box').scrollTop > 0 || [...document.querySelectorAll('.inbox-text')].some((one) => one.textContent === 'The first one')`);
-    }
-    await bubble(page, 'The first one').waitFor();
-    await page.getByRole('button', { name: '1 new message' }).click();
-    await bubble(page, 'New while you read').waitFor();
-    t.ok((await metrics()).fromEnd < 3);
-    t.ok((await metrics()).drawn < 60);
-    await page.close();
-  });
+  t.test(
+    'a long conversation: read further back by scrolling, which moves nothing; what is new is followed only from the end',
+    async (t) => {
+      const chat = await chatWith('Lou', 'The first one');
+      for (let from = 0; from < 300; from += 50)
+        await Promise.all(
+          Array.from({ length: 50 }, (_, index) =>
+            service.post(
+              `/conversations/${chat.id}/messages`,
+              { body: `Line ${from + index}\n${'and more '.repeat((index * 7) % 40)}` },
+              owner.token,
+            ),
+          ),
+        );
+      const page = await pages.open(`/inbox/all/${chat.id}`, { token: owner.token });
+      const inBox = <Value>(expression: string): Promise<Value> =>
+        page.evaluate<Value>(
+          `(() => { const box = document.querySelector('.scroll-back-box'); return (${expression}); })()`,
+        );
+      const newest = (await service.messages(chat.id, owner.token)).at(-1).body.split('\n')[0];
+      await bubble(page, newest).first().waitFor();
+      const metrics = () =>
+        inBox<{ drawn: number; fromEnd: number }>(
+          `{ drawn: box.querySelectorAll('[data-key]').length, fromEnd: box.scrollHeight - box.scrollTop - box.clientHeight }`,
+        );
+      t.ok((await metrics()).fromEnd < 3, 'it begins at the end');
+      t.ok((await metrics()).drawn < 60, 'only what can be seen is drawn');
+      await inBox('box.scrollTop -= 1500');
+      await page.locator('.inbox-to-end').waitFor();
+      /** A row in sight, and where it is. */
+      const place = () =>
+        inBox<{ key: string; top: number }>(
+          `[...box.querySelectorAll('[data-key]')].map((one) => ({ key: one.dataset.key, top: one.getBoundingClientRect().top })).find(({ top }) => top > box.getBoundingClientRect().top + 50)`,
+        );
+      const placeOf = (key: string) =>
+        inBox<number>(`box.querySelector('[data-key="${key}"]')?.getBoundingClientRect().top`);
+      const before = await place();
+      await chat.say('New while you read');
+      await page.getByRole('button', { name: '1 new message' }).waitFor();
+      t.ok(Math.abs((await placeOf(before.key)) - before.top) < 2, 'nothing moved');
+      for (let step = 0; step < 60 && (await bubble(page, 'The first one').count()) === 0; step += 1) {
+        const kept = await place();
+        const moved = await inBox<number>('box.scrollTop - (box.scrollTop -= 800, box.scrollTop)');
+        await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+        const now = await placeOf(kept.key);
+        if (moved === 800 && now !== undefined && Math.abs(now - kept.top - 800) > 3)
+          t.fail(`step ${step}: moved by ${now - kept.top} instead of 800`);
+        await holds(
+          page,
+          `document.querySelector('.scroll-back-box').scrollTop > 0 || [...document.querySelectorAll('.inbox-text')].some((one) => one.textContent === 'The first one')`,
+        );
+      }
+      await bubble(page, 'The first one').waitFor();
+      await page.getByRole('button', { name: '1 new message' }).click();
+      await bubble(page, 'New while you read').waitFor();
+      t.ok((await metrics()).fromEnd < 3);
+      t.ok((await metrics()).drawn < 60);
+      await page.close();
+    },
+  );
 
   t.test('the connection is cut: what is written waits, what is missed comes, everything once', async (t) => {
     const chat = await chatWith('Ines', 'Before the cut');
@@ -376,38 +507,51 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.close();
   });
 
-  t.test('an answer is lost on its way: it is sent again, and there once; a refusal is shown, and can be tried again or discarded', async (t) => {
-    const chat = await chatWith('Ruth', 'Hello');
-    const page = await pages.open(`/inbox/all/${chat.id}`, { token: owner.token });
-    await bubble(page, 'Hello').waitFor();
-    let lost = 0;
-    await page.route('**/conversations/*/messages', async (route) => {
-      if (route.request().method() !== 'POST' || lost > 0) return route.continue();
-      lost += 1;
-      await route.fetch();
-      await route.abort();
-    });
-    await write(page, 'Once');
-    await bubble(page, 'Once').getByText('Sent', { exact: true }).waitFor();
-    await page.locator('.inbox-pending').waitFor({ state: 'detached' });
-    t.equal(lost, 1);
-    t.strictSame(await said(page), ['Hello', 'Once']);
-    t.strictSame(await bodies(chat.id), ['Hello', 'Once']);
+  t.test(
+    'an answer is lost on its way: it is sent again, and there once; a refusal is shown, and can be tried again or discarded',
+    async (t) => {
+      const chat = await chatWith('Ruth', 'Hello');
+      const page = await pages.open(`/inbox/all/${chat.id}`, { token: owner.token });
+      await bubble(page, 'Hello').waitFor();
+      let lost = 0;
+      await page.route('**/conversations/*/messages', async (route) => {
+        if (route.request().method() !== 'POST' || lost > 0) return route.continue();
+        lost += 1;
+        await route.fetch();
+        await route.abort();
+      });
+      await write(page, 'Once');
+      await bubble(page, 'Once').getByText('Sent', { exact: true }).waitFor();
+      await page.locator('.inbox-pending').waitFor({ state: 'detached' });
+      t.equal(lost, 1);
+      t.strictSame(await said(page), ['Hello', 'Once']);
+      t.strictSame(await bodies(chat.id), ['Hello', 'Once']);
 
-    await page.unrouteAll();
-    await page.route('**/conversations/*/messages', (route) => (route.request().method() === 'POST' ? route.fulfill({ status: 409, json: { statusCode: 409, error: 'conversation_archived', message: 'It was solved meanwhile.' } }) : route.continue()));
-    await write(page, 'Refused');
-    const failed = page.locator('.inbox-pending.failed').filter({ hasText: 'It was solved meanwhile.' });
-    await failed.waitFor();
-    await page.unrouteAll();
-    await failed.getByRole('button', { name: 'Try again' }).click();
-    await bubble(page, 'Refused').getByText('Sent', { exact: true }).waitFor();
-    t.strictSame(await bodies(chat.id), ['Hello', 'Once', 'Refused']);
-    await page.close();
-  });
+      await page.unrouteAll();
+      await page.route('**/conversations/*/messages', (route) =>
+        route.request().method() === 'POST'
+          ? route.fulfill({
+              status: 409,
+              json: { statusCode: 409, error: 'conversation_archived', message: 'It was solved meanwhile.' },
+            })
+          : route.continue(),
+      );
+      await write(page, 'Refused');
+      const failed = page.locator('.inbox-pending.failed').filter({ hasText: 'It was solved meanwhile.' });
+      await failed.waitFor();
+      await page.unrouteAll();
+      await failed.getByRole('button', { name: 'Try again' }).click();
+      await bubble(page, 'Refused').getByText('Sent', { exact: true }).waitFor();
+      t.strictSame(await bodies(chat.id), ['Hello', 'Once', 'Refused']);
+      await page.close();
+    },
+  );
 
   t.test('many conversations by keys, and on a phone one thing at a time', async (t) => {
-    for (let from = 0; from < 80; from += 20) await Promise.all(Array.from({ length: 20 }, (_, index) => chatWith(`Customer ${from + index}`, `Question ${from + index}`)));
+    for (let from = 0; from < 80; from += 20)
+      await Promise.all(
+        Array.from({ length: 20 }, (_, index) => chatWith(`Customer ${from + index}`, `Question ${from + index}`)),
+      );
     const page = await pages.open('/inbox/all', { token: owner.token });
     await page.locator('.inbox-row').first().waitFor();
     t.ok((await page.locator('.inbox-row').count()) < 45, 'only what can be seen is drawn');
@@ -431,16 +575,22 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
   });
 
   for (const browser of ['that moves an element with its focus', 'that cannot'] as const) {
-    t.test(`rows take each other's elements while the list is scrolled, in a browser ${browser}: the focus stays where it was, a click opens what is under it, and at rest all is in order`, async (t) => {
-      const page = await pages.open('/account', { token: owner.token });
-      if (browser === 'that cannot') await page.addInitScript('delete Element.prototype.moveBefore');
-      await page.goto(`${service.url}/inbox/all`);
-      await page.locator('.inbox-row').first().waitFor();
-      await holds(page, 'document.querySelector(".virtual > ul").scrollHeight > 6000');
-      const rest = () => holds(page, '[...document.querySelectorAll(".virtual [data-row]")].every((one) => one.previousElementSibling === null || Number(one.previousElementSibling.dataset.row) < Number(one.dataset.row))');
-      /** To the row of that index, in steps as a hand makes them. */
-      const scrollTo = async (index: number): Promise<void> => {
-        await page.evaluate(`new Promise((done) => {
+    t.test(
+      `rows take each other's elements while the list is scrolled, in a browser ${browser}: the focus stays where it was, a click opens what is under it, and at rest all is in order`,
+      async (t) => {
+        const page = await pages.open('/account', { token: owner.token });
+        if (browser === 'that cannot') await page.addInitScript('delete Element.prototype.moveBefore');
+        await page.goto(`${service.url}/inbox/all`);
+        await page.locator('.inbox-row').first().waitFor();
+        await holds(page, 'document.querySelector(".virtual > ul").scrollHeight > 6000');
+        const rest = () =>
+          holds(
+            page,
+            '[...document.querySelectorAll(".virtual [data-row]")].every((one) => one.previousElementSibling === null || Number(one.previousElementSibling.dataset.row) < Number(one.dataset.row))',
+          );
+        /** To the row of that index, in steps as a hand makes them. */
+        const scrollTo = async (index: number): Promise<void> => {
+          await page.evaluate(`new Promise((done) => {
           const box = document.querySelector('.virtual');
           const step = () => {
             const left = ${index} * 84 - box.scrollTop;
@@ -450,48 +600,66 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
           };
           step();
         })`);
-        await page.locator(`[data-row="${index}"] .inbox-row`).waitFor();
-        await rest();
-      };
-      const focused = () => page.evaluate<{ href: string | null; row: string | undefined }>('({ href: document.activeElement.getAttribute("href"), row: document.activeElement.closest("[data-row]")?.dataset.row })');
-      for (let press = 0; press < 3; press += 1) await page.keyboard.press('j');
-      const chosen = await focused();
-      t.equal(chosen.row, '2');
-      await page.evaluate('for (const row of document.querySelectorAll(".virtual [data-row]")) row.known = true');
-      await scrollTo(60);
-      t.strictSame(await focused(), chosen, 'out of sight it is still there');
-      t.ok((await page.evaluate<number>('[...document.querySelectorAll(".virtual [data-row]")].filter(({ known }) => known).length')) > 15, 'the same elements');
-      t.ok((await page.locator('.inbox-row').count()) < 45);
+          await page.locator(`[data-row="${index}"] .inbox-row`).waitFor();
+          await rest();
+        };
+        const focused = () =>
+          page.evaluate<{ href: string | null; row: string | undefined }>(
+            '({ href: document.activeElement.getAttribute("href"), row: document.activeElement.closest("[data-row]")?.dataset.row })',
+          );
+        for (let press = 0; press < 3; press += 1) await page.keyboard.press('j');
+        const chosen = await focused();
+        t.equal(chosen.row, '2');
+        await page.evaluate('for (const row of document.querySelectorAll(".virtual [data-row]")) row.known = true');
+        await scrollTo(60);
+        t.strictSame(await focused(), chosen, 'out of sight it is still there');
+        t.ok(
+          (await page.evaluate<number>(
+            '[...document.querySelectorAll(".virtual [data-row]")].filter(({ known }) => known).length',
+          )) > 15,
+          'the same elements',
+        );
+        t.ok((await page.locator('.inbox-row').count()) < 45);
 
-      // Somebody whose row is not drawn writes: all rows move by one, and the focus with its own.
-      service.clock.advance(1000);
-      const spoken = await chatWith('Zoe', 'I am new here');
-      await holds(page, `document.activeElement.closest('[data-row]')?.dataset.row === '3'`);
-      t.equal((await focused()).href, chosen.href);
-      const box = await page.locator('[data-row="62"] .inbox-row').boundingBox();
-      const [href, name] = await page.evaluate<[string, string]>(`(() => { const link = document.querySelector('[data-row="62"] a'); return [link.getAttribute('href'), link.querySelector('strong').textContent]; })()`);
-      t.equal(await page.getByRole('link', { name: new RegExp(`^${name} (?:Unread. )?Chat `) }).first().getAttribute('href'), href, 'it says who it is');
-      await scrollTo(0);
-      t.strictSame(await focused(), { href: chosen.href, row: '3' });
-      t.equal(await page.locator('[data-row="0"] a').getAttribute('href'), `/inbox/all/${spoken.id}`);
-      await page.keyboard.press('ArrowDown');
-      t.equal((await focused()).row, '4');
+        // Somebody whose row is not drawn writes: all rows move by one, and the focus with its own.
+        service.clock.advance(1000);
+        const spoken = await chatWith('Zoe', 'I am new here');
+        await holds(page, `document.activeElement.closest('[data-row]')?.dataset.row === '3'`);
+        t.equal((await focused()).href, chosen.href);
+        const box = await page.locator('[data-row="62"] .inbox-row').boundingBox();
+        const [href, name] = await page.evaluate<[string, string]>(
+          `(() => { const link = document.querySelector('[data-row="62"] a'); return [link.getAttribute('href'), link.querySelector('strong').textContent]; })()`,
+        );
+        t.equal(
+          await page
+            .getByRole('link', { name: new RegExp(`^${name} (?:Unread. )?Chat `) })
+            .first()
+            .getAttribute('href'),
+          href,
+          'it says who it is',
+        );
+        await scrollTo(0);
+        t.strictSame(await focused(), { href: chosen.href, row: '3' });
+        t.equal(await page.locator('[data-row="0"] a').getAttribute('href'), `/inbox/all/${spoken.id}`);
+        await page.keyboard.press('ArrowDown');
+        t.equal((await focused()).row, '4');
 
-      await scrollTo(60);
-      await page.mouse.click((box?.x ?? 0) + 40, (box?.y ?? 0) + 40);
-      await page.waitForURL(`${service.url}${href}`);
-      await page.locator('.inbox-row[aria-current="page"]').waitFor();
-      t.equal(await page.locator('.inbox-row[aria-current="page"]').getAttribute('href'), href);
+        await scrollTo(60);
+        await page.mouse.click((box?.x ?? 0) + 40, (box?.y ?? 0) + 40);
+        await page.waitForURL(`${service.url}${href}`);
+        await page.locator('.inbox-row[aria-current="page"]').waitFor();
+        t.equal(await page.locator('.inbox-row[aria-current="page"]').getAttribute('href'), href);
 
-      // What has the focus goes for good: no other row is opened by who presses Enter then.
-      await page.evaluate(`document.querySelector('[data-row="61"] a').focus()`);
-      const gone = (await focused()).href ?? '';
-      await service.post(`/conversations/${gone.slice(gone.lastIndexOf('/') + 1)}/spam`, {}, owner.token);
-      await page.locator(`.inbox-row[href="${gone}"]`).waitFor({ state: 'detached' });
-      t.equal((await focused()).href, null);
-      t.strictSame(await barriersOf(page), []);
-      await page.context().close();
-    });
+        // What has the focus goes for good: no other row is opened by who presses Enter then.
+        await page.evaluate(`document.querySelector('[data-row="61"] a').focus()`);
+        const gone = (await focused()).href ?? '';
+        await service.post(`/conversations/${gone.slice(gone.lastIndexOf('/') + 1)}/spam`, {}, owner.token);
+        await page.locator(`.inbox-row[href="${gone}"]`).waitFor({ state: 'detached' });
+        t.equal((await focused()).href, null);
+        t.strictSame(await barriersOf(page), []);
+        await page.context().close();
+      },
+    );
   }
 
   t.test('nothing went wrong that nobody saw', async (t) => {

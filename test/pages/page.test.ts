@@ -1,12 +1,16 @@
 // What a page keeps and does by itself, without a service: keys, notices, drafts, files on their way, records in whatever order.
 
-import { hurry, look, onRequest, page, turns, until, uploadsUnderWay } from './browser-parts.ts';
-import t from 'tap';
 import { effect } from '@preact/signals';
+import t from 'tap';
 import { keepCall, liveCalls } from '../../http/pages/calls/live-calls.ts';
 import { addCommands, listenForKeys, setLetterKeys } from '../../http/pages/commands.ts';
 import { filesOf } from '../../http/pages/inbox/composed-files.ts';
-import { conversationOf, knownConversations, peekConversation, remember } from '../../http/pages/inbox/conversations.ts';
+import {
+  conversationOf,
+  knownConversations,
+  peekConversation,
+  remember,
+} from '../../http/pages/inbox/conversations.ts';
 import { draftOf, keepDraft } from '../../http/pages/inbox/drafts.ts';
 import { listOf, pagers } from '../../http/pages/inbox/lists.ts';
 import { resolveReply } from '../../http/pages/inbox/saved-replies.ts';
@@ -15,9 +19,30 @@ import type { Agent, Call, Conversation } from '../../http/pages/records.ts';
 import { setServerTime } from '../../http/pages/server-clock.ts';
 import { me } from '../../http/pages/session.ts';
 import { dayHeading, now, shortTime, timeInSentence } from '../../http/pages/times.ts';
+import { hurry, look, onRequest, page, turns, until, uploadsUnderWay } from './browser-parts.ts';
 
 t.test('[3] a call that ended stays so, whatever answer comes after', async (t) => {
-  const call: Call = { id: 'c', version: 2, channel: 'call', status: 'open', state: 'answered', fromE164: null, callerName: null, toE164: '+12125550001', phoneNumberId: 'n', departmentId: null, assignedAgentId: 'a', handshake: null, ringingAgentIds: [], visitorId: null, contactId: null, voicemailId: null, events: [], createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:01.000Z' };
+  const call: Call = {
+    id: 'c',
+    version: 2,
+    channel: 'call',
+    status: 'open',
+    state: 'answered',
+    fromE164: null,
+    callerName: null,
+    toE164: '+12125550001',
+    phoneNumberId: 'n',
+    departmentId: null,
+    assignedAgentId: 'a',
+    handshake: null,
+    ringingAgentIds: [],
+    visitorId: null,
+    contactId: null,
+    voicemailId: null,
+    events: [],
+    createdAt: '2026-11-20T12:00:00.000Z',
+    updatedAt: '2026-11-20T12:00:01.000Z',
+  };
   const held: Call = { ...call, state: 'on_hold', events: [{ eventType: 'on_hold', createdAt: call.updatedAt }] };
   const ended: Call = { ...call, version: 3, state: 'ended', updatedAt: '2026-11-20T12:00:02.000Z' };
   keepCall(call);
@@ -30,7 +55,15 @@ t.test('[3] a call that ended stays so, whatever answer comes after', async (t) 
 });
 
 t.test('a file goes on its way while another conversation is looked at', async (t) => {
-  onRequest(() => Promise.resolve(Response.json({ uploadUrl: 'http://127.0.0.1/storage/put', publicUrl: 'http://127.0.0.1/storage/cup.png', key: 'k' })));
+  onRequest(() =>
+    Promise.resolve(
+      Response.json({
+        uploadUrl: 'http://127.0.0.1/storage/put',
+        publicUrl: 'http://127.0.0.1/storage/cup.png',
+        key: 'k',
+      }),
+    ),
+  );
   t.teardown(() => onRequest(undefined));
   const files = filesOf('one');
   files.add([new File(['x'.repeat(10)], 'cup.png', { type: 'image/png' })]);
@@ -49,10 +82,26 @@ t.test('a file goes on its way while another conversation is looked at', async (
   t.strictSame(filesOf('one').all.value, []);
 });
 
-t.test('a draft is its writer\'s alone', async (t) => {
+t.test("a draft is its writer's alone", async (t) => {
   const draft = { body: 'Dear', mode: 'message' as const, attachments: [] };
   const beIn = (id: string): void => {
-    const agent: Agent = { id, email: `${id}@example.com`, name: id, role: 'agent', status: 'away', statusSource: 'chosen', isOnline: false, channels: ['chats'], groups: [], groupIds: [], avatarUrl: null, hasPassword: true, inviteStatus: 'joined', canTransfer: false, createdAt: '2026-11-20T12:00:00.000Z' };
+    const agent: Agent = {
+      id,
+      email: `${id}@example.com`,
+      name: id,
+      role: 'agent',
+      status: 'away',
+      statusSource: 'chosen',
+      isOnline: false,
+      channels: ['chats'],
+      groups: [],
+      groupIds: [],
+      avatarUrl: null,
+      hasPassword: true,
+      inviteStatus: 'joined',
+      canTransfer: false,
+      createdAt: '2026-11-20T12:00:00.000Z',
+    };
     me.value = { agent, workspace: { id: 'w', name: 'Shop', timezone: 'UTC', locale: 'en' }, permissions: [] };
   };
   t.teardown(() => (me.value = undefined));
@@ -68,17 +117,54 @@ t.test('a draft is its writer\'s alone', async (t) => {
 });
 
 t.test('[4.17] placeholders are filled in; what names none stays, also what every object has', async (t) => {
-  const scene = { visitor: { name: 'Kim Lee', email: 'kim@example.org' }, agentName: 'Ann', workspaceName: 'Shop', subject: null };
-  t.equal(resolveReply('Hello {{visitor.firstName}} {{ visitor.name }} of {{visitor.email}}, {{agent.name}} of {{workspace.name}}', scene), 'Hello Kim Kim Lee of kim@example.org, Ann of Shop');
+  const scene = {
+    visitor: { name: 'Kim Lee', email: 'kim@example.org' },
+    agentName: 'Ann',
+    workspaceName: 'Shop',
+    subject: null,
+  };
+  t.equal(
+    resolveReply(
+      'Hello {{visitor.firstName}} {{ visitor.name }} of {{visitor.email}}, {{agent.name}} of {{workspace.name}}',
+      scene,
+    ),
+    'Hello Kim Kim Lee of kim@example.org, Ann of Shop',
+  );
   t.equal(resolveReply('{{visitor.name}}, {{visitor.firstName}}!', { ...scene, visitor: undefined }), 'there, there!');
-  for (const name of ['conversation.subject', 'visitor.phone', 'constructor', 'toString', 'hasOwnProperty', '__proto__']) t.equal(resolveReply(`a {{${name}}} b`, scene), `a {{${name}}} b`);
+  for (const name of [
+    'conversation.subject',
+    'visitor.phone',
+    'constructor',
+    'toString',
+    'hasOwnProperty',
+    '__proto__',
+  ])
+    t.equal(resolveReply(`a {{${name}}} b`, scene), `a {{${name}}} b`);
 });
 
 t.test('letters are keys until somebody turns them off; those of the system are none', async (t) => {
   const done: string[] = [];
-  t.teardown(addCommands([{ id: 'one', title: 'One', group: 'G', keys: ['e', 'g i'], run: () => done.push('letter') }, { id: 'two', title: 'Two', group: 'G', keys: ['mod+k'], whileTyping: true, run: () => done.push('mod') }]));
+  t.teardown(
+    addCommands([
+      { id: 'one', title: 'One', group: 'G', keys: ['e', 'g i'], run: () => done.push('letter') },
+      { id: 'two', title: 'Two', group: 'G', keys: ['mod+k'], whileTyping: true, run: () => done.push('mod') },
+    ]),
+  );
   listenForKeys();
-  const press = (key: string, held: { ctrlKey?: boolean; metaKey?: boolean } = {}) => page.dispatchEvent(Object.assign(new Event('keydown', { cancelable: true }), { key, code: '', ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, isComposing: false, repeat: false, ...held }));
+  const press = (key: string, held: { ctrlKey?: boolean; metaKey?: boolean } = {}) =>
+    page.dispatchEvent(
+      Object.assign(new Event('keydown', { cancelable: true }), {
+        key,
+        code: '',
+        ctrlKey: false,
+        metaKey: false,
+        altKey: false,
+        shiftKey: false,
+        isComposing: false,
+        repeat: false,
+        ...held,
+      }),
+    );
   press('e');
   press('e', { metaKey: true });
   press('g');
@@ -109,7 +195,7 @@ t.test('a notice stays until somebody had the time to read it', async (t) => {
   await until(() => notices.value.length === 0);
 });
 
-t.test('how long ago something was goes by the service\'s clock, as soon as it is told', (t) => {
+t.test("how long ago something was goes by the service's clock, as soon as it is told", (t) => {
   const hourMs = 3600_000;
   const serviceMs = Date.now() + 26 * hourMs;
   const at = new Date(serviceMs - 5 * 60_000).toISOString();
@@ -130,44 +216,92 @@ t.test('how long ago something was goes by the service\'s clock, as soon as it i
   t.end();
 });
 
-t.test('what is over does not pile up while nobody looks at it; what is open, shown or looked through stays', async (t) => {
-  const agent: Agent = { id: 'a', email: 'a@shop.example', name: 'Ann', role: 'admin', status: 'available', statusSource: 'chosen', isOnline: true, channels: ['chats', 'tickets', 'calls'], groups: [], groupIds: [], avatarUrl: null, hasPassword: true, inviteStatus: 'joined', canTransfer: true, createdAt: '2026-11-20T12:00:00.000Z' };
-  me.value = { agent, workspace: { id: 'w', name: 'Shop', timezone: 'UTC', locale: 'en' }, permissions: [] };
-  t.teardown(() => (me.value = undefined));
-  const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 9) + second * 1000).toISOString();
-  const record = (id: string, second: number, fields: Partial<Conversation>): Conversation => ({
-    id, version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null, assignedAgentId: null, tags: [], handshake: null, copiedTo: [],
-    rating: null, ratingComment: null, preview: null, lastMessageAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, firstResponseAt: null, solvedAt: null, closedAt: null, createdAt: at(second), updatedAt: at(second), ...fields,
-  });
-  const solve = (from: number, end: number): void => {
-    for (let index = from; index < end; index += 1) remember(record(`over ${index}`, index, { status: 'solved', solvedAt: at(index) }));
-  };
-  for (let index = 0; index < 700; index += 1) remember(record(`open ${index}`, index, {}));
-  const solved = listOf('solved');
-  if (solved === undefined) throw new Error('there is no list of what is solved');
+t.test(
+  'what is over does not pile up while nobody looks at it; what is open, shown or looked through stays',
+  async (t) => {
+    const agent: Agent = {
+      id: 'a',
+      email: 'a@shop.example',
+      name: 'Ann',
+      role: 'admin',
+      status: 'available',
+      statusSource: 'chosen',
+      isOnline: true,
+      channels: ['chats', 'tickets', 'calls'],
+      groups: [],
+      groupIds: [],
+      avatarUrl: null,
+      hasPassword: true,
+      inviteStatus: 'joined',
+      canTransfer: true,
+      createdAt: '2026-11-20T12:00:00.000Z',
+    };
+    me.value = { agent, workspace: { id: 'w', name: 'Shop', timezone: 'UTC', locale: 'en' }, permissions: [] };
+    t.teardown(() => (me.value = undefined));
+    const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 9) + second * 1000).toISOString();
+    const record = (id: string, second: number, fields: Partial<Conversation>): Conversation => ({
+      id,
+      version: 1,
+      channel: 'chat',
+      status: 'open',
+      subject: null,
+      ticketNumber: null,
+      siteId: null,
+      visitorId: null,
+      contactId: null,
+      departmentId: null,
+      assignedAgentId: null,
+      tags: [],
+      handshake: null,
+      copiedTo: [],
+      rating: null,
+      ratingComment: null,
+      preview: null,
+      lastMessageAt: null,
+      lastCustomerMessageAt: null,
+      agentsReadUpTo: null,
+      firstResponseAt: null,
+      solvedAt: null,
+      closedAt: null,
+      createdAt: at(second),
+      updatedAt: at(second),
+      ...fields,
+    });
+    const solve = (from: number, end: number): void => {
+      for (let index = from; index < end; index += 1)
+        remember(record(`over ${index}`, index, { status: 'solved', solvedAt: at(index) }));
+    };
+    for (let index = 0; index < 700; index += 1) remember(record(`open ${index}`, index, {}));
+    const solved = listOf('solved');
+    if (solved === undefined) throw new Error('there is no list of what is solved');
 
-  solve(0, 500);
-  await turns(1);
-  t.equal(solved.rows.length, 500, 'as many are kept');
-  const closeShown = effect(() => void conversationOf('over 3'));
-  keepDraft('over 4', { body: 'Half a sen', mode: 'message', attachments: [] });
-  solve(500, 501);
-  await turns(1);
-  t.strictSame(solved.rows.map(({ id }) => id), ['over 3'], 'one more and none is, but what is shown');
-  t.equal(peekConversation('over 4'), undefined);
-  t.equal(pagers.solved.state.value, 'waiting', 'the list is read anew when it is looked at');
-  t.equal(draftOf('over 4')?.body, 'Half a sen', 'what was written there stays');
-  t.equal([...knownConversations()].filter(({ status }) => status === 'open').length, 700);
-  t.equal(listOf('all')?.rows.length, 700);
-  closeShown();
+    solve(0, 500);
+    await turns(1);
+    t.equal(solved.rows.length, 500, 'as many are kept');
+    const closeShown = effect(() => void conversationOf('over 3'));
+    keepDraft('over 4', { body: 'Half a sen', mode: 'message', attachments: [] });
+    solve(500, 501);
+    await turns(1);
+    t.strictSame(
+      solved.rows.map(({ id }) => id),
+      ['over 3'],
+      'one more and none is, but what is shown',
+    );
+    t.equal(peekConversation('over 4'), undefined);
+    t.equal(pagers.solved.state.value, 'waiting', 'the list is read anew when it is looked at');
+    t.equal(draftOf('over 4')?.body, 'Half a sen', 'what was written there stays');
+    t.equal([...knownConversations()].filter(({ status }) => status === 'open').length, 700);
+    t.equal(listOf('all')?.rows.length, 700);
+    closeShown();
 
-  const closeList = effect(() => void solved.rows);
-  solve(501, 1200);
-  await turns(1);
-  t.equal(solved.rows.length, 700, 'a list that is looked through loses nothing');
-  closeList();
-  await turns(1);
-  t.equal(solved.rows.length, 0);
-  remember(record('over 700', 2000, { version: 2 }));
-  t.equal(peekConversation('over 700')?.status, 'open', 'one that comes again is known again');
-});
+    const closeList = effect(() => void solved.rows);
+    solve(501, 1200);
+    await turns(1);
+    t.equal(solved.rows.length, 700, 'a list that is looked through loses nothing');
+    closeList();
+    await turns(1);
+    t.equal(solved.rows.length, 0);
+    remember(record('over 700', 2000, { version: 2 }));
+    t.equal(peekConversation('over 700')?.status, 'open', 'one that comes again is known again');
+  },
+);

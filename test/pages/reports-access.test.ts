@@ -1,7 +1,7 @@
 // Whether reports can be used by everybody, in both themes and on narrow screens.
 
-import t from 'tap';
 import type { Page } from 'playwright-core';
+import t from 'tap';
 import { noBrowser } from '../support/chromium.ts';
 import { barriersOf, startPages } from '../support/pages.ts';
 import { startService } from '../support/service.ts';
@@ -15,15 +15,31 @@ t.test('reports for everybody', { skip: noBrowser }, async (t) => {
 
   t.test('[WCAG 2.2 AA] every report, light and dark, wide and narrow', async (t) => {
     const seen = await browsing.open('/reports', { token: owner.token, colorScheme: 'light' });
-    for (const report of ['', '/chats', '/response-times', '/satisfaction', '/agents', '/customers', '/conversions', '/conversations']) {
+    for (const report of [
+      '',
+      '/chats',
+      '/response-times',
+      '/satisfaction',
+      '/agents',
+      '/customers',
+      '/conversions',
+      '/conversations',
+    ]) {
       await seen.setViewportSize({ width: 1280, height: 800 });
       await seen.goto(`${service.url}/reports${report}`);
-      await seen.locator(report === '' || report === '/chats' ? '.reports-plot canvas' : '.reports-figure, .table, .empty').first().waitFor();
+      await seen
+        .locator(report === '' || report === '/chats' ? '.reports-plot canvas' : '.reports-figure, .table, .empty')
+        .first()
+        .waitFor();
       t.strictSame(await barriersOf(seen), [], `light ${report}`);
       await seen.emulateMedia({ colorScheme: 'dark' });
       await seen.setViewportSize({ width: 360, height: 800 });
       t.strictSame(await barriersOf(seen), [], `dark ${report}`);
-      t.equal(await seen.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, `${report} is not wider than the page`);
+      t.equal(
+        await seen.evaluate('document.documentElement.scrollWidth <= innerWidth'),
+        true,
+        `${report} is not wider than the page`,
+      );
       await seen.emulateMedia({ colorScheme: 'light' });
     }
     await seen.context().close();
@@ -38,7 +54,6 @@ t.test('reports for everybody', { skip: noBrowser }, async (t) => {
     await seen.emulateMedia({ colorScheme: 'light' });
     await seen.context().close();
   });
-
 
   t.strictSame(browsing.problems, [], 'nothing broke, and no policy was in the way');
 });

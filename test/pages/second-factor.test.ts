@@ -1,7 +1,7 @@
 // Second factors by the pages alone, in a browser with an authenticator: set up, signed in with, lost, required.
 
-import t from 'tap';
 import type { Page } from 'playwright-core';
+import t from 'tap';
 import { noBrowser } from '../support/chromium.ts';
 import { freePort } from '../support/free-port.ts';
 import { registerApp, request } from '../support/oauth.ts';
@@ -13,7 +13,9 @@ const minuteMs = 60_000;
 
 t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
   const port = await freePort();
-  const service = await startService(t, { env: { RATE_LIMITS: 'off', PORT: String(port), BASE_URL: `http://localhost:${port}` } });
+  const service = await startService(t, {
+    env: { RATE_LIMITS: 'off', PORT: String(port), BASE_URL: `http://localhost:${port}` },
+  });
   const pages = await startPages(t, service);
   const owner = await service.workspace();
   const look = async (page: Page, name: string): Promise<void> => {
@@ -23,7 +25,16 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
   const withAuthenticator = async (page: Page): Promise<void> => {
     const devtools = await page.context().newCDPSession(page);
     await devtools.send('WebAuthn.enable');
-    await devtools.send('WebAuthn.addVirtualAuthenticator', { options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true } });
+    await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
   };
   const signIn = async (page: Page, email: string): Promise<void> => {
     await page.getByLabel('Email').fill(email);
@@ -45,68 +56,75 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
     return { secret, codes };
   };
 
-  t.test('an app is set up in the account, asked for at the next sign-in, and got around by a recovery code', async (t) => {
-    const agent = await service.agent(owner);
-    service.clock.advance(15 * minuteMs);
-    const page = await pages.open('/account', { token: agent.token });
-    await page.getByRole('button', { name: 'Set up', exact: true }).click();
-    await page.getByRole('heading', { name: 'Show that it is you' }).waitFor();
-    await page.getByRole('dialog').getByLabel('Password').fill('not the one of it');
-    await page.keyboard.press('Enter');
-    await page.locator('dialog .error').waitFor();
-    await page.getByRole('dialog').getByLabel('Password').fill(password);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Set up an authenticator app' }).waitFor();
-    await page.getByRole('button', { name: 'Cancel' }).click();
-    const { secret, codes } = await setUpApp(page);
-    t.equal(codes.length, 10);
-    await page.getByText('10 left').waitFor();
-    await page.getByText('Set up just now').or(page.getByText(/^Set up \d+ min ago/)).first().waitFor();
-    await look(page, 'the account');
-
-    const other = await pages.open('/sign-in');
-    await signIn(other, agent.email);
-    await other.getByRole('heading', { name: 'One more step' }).waitFor();
-    await look(other, 'one more step');
-    await other.locator('input:focus').and(other.getByLabel('Code')).waitFor();
-    await other.keyboard.type('000000');
-    await other.keyboard.press('Enter');
-    await other.locator('.error').waitFor();
-    await other.getByRole('button', { name: 'Use a recovery code' }).click();
-    const recovery = other.getByLabel('Recovery code');
-    await other.locator('input:focus').and(recovery).waitFor();
-    t.equal(await recovery.inputValue(), '', 'what was wrong elsewhere is no recovery code');
-    t.equal(await other.locator('.error').count(), 0);
-    await other.getByRole('button', { name: 'Use the code of the app' }).click();
-    await other.getByLabel('Code').fill(await codeOf(secret, service.clock.now()));
-    await other.keyboard.press('Enter');
-    await other.waitForURL(/\/inbox/);
-
-    const third = await pages.open('/sign-in');
-    await signIn(third, agent.email);
-    await third.getByRole('button', { name: 'Use a recovery code' }).click();
-    await third.getByLabel('Recovery code').fill(codes[0] ?? '');
-    await third.keyboard.press('Enter');
-    await third.waitForURL(/\/inbox/);
-
-    service.clock.advance(15 * minuteMs);
-    const renew = async (): Promise<void> => {
-      await page.getByRole('button', { name: 'Make new ones' }).first().click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Make new ones' }).click();
+  t.test(
+    'an app is set up in the account, asked for at the next sign-in, and got around by a recovery code',
+    async (t) => {
+      const agent = await service.agent(owner);
+      service.clock.advance(15 * minuteMs);
+      const page = await pages.open('/account', { token: agent.token });
+      await page.getByRole('button', { name: 'Set up', exact: true }).click();
       await page.getByRole('heading', { name: 'Show that it is you' }).waitFor();
-    };
-    await renew();
-    await page.getByLabel('Code', { exact: true }).waitFor();
-    await look(page, 'showing that it is you');
-    t.equal(await page.getByRole('dialog').getByLabel('Password').count(), 0, 'a password alone would not do');
-    await page.getByLabel('Code', { exact: true }).fill('000000');
-    await page.keyboard.press('Enter');
-    await page.locator('dialog .error').waitFor();
-    await page.getByRole('button', { name: 'Use a recovery code' }).click();
-    await page.getByRole('textbox', { name: 'Recovery code' }).fill(codes[1] ?? '');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Keep these recovery codes' }).waitFor();
-  });
+      await page.getByRole('dialog').getByLabel('Password').fill('not the one of it');
+      await page.keyboard.press('Enter');
+      await page.locator('dialog .error').waitFor();
+      await page.getByRole('dialog').getByLabel('Password').fill(password);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Set up an authenticator app' }).waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      const { secret, codes } = await setUpApp(page);
+      t.equal(codes.length, 10);
+      await page.getByText('10 left').waitFor();
+      await page
+        .getByText('Set up just now')
+        .or(page.getByText(/^Set up \d+ min ago/))
+        .first()
+        .waitFor();
+      await look(page, 'the account');
+
+      const other = await pages.open('/sign-in');
+      await signIn(other, agent.email);
+      await other.getByRole('heading', { name: 'One more step' }).waitFor();
+      await look(other, 'one more step');
+      await other.locator('input:focus').and(other.getByLabel('Code')).waitFor();
+      await other.keyboard.type('000000');
+      await other.keyboard.press('Enter');
+      await other.locator('.error').waitFor();
+      await other.getByRole('button', { name: 'Use a recovery code' }).click();
+      const recovery = other.getByLabel('Recovery code');
+      await other.locator('input:focus').and(recovery).waitFor();
+      t.equal(await recovery.inputValue(), '', 'what was wrong elsewhere is no recovery code');
+      t.equal(await other.locator('.error').count(), 0);
+      await other.getByRole('button', { name: 'Use the code of the app' }).click();
+      await other.getByLabel('Code').fill(await codeOf(secret, service.clock.now()));
+      await other.keyboard.press('Enter');
+      await other.waitForURL(/\/inbox/);
+
+      const third = await pages.open('/sign-in');
+      await signIn(third, agent.email);
+      await third.getByRole('button', { name: 'Use a recovery code' }).click();
+      await third.getByLabel('Recovery code').fill(codes[0] ?? '');
+      await third.keyboard.press('Enter');
+      await third.waitForURL(/\/inbox/);
+
+      service.clock.advance(15 * minuteMs);
+      const renew = async (): Promise<void> => {
+        await page.getByRole('button', { name: 'Make new ones' }).first().click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Make new ones' }).click();
+        await page.getByRole('heading', { name: 'Show that it is you' }).waitFor();
+      };
+      await renew();
+      await page.getByLabel('Code', { exact: true }).waitFor();
+      await look(page, 'showing that it is you');
+      t.equal(await page.getByRole('dialog').getByLabel('Password').count(), 0, 'a password alone would not do');
+      await page.getByLabel('Code', { exact: true }).fill('000000');
+      await page.keyboard.press('Enter');
+      await page.locator('dialog .error').waitFor();
+      await page.getByRole('button', { name: 'Use a recovery code' }).click();
+      await page.getByRole('textbox', { name: 'Recovery code' }).fill(codes[1] ?? '');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Keep these recovery codes' }).waitFor();
+    },
+  );
 
   t.test('a passkey is added, signs in alone, and allows an app', async () => {
     const app = await registerApp(service, owner, { redirectUris: [`http://localhost:${port}/healthz`] });
@@ -129,7 +147,11 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await page.waitForURL(/\/(inbox|account)/);
 
-    const asks = new URLSearchParams(Object.entries({ ...request(app), redirect_uri: `http://localhost:${port}/healthz` }).map(([name, value]): [string, string] => [name, value ?? '']));
+    const asks = new URLSearchParams(
+      Object.entries({ ...request(app), redirect_uri: `http://localhost:${port}/healthz` }).map(
+        ([name, value]): [string, string] => [name, value ?? ''],
+      ),
+    );
     await page.goto(`http://localhost:${port}/oauth/authorize?${asks}`);
     await page.getByLabel('Email').fill(owner.email);
     await page.getByLabel('Password').fill(password);
@@ -145,7 +167,10 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
     await enrolApp(service, boss.token);
     const settings = await pages.open('/settings/workspace', { token: boss.token });
     await settings.getByLabel('Everybody must have a second factor').check();
-    await settings.locator('section', { has: settings.getByRole('heading', { name: 'Signing in' }) }).getByRole('button', { name: 'Save' }).click();
+    await settings
+      .locator('section', { has: settings.getByRole('heading', { name: 'Signing in' }) })
+      .getByRole('button', { name: 'Save' })
+      .click();
     await settings.getByText('Saved.', { exact: true }).waitFor();
     await look(settings, 'the settings');
     service.clock.advance(1);

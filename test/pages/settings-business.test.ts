@@ -1,7 +1,7 @@
 // The owner's settings in a real browser: people, departments, sites, saved replies, campaigns, goals, hours, the workspace.
 
-import t from 'tap';
 import type { Locator, Page } from 'playwright-core';
+import t from 'tap';
 import { noBrowser } from '../support/chromium.ts';
 import { freePort } from '../support/free-port.ts';
 import { holds, startPages } from '../support/pages.ts';
@@ -12,7 +12,9 @@ const hostile = '<img src=x onerror=alert(1)>';
 t.test('the settings of the business', { skip: noBrowser }, async (t) => {
   // Its own address has to be known to it before it starts: the widget on its own pages is let in by it.
   const port = await freePort();
-  const service = await startService(t, { env: { RATE_LIMITS: 'off', PORT: String(port), BASE_URL: `http://localhost:${port}` } });
+  const service = await startService(t, {
+    env: { RATE_LIMITS: 'off', PORT: String(port), BASE_URL: `http://localhost:${port}` },
+  });
   const owner = await service.workspace();
   const pages = await startPages(t, service);
   const desk = await pages.open('/settings', { token: owner.token });
@@ -21,7 +23,8 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await desk.getByRole('heading', { name: heading, level: 1 }).waitFor();
     return desk;
   };
-  const said = (page: Page, text: string | RegExp): Promise<void> => page.getByRole('log', { name: 'Notices' }).getByText(text).first().waitFor();
+  const said = (page: Page, text: string | RegExp): Promise<void> =>
+    page.getByRole('log', { name: 'Notices' }).getByText(text).first().waitFor();
   const dialogOf = (page: Page): Locator => page.getByRole('dialog');
   const get = async (path: string) => (await service.get(path, owner.token)).body;
 
@@ -30,7 +33,25 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     const links = desk.getByRole('navigation', { name: 'Settings' }).getByRole('link');
     await links.filter({ hasText: 'Sites' }).waitFor();
     const titles = await links.allTextContents();
-    for (const title of ['Workspace', 'Business hours', 'Agents', 'Departments', 'Sites', 'Email', 'Phone numbers', 'Saved replies', 'Knowledge', 'Campaigns', 'Goals', 'Billing', 'Audit log', 'API keys', 'Apps', 'Webhooks', 'Verification']) {
+    for (const title of [
+      'Workspace',
+      'Business hours',
+      'Agents',
+      'Departments',
+      'Sites',
+      'Email',
+      'Phone numbers',
+      'Saved replies',
+      'Knowledge',
+      'Campaigns',
+      'Goals',
+      'Billing',
+      'Audit log',
+      'API keys',
+      'Apps',
+      'Webhooks',
+      'Verification',
+    ]) {
       t.equal(titles.filter((one) => one === title).length, 1, title);
     }
     await links.filter({ hasText: 'Sites' }).click();
@@ -48,7 +69,11 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.getByLabel('Name').fill(hostile);
     await dialog.getByLabel('Email').fill(owner.email);
     await dialog.getByRole('button', { name: 'Send the invitation' }).click();
-    await dialog.locator('.field', { hasText: 'Email' }).locator('.error').getByText('An agent with this email exists already.').waitFor();
+    await dialog
+      .locator('.field', { hasText: 'Email' })
+      .locator('.error')
+      .getByText('An agent with this email exists already.')
+      .waitFor();
     await dialog.getByLabel('Email').fill('not an address');
     await dialog.getByRole('button', { name: 'Send the invitation' }).click();
     await dialog.locator('[aria-invalid=true][type=email]').waitFor();
@@ -78,7 +103,10 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     const eva = (await get('/agents')).agents.find(({ email }: { email: string }) => email === 'eva@example.com');
     t.match(eva, { role: 'supervisor', channels: ['chats', 'calls'], name: hostile });
     // The focus goes back where it came from.
-    await page.locator(':focus').and(page.getByLabel(`What to do with ${hostile}`, { exact: true })).waitFor();
+    await page
+      .locator(':focus')
+      .and(page.getByLabel(`What to do with ${hostile}`, { exact: true }))
+      .waitFor();
 
     await row.getByRole('button', { name: /What to do/ }).click();
     await page.getByRole('menuitem', { name: 'Take the invitation back' }).click();
@@ -99,11 +127,19 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByRole('menuitem', { name: 'Edit' }).click();
     await dialog.getByLabel('Role').selectOption('agent');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.locator('.field', { hasText: 'Role' }).locator('.error').getByText('The owner stays an admin.').waitFor();
+    await dialog
+      .locator('.field', { hasText: 'Role' })
+      .locator('.error')
+      .getByText('The owner stays an admin.')
+      .waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
 
     const other = await pages.open('/settings/agents', { token: colleague.token });
-    await other.getByRole('row').filter({ hasText: owner.email }).getByRole('button', { name: /What to do/ }).click();
+    await other
+      .getByRole('row')
+      .filter({ hasText: owner.email })
+      .getByRole('button', { name: /What to do/ })
+      .click();
     await other.getByRole('menuitem', { name: 'Deactivate' }).click();
     await dialogOf(other).getByText('go back to the queue').waitFor();
     await dialogOf(other).getByRole('button', { name: 'Deactivate' }).click();
@@ -114,7 +150,15 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
 
   t.test('[4.14] without a free seat the way to the plans is shown', async () => {
     await service.plan(owner.workspaceId, 'chat');
-    const crew = await Promise.all([1, 2, 3, 4].map((number) => service.post('/agents/invite', { email: `crew${number}@example.com`, name: `Crew ${number}`, role: 'agent' }, owner.token)));
+    const crew = await Promise.all(
+      [1, 2, 3, 4].map((number) =>
+        service.post(
+          '/agents/invite',
+          { email: `crew${number}@example.com`, name: `Crew ${number}`, role: 'agent' },
+          owner.token,
+        ),
+      ),
+    );
     const page = await at('/settings/agents', 'Agents');
     await page.getByText('5 seats of 5 taken, none left.').waitFor();
     await page.getByRole('button', { name: 'Invite an agent' }).click();
@@ -141,11 +185,16 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.getByRole('button', { name: 'Make it' }).click();
     const card = page.getByRole('listitem').filter({ hasText: 'Sales' }).first();
     await card.getByText('New conversations start here').waitFor();
-    t.match(await get('/departments'), { departments: [{ name: `Sales ${hostile}`, memberIds: [colleague.agentId], isDefault: true }] });
+    t.match(await get('/departments'), {
+      departments: [{ name: `Sales ${hostile}`, memberIds: [colleague.agentId], isDefault: true }],
+    });
     await page.getByRole('button', { name: 'Make a department' }).click();
     await dialog.getByLabel('Name').fill(`Sales ${hostile}`);
     await dialog.getByRole('button', { name: 'Make it' }).click();
-    await dialog.locator('.error').getByText(/already/).waitFor();
+    await dialog
+      .locator('.error')
+      .getByText(/already/)
+      .waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await card.getByRole('button', { name: /^Edit/ }).click();
     await dialog.getByLabel('Name').fill('Returns');
@@ -166,18 +215,31 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     const dialog = dialogOf(page);
     await dialog.getByLabel('Website').fill('not a host!');
     await dialog.getByRole('button', { name: 'Add it' }).click();
-    await dialog.locator('.error').getByText(/must be a host name/i).waitFor();
+    await dialog
+      .locator('.error')
+      .getByText(/must be a host name/i)
+      .waitFor();
     await dialog.getByLabel('Website').fill('https://boots.example/shop?a=b');
     await dialog.getByRole('button', { name: 'Add it' }).click();
     await page.getByRole('heading', { name: 'boots.example', level: 1 }).waitFor();
     const siteId = page.url().split('/').at(-1) ?? '';
     const { embedId } = await get(`/sites/${siteId}`);
-    t.equal(await page.locator('.copyable code').textContent(), `<script src="${service.url}/widget.js" data-site-id="${embedId}" async></script>`);
+    t.equal(
+      await page.locator('.copyable code').textContent(),
+      `<script src="${service.url}/widget.js" data-site-id="${embedId}" async></script>`,
+    );
 
     const preview = page.getByRole('img', { name: /as customers will see it/ });
     await page.getByLabel('Colour', { exact: true }).fill('#ffee88');
     await page.getByText(/On a white page the button is hard to see/).waitFor();
-    t.equal(await preview.evaluate((element) => (element as unknown as { style: { getPropertyValue(name: string): string } }).style.getPropertyValue('--on-primary')), '#111111');
+    t.equal(
+      await preview.evaluate((element) =>
+        (element as unknown as { style: { getPropertyValue(name: string): string } }).style.getPropertyValue(
+          '--on-primary',
+        ),
+      ),
+      '#111111',
+    );
     await page.getByLabel('Colour', { exact: true }).fill('b4530');
     t.equal(await page.getByText(/hard to see/).count(), 0, 'what is no colour is warned of by the service');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -197,7 +259,14 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Address 3', { exact: true }).fill('*.boots.example');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await said(page, 'Saved. Visitors see it');
-    t.match(await get(`/sites/${siteId}`), { version: 2, name: 'Boots', primaryColor: '#b45309', launcherPosition: 'left', welcomeMessage: hostile, allowedOrigins: ['boots.example', 'www.boots.example', '*.boots.example'] });
+    t.match(await get(`/sites/${siteId}`), {
+      version: 2,
+      name: 'Boots',
+      primaryColor: '#b45309',
+      launcherPosition: 'left',
+      welcomeMessage: hostile,
+      allowedOrigins: ['boots.example', 'www.boots.example', '*.boots.example'],
+    });
 
     await page.getByRole('button', { name: 'Show the widget' }).click();
     await page.locator('.preview-frame').scrollIntoViewIfNeeded();
@@ -210,7 +279,11 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     const { version, name } = await get(`/sites/${owner.siteId}`);
     const page = await at(`/settings/sites/${owner.siteId}`, name);
     await page.getByLabel('Name', { exact: true }).fill('Mine');
-    await service.patch(`/sites/${owner.siteId}`, { expectedVersion: version, name: 'Theirs', primaryColor: '#123456' }, owner.token);
+    await service.patch(
+      `/sites/${owner.siteId}`,
+      { expectedVersion: version, name: 'Theirs', primaryColor: '#123456' },
+      owner.token,
+    );
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Somebody else changed this while you were editing.').waitFor();
     await page.getByText('The name is now “Theirs”.').waitFor();
@@ -239,8 +312,12 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.getByLabel('Title').fill(hostile);
     await dialog.getByLabel('Short word').fill('two words');
     await dialog.getByLabel('Text', { exact: true }).fill('Hello , welcome.');
-    await dialog.getByLabel('Text', { exact: true }).evaluate((area) => (area as unknown as { setSelectionRange(start: number, end: number): void }).setSelectionRange(6, 6));
-    await dialog.getByRole('button', { name: 'Customer\'s first name' }).click();
+    await dialog
+      .getByLabel('Text', { exact: true })
+      .evaluate((area) =>
+        (area as unknown as { setSelectionRange(start: number, end: number): void }).setSelectionRange(6, 6),
+      );
+    await dialog.getByRole('button', { name: "Customer's first name" }).click();
     t.equal(await dialog.getByLabel('Text', { exact: true }).inputValue(), 'Hello {{visitor.firstName}}, welcome.');
     await dialog.getByText('Hello Carla, welcome.').waitFor();
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -269,9 +346,20 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     const agent = await service.agent(owner, { name: 'Only Agent' });
     const own = await pages.open('/settings/saved-replies', { token: agent.token });
     await own.getByText('Mine').waitFor();
-    t.equal(await own.getByRole('button', { name: /^Edit/ }).count(), 0, 'the workspace\'s are not an agent\'s to change');
+    t.equal(
+      await own.getByRole('button', { name: /^Edit/ }).count(),
+      0,
+      "the workspace's are not an agent's to change",
+    );
     await own.getByRole('button', { name: 'Write a reply' }).click();
-    t.equal(await dialogOf(own).getByLabel('Who may use it').locator('option').allTextContents().then((texts) => texts.join()), 'I alone');
+    t.equal(
+      await dialogOf(own)
+        .getByLabel('Who may use it')
+        .locator('option')
+        .allTextContents()
+        .then((texts) => texts.join()),
+      'I alone',
+    );
     await own.context().close();
 
     await page.getByLabel('Find').fill('');
@@ -295,7 +383,10 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByLabel('The address', { exact: true }).selectOption('regex');
     await page.getByLabel('Expression').fill('(');
     await page.getByLabel('Try an address').fill('https://shop.example/boots/7');
-    await page.getByRole('status').getByText(/must be a regular expression/).waitFor();
+    await page
+      .getByRole('status')
+      .getByText(/must be a regular expression/)
+      .waitFor();
     await page.getByLabel('Expression').fill('/boots/\\d+$');
     await page.getByText('This page counts', { exact: true }).waitFor();
     await page.getByLabel('Try an address').fill('https://shop.example/hats');
@@ -310,7 +401,11 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: 'Save as a draft' }).click();
     await page.getByRole('heading', { name: `Sizes ${hostile}`, level: 1 }).waitFor();
     const [campaign] = (await get('/campaigns')).campaigns;
-    t.match(campaign, { status: 'draft', triggerRules: { urlMatch: { operator: 'regex', value: '/boots/\\d+$' }, showAfterMs: 2500 }, content: { quickReplies: [{ label: 'Size chart', action: 'navigate', value: '/sizes' }] } });
+    t.match(campaign, {
+      status: 'draft',
+      triggerRules: { urlMatch: { operator: 'regex', value: '/boots/\\d+$' }, showAfterMs: 2500 },
+      content: { quickReplies: [{ label: 'Size chart', action: 'navigate', value: '/sizes' }] },
+    });
 
     const act = async (name: string): Promise<void> => {
       await page.getByRole('button', { name: 'Actions', exact: true }).click();
@@ -318,9 +413,16 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     };
     await act('Go live');
     await page.locator('.badge', { hasText: 'Live' }).waitFor();
-    const visitor = await service.post('/widget/sessions', { siteId: owner.embedId, url: 'https://shop.example/boots/7' });
+    const visitor = await service.post('/widget/sessions', {
+      siteId: owner.embedId,
+      url: 'https://shop.example/boots/7',
+    });
     t.equal(visitor.body.campaigns.length, 1, 'a visitor is offered it');
-    await service.post('/widget/campaign-events', { campaignId: campaign.id, type: 'impression' }, visitor.body.visitorToken);
+    await service.post(
+      '/widget/campaign-events',
+      { campaignId: campaign.id, type: 'impression' },
+      visitor.body.visitorToken,
+    );
     await act('Pause');
     await page.locator('.badge', { hasText: 'Paused' }).waitFor();
     await act('Make a copy');
@@ -363,9 +465,23 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByRole('heading', { name: hostile, level: 1 }).waitFor();
     await page.getByText('Nobody in this time.').waitFor();
     const chat = await service.chat(owner, 'Do you ship abroad?');
-    t.equal((await service.post('/widget/page-views', { url: 'https://shop.example/thanks?q=%3Cimg%20src=x%3E' }, chat.customer.token)).status, 200);
+    t.equal(
+      (
+        await service.post(
+          '/widget/page-views',
+          { url: 'https://shop.example/thanks?q=%3Cimg%20src=x%3E' },
+          chat.customer.token,
+        )
+      ).status,
+      200,
+    );
     const goal = (await get('/goals')).goals[0];
-    t.match(goal, { name: hostile, valueCents: 4990, status: 'active', condition: { operator: 'contains', value: '/thanks' } });
+    t.match(goal, {
+      name: hostile,
+      valueCents: 4990,
+      status: 'active',
+      condition: { operator: 'contains', value: '/thanks' },
+    });
 
     await page.getByRole('button', { name: 'Actions', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Pause' }).click();
@@ -410,10 +526,15 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.getByRole('button', { name: /Take away .*25/ }).waitFor();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'detached' });
-    t.match(await get('/business-hours'), { businessHours: [{ name: hostile, holidays: ['2026-12-25'], siteId: null, departmentId: null }] });
+    t.match(await get('/business-hours'), {
+      businessHours: [{ name: hostile, holidays: ['2026-12-25'], siteId: null, departmentId: null }],
+    });
     t.equal((await get('/business-hours')).businessHours[0].days.length, 5);
     const now = await get('/business-hours/now');
-    await page.locator('.open-row', { hasText: 'The workspace' }).getByText(now.workspace.officeHoursOpen ? 'Open' : 'Closed', { exact: true }).waitFor();
+    await page
+      .locator('.open-row', { hasText: 'The workspace' })
+      .getByText(now.workspace.officeHoursOpen ? 'Open' : 'Closed', { exact: true })
+      .waitFor();
     await page.locator('.open-row', { hasText: 'Theirs' }).waitFor();
     // Somebody else changes the same rule while it is open here.
     await page.getByRole('button', { name: `Edit ${hostile}` }).click();
@@ -423,7 +544,11 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await service.patch(`/business-hours/${rule.id}`, { days: rule.days.slice(1) }, owner.token);
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'detached' });
-    t.match((await get('/business-hours')).businessHours, [{ days: rule.days.slice(1), holidays: ['2026-12-25', '2026-12-26'] }], 'neither undoes the other');
+    t.match(
+      (await get('/business-hours')).businessHours,
+      [{ days: rule.days.slice(1), holidays: ['2026-12-25', '2026-12-26'] }],
+      'neither undoes the other',
+    );
     await page.getByRole('button', { name: `Delete ${hostile}` }).click();
     await dialog.getByRole('button', { name: 'Delete it' }).click();
     await page.getByText('Always open').waitFor();
@@ -434,7 +559,10 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Name', { exact: true }).fill(hostile);
     await page.getByLabel('Time zone').fill('Europe/Nowhere');
     await page.getByRole('region', { name: 'Name and place' }).getByRole('button', { name: 'Save' }).click();
-    await page.locator('.error').getByText(/must be an IANA time zone/i).waitFor();
+    await page
+      .locator('.error')
+      .getByText(/must be an IANA time zone/i)
+      .waitFor();
     await page.getByLabel('Time zone').fill('Asia/Tokyo');
     await page.getByText(/It is .* there now/).waitFor();
     await page.getByRole('region', { name: 'Name and place' }).getByRole('button', { name: 'Save' }).click();
@@ -451,7 +579,12 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await work.getByLabel('Ask customers how it was').uncheck();
     await work.getByRole('button', { name: 'Save' }).click();
     await work.getByText('Not saved yet.').waitFor({ state: 'detached' });
-    t.same(await get('/workspace/settings'), { routing: { mode: 'manual', maxOpenChatsPerAgent: 7 }, autoCloseDays: 2.5, csatEnabled: false, defaultDepartmentId: null });
+    t.same(await get('/workspace/settings'), {
+      routing: { mode: 'manual', maxOpenChatsPerAgent: 7 },
+      autoCloseDays: 2.5,
+      csatEnabled: false,
+      defaultDepartmentId: null,
+    });
 
     const place = page.getByRole('region', { name: 'Name and place' });
     await place.getByLabel('Name', { exact: true }).fill('Mine');
@@ -460,11 +593,18 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await service.put('/workspace/settings', { csatEnabled: true, routing: { mode: 'auto' } }, owner.token);
     await holds(page, `document.querySelector('input[list=time-zones]').value === 'Europe/Berlin'`);
     t.equal(await place.getByLabel('Name', { exact: true }).inputValue(), 'Mine', 'what was typed stays');
-    await holds(page, `[...document.querySelectorAll('#workspace-work ~ form input[type=checkbox]')].every((box) => box.checked)`);
+    await holds(
+      page,
+      `[...document.querySelectorAll('#workspace-work ~ form input[type=checkbox]')].every((box) => box.checked)`,
+    );
     t.equal(await work.getByLabel('A new chat goes').inputValue(), 'auto');
     await work.getByRole('button', { name: 'Save' }).click();
     await work.getByText('Not saved yet.').waitFor({ state: 'detached' });
-    t.match(await get('/workspace/settings'), { routing: { mode: 'auto', maxOpenChatsPerAgent: 8 }, csatEnabled: true }, 'neither undoes the other');
+    t.match(
+      await get('/workspace/settings'),
+      { routing: { mode: 'auto', maxOpenChatsPerAgent: 8 }, csatEnabled: true },
+      'neither undoes the other',
+    );
     await service.patch(`/workspaces/${owner.workspaceId}`, { locale: 'pt-BR' }, owner.token);
     await place.getByRole('button', { name: 'Save' }).click();
     await place.getByText('Not saved yet.').waitFor({ state: 'detached' });
@@ -488,8 +628,13 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
   t.test('each role is offered what it may do', async (t) => {
     const department = (await service.post('/departments', { name: 'Sales' }, owner.token)).body;
     const member = await service.agent(owner, { name: 'A Member', groupIds: [department.id] });
-    const supervisor = await service.agent(owner, { role: 'supervisor', name: 'A Supervisor', groupIds: [department.id] });
-    const sections = async (page: Page): Promise<string> => (await page.getByRole('navigation', { name: 'Settings' }).getByRole('link').allTextContents()).join();
+    const supervisor = await service.agent(owner, {
+      role: 'supervisor',
+      name: 'A Supervisor',
+      groupIds: [department.id],
+    });
+    const sections = async (page: Page): Promise<string> =>
+      (await page.getByRole('navigation', { name: 'Settings' }).getByRole('link').allTextContents()).join();
     const own = await pages.open('/settings', { token: member.token });
     await own.waitForURL(`${service.url}/settings/saved-replies`);
     t.equal(await sections(own), 'Saved replies,Knowledge,Allowed apps');
@@ -506,7 +651,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: 'What to do with A Member' }).click();
     t.equal((await page.getByRole('menuitem').allTextContents()).join(), 'Edit');
     await page.getByRole('menuitem', { name: 'Edit' }).click();
-    t.equal(await dialogOf(page).getByLabel('Role').count() + (await dialogOf(page).getByLabel('Email').count()), 0);
+    t.equal((await dialogOf(page).getByLabel('Role').count()) + (await dialogOf(page).getByLabel('Email').count()), 0);
     await dialogOf(page).getByLabel('Calls').uncheck();
     await dialogOf(page).getByRole('button', { name: 'Save' }).click();
     await dialogOf(page).waitFor({ state: 'detached' });

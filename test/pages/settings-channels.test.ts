@@ -1,8 +1,8 @@
 // The settings of an owner in a real browser over the real service: knowledge, phone numbers, email. A site to read, a name server and
 // a mail server stand beside it.
 
-import t from 'tap';
 import type { Page } from 'playwright-core';
+import t from 'tap';
 import { smtpSender } from '../../workers/providers/mail.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { DnsZone, SmtpSink } from '../support/mail-servers.ts';
@@ -18,8 +18,19 @@ const clock = new ManualClock(new Date().toISOString());
 t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
   const [dns, site, mailServer] = [await DnsZone.start(t), await Site.start(t), await SmtpSink.start(t)];
   dns.add({ type: 'A', name: 'shop.test', value: '127.0.0.1' }, { type: 'A', name: 'inside.test', value: '10.0.0.1' });
-  const env = { RATE_LIMITS: 'off', MAIL_HOST: 'mail.switchboard.test', DNS_SERVERS: dns.address, DOMAIN_POLL_SECONDS: '60' };
-  const service = await startService(t, { env, clock, mail: smtpSender(mailServer.url), isPublic: only127001, crawlPauseMs: 0 });
+  const env = {
+    RATE_LIMITS: 'off',
+    MAIL_HOST: 'mail.switchboard.test',
+    DNS_SERVERS: dns.address,
+    DOMAIN_POLL_SECONDS: '60',
+  };
+  const service = await startService(t, {
+    env,
+    clock,
+    mail: smtpSender(mailServer.url),
+    isPublic: only127001,
+    crawlPauseMs: 0,
+  });
   const owner = await service.workspace();
   const department = (await service.post('/departments', { name: hostile }, owner.token)).body;
   const pages = await startPages(t, service);
@@ -29,8 +40,19 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
 
   t.test('knowledge: a site is read in sight, adopted, written on, published and found', async (t) => {
     const held = Promise.withResolvers<void>();
-    site.page('/', `<title>${hostile.replaceAll('<', '&lt;')}</title><main><p>A ticket costs ten crowns for everybody who comes.</p><a href="/dogs">dogs</a></main>`);
-    site.on('/dogs', (_, response) => void held.promise.then(() => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<title>Dogs</title><main><p>Dogs are welcome everywhere in the park.</p></main>')));
+    site.page(
+      '/',
+      `<title>${hostile.replaceAll('<', '&lt;')}</title><main><p>A ticket costs ten crowns for everybody who comes.</p><a href="/dogs">dogs</a></main>`,
+    );
+    site.on(
+      '/dogs',
+      (_, response) =>
+        void held.promise.then(() =>
+          response
+            .writeHead(200, { 'Content-Type': 'text/html' })
+            .end('<title>Dogs</title><main><p>Dogs are welcome everywhere in the park.</p></main>'),
+        ),
+    );
     const page = await open('knowledge');
     await page.getByText('Nothing has been read yet').waitFor();
     await page.getByLabel('Address').fill('http://inside.test/');
@@ -56,15 +78,23 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     site.on('/', (_, response) => response.writeHead(500).end());
     await button(job, /^Read again/).click();
     await job.first().getByText('Failed').waitFor();
-    await job.first().getByText(/answered 500/).waitFor();
+    await job
+      .first()
+      .getByText(/answered 500/)
+      .waitFor();
 
-    site.page('/', '<main><p>A ticket costs ten crowns.</p><a href="/nowhere">nowhere</a><a href="/slow">slow</a></main>').on('/slow', () => undefined);
+    site
+      .page('/', '<main><p>A ticket costs ten crowns.</p><a href="/nowhere">nowhere</a><a href="/slow">slow</a></main>')
+      .on('/slow', () => undefined);
     await button(job.first(), /^Read again/).click();
     await job.first().getByText('1 left out').waitFor();
     await job.first().getByText('What was left out').click();
     await job.first().getByText('answered 404').waitFor();
     await button(job.first(), /^Cancel/).click();
-    await job.first().getByText(/ cancelled it\.$/).waitFor();
+    await job
+      .first()
+      .getByText(/ cancelled it\.$/)
+      .waitFor();
     await job.first().getByText('more found and not read').waitFor();
 
     await button(documents, 'Delete Dogs').click();
@@ -74,7 +104,11 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
 
     await button(documents, `Make an article of ${hostile}`).click();
     await heading(page, hostile).waitFor();
-    await page.getByLabel('Text, in Markdown').fill('# Prices\n\nTen **crowns**, see [there](https://shop.example/) or [here](javascript:alert(1)).\n\n<script>alert(1)</script>\n\n- [x] one');
+    await page
+      .getByLabel('Text, in Markdown')
+      .fill(
+        '# Prices\n\nTen **crowns**, see [there](https://shop.example/) or [here](javascript:alert(1)).\n\n<script>alert(1)</script>\n\n- [x] one',
+      );
     const preview = part(page, 'Preview');
     await preview.getByRole('heading', { name: 'Prices' }).waitFor();
     t.strictSame(await preview.getByRole('link').allTextContents(), ['there'], 'a script is no link');
@@ -98,20 +132,36 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
   });
 
   t.test('an article that somebody else has saved meanwhile: both are shown, and the writer decides', async (t) => {
-    const { body: article } = await service.post('/kb/articles', { title: 'Hours', body: 'Open all day.\nClosed at night.\n' }, owner.token);
+    const { body: article } = await service.post(
+      '/kb/articles',
+      { title: 'Hours', body: 'Open all day.\nClosed at night.\n' },
+      owner.token,
+    );
     const page = await open(`knowledge/${article.id}`);
     await page.getByLabel('Text, in Markdown').fill('Open all day.\nClosed on Sundays.\n');
-    await service.patch(`/kb/articles/${article.id}`, { expectedVersion: article.version, body: 'Open from nine.\nClosed at night.\n' }, owner.token);
+    await service.patch(
+      `/kb/articles/${article.id}`,
+      { expectedVersion: article.version, body: 'Open from nine.\nClosed at night.\n' },
+      owner.token,
+    );
     await button(page, 'Save as a draft').click();
     const conflict = part(page, /^Somebody else has saved/);
     await conflict.waitFor();
     t.match(await conflict.locator('.removed').allTextContents(), [/Open from nine/]);
     t.match((await conflict.locator('.added').allTextContents()).join(), /Closed on Sundays/);
-    t.equal(await page.getByLabel('Text, in Markdown').inputValue(), 'Open all day.\nClosed on Sundays.\n', 'nothing of the writer\'s is lost');
+    t.equal(
+      await page.getByLabel('Text, in Markdown').inputValue(),
+      'Open all day.\nClosed on Sundays.\n',
+      "nothing of the writer's is lost",
+    );
     await usable(t, page);
     await button(conflict, 'Save mine over it').click();
     await conflict.waitFor({ state: 'detached' });
-    t.match((await service.get(`/kb/articles/${article.id}`, owner.token)).body, { body: 'Open all day.\nClosed on Sundays.\n', status: 'draft', version: article.version + 2 });
+    t.match((await service.get(`/kb/articles/${article.id}`, owner.token)).body, {
+      body: 'Open all day.\nClosed on Sundays.\n',
+      status: 'draft',
+      version: article.version + 2,
+    });
 
     await page.getByLabel('Title').fill('Hours of ours');
     await page.getByRole('link', { name: 'All articles' }).click();
@@ -132,7 +182,9 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     await page.locator('.error', { hasText: 'three digits' }).waitFor();
     await page.getByLabel('Area code').fill('415');
     await button(page, 'Search').click();
-    await button(page, /^Claim \+1415/).first().click();
+    await button(page, /^Claim \+1415/)
+      .first()
+      .click();
     const dialog = page.getByRole('dialog');
     await button(dialog, 'Claim it').click();
     await dialog.locator('.error').waitFor();
@@ -144,7 +196,12 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     const row = part(page, 'Your numbers').getByRole('row').nth(1);
     await row.getByText(hostile).first().waitFor();
     const [number] = (await service.get('/phone-numbers', owner.token)).body.numbers;
-    t.match(number, { displayName: hostile, routingStrategy: 'department', routingTargetId: department.id, recordingEnabled: false });
+    t.match(number, {
+      displayName: hostile,
+      routingStrategy: 'department',
+      routingTargetId: department.id,
+      recordingEnabled: false,
+    });
 
     await page.getByLabel('Name of the greeting').fill('Welcome');
     await page.getByLabel('What it says').fill('Welcome to the shop.');
@@ -170,14 +227,27 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     await button(dialog, 'Save').click();
     await row.getByText('Recorded').waitFor();
     await row.getByText('Own hours').waitFor();
-    t.match((await service.get('/phone-numbers', owner.token)).body.numbers[0], { displayName: 'Main line', routingStrategy: 'all_agents', routingTargetId: null, recordingEnabled: true, voicemailEnabled: false, voiceProfileId: String, welcomeAudioUrl: null, businessHours: { days: { length: 5, 4: { weekday: 5, opens: '09:00', closes: '12:00' } }, holidays: [] } });
+    t.match((await service.get('/phone-numbers', owner.token)).body.numbers[0], {
+      displayName: 'Main line',
+      routingStrategy: 'all_agents',
+      routingTargetId: null,
+      recordingEnabled: true,
+      voicemailEnabled: false,
+      voiceProfileId: String,
+      welcomeAudioUrl: null,
+      businessHours: { days: { length: 5, 4: { weekday: 5, opens: '09:00', closes: '12:00' } }, holidays: [] },
+    });
 
     await button(row, `Change ${number.e164}`).click();
     await service.patch(`/phone-numbers/${number.id}`, { recordingEnabled: false }, owner.token);
     await dialog.getByLabel('Name').fill('Front desk');
     await button(dialog, 'Save').click();
     await row.getByText('Front desk').waitFor();
-    t.match((await service.get('/phone-numbers', owner.token)).body.numbers[0], { displayName: 'Front desk', recordingEnabled: false }, 'what somebody else changed meanwhile is not undone');
+    t.match(
+      (await service.get('/phone-numbers', owner.token)).body.numbers[0],
+      { displayName: 'Front desk', recordingEnabled: false },
+      'what somebody else changed meanwhile is not undone',
+    );
 
     await button(row, `Release ${number.e164}`).click();
     const release = button(dialog, 'Release it for good');
@@ -189,80 +259,112 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     await page.close();
   });
 
-  t.test('email: addresses for departments, a domain whose records are found, the secret, addresses that came back', async (t) => {
-    const page = await open('email');
-    await button(page, 'Add an address').click();
-    await page.getByLabel('Before the @').fill('not an address');
-    await page.getByLabel('Goes to').selectOption({ label: hostile });
-    await button(page, 'Save the addresses').click();
-    await page.locator('.address .error').waitFor();
-    await page.getByLabel('Before the @').fill('billing');
-    await button(page, 'Save the addresses').click();
-    await page.getByText(/^billing@.*\.mail\.switchboard\.test$/).waitFor();
-    t.match((await service.get('/email/inbound-addresses', owner.token)).body.addresses.filter(({ kind }: { kind: string }) => kind === 'subdomain'), [{ localPart: 'billing', departmentId: department.id }]);
+  t.test(
+    'email: addresses for departments, a domain whose records are found, the secret, addresses that came back',
+    async (t) => {
+      const page = await open('email');
+      await button(page, 'Add an address').click();
+      await page.getByLabel('Before the @').fill('not an address');
+      await page.getByLabel('Goes to').selectOption({ label: hostile });
+      await button(page, 'Save the addresses').click();
+      await page.locator('.address .error').waitFor();
+      await page.getByLabel('Before the @').fill('billing');
+      await button(page, 'Save the addresses').click();
+      await page.getByText(/^billing@.*\.mail\.switchboard\.test$/).waitFor();
+      t.match(
+        (await service.get('/email/inbound-addresses', owner.token)).body.addresses.filter(
+          ({ kind }: { kind: string }) => kind === 'subdomain',
+        ),
+        [{ localPart: 'billing', departmentId: department.id }],
+      );
 
-    await page.getByLabel('Domain', { exact: true }).fill('www.shop.example');
-    await button(page, 'Show me its records').click();
-    await page.locator('.error', { hasText: 'apex domain' }).waitFor();
-    await page.getByLabel('Domain', { exact: true }).fill('fine-shop.com');
-    await button(page, 'Show me its records').click();
-    const records = page.getByRole('list', { name: 'DNS records' });
-    await records.waitFor();
-    const { domain } = (await service.get('/email/domain', owner.token)).body;
-    for (const { type, name, value } of domain.records) {
-      await button(records, `Copy the value of the ${type} record for ${name}`).click();
-      t.equal(await copied(page), value, `${type} ${name}`);
-    }
-    await button(records, 'Copy the priority of the MX record for fine-shop.com').click();
-    t.equal(await copied(page), '10');
-    t.equal(await records.getByText('Not found yet').count(), domain.records.length - 1);
-    await records.locator('li', { hasText: 'brings mail here' }).getByText('Not needed if you forward mail here').waitFor();
-    await usable(t, page);
-    const [mx] = domain.records;
-    dns.add(mx);
-    await service.pass(60_000);
-    await button(page, 'Look again').click();
-    await records.locator('li', { hasText: 'brings mail here' }).getByText('Found', { exact: true }).waitFor();
-    dns.add(...domain.records.slice(1));
-    await service.pass(120_000);
-    await button(page, 'Look again').click();
-    await page.getByText('Everything stands. Mail is sent from fine-shop.com.').waitFor();
-    await button(page, 'Use another').click();
-    const another = page.getByRole('dialog');
-    await another.getByLabel('New domain').fill('www.other.example');
-    await button(another, 'Use it').click();
-    await another.locator('.error', { hasText: 'apex domain' }).waitFor();
-    await page.keyboard.press('Escape');
+      await page.getByLabel('Domain', { exact: true }).fill('www.shop.example');
+      await button(page, 'Show me its records').click();
+      await page.locator('.error', { hasText: 'apex domain' }).waitFor();
+      await page.getByLabel('Domain', { exact: true }).fill('fine-shop.com');
+      await button(page, 'Show me its records').click();
+      const records = page.getByRole('list', { name: 'DNS records' });
+      await records.waitFor();
+      const { domain } = (await service.get('/email/domain', owner.token)).body;
+      for (const { type, name, value } of domain.records) {
+        await button(records, `Copy the value of the ${type} record for ${name}`).click();
+        t.equal(await copied(page), value, `${type} ${name}`);
+      }
+      await button(records, 'Copy the priority of the MX record for fine-shop.com').click();
+      t.equal(await copied(page), '10');
+      t.equal(await records.getByText('Not found yet').count(), domain.records.length - 1);
+      await records
+        .locator('li', { hasText: 'brings mail here' })
+        .getByText('Not needed if you forward mail here')
+        .waitFor();
+      await usable(t, page);
+      const [mx] = domain.records;
+      dns.add(mx);
+      await service.pass(60_000);
+      await button(page, 'Look again').click();
+      await records.locator('li', { hasText: 'brings mail here' }).getByText('Found', { exact: true }).waitFor();
+      dns.add(...domain.records.slice(1));
+      await service.pass(120_000);
+      await button(page, 'Look again').click();
+      await page.getByText('Everything stands. Mail is sent from fine-shop.com.').waitFor();
+      await button(page, 'Use another').click();
+      const another = page.getByRole('dialog');
+      await another.getByLabel('New domain').fill('www.other.example');
+      await button(another, 'Use it').click();
+      await another.locator('.error', { hasText: 'apex domain' }).waitFor();
+      await page.keyboard.press('Escape');
 
-    const webhook = part(page, 'Delivery by webhook');
-    const before = await service.mailbox(owner);
-    t.notMatch(await webhook.textContent(), before.secret);
-    await button(webhook, 'Show the secret').click();
-    await webhook.getByText(before.secret).waitFor();
-    await button(webhook, 'Change the secret').click();
-    await button(page.getByRole('dialog'), 'Change it').click();
-    await webhook.getByText(before.secret).waitFor({ state: 'detached' });
-    await webhook.getByText((await service.mailbox(owner)).secret).waitFor();
+      const webhook = part(page, 'Delivery by webhook');
+      const before = await service.mailbox(owner);
+      t.notMatch(await webhook.textContent(), before.secret);
+      await button(webhook, 'Show the secret').click();
+      await webhook.getByText(before.secret).waitFor();
+      await button(webhook, 'Change the secret').click();
+      await button(page.getByRole('dialog'), 'Change it').click();
+      await webhook.getByText(before.secret).waitFor({ state: 'detached' });
+      await webhook.getByText((await service.mailbox(owner)).secret).waitFor();
 
-    t.ok(await page.getByText('None. Mail goes to every address.').isVisible());
-    mailServer.refuse('gone@customer.example', 550, '5.1.1 no such user here');
-    await service.post('/tickets', { customerEmail: 'gone@customer.example', subject: 'Your cup', body: 'It is here.' }, owner.token);
-    await service.settled();
-    await page.reload();
-    await button(page, 'Send again to gone@customer.example').click();
-    await button(page.getByRole('dialog'), 'Send again').click();
-    await page.getByText('None. Mail goes to every address.').waitFor();
-    t.same((await service.get('/email/suppressions', owner.token)).body.suppressions, []);
-    await page.close();
-  });
+      t.ok(await page.getByText('None. Mail goes to every address.').isVisible());
+      mailServer.refuse('gone@customer.example', 550, '5.1.1 no such user here');
+      await service.post(
+        '/tickets',
+        { customerEmail: 'gone@customer.example', subject: 'Your cup', body: 'It is here.' },
+        owner.token,
+      );
+      await service.settled();
+      await page.reload();
+      await button(page, 'Send again to gone@customer.example').click();
+      await button(page.getByRole('dialog'), 'Send again').click();
+      await page.getByText('None. Mail goes to every address.').waitFor();
+      t.same((await service.get('/email/suppressions', owner.token)).body.suppressions, []);
+      await page.close();
+    },
+  );
 
   t.test('who is no admin is not offered what only admins may', async (t) => {
     const agent = await service.agent(owner, { role: 'supervisor' });
     const page = await pages.open('/settings/knowledge', { token: agent.token });
-    await part(page, /^Documents/).getByText(hostile).first().waitFor();
+    await part(page, /^Documents/)
+      .getByText(hostile)
+      .first()
+      .waitFor();
     const nav = page.getByRole('navigation', { name: 'Settings' });
-    for (const name of ['Email', 'Phone numbers', 'Billing', 'Audit log', 'Data and privacy', 'API keys', 'Apps', 'Webhooks', 'Verification']) t.equal(await nav.getByRole('link', { name, exact: true }).count(), 0, name);
-    t.equal(await button(page, 'Read it').count() + (await button(page, /^Delete|^Make an article|^Read again/).count()), 0);
+    for (const name of [
+      'Email',
+      'Phone numbers',
+      'Billing',
+      'Audit log',
+      'Data and privacy',
+      'API keys',
+      'Apps',
+      'Webhooks',
+      'Verification',
+    ])
+      t.equal(await nav.getByRole('link', { name, exact: true }).count(), 0, name);
+    t.equal(
+      (await button(page, 'Read it').count()) + (await button(page, /^Delete|^Make an article|^Read again/).count()),
+      0,
+    );
     await page.getByRole('link', { name: 'Articles' }).click();
     await page.getByRole('link', { name: 'Hours' }).click();
     await page.getByText('Closed on Sundays.').waitFor();

@@ -1,8 +1,8 @@
 // The settings of an owner in a real browser over the real service, the sections for developers: keys, apps, webhooks, verification; and
 // the audit log, and what can be done with data. A receiver of webhooks stands beside it.
 
-import t from 'tap';
 import type { Page } from 'playwright-core';
+import t from 'tap';
 import { noBrowser } from '../support/chromium.ts';
 import { makeKey } from '../support/keys.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -16,7 +16,10 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
   const receiver = await Receiver.start(t);
   // The pages go by the browser's own time; so does the service, from where it is started.
   const clock = new ManualClock(new Date().toISOString());
-  const service = await startService(t, { env: { RATE_LIMITS: 'off', TOKEN_TTL_DAYS: '365', ALLOW_PRIVATE_WEBHOOKS: '1' }, clock });
+  const service = await startService(t, {
+    env: { RATE_LIMITS: 'off', TOKEN_TTL_DAYS: '365', ALLOW_PRIVATE_WEBHOOKS: '1' },
+    clock,
+  });
   const owner = await service.workspace();
   const department = (await service.post('/departments', { name: hostile }, owner.token)).body;
   const pages = await startPages(t, service);
@@ -83,14 +86,20 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await button(dialog, 'Save').click();
     await page.getByText('https://app.example/other').waitFor();
     await usable(t, page);
-    t.match((await service.get('/oauth-apps', owner.token)).body.oauthApps, [{ name: `${hostile} 2`, redirectUris: ['https://app.example/callback', 'https://app.example/other'], scopes: ['messages:read', 'reports:read'] }]);
+    t.match((await service.get('/oauth-apps', owner.token)).body.oauthApps, [
+      {
+        name: `${hostile} 2`,
+        redirectUris: ['https://app.example/callback', 'https://app.example/other'],
+        scopes: ['messages:read', 'reports:read'],
+      },
+    ]);
     await button(page, `Delete ${hostile} 2`).click();
     await button(dialog, 'Delete it').click();
     await page.getByText('No apps yet').waitFor();
     await page.close();
   });
 
-  t.test('allowed apps: of everybody for an admin, one\'s own for an agent, turned away', async (t) => {
+  t.test("allowed apps: of everybody for an admin, one's own for an agent, turned away", async (t) => {
     const app = await registerApp(service, owner, { name: hostile, scopes: ['agents:read'] });
     const colleague = await service.agent(owner, { name: 'Ann' });
     await tokensOf(service, app, owner, { scope: 'agents:read' });
@@ -127,7 +136,12 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await usable(t, page);
     await button(dialog, 'Add it').click();
     await part(page, /^Copy the signing secret/).waitFor();
-    t.match(await part(page, /^Copy the signing secret/).locator('code').textContent(), /^whsec_/);
+    t.match(
+      await part(page, /^Copy the signing secret/)
+        .locator('code')
+        .textContent(),
+      /^whsec_/,
+    );
     await page.getByText(hostile).waitFor();
 
     receiver.answer = () => 500;
@@ -204,7 +218,8 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
   t.test('the audit log of a year: a search goes on page by page', async (t) => {
     const other = await service.workspace();
     await service.post('/departments', { name: 'The first' }, other.token);
-    for (let index = 0; index < 120; index += 1) await service.put('/workspace/settings', { routing: { maxOpenChatsPerAgent: (index % 2) + 2 } }, other.token);
+    for (let index = 0; index < 120; index += 1)
+      await service.put('/workspace/settings', { routing: { maxOpenChatsPerAgent: (index % 2) + 2 } }, other.token);
     const page = await pages.open('/settings/audit-log', { token: other.token });
     await page.locator('.audit-entry').first().waitFor();
     t.equal(await page.locator('.audit-entry').count(), 100);

@@ -1,38 +1,65 @@
 // What the settings say and compute without a browser: merging what two people changed, colours, weeks, conditions, placeholders, rights.
 
 import t from 'tap';
-import { amountText, centsOf } from '../../http/pages/settings/amounts.ts';
 import { hostOf, webAddressOf, webUrl } from '../../http/pages/addresses.ts';
 import { mergeChanges } from '../../http/pages/design/three-way.ts';
 import type { Agent } from '../../http/pages/records.ts';
-import { editableFields, mayEdit, mayMove } from '../../http/pages/settings/team/agent-rights.ts';
-import { contentOf, rulesInWords, rulesOf, shareOf, valuesOf } from '../../http/pages/settings/growth/campaign.ts';
-import { contrastOf, inkOn, isHex, normalHex, warningsOf } from '../../http/pages/settings/sites/colour.ts';
-import { bodyOf, valuesOf as goalValuesOf } from '../../http/pages/settings/growth/goal.ts';
+import { amountText, centsOf } from '../../http/pages/settings/amounts.ts';
 import { filled, placeAmongFilled } from '../../http/pages/settings/filled-rows.ts';
+import { contentOf, rulesInWords, rulesOf, shareOf, valuesOf } from '../../http/pages/settings/growth/campaign.ts';
+import { bodyOf, valuesOf as goalValuesOf } from '../../http/pages/settings/growth/goal.ts';
 import { filledIn, placeholders, unknownPlaceholders } from '../../http/pages/settings/replies/placeholders.ts';
-import { closingFromField, copyDay, dateIn, dateInFull, endsNextDay, nextSpan, timeInField, usualWeek, weekInWords } from '../../http/pages/settings/workspace/week.ts';
+import { contrastOf, inkOn, isHex, normalHex, warningsOf } from '../../http/pages/settings/sites/colour.ts';
+import { editableFields, mayEdit, mayMove } from '../../http/pages/settings/team/agent-rights.ts';
 import { counted, listed } from '../../http/pages/settings/words.ts';
+import {
+  closingFromField,
+  copyDay,
+  dateIn,
+  dateInFull,
+  endsNextDay,
+  nextSpan,
+  timeInField,
+  usualWeek,
+  weekInWords,
+} from '../../http/pages/settings/workspace/week.ts';
 import { savedReplyRoutes } from '../../http/routes/saved-replies.ts';
 
 t.test('what the other changed alone is taken over, what both changed is asked about', async (t) => {
   const base = { name: 'Shop', colour: '#111111', hosts: ['a'] };
-  t.same(mergeChanges({ base, theirs: { ...base, colour: '#222222' }, mine: { ...base, name: 'My shop' } }), { values: { name: 'My shop', colour: '#222222', hosts: ['a'] }, taken: ['colour'], contested: [] });
-  t.same(mergeChanges({ base, theirs: { ...base, name: 'Their shop' }, mine: { ...base, name: 'My shop' } }), { values: { ...base, name: 'My shop' }, taken: [], contested: ['name'] });
-  t.same(mergeChanges({ base, theirs: { ...base, hosts: ['b'] }, mine: { ...base, hosts: ['b'] } }), { values: { ...base, hosts: ['b'] }, taken: [], contested: [] }, 'the same change is no question');
+  t.same(mergeChanges({ base, theirs: { ...base, colour: '#222222' }, mine: { ...base, name: 'My shop' } }), {
+    values: { name: 'My shop', colour: '#222222', hosts: ['a'] },
+    taken: ['colour'],
+    contested: [],
+  });
+  t.same(mergeChanges({ base, theirs: { ...base, name: 'Their shop' }, mine: { ...base, name: 'My shop' } }), {
+    values: { ...base, name: 'My shop' },
+    taken: [],
+    contested: ['name'],
+  });
+  t.same(
+    mergeChanges({ base, theirs: { ...base, hosts: ['b'] }, mine: { ...base, hosts: ['b'] } }),
+    { values: { ...base, hosts: ['b'] }, taken: [], contested: [] },
+    'the same change is no question',
+  );
   t.same(mergeChanges({ base, theirs: base, mine: { ...base, hosts: [] } }).values.hosts, [], 'nothing of theirs');
 });
 
 t.test('colours', async (t) => {
   // Made for browsers, so that its types are not to be had here.
-  const { readableOn } = (await import(new URL('../../http/widget/styles.ts', import.meta.url).href)) as { readableOn(hex: string): string };
+  const { readableOn } = (await import(new URL('../../http/widget/styles.ts', import.meta.url).href)) as {
+    readableOn(hex: string): string;
+  };
   for (let step = 0; step < 4096; step += 7) {
     const hex = `#${[...step.toString(16).padStart(3, '0')].map((sign) => sign + sign).join('')}`;
     t.equal(inkOn(hex).startsWith(readableOn(hex)), true, `${hex} is written on as the widget does`);
   }
   t.equal(contrastOf('#000000', '#ffffff').toFixed(2), '21.00');
   t.equal(contrastOf('#777777', '#ffffff').toFixed(2), '4.48');
-  t.same([normalHex('25f'), normalHex(' #25F '), normalHex('2563EB'), normalHex('blue')], ['#2255ff', '#2255ff', '#2563eb', 'blue']);
+  t.same(
+    [normalHex('25f'), normalHex(' #25F '), normalHex('2563EB'), normalHex('blue')],
+    ['#2255ff', '#2255ff', '#2563eb', 'blue'],
+  );
   t.same(['#2563eb', '#2563EB', '2563eb', '#25f', '#2563eg'].map(isHex), [true, true, false, false, false]);
   t.same(warningsOf('#2563eb'), []);
   t.match(warningsOf('#ffee88'), [/On a white page/], 'a light one is hard to see on a page');
@@ -41,22 +68,54 @@ t.test('colours', async (t) => {
 
 t.test('weeks', async (t) => {
   t.equal(weekInWords(usualWeek), 'Mon–Fri 09:00–17:00');
-  t.equal(weekInWords([...usualWeek, { weekday: 6, opens: '18:00', closes: '02:00' }, { weekday: 6, opens: '10:00', closes: '12:00' }]), 'Mon–Fri 09:00–17:00, Sat 10:00–12:00 and 18:00–02:00');
+  t.equal(
+    weekInWords([
+      ...usualWeek,
+      { weekday: 6, opens: '18:00', closes: '02:00' },
+      { weekday: 6, opens: '10:00', closes: '12:00' },
+    ]),
+    'Mon–Fri 09:00–17:00, Sat 10:00–12:00 and 18:00–02:00',
+  );
   t.equal(weekInWords([]), 'Never open');
-  t.equal(weekInWords([{ weekday: 1, opens: '09:00', closes: '10:00' }, { weekday: 3, opens: '09:00', closes: '10:00' }]), 'Mon 09:00–10:00, Wed 09:00–10:00', 'days with one between them stand apart');
+  t.equal(
+    weekInWords([
+      { weekday: 1, opens: '09:00', closes: '10:00' },
+      { weekday: 3, opens: '09:00', closes: '10:00' },
+    ]),
+    'Mon 09:00–10:00, Wed 09:00–10:00',
+    'days with one between them stand apart',
+  );
   t.same(['17:00', '24:00'].map(timeInField), ['17:00', '00:00']);
   t.same(['17:00', '00:00'].map(closingFromField), ['17:00', '24:00']);
   t.equal(endsNextDay({ weekday: 1, opens: '22:00', closes: '02:00' }), true);
   t.equal(endsNextDay({ weekday: 1, opens: '00:00', closes: '24:00' }), false, 'a whole day ends with itself');
   t.same(nextSpan([], 3), { weekday: 3, opens: '09:00', closes: '17:00' });
-  t.same(nextSpan([{ weekday: 3, opens: '09:00', closes: '12:00' }], 3), { weekday: 3, opens: '13:00', closes: '16:00' });
+  t.same(nextSpan([{ weekday: 3, opens: '09:00', closes: '12:00' }], 3), {
+    weekday: 3,
+    opens: '13:00',
+    closes: '16:00',
+  });
   for (const closes of ['22:00', '23:30', '24:00', '01:00']) {
     const { opens, closes: end } = nextSpan([{ weekday: 3, opens: '20:00', closes }], 3);
     t.ok(opens < end, `after ${closes} comes something that the service takes`);
   }
-  const copied = copyDay([{ weekday: 1, opens: '08:00', closes: '12:00' }, { weekday: 2, opens: '09:00', closes: '17:00' }], 1, [1, 2, 3]);
-  t.same(copied, [1, 2, 3].map((weekday) => ({ weekday, opens: '08:00', closes: '12:00' })), 'in place of what was there');
-  t.same(['Pacific/Auckland', 'UTC', 'America/Los_Angeles'].map((zone) => dateIn(zone, new Date('2026-12-31T12:30:00Z'))), ['2027-01-01', '2026-12-31', '2026-12-31']);
+  const copied = copyDay(
+    [
+      { weekday: 1, opens: '08:00', closes: '12:00' },
+      { weekday: 2, opens: '09:00', closes: '17:00' },
+    ],
+    1,
+    [1, 2, 3],
+  );
+  t.same(
+    copied,
+    [1, 2, 3].map((weekday) => ({ weekday, opens: '08:00', closes: '12:00' })),
+    'in place of what was there',
+  );
+  t.same(
+    ['Pacific/Auckland', 'UTC', 'America/Los_Angeles'].map((zone) => dateIn(zone, new Date('2026-12-31T12:30:00Z'))),
+    ['2027-01-01', '2026-12-31', '2026-12-31'],
+  );
   t.match(dateInFull('2026-12-25'), /25.*2026|December/);
   t.equal(dateInFull('<b>'), '<b>');
 });
@@ -65,19 +124,55 @@ t.test('campaigns', async (t) => {
   const blank = valuesOf(undefined);
   t.equal(rulesInWords({}), 'On every page, at once, once per visit');
   t.equal(
-    rulesInWords({ urlMatch: { operator: 'starts-with', value: 'https://shop.example/' }, showAfterMs: 1000, scrollDepthPct: 50, exitIntent: true, frequency: 'once', officeHoursOnly: true }),
+    rulesInWords({
+      urlMatch: { operator: 'starts-with', value: 'https://shop.example/' },
+      showAfterMs: 1000,
+      scrollDepthPct: 50,
+      exitIntent: true,
+      frequency: 'once',
+      officeHoursOnly: true,
+    }),
     'On pages whose address begins with “https://shop.example/”, after 1 second, then once 50 % of the page was scrolled, then when the pointer leaves the page, once per visitor, while you are open',
   );
-  t.same(rulesOf(blank), { showAfterMs: 0, exitIntent: false, scrollDepthPct: 0, frequency: 'session', officeHoursOnly: false });
+  t.same(rulesOf(blank), {
+    showAfterMs: 0,
+    exitIntent: false,
+    scrollDepthPct: 0,
+    frequency: 'session',
+    officeHoursOnly: false,
+  });
   t.equal(rulesOf({ ...blank, showAfterSeconds: '2,5' }).showAfterMs, 2500, 'a comma as well');
   t.ok(Number.isNaN(rulesOf({ ...blank, showAfterSeconds: 'soon' }).showAfterMs), 'the service refuses it');
   t.same(contentOf({ ...blank, body: 'Hello', agentName: '  ' }), { body: 'Hello' }, 'what is empty is left out');
-  t.same(contentOf({ ...blank, body: 'Hello', quickReplies: [{ label: 'Yes', action: 'start-chat', value: '/old' }, { label: 'Prices', action: 'navigate', value: ' /prices ' }] }).quickReplies, [
-    { label: 'Yes', action: 'start-chat' },
-    { label: 'Prices', action: 'navigate', value: '/prices' },
-  ]);
-  const campaign = { id: 'x', name: 'Sizes', status: 'live' as const, triggerRules: rulesOf({ ...blank, everyPage: false, urlMatch: { operator: 'regex', value: '/a' } }), content: { body: 'Hello', agentName: 'Ada' }, stats: { impressions: 0, clicks: 0, startedChats: 0 }, createdAt: '', updatedAt: '' };
-  t.same([rulesOf(valuesOf(campaign)), contentOf(valuesOf(campaign))], [campaign.triggerRules, campaign.content], 'there and back');
+  t.same(
+    contentOf({
+      ...blank,
+      body: 'Hello',
+      quickReplies: [
+        { label: 'Yes', action: 'start-chat', value: '/old' },
+        { label: 'Prices', action: 'navigate', value: ' /prices ' },
+      ],
+    }).quickReplies,
+    [
+      { label: 'Yes', action: 'start-chat' },
+      { label: 'Prices', action: 'navigate', value: '/prices' },
+    ],
+  );
+  const campaign = {
+    id: 'x',
+    name: 'Sizes',
+    status: 'live' as const,
+    triggerRules: rulesOf({ ...blank, everyPage: false, urlMatch: { operator: 'regex', value: '/a' } }),
+    content: { body: 'Hello', agentName: 'Ada' },
+    stats: { impressions: 0, clicks: 0, startedChats: 0 },
+    createdAt: '',
+    updatedAt: '',
+  };
+  t.same(
+    [rulesOf(valuesOf(campaign)), contentOf(valuesOf(campaign))],
+    [campaign.triggerRules, campaign.content],
+    'there and back',
+  );
   t.same([shareOf(1, 3), shareOf(0, 0)], ['33.3%', '–']);
 });
 
@@ -90,12 +185,26 @@ t.test('amounts as they are typed', async (t) => {
 });
 
 t.test('where a link may lead', async (t) => {
-  t.same(['https://a.example/x', 'javascript:alert(1)', 'data:text/html,x', 'a.example', null].map(webUrl), ['https://a.example/x', undefined, undefined, undefined, undefined]);
+  t.same(['https://a.example/x', 'javascript:alert(1)', 'data:text/html,x', 'a.example', null].map(webUrl), [
+    'https://a.example/x',
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });
 
 t.test('addresses as they are pasted', async (t) => {
-  t.same(['shop.example', ' https://shop.example/cart?x#y ', 'HTTP://shop.example'].map(hostOf), ['shop.example', 'shop.example', 'shop.example']);
-  t.same(['shop.example/help ', 'HTTP://shop.example', ' '].map(webAddressOf), ['https://shop.example/help', 'HTTP://shop.example', '']);
+  t.same(['shop.example', ' https://shop.example/cart?x#y ', 'HTTP://shop.example'].map(hostOf), [
+    'shop.example',
+    'shop.example',
+    'shop.example',
+  ]);
+  t.same(['shop.example/help ', 'HTTP://shop.example', ' '].map(webAddressOf), [
+    'https://shop.example/help',
+    'HTTP://shop.example',
+    '',
+  ]);
   t.same(filled(['a', ' ', 'b ']), ['a', 'b']);
   t.equal(placeAmongFilled(['a', '', 'b'], 2), 1);
 });
@@ -104,14 +213,43 @@ t.test('placeholders are those that the service documents', async (t) => {
   const create = savedReplyRoutes.find(({ operation }) => operation === 'savedReply.create');
   const documented = [...JSON.stringify(create?.body).matchAll(/\{\{([\w.]+)\}\}/g)].map(([, name]) => name);
   t.same(placeholders.map(({ name }) => name).sort(), documented.sort());
-  t.equal(filledIn('Hello {{visitor.firstName}} {{ agent.name }}, {{nothing}}', new Map([['agent.name', 'Ada {{visitor.name}}']])), 'Hello Carla Ada {{visitor.name}}, {{nothing}}', 'once, and what is none stays');
-  for (const name of ['constructor', 'toString', '__proto__']) t.equal(filledIn(`{{${name}}}`), `{{${name}}}`, 'what every object has is none');
+  t.equal(
+    filledIn(
+      'Hello {{visitor.firstName}} {{ agent.name }}, {{nothing}}',
+      new Map([['agent.name', 'Ada {{visitor.name}}']]),
+    ),
+    'Hello Carla Ada {{visitor.name}}, {{nothing}}',
+    'once, and what is none stays',
+  );
+  for (const name of ['constructor', 'toString', '__proto__'])
+    t.equal(filledIn(`{{${name}}}`), `{{${name}}}`, 'what every object has is none');
   t.same(unknownPlaceholders('{{visitor.name}} {{visitor.nam}} {{}} {{visitor.nam}}'), ['visitor.nam', '']);
 });
 
 t.test('who may change what of whom', async (t) => {
-  const person = (id: string, role: Agent['role'], groupIds: string[]): Agent => ({ id, role, groupIds, email: 'a@example.com', name: id, status: 'away', statusSource: 'chosen', isOnline: false, channels: [], groups: [], avatarUrl: null, hasPassword: true, inviteStatus: 'joined', canTransfer: false, createdAt: '' });
-  const [admin, supervisor, member, stranger] = [person('admin', 'admin', []), person('supervisor', 'supervisor', ['sales']), person('member', 'agent', ['sales', 'returns']), person('stranger', 'agent', ['returns'])];
+  const person = (id: string, role: Agent['role'], groupIds: string[]): Agent => ({
+    id,
+    role,
+    groupIds,
+    email: 'a@example.com',
+    name: id,
+    status: 'away',
+    statusSource: 'chosen',
+    isOnline: false,
+    channels: [],
+    groups: [],
+    avatarUrl: null,
+    hasPassword: true,
+    inviteStatus: 'joined',
+    canTransfer: false,
+    createdAt: '',
+  });
+  const [admin, supervisor, member, stranger] = [
+    person('admin', 'admin', []),
+    person('supervisor', 'supervisor', ['sales']),
+    person('member', 'agent', ['sales', 'returns']),
+    person('stranger', 'agent', ['returns']),
+  ];
   t.same(editableFields(admin, member), ['name', 'email', 'role', 'channels', 'groupIds', 'canTransfer']);
   t.same(editableFields(supervisor, member), ['name', 'channels', 'groupIds']);
   t.same(editableFields(supervisor, stranger), []);
@@ -119,8 +257,14 @@ t.test('who may change what of whom', async (t) => {
   t.same(editableFields(supervisor, supervisor), ['name', 'groupIds'], 'nobody gives itself a channel');
   t.same(editableFields(admin, { ...member, inviteStatus: 'deactivated' }), ['name', 'email']);
   t.same(editableFields(member, member), ['name']);
-  t.same([mayEdit(member, stranger), mayEdit(undefined, member), mayEdit(supervisor, supervisor)], [false, false, true]);
-  t.same([mayMove(admin, 'returns'), mayMove(supervisor, 'sales'), mayMove(supervisor, 'returns')], [true, true, false]);
+  t.same(
+    [mayEdit(member, stranger), mayEdit(undefined, member), mayEdit(supervisor, supervisor)],
+    [false, false, true],
+  );
+  t.same(
+    [mayMove(admin, 'returns'), mayMove(supervisor, 'sales'), mayMove(supervisor, 'returns')],
+    [true, true, false],
+  );
 });
 
 t.test('words', async (t) => {

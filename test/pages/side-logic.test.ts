@@ -1,14 +1,21 @@
 // What the search, the contacts and what stands beside a conversation reckon, without a browser.
 
 import t from 'tap';
+import { transitions } from '../../engine/conversations/status.ts';
 import { asKind, fieldsOf, newRow, problemOf, readableValue, rowsOf } from '../../http/pages/contacts/custom-fields.ts';
-import { mayGiveBack, mayMarkUnread, mayMove, recipientsOf, secondsUntil, whatHappened } from '../../http/pages/inbox/side/moves.ts';
+import {
+  mayGiveBack,
+  mayMarkUnread,
+  mayMove,
+  recipientsOf,
+  secondsUntil,
+  whatHappened,
+} from '../../http/pages/inbox/side/moves.ts';
 import { browserOf, pageAddress, placeOf } from '../../http/pages/inbox/side/visitor-facts.ts';
 import type { Agent, Conversation, ConversationStatus } from '../../http/pages/records.ts';
 import { endOfDay, startOfDay } from '../../http/pages/search/days.ts';
 import { rank, scoreOf } from '../../http/pages/search/fuzzy.ts';
 import { isOneOff, partsOf } from '../../http/pages/search/highlight.ts';
-import { transitions } from '../../engine/conversations/status.ts';
 
 t.test('commands are found by words, in any order, begun or with letters left out', async (t) => {
   const titles = ['Assign to me', 'Assign', 'Go to settings', 'Mark as spam', 'Move to a department', 'Zoë’s place'];
@@ -22,11 +29,17 @@ t.test('commands are found by words, in any order, begun or with letters left ou
   t.same(found('assign quickly'), [], 'every word is met');
   t.equal(scoreOf('junk', 'Mark as spam'), undefined);
   const beside = scoreOf('junk', 'Mark as spam', 'junk');
-  t.ok(beside !== undefined && beside < (scoreOf('spam', 'Mark as spam') ?? 0), 'words beside a title find it, and count for less');
+  t.ok(
+    beside !== undefined && beside < (scoreOf('spam', 'Mark as spam') ?? 0),
+    'words beside a title find it, and count for less',
+  );
 });
 
 t.test('what a search met is marked as the service meets it', async (t) => {
-  const marked = (text: string, query: string) => partsOf(text, query).map(({ text: part, isHit }) => (isHit ? `[${part}]` : part)).join('');
+  const marked = (text: string, query: string) =>
+    partsOf(text, query)
+      .map(({ text: part, isHit }) => (isHit ? `[${part}]` : part))
+      .join('');
   t.equal(marked('My Order, order 7.', 'order'), 'My [Order], [order] 7.');
   t.equal(marked('Two orders', 'order'), 'Two [orders]', 'the last word may be longer');
   t.equal(marked('orderly and mine', 'order mine'), 'orderly and [mine]', 'one before it may not');
@@ -38,23 +51,56 @@ t.test('what a search met is marked as the service meets it', async (t) => {
   t.equal(marked('<b>order</b> & "x"', 'order'), '<b>[order]</b> & "x"', 'markup is text');
   t.equal(marked('anything', '!?'), 'anything');
   t.same(partsOf('', 'x'), []);
-  for (const [word, other] of [['order', 'roder'], ['order', 'oder'], ['order', 'orders'], ['order', 'orden']] as const) t.ok(isOneOff(word, other), `${word} ${other}`);
-  for (const [word, other] of [['order', 'orderly'], ['order', 'redro'], ['order', 'oredr '], ['order', 'border!']] as const) t.notOk(isOneOff(word, other), `${word} ${other}`);
+  for (const [word, other] of [
+    ['order', 'roder'],
+    ['order', 'oder'],
+    ['order', 'orders'],
+    ['order', 'orden'],
+  ] as const)
+    t.ok(isOneOff(word, other), `${word} ${other}`);
+  for (const [word, other] of [
+    ['order', 'orderly'],
+    ['order', 'redro'],
+    ['order', 'oredr '],
+    ['order', 'border!'],
+  ] as const)
+    t.notOk(isOneOff(word, other), `${word} ${other}`);
 });
 
 t.test('a day begins and ends where the reader is', async (t) => {
   t.equal(Date.parse(endOfDay('2026-03-01') ?? '') - Date.parse(startOfDay('2026-03-01') ?? ''), 24 * 3600_000 - 1);
   t.equal(new Date(startOfDay('2026-03-01') ?? '').getHours(), 0);
-  for (const text of [undefined, '', 'yesterday', '2026-13-40']) t.same([startOfDay(text), endOfDay(text)], [undefined, undefined], String(text));
+  for (const text of [undefined, '', 'yesterday', '2026-13-40'])
+    t.same([startOfDay(text), endOfDay(text)], [undefined, undefined], String(text));
 });
 
 t.test('custom fields of every kind come back as they were', async (t) => {
   const fields = { plan: 'gold', seats: 7, 'is partner': false, unknown: null };
   t.same(fieldsOf(rowsOf(fields)), fields);
   t.same(fieldsOf([newRow()]), {}, 'an empty row is nothing');
-  const row = (name: string, text: string, kind: 'text' | 'number' | 'yesNo' = 'text') => ({ ...newRow(), name, text, kind });
-  const rows = [row('seats', '7 or 8', 'number'), row('', 'x'), row('plan', 'a'), row('plan ', 'b'), row('n', '7', 'number')];
-  t.same(rows.map((one) => problemOf(one, rows)), ['This is no number.', 'Give it a name.', 'There is another field of this name.', 'There is another field of this name.', undefined]);
+  const row = (name: string, text: string, kind: 'text' | 'number' | 'yesNo' = 'text') => ({
+    ...newRow(),
+    name,
+    text,
+    kind,
+  });
+  const rows = [
+    row('seats', '7 or 8', 'number'),
+    row('', 'x'),
+    row('plan', 'a'),
+    row('plan ', 'b'),
+    row('n', '7', 'number'),
+  ];
+  t.same(
+    rows.map((one) => problemOf(one, rows)),
+    [
+      'This is no number.',
+      'Give it a name.',
+      'There is another field of this name.',
+      'There is another field of this name.',
+      undefined,
+    ],
+  );
   t.same(asKind(row('x', 'no'), 'yesNo').text, 'no');
   t.same(asKind(row('x', 'gold'), 'yesNo').text, 'yes');
   t.same([true, false, null, 'x', ''].map(readableValue), ['Yes', 'No', '–', 'x', '–']);
@@ -62,59 +108,151 @@ t.test('custom fields of every kind come back as they were', async (t) => {
 
 t.test('[3] what is offered of the status machine is what the service allows', async (t) => {
   const all: ConversationStatus[] = ['open', 'pending', 'solved', 'spam', 'closed'];
-  for (const from of all) for (const to of ['open', 'pending', 'solved', 'spam'] as const) t.equal(mayMove(from, to), transitions[from].includes(to), `${from} to ${to}`);
+  for (const from of all)
+    for (const to of ['open', 'pending', 'solved', 'spam'] as const)
+      t.equal(mayMove(from, to), transitions[from].includes(to), `${from} to ${to}`);
 });
 
 const agent = (name: string, changes: Partial<Agent> = {}): Agent => ({
-  id: name, email: `${name}@example.com`, name, role: 'agent', status: 'available', statusSource: 'chosen', isOnline: true, channels: ['chats'], groups: [], groupIds: [], avatarUrl: null, hasPassword: true, inviteStatus: 'joined', canTransfer: false, createdAt: '2026-01-01T00:00:00.000Z', ...changes,
+  id: name,
+  email: `${name}@example.com`,
+  name,
+  role: 'agent',
+  status: 'available',
+  statusSource: 'chosen',
+  isOnline: true,
+  channels: ['chats'],
+  groups: [],
+  groupIds: [],
+  avatarUrl: null,
+  hasPassword: true,
+  inviteStatus: 'joined',
+  canTransfer: false,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  ...changes,
 });
 const conversation = (changes: Partial<Conversation> = {}): Conversation => ({
-  id: 'c', version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null, assignedAgentId: null, tags: [], handshake: null, copiedTo: [], rating: null, ratingComment: null, preview: null, lastMessageAt: null,
-  lastCustomerMessageAt: null, agentsReadUpTo: null, firstResponseAt: null, solvedAt: null, closedAt: null, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z', ...changes,
+  id: 'c',
+  version: 1,
+  channel: 'chat',
+  status: 'open',
+  subject: null,
+  ticketNumber: null,
+  siteId: null,
+  visitorId: null,
+  contactId: null,
+  departmentId: null,
+  assignedAgentId: null,
+  tags: [],
+  handshake: null,
+  copiedTo: [],
+  rating: null,
+  ratingComment: null,
+  preview: null,
+  lastMessageAt: null,
+  lastCustomerMessageAt: null,
+  agentsReadUpTo: null,
+  firstResponseAt: null,
+  solvedAt: null,
+  closedAt: null,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+  ...changes,
 });
 
 t.test('[3 handshake] who cannot take it is not offered', async (t) => {
-  const agents = [agent('away', { status: 'away' }), agent('me'), agent('has it'), agent('free'), agent('invited', { inviteStatus: 'pending' }), agent('gone', { inviteStatus: 'deactivated' }), agent('mails', { channels: ['tickets'] }), agent('admin', { role: 'admin', channels: [], status: 'offline' })];
-  t.same(recipientsOf(conversation({ assignedAgentId: 'has it' }), agents, 'me').map(({ name }) => name), ['free', 'away', 'admin'], 'who is there comes first');
-  t.same(recipientsOf(conversation(), [agent('asleep', { isOnline: false }), agent('there')], 'me').map(({ name }) => name), ['there', 'asleep']);
+  const agents = [
+    agent('away', { status: 'away' }),
+    agent('me'),
+    agent('has it'),
+    agent('free'),
+    agent('invited', { inviteStatus: 'pending' }),
+    agent('gone', { inviteStatus: 'deactivated' }),
+    agent('mails', { channels: ['tickets'] }),
+    agent('admin', { role: 'admin', channels: [], status: 'offline' }),
+  ];
+  t.same(
+    recipientsOf(conversation({ assignedAgentId: 'has it' }), agents, 'me').map(({ name }) => name),
+    ['free', 'away', 'admin'],
+    'who is there comes first',
+  );
+  t.same(
+    recipientsOf(conversation(), [agent('asleep', { isOnline: false }), agent('there')], 'me').map(({ name }) => name),
+    ['there', 'asleep'],
+  );
 });
 
 t.test('[decisions, taking] who may give back what somebody has', async (t) => {
   const own = agent('me');
   const senior = agent('boss', { role: 'supervisor' });
   t.ok(mayGiveBack(own, conversation({ assignedAgentId: 'me' })));
-  t.notOk(mayGiveBack(own, conversation({ assignedAgentId: 'ann' })), 'another\'s');
+  t.notOk(mayGiveBack(own, conversation({ assignedAgentId: 'ann' })), "another's");
   t.ok(mayGiveBack(senior, conversation({ assignedAgentId: 'ann', status: 'pending' })));
-  t.notOk(mayGiveBack(senior, conversation()), 'nobody\'s');
+  t.notOk(mayGiveBack(senior, conversation()), "nobody's");
   t.notOk(mayGiveBack(own, conversation({ assignedAgentId: 'me', status: 'solved' })));
   t.notOk(mayGiveBack(own, conversation({ assignedAgentId: 'me', channel: 'call' })));
-  for (const [fields, may] of [[{}, true], [{ assignedAgentId: 'me' }, true], [{ assignedAgentId: 'ann' }, false], [{ lastCustomerMessageAt: null }, false]] as const) {
-    t.equal(mayMarkUnread(own, conversation({ lastCustomerMessageAt: '2026-11-20T09:00:00.000Z', ...fields })), may, `unread: ${JSON.stringify(fields)}`);
+  for (const [fields, may] of [
+    [{}, true],
+    [{ assignedAgentId: 'me' }, true],
+    [{ assignedAgentId: 'ann' }, false],
+    [{ lastCustomerMessageAt: null }, false],
+  ] as const) {
+    t.equal(
+      mayMarkUnread(own, conversation({ lastCustomerMessageAt: '2026-11-20T09:00:00.000Z', ...fields })),
+      may,
+      `unread: ${JSON.stringify(fields)}`,
+    );
   }
-  t.notOk(mayMarkUnread(undefined, conversation({ lastCustomerMessageAt: '2026-11-20T09:00:00.000Z' })), 'nobody who is signed in');
+  t.notOk(
+    mayMarkUnread(undefined, conversation({ lastCustomerMessageAt: '2026-11-20T09:00:00.000Z' })),
+    'nobody who is signed in',
+  );
 });
 
 t.test('what happened meanwhile is said in words', async (t) => {
   const names = { agent: (id: string | null) => id ?? 'Nobody', department: (id: string | null) => id ?? 'none' };
-  const said = (changes: Partial<Conversation>, was: Partial<Conversation> = {}) => whatHappened(conversation(was), conversation(changes), names);
-  const handshake = { toAgentId: 'Bob', initiatedByAgentId: 'Ann', previousAgentId: null, note: null, expiresAt: '2026-01-01T00:00:30.000Z' };
+  const said = (changes: Partial<Conversation>, was: Partial<Conversation> = {}) =>
+    whatHappened(conversation(was), conversation(changes), names);
+  const handshake = {
+    toAgentId: 'Bob',
+    initiatedByAgentId: 'Ann',
+    previousAgentId: null,
+    note: null,
+    expiresAt: '2026-01-01T00:00:30.000Z',
+  };
   t.equal(said({ assignedAgentId: 'Ann' }), 'Ann took it a moment ago.');
   t.equal(said({ handshake }), 'Ann offered it to Bob a moment ago.');
   t.equal(said({ assignedAgentId: 'Bob' }, { handshake }), 'Bob took it a moment ago.');
   t.equal(said({}, { handshake }), 'The offer to somebody has ended.');
-  t.equal(said({ departmentId: 'Sales', status: 'pending', tags: ['a', 'b'] }), 'It moved to Sales. It is pending now. Its tags are a, b now.');
+  t.equal(
+    said({ departmentId: 'Sales', status: 'pending', tags: ['a', 'b'] }),
+    'It moved to Sales. It is pending now. Its tags are a, b now.',
+  );
   t.equal(said({ version: 2 }), 'Somebody changed it a moment ago.');
   t.equal(whatHappened(undefined, conversation(), names), 'Somebody changed it a moment ago.');
 });
 
-t.test('seconds run out at the service\'s time, never below nothing', async (t) => {
+t.test("seconds run out at the service's time, never below nothing", async (t) => {
   const at = '2026-01-01T00:00:30.000Z';
-  t.same([30_000, 29_999, 1, 0, -5].map((leftMs) => secondsUntil(at, Date.parse(at) - leftMs)), [30, 30, 1, 0, 0]);
+  t.same(
+    [30_000, 29_999, 1, 0, -5].map((leftMs) => secondsUntil(at, Date.parse(at) - leftMs)),
+    [30, 30, 1, 0, 0],
+  );
 });
 
 t.test('what a browser says of itself, in words', async (t) => {
-  t.equal(browserOf('Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36 Edg/126.0.0.0'), 'Edge 126, Windows');
-  t.equal(browserOf('Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1'), 'Safari 17, iPhone');
+  t.equal(
+    browserOf(
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36 Edg/126.0.0.0',
+    ),
+    'Edge 126, Windows',
+  );
+  t.equal(
+    browserOf(
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
+    ),
+    'Safari 17, iPhone',
+  );
   t.equal(browserOf('Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0'), 'Firefox 128, Linux');
   t.equal(browserOf('curl/8.0'), undefined);
   t.equal(browserOf(null), undefined);
@@ -123,9 +261,10 @@ t.test('what a browser says of itself, in words', async (t) => {
   t.equal(placeOf({ country: null, geo: null }), undefined);
 });
 
-t.test('a page\'s address is a link only on the web', async (t) => {
+t.test("a page's address is a link only on the web", async (t) => {
   t.same(pageAddress('https://shop.example/a?b=1'), { text: 'shop.example/a?b=1', href: 'https://shop.example/a?b=1' });
   t.same(pageAddress('https://shop.example/'), { text: 'shop.example', href: 'https://shop.example/' });
-  for (const url of ['javascript:alert(1)', 'data:text/html,x', 'nonsense']) t.same(pageAddress(url), { text: url, href: undefined });
+  for (const url of ['javascript:alert(1)', 'data:text/html,x', 'nonsense'])
+    t.same(pageAddress(url), { text: url, href: undefined });
   t.equal(pageAddress(null), undefined);
 });

@@ -20,14 +20,23 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
   const open = (path: string, who: Person) => pages.open(path, { token: who.token, ...looking });
   const record = (id: string) => service.conversation(id, owner.token);
   const dialog = (page: Page) => page.getByRole('dialog');
-  const told = (page: Page, text: string | RegExp) => page.locator('.notice').filter({ hasText: text }).first().waitFor();
+  const told = (page: Page, text: string | RegExp) =>
+    page.locator('.notice').filter({ hasText: text }).first().waitFor();
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
   /** A chat of a named customer that an agent has. */
   const chatOf = async (who: Person | undefined, name = 'Kim', text = 'Where is my order?') => {
-    const customer = await service.customer(owner.embedId, { name, email: `${name.replaceAll(/\W/g, '').toLowerCase()}@example.org` });
+    const customer = await service.customer(owner.embedId, {
+      name,
+      email: `${name.replaceAll(/\W/g, '').toLowerCase()}@example.org`,
+    });
     const { id } = (await service.post('/widget/conversations', { body: text }, customer.token)).body.conversation;
-    if (who !== undefined) await service.post(`/conversations/${id}/assign-to-agent`, { agentId: who.agentId, expectedVersion: (await record(id)).version, force: true }, owner.token);
+    if (who !== undefined)
+      await service.post(
+        `/conversations/${id}/assign-to-agent`,
+        { agentId: who.agentId, expectedVersion: (await record(id)).version, force: true },
+        owner.token,
+      );
     return { id, customer };
   };
   /** As Ann does it with her keyboard. */
@@ -41,29 +50,34 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await page.getByText('You offered this to Bob.').waitFor();
   };
 
-  t.test('[3 handshake] an offer is on every page of its recipient, with its seconds; accepting leads there, and who offered is told', async (t) => {
-    const { id } = await chatOf(ann);
-    const [hers, his] = [await open(`/inbox/mine/${id}`, ann), await open('/contacts', bob)];
-    await button(hers, 'Assign').waitFor();
-    await his.getByRole('heading', { name: 'Contacts' }).waitFor();
-    await offerToBob(hers, `You know Kim ${hostile}`);
-    const line = his.locator('.offers .offer');
-    // An offer is shown at once, with who it is about as soon as the page has asked.
-    await line.filter({ hasText: 'Ann offers you a chat with Kim' }).waitFor();
-    t.ok((await line.textContent())?.includes(`“You know Kim ${hostile}”`), 'the note as it was written');
-    for (const page of [hers, his]) {
-      const left = Number(/(\d+) seconds left/.exec((await page.getByRole('timer').first().getAttribute('aria-label')) ?? '')?.[1]);
-      t.ok(left > 15 && left <= 30, `${left} of 30 seconds, though the browser's clock is another`);
-    }
-    await his.waitForFunction(`document.title.startsWith('Ann offers you a chat')`);
-    t.equal((await record(id)).assignedAgentId, ann.agentId, 'it stays with her until then');
-    await line.getByRole('button', { name: 'Accept' }).click();
-    await his.waitForURL(`**/inbox/mine/${id}`);
-    await his.waitForFunction(`!document.title.includes('offers you')`);
-    t.equal((await record(id)).assignedAgentId, bob.agentId);
-    await told(hers, 'Bob has the conversation with Kim now.');
-    t.equal(await hers.getByRole('timer').count(), 0);
-  });
+  t.test(
+    '[3 handshake] an offer is on every page of its recipient, with its seconds; accepting leads there, and who offered is told',
+    async (t) => {
+      const { id } = await chatOf(ann);
+      const [hers, his] = [await open(`/inbox/mine/${id}`, ann), await open('/contacts', bob)];
+      await button(hers, 'Assign').waitFor();
+      await his.getByRole('heading', { name: 'Contacts' }).waitFor();
+      await offerToBob(hers, `You know Kim ${hostile}`);
+      const line = his.locator('.offers .offer');
+      // An offer is shown at once, with who it is about as soon as the page has asked.
+      await line.filter({ hasText: 'Ann offers you a chat with Kim' }).waitFor();
+      t.ok((await line.textContent())?.includes(`“You know Kim ${hostile}”`), 'the note as it was written');
+      for (const page of [hers, his]) {
+        const left = Number(
+          /(\d+) seconds left/.exec((await page.getByRole('timer').first().getAttribute('aria-label')) ?? '')?.[1],
+        );
+        t.ok(left > 15 && left <= 30, `${left} of 30 seconds, though the browser's clock is another`);
+      }
+      await his.waitForFunction(`document.title.startsWith('Ann offers you a chat')`);
+      t.equal((await record(id)).assignedAgentId, ann.agentId, 'it stays with her until then');
+      await line.getByRole('button', { name: 'Accept' }).click();
+      await his.waitForURL(`**/inbox/mine/${id}`);
+      await his.waitForFunction(`!document.title.includes('offers you')`);
+      t.equal((await record(id)).assignedAgentId, bob.agentId);
+      await told(hers, 'Bob has the conversation with Kim now.');
+      t.equal(await hers.getByRole('timer').count(), 0);
+    },
+  );
 
   t.test('[3 handshake] declined, by a key; cancelled; run out', async (t) => {
     const { id } = await chatOf(ann, 'Lee');
@@ -101,7 +115,11 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await button(hers, 'Assign').waitFor();
     if ((await dialog(hers).count()) === 0) await button(hers, 'Assign').click();
     const names = await dialog(hers).getByRole('option').locator('.truncate').allTextContents();
-    t.same(names.filter((name) => ['Ann', 'Bob', 'Cat', 'Ticket Tim'].includes(name)), ['Bob', 'Cat'], 'not herself, and not who works with tickets alone');
+    t.same(
+      names.filter((name) => ['Ann', 'Bob', 'Cat', 'Ticket Tim'].includes(name)),
+      ['Bob', 'Cat'],
+      'not herself, and not who works with tickets alone',
+    );
     t.equal(await button(hers, 'Assign at once').count(), 0);
     await hers.keyboard.press('Escape');
 
@@ -116,30 +134,33 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     t.equal((await record(id)).assignedAgentId, owner.agentId);
   });
 
-  t.test('[decisions, taking] what nobody has is taken by one button, by agents too, and given back; who is there is shown', async (t) => {
-    const { id } = await chatOf(undefined, 'Tia');
-    const hers = await open(`/inbox/unassigned/${id}`, ann);
-    await button(hers, 'Take it').click();
-    await told(hers, 'It is yours.');
-    t.match(await record(id), { assignedAgentId: ann.agentId, handshake: null });
-    await button(hers, 'Take it').waitFor({ state: 'detached' });
-    await button(hers, 'More actions').click();
-    await hers.getByRole('menuitem', { name: 'Give back to the queue' }).click();
-    await told(hers, 'It is back in the queue.');
-    t.equal((await record(id)).assignedAgentId, null);
-    await button(hers, 'Take it').waitFor();
-    await hers.keyboard.press('m');
-    await told(hers, 'It is yours.');
-    await hers.keyboard.press('a');
-    await dialog(hers).getByRole('option', { name: 'Cat' }).filter({ hasText: 'Away' }).waitFor();
-    const his = await open('/contacts', cat);
-    await his.locator('html[data-connection="live"]').waitFor();
-    await service.post('/me/status', { status: 'available' }, cat.token);
-    await dialog(hers).getByRole('option', { name: 'Cat' }).filter({ hasText: 'Available ·' }).waitFor();
-    await his.close();
-    await dialog(hers).getByRole('option', { name: 'Cat' }).filter({ hasText: 'Available, not here now' }).waitFor();
-    await service.post('/me/status', { status: 'away' }, cat.token);
-  });
+  t.test(
+    '[decisions, taking] what nobody has is taken by one button, by agents too, and given back; who is there is shown',
+    async (t) => {
+      const { id } = await chatOf(undefined, 'Tia');
+      const hers = await open(`/inbox/unassigned/${id}`, ann);
+      await button(hers, 'Take it').click();
+      await told(hers, 'It is yours.');
+      t.match(await record(id), { assignedAgentId: ann.agentId, handshake: null });
+      await button(hers, 'Take it').waitFor({ state: 'detached' });
+      await button(hers, 'More actions').click();
+      await hers.getByRole('menuitem', { name: 'Give back to the queue' }).click();
+      await told(hers, 'It is back in the queue.');
+      t.equal((await record(id)).assignedAgentId, null);
+      await button(hers, 'Take it').waitFor();
+      await hers.keyboard.press('m');
+      await told(hers, 'It is yours.');
+      await hers.keyboard.press('a');
+      await dialog(hers).getByRole('option', { name: 'Cat' }).filter({ hasText: 'Away' }).waitFor();
+      const his = await open('/contacts', cat);
+      await his.locator('html[data-connection="live"]').waitFor();
+      await service.post('/me/status', { status: 'available' }, cat.token);
+      await dialog(hers).getByRole('option', { name: 'Cat' }).filter({ hasText: 'Available ·' }).waitFor();
+      await his.close();
+      await dialog(hers).getByRole('option', { name: 'Cat' }).filter({ hasText: 'Available, not here now' }).waitFor();
+      await service.post('/me/status', { status: 'away' }, cat.token);
+    },
+  );
 
   t.test('stale_version: what happened is said where one is, and the action offered again', async (t) => {
     const { id } = await chatOf(ann, 'Nik');
@@ -147,7 +168,11 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await button(hers, 'Assign').click();
     await dialog(hers).getByRole('combobox').fill('bob');
     const { version } = await record(id);
-    await service.post(`/conversations/${id}/assign-to-agent`, { agentId: cat.agentId, expectedVersion: version, force: true }, owner.token);
+    await service.post(
+      `/conversations/${id}/assign-to-agent`,
+      { agentId: cat.agentId, expectedVersion: version, force: true },
+      owner.token,
+    );
     await button(hers, 'Offer to Bob').click();
     await dialog(hers).getByText('Cat took it a moment ago. Nothing was done yet.').waitFor();
     t.equal((await record(id)).handshake, null);
@@ -165,7 +190,11 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await deaf.getByText('Cat', { exact: true }).first().waitFor();
     // All that it reads by itself is read: lists are counted then.
     await deaf.getByRole('link', { name: /All open \d/ }).waitFor();
-    await service.post(`/conversations/${id}/assign-to-agent`, { agentId: bob.agentId, expectedVersion: (await record(id)).version, force: true }, owner.token);
+    await service.post(
+      `/conversations/${id}/assign-to-agent`,
+      { agentId: bob.agentId, expectedVersion: (await record(id)).version, force: true },
+      owner.token,
+    );
     await deaf.keyboard.press('m');
     await dialog(deaf).getByText('Bob took it a moment ago.').waitFor();
     await button(deaf, 'Take it anyway').click();
@@ -183,7 +212,15 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     };
     await hers.keyboard.press('e');
     await told(hers, 'Solved.');
-    for (const [width, height] of [[1280, 800], [1440, 900], [1000, 800], [900, 800], [780, 800], [768, 1024], [360, 740]] as const) {
+    for (const [width, height] of [
+      [1280, 800],
+      [1440, 900],
+      [1000, 800],
+      [900, 800],
+      [780, 800],
+      [768, 1024],
+      [360, 740],
+    ] as const) {
       await hers.setViewportSize({ width, height });
       t.strictSame(
         await hers.evaluate(`(() => {
@@ -253,59 +290,86 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     t.equal(file.suggestedFilename(), `conversation-${id}.json`);
     const parts: Buffer[] = [];
     for await (const part of await file.createReadStream()) parts.push(part);
-    t.match(JSON.parse(Buffer.concat(parts).toString()), { conversation: { id }, messages: [{ body: 'Please send me all of it.' }] });
+    t.match(JSON.parse(Buffer.concat(parts).toString()), {
+      conversation: { id },
+      messages: [{ body: 'Please send me all of it.' }],
+    });
   });
 
-  t.test('[4.12] the customer: where it is, live; what is noted, changed; the shop, when it fails; locked out and let in', async (t) => {
-    const { id, customer } = await chatOf(ann, hostile.slice(0, 40), 'Hello');
-    const hers = await open(`/inbox/mine/${id}`, ann);
-    const panel = hers.getByRole('complementary', { name: 'Customer' });
-    await panel.getByRole('heading', { level: 2, name: hostile.slice(0, 40) }).waitFor();
-    await service.post('/widget/page-views', { url: 'https://shop.example/checkout?step=2' }, customer.token);
-    const link = panel.getByRole('link', { name: 'shop.example/checkout?step=2' });
-    await link.waitFor();
-    t.equal(await link.getAttribute('rel'), 'noopener noreferrer nofollow');
+  t.test(
+    '[4.12] the customer: where it is, live; what is noted, changed; the shop, when it fails; locked out and let in',
+    async (t) => {
+      const { id, customer } = await chatOf(ann, hostile.slice(0, 40), 'Hello');
+      const hers = await open(`/inbox/mine/${id}`, ann);
+      const panel = hers.getByRole('complementary', { name: 'Customer' });
+      await panel.getByRole('heading', { level: 2, name: hostile.slice(0, 40) }).waitFor();
+      await service.post('/widget/page-views', { url: 'https://shop.example/checkout?step=2' }, customer.token);
+      const link = panel.getByRole('link', { name: 'shop.example/checkout?step=2' });
+      await link.waitFor();
+      t.equal(await link.getAttribute('rel'), 'noopener noreferrer nofollow');
 
-    await panel.getByRole('button', { name: 'Edit the contact' }).click();
-    await dialog(hers).getByLabel('Company').fill('Acme');
-    await dialog(hers).getByLabel('Note').fill(`Calls himself ${hostile}`);
-    await button(hers, 'Save').click();
-    await told(hers, 'Saved.');
-    await hers.keyboard.press('Escape');
-    await panel.getByText(`Calls himself ${hostile}`).waitFor();
-    await panel.getByText('Acme').waitFor();
+      await panel.getByRole('button', { name: 'Edit the contact' }).click();
+      await dialog(hers).getByLabel('Company').fill('Acme');
+      await dialog(hers).getByLabel('Note').fill(`Calls himself ${hostile}`);
+      await button(hers, 'Save').click();
+      await told(hers, 'Saved.');
+      await hers.keyboard.press('Escape');
+      await panel.getByText(`Calls himself ${hostile}`).waitFor();
+      await panel.getByText('Acme').waitFor();
 
-    await panel.getByRole('button', { name: 'Look in the shop' }).click();
-    await panel.getByText('No shop is connected.').waitFor();
-    await service.put('/workspace/commerce', { url: 'http://127.0.0.1:9/nothing', secret: 'a secret of the shop', source: 'Shopware' }, owner.token);
-    await panel.getByRole('button', { name: 'Look again' }).click();
-    await panel.getByText('The shop did not answer.').waitFor();
-    await panel.getByRole('button', { name: 'Try again' }).waitFor();
+      await panel.getByRole('button', { name: 'Look in the shop' }).click();
+      await panel.getByText('No shop is connected.').waitFor();
+      await service.put(
+        '/workspace/commerce',
+        { url: 'http://127.0.0.1:9/nothing', secret: 'a secret of the shop', source: 'Shopware' },
+        owner.token,
+      );
+      await panel.getByRole('button', { name: 'Look again' }).click();
+      await panel.getByText('The shop did not answer.').waitFor();
+      await panel.getByRole('button', { name: 'Try again' }).waitFor();
 
-    await service.post('/goals', { name: 'Bought', condition: { operator: 'ends-with', value: '/thanks' }, valueCents: 4200 }, owner.token);
-    await service.post('/widget/page-views', { url: 'https://shop.example/thanks' }, customer.token);
-    await panel.getByText('Bought').waitFor();
+      await service.post(
+        '/goals',
+        { name: 'Bought', condition: { operator: 'ends-with', value: '/thanks' }, valueCents: 4200 },
+        owner.token,
+      );
+      await service.post('/widget/page-views', { url: 'https://shop.example/thanks' }, customer.token);
+      await panel.getByText('Bought').waitFor();
 
-    await button(hers, 'More actions').click();
-    await hers.getByRole('menuitem', { name: 'Block the customer' }).click();
-    await button(hers, 'Block').click();
-    await panel.getByText(/^Blocked .*They cannot write here\.$/).waitFor();
-    t.equal((await service.post(`/widget/conversations/${id}/messages`, { body: 'Let me in' }, customer.token)).status, 403);
-    await panel.getByRole('button', { name: 'Unblock' }).click();
-    await told(hers, 'Not blocked any more.');
-    t.equal((await service.post(`/widget/conversations/${id}/messages`, { body: 'Thank you' }, customer.token)).status, 201);
-    t.notMatch(await hers.title(), /owned/);
-  });
+      await button(hers, 'More actions').click();
+      await hers.getByRole('menuitem', { name: 'Block the customer' }).click();
+      await button(hers, 'Block').click();
+      await panel.getByText(/^Blocked .*They cannot write here\.$/).waitFor();
+      t.equal(
+        (await service.post(`/widget/conversations/${id}/messages`, { body: 'Let me in' }, customer.token)).status,
+        403,
+      );
+      await panel.getByRole('button', { name: 'Unblock' }).click();
+      await told(hers, 'Not blocked any more.');
+      t.equal(
+        (await service.post(`/widget/conversations/${id}/messages`, { body: 'Thank you' }, customer.token)).status,
+        201,
+      );
+      t.notMatch(await hers.title(), /owned/);
+    },
+  );
 
   t.test('everybody can use it, in both themes', async (t) => {
     const { id } = await chatOf(ann, 'Sam');
-    await service.post(`/conversations/${id}/assign-to-agent`, { agentId: bob.agentId, expectedVersion: (await record(id)).version, note: 'Please' }, ann.token);
+    await service.post(
+      `/conversations/${id}/assign-to-agent`,
+      { agentId: bob.agentId, expectedVersion: (await record(id)).version, note: 'Please' },
+      ann.token,
+    );
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await pages.open(`/inbox/mine/${id}`, { token: bob.token, colorScheme, ...looking });
       await page.getByText('Ann offers you this conversation.').waitFor();
       await page.getByText('This is the first.').waitFor();
       t.same(await barriersOf(page), [], `a conversation, ${colorScheme}`);
-      for (const [keys, what] of [['a', 'assigning'], ['t', 'tags']] as const) {
+      for (const [keys, what] of [
+        ['a', 'assigning'],
+        ['t', 'tags'],
+      ] as const) {
         await page.keyboard.press(keys);
         await dialog(page).waitFor();
         t.same(await barriersOf(page), [], `${what}, ${colorScheme}`);

@@ -1,12 +1,16 @@
 // What the inbox knows, against the real service and without a browser: answers that come late, in another order than the events, or
 // never; another tab; a sign-in that ends. What is on the screen is drawn from nothing else.
 
-import { cutSocket, deafenSocket, desktop, holdAnswers, hurry, look, onRequest, page, reported, storageEvent, tellPage, turns, until, visit } from './browser-parts.ts';
-import t from 'tap';
 import { effect } from '@preact/signals';
-import { password, startService } from '../support/service.ts';
+import t from 'tap';
 import { ApiError, keepToken } from '../../http/pages/api.ts';
-import { act, conversationOf, loadConversation, peekConversation, StaleError } from '../../http/pages/inbox/conversations.ts';
+import {
+  act,
+  conversationOf,
+  loadConversation,
+  peekConversation,
+  StaleError,
+} from '../../http/pages/inbox/conversations.ts';
 import { listOf, pagers, readOn } from '../../http/pages/inbox/lists.ts';
 import { isUnread } from '../../http/pages/inbox/merging.ts';
 import { outgoing, send } from '../../http/pages/inbox/outgoing.ts';
@@ -14,6 +18,23 @@ import { markRead, see } from '../../http/pages/inbox/reading.ts';
 import { haveRepliesFailed, refreshSavedReplies, savedReplies } from '../../http/pages/inbox/saved-replies.ts';
 import { setTags, unconfirmed } from '../../http/pages/inbox/side/acting.ts';
 import { readNewest, threadOf } from '../../http/pages/inbox/threads.ts';
+import { password, startService } from '../support/service.ts';
+import {
+  cutSocket,
+  deafenSocket,
+  desktop,
+  holdAnswers,
+  hurry,
+  look,
+  onRequest,
+  page,
+  reported,
+  storageEvent,
+  tellPage,
+  turns,
+  until,
+  visit,
+} from './browser-parts.ts';
 import '../../http/pages/inbox/watch.ts';
 import { connection, goLive, isCutOff } from '../../http/pages/live.ts';
 import { dismiss, notices } from '../../http/pages/notices.ts';
@@ -31,14 +52,27 @@ t.test('what the inbox knows', async (t) => {
   t.teardown(() => keepToken(null));
   const signIn = async (token: string): Promise<void> => {
     keepToken(token);
-    await until(() => connection.value === 'live' && me.value !== undefined && agents.value.size > 0 && pagers.queue.state.value === 'complete');
+    await until(
+      () =>
+        connection.value === 'live' &&
+        me.value !== undefined &&
+        agents.value.size > 0 &&
+        pagers.queue.state.value === 'complete',
+    );
   };
   await signIn(owner.token);
   const chat = async (text = 'Hello') => {
     const { id, customer, version } = await service.chat(owner, text);
-    return { id, version, say: (more: string) => service.post(`/widget/conversations/${id}/messages`, { body: more }, customer.token) };
+    return {
+      id,
+      version,
+      say: (more: string) => service.post(`/widget/conversations/${id}/messages`, { body: more }, customer.token),
+    };
   };
-  const bodies = (id: string): string[] => threadOf(id).messages.value.filter(({ senderType }) => senderType !== 'system').map(({ body }) => body);
+  const bodies = (id: string): string[] =>
+    threadOf(id)
+      .messages.value.filter(({ senderType }) => senderType !== 'system')
+      .map(({ body }) => body);
   const notes = (id: string): string[] => threadOf(id).notes.value.map(({ body }) => body);
   const read = async (id: string): Promise<void> => {
     threadOf(id);
@@ -60,12 +94,21 @@ t.test('what the inbox knows', async (t) => {
     await until(() => threadOf(id).older.value !== 'unknown');
     t.strictSame(notes(id), ['Written meanwhile']);
     t.strictSame(bodies(id), ['Hello', 'Said meanwhile']);
-    t.ok(threadOf(id).messages.value.filter(({ senderType }) => senderType === 'visitor').every(({ readAt }) => readAt !== null), 'read, as it was told');
+    t.ok(
+      threadOf(id)
+        .messages.value.filter(({ senderType }) => senderType === 'visitor')
+        .every(({ readAt }) => readAt !== null),
+      'read, as it was told',
+    );
   });
 
   t.test('what became of a mail that was not read yet leaves no hole in what was said', async (t) => {
     const { id } = await chat('The first one');
-    await Promise.all(Array.from({ length: 70 }, (_, count) => service.post(`/conversations/${id}/messages`, { body: `Line ${count}` }, owner.token)));
+    await Promise.all(
+      Array.from({ length: 70 }, (_, count) =>
+        service.post(`/conversations/${id}/messages`, { body: `Line ${count}` }, owner.token),
+      ),
+    );
     await read(id);
     const [first] = await service.messages(id, owner.token);
     const before = bodies(id);
@@ -92,7 +135,11 @@ t.test('what the inbox knows', async (t) => {
     await read(id);
     const held = holdAnswers('GET', /\/messages/);
     const missed = threadOf(id).messages.value;
-    await Promise.all(Array.from({ length: 70 }, (_, count) => service.post(`/conversations/${id}/messages`, { body: `Missed ${count}` }, owner.token)));
+    await Promise.all(
+      Array.from({ length: 70 }, (_, count) =>
+        service.post(`/conversations/${id}/messages`, { body: `Missed ${count}` }, owner.token),
+      ),
+    );
     await until(() => bodies(id).length === 71);
     // As if none of them had been told.
     threadOf(id).messages.value = missed;
@@ -111,7 +158,13 @@ t.test('what the inbox knows', async (t) => {
   t.test('what could not be read again says so, and is read once the connection is back', async (t) => {
     const { id } = await chat();
     await read(id);
-    onRequest((request) => (/\/messages/.test(request.path) ? Promise.resolve(Response.json({ statusCode: 503, error: 'service_unavailable', message: 'Later.' }, { status: 503 })) : request.send()));
+    onRequest((request) =>
+      /\/messages/.test(request.path)
+        ? Promise.resolve(
+            Response.json({ statusCode: 503, error: 'service_unavailable', message: 'Later.' }, { status: 503 }),
+          )
+        : request.send(),
+    );
     await readNewest(threadOf(id));
     onRequest(undefined);
     t.match(threadOf(id).failure.value, { status: 503 });
@@ -129,43 +182,51 @@ t.test('what the inbox knows', async (t) => {
     await service.put(`/conversations/${id}/tags`, { tags: ['vip'] }, ann.token);
     await until(() => peekConversation(id)?.tags[0] === 'vip');
     const was = peekConversation(id);
-    const error = await act(id, 'assign-to-agent', { agentId: ann.agentId, expectedVersion: seen.version }).catch((refused: unknown) => refused);
+    const error = await act(id, 'assign-to-agent', { agentId: ann.agentId, expectedVersion: seen.version }).catch(
+      (refused: unknown) => refused,
+    );
     if (!(error instanceof StaleError)) return t.fail(String(error));
     t.strictSame(error.was, was, 'as the reader saw it');
     t.match(error.now, { id, tags: ['vip'], assignedAgentId: null }, 'as it is');
     t.ok(error.now.version > seen.version);
-    for (const [path, body, slug] of [['status', { status: 'closed' }, 'invalid_body'], ['assignment/accept', {}, 'no_pending_handshake']] as const) {
+    for (const [path, body, slug] of [
+      ['status', { status: 'closed' }, 'invalid_body'],
+      ['assignment/accept', {}, 'no_pending_handshake'],
+    ] as const) {
       const refused = await act(id, path, body).catch((one: unknown) => one);
       t.ok(refused instanceof ApiError && !(refused instanceof StaleError) && refused.slug === slug, path);
     }
     t.strictSame(peekConversation(id), error.now, 'a refusal changes nothing');
   });
 
-  t.test('tags: shown at once and marked until they are there; what others did meanwhile stays; a refusal is taken back and told', async (t) => {
-    const { id } = await chat();
-    await loadConversation(id);
-    await service.put(`/conversations/${id}/tags`, { tags: ['theirs', 'old'] }, ann.token);
-    await until(() => peekConversation(id)?.tags.length === 2);
-    const held = holdAnswers('PUT', /\/tags/);
-    const saved = setTags({ id }, { from: ['old'], to: ['mine'] });
-    t.strictSame(peekConversation(id)?.tags, ['theirs', 'mine']);
-    t.ok(unconfirmed.value.has(id));
-    await held.arrived();
-    held.release();
-    await saved;
-    t.notOk(unconfirmed.value.has(id));
-    t.strictSame((await service.conversation(id, owner.token)).tags, ['theirs', 'mine']);
+  t.test(
+    'tags: shown at once and marked until they are there; what others did meanwhile stays; a refusal is taken back and told',
+    async (t) => {
+      const { id } = await chat();
+      await loadConversation(id);
+      await service.put(`/conversations/${id}/tags`, { tags: ['theirs', 'old'] }, ann.token);
+      await until(() => peekConversation(id)?.tags.length === 2);
+      const held = holdAnswers('PUT', /\/tags/);
+      const saved = setTags({ id }, { from: ['old'], to: ['mine'] });
+      t.strictSame(peekConversation(id)?.tags, ['theirs', 'mine']);
+      t.ok(unconfirmed.value.has(id));
+      await held.arrived();
+      held.release();
+      await saved;
+      t.notOk(unconfirmed.value.has(id));
+      t.strictSame((await service.conversation(id, owner.token)).tags, ['theirs', 'mine']);
 
-    onRequest((request) => (request.method === 'PUT' ? Promise.reject(new TypeError('gone')) : request.send()));
-    await setTags({ id }, { from: ['mine'], to: [] });
-    onRequest(undefined);
-    t.strictSame(peekConversation(id)?.tags, ['theirs', 'mine']);
-    const notice = notices.value.at(-1);
-    t.match(notice, { kind: 'problem', action: { label: 'Try again' } });
-    notice?.action?.run();
-    await until(() => peekConversation(id)?.tags.length === 1 && !unconfirmed.value.has(id));
-    t.strictSame((await service.conversation(id, owner.token)).tags, ['theirs']);
-  });
+      onRequest((request) => (request.method === 'PUT' ? Promise.reject(new TypeError('gone')) : request.send()));
+      await setTags({ id }, { from: ['mine'], to: [] });
+      onRequest(undefined);
+      t.strictSame(peekConversation(id)?.tags, ['theirs', 'mine']);
+      const notice = notices.value.at(-1);
+      t.match(notice, { kind: 'problem', action: { label: 'Try again' } });
+      notice?.action?.run();
+      await until(() => peekConversation(id)?.tags.length === 1 && !unconfirmed.value.has(id));
+      t.strictSame((await service.conversation(id, owner.token)).tags, ['theirs']);
+    },
+  );
 
   t.test('what comes while the service is asked to mark the rest as read is marked as well', async (t) => {
     const { id, say } = await chat('One');
@@ -199,7 +260,10 @@ t.test('what the inbox knows', async (t) => {
     t.equal(lost, 2);
     t.strictSame(notes(id), ['Once']);
     const listed = (await service.get(`/conversations/${id}/notes`, owner.token)).body.notes;
-    t.strictSame(listed.map((note: { id: string }) => note.id), [one?.id]);
+    t.strictSame(
+      listed.map((note: { id: string }) => note.id),
+      [one?.id],
+    );
   });
 
   t.test('what another tab sent or discarded does not wait here', async (t) => {
@@ -214,44 +278,61 @@ t.test('what the inbox knows', async (t) => {
     onRequest(undefined);
   });
 
-  t.test('a sign-in that ends in the middle: nothing is asked for without one, and what was written waits for its writer', async (t) => {
-    const { id } = await chat();
-    let refused = 0;
-    onRequest(async (request) => {
-      if (request.method !== 'POST') return request.send();
-      refused += 1;
-      return Response.json({ statusCode: 401, error: 'unauthorized', message: 'No.' }, { status: 401 });
-    });
-    send({ conversationId: id, kind: 'message', body: 'In the middle', attachments: [] });
-    await until(() => me.value === undefined);
-    await turns(20);
-    t.equal(refused, 1);
-    t.strictSame(outgoing.value, []);
-    t.strictSame(Object.keys(localStorage).filter((name) => name.startsWith('switchboard.outgoing.')).length, 1, 'under its writer\'s name');
-    onRequest(undefined);
-    await signIn(ann.token);
-    t.strictSame(outgoing.value, [], 'nobody else\'s');
-    await signIn(owner.token);
-    await until(() => outgoing.value.length === 0 && peekConversation(id)?.preview === 'In the middle');
-    t.strictSame((await service.messages(id, owner.token)).map(({ body }) => body), ['Hello', 'In the middle']);
-  });
+  t.test(
+    'a sign-in that ends in the middle: nothing is asked for without one, and what was written waits for its writer',
+    async (t) => {
+      const { id } = await chat();
+      let refused = 0;
+      onRequest(async (request) => {
+        if (request.method !== 'POST') return request.send();
+        refused += 1;
+        return Response.json({ statusCode: 401, error: 'unauthorized', message: 'No.' }, { status: 401 });
+      });
+      send({ conversationId: id, kind: 'message', body: 'In the middle', attachments: [] });
+      await until(() => me.value === undefined);
+      await turns(20);
+      t.equal(refused, 1);
+      t.strictSame(outgoing.value, []);
+      t.strictSame(
+        Object.keys(localStorage).filter((name) => name.startsWith('switchboard.outgoing.')).length,
+        1,
+        "under its writer's name",
+      );
+      onRequest(undefined);
+      await signIn(ann.token);
+      t.strictSame(outgoing.value, [], "nobody else's");
+      await signIn(owner.token);
+      await until(() => outgoing.value.length === 0 && peekConversation(id)?.preview === 'In the middle');
+      t.strictSame(
+        (await service.messages(id, owner.token)).map(({ body }) => body),
+        ['Hello', 'In the middle'],
+      );
+    },
+  );
 
-  t.test('a connection that died unheard is given up as soon as somebody looks, and what was missed comes', async (t) => {
-    const { id, say } = await chat();
-    await read(id);
-    const said: boolean[] = [];
-    t.teardown(effect(() => void said.push(isCutOff.value)));
-    deafenSocket();
-    await say('Not heard');
-    t.strictSame(bodies(id), ['Hello']);
-    page.dispatchEvent(new Event('online'));
-    await until(() => bodies(id).includes('Not heard'));
-    t.equal(connection.value, 'live');
-    cutSocket();
-    await until(() => isCutOff.value);
-    await until(() => connection.value === 'live');
-    t.strictSame(said, [false, true, false, true, false], 'said from the break until it is back, without a pause between');
-  });
+  t.test(
+    'a connection that died unheard is given up as soon as somebody looks, and what was missed comes',
+    async (t) => {
+      const { id, say } = await chat();
+      await read(id);
+      const said: boolean[] = [];
+      t.teardown(effect(() => void said.push(isCutOff.value)));
+      deafenSocket();
+      await say('Not heard');
+      t.strictSame(bodies(id), ['Hello']);
+      page.dispatchEvent(new Event('online'));
+      await until(() => bodies(id).includes('Not heard'));
+      t.equal(connection.value, 'live');
+      cutSocket();
+      await until(() => isCutOff.value);
+      await until(() => connection.value === 'live');
+      t.strictSame(
+        said,
+        [false, true, false, true, false],
+        'said from the break until it is back, without a pause between',
+      );
+    },
+  );
 
   t.test('what one listener cannot take is told to the others', async (t) => {
     const { id, say } = await chat();
@@ -267,7 +348,13 @@ t.test('what the inbox knows', async (t) => {
 
   t.test('a queue that could not be read whole is read on from where it failed', async (t) => {
     const { id } = await chat('In the queue');
-    onRequest((request) => (request.path.startsWith('/conversations/queue?limit=200') ? Promise.resolve(Response.json({ statusCode: 503, error: 'service_unavailable', message: 'Later.' }, { status: 503 })) : request.send()));
+    onRequest((request) =>
+      request.path.startsWith('/conversations/queue?limit=200')
+        ? Promise.resolve(
+            Response.json({ statusCode: 503, error: 'service_unavailable', message: 'Later.' }, { status: 503 }),
+          )
+        : request.send(),
+    );
     keepToken(ann.token);
     await until(() => pagers.queue.state.value === 'failed');
     t.equal(listOf('all')?.indexOf(id), -1);
@@ -278,49 +365,67 @@ t.test('what the inbox knows', async (t) => {
     await signIn(owner.token);
   });
 
-  t.test('nobody is called a former one before all were asked for; a department that was made since is found', async (t) => {
-    const held = holdAnswers('GET', /^\/departments/);
-    keepToken(ann.token);
-    await held.arrived();
-    t.strictSame([agentName(owner.agentId), departmentName('x')], ['…', '…']);
-    held.release();
-    await signIn(owner.token);
-    t.strictSame([agentName(ann.agentId), agentName('x')], ['Ann', 'A former agent']);
-    const { body: made } = await service.post('/departments', { name: 'Made since' }, owner.token);
-    departmentName(made.id);
-    await until(() => departmentName(made.id) === 'Made since');
-    const { body: named } = await service.post('/departments', { name: 'With Ann', memberIds: [ann.agentId] }, owner.token);
-    await until(() => departmentName(named.id) === 'With Ann');
-    await service.delete(`/departments/${named.id}`, owner.token);
-    await service.delete(`/departments/${made.id}`, owner.token);
-  });
+  t.test(
+    'nobody is called a former one before all were asked for; a department that was made since is found',
+    async (t) => {
+      const held = holdAnswers('GET', /^\/departments/);
+      keepToken(ann.token);
+      await held.arrived();
+      t.strictSame([agentName(owner.agentId), departmentName('x')], ['…', '…']);
+      held.release();
+      await signIn(owner.token);
+      t.strictSame([agentName(ann.agentId), agentName('x')], ['Ann', 'A former agent']);
+      const { body: made } = await service.post('/departments', { name: 'Made since' }, owner.token);
+      departmentName(made.id);
+      await until(() => departmentName(made.id) === 'Made since');
+      const { body: named } = await service.post(
+        '/departments',
+        { name: 'With Ann', memberIds: [ann.agentId] },
+        owner.token,
+      );
+      await until(() => departmentName(named.id) === 'With Ann');
+      await service.delete(`/departments/${named.id}`, owner.token);
+      await service.delete(`/departments/${made.id}`, owner.token);
+    },
+  );
 
-  t.test('who looks elsewhere is told of a message, by the customer\'s name; who looks at another tab is not, nor is anybody of what is not theirs', async (t) => {
-    t.teardown(() => look(true));
-    look(false);
-    const kim = await service.customer(owner.embedId, { name: 'Kim' });
-    const { id } = (await service.post('/widget/conversations', { body: 'Anybody?' }, kim.token)).body.conversation;
-    await until(() => desktop.length > 0);
-    t.strictSame(desktop.splice(0), [{ title: 'Kim', body: 'Anybody?' }]);
+  t.test(
+    "who looks elsewhere is told of a message, by the customer's name; who looks at another tab is not, nor is anybody of what is not theirs",
+    async (t) => {
+      t.teardown(() => look(true));
+      look(false);
+      const kim = await service.customer(owner.embedId, { name: 'Kim' });
+      const { id } = (await service.post('/widget/conversations', { body: 'Anybody?' }, kim.token)).body.conversation;
+      await until(() => desktop.length > 0);
+      t.strictSame(desktop.splice(0), [{ title: 'Kim', body: 'Anybody?' }]);
 
-    const other = new BroadcastChannel('switchboard.looking');
-    t.teardown(() => other.close());
-    const asked = new Promise<void>((resolve) => {
-      other.onmessage = ({ data }) => {
-        if (data !== 'who looks?') return;
-        other.postMessage('I do');
-        resolve();
-      };
-    });
-    await service.post(`/widget/conversations/${id}/messages`, { body: 'Hello?' }, kim.token);
-    await asked;
-    other.onmessage = null;
-    await service.post(`/conversations/${id}/assign-to-agent`, { agentId: ann.agentId, expectedVersion: (await service.conversation(id, owner.token)).version, force: true }, owner.token);
-    await service.post(`/widget/conversations/${id}/messages`, { body: 'For Ann' }, kim.token);
-    const { id: next } = await chat('Still there?');
-    await until(() => desktop.length > 0);
-    t.strictSame(desktop.splice(0).map(({ body }) => body), ['Still there?'], `${next} alone`);
-  });
+      const other = new BroadcastChannel('switchboard.looking');
+      t.teardown(() => other.close());
+      const asked = new Promise<void>((resolve) => {
+        other.onmessage = ({ data }) => {
+          if (data !== 'who looks?') return;
+          other.postMessage('I do');
+          resolve();
+        };
+      });
+      await service.post(`/widget/conversations/${id}/messages`, { body: 'Hello?' }, kim.token);
+      await asked;
+      other.onmessage = null;
+      await service.post(
+        `/conversations/${id}/assign-to-agent`,
+        { agentId: ann.agentId, expectedVersion: (await service.conversation(id, owner.token)).version, force: true },
+        owner.token,
+      );
+      await service.post(`/widget/conversations/${id}/messages`, { body: 'For Ann' }, kim.token);
+      const { id: next } = await chat('Still there?');
+      await until(() => desktop.length > 0);
+      t.strictSame(
+        desktop.splice(0).map(({ body }) => body),
+        ['Still there?'],
+        `${next} alone`,
+      );
+    },
+  );
 
   t.test('saved replies that could not be read say so, and are asked for with the next letter', async (t) => {
     await service.post('/saved-replies', { shortcut: '/hello', title: 'A greeting', body: 'Hello' }, owner.token);
@@ -331,25 +436,44 @@ t.test('what the inbox knows', async (t) => {
     refreshSavedReplies();
     await until(() => savedReplies.value !== undefined);
     t.notOk(haveRepliesFailed.value);
-    t.strictSame(savedReplies.value?.map(({ shortcut }) => shortcut), ['/hello']);
+    t.strictSame(
+      savedReplies.value?.map(({ shortcut }) => shortcut),
+      ['/hello'],
+    );
   });
 
   t.test('[3] who is given a conversation without being asked is told; who takes one knows it', async (t) => {
     const bob = await service.agent(owner, { name: 'Bob', role: 'supervisor' });
-    const give = async (id: string) => service.post(`/conversations/${id}/assign-to-agent`, { agentId: owner.agentId, expectedVersion: (await service.conversation(id, owner.token)).version, force: true }, bob.token);
+    const give = async (id: string) =>
+      service.post(
+        `/conversations/${id}/assign-to-agent`,
+        { agentId: owner.agentId, expectedVersion: (await service.conversation(id, owner.token)).version, force: true },
+        bob.token,
+      );
     for (const { id } of notices.value) dismiss(id);
     t.teardown(() => look(true));
     const [taken, given, offered] = [await chat(), await chat(), await chat()];
     for (const { id } of [taken, given, offered]) await loadConversation(id);
-    await act(taken.id, 'assign-to-agent', { agentId: owner.agentId, expectedVersion: peekConversation(taken.id)?.version, force: true });
-    await service.post(`/conversations/${offered.id}/assign-to-agent`, { agentId: owner.agentId, expectedVersion: offered.version }, bob.token);
+    await act(taken.id, 'assign-to-agent', {
+      agentId: owner.agentId,
+      expectedVersion: peekConversation(taken.id)?.version,
+      force: true,
+    });
+    await service.post(
+      `/conversations/${offered.id}/assign-to-agent`,
+      { agentId: owner.agentId, expectedVersion: offered.version },
+      bob.token,
+    );
     await until(() => peekConversation(offered.id)?.handshake != null);
     await act(offered.id, 'assignment/accept', {});
     await until(() => [taken, offered].every(({ id }) => peekConversation(id)?.assignedAgentId === owner.agentId));
     look(false);
     await give(given.id);
     await until(() => desktop.length > 0);
-    t.strictSame(desktop.splice(0).map(({ body }) => body), ['This conversation is yours now.']);
+    t.strictSame(
+      desktop.splice(0).map(({ body }) => body),
+      ['This conversation is yours now.'],
+    );
     t.equal(notices.value.length, 1, 'the given one alone');
     t.match(notices.value[0], { kind: 'news', text: /^The conversation with .* is yours now\.$/ });
   });

@@ -1,11 +1,11 @@
 // How a page stays signed in, and what its browser is known by.
 
-import { onRequest, page, turns, until } from './browser-parts.ts';
 import t from 'tap';
 import { keepToken, token } from '../../http/pages/api.ts';
 import { signIn, signOut } from '../../http/pages/session.ts';
 import { stayWhileWorking } from '../../http/pages/staying.ts';
 import { thisBrowser } from '../../http/pages/this-browser.ts';
+import { onRequest, page, turns, until } from './browser-parts.ts';
 
 interface Sent {
   readonly path: string;
@@ -20,7 +20,12 @@ const hours = (count: number): string => String(Date.now() - count * 3600_000);
 
 t.before(() => {
   onRequest(({ method, path, init }) => {
-    sent.push({ path, method, body: typeof init.body === 'string' ? JSON.parse(init.body) : undefined, authorization: new Headers(init.headers).get('authorization') });
+    sent.push({
+      path,
+      method,
+      body: typeof init.body === 'string' ? JSON.parse(init.body) : undefined,
+      authorization: new Headers(init.headers).get('authorization'),
+    });
     return Promise.resolve(Response.json({ token: given, expiresAt: new Date().toISOString() }));
   });
 });
@@ -64,5 +69,8 @@ t.test('signing out ends the sign-in at the service, and here at once', async (t
   signOut();
   t.equal(token.peek(), null);
   await until(() => sent.some(({ method }) => method === 'DELETE'));
-  t.match(sent.find(({ method }) => method === 'DELETE'), { path: '/me/sessions/current', authorization: 'Bearer another' });
+  t.match(
+    sent.find(({ method }) => method === 'DELETE'),
+    { path: '/me/sessions/current', authorization: 'Bearer another' },
+  );
 });

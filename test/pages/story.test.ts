@@ -33,17 +33,30 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
   const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-'));
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
   const port = await freePort();
-  const env = { DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: String(port), BASE_URL: `http://localhost:${port}`, RATE_LIMITS: 'off' };
+  const env = {
+    DATA_DIR: dataDir,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    BASE_URL: `http://localhost:${port}`,
+    RATE_LIMITS: 'off',
+  };
   let server = await ServiceProcess.serving(t, env);
   const pages = await startPages(t, { url: `http://localhost:${port}` });
   const wide = { viewport: { width: 1440, height: 900 } };
-  const api = async (method: string, path: string, token: string | undefined, sent?: unknown, headers: Record<string, string> = {}) => {
+  const api = async (
+    method: string,
+    path: string,
+    token: string | undefined,
+    sent?: unknown,
+    headers: Record<string, string> = {},
+  ) => {
     const { status, body } = await callApi(server.url, method, path, { token, body: sent, headers });
     if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
     return body;
   };
   /** What the mail provider of a new installation keeps. */
-  const mails = (): string[] => readdirSync(join(dataDir, 'outbox')).map((name) => readFileSync(join(dataDir, 'outbox', name), 'utf8'));
+  const mails = (): string[] =>
+    readdirSync(join(dataDir, 'outbox')).map((name) => readFileSync(join(dataDir, 'outbox', name), 'utf8'));
   const tokenOf = (page: Page) => page.evaluate<string>(`localStorage.getItem('switchboard.token')`);
 
   const owner = await pages.open('/', wide);
@@ -61,7 +74,10 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
   await button(owner, 'Send an invitation').click();
   const preview = (await owner.locator('.preview-frame').getAttribute('src')) ?? '';
   await owner.locator('.step.done').filter({ hasText: 'Invite colleagues' }).waitFor();
-  const invitationIn = (): string | undefined => mails().map((mail) => /\/join\/[\w-]+/.exec(mail)?.[0]).find((link) => link !== undefined);
+  const invitationIn = (): string | undefined =>
+    mails()
+      .map((mail) => /\/join\/[\w-]+/.exec(mail)?.[0])
+      .find((link) => link !== undefined);
   // Mail goes its own way, a moment after the page says that it will.
   while (invitationIn() === undefined) await owner.evaluate('new Promise((next) => requestAnimationFrame(next))');
   const invitation = invitationIn() ?? '';
@@ -74,7 +90,10 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
   // The owner alone takes chats by itself, so that Ann has to be asked.
   await api('POST', '/me/status', await tokenOf(ann), { status: 'away' });
   const [kim, lee] = [await pages.open(preview), await pages.open(preview)];
-  for (const [page, text] of [[kim, 'Where is my order?'], [lee, 'Do you ship to Norway?']] as const) {
+  for (const [page, text] of [
+    [kim, 'Where is my order?'],
+    [lee, 'Do you ship to Norway?'],
+  ] as const) {
     await widgetOf(page).launcher.click();
     await write(page, text);
     await heard(page, text);
@@ -115,18 +134,37 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
     for (const page of [owner, ann]) await bubble(page, text).waitFor();
   }
   const { messages } = await api('GET', `/conversations/${id}/messages?limit=200`, await tokenOf(owner));
-  const there = messages.filter(({ senderType }: { senderType: string }) => senderType !== 'system').map(({ body }: { body: string }) => body);
-  t.same([...there].sort(), ['And when is it here?', 'It left on Monday.', 'Let me look that up.', 'On Thursday, I think.', 'Thank you', 'Where is my order?', 'With pleasure']);
-  for (const page of [owner, ann]) t.same(await said(page).allTextContents(), there, 'the same on the screens of both agents');
+  const there = messages
+    .filter(({ senderType }: { senderType: string }) => senderType !== 'system')
+    .map(({ body }: { body: string }) => body);
+  t.same([...there].sort(), [
+    'And when is it here?',
+    'It left on Monday.',
+    'Let me look that up.',
+    'On Thursday, I think.',
+    'Thank you',
+    'Where is my order?',
+    'With pleasure',
+  ]);
+  for (const page of [owner, ann])
+    t.same(await said(page).allTextContents(), there, 'the same on the screens of both agents');
   const shown = (await widgetOf(kim).lines.locator('.bubble').allTextContents()).filter((text) => there.includes(text));
   t.same(shown, there, 'and of the customer');
-  t.equal(await widgetOf(lee).lines.filter({ hasText: 'It left on Monday.' }).count(), 0, 'and on nobody else\'s');
+  t.equal(await widgetOf(lee).lines.filter({ hasText: 'It left on Monday.' }).count(), 0, "and on nobody else's");
 
   t.comment('a ticket by mail');
   const { inboundEmail, carrier } = await api('GET', '/workspace/integrations', await tokenOf(owner));
-  const mail = JSON.stringify({ from: 'Carla <carla@customer.example>', to: [inboundEmail.address], subject: 'A tent with a hole', text: 'What can be done?' });
+  const mail = JSON.stringify({
+    from: 'Carla <carla@customer.example>',
+    to: [inboundEmail.address],
+    subject: 'A tent with a hole',
+    text: 'What can be done?',
+  });
   await api('POST', '/email/inbound', undefined, mail, { 'X-Signature': signatureOf(mail, inboundEmail.secret) });
-  await ann.getByRole('navigation', { name: 'Lists' }).getByRole('link', { name: /^Tickets/ }).click();
+  await ann
+    .getByRole('navigation', { name: 'Lists' })
+    .getByRole('link', { name: /^Tickets/ })
+    .click();
   await ann.locator('.inbox-row').filter({ hasText: 'A tent with a hole' }).click();
   await bubble(ann, 'What can be done?').waitFor();
   await answer(ann, 'We will send you a patch.');
@@ -136,7 +174,11 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
   t.comment('a call');
   await api('POST', '/me/status', await tokenOf(ann), { status: 'available' });
   const ownerToken = await tokenOf(owner);
-  const line = await api('POST', '/phone-numbers', ownerToken, { e164: '+12125550001', displayName: 'Support', routingStrategy: 'all_agents' });
+  const line = await api('POST', '/phone-numbers', ownerToken, {
+    e164: '+12125550001',
+    displayName: 'Support',
+    routingStrategy: 'all_agents',
+  });
   const ring = JSON.stringify({ type: 'ringing', callId: 'story-1', from: '+14155550123', to: line.e164 });
   await api('POST', '/carrier/events', undefined, ring, { 'X-Signature': signatureOf(ring, carrier.secret) });
   const calling = owner.getByRole('region', { name: 'Calls that wait for you' }).getByRole('listitem');

@@ -12,7 +12,12 @@ import { password, type Service, startService } from '../support/service.ts';
 type Mode = 'live' | 'test';
 const nothing = '0194b7a6-1111-7111-8111-111111111111';
 
-async function keyOf(service: Service, token: string, scopes: readonly string[], mode?: Mode): Promise<{ id: string; key: string; prefix: string }> {
+async function keyOf(
+  service: Service,
+  token: string,
+  scopes: readonly string[],
+  mode?: Mode,
+): Promise<{ id: string; key: string; prefix: string }> {
   return (await service.post('/api-keys', { name: 'x', scopes, mode }, token)).body;
 }
 
@@ -21,15 +26,33 @@ t.test('[4.21] a key', async (t) => {
   const owner = await service.workspace();
 
   t.test('[4.21] is shown once, when it is made', async (t) => {
-    for (const [mode, form] of [[undefined, /^sk_live_/], ['live', /^sk_live_/], ['test', /^sk_test_/]] as const) {
-      const { status, body } = await service.post('/api-keys', { name: 'Shop', scopes: ['agents:read', 'agents:read'], mode }, owner.token);
-      t.match({ status, body }, { status: 201, body: { name: 'Shop', scopes: ['agents:read'], lastUsedAt: null, key: form } });
-      t.ok(body.key.startsWith(body.prefix) && body.key.length > body.prefix.length + 43, 'the prefix tells little of it');
-      const listed = (await service.get('/api-keys', owner.token)).body.apiKeys.find((one: { id: string }) => one.id === body.id);
+    for (const [mode, form] of [
+      [undefined, /^sk_live_/],
+      ['live', /^sk_live_/],
+      ['test', /^sk_test_/],
+    ] as const) {
+      const { status, body } = await service.post(
+        '/api-keys',
+        { name: 'Shop', scopes: ['agents:read', 'agents:read'], mode },
+        owner.token,
+      );
+      t.match(
+        { status, body },
+        { status: 201, body: { name: 'Shop', scopes: ['agents:read'], lastUsedAt: null, key: form } },
+      );
+      t.ok(
+        body.key.startsWith(body.prefix) && body.key.length > body.prefix.length + 43,
+        'the prefix tells little of it',
+      );
+      const listed = (await service.get('/api-keys', owner.token)).body.apiKeys.find(
+        (one: { id: string }) => one.id === body.id,
+      );
       t.same(Object.keys(listed).sort(), ['createdAt', 'id', 'lastUsedAt', 'name', 'prefix', 'scopes']);
       t.equal(listed.prefix, body.prefix);
     }
-    const prefixes = (await service.get('/api-keys', owner.token)).body.apiKeys.map(({ prefix }: { prefix: string }) => prefix);
+    const prefixes = (await service.get('/api-keys', owner.token)).body.apiKeys.map(
+      ({ prefix }: { prefix: string }) => prefix,
+    );
     t.equal(new Set(prefixes).size, 3, 'keys can be told apart');
   });
 
@@ -37,7 +60,9 @@ t.test('[4.21] a key', async (t) => {
     const { key } = await keyOf(service, owner.token, ['*']);
     await service.settled();
     const secret = key.slice(-43);
-    const files = readdirSync(service.dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile() && entry.name !== 'lock');
+    const files = readdirSync(service.dataDir, { recursive: true, withFileTypes: true }).filter(
+      (entry) => entry.isFile() && entry.name !== 'lock',
+    );
     t.ok(files.some(({ name }) => name === `${owner.workspaceId}.db-wal`));
     for (const { parentPath, name } of files) t.notOk(readFileSync(join(parentPath, name)).includes(secret), name);
   });
@@ -54,13 +79,18 @@ t.test('[4.21] a key', async (t) => {
     const { id, key } = await keyOf(service, owner.token, ['verify']);
     await service.delete(`/api-keys/${id}`, owner.token);
     const { entries } = (await service.get('/workspace/audit-log?limit=2', owner.token)).body;
-    t.match(entries, [{ action: 'api_key.deleted', targetId: id }, { action: 'api_key.created', targetId: id, after: { scopes: ['verify'] } }]);
+    t.match(entries, [
+      { action: 'api_key.deleted', targetId: id },
+      { action: 'api_key.created', targetId: id, after: { scopes: ['verify'] } },
+    ]);
     t.notMatch(JSON.stringify(entries), key.slice(-43));
   });
 
   t.test('[4.21] tells when it was last used, to the minute', async (t) => {
     const { id, key } = await keyOf(service, owner.token, ['agents:read']);
-    const lastUsedAt = async () => (await service.get('/api-keys', owner.token)).body.apiKeys.find((one: { id: string }) => one.id === id).lastUsedAt;
+    const lastUsedAt = async () =>
+      (await service.get('/api-keys', owner.token)).body.apiKeys.find((one: { id: string }) => one.id === id)
+        .lastUsedAt;
     t.equal(await lastUsedAt(), null);
     await service.get('/agents', key);
     await service.settled();
@@ -81,7 +111,8 @@ t.test('[4.21] a key', async (t) => {
     const others = await keyOf(service, owner.token, ['*']);
     t.equal((await service.get('/agents', key)).status, 200);
     t.equal((await service.delete(`/api-keys/${id}`, owner.token)).status, 204);
-    for (const path of ['/agents', '/me', '/conversations/queue']) t.match(await service.get(path, key), { status: 401, body: { error: 'unauthorized' } }, path);
+    for (const path of ['/agents', '/me', '/conversations/queue'])
+      t.match(await service.get(path, key), { status: 401, body: { error: 'unauthorized' } }, path);
     t.equal((await service.delete(`/api-keys/${id}`, owner.token)).status, 404, 'it is gone');
     t.notOk((await service.get('/api-keys', owner.token)).body.apiKeys.some((one: { id: string }) => one.id === id));
     t.equal((await service.get('/agents', others.key)).status, 200, 'another one is not concerned');
@@ -110,9 +141,30 @@ t.test('[4.21] a key', async (t) => {
     const stranger = await service.workspace();
     const theirs = (await keyOf(service, stranger.token, ['*'])).key;
     const swapped = key.slice(0, 16) + theirs.slice(16, 38) + key.slice(38);
-    for (const wrong of ['sk_live_', 'sk_test_x', key.slice(0, -1), `${key}A`, key.replace('live', 'test'), key.toUpperCase(), swapped]) t.match(await service.get('/agents', wrong), { status: 401, body: { error: 'unauthorized' } }, wrong.slice(0, 20));
-    t.equal((await service.get('/agents', theirs)).body.agents[0].id, stranger.agentId, 'a key opens its own workspace');
-    t.match(await service.call('GET', '/widget/conversations/x/messages', { token: key }), { status: 401 }, 'and is no visitor');
+    for (const wrong of [
+      'sk_live_',
+      'sk_test_x',
+      key.slice(0, -1),
+      `${key}A`,
+      key.replace('live', 'test'),
+      key.toUpperCase(),
+      swapped,
+    ])
+      t.match(
+        await service.get('/agents', wrong),
+        { status: 401, body: { error: 'unauthorized' } },
+        wrong.slice(0, 20),
+      );
+    t.equal(
+      (await service.get('/agents', theirs)).body.agents[0].id,
+      stranger.agentId,
+      'a key opens its own workspace',
+    );
+    t.match(
+      await service.call('GET', '/widget/conversations/x/messages', { token: key }),
+      { status: 401 },
+      'and is no visitor',
+    );
     const socket = await service.agentSocket(key).catch((error: unknown) => error);
     t.ok(socket instanceof Error, 'nor opens a socket');
   });
@@ -139,12 +191,25 @@ t.test('[4.21] what a key is made of', async (t) => {
     ['a name too long', { name: 'x'.repeat(121), scopes: ['*'] }, 'name'],
     ['a mode that is none', { name: 'x', scopes: ['*'], mode: 'prod' }, 'mode'],
   ];
-  for (const [title, body, field] of rows) t.match(await service.post('/api-keys', body, owner.token), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [String] } } } }, title);
-  t.equal((await service.post('/api-keys', { name: 'x'.repeat(120), scopes: [...scopeNames, '*'] }, owner.token)).status, 201, 'all of them');
+  for (const [title, body, field] of rows)
+    t.match(
+      await service.post('/api-keys', body, owner.token),
+      { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [String] } } } },
+      title,
+    );
+  t.equal(
+    (await service.post('/api-keys', { name: 'x'.repeat(120), scopes: [...scopeNames, '*'] }, owner.token)).status,
+    201,
+    'all of them',
+  );
 
   t.test('[8] 100 at once', async (t) => {
-    for (let count = 1; count < 100; count += 1) t.equal((await service.post('/api-keys', { name: 'x', scopes: ['*'] }, owner.token)).status, 201);
-    t.match(await service.post('/api-keys', { name: 'x', scopes: ['*'] }, owner.token), { status: 422, body: { error: 'semantic_error', detail: { maxKeys: 100 } } });
+    for (let count = 1; count < 100; count += 1)
+      t.equal((await service.post('/api-keys', { name: 'x', scopes: ['*'] }, owner.token)).status, 201);
+    t.match(await service.post('/api-keys', { name: 'x', scopes: ['*'] }, owner.token), {
+      status: 422,
+      body: { error: 'semantic_error', detail: { maxKeys: 100 } },
+    });
     const { apiKeys } = (await service.get('/api-keys', owner.token)).body;
     t.equal(apiKeys.length, 100);
     await service.delete(`/api-keys/${apiKeys[0].id}`, owner.token);
@@ -158,7 +223,9 @@ t.test('[5.14] each route asks for its scope, and for no other', async (t) => {
   const owner = await service.workspace();
   const keys = new Map<string, string>();
   for (const scope of [...scopeNames, '*']) keys.set(scope, (await keyOf(service, owner.token, [scope])).key);
-  const values = Object.fromEntries(service.running.routes.flatMap(paramsOf).map((name) => [name, name === 'email' ? 'nobody@example.com' : nothing]));
+  const values = Object.fromEntries(
+    service.running.routes.flatMap(paramsOf).map((name) => [name, name === 'email' ? 'nobody@example.com' : nothing]),
+  );
 
   for (const route of service.running.routes) {
     const { access } = route;
@@ -166,14 +233,39 @@ t.test('[5.14] each route asks for its scope, and for no other', async (t) => {
     t.test(route.operation, async (t) => {
       for (const [scope, key] of keys) {
         const named = { scope: access.scope ?? '*' };
-        const answer = await callRoute(service, route, { values, query: soundQuery(route), token: key, body: soundBody(route, { agentId: nothing, departmentId: nothing }) });
+        const answer = await callRoute(service, route, {
+          values,
+          query: soundQuery(route),
+          token: key,
+          body: soundBody(route, { agentId: nothing, departmentId: nothing }),
+        });
         if (access.credential === 'person') {
-          t.match(answer, { status: 403, body: { error: 'insufficient_scope' } }, `${scope}: what is for who signed in alone`);
+          t.match(
+            answer,
+            { status: 403, body: { error: 'insufficient_scope' } },
+            `${scope}: what is for who signed in alone`,
+          );
           continue;
         }
         // A webhook needs the scopes of its events as well.
-        if (scope === '*' || scope === access.scope || scope === access.or) t.not(answer.body?.error === 'insufficient_scope' ? (answer.body.detail ?? answer.body).scope : undefined, access.scope ?? '*', scope);
-        else t.match(answer, { status: 403, body: { error: 'insufficient_scope', ...(shapeAt(fullPath(route)).name === 'Error' ? { detail: named } : named) } }, scope);
+        if (scope === '*' || scope === access.scope || scope === access.or)
+          t.not(
+            answer.body?.error === 'insufficient_scope' ? (answer.body.detail ?? answer.body).scope : undefined,
+            access.scope ?? '*',
+            scope,
+          );
+        else
+          t.match(
+            answer,
+            {
+              status: 403,
+              body: {
+                error: 'insufficient_scope',
+                ...(shapeAt(fullPath(route)).name === 'Error' ? { detail: named } : named),
+              },
+            },
+            scope,
+          );
       }
     });
   }

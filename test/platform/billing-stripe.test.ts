@@ -12,7 +12,10 @@ const urls = { successUrl: 'https://shop.example/paid', cancelUrl: 'https://shop
 async function start(t: Parameters<typeof startService>[0], env: Record<string, string> = {}) {
   const clock = new ManualClock();
   const stripe = await FakeStripe.start(t, clock);
-  const service = await startService(t, { env: { RATE_LIMITS: 'off', TOKEN_TTL_DAYS: '365', ...stripe.env, ...env }, clock });
+  const service = await startService(t, {
+    env: { RATE_LIMITS: 'off', TOKEN_TTL_DAYS: '365', ...stripe.env, ...env },
+    clock,
+  });
   const owner = await service.workspace();
   return { service, stripe, owner };
 }
@@ -20,7 +23,11 @@ const standing = async (service: Service, token: string) => (await service.get('
 
 /** Chooses a plan, pays on the page, and Stripe tells. */
 async function subscribe({ service, stripe, owner }: Awaited<ReturnType<typeof start>>, order: object = {}) {
-  const { body } = await service.post('/billing/checkout', { planId: 'support', interval: 'monthly', ...urls, ...order }, owner.token);
+  const { body } = await service.post(
+    '/billing/checkout',
+    { planId: 'support', interval: 'monthly', ...urls, ...order },
+    owner.token,
+  );
   const subscription = stripe.pay(body.url);
   await stripe.deliver(service, stripe.event('customer.subscription.created', subscription));
   return subscription;
@@ -30,7 +37,13 @@ t.test('[decisions, Providers] a new workspace is on trial', async (t) => {
   const { service, owner } = await start(t, { TRIAL_DAYS: '10' });
 
   t.test('[4.14] with the days that are left, those begun counted', async (t) => {
-    t.match(await standing(service, owner.token), { planId: 'business', locked: false, billingSource: 'stripe', daysLeftInTrial: 10, subscription: { status: 'trialing', plan: 'business' } });
+    t.match(await standing(service, owner.token), {
+      planId: 'business',
+      locked: false,
+      billingSource: 'stripe',
+      daysLeftInTrial: 10,
+      subscription: { status: 'trialing', plan: 'business' },
+    });
     await service.pass(9 * dayMs);
     t.match(await standing(service, owner.token), { locked: false, daysLeftInTrial: 1 });
   });
@@ -39,13 +52,20 @@ t.test('[decisions, Providers] a new workspace is on trial', async (t) => {
     await service.pass(dayMs - 60_001);
     t.match(await standing(service, owner.token), { locked: false, daysLeftInTrial: 1 }, 'a millisecond before');
     await service.pass(1);
-    t.match(await standing(service, owner.token), { locked: true, daysLeftInTrial: null, subscription: { status: 'canceled' } });
+    t.match(await standing(service, owner.token), {
+      locked: true,
+      daysLeftInTrial: null,
+      subscription: { status: 'canceled' },
+    });
     t.match(await service.get('/calls', owner.token), { status: 402, body: { error: 'feature_locked' } });
   });
 
   t.test('[3 subscription] cancelling ends it at once', async (t) => {
     const other = await service.workspace();
-    t.match(await service.post('/billing/cancel', undefined, other.token), { status: 200, body: { subscription: { status: 'canceled' } } });
+    t.match(await service.post('/billing/cancel', undefined, other.token), {
+      status: 200,
+      body: { subscription: { status: 'canceled' } },
+    });
     t.match(await standing(service, other.token), { locked: true });
   });
 
@@ -59,7 +79,11 @@ t.test('[4.14] checkout', async (t) => {
   const { service, stripe, owner } = await start(t);
 
   t.test('[4.14] opens a page to pay on, for the customer that the workspace is', async (t) => {
-    const { status, body } = await service.post('/billing/checkout', { planId: 'business', interval: 'annual', aiAddon: true, ...urls }, owner.token);
+    const { status, body } = await service.post(
+      '/billing/checkout',
+      { planId: 'business', interval: 'annual', aiAddon: true, ...urls },
+      owner.token,
+    );
     t.match({ status, body }, { status: 200, body: { url: /^https:\/\/checkout\.stripe\.example\/cs_/ } });
     t.match(stripe.last('POST', /customers$/), { email: owner.email, 'metadata[workspaceId]': owner.workspaceId });
     t.match(stripe.last('POST', /sessions$/), {
@@ -72,11 +96,19 @@ t.test('[4.14] checkout', async (t) => {
       success_url: urls.successUrl,
       cancel_url: urls.cancelUrl,
     });
-    t.match(await standing(service, owner.token), { planId: 'business', addons: [], subscription: { status: 'trialing' } }, 'nothing changes before it is paid');
+    t.match(
+      await standing(service, owner.token),
+      { planId: 'business', addons: [], subscription: { status: 'trialing' } },
+      'nothing changes before it is paid',
+    );
   });
 
   t.test('[4.14] a page that was left open is closed, and the customer stays the same one', async (t) => {
-    const first = await service.post('/billing/checkout', { planId: 'support', interval: 'monthly', ...urls }, owner.token);
+    const first = await service.post(
+      '/billing/checkout',
+      { planId: 'support', interval: 'monthly', ...urls },
+      owner.token,
+    );
     await service.post('/billing/checkout', { planId: 'chat', interval: 'monthly', ...urls }, owner.token);
     t.throws(() => stripe.pay(first.body.url), /expired/);
     t.equal(stripe.count('POST', /customers$/), 1);
@@ -91,8 +123,15 @@ t.test('[4.14] checkout', async (t) => {
 
   t.test('[4.14] of pages that are opened at once, one can be paid on', async (t) => {
     const other = await service.workspace();
-    const opened = await Promise.all((['chat', 'support', 'business'] as const).map((planId) => service.post('/billing/checkout', { planId, interval: 'monthly', ...urls }, other.token)));
-    t.same(opened.map(({ status }) => status), [200, 200, 200]);
+    const opened = await Promise.all(
+      (['chat', 'support', 'business'] as const).map((planId) =>
+        service.post('/billing/checkout', { planId, interval: 'monthly', ...urls }, other.token),
+      ),
+    );
+    t.same(
+      opened.map(({ status }) => status),
+      [200, 200, 200],
+    );
     const payable = opened.filter(({ body }) => {
       try {
         return stripe.pay(body.url) !== undefined;
@@ -104,7 +143,15 @@ t.test('[4.14] checkout', async (t) => {
   });
 
   t.test('[decisions, Billing] needs addresses to come back to', async (t) => {
-    for (const field of ['successUrl', 'cancelUrl'] as const) t.match(await service.post('/billing/checkout', { planId: 'chat', interval: 'monthly', ...urls, [field]: undefined }, owner.token), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [String] } } } });
+    for (const field of ['successUrl', 'cancelUrl'] as const)
+      t.match(
+        await service.post(
+          '/billing/checkout',
+          { planId: 'chat', interval: 'monthly', ...urls, [field]: undefined },
+          owner.token,
+        ),
+        { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [String] } } } },
+      );
   });
 
   t.test('[4.14] a trial that is nearly over is not carried on: Stripe takes 48 hours and more', async (t) => {
@@ -114,12 +161,31 @@ t.test('[4.14] checkout', async (t) => {
   });
 
   t.test('[4.14] once it is paid, the plan is what was paid for', async (t) => {
-    const { body } = await service.post('/billing/checkout', { planId: 'support', interval: 'monthly', aiAddon: true, ...urls }, owner.token);
+    const { body } = await service.post(
+      '/billing/checkout',
+      { planId: 'support', interval: 'monthly', aiAddon: true, ...urls },
+      owner.token,
+    );
     const subscription = stripe.pay(body.url);
-    t.match(await stripe.deliver(service, stripe.event('checkout.session.completed', subscription)), { status: 200, body: { received: true } });
-    t.match(await standing(service, owner.token), { planId: 'support', locked: false, daysLeftInTrial: null, addons: ['ai'], billingSource: 'stripe', subscription: { status: 'active', billingInterval: 'monthly', cancelAtPeriodEnd: false } });
+    t.match(await stripe.deliver(service, stripe.event('checkout.session.completed', subscription)), {
+      status: 200,
+      body: { received: true },
+    });
+    t.match(await standing(service, owner.token), {
+      planId: 'support',
+      locked: false,
+      daysLeftInTrial: null,
+      addons: ['ai'],
+      billingSource: 'stripe',
+      subscription: { status: 'active', billingInterval: 'monthly', cancelAtPeriodEnd: false },
+    });
     const [entry] = (await service.get('/workspace/audit-log?limit=1', owner.token)).body.entries;
-    t.match(entry, { actorAgentId: null, action: 'subscription.changed', before: { status: 'trialing', plan: 'business' }, after: { status: 'active', plan: 'support' } });
+    t.match(entry, {
+      actorAgentId: null,
+      action: 'subscription.changed',
+      before: { status: 'trialing', plan: 'business' },
+      after: { status: 'active', plan: 'support' },
+    });
     await service.pass(10 * dayMs);
     t.match(await standing(service, owner.token), { locked: false }, 'the end of the trial is none any more');
   });
@@ -135,26 +201,60 @@ t.test('[4.14] a live subscription is changed in place', async (t) => {
   await stripe.deliver(service, stripe.event('customer.subscription.updated', begun));
 
   t.test('[4.14] another plan: the same subscription, prorated, no page', async (t) => {
-    const { status, body } = await service.post('/billing/checkout', { planId: 'business', interval: 'annual' }, owner.token);
-    t.match({ status, body }, { status: 200, body: { subscription: { plan: 'business', billingInterval: 'annual' }, url: undefined } });
-    t.match(stripe.last('POST', /subscriptions\/sub_/), { 'items[0][id]': /^si_/, 'items[0][price]': 'price_switchboard_business_annual', proration_behavior: 'create_prorations' });
+    const { status, body } = await service.post(
+      '/billing/checkout',
+      { planId: 'business', interval: 'annual' },
+      owner.token,
+    );
+    t.match(
+      { status, body },
+      { status: 200, body: { subscription: { plan: 'business', billingInterval: 'annual' }, url: undefined } },
+    );
+    t.match(stripe.last('POST', /subscriptions\/sub_/), {
+      'items[0][id]': /^si_/,
+      'items[0][price]': 'price_switchboard_business_annual',
+      proration_behavior: 'create_prorations',
+    });
     t.equal(stripe.subscriptions.size, 1);
   });
 
   t.test('[4.14] add-ons come and go with it', async (t) => {
-    t.match(await service.post('/billing/addons', { addons: ['ai'] }, owner.token), { status: 200, body: { subscription: { plan: 'business', addons: ['ai'] } } });
-    t.same(stripe.subscriptions.get(id)?.items.map(({ price }) => price), ['price_switchboard_business_annual', 'price_switchboard_ai_annual']);
-    t.match(await service.post('/billing/addons', { addons: ['ai'] }, owner.token), { status: 200, body: { subscription: { addons: ['ai'] } } });
+    t.match(await service.post('/billing/addons', { addons: ['ai'] }, owner.token), {
+      status: 200,
+      body: { subscription: { plan: 'business', addons: ['ai'] } },
+    });
+    t.same(
+      stripe.subscriptions.get(id)?.items.map(({ price }) => price),
+      ['price_switchboard_business_annual', 'price_switchboard_ai_annual'],
+    );
+    t.match(await service.post('/billing/addons', { addons: ['ai'] }, owner.token), {
+      status: 200,
+      body: { subscription: { addons: ['ai'] } },
+    });
     t.equal(stripe.subscriptions.get(id)?.items.length, 2, 'not twice');
     await service.post('/billing/checkout', { planId: 'support', interval: 'monthly' }, owner.token);
-    t.same(stripe.subscriptions.get(id)?.items.map(({ price }) => price), ['price_switchboard_support_monthly', 'price_switchboard_ai_monthly'], 'and in its interval');
-    t.match(await service.post('/billing/addons', { addons: [] }, owner.token), { body: { subscription: { plan: 'support', addons: [] } } });
-    t.same(stripe.subscriptions.get(id)?.items.map(({ price }) => price), ['price_switchboard_support_monthly']);
+    t.same(
+      stripe.subscriptions.get(id)?.items.map(({ price }) => price),
+      ['price_switchboard_support_monthly', 'price_switchboard_ai_monthly'],
+      'and in its interval',
+    );
+    t.match(await service.post('/billing/addons', { addons: [] }, owner.token), {
+      body: { subscription: { plan: 'support', addons: [] } },
+    });
+    t.same(
+      stripe.subscriptions.get(id)?.items.map(({ price }) => price),
+      ['price_switchboard_support_monthly'],
+    );
   });
 
-  t.test('[3 subscription] cancelling holds until the period\'s end; choosing a plan takes it back', async (t) => {
-    t.match(await service.post('/billing/cancel', undefined, owner.token), { status: 200, body: { subscription: { status: 'active', cancelAtPeriodEnd: true } } });
-    t.match(await service.post('/billing/checkout', { planId: 'support', interval: 'monthly' }, owner.token), { body: { subscription: { cancelAtPeriodEnd: false } } });
+  t.test("[3 subscription] cancelling holds until the period's end; choosing a plan takes it back", async (t) => {
+    t.match(await service.post('/billing/cancel', undefined, owner.token), {
+      status: 200,
+      body: { subscription: { status: 'active', cancelAtPeriodEnd: true } },
+    });
+    t.match(await service.post('/billing/checkout', { planId: 'support', interval: 'monthly' }, owner.token), {
+      body: { subscription: { cancelAtPeriodEnd: false } },
+    });
     await service.post('/billing/cancel', undefined, owner.token);
   });
 
@@ -164,15 +264,27 @@ t.test('[4.14] a live subscription is changed in place', async (t) => {
     Object.assign(subscription, { status: 'canceled', endedAt: Math.floor(service.clock.now() / 1000) });
     await stripe.deliver(service, stripe.event('customer.subscription.deleted', subscription));
     t.match(await standing(service, owner.token), { locked: true, subscription: { status: 'canceled' } });
-    t.match(await service.post('/billing/checkout', { planId: 'chat', interval: 'monthly', ...urls }, owner.token), { status: 200, body: { url: String } }, 'a new one is paid on a page');
+    t.match(
+      await service.post('/billing/checkout', { planId: 'chat', interval: 'monthly', ...urls }, owner.token),
+      { status: 200, body: { url: String } },
+      'a new one is paid on a page',
+    );
   });
 
   t.test('[4.14] below the seats in use Stripe is not even asked', async (t) => {
     const other = await start(t);
     await subscribe(other);
-    for (let count = 0; count < 5; count += 1) await other.service.post('/agents/invite', { email: `s${count}@example.com`, name: 'x', role: 'agent' }, other.owner.token);
+    for (let count = 0; count < 5; count += 1)
+      await other.service.post(
+        '/agents/invite',
+        { email: `s${count}@example.com`, name: 'x', role: 'agent' },
+        other.owner.token,
+      );
     const before = other.stripe.asked.length;
-    t.match(await other.service.post('/billing/checkout', { planId: 'chat', interval: 'monthly' }, other.owner.token), { status: 422, body: { error: 'semantic_error', detail: { seats: 5, taken: 6 } } });
+    t.match(await other.service.post('/billing/checkout', { planId: 'chat', interval: 'monthly' }, other.owner.token), {
+      status: 422,
+      body: { error: 'semantic_error', detail: { seats: 5, taken: 6 } },
+    });
     t.equal(other.stripe.asked.length, before);
   });
 });
@@ -181,24 +293,33 @@ t.test('[4.14] a trial that was paid for', async (t) => {
   const context = await start(t);
   const { service, stripe, owner } = context;
   const subscription = await subscribe(context);
-  t.match(await standing(service, owner.token), { planId: 'support', daysLeftInTrial: 14, subscription: { status: 'trialing' } });
+  t.match(await standing(service, owner.token), {
+    planId: 'support',
+    daysLeftInTrial: 14,
+    subscription: { status: 'trialing' },
+  });
 
   t.test('[6] Stripe extends it: audited', async (t) => {
     subscription.trialEnd = (subscription.trialEnd ?? 0) + 7 * 24 * 3600;
     await stripe.deliver(service, stripe.event('customer.subscription.updated', subscription));
     t.equal((await standing(service, owner.token)).daysLeftInTrial, 21);
-    const actions = (await service.get('/workspace/audit-log?limit=2', owner.token)).body.entries.map(({ action }: { action: string }) => action);
+    const actions = (await service.get('/workspace/audit-log?limit=2', owner.token)).body.entries.map(
+      ({ action }: { action: string }) => action,
+    );
     t.ok(actions.includes('subscription.trial_extended'), actions.join());
   });
 
   t.test('[3 subscription] cancelling ends it at once, at Stripe too', async (t) => {
-    t.match(await service.post('/billing/cancel', undefined, owner.token), { status: 200, body: { subscription: { status: 'canceled' } } });
+    t.match(await service.post('/billing/cancel', undefined, owner.token), {
+      status: 200,
+      body: { subscription: { status: 'canceled' } },
+    });
     t.equal(subscription.status, 'canceled');
     t.equal((await standing(service, owner.token)).locked, true);
   });
 });
 
-t.test('[6] Stripe\'s events', async (t) => {
+t.test("[6] Stripe's events", async (t) => {
   const context = await start(t);
   const { service, stripe, owner } = context;
   const subscription = await subscribe(context);
@@ -207,7 +328,11 @@ t.test('[6] Stripe\'s events', async (t) => {
   t.test('[6] count only as Stripe signed them, within five minutes', async (t) => {
     const event = stripe.event('customer.subscription.updated', subscription);
     subscription.status = 'unpaid';
-    t.match(await service.call('POST', '/billing/webhook', { body: event.text, headers: { Accept: '*/*' } }), invalid, 'no header');
+    t.match(
+      await service.call('POST', '/billing/webhook', { body: event.text, headers: { Accept: '*/*' } }),
+      invalid,
+      'no header',
+    );
     const wrong: [string, string][] = [
       ['another secret', stripe.sign(event.text, { secret: 'whsec_other' })],
       ['another body', stripe.sign(event.text.replace('evt_', 'evt_x'))],
@@ -218,21 +343,56 @@ t.test('[6] Stripe\'s events', async (t) => {
     ];
     for (const [title, signature] of wrong) t.match(await stripe.deliver(service, event, signature), invalid, title);
     t.equal((await standing(service, owner.token)).locked, false, 'none of them did anything');
-    t.match(await stripe.deliver(service, event, stripe.sign(event.text, { atMs: service.clock.now() - 299_000 })), { status: 200 });
+    t.match(await stripe.deliver(service, event, stripe.sign(event.text, { atMs: service.clock.now() - 299_000 })), {
+      status: 200,
+    });
     t.match(await standing(service, owner.token), { locked: true, subscription: { status: 'unpaid' } });
   });
 
   t.test('[6] what is signed and nothing that Stripe says is invalid_body', async (t) => {
     const { text } = stripe.event('customer.subscription.updated', subscription);
     const paid = stripe.event('checkout.session.completed', subscription).text;
-    const wrong: string[] = ['', 'null', '7', '[]', '{}', '{"type":"x"', text.replace(/"id":"evt_\d+"/, '"id":null'), text.replace(/"id":"evt_\d+"/, '"id":{}'), text.replace(/"id":"sub_\d+"/, '"id":7'), text.replace(/"data":.*/, '"data":null}'), text.replace(/"type":"[^"]*"/, '"type":null'), paid.replace(/"subscription":"[^"]*"/, '"subscription":{"id":7}')];
-    for (const body of wrong) t.match(await stripe.deliver(service, { text: body }), { status: 400, body: { error: 'invalid_body' } }, body.slice(0, 200));
-    t.match(await stripe.deliver(service, { text: paid.replace(/"subscription":"[^"]*"/, '"subscription":null') }), { status: 200 }, 'a payment for something else is none of ours');
-    t.match(await stripe.deliver(service, { text: text.replace('customer.subscription.updated', 'customer.created') }), { status: 200 }, 'nor is what has another type');
+    const wrong: string[] = [
+      '',
+      'null',
+      '7',
+      '[]',
+      '{}',
+      '{"type":"x"',
+      text.replace(/"id":"evt_\d+"/, '"id":null'),
+      text.replace(/"id":"evt_\d+"/, '"id":{}'),
+      text.replace(/"id":"sub_\d+"/, '"id":7'),
+      text.replace(/"data":.*/, '"data":null}'),
+      text.replace(/"type":"[^"]*"/, '"type":null'),
+      paid.replace(/"subscription":"[^"]*"/, '"subscription":{"id":7}'),
+    ];
+    for (const body of wrong)
+      t.match(
+        await stripe.deliver(service, { text: body }),
+        { status: 400, body: { error: 'invalid_body' } },
+        body.slice(0, 200),
+      );
+    t.match(
+      await stripe.deliver(service, { text: paid.replace(/"subscription":"[^"]*"/, '"subscription":null') }),
+      { status: 200 },
+      'a payment for something else is none of ours',
+    );
+    t.match(
+      await stripe.deliver(service, { text: text.replace('customer.subscription.updated', 'customer.created') }),
+      { status: 200 },
+      'nor is what has another type',
+    );
   });
 
   t.test('[4.14] late payment is not locked; what is not paid at all is', async (t) => {
-    for (const [status, locked] of [['past_due', false], ['unpaid', true], ['active', false], ['paused', true], ['incomplete', true], ['active', false]] as const) {
+    for (const [status, locked] of [
+      ['past_due', false],
+      ['unpaid', true],
+      ['active', false],
+      ['paused', true],
+      ['incomplete', true],
+      ['active', false],
+    ] as const) {
       subscription.status = status;
       await stripe.deliver(service, stripe.event('customer.subscription.updated', subscription));
       t.match(await standing(service, owner.token), { locked, subscription: { status } }, status);
@@ -244,7 +404,11 @@ t.test('[6] Stripe\'s events', async (t) => {
     await stripe.deliver(service, event);
     subscription.cancelAtPeriodEnd = true;
     t.match(await stripe.deliver(service, event), { status: 200 });
-    t.equal((await standing(service, owner.token)).subscription.cancelAtPeriodEnd, false, 'the second is taken for what it is');
+    t.equal(
+      (await standing(service, owner.token)).subscription.cancelAtPeriodEnd,
+      false,
+      'the second is taken for what it is',
+    );
     await stripe.deliver(service, stripe.event('customer.subscription.updated', subscription));
     t.equal((await standing(service, owner.token)).subscription.cancelAtPeriodEnd, true);
     subscription.cancelAtPeriodEnd = false;
@@ -259,10 +423,12 @@ t.test('[6] Stripe\'s events', async (t) => {
   });
 
   t.test('[6] many at once', async (t) => {
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => {
-      subscription.cancelAtPeriodEnd = index % 2 === 0;
-      return stripe.deliver(service, stripe.event('customer.subscription.updated', subscription));
-    }));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => {
+        subscription.cancelAtPeriodEnd = index % 2 === 0;
+        return stripe.deliver(service, stripe.event('customer.subscription.updated', subscription));
+      }),
+    );
     t.same(new Set(answers.map(({ status }) => status)), new Set([200]));
     t.equal((await standing(service, owner.token)).subscription.cancelAtPeriodEnd, subscription.cancelAtPeriodEnd);
   });
@@ -272,7 +438,11 @@ t.test('[6] Stripe\'s events', async (t) => {
     const foreign = { ...subscription, id: 'sub_foreign', metadata: {} };
     stripe.subscriptions.set(foreign.id, foreign);
     t.match(await stripe.deliver(service, stripe.event('customer.subscription.updated', foreign)), { status: 200 });
-    const elsewhere = { ...subscription, id: 'sub_elsewhere', metadata: { workspaceId: '0194b7a6-1111-7111-8111-111111111111' } };
+    const elsewhere = {
+      ...subscription,
+      id: 'sub_elsewhere',
+      metadata: { workspaceId: '0194b7a6-1111-7111-8111-111111111111' },
+    };
     stripe.subscriptions.set(elsewhere.id, elsewhere);
     t.match(await stripe.deliver(service, stripe.event('customer.subscription.updated', elsewhere)), { status: 200 });
     t.match(await stripe.deliver(service, stripe.event('invoice.paid', subscription)), { status: 200 });
@@ -295,8 +465,10 @@ t.test('[6] Stripe\'s events', async (t) => {
 
 t.test('[6] more than one subscription of a customer', async (t) => {
   const { service, stripe, owner } = await start(t);
-  const open = () => service.post('/billing/checkout', { planId: 'support', interval: 'monthly', ...urls }, owner.token);
-  const tell = (type: string, about: Parameters<FakeStripe['event']>[1]) => stripe.deliver(service, stripe.event(`customer.subscription.${type}`, about));
+  const open = () =>
+    service.post('/billing/checkout', { planId: 'support', interval: 'monthly', ...urls }, owner.token);
+  const tell = (type: string, about: Parameters<FakeStripe['event']>[1]) =>
+    stripe.deliver(service, stripe.event(`customer.subscription.${type}`, about));
   const first = stripe.pay((await open()).body.url);
   await tell('created', first);
 
@@ -309,13 +481,17 @@ t.test('[6] more than one subscription of a customer', async (t) => {
     await tell('updated', first);
     first.status = 'canceled';
     t.match(await tell('deleted', first), { status: 200 });
-    t.match(await standing(service, owner.token), { locked: false, subscription: { status: second.status } }, 'the second is paid for still');
+    t.match(
+      await standing(service, owner.token),
+      { locked: false, subscription: { status: second.status } },
+      'the second is paid for still',
+    );
     second.status = 'canceled';
     await tell('deleted', second);
     t.match(await standing(service, owner.token), { locked: true, subscription: { status: 'canceled' } });
   });
 
-  t.test('[4.14] one that ended without our being told stands in nobody\'s way', async (t) => {
+  t.test("[4.14] one that ended without our being told stands in nobody's way", async (t) => {
     const third = stripe.pay((await open()).body.url);
     await tell('created', third);
     third.status = 'canceled';
@@ -325,7 +501,10 @@ t.test('[6] more than one subscription of a customer', async (t) => {
     const fourth = stripe.pay(body.url);
     await tell('created', fourth);
     fourth.status = 'canceled';
-    t.match(await service.post('/billing/cancel', undefined, owner.token), { status: 200, body: { subscription: { status: 'canceled' } } });
+    t.match(await service.post('/billing/cancel', undefined, owner.token), {
+      status: 200,
+      body: { subscription: { status: 'canceled' } },
+    });
   });
 });
 
@@ -333,39 +512,65 @@ t.test('[4.14] portal and invoices', async (t) => {
   const context = await start(t);
   const { service, stripe, owner } = context;
   t.same((await service.get('/billing/invoices', owner.token)).body, { invoices: [] }, 'a customer of nobody has none');
-  t.match(await service.post('/billing/portal', undefined, owner.token), { status: 200, body: { url: /^https:\/\/billing\.stripe\.example\/p\/cus_/ } });
+  t.match(await service.post('/billing/portal', undefined, owner.token), {
+    status: 200,
+    body: { url: /^https:\/\/billing\.stripe\.example\/p\/cus_/ },
+  });
   const customer = stripe.last('POST', /billing_portal/)['customer'] ?? '';
-  for (let count = 1; count <= 120; count += 1) stripe.invoices.push({ id: `in_${count}`, customer, total: 100 * count, created: 1_790_000_000 });
+  for (let count = 1; count <= 120; count += 1)
+    stripe.invoices.push({ id: `in_${count}`, customer, total: 100 * count, created: 1_790_000_000 });
   stripe.invoices.push({ id: 'in_other', customer: 'cus_other', total: 1, created: 1 });
   const { invoices } = (await service.get('/billing/invoices', owner.token)).body;
   t.equal(invoices.length, 100);
-  t.match(invoices[0], { id: 'in_1', number: 'N-in_1', status: 'paid', amountCents: 100, currency: 'eur', periodStart: String, periodEnd: '2026-09-21T14:13:20.000Z', hostedUrl: 'https://invoice.stripe.example/in_1', createdAt: '2026-09-21T14:13:20.000Z' });
+  t.match(invoices[0], {
+    id: 'in_1',
+    number: 'N-in_1',
+    status: 'paid',
+    amountCents: 100,
+    currency: 'eur',
+    periodStart: String,
+    periodEnd: '2026-09-21T14:13:20.000Z',
+    hostedUrl: 'https://invoice.stripe.example/in_1',
+    createdAt: '2026-09-21T14:13:20.000Z',
+  });
 });
 
-t.test('[decisions, Providers] Stripe is down, or not set up as it should be: 503, and nothing has changed', async (t) => {
-  const context = await start(t);
-  const { service, stripe, owner } = context;
-  const unavailable = { status: 503, body: { error: 'service_unavailable' } };
-  const order = { planId: 'business', interval: 'monthly', ...urls };
-  stripe.prices.delete('switchboard_business_monthly');
-  t.match(await service.post('/billing/checkout', order, owner.token), unavailable, 'a price is missing');
-  stripe.prices.add('switchboard_business_monthly');
-  await subscribe(context);
-  const before = await standing(service, owner.token);
-  stripe.broken = { status: 402, type: 'card_error' };
-  t.match(await service.post('/billing/checkout', order, owner.token), unavailable);
-  t.match(await service.post('/billing/addons', { addons: ['ai'] }, owner.token), unavailable);
-  t.match(await service.post('/billing/cancel', undefined, owner.token), unavailable);
-  t.match(await service.post('/billing/portal', undefined, owner.token), unavailable);
-  t.match(await service.get('/billing/invoices', owner.token), unavailable);
-  t.same(await standing(service, owner.token), before);
-});
+t.test(
+  '[decisions, Providers] Stripe is down, or not set up as it should be: 503, and nothing has changed',
+  async (t) => {
+    const context = await start(t);
+    const { service, stripe, owner } = context;
+    const unavailable = { status: 503, body: { error: 'service_unavailable' } };
+    const order = { planId: 'business', interval: 'monthly', ...urls };
+    stripe.prices.delete('switchboard_business_monthly');
+    t.match(await service.post('/billing/checkout', order, owner.token), unavailable, 'a price is missing');
+    stripe.prices.add('switchboard_business_monthly');
+    await subscribe(context);
+    const before = await standing(service, owner.token);
+    stripe.broken = { status: 402, type: 'card_error' };
+    t.match(await service.post('/billing/checkout', order, owner.token), unavailable);
+    t.match(await service.post('/billing/addons', { addons: ['ai'] }, owner.token), unavailable);
+    t.match(await service.post('/billing/cancel', undefined, owner.token), unavailable);
+    t.match(await service.post('/billing/portal', undefined, owner.token), unavailable);
+    t.match(await service.get('/billing/invoices', owner.token), unavailable);
+    t.same(await standing(service, owner.token), before);
+  },
+);
 
-t.test('[decisions, Providers] a server whose provider was changed to local leaves alone what Stripe bills', async (t) => {
-  const context = await start(t);
-  await subscribe(context);
-  await context.service.stop();
-  const again = await startService(t, { dataDir: context.service.dataDir, clock: context.service.clock });
-  t.match(await again.post('/billing/checkout', { planId: 'chat', interval: 'monthly' }, context.owner.token), { status: 409, body: { error: 'conflict' } });
-  t.match(await again.get('/billing/subscription', context.owner.token), { status: 200, body: { planId: 'support', locked: false } });
-});
+t.test(
+  '[decisions, Providers] a server whose provider was changed to local leaves alone what Stripe bills',
+  async (t) => {
+    const context = await start(t);
+    await subscribe(context);
+    await context.service.stop();
+    const again = await startService(t, { dataDir: context.service.dataDir, clock: context.service.clock });
+    t.match(await again.post('/billing/checkout', { planId: 'chat', interval: 'monthly' }, context.owner.token), {
+      status: 409,
+      body: { error: 'conflict' },
+    });
+    t.match(await again.get('/billing/subscription', context.owner.token), {
+      status: 200,
+      body: { planId: 'support', locked: false },
+    });
+  },
+);

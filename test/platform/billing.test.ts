@@ -1,11 +1,11 @@
 // Billing of the local provider: what a plan gives, and how it changes where no money moves.
 
 import t from 'tap';
-import type { SubscriptionRecord } from '../../store/workspace/subscriptions.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
+import { command } from '../../engine/runtime/command.ts';
 import { setSubscription, theSubscription } from '../../engine/workspace/subscription.ts';
 import { monthsAfter } from '../../engine/workspace/time-zones.ts';
-import { command } from '../../engine/runtime/command.ts';
-import { systemCaller } from '../../engine/runtime/caller.ts';
+import type { SubscriptionRecord } from '../../store/workspace/subscriptions.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -25,23 +25,43 @@ t.test('[4.14] a new workspace of the local provider', async (t) => {
   const service = await startService(t, { env });
   const owner = await service.workspace();
   const { status, body } = await service.get('/billing/subscription', owner.token);
-  t.match({ status, body }, {
-    status: 200,
-    body: {
-      subscription: { plan: 'business', addons: [], status: 'active', billingInterval: 'monthly', billingSource: 'local', cancelAtPeriodEnd: false, currentPeriodStart: '2026-11-20T12:00:00.000Z', currentPeriodEnd: '2026-12-20T12:00:00.000Z' },
-      planId: 'business',
-      locked: false,
-      daysLeftInTrial: null,
-      addons: [],
-      billingSource: 'local',
-      entitlements: { features: ['chat', 'campaigns', 'goals', 'tickets', 'knowledge_base', 'calls'], seats: { limit: 50, taken: 1 } },
+  t.match(
+    { status, body },
+    {
+      status: 200,
+      body: {
+        subscription: {
+          plan: 'business',
+          addons: [],
+          status: 'active',
+          billingInterval: 'monthly',
+          billingSource: 'local',
+          cancelAtPeriodEnd: false,
+          currentPeriodStart: '2026-11-20T12:00:00.000Z',
+          currentPeriodEnd: '2026-12-20T12:00:00.000Z',
+        },
+        planId: 'business',
+        locked: false,
+        daysLeftInTrial: null,
+        addons: [],
+        billingSource: 'local',
+        entitlements: {
+          features: ['chat', 'campaigns', 'goals', 'tickets', 'knowledge_base', 'calls'],
+          seats: { limit: 50, taken: 1 },
+        },
+      },
     },
-  });
+  );
   t.same((await service.get('/billing/invoices', owner.token)).body, { invoices: [] });
   const portal = await service.post('/billing/portal', undefined, owner.token);
   t.same(portal.body, { url: 'http://switchboard.test/billing' });
   t.equal((await service.get('//billing')).status, 200, 'a page of ours');
-  t.equal((await service.call('POST', '/billing/webhook', { body: '{}', headers: { 'Stripe-Signature': 't=1,v1=x' } })).status, 404, 'nobody bills here');
+  t.equal(
+    (await service.call('POST', '/billing/webhook', { body: '{}', headers: { 'Stripe-Signature': 't=1,v1=x' } }))
+      .status,
+    404,
+    'nobody bills here',
+  );
 });
 
 t.test('[4.14] choosing a plan applies at once', async (t) => {
@@ -56,8 +76,14 @@ t.test('[4.14] choosing a plan applies at once', async (t) => {
       ['business', ['chat', 'campaigns', 'goals', 'tickets', 'knowledge_base', 'calls'], 50],
     ];
     for (const [planId, features, limit] of rows) {
-      t.match(await checkout({ planId, interval: 'monthly' }), { status: 200, body: { subscription: { plan: planId, status: 'active' }, url: undefined } });
-      t.match((await service.get('/billing/subscription', owner.token)).body, { planId, entitlements: { features, seats: { limit, taken: 1 } } });
+      t.match(await checkout({ planId, interval: 'monthly' }), {
+        status: 200,
+        body: { subscription: { plan: planId, status: 'active' }, url: undefined },
+      });
+      t.match((await service.get('/billing/subscription', owner.token)).body, {
+        planId,
+        entitlements: { features, seats: { limit, taken: 1 } },
+      });
     }
   });
 
@@ -69,17 +95,34 @@ t.test('[4.14] choosing a plan applies at once', async (t) => {
   });
 
   t.test('[4.14] the interval and the add-on', async (t) => {
-    t.match(await checkout({ planId: 'support', interval: 'annual', aiAddon: true }), { body: { subscription: { billingInterval: 'annual', addons: ['ai'], currentPeriodEnd: /^2027-11-20/ } } });
-    t.match(await checkout({ planId: 'business', interval: 'annual' }), { body: { subscription: { addons: ['ai'] } } }, 'not named, it stays');
-    t.match((await service.get('/billing/subscription', owner.token)).body, { addons: ['ai'], entitlements: { features: /ai/ } });
-    t.match(await checkout({ planId: 'business', interval: 'monthly', aiAddon: false }), { body: { subscription: { addons: [] } } });
+    t.match(await checkout({ planId: 'support', interval: 'annual', aiAddon: true }), {
+      body: { subscription: { billingInterval: 'annual', addons: ['ai'], currentPeriodEnd: /^2027-11-20/ } },
+    });
+    t.match(
+      await checkout({ planId: 'business', interval: 'annual' }),
+      { body: { subscription: { addons: ['ai'] } } },
+      'not named, it stays',
+    );
+    t.match((await service.get('/billing/subscription', owner.token)).body, {
+      addons: ['ai'],
+      entitlements: { features: /ai/ },
+    });
+    t.match(await checkout({ planId: 'business', interval: 'monthly', aiAddon: false }), {
+      body: { subscription: { addons: [] } },
+    });
   });
 
   t.test('[4.14] is audited, with what was before', async (t) => {
     await checkout({ planId: 'chat', interval: 'monthly' });
     await checkout({ planId: 'chat', interval: 'monthly' });
     const { entries } = (await service.get('/workspace/audit-log?limit=2', owner.token)).body;
-    t.match(entries[0], { actorAgentId: owner.agentId, action: 'subscription.changed', targetKind: 'subscription', before: { plan: 'business' }, after: { plan: 'chat' } });
+    t.match(entries[0], {
+      actorAgentId: owner.agentId,
+      action: 'subscription.changed',
+      targetKind: 'subscription',
+      before: { plan: 'business' },
+      after: { plan: 'chat' },
+    });
     t.notMatch(entries[1].after, { plan: 'chat' }, 'what changes nothing is no entry');
   });
 
@@ -94,7 +137,12 @@ t.test('[4.14] choosing a plan applies at once', async (t) => {
       [{ planId: 'chat', interval: 'monthly', successUrl: 'javascript:alert(1)' }, 'successUrl'],
       [{ planId: 'chat', interval: 'monthly', cancelUrl: 'x' }, 'cancelUrl'],
     ];
-    for (const [body, field] of rows) t.match(await checkout(body), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [String] } } } }, field);
+    for (const [body, field] of rows)
+      t.match(
+        await checkout(body),
+        { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [String] } } } },
+        field,
+      );
   });
 });
 
@@ -102,13 +150,25 @@ t.test('[4.14] a downgrade below the seats in use is semantic_error; at them it 
   const service = await startService(t, { env });
   const owner = await service.workspace();
   const invited: string[] = [];
-  for (let count = 0; count < 5; count += 1) invited.push((await service.post('/agents/invite', { email: `seat${count}@example.com`, name: 'x', role: 'agent' }, owner.token)).body.id);
+  for (let count = 0; count < 5; count += 1)
+    invited.push(
+      (
+        await service.post(
+          '/agents/invite',
+          { email: `seat${count}@example.com`, name: 'x', role: 'agent' },
+          owner.token,
+        )
+      ).body.id,
+    );
   const down = () => service.post('/billing/checkout', { planId: 'chat', interval: 'monthly' }, owner.token);
   t.match(await down(), { status: 422, body: { error: 'semantic_error', detail: { seats: 5, taken: 6 } } });
   t.equal((await service.get('/billing/subscription', owner.token)).body.planId, 'business');
   await service.delete(`/agents/${invited[0]}`, owner.token);
   t.match(await down(), { status: 200, body: { subscription: { plan: 'chat' } } });
-  t.match(await service.post('/agents/invite', { email: 'sixth@example.com', name: 'x', role: 'agent' }, owner.token), { status: 402, body: { error: 'seat_limit_reached' } });
+  t.match(await service.post('/agents/invite', { email: 'sixth@example.com', name: 'x', role: 'agent' }, owner.token), {
+    status: 402,
+    body: { error: 'seat_limit_reached' },
+  });
 });
 
 t.test('[4.14] add-ons', async (t) => {
@@ -117,10 +177,14 @@ t.test('[4.14] add-ons', async (t) => {
   const set = (addons: unknown) => service.post('/billing/addons', { addons }, owner.token);
   t.match(await set(['ai']), { status: 200, body: { subscription: { addons: ['ai'] } } });
   t.match(await set(['ai', 'ai']), { status: 200, body: { subscription: { addons: ['ai'] } } }, 'the same set again');
-  const entries = async () => (await service.get('/workspace/audit-log?limit=50', owner.token)).body.entries.filter(({ action }: { action: string }) => action === 'subscription.changed').length;
+  const entries = async () =>
+    (await service.get('/workspace/audit-log?limit=50', owner.token)).body.entries.filter(
+      ({ action }: { action: string }) => action === 'subscription.changed',
+    ).length;
   t.equal(await entries(), 1, 'which changes nothing');
   t.match(await set([]), { status: 200, body: { subscription: { addons: [] } } });
-  for (const wrong of [['sms'], 'ai', null, [1]]) t.match(await set(wrong), { status: 400, body: { error: 'invalid_body' } });
+  for (const wrong of [['sms'], 'ai', null, [1]])
+    t.match(await set(wrong), { status: 400, body: { error: 'invalid_body' } });
 });
 
 t.test('[3 subscription] cancelling', async (t) => {
@@ -129,29 +193,57 @@ t.test('[3 subscription] cancelling', async (t) => {
   const read = async () => (await service.get('/billing/subscription', owner.token)).body;
 
   t.test('[3 subscription] holds until the end of the period, and can be taken back by choosing a plan', async (t) => {
-    t.match(await service.post('/billing/cancel', undefined, owner.token), { status: 200, body: { subscription: { status: 'active', cancelAtPeriodEnd: true } } });
-    t.match(await service.post('/billing/cancel', undefined, owner.token), { status: 200, body: { subscription: { cancelAtPeriodEnd: true } } });
-    t.match(await service.post('/billing/checkout', { planId: 'business', interval: 'monthly' }, owner.token), { body: { subscription: { cancelAtPeriodEnd: false, currentPeriodEnd: '2026-12-20T12:00:00.000Z' } } });
+    t.match(await service.post('/billing/cancel', undefined, owner.token), {
+      status: 200,
+      body: { subscription: { status: 'active', cancelAtPeriodEnd: true } },
+    });
+    t.match(await service.post('/billing/cancel', undefined, owner.token), {
+      status: 200,
+      body: { subscription: { cancelAtPeriodEnd: true } },
+    });
+    t.match(await service.post('/billing/checkout', { planId: 'business', interval: 'monthly' }, owner.token), {
+      body: { subscription: { cancelAtPeriodEnd: false, currentPeriodEnd: '2026-12-20T12:00:00.000Z' } },
+    });
     await service.post('/billing/cancel', undefined, owner.token);
     const { subscription } = await read();
     await service.pass(Date.parse(subscription.currentPeriodEnd) - service.clock.now() - 1);
     t.match(await read(), { locked: false, subscription: { status: 'active' } });
     await service.pass(1);
-    t.match(await read(), { locked: true, planId: 'business', subscription: { status: 'canceled', cancelAtPeriodEnd: false }, entitlements: { features: [], seats: { limit: 0 } } });
+    t.match(await read(), {
+      locked: true,
+      planId: 'business',
+      subscription: { status: 'canceled', cancelAtPeriodEnd: false },
+      entitlements: { features: [], seats: { limit: 0 } },
+    });
     const [entry] = (await service.get('/workspace/audit-log?limit=1', owner.token)).body.entries;
     t.match(entry, { actorAgentId: null, action: 'subscription.changed', after: { status: 'canceled' } });
   });
 
-  t.test('[4.14] a locked workspace: its features are refused, customers still get through, and nothing is lost', async (t) => {
-    t.match(await service.get('/calls', owner.token), { status: 402, body: { error: 'feature_locked' } });
-    t.match(await service.post('/agents/invite', { email: 'late@example.com', name: 'x', role: 'agent' }, owner.token), { status: 402, body: { error: 'seat_limit_reached' } });
-    t.ok((await service.chat(owner)).id);
-    t.match(await service.post('/billing/cancel', undefined, owner.token), { status: 422, body: { error: 'semantic_error' } });
-    t.match(await service.post('/billing/addons', { addons: ['ai'] }, owner.token), { status: 422, body: { error: 'semantic_error' } });
-  });
+  t.test(
+    '[4.14] a locked workspace: its features are refused, customers still get through, and nothing is lost',
+    async (t) => {
+      t.match(await service.get('/calls', owner.token), { status: 402, body: { error: 'feature_locked' } });
+      t.match(
+        await service.post('/agents/invite', { email: 'late@example.com', name: 'x', role: 'agent' }, owner.token),
+        { status: 402, body: { error: 'seat_limit_reached' } },
+      );
+      t.ok((await service.chat(owner)).id);
+      t.match(await service.post('/billing/cancel', undefined, owner.token), {
+        status: 422,
+        body: { error: 'semantic_error' },
+      });
+      t.match(await service.post('/billing/addons', { addons: ['ai'] }, owner.token), {
+        status: 422,
+        body: { error: 'semantic_error' },
+      });
+    },
+  );
 
   t.test('[4.14] choosing a plan opens it again', async (t) => {
-    t.match(await service.post('/billing/checkout', { planId: 'business', interval: 'monthly' }, owner.token), { status: 200, body: { subscription: { status: 'active' } } });
+    t.match(await service.post('/billing/checkout', { planId: 'business', interval: 'monthly' }, owner.token), {
+      status: 200,
+      body: { subscription: { status: 'active' } },
+    });
     t.match(await read(), { locked: false });
     t.equal((await service.get('/calls', owner.token)).status, 200);
   });
@@ -168,12 +260,20 @@ t.test('[4.14] a period follows the other, also over a restart', async (t) => {
   const service = await startService(t, { env });
   const owner = await service.workspace();
   await service.pass(31 * dayMs);
-  t.match((await service.get('/billing/subscription', owner.token)).body.subscription, { status: 'active', currentPeriodStart: '2026-12-20T12:00:00.000Z', currentPeriodEnd: '2027-01-20T12:00:00.000Z' });
+  t.match((await service.get('/billing/subscription', owner.token)).body.subscription, {
+    status: 'active',
+    currentPeriodStart: '2026-12-20T12:00:00.000Z',
+    currentPeriodEnd: '2027-01-20T12:00:00.000Z',
+  });
   await service.stop();
   service.clock.advance(65 * dayMs);
   const again = await startService(t, { env, dataDir: service.dataDir, clock: service.clock });
   for (let round = 0; round < 4; round += 1) await again.pass(1000);
-  t.match((await again.get('/billing/subscription', owner.token)).body.subscription, { status: 'active', currentPeriodStart: '2027-02-20T12:00:00.000Z', currentPeriodEnd: '2027-03-20T12:00:00.000Z' });
+  t.match((await again.get('/billing/subscription', owner.token)).body.subscription, {
+    status: 'active',
+    currentPeriodStart: '2027-02-20T12:00:00.000Z',
+    currentPeriodEnd: '2027-03-20T12:00:00.000Z',
+  });
 });
 
 t.test('[4.14] a period that began on a 31st ends on one again after a shorter month', async (t) => {
@@ -193,17 +293,43 @@ t.test('[4.14] who is billed through a marketplace changes it there: 409', async
   const service = await startService(t, { env });
   const owner = await service.workspace();
   await rewrite(service, owner.workspaceId, { billingSource: 'marketplace' });
-  const calls: [string, object | undefined][] = [['checkout', { planId: 'chat', interval: 'monthly' }], ['addons', { addons: ['ai'] }], ['portal', undefined], ['cancel', undefined]];
-  for (const [name, body] of calls) t.match(await service.post(`/billing/${name}`, body, owner.token), { status: 409, body: { error: 'conflict' } }, name);
-  t.match((await service.get('/billing/subscription', owner.token)).body, { billingSource: 'marketplace', planId: 'business', locked: false });
+  const calls: [string, object | undefined][] = [
+    ['checkout', { planId: 'chat', interval: 'monthly' }],
+    ['addons', { addons: ['ai'] }],
+    ['portal', undefined],
+    ['cancel', undefined],
+  ];
+  for (const [name, body] of calls)
+    t.match(
+      await service.post(`/billing/${name}`, body, owner.token),
+      { status: 409, body: { error: 'conflict' } },
+      name,
+    );
+  t.match((await service.get('/billing/subscription', owner.token)).body, {
+    billingSource: 'marketplace',
+    planId: 'business',
+    locked: false,
+  });
 });
 
 t.test('[4.14] admins alone', async (t) => {
   const service = await startService(t, { env });
   const owner = await service.workspace();
   const supervisor = await service.agent(owner, { role: 'supervisor' });
-  const calls: [string, string, object | undefined][] = [['GET', 'subscription', undefined], ['GET', 'invoices', undefined], ['POST', 'checkout', { planId: 'chat', interval: 'monthly' }], ['POST', 'addons', { addons: [] }], ['POST', 'portal', undefined], ['POST', 'cancel', undefined]];
-  for (const [method, name, body] of calls) t.match(await service.call(method, `/billing/${name}`, { body, token: supervisor.token }), { status: 403, body: { error: 'admin_required' } }, name);
+  const calls: [string, string, object | undefined][] = [
+    ['GET', 'subscription', undefined],
+    ['GET', 'invoices', undefined],
+    ['POST', 'checkout', { planId: 'chat', interval: 'monthly' }],
+    ['POST', 'addons', { addons: [] }],
+    ['POST', 'portal', undefined],
+    ['POST', 'cancel', undefined],
+  ];
+  for (const [method, name, body] of calls)
+    t.match(
+      await service.call(method, `/billing/${name}`, { body, token: supervisor.token }),
+      { status: 403, body: { error: 'admin_required' } },
+      name,
+    );
 });
 
 t.test('months', async (t) => {
@@ -215,5 +341,6 @@ t.test('months', async (t) => {
     ['2026-12-31T12:00:00.000Z', 1, '2027-01-31T12:00:00.000Z'],
     ['2026-12-31T12:00:00.000Z', 12, '2027-12-31T12:00:00.000Z'],
   ];
-  for (const [from, months, to] of rows) t.equal(new Date(monthsAfter(Date.parse(from), months)).toISOString(), to, `${from} + ${months}`);
+  for (const [from, months, to] of rows)
+    t.equal(new Date(monthsAfter(Date.parse(from), months)).toISOString(), to, `${from} + ${months}`);
 });

@@ -5,7 +5,21 @@ import { provesPossession } from '../../engine/platform/oauth.ts';
 import { appScopes } from '../../engine/platform/oauth-apps.ts';
 import { signatureOf } from '../../http/webhooks/sending.ts';
 import { callRoute, paramsOf, soundBody, soundQuery } from '../support/endpoints.ts';
-import { authorize, challenge, challengeOf, consentOf, decide, exchange, postForm, redirectUri, refresh, registerApp, request, tokensOf, verifier } from '../support/oauth.ts';
+import {
+  authorize,
+  challenge,
+  challengeOf,
+  consentOf,
+  decide,
+  exchange,
+  postForm,
+  redirectUri,
+  refresh,
+  registerApp,
+  request,
+  tokensOf,
+  verifier,
+} from '../support/oauth.ts';
 import { type Received, Receiver } from '../support/receiver.ts';
 import { password, startService } from '../support/service.ts';
 
@@ -24,30 +38,85 @@ t.test('RFC 7636, appendix B', async (t) => {
     [challengeOf('x'.repeat(129)), 'x'.repeat(129), false],
     [challengeOf('ä'.repeat(43)), 'ä'.repeat(43), false],
   ];
-  for (const [given, proof, proves] of rows) t.equal(provesPossession(given, proof), proves, String(proof).slice(0, 20));
+  for (const [given, proof, proves] of rows)
+    t.equal(provesPossession(given, proof), proves, String(proof).slice(0, 20));
 });
 
 t.test('[decisions 4.2] apps', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
-  const create = (fields: object = {}) => service.post('/oauth-apps', { name: 'Reports', redirectUris: [redirectUri], scopes: ['agents:read'], ...fields }, owner.token);
+  const create = (fields: object = {}) =>
+    service.post(
+      '/oauth-apps',
+      { name: 'Reports', redirectUris: [redirectUri], scopes: ['agents:read'], ...fields },
+      owner.token,
+    );
 
   t.test('the secret is shown once; a public app has none', async (t) => {
     const { status, body } = await create();
     t.equal(status, 201);
-    t.match(body, { clientId: /^app_/, clientSecret: /^ocs_/, status: 'development', public: false, redirectUris: [redirectUri], scopes: ['agents:read'] });
+    t.match(body, {
+      clientId: /^app_/,
+      clientSecret: /^ocs_/,
+      status: 'development',
+      public: false,
+      redirectUris: [redirectUri],
+      scopes: ['agents:read'],
+    });
     const read = (await service.get(`/oauth-apps/${body.id}`, owner.token)).body;
-    t.same(Object.keys(read).sort(), ['clientId', 'createdAt', 'id', 'name', 'public', 'redirectUris', 'scopes', 'status']);
+    t.same(Object.keys(read).sort(), [
+      'clientId',
+      'createdAt',
+      'id',
+      'name',
+      'public',
+      'redirectUris',
+      'scopes',
+      'status',
+    ]);
     t.match(await create({ public: true }), { status: 201, body: { public: true, clientSecret: null } });
     t.equal((await service.get('/oauth-apps', owner.token)).body.oauthApps.length, 2);
   });
 
   t.test('where it may go back to', async (t) => {
-    const good = ['https://app.example', 'https://app.example:8443/cb?x=1', 'http://localhost:3000/cb', 'http://127.0.0.1/cb', 'http://[::1]:9/cb', 'com.example.app:/callback'];
-    const bad = ['http://app.example/cb', 'javascript:alert(1)', 'data:text/html,x', '//app.example', '/cb', 'https://app.example/#x', 'https://u:p@app.example/', 'https://app.example/ x', 'myapp:/cb', 'https:\\\\app.example', 'http://localhost.example/cb', 'ftp://app.example', ''];
+    const good = [
+      'https://app.example',
+      'https://app.example:8443/cb?x=1',
+      'http://localhost:3000/cb',
+      'http://127.0.0.1/cb',
+      'http://[::1]:9/cb',
+      'com.example.app:/callback',
+    ];
+    const bad = [
+      'http://app.example/cb',
+      'javascript:alert(1)',
+      'data:text/html,x',
+      '//app.example',
+      '/cb',
+      'https://app.example/#x',
+      'https://u:p@app.example/',
+      'https://app.example/ x',
+      'myapp:/cb',
+      'https:\\\\app.example',
+      'http://localhost.example/cb',
+      'ftp://app.example',
+      '',
+    ];
     for (const uri of good) t.equal((await create({ redirectUris: [uri] })).status, 201, uri);
-    for (const uri of bad) t.match(await create({ redirectUris: ['https://ok.example', uri] }), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { 'redirectUris.1': [String] } } } }, uri);
-    for (const fields of [{ redirectUris: [] }, { scopes: [] }, { scopes: ['verify'] }, { scopes: ['*'] }, { name: ' ' }]) t.match(await create(fields), { status: 400, body: { error: 'invalid_body' } }, JSON.stringify(fields));
+    for (const uri of bad)
+      t.match(
+        await create({ redirectUris: ['https://ok.example', uri] }),
+        { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { 'redirectUris.1': [String] } } } },
+        uri,
+      );
+    for (const fields of [
+      { redirectUris: [] },
+      { scopes: [] },
+      { scopes: ['verify'] },
+      { scopes: ['*'] },
+      { name: ' ' },
+    ])
+      t.match(await create(fields), { status: 400, body: { error: 'invalid_body' } }, JSON.stringify(fields));
   });
 
   t.test('a rotated secret replaces the former at once; tokens stay', async (t) => {
@@ -59,23 +128,37 @@ t.test('[decisions 4.2] apps', async (t) => {
     t.match(await refresh(service, app, tokens.refresh_token), { status: 401, body: { error: 'invalid_client' } });
     t.equal((await refresh(service, { ...app, clientSecret: body.clientSecret }, tokens.refresh_token)).status, 200);
     const open = await registerApp(service, owner, { public: true });
-    t.match(await service.post(`/oauth-apps/${open.id}/rotate-secret`, undefined, owner.token), { status: 422, body: { error: 'semantic_error' } });
+    t.match(await service.post(`/oauth-apps/${open.id}/rotate-secret`, undefined, owner.token), {
+      status: 422,
+      body: { error: 'semantic_error' },
+    });
   });
 
   t.test('what it may is cut at once; a deleted app has no tokens left; all of it is audited', async (t) => {
     const app = await registerApp(service, owner);
-    const { access_token: token, refresh_token: refreshToken } = await tokensOf(service, app, owner, { scope: 'agents:read conversations:read' });
+    const { access_token: token, refresh_token: refreshToken } = await tokensOf(service, app, owner, {
+      scope: 'agents:read conversations:read',
+    });
     t.equal((await service.get('/agents', token)).status, 200);
-    t.match(await service.patch(`/oauth-apps/${app.id}`, { scopes: ['conversations:read'] }, owner.token), { status: 200, body: { scopes: ['conversations:read'] } });
+    t.match(await service.patch(`/oauth-apps/${app.id}`, { scopes: ['conversations:read'] }, owner.token), {
+      status: 200,
+      body: { scopes: ['conversations:read'] },
+    });
     t.match(await service.get('/agents', token), { status: 403, body: { error: 'insufficient_scope' } });
     t.equal((await service.get('/conversations/queue', token)).status, 200);
-    t.match(await service.patch(`/oauth-apps/${app.id}`, {}, owner.token), { status: 400, body: { error: 'invalid_body' } });
+    t.match(await service.patch(`/oauth-apps/${app.id}`, {}, owner.token), {
+      status: 400,
+      body: { error: 'invalid_body' },
+    });
     t.equal((await service.delete(`/oauth-apps/${app.id}`, owner.token)).status, 204);
     t.match(await service.get('/conversations/queue', token), { status: 401, body: { error: 'token_revoked' } });
     t.match(await refresh(service, app, refreshToken), { status: 401, body: { error: 'invalid_client' } });
     t.match(await authorize(service, request(app)), { status: 400, location: undefined });
     const { entries } = (await service.get('/workspace/audit-log?limit=4', owner.token)).body;
-    t.same(entries.map(({ action }: { action: string }) => action), ['oauth_app.deleted', 'oauth_app.updated', 'oauth_app.authorized', 'oauth_app.created']);
+    t.same(
+      entries.map(({ action }: { action: string }) => action),
+      ['oauth_app.deleted', 'oauth_app.updated', 'oauth_app.authorized', 'oauth_app.created'],
+    );
     t.notMatch(JSON.stringify(entries), /ocs_|v1\./);
   });
 });
@@ -102,7 +185,11 @@ t.test('[RFC 6749 §4.1.1] what is asked', async (t) => {
   });
 
   t.test('its policy names where every kind of app is', async (t) => {
-    const sources = { 'http://localhost:3000/cb': 'http://localhost:3000', 'http://[::1]:3000/cb': 'http:', 'com.example.app:/cb': 'com.example.app:' };
+    const sources = {
+      'http://localhost:3000/cb': 'http://localhost:3000',
+      'http://[::1]:3000/cb': 'http:',
+      'com.example.app:/cb': 'com.example.app:',
+    };
     const many = await registerApp(service, owner, { redirectUris: Object.keys(sources) });
     for (const [uri, source] of Object.entries(sources)) {
       const { headers } = await authorize(service, request(many, { redirect_uri: uri }));
@@ -111,12 +198,21 @@ t.test('[RFC 6749 §4.1.1] what is asked', async (t) => {
   });
 
   t.test('[4.2] the four fields of the contract are enough; response_type is code when it is left out', async (t) => {
-    const fields = { client_id: app.clientId, redirect_uri: redirectUri, scope: 'conversations:read', state: 'a state & more' };
-    for (const more of [{}, { response_type: '' }]) t.match(await authorize(service, { ...fields, ...more }), { status: 200, location: undefined, text: /Allow/ });
+    const fields = {
+      client_id: app.clientId,
+      redirect_uri: redirectUri,
+      scope: 'conversations:read',
+      state: 'a state & more',
+    };
+    for (const more of [{}, { response_type: '' }])
+      t.match(await authorize(service, { ...fields, ...more }), { status: 200, location: undefined, text: /Allow/ });
     service.clock.advance(12_001);
     const { answer } = await decide(service, { ...fields, email: owner.email, password, decision: 'allow' });
     t.match(answer, { code: /^oac_/, state: 'a state & more' });
-    t.match(await exchange(service, app, answer['code'] ?? '', { code_verifier: undefined }), { status: 200, body: { token_type: 'Bearer' } });
+    t.match(await exchange(service, app, answer['code'] ?? '', { code_verifier: undefined }), {
+      status: 200,
+      body: { token_type: 'Bearer' },
+    });
   });
 
   t.test('an unknown client or address is told to the person, and nothing goes there', async (t) => {
@@ -140,7 +236,9 @@ t.test('[RFC 6749 §4.1.1] what is asked', async (t) => {
         t.notMatch(text, 'evil.example');
       }
     }
-    const twice = await fetch(`${service.url}/oauth/authorize?client_id=${app.clientId}&client_id=${app.clientId}`, { redirect: 'manual' });
+    const twice = await fetch(`${service.url}/oauth/authorize?client_id=${app.clientId}&client_id=${app.clientId}`, {
+      redirect: 'manual',
+    });
     t.equal(twice.status, 400, 'a parameter that comes twice');
     t.match(twice.headers.get('content-type'), /^text\/html/);
   });
@@ -157,20 +255,36 @@ t.test('[RFC 6749 §4.1.1] what is asked', async (t) => {
       ['PKCE without a method, which would be plain', app, { code_challenge_method: undefined }, 'invalid_request'],
       ['a method without a challenge', app, { code_challenge: undefined }, 'invalid_request'],
       ['a challenge that is none', app, { code_challenge: 'x' }, 'invalid_request'],
-      ['a public client without PKCE', open, { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
+      [
+        'a public client without PKCE',
+        open,
+        { code_challenge: undefined, code_challenge_method: undefined },
+        'invalid_request',
+      ],
     ];
     for (const [title, client, fields, error] of rows) {
       const { status, location, answer } = await authorize(service, request(client, fields));
       t.equal(status, 303, title);
       t.equal(location?.origin, 'https://app.example', title);
-      t.match(answer, { error, state: 'a state & more', iss: 'http://switchboard.test', kind: 'x', error_description: String }, title);
+      t.match(
+        answer,
+        { error, state: 'a state & more', iss: 'http://switchboard.test', kind: 'x', error_description: String },
+        title,
+      );
     }
-    t.equal((await authorize(service, request(app, { code_challenge: undefined, code_challenge_method: undefined }))).status, 200, 'a client with a secret may do without PKCE');
-    t.notOk('state' in (await authorize(service, request(app, { scope: undefined, state: undefined }))).answer, 'no state, none back');
+    t.equal(
+      (await authorize(service, request(app, { code_challenge: undefined, code_challenge_method: undefined }))).status,
+      200,
+      'a client with a secret may do without PKCE',
+    );
+    t.notOk(
+      'state' in (await authorize(service, request(app, { scope: undefined, state: undefined }))).answer,
+      'no state, none back',
+    );
   });
 });
 
-t.test('[RFC 6749 §4.1.2] the agent\'s answer', async (t) => {
+t.test("[RFC 6749 §4.1.2] the agent's answer", async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const agent = await service.agent(owner);
@@ -180,7 +294,12 @@ t.test('[RFC 6749 §4.1.2] the agent\'s answer', async (t) => {
   const answer = (fields: Record<string, string | undefined>) => decide(service, { ...request(app), ...fields });
 
   t.test('allow: back with a code, the state, and who issued it', async (t) => {
-    const { status, location, answer: got, headers } = await answer({ email: agent.email, password, decision: 'allow' });
+    const {
+      status,
+      location,
+      answer: got,
+      headers,
+    } = await answer({ email: agent.email, password, decision: 'allow' });
     t.equal(status, 303);
     t.match(String(location), /^https:\/\/app\.example\/callback\?kind=x&code=/);
     t.match(got, { code: /^oac_/, state: 'a state & more', iss: 'http://switchboard.test' });
@@ -188,12 +307,19 @@ t.test('[RFC 6749 §4.1.2] the agent\'s answer', async (t) => {
   });
 
   t.test('deny, or no answer: access_denied, without a password', async (t) => {
-    for (const decision of ['deny', undefined]) t.match((await answer({ decision })).answer, { error: 'access_denied', state: 'a state & more' });
+    for (const decision of ['deny', undefined])
+      t.match((await answer({ decision })).answer, { error: 'access_denied', state: 'a state & more' });
   });
 
   t.test('a wrong password, an unknown email, an agent that left: the page again', async (t) => {
     await service.delete(`/agents/${gone.agentId}`, owner.token);
-    for (const fields of [{ email: agent.email, password: 'wrong' }, { email: 'nobody@example.com', password }, { email: gone.email, password }, { email: agent.email }, { password }]) {
+    for (const fields of [
+      { email: agent.email, password: 'wrong' },
+      { email: 'nobody@example.com', password },
+      { email: gone.email, password },
+      { email: agent.email },
+      { password },
+    ]) {
       const { status, location, text } = await answer({ ...fields, decision: 'allow' });
       t.match({ status, location }, { status: 401, location: undefined }, JSON.stringify(fields));
       t.match(text, /role="alert">The email or the password is wrong/);
@@ -201,10 +327,12 @@ t.test('[RFC 6749 §4.1.2] the agent\'s answer', async (t) => {
     }
   });
 
-  t.test('[8] the login\'s budget of 5 a minute is its own too', async (t) => {
+  t.test("[8] the login's budget of 5 a minute is its own too", async (t) => {
     service.clock.advance(60_000);
-    for (let count = 0; count < 3; count += 1) t.equal((await answer({ email: agent.email, password: 'wrong', decision: 'allow' })).status, 401);
-    for (let count = 0; count < 2; count += 1) t.equal((await service.post('/auth/login', { email: agent.email, password: 'wrong' })).status, 401);
+    for (let count = 0; count < 3; count += 1)
+      t.equal((await answer({ email: agent.email, password: 'wrong', decision: 'allow' })).status, 401);
+    for (let count = 0; count < 2; count += 1)
+      t.equal((await service.post('/auth/login', { email: agent.email, password: 'wrong' })).status, 401);
     const { status, text, headers } = await answer({ email: agent.email, password, decision: 'allow' });
     t.equal(status, 429);
     t.match(text, /^<!doctype html>/);
@@ -212,19 +340,27 @@ t.test('[RFC 6749 §4.1.2] the agent\'s answer', async (t) => {
     service.clock.advance(60_000);
   });
 
-  t.test('[5.14] in development an app is its own workspace\'s alone; live, everybody\'s', async (t) => {
+  t.test("[5.14] in development an app is its own workspace's alone; live, everybody's", async (t) => {
     const refused = await answer({ email: stranger.email, password, decision: 'allow' });
     t.match(refused, { status: 403, location: undefined, text: /in development/ });
     const dataDir = service.dataDir;
     await service.stop();
-    const live = await startService(t, { dataDir, clock: service.clock, env: { OAUTH_LIVE_APPS: ` ${app.clientId} ,app_other` } });
+    const live = await startService(t, {
+      dataDir,
+      clock: service.clock,
+      env: { OAUTH_LIVE_APPS: ` ${app.clientId} ,app_other` },
+    });
     t.match((await live.get(`/oauth-apps/${app.id}`, owner.token)).body, { status: 'live' });
     const tokens = await tokensOf(live, app, stranger);
     t.equal(tokens.workspaceId, stranger.workspaceId);
     t.equal((await live.get('/conversations/queue', tokens.access_token)).status, 200);
     await live.stop();
     const again = await startService(t, { dataDir, clock: service.clock });
-    t.match(await again.get('/conversations/queue', tokens.access_token), { status: 401, body: { error: 'token_revoked' } }, 'no longer listed');
+    t.match(
+      await again.get('/conversations/queue', tokens.access_token),
+      { status: 401, body: { error: 'token_revoked' } },
+      'no longer listed',
+    );
     t.match(await refresh(again, app, tokens.refresh_token), { status: 400, body: { error: 'invalid_grant' } });
   });
 });
@@ -237,23 +373,55 @@ t.test('[RFC 6749 §4.1.3] a code for tokens', async (t) => {
   const other = await registerApp(service, owner);
   const open = await registerApp(service, owner, { public: true });
 
-  t.test('[2] the contract\'s answer', async (t) => {
-    const { status, body, headers } = await exchange(service, app, await consentOf(service, app, agent, { scope: 'conversations:read agents:read' }));
+  t.test("[2] the contract's answer", async (t) => {
+    const { status, body, headers } = await exchange(
+      service,
+      app,
+      await consentOf(service, app, agent, { scope: 'conversations:read agents:read' }),
+    );
     t.equal(status, 200);
-    t.same(body, { access_token: body.access_token, refresh_token: body.refresh_token, token_type: 'Bearer', expires_in: 3600, scope: 'conversations:read agents:read', workspaceId: owner.workspaceId });
+    t.same(body, {
+      access_token: body.access_token,
+      refresh_token: body.refresh_token,
+      token_type: 'Bearer',
+      expires_in: 3600,
+      scope: 'conversations:read agents:read',
+      workspaceId: owner.workspaceId,
+    });
     t.equal(headers.get('cache-control'), 'no-store');
     t.equal(headers.get('pragma'), 'no-cache');
   });
 
   t.test('the client by Basic, in the form, or public', async (t) => {
-    const basic = (id: string, secret: string) => ({ Authorization: `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}` });
-    const fields = async () => ({ grant_type: 'authorization_code', code: await consentOf(service, app, agent), redirect_uri: redirectUri, code_verifier: verifier });
-    t.equal((await postForm(service, '/oauth/token', await fields(), basic(app.clientId, app.clientSecret ?? ''))).status, 200);
+    const basic = (id: string, secret: string) => ({
+      Authorization: `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`,
+    });
+    const fields = async () => ({
+      grant_type: 'authorization_code',
+      code: await consentOf(service, app, agent),
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+    });
+    t.equal(
+      (await postForm(service, '/oauth/token', await fields(), basic(app.clientId, app.clientSecret ?? ''))).status,
+      200,
+    );
     const wrong = await postForm(service, '/oauth/token', await fields(), basic(app.clientId, 'wrong'));
     t.match(wrong, { status: 401, body: { error: 'invalid_client' } });
     t.match(wrong.headers.get('www-authenticate'), /^Basic/);
-    t.match(await postForm(service, '/oauth/token', { ...(await fields()), client_secret: app.clientSecret ?? '' }, basic(app.clientId, app.clientSecret ?? '')), { status: 400, body: { error: 'invalid_request' } });
-    t.match(await postForm(service, '/oauth/token', await fields(), { Authorization: 'Bearer x' }), { status: 401, body: { error: 'invalid_client' } });
+    t.match(
+      await postForm(
+        service,
+        '/oauth/token',
+        { ...(await fields()), client_secret: app.clientSecret ?? '' },
+        basic(app.clientId, app.clientSecret ?? ''),
+      ),
+      { status: 400, body: { error: 'invalid_request' } },
+    );
+    t.match(await postForm(service, '/oauth/token', await fields(), { Authorization: 'Bearer x' }), {
+      status: 401,
+      body: { error: 'invalid_client' },
+    });
     t.equal((await exchange(service, open, await consentOf(service, open, agent))).status, 200);
   });
 
@@ -266,29 +434,48 @@ t.test('[RFC 6749 §4.1.3] a code for tokens', async (t) => {
       ['an unknown client', { client_id: 'app_x' }, 401, 'invalid_client'],
       ['no secret', { client_secret: undefined }, 401, 'invalid_client'],
       ['a wrong secret', { client_secret: `${app.clientSecret}x` }, 401, 'invalid_client'],
-      ['another app\'s code', { client_id: other.clientId, client_secret: other.clientSecret ?? '' }, 400, 'invalid_grant'],
+      [
+        "another app's code",
+        { client_id: other.clientId, client_secret: other.clientSecret ?? '' },
+        400,
+        'invalid_grant',
+      ],
       ['no code', { code: undefined }, 400, 'invalid_request'],
       ['what is no code', { code: 'x' }, 400, 'invalid_grant'],
       ['an unknown code', { code: `${code.slice(0, -1)}${code.endsWith('A') ? 'B' : 'A'}` }, 400, 'invalid_grant'],
       ['no redirect_uri', { redirect_uri: undefined }, 400, 'invalid_request'],
       ['another redirect_uri', { redirect_uri: 'https://app.example/' }, 400, 'invalid_grant'],
     ];
-    for (const [title, fields, status, error] of rows) t.match(await exchange(service, app, code, fields), { status, body: { error, error_description: String } }, title);
+    for (const [title, fields, status, error] of rows)
+      t.match(
+        await exchange(service, app, code, fields),
+        { status, body: { error, error_description: String } },
+        title,
+      );
     t.equal((await exchange(service, app, code)).status, 200);
   });
 
   t.test('[RFC 7636 §4.6] a verifier that does not fit spends the code: whoever stole one has one try', async (t) => {
     for (const verifierSent of [undefined, 'x'.repeat(43), challenge]) {
       const code = await consentOf(service, app, agent);
-      t.match(await exchange(service, app, code, { code_verifier: verifierSent }), { status: 400, body: { error: 'invalid_grant' } });
+      t.match(await exchange(service, app, code, { code_verifier: verifierSent }), {
+        status: 400,
+        body: { error: 'invalid_grant' },
+      });
       t.match(await exchange(service, app, code), { status: 400, body: { error: 'invalid_grant' } });
     }
   });
 
   t.test('a verifier for a code without a challenge is refused', async (t) => {
     const bare = { code_challenge: undefined, code_challenge_method: undefined };
-    t.match(await exchange(service, app, await consentOf(service, app, agent, bare)), { status: 400, body: { error: 'invalid_grant' } });
-    t.equal((await exchange(service, app, await consentOf(service, app, agent, bare), { code_verifier: undefined })).status, 200);
+    t.match(await exchange(service, app, await consentOf(service, app, agent, bare)), {
+      status: 400,
+      body: { error: 'invalid_grant' },
+    });
+    t.equal(
+      (await exchange(service, app, await consentOf(service, app, agent, bare), { code_verifier: undefined })).status,
+      200,
+    );
   });
 
   t.test('[decisions] a code lives for 60 seconds', async (t) => {
@@ -307,7 +494,10 @@ t.test('[RFC 6749 §4.1.3] a code for tokens', async (t) => {
     const { body } = await exchange(service, app, code);
     t.equal((await service.get('/conversations/queue', body.access_token)).status, 200);
     t.match(await exchange(service, app, code), { status: 400, body: { error: 'invalid_grant' } });
-    t.match(await service.get('/conversations/queue', body.access_token), { status: 401, body: { error: 'token_revoked' } });
+    t.match(await service.get('/conversations/queue', body.access_token), {
+      status: 401,
+      body: { error: 'token_revoked' },
+    });
     t.match(await refresh(service, app, body.refresh_token), { status: 401, body: { error: 'invalid_grant' } });
   });
 
@@ -321,8 +511,13 @@ t.test('[RFC 6749 §4.1.3] a code for tokens', async (t) => {
   });
 
   t.test('forms alone, and each field once', async (t) => {
-    const post = (body: string, type: string) => fetch(`${service.url}/oauth/token`, { method: 'POST', body, headers: { 'Content-Type': type } });
-    for (const [body, type] of [['{"grant_type":"refresh_token"}', 'application/json'], ['grant_type=refresh_token&grant_type=refresh_token', 'application/x-www-form-urlencoded'], [`code=${'x'.repeat(2001)}`, 'application/x-www-form-urlencoded']] as const) {
+    const post = (body: string, type: string) =>
+      fetch(`${service.url}/oauth/token`, { method: 'POST', body, headers: { 'Content-Type': type } });
+    for (const [body, type] of [
+      ['{"grant_type":"refresh_token"}', 'application/json'],
+      ['grant_type=refresh_token&grant_type=refresh_token', 'application/x-www-form-urlencoded'],
+      [`code=${'x'.repeat(2001)}`, 'application/x-www-form-urlencoded'],
+    ] as const) {
       const response = await post(body, type);
       t.equal(response.status, 400);
       t.match(await response.json(), { error: 'invalid_request', error_description: String }, type);
@@ -346,11 +541,24 @@ t.test('[5.14] tokens', async (t) => {
     const { access_token: token } = await tokensOf(service, app, agent, { scope });
     t.equal(await works(token), true);
     t.match(await service.get('/agents', token), { status: 200 });
-    t.match(await service.post('/conversations/0194b7a6-1111-7111-8111-111111111111/messages', { body: 'x' }, token), { status: 403, body: { error: 'insufficient_scope', detail: { scope: 'messages:send' } } });
-    t.match(await service.post('/auth/logout', undefined, token), { status: 403, body: { error: 'insufficient_scope' } });
-    t.match(await service.post('/verify', { to: 'a@example.com', channel: 'email' }, token), { status: 403, body: { error: 'insufficient_scope' } });
+    t.match(await service.post('/conversations/0194b7a6-1111-7111-8111-111111111111/messages', { body: 'x' }, token), {
+      status: 403,
+      body: { error: 'insufficient_scope', detail: { scope: 'messages:send' } },
+    });
+    t.match(await service.post('/auth/logout', undefined, token), {
+      status: 403,
+      body: { error: 'insufficient_scope' },
+    });
+    t.match(await service.post('/verify', { to: 'a@example.com', channel: 'email' }, token), {
+      status: 403,
+      body: { error: 'insufficient_scope' },
+    });
     const admins = (await tokensOf(service, app, owner, { scope })).access_token;
-    t.match(await service.get('/oauth-apps', admins), { status: 403, body: { error: 'insufficient_scope' } }, 'not even an admin\'s reaches what no scope names');
+    t.match(
+      await service.get('/oauth-apps', admins),
+      { status: 403, body: { error: 'insufficient_scope' } },
+      "not even an admin's reaches what no scope names",
+    );
   });
 
   t.test('every route asks for its scope: refused without it, whatever else was granted', async (t) => {
@@ -361,9 +569,17 @@ t.test('[5.14] tokens', async (t) => {
       if (route.access.kind !== 'agent' || route.access.scope === 'ai:invoke') continue;
       // So that no minute has too many of them.
       service.clock.advance(200);
-      const values = Object.fromEntries(paramsOf(route).map((name) => [name, name === 'email' ? 'nobody@example.com' : nothing]));
-      const { status, body } = await callRoute(service, route, { values, query: soundQuery(route), token: none, body: soundBody(route, { agentId: nothing, departmentId: nothing }) });
-      if (status !== 403 || body.error !== 'insufficient_scope') wrong.push(`${route.operation}: ${status} ${body?.error}`);
+      const values = Object.fromEntries(
+        paramsOf(route).map((name) => [name, name === 'email' ? 'nobody@example.com' : nothing]),
+      );
+      const { status, body } = await callRoute(service, route, {
+        values,
+        query: soundQuery(route),
+        token: none,
+        body: soundBody(route, { agentId: nothing, departmentId: nothing }),
+      });
+      if (status !== 403 || body.error !== 'insufficient_scope')
+        wrong.push(`${route.operation}: ${status} ${body?.error}`);
     }
     t.same(wrong, []);
   });
@@ -398,7 +614,8 @@ t.test('[5.14] tokens', async (t) => {
     const third = (await refresh(service, app, second.refresh_token)).body;
     t.equal(await works(third.access_token), true);
     t.match(await refresh(service, app, first.refresh_token), { status: 401, body: { error: 'invalid_grant' } });
-    for (const { access_token: token } of [second, third]) t.match(await service.get('/conversations/queue', token), { status: 401, body: { error: 'token_revoked' } });
+    for (const { access_token: token } of [second, third])
+      t.match(await service.get('/conversations/queue', token), { status: 401, body: { error: 'token_revoked' } });
     t.match(await refresh(service, app, third.refresh_token), { status: 401, body: { error: 'invalid_grant' } });
     t.equal(await works(bystander.access_token), true, 'another consent is another family');
   });
@@ -415,14 +632,17 @@ t.test('[5.14] tokens', async (t) => {
 
   t.test('a refresh may ask for less, not for more', async (t) => {
     const tokens = await tokensOf(service, app, agent, { scope });
-    t.match(await refresh(service, app, tokens.refresh_token, { scope: `${scope} messages:send` }), { status: 400, body: { error: 'invalid_scope' } });
+    t.match(await refresh(service, app, tokens.refresh_token, { scope: `${scope} messages:send` }), {
+      status: 400,
+      body: { error: 'invalid_scope' },
+    });
     const less = (await refresh(service, app, tokens.refresh_token, { scope: 'agents:read' })).body;
     t.equal(less.scope, 'agents:read');
     t.equal(await works(less.access_token), false);
     t.equal((await refresh(service, app, less.refresh_token)).body.scope, scope, 'and the next all of it again');
   });
 
-  t.test('a refresh token is its client\'s alone, and no access token', async (t) => {
+  t.test("a refresh token is its client's alone, and no access token", async (t) => {
     const tokens = await tokensOf(service, app, agent, { scope });
     t.match(await refresh(service, other, tokens.refresh_token), { status: 400, body: { error: 'invalid_grant' } });
     t.match(await refresh(service, app, tokens.access_token), { status: 400, body: { error: 'invalid_grant' } });
@@ -432,13 +652,22 @@ t.test('[5.14] tokens', async (t) => {
   });
 
   t.test('[RFC 7009] revocation', async (t) => {
-    const revoke = (client: typeof app, token: string | undefined, fields = {}) => postForm(service, '/oauth/revoke', { token, client_id: client.clientId, client_secret: client.clientSecret ?? undefined, ...fields });
+    const revoke = (client: typeof app, token: string | undefined, fields = {}) =>
+      postForm(service, '/oauth/revoke', {
+        token,
+        client_id: client.clientId,
+        client_secret: client.clientSecret ?? undefined,
+        ...fields,
+      });
     const tokens = await tokensOf(service, app, agent, { scope });
     t.equal((await revoke(other, tokens.refresh_token)).status, 200);
-    t.equal(await works(tokens.access_token), true, 'another client\'s is left alone');
+    t.equal(await works(tokens.access_token), true, "another client's is left alone");
     t.equal((await revoke(app, 'x')).status, 200);
     t.match(await revoke(app, undefined), { status: 400, body: { error: 'invalid_request' } });
-    t.match(await revoke(app, tokens.refresh_token, { client_secret: 'wrong' }), { status: 401, body: { error: 'invalid_client' } });
+    t.match(await revoke(app, tokens.refresh_token, { client_secret: 'wrong' }), {
+      status: 401,
+      body: { error: 'invalid_client' },
+    });
     t.equal((await revoke(app, tokens.access_token, { token_type_hint: 'refresh_token' })).status, 200);
     t.equal((await service.get('/conversations/queue', tokens.access_token)).status, 401);
     const next = (await refresh(service, app, tokens.refresh_token)).body;
@@ -454,7 +683,10 @@ t.test('[5.14] tokens', async (t) => {
     await service.post('/auth/logout', undefined, leaver.token);
     t.equal(await works(tokens.access_token), true);
     await service.delete(`/agents/${leaver.agentId}`, owner.token);
-    t.match(await service.get('/conversations/queue', tokens.access_token), { status: 401, body: { error: 'token_revoked' } });
+    t.match(await service.get('/conversations/queue', tokens.access_token), {
+      status: 401,
+      body: { error: 'token_revoked' },
+    });
     t.equal((await refresh(service, app, tokens.refresh_token)).status, 401);
   });
 
@@ -466,11 +698,25 @@ t.test('[5.14] tokens', async (t) => {
     await service.delete(`/agents/${leaver.agentId}`, owner.token);
     await service.post(`/agents/${leaver.agentId}/resend-invite`, undefined, owner.token);
     const invitation = await service.mail(leaver.email);
-    t.equal((await service.post('/auth/join', { code: /\/join\/(\S+)/.exec(invitation.text)?.[1], password })).status, 200);
-    t.match(await service.get('/conversations/queue', tokens.access_token), { status: 401, body: { error: 'token_revoked' } });
+    t.equal(
+      (await service.post('/auth/join', { code: /\/join\/(\S+)/.exec(invitation.text)?.[1], password })).status,
+      200,
+    );
+    t.match(await service.get('/conversations/queue', tokens.access_token), {
+      status: 401,
+      body: { error: 'token_revoked' },
+    });
     t.equal((await refresh(service, app, tokens.refresh_token)).status, 401);
-    t.match(await exchange(service, app, code), { status: 400, body: { error: 'invalid_grant' } }, 'nor a code that nobody had exchanged');
-    t.equal(await works((await tokensOf(service, app, leaver, { scope })).access_token), true, 'until it allows them again');
+    t.match(
+      await exchange(service, app, code),
+      { status: 400, body: { error: 'invalid_grant' } },
+      'nor a code that nobody had exchanged',
+    );
+    t.equal(
+      await works((await tokensOf(service, app, leaver, { scope })).access_token),
+      true,
+      'until it allows them again',
+    );
   });
 
   t.test('[decisions, Secrets at rest] no token, code or secret lies readable in a file', async (t) => {
@@ -482,12 +728,16 @@ t.test('[5.14] tokens', async (t) => {
     const files = readdirSync(join(service.dataDir, 'workspaces'));
     for (const name of files) {
       const bytes = readFileSync(join(service.dataDir, 'workspaces', name));
-      for (const secret of [code, body.access_token, body.refresh_token, app.clientSecret ?? '?']) t.notOk(bytes.includes(secret.slice(-40)), `${name} ${secret.slice(0, 4)}`);
+      for (const secret of [code, body.access_token, body.refresh_token, app.clientSecret ?? '?'])
+        t.notOk(bytes.includes(secret.slice(-40)), `${name} ${secret.slice(0, 4)}`);
     }
   });
 
   t.test('what has expired is forgotten in time', async (t) => {
-    const view = () => service.running.services.engine.workspace(owner.workspaceId)?.db.get<{ count: number }>('SELECT count(*) AS count FROM oauthToken')?.count ?? 0;
+    const view = () =>
+      service.running.services.engine
+        .workspace(owner.workspaceId)
+        ?.db.get<{ count: number }>('SELECT count(*) AS count FROM oauthToken')?.count ?? 0;
     t.ok(view() > 0);
     // As after a pause of the machine: each tick of 90 days would take minutes.
     service.clock.jump(92 * 24 * 3600_000);
@@ -504,10 +754,17 @@ t.test('[5.14] rate limits of apps', async (t) => {
   const first = (await tokensOf(service, one, owner)).access_token;
   const second = (await tokensOf(service, two, owner)).access_token;
   service.clock.advance(60_000);
-  const told = ({ headers }: { headers: Headers }) => ['RateLimit-Limit', 'RateLimit-Remaining', 'App-RateLimit-Limit', 'App-RateLimit-Remaining'].map((name) => (headers.has(name) ? Number(headers.get(name)) : null));
+  const told = ({ headers }: { headers: Headers }) =>
+    ['RateLimit-Limit', 'RateLimit-Remaining', 'App-RateLimit-Limit', 'App-RateLimit-Remaining'].map((name) =>
+      headers.has(name) ? Number(headers.get(name)) : null,
+    );
   const call = (token: string) => service.get('/conversations/queue', token);
   t.same(told(await call(first)), [5, 4, 5, 4]);
-  t.same(told(await call(second)), [5, 3, 5, 4], 'one budget for all apps of the workspace, and its own share told to each');
+  t.same(
+    told(await call(second)),
+    [5, 3, 5, 4],
+    'one budget for all apps of the workspace, and its own share told to each',
+  );
   t.same(told(await service.get('/me', first)), [10, 9, 10, 9], 'on refusals too');
   for (let count = 0; count < 3; count += 1) await call(first);
   t.match(await call(second), { status: 429, body: { error: 'rate_limited' } });
@@ -521,15 +778,24 @@ t.test('[decisions, OAuth] webhooks of apps', async (t) => {
   const app = await registerApp(service, owner, { scopes: scope.split(' ') });
   const receiver = await Receiver.start(t);
   const tokens = await tokensOf(service, app, owner, { scope });
-  const subscribe = (token: string, events = ['message.created']) => service.post('/webhooks', { url: receiver.url, events }, token);
+  const subscribe = (token: string, events = ['message.created']) =>
+    service.post('/webhooks', { url: receiver.url, events }, token);
   const isSignedWith = ({ headers, text }: Received, secret: string) =>
-    headers['webhook-signature'] === signatureOf(Buffer.from(secret), { id: String(headers['webhook-id']), timestamp: String(headers['webhook-timestamp']), body: text });
+    headers['webhook-signature'] ===
+    signatureOf(Buffer.from(secret), {
+      id: String(headers['webhook-id']),
+      timestamp: String(headers['webhook-timestamp']),
+      body: text,
+    });
 
   t.test('are signed with its client secret, and told what its scopes let it read', async (t) => {
     const { status, body } = await subscribe(tokens.access_token);
     t.equal(status, 201);
     t.notOk('secret' in body);
-    t.match(await subscribe(tokens.access_token, ['conversation.created']), { status: 403, body: { error: 'insufficient_scope' } });
+    t.match(await subscribe(tokens.access_token, ['conversation.created']), {
+      status: 403,
+      body: { error: 'insufficient_scope' },
+    });
     await service.chat(owner, 'Hello');
     const [received] = await receiver.count(1);
     t.match(received?.body, { type: 'message.created', data: { message: { body: 'Hello' } } });
@@ -540,8 +806,15 @@ t.test('[decisions, OAuth] webhooks of apps', async (t) => {
     const { clientSecret } = (await service.post(`/oauth-apps/${app.id}/rotate-secret`, undefined, owner.token)).body;
     await service.chat(owner, 'Again');
     const received = (await receiver.count(2))[1];
-    t.equal(received !== undefined && isSignedWith(received, clientSecret) && !isSignedWith(received, app.clientSecret ?? ''), true);
-    await postForm(service, '/oauth/revoke', { token: tokens.refresh_token, client_id: app.clientId, client_secret: clientSecret });
+    t.equal(
+      received !== undefined && isSignedWith(received, clientSecret) && !isSignedWith(received, app.clientSecret ?? ''),
+      true,
+    );
+    await postForm(service, '/oauth/revoke', {
+      token: tokens.refresh_token,
+      client_id: app.clientId,
+      client_secret: clientSecret,
+    });
     await service.chat(owner, 'Nobody listens');
     await service.settled();
     t.equal(receiver.received.length, 2, 'and no more once nobody allows it anything');
@@ -549,13 +822,18 @@ t.test('[decisions, OAuth] webhooks of apps', async (t) => {
 
   t.test('a public app has nothing to sign with', async (t) => {
     const open = await registerApp(service, owner, { scopes: scope.split(' '), public: true });
-    t.match(await subscribe((await tokensOf(service, open, owner, { scope })).access_token), { status: 422, body: { error: 'semantic_error' } });
+    t.match(await subscribe((await tokensOf(service, open, owner, { scope })).access_token), {
+      status: 422,
+      body: { error: 'semantic_error' },
+    });
   });
 });
 
 t.test('[RFC 8414] metadata', async (t) => {
   const service = await startService(t);
-  const { status, body, headers } = await service.call('GET', '//.well-known/oauth-authorization-server', { headers: { Accept: undefined } });
+  const { status, body, headers } = await service.call('GET', '//.well-known/oauth-authorization-server', {
+    headers: { Accept: undefined },
+  });
   t.equal(status, 200);
   t.match(headers.get('content-type'), /^application\/json/);
   t.match(body, {
@@ -569,5 +847,17 @@ t.test('[RFC 8414] metadata', async (t) => {
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
     authorization_response_iss_parameter_supported: true,
   });
-  t.same(body.scopes_supported, ['conversations:read', 'conversations:write', 'messages:send', 'messages:read', 'visitors:read', 'visitors:write', 'agents:read', 'webhooks:write', 'reports:read', 'ai:read', 'ai:invoke']);
+  t.same(body.scopes_supported, [
+    'conversations:read',
+    'conversations:write',
+    'messages:send',
+    'messages:read',
+    'visitors:read',
+    'visitors:write',
+    'agents:read',
+    'webhooks:write',
+    'reports:read',
+    'ai:read',
+    'ai:invoke',
+  ]);
 });

@@ -7,7 +7,14 @@ import { readConfig } from '../../http/process/config.ts';
 import { createNumberingPlan } from '../../workers/numbering-plan.ts';
 import { tempFolder } from '../support/folder.ts';
 import { carried, mailedCode, makeKey } from '../support/keys.ts';
-import { type Answer, type Person, type Service, startService, type StartOptions, type Teardown } from '../support/service.ts';
+import {
+  type Answer,
+  type Person,
+  type Service,
+  type StartOptions,
+  startService,
+  type Teardown,
+} from '../support/service.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 3600_000;
@@ -26,13 +33,20 @@ async function desk(t: Teardown, options: StartOptions = {}): Promise<Desk> {
   const service = await startService(t, options);
   const owner = await service.workspace();
   const key = await makeKey(service, owner);
-  const serve = (fields: object) => service.post('/verify/services', { name: 'Sign-in', perMinuteCap: 1000, ...fields }, owner.token);
-  const send = (to: string, fields: object = {}, token = key) => service.post('/verify', { to, channel: to.includes('@') ? 'email' : 'sms', ...fields }, token);
+  const serve = (fields: object) =>
+    service.post('/verify/services', { name: 'Sign-in', perMinuteCap: 1000, ...fields }, owner.token);
+  const send = (to: string, fields: object = {}, token = key) =>
+    service.post('/verify', { to, channel: to.includes('@') ? 'email' : 'sms', ...fields }, token);
   return { service, key, owner, token: owner.token, send, serve };
 }
 
 /** Of one number and service each minute, so that nothing but a day's caps is in the way. */
-async function statuses({ service, send }: Desk, count: number, to: (index: number) => string, fields: object = {}): Promise<number[]> {
+async function statuses(
+  { service, send }: Desk,
+  count: number,
+  to: (index: number) => string,
+  fields: object = {},
+): Promise<number[]> {
   const all = [];
   for (let index = 0; index < count; index += 1) {
     service.clock.advance(minuteMs);
@@ -64,32 +78,65 @@ t.test('no code goes to a number that costs more than its country says', async (
       at.service.clock.advance(minuteMs);
       const answer = await at.send(to, { channel });
       if (numberKind === undefined) t.equal(answer.status, 201, to);
-      else t.match(answer, { status: 400, body: { error: 'invalid_number', numberKind, message: `No code is sent to a ${numberKind} number.` } }, to);
+      else
+        t.match(
+          answer,
+          {
+            status: 400,
+            body: { error: 'invalid_number', numberKind, message: `No code is sent to a ${numberKind} number.` },
+          },
+          to,
+        );
     }
   }
   const plan = createNumberingPlan();
-  t.equal(await plan.costlyKindOf('+9991234567'), undefined, 'a prefix that is nobody\'s is the country list\'s to judge');
+  t.equal(
+    await plan.costlyKindOf('+9991234567'),
+    undefined,
+    "a prefix that is nobody's is the country list's to judge",
+  );
 });
 
 t.test('VERIFY_COUNTRIES: where the operator lets codes go, whatever a service asks for', async (t) => {
   const at = await desk(t, { env: { VERIFY_COUNTRIES: 'de, AT' } });
-  t.match((await at.serve({})).body, { allowedCountries: ['DE', 'AT'] }, 'a service without a list of its own has the server\'s');
-  t.match(await at.serve({ allowedCountries: ['DE', 'US'] }), { status: 400, body: { error: 'validation_error', details: { 'allowedCountries.1': ['must be one of those that this server sends to: DE, AT'] } } });
+  t.match(
+    (await at.serve({})).body,
+    { allowedCountries: ['DE', 'AT'] },
+    "a service without a list of its own has the server's",
+  );
+  t.match(await at.serve({ allowedCountries: ['DE', 'US'] }), {
+    status: 400,
+    body: {
+      error: 'validation_error',
+      details: { 'allowedCountries.1': ['must be one of those that this server sends to: DE, AT'] },
+    },
+  });
   const { id: serviceId } = (await at.serve({ allowedCountries: ['*'] })).body;
   t.equal((await at.send('+4915112345678', { serviceId })).status, 201);
-  t.match(await at.send('+12025550123', { serviceId }), { status: 403, body: { error: 'country_not_allowed', country: 'US', message: 'This server sends no codes there by phone.' } });
+  t.match(await at.send('+12025550123', { serviceId }), {
+    status: 403,
+    body: { error: 'country_not_allowed', country: 'US', message: 'This server sends no codes there by phone.' },
+  });
   t.match(await at.send('+9991234567', { serviceId }), { status: 403, body: { country: null } });
   t.equal((await at.send('a@example.com', { serviceId })).status, 201, 'an email has no country');
-  t.equal((await at.service.patch(`/verify/services/${serviceId}`, { allowedCountries: ['AT'] }, at.token)).status, 200);
+  t.equal(
+    (await at.service.patch(`/verify/services/${serviceId}`, { allowedCountries: ['AT'] }, at.token)).status,
+    200,
+  );
 
-  const twilio = { CARRIER_PROVIDER: 'twilio', TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`, TWILIO_AUTH_TOKEN: 'x'.repeat(32) };
+  const twilio = {
+    CARRIER_PROVIDER: 'twilio',
+    TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`,
+    TWILIO_AUTH_TOKEN: 'x'.repeat(32),
+  };
   for (const [env, countries] of [
     [{}, undefined],
     [{ ...twilio }, ['US', 'CA']],
     [{ ...twilio, REGISTRATION: 'invite' }, undefined],
     [{ ...twilio, VERIFY_COUNTRIES: '*' }, undefined],
     [{ VERIFY_COUNTRIES: 'GB' }, ['GB']],
-  ] as const) t.same(readConfig(env).verifyCountries, countries, JSON.stringify(Object.keys(env)));
+  ] as const)
+    t.same(readConfig(env).verifyCountries, countries, JSON.stringify(Object.keys(env)));
 });
 
 t.test('[4.21] a service that could never send is refused', async (t) => {
@@ -97,9 +144,13 @@ t.test('[4.21] a service that could never send is refused', async (t) => {
   const refused = (details: object) => ({ status: 400, body: { error: 'validation_error', details } });
   for (const [fields, details] of [
     [{ enabledChannels: [] }, { enabledChannels: [String] }],
-    [{ allowedCountries: ['US', 'ZZ'] }, { 'allowedCountries.1': ['must be a country with phone numbers (ISO 3166 alpha-2), or *'] }],
+    [
+      { allowedCountries: ['US', 'ZZ'] },
+      { 'allowedCountries.1': ['must be a country with phone numbers (ISO 3166 alpha-2), or *'] },
+    ],
     [{ enabledChannels: ['sms', 'voice'], allowedCountries: [] }, { allowedCountries: [String] }],
-  ] as const) t.match(await at.serve(fields), refused(details), JSON.stringify(fields));
+  ] as const)
+    t.match(await at.serve(fields), refused(details), JSON.stringify(fields));
   const { id } = (await at.serve({ allowedCountries: [] })).body;
   t.equal((await at.send('a@example.com', { serviceId: id })).status, 201, 'emails alone go nowhere by phone');
   const patch = (changes: object) => at.service.patch(`/verify/services/${id}`, changes, at.token);
@@ -125,8 +176,8 @@ t.test('a fresh code ends the earlier ones of its destination and service, and n
   t.match(await check(first, firstCode), { status: 200, body: { verified: false, reason: 'expired' } });
   t.match((await at.service.get(`/verify/${first}`, at.key)).body, { status: 'expired', verified: false });
   t.match(await check(second, await mailedCode(at.service, 'KIM@example.com')), { body: { verified: true } });
-  t.match(await check(elsewhere, elsewhereCode), { body: { verified: true } }, 'another service\'s');
-  t.match(await check(other, otherCode), { body: { verified: true } }, 'another destination\'s');
+  t.match(await check(elsewhere, elsewhereCode), { body: { verified: true } }, "another service's");
+  t.match(await check(other, otherCode), { body: { verified: true } }, "another destination's");
 });
 
 t.test('so many codes in a day to one destination; fewer where they are short', async (t) => {
@@ -135,7 +186,16 @@ t.test('so many codes in a day to one destination; fewer where they are short', 
   const { id: short } = (await at.serve({ codeLength: 4 })).body;
   t.same(await statuses(at, 20, () => 'kim@example.com'), times(20, 201));
   at.service.clock.advance(minuteMs);
-  t.match(await at.send('Kim@example.com'), { status: 429, body: { error: 'rate_limited', scope: 'destination', ceiling: 'codes_to_destination', limit: 20, retryAfter: Number } });
+  t.match(await at.send('Kim@example.com'), {
+    status: 429,
+    body: {
+      error: 'rate_limited',
+      scope: 'destination',
+      ceiling: 'codes_to_destination',
+      limit: 20,
+      retryAfter: Number,
+    },
+  });
   t.same(await statuses(at, 10, () => 'lee@example.com', { serviceId: short }), times(10, 201));
   at.service.clock.advance(minuteMs);
   t.match(await at.send('lee@example.com', { serviceId: short }), { status: 429, body: { limit: 10 } });
@@ -151,7 +211,15 @@ t.test('where codes are sent and not checked, no more are', async (t) => {
     t.same(await statuses(at, 20, number), times(20, 201));
     at.service.clock.advance(3 * minuteMs);
     const paused = await at.send(number(21));
-    t.match(paused, { status: 429, body: { error: 'rate_limited', scope: 'destination', ceiling: 'unchecked_codes_to_range', message: /^Of the last 20 codes to numbers like this one none was checked, which looks like fraud\./ } });
+    t.match(paused, {
+      status: 429,
+      body: {
+        error: 'rate_limited',
+        scope: 'destination',
+        ceiling: 'unchecked_codes_to_range',
+        message: /^Of the last 20 codes to numbers like this one none was checked, which looks like fraud\./,
+      },
+    });
     t.equal((await at.send('+12025561000')).status, 201, 'another range goes on');
     t.equal((await at.send('a@example.com')).status, 201, 'mail does');
     at.service.clock.advance(paused.body.retryAfter * 1000);
@@ -178,11 +246,14 @@ t.test('where codes are sent and not checked, no more are', async (t) => {
     const number = (index: number): string => `+49151${String(10 + Math.floor(index / 10))}12${index % 10}234`;
     t.same(await statuses(at, 100, number), times(100, 201));
     at.service.clock.advance(3 * minuteMs);
-    t.match(await at.send('+4917012345678'), { status: 429, body: { scope: 'destination', ceiling: 'unchecked_codes_to_country' } });
+    t.match(await at.send('+4917012345678'), {
+      status: 429,
+      body: { scope: 'destination', ceiling: 'unchecked_codes_to_country' },
+    });
     t.equal((await at.send('+12025550123')).status, 201);
   });
 
-  t.test('one person\'s many tries are no fraud', async (t) => {
+  t.test("one person's many tries are no fraud", async (t) => {
     const at = await desk(t);
     await at.serve({});
     t.same(await statuses(at, 30, (index) => `+1202555100${index % 2}`), times(30, 201));
@@ -204,7 +275,7 @@ t.test('test keys and live keys take nothing from each other, in no cap', async 
   t.same(await all(test, () => 'kim@example.com', 1), [429]);
   t.same(await all(at.key, toMany, 10), times(10, 201), 'of a live key all ten are left');
   at.service.clock.advance(minuteMs);
-  t.same(await all(test, () => 'kim@example.com', 3), [201, 201, 429], 'the workspace\'s twelve of test keys');
+  t.same(await all(test, () => 'kim@example.com', 3), [201, 201, 429], "the workspace's twelve of test keys");
   t.same(await all(at.key, () => 'kim@example.com', 3), [201, 201, 429]);
   at.service.clock.advance(minuteMs);
   for (let calls = 0; calls < 45; calls += 1) await at.service.get('/verify', test);
@@ -227,7 +298,11 @@ t.test('[8] ten codes a minute are sent for one customer, whose address a server
   for (let count = 0; count < 10; count += 1) t.equal((await sendFor(`2001:db8:1:1::${count}`)).status, 201);
   t.equal((await sendFor('2001:db8:1:1:ffff::')).status, 429, 'an IPv6 line is one customer');
   t.equal((await sendFor('2001:db8:1:2::1')).status, 201);
-  for (const wrong of ['localhost', '1.2.3', '192.0.2.1/24', 7]) t.match(await at.send('a@example.com', { clientIp: wrong }), { status: 400, body: { error: 'validation_error', details: { clientIp: [String] } } });
+  for (const wrong of ['localhost', '1.2.3', '192.0.2.1/24', 7])
+    t.match(await at.send('a@example.com', { clientIp: wrong }), {
+      status: 400,
+      body: { error: 'validation_error', details: { clientIp: [String] } },
+    });
 });
 
 t.test('RATE_LIMITS=off lifts the caps on codes, and no price, number or country', async (t) => {

@@ -3,15 +3,15 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
 import { refusals, type Slug } from '../../engine/errors.ts';
+import { exampleOf } from '../../http/documents/examples.ts';
+import { pagesTag } from '../../http/documents/openapi.ts';
+import { tagTexts } from '../../http/documents/route-tags.ts';
 import { shapeAt } from '../../http/pipeline/error-shapes.ts';
 import { slugsOf } from '../../http/pipeline/pipeline.ts';
-import { exampleOf } from '../../http/documents/examples.ts';
-import { wordsOfPattern } from '../../http/schemas/field-words.ts';
-import { pagesTag } from '../../http/documents/openapi.ts';
-import { fullPath, type Route } from '../../http/route.ts';
-import { tagTexts } from '../../http/documents/route-tags.ts';
 import { strictValidator } from '../../http/pipeline/validation.ts';
 import { serviceVersions } from '../../http/pipeline/versions.ts';
+import { fullPath, type Route } from '../../http/route.ts';
+import { wordsOfPattern } from '../../http/schemas/field-words.ts';
 import { dereferenced } from '../support/dereferenced.ts';
 import { startService } from '../support/service.ts';
 
@@ -110,7 +110,15 @@ interface Operation {
   readonly security: object[];
   readonly parameters: (Parameter | { readonly $ref: string })[];
   readonly requestBody?: { required: boolean; content: Record<string, { schema: object }> };
-  readonly responses: Record<string, { description: string; headers: Record<string, object>; content?: Record<string, { schema: any }>; 'x-errors'?: readonly string[] }>;
+  readonly responses: Record<
+    string,
+    {
+      description: string;
+      headers: Record<string, object>;
+      content?: Record<string, { schema: any }>;
+      'x-errors'?: readonly string[];
+    }
+  >;
 }
 
 /** TypeBox keeps JSON Schema. */
@@ -126,13 +134,21 @@ t.test('the OpenAPI document', async (t) => {
   const { body: served, headers } = await service.get('/openapi.json');
   const document = dereferenced(served);
   const operations = new Map<string, Operation>();
-  for (const [path, item] of Object.entries<Record<string, Operation>>(document.paths)) for (const [method, operation] of Object.entries(item)) operations.set(`${method.toUpperCase()} ${path}`, operation);
-  const parametersOf = (route: Route): Parameter[] => operationOf(route).parameters.filter((one): one is Parameter => 'name' in one);
-  const operationOf = (route: Route): Operation => operations.get(`${route.method} ${fullPath(route)}`) ?? raise(`${route.operation} is not in the document`);
+  for (const [path, item] of Object.entries<Record<string, Operation>>(document.paths))
+    for (const [method, operation] of Object.entries(item))
+      operations.set(`${method.toUpperCase()} ${path}`, operation);
+  const parametersOf = (route: Route): Parameter[] =>
+    operationOf(route).parameters.filter((one): one is Parameter => 'name' in one);
+  const operationOf = (route: Route): Operation =>
+    operations.get(`${route.method} ${fullPath(route)}`) ?? raise(`${route.operation} is not in the document`);
 
   t.test('is OpenAPI 3.1, and sound', async (t) => {
     t.match(headers.get('content-type'), /^application\/json/);
-    t.match(document, { openapi: /^3\.1\./, info: { version: serviceVersions.at(-1) }, servers: [{ url: 'http://switchboard.test' }] });
+    t.match(document, {
+      openapi: /^3\.1\./,
+      info: { version: serviceVersions.at(-1) },
+      servers: [{ url: 'http://switchboard.test' }],
+    });
     const validator = new Validator();
     const { valid, errors } = await validator.validate(structuredClone(served));
     t.equal(valid, true, JSON.stringify(errors)?.slice(0, 2000));
@@ -141,41 +157,76 @@ t.test('the OpenAPI document', async (t) => {
 
   t.test('has every route and nothing else', async (t) => {
     t.same([...operations.keys()].sort(), routes.map((route) => `${route.method} ${fullPath(route)}`).sort());
-    t.equal(new Set(routes.map(({ operation }) => operation)).size, routes.length, 'operations have names of their own');
-    for (const route of routes) t.match(operationOf(route), { operationId: route.operation, tags: [route.tag], summary: route.summary });
-    t.same([...new Set(routes.map(({ tag }) => tag))].sort(), document.tags.map(({ name }: { name: string }) => name).sort());
+    t.equal(
+      new Set(routes.map(({ operation }) => operation)).size,
+      routes.length,
+      'operations have names of their own',
+    );
+    for (const route of routes)
+      t.match(operationOf(route), { operationId: route.operation, tags: [route.tag], summary: route.summary });
+    t.same(
+      [...new Set(routes.map(({ tag }) => tag))].sort(),
+      document.tags.map(({ name }: { name: string }) => name).sort(),
+    );
   });
 
-  t.test('has each route\'s parameters', async (t) => {
+  t.test("has each route's parameters", async (t) => {
     const wrong: string[] = [];
     for (const route of routes) {
-      const named = (place: string): string[] => parametersOf(route).filter((one) => one.in === place).map(({ name }) => name).sort();
+      const named = (place: string): string[] =>
+        parametersOf(route)
+          .filter((one) => one.in === place)
+          .map(({ name }) => name)
+          .sort();
       const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).sort();
-      if (named('path').join() !== inPath.join()) wrong.push(`${route.operation}: path ${named('path')} against ${inPath}`);
-      if (Object.keys(shapeOf(route.params).properties ?? {}).sort().join() !== inPath.join()) wrong.push(`${route.operation} declares other parameters than its path has`);
-      if (named('query').join() !== Object.keys(shapeOf(route.query).properties ?? {}).sort().join()) wrong.push(`${route.operation}: query ${named('query')}`);
+      if (named('path').join() !== inPath.join())
+        wrong.push(`${route.operation}: path ${named('path')} against ${inPath}`);
+      if (
+        Object.keys(shapeOf(route.params).properties ?? {})
+          .sort()
+          .join() !== inPath.join()
+      )
+        wrong.push(`${route.operation} declares other parameters than its path has`);
+      if (
+        named('query').join() !==
+        Object.keys(shapeOf(route.query).properties ?? {})
+          .sort()
+          .join()
+      )
+        wrong.push(`${route.operation}: query ${named('query')}`);
       for (const { name, in: place, required, schema } of parametersOf(route)) {
         const isRequired = place === 'path' || (shapeOf(route.query).required ?? []).includes(name);
         const declared = shapeOf(place === 'path' ? route.params : route.query).properties?.[name];
-        if (required !== isRequired || JSON.stringify(schema) !== JSON.stringify(declared)) wrong.push(`${route.operation}: ${name}`);
+        if (required !== isRequired || JSON.stringify(schema) !== JSON.stringify(declared))
+          wrong.push(`${route.operation}: ${name}`);
       }
     }
     t.same(wrong, []);
   });
 
-  t.test('has each route\'s body and success', async (t) => {
+  t.test("has each route's body and success", async (t) => {
     const wrong: string[] = [];
     for (const route of routes) {
       const { requestBody, responses } = operationOf(route);
-      const documented = requestBody?.content[route.form === true ? 'application/x-www-form-urlencoded' : 'application/json']?.schema;
-      if (route.body !== undefined && JSON.stringify(documented) !== JSON.stringify(route.body)) wrong.push(`${route.operation}: body`);
-      if (route.body !== undefined && requestBody?.required !== (shapeOf(route.body).required ?? []).length > 0) wrong.push(`${route.operation}: whether a body is required`);
+      const documented =
+        requestBody?.content[route.form === true ? 'application/x-www-form-urlencoded' : 'application/json']?.schema;
+      if (route.body !== undefined && JSON.stringify(documented) !== JSON.stringify(route.body))
+        wrong.push(`${route.operation}: body`);
+      if (route.body !== undefined && requestBody?.required !== (shapeOf(route.body).required ?? []).length > 0)
+        wrong.push(`${route.operation}: whether a body is required`);
       const success = responses[route.reply.status];
       if (success === undefined) wrong.push(`${route.operation}: no ${route.reply.status}`);
-      else if (route.reply.schema !== null && JSON.stringify(success.content?.['application/json']?.schema) !== JSON.stringify(route.reply.schema)) wrong.push(`${route.operation}: reply`);
-      else if (route.reply.schema === null && route.reply.contentType === undefined && success.content !== undefined) wrong.push(`${route.operation}: a body where there is none`);
+      else if (
+        route.reply.schema !== null &&
+        JSON.stringify(success.content?.['application/json']?.schema) !== JSON.stringify(route.reply.schema)
+      )
+        wrong.push(`${route.operation}: reply`);
+      else if (route.reply.schema === null && route.reply.contentType === undefined && success.content !== undefined)
+        wrong.push(`${route.operation}: a body where there is none`);
       const successes = Object.keys(responses).filter((status) => Number(status) < 400);
-      const declared = [route.reply.status, ...Object.keys(route.otherReplies ?? {}).map(Number)].filter((status) => status < 400).sort();
+      const declared = [route.reply.status, ...Object.keys(route.otherReplies ?? {}).map(Number)]
+        .filter((status) => status < 400)
+        .sort();
       if (successes.join() !== declared.join()) wrong.push(`${route.operation}: ${successes}`);
     }
     t.same(wrong, []);
@@ -183,7 +234,9 @@ t.test('the OpenAPI document', async (t) => {
 
   t.test('[4.13] declares an export as both of what it may be', async (t) => {
     const owner = await service.workspace();
-    const declared = Object.keys(operations.get('GET /api/v1/reports/exports/{token}')?.responses['200']?.content ?? {});
+    const declared = Object.keys(
+      operations.get('GET /api/v1/reports/exports/{token}')?.responses['200']?.content ?? {},
+    );
     t.same(declared, ['text/csv', 'application/json']);
     for (const [index, format] of ['csv', 'json'].entries()) {
       const { url } = (await service.get(`/reports/export?type=chats/total&format=${format}`, owner.token)).body;
@@ -192,16 +245,31 @@ t.test('the OpenAPI document', async (t) => {
     }
   });
 
-  t.test('has each route\'s refusals, under their status', async (t) => {
+  t.test("has each route's refusals, under their status", async (t) => {
     const wrong: string[] = [];
     for (const route of routes) {
-      const documented = Object.entries(operationOf(route).responses).flatMap(([status, { content, 'x-errors': errors = [] }]) => {
-        return Number(status) < 400 || content?.['application/json'] === undefined ? [] : errors.map((slug) => `${status} ${slug}`);
-      });
+      const documented = Object.entries(operationOf(route).responses).flatMap(
+        ([status, { content, 'x-errors': errors = [] }]) => {
+          return Number(status) < 400 || content?.['application/json'] === undefined
+            ? []
+            : errors.map((slug) => `${status} ${slug}`);
+        },
+      );
       // A page tells of what went wrong in sentences.
-      const others = Object.entries(route.otherReplies ?? {}).flatMap(([status, { errors = [] }]) => errors.map((word) => `${status} ${word}`));
-      const declared = shapeAt(fullPath(route)).name === undefined ? [] : [...new Set([...[...slugsOf(route)].map((slug) => `${refusals[slug].status} ${shapeAt(fullPath(route)).word(slug)}`), ...others])];
-      if (documented.sort().join() !== declared.sort().join()) wrong.push(`${route.operation}: ${documented} against ${declared}`);
+      const others = Object.entries(route.otherReplies ?? {}).flatMap(([status, { errors = [] }]) =>
+        errors.map((word) => `${status} ${word}`),
+      );
+      const declared =
+        shapeAt(fullPath(route)).name === undefined
+          ? []
+          : [
+              ...new Set([
+                ...[...slugsOf(route)].map((slug) => `${refusals[slug].status} ${shapeAt(fullPath(route)).word(slug)}`),
+                ...others,
+              ]),
+            ];
+      if (documented.sort().join() !== declared.sort().join())
+        wrong.push(`${route.operation}: ${documented} against ${declared}`);
     }
     t.same(wrong, []);
   });
@@ -209,8 +277,14 @@ t.test('the OpenAPI document', async (t) => {
   t.test('names the headers that a request may have, and those that answers do have', async (t) => {
     const { components } = document;
     const shared = { ServiceVersion: 'Service-Version', RequestId: 'X-Request-Id' };
-    for (const [component, name] of Object.entries(shared)) t.match(components.parameters[component], { name, in: 'header', required: false });
-    for (const route of routes) t.same(operationOf(route).parameters.flatMap((one) => ('$ref' in one ? [one.$ref] : [])), Object.keys(shared).map((name) => `#/components/parameters/${name}`), route.operation);
+    for (const [component, name] of Object.entries(shared))
+      t.match(components.parameters[component], { name, in: 'header', required: false });
+    for (const route of routes)
+      t.same(
+        operationOf(route).parameters.flatMap((one) => ('$ref' in one ? [one.$ref] : [])),
+        Object.keys(shared).map((name) => `#/components/parameters/${name}`),
+        route.operation,
+      );
     const owner = await service.workspace();
     const rows: [string, string, Awaited<ReturnType<typeof service.get>>][] = [
       ['GET /api/v1/me', '200', await service.get('/me', owner.token)],
@@ -220,8 +294,14 @@ t.test('the OpenAPI document', async (t) => {
     ];
     for (const [operation, status, { headers }] of rows) {
       // An app alone is told of its own share (test/platform/oauth.test.ts).
-      const documented = Object.keys(operations.get(operation)?.responses[status]?.headers ?? {}).map((name) => name.toLowerCase()).filter((name) => !name.startsWith('app-')).sort();
-      const sent = Object.keys(components.headers).map((name) => name.toLowerCase()).filter((name) => headers.has(name)).sort();
+      const documented = Object.keys(operations.get(operation)?.responses[status]?.headers ?? {})
+        .map((name) => name.toLowerCase())
+        .filter((name) => !name.startsWith('app-'))
+        .sort();
+      const sent = Object.keys(components.headers)
+        .map((name) => name.toLowerCase())
+        .filter((name) => headers.has(name))
+        .sort();
       t.same(documented, sent, `${operation} ${status}`);
     }
   });
@@ -230,24 +310,70 @@ t.test('the OpenAPI document', async (t) => {
     for (const route of routes) {
       const { access } = route;
       const forPeople = access.kind === 'agent' && access.credential === 'key' ? [] : [{ workspaceToken: [] }];
-      const forApps = access.kind === 'agent' && access.scope !== null && access.scope !== 'verify' ? [access.scope, ...(access.or === undefined ? [] : [access.or])].map((scope) => ({ appToken: [scope, ...(access.also ?? [])] })) : [];
+      const forApps =
+        access.kind === 'agent' && access.scope !== null && access.scope !== 'verify'
+          ? [access.scope, ...(access.or === undefined ? [] : [access.or])].map((scope) => ({
+              appToken: [scope, ...(access.also ?? [])],
+            }))
+          : [];
       const forKeys = access.kind === 'agent' && access.credential === 'person' ? [] : [{ apiKey: [] }];
-      const scheme = { public: [], agent: [...forPeople, ...forKeys, ...forApps], visitor: [{ visitorToken: [] }], signed: [{ signature: [] }] }[access.kind];
+      const scheme = {
+        public: [],
+        agent: [...forPeople, ...forKeys, ...forApps],
+        visitor: [{ visitorToken: [] }],
+        signed: [{ signature: [] }],
+      }[access.kind];
       t.same(operationOf(route).security, scheme, route.operation);
     }
-    t.same(Object.keys(document.components.securitySchemes).sort(), ['apiKey', 'appToken', 'signature', 'visitorToken', 'workspaceToken']);
+    t.same(Object.keys(document.components.securitySchemes).sort(), [
+      'apiKey',
+      'appToken',
+      'signature',
+      'visitorToken',
+      'workspaceToken',
+    ]);
   });
 
   t.test('names each record once, and refers to it', async (t) => {
     const { schemas } = served.components;
-    for (const name of ['Agent', 'Conversation', 'Message', 'Note', 'Visitor', 'Contact', 'Site', 'Call', 'Campaign', 'Goal', 'SavedReply', 'PhoneNumber', 'Webhook', 'Verification', 'Subscription', 'AuditEntry', 'KbDocument', 'KbJob']) t.ok(schemas[name]?.properties, name);
+    for (const name of [
+      'Agent',
+      'Conversation',
+      'Message',
+      'Note',
+      'Visitor',
+      'Contact',
+      'Site',
+      'Call',
+      'Campaign',
+      'Goal',
+      'SavedReply',
+      'PhoneNumber',
+      'Webhook',
+      'Verification',
+      'Subscription',
+      'AuditEntry',
+      'KbDocument',
+      'KbJob',
+    ])
+      t.ok(schemas[name]?.properties, name);
     const replyOf = (path: string, method = 'get') => served.paths[`/api/v1${path}`][method].responses;
-    t.match(replyOf('/conversations/{conversationId}/messages', 'post')['201'].content['application/json'].schema, { $ref: '#/components/schemas/Message' });
-    t.match(replyOf('/conversations/{conversationId}/messages')['200'].content['application/json'].schema.$ref, /MessageList$/);
+    t.match(replyOf('/conversations/{conversationId}/messages', 'post')['201'].content['application/json'].schema, {
+      $ref: '#/components/schemas/Message',
+    });
+    t.match(
+      replyOf('/conversations/{conversationId}/messages')['200'].content['application/json'].schema.$ref,
+      /MessageList$/,
+    );
     t.match(schemas.MessageList.properties.messages.items, { $ref: '#/components/schemas/Message' });
-    t.match(served.components.schemas.Error.properties.detail.properties.fieldErrors, { $ref: '#/components/schemas/FieldErrors' });
+    t.match(served.components.schemas.Error.properties.detail.properties.fieldErrors, {
+      $ref: '#/components/schemas/FieldErrors',
+    });
     t.ok(JSON.stringify(served).length < 800_000, `${JSON.stringify(served).length} characters`);
-    t.notOk(JSON.stringify([served.components.parameters, served.components.headers]).includes('"date"'), 'a date in a header is more than generators can read');
+    t.notOk(
+      JSON.stringify([served.components.parameters, served.components.headers]).includes('"date"'),
+      'a date in a header is more than generators can read',
+    );
   });
 
   t.test('every tag has a sentence, and none is of nothing', async (t) => {
@@ -259,14 +385,26 @@ t.test('the OpenAPI document', async (t) => {
       if (route.body === undefined) continue;
       const example = exampleOf(route.body);
       t.same(strictValidator(route.body)(example), undefined, `${route.operation}: ${JSON.stringify(example)}`);
-      t.same(Object.values<any>(operationOf(route).requestBody?.content ?? {})[0].example, JSON.parse(JSON.stringify(example)), route.operation);
+      t.same(
+        Object.values<any>(operationOf(route).requestBody?.content ?? {})[0].example,
+        JSON.parse(JSON.stringify(example)),
+        route.operation,
+      );
     }
   });
 
   t.test('the page for people has every route too', async (t) => {
     const { body: page } = await service.get('//docs');
-    for (const route of routes) t.ok(page.includes(`<article id="${route.operation}">`) && page.includes(`<code>${fullPath(route)}</code>`), route.operation);
-    t.equal([...page.matchAll(/<article id="(?!(?:agent|visitor)-socket-)/g)].length, routes.length, 'and no page for people');
+    for (const route of routes)
+      t.ok(
+        page.includes(`<article id="${route.operation}">`) && page.includes(`<code>${fullPath(route)}</code>`),
+        route.operation,
+      );
+    t.equal(
+      [...page.matchAll(/<article id="(?!(?:agent|visitor)-socket-)/g)].length,
+      routes.length,
+      'and no page for people',
+    );
     t.notMatch(page, /<script|src=|@import|url\(/, 'without a script and without anything from elsewhere');
   });
 });
@@ -275,25 +413,58 @@ t.test('the page for people has the sockets, as their document has them', async 
   const service = await startService(t);
   const { body: page } = await service.get('//docs');
   const { body: document } = await service.get('/asyncapi.json');
-  const articles = new Map<string, string>([...page.matchAll(/<article id="([^"]+)">([\s\S]*?)<\/article>/g)].map(([, id, html]: string[]) => [id ?? '', html ?? '']));
+  const articles = new Map<string, string>(
+    [...page.matchAll(/<article id="([^"]+)">([\s\S]*?)<\/article>/g)].map(([, id, html]: string[]) => [
+      id ?? '',
+      html ?? '',
+    ]),
+  );
   const links = new Set([...page.matchAll(/href="#([^"]+)"/g)].map(([, id]: string[]) => id));
-  const asText = (value: string): string => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;');
+  const asText = (value: string): string =>
+    value
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&quot;')
+      .replaceAll("'", '&#39;');
   for (const [name, channel] of Object.entries<any>(document.channels)) {
     t.ok(page.includes(`<section id="${name}-socket"><h2>${channel.title}</h2>`), name);
     const own = [...articles.keys()].filter((id) => id.startsWith(`${name}-socket-`)).sort();
-    t.same(own, ['connect', 'end', ...Object.keys(channel.messages)].map((key) => `${name}-socket-${key}`).sort(), 'every frame, and how it begins and ends');
+    t.same(
+      own,
+      ['connect', 'end', ...Object.keys(channel.messages)].map((key) => `${name}-socket-${key}`).sort(),
+      'every frame, and how it begins and ends',
+    );
     for (const id of own) t.ok(links.has(id), `${id} is in the contents`);
     for (const [key, { payload, examples }] of Object.entries<any>(channel.messages)) {
       const html = articles.get(`${name}-socket-${key}`) ?? '';
       const missing = Object.keys(payload.properties).filter((field) => !html.includes(`<code>${field}</code>`));
       t.same(missing, [], `${key} has its fields`);
-      t.ok(html.includes(`<pre>${asText(JSON.stringify(examples[0].payload, undefined, 2))}</pre>`), `${key} has its example`);
+      t.ok(
+        html.includes(`<pre>${asText(JSON.stringify(examples[0].payload, undefined, 2))}</pre>`),
+        `${key} has its example`,
+      );
     }
     const connect = articles.get(`${name}-socket-connect`) ?? '';
-    for (const words of [`ws://switchboard.test/${name}`, 'messaging.v1', 'Authorization', '<code>since</code>', 'resync', asText(JSON.stringify(channel.messages['client.auth'].examples[0].payload))]) t.ok(connect.includes(words), `how to connect: ${words}`);
+    for (const words of [
+      `ws://switchboard.test/${name}`,
+      'messaging.v1',
+      'Authorization',
+      '<code>since</code>',
+      'resync',
+      asText(JSON.stringify(channel.messages['client.auth'].examples[0].payload)),
+    ])
+      t.ok(connect.includes(words), `how to connect: ${words}`);
     const end = articles.get(`${name}-socket-end`) ?? '';
-    t.same([...end.matchAll(/<code>(\d+)<\/code>/g)].map(([, code]) => Number(code)), channel['x-close-codes'].map(({ code }: { code: number }) => code));
-    for (const method of document['x-methods'][name]) t.ok(articles.get(method) !== undefined && page.includes(`<a href="#${method}"><code>`), `${method} leads to what it does`);
+    t.same(
+      [...end.matchAll(/<code>(\d+)<\/code>/g)].map(([, code]) => Number(code)),
+      channel['x-close-codes'].map(({ code }: { code: number }) => code),
+    );
+    for (const method of document['x-methods'][name])
+      t.ok(
+        articles.get(method) !== undefined && page.includes(`<a href="#${method}"><code>`),
+        `${method} leads to what it does`,
+      );
   }
   for (const link of links) t.ok(page.includes(`id="${link}"`), `#${link} leads to something`);
 });
@@ -302,7 +473,7 @@ t.test('slugs', async (t) => {
   const service = await startService(t);
   const { routes } = service.running;
 
-  t.test('[7] every slug of the code is the contract\'s, with its status', async (t) => {
+  t.test("[7] every slug of the code is the contract's, with its status", async (t) => {
     for (const [slug, { status, message }] of Object.entries(refusals)) {
       t.equal(status, contract[slug], slug);
       t.match(message, /^[A-Z].*\.$/, `${slug} says something to a person`);
@@ -311,12 +482,30 @@ t.test('slugs', async (t) => {
 
   t.test('[7] every slug can be answered by some route', async (t) => {
     const declared = new Set(routes.flatMap((route) => [...slugsOf(route)]));
-    t.same(Object.keys(refusals).filter((slug) => !declared.has(slug as Slug) && !ofNoRoute.includes(slug as Slug)), []);
+    t.same(
+      Object.keys(refusals).filter((slug) => !declared.has(slug as Slug) && !ofNoRoute.includes(slug as Slug)),
+      [],
+    );
   });
 
   t.test('a route names no slug twice, and none that the pipeline adds by itself', async (t) => {
-    const added: readonly Slug[] = ['invalid_body', 'not_found', 'rate_limited', 'server_error', 'service_unavailable', 'payload_too_large', 'request_timeout', 'unauthorized', 'token_revoked', 'insufficient_scope', 'second_factor_missing'];
-    const wrong = routes.flatMap(({ operation, refusals: named }) => [...(new Set(named).size === named.length ? [] : [`${operation} names one twice`]), ...named.filter((slug) => added.includes(slug)).map((slug) => `${operation} names ${slug}`)]);
+    const added: readonly Slug[] = [
+      'invalid_body',
+      'not_found',
+      'rate_limited',
+      'server_error',
+      'service_unavailable',
+      'payload_too_large',
+      'request_timeout',
+      'unauthorized',
+      'token_revoked',
+      'insufficient_scope',
+      'second_factor_missing',
+    ];
+    const wrong = routes.flatMap(({ operation, refusals: named }) => [
+      ...(new Set(named).size === named.length ? [] : [`${operation} names one twice`]),
+      ...named.filter((slug) => added.includes(slug)).map((slug) => `${operation} names ${slug}`),
+    ]);
     t.same(wrong, []);
   });
 });
@@ -332,7 +521,8 @@ t.test('every pattern that a request is held against is worded for who meets it 
     if (key === 'pattern' && typeof value === 'string') patterns.add(value);
     return value;
   };
-  for (const { params, query, body } of service.running.routes) for (const part of [params, query, body]) JSON.stringify(part ?? null, collect);
+  for (const { params, query, body } of service.running.routes)
+    for (const part of [params, query, body]) JSON.stringify(part ?? null, collect);
   t.ok(patterns.size > 10);
   for (const pattern of patterns) t.type(wordsOfPattern(pattern), 'string', pattern);
 });

@@ -3,8 +3,15 @@ import t from 'tap';
 import { hashOf, locatorOf, workspaceIdIn } from '../../engine/directory/locator.ts';
 
 t.test('a locator names its workspace, whatever follows it; what is none names nothing', async (t) => {
-  fc.assert(fc.property(fc.uuid(), fc.string(), (workspaceId, secret) => workspaceIdIn(locatorOf(workspaceId) + secret) === workspaceId));
-  for (const text of ['', 'short', '!'.repeat(40), 'aaaaaaaaaaaaaaaaaaaaa']) t.equal(workspaceIdIn(text), undefined, text);
+  fc.assert(
+    fc.property(
+      fc.uuid(),
+      fc.string(),
+      (workspaceId, secret) => workspaceIdIn(locatorOf(workspaceId) + secret) === workspaceId,
+    ),
+  );
+  for (const text of ['', 'short', '!'.repeat(40), 'aaaaaaaaaaaaaaaaaaaaa'])
+    t.equal(workspaceIdIn(text), undefined, text);
 });
 
 t.test('what is only compared is kept as a hash', async (t) => {

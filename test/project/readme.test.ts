@@ -11,33 +11,65 @@ import { freePort } from '../support/free-port.ts';
 const root = resolve(import.meta.dirname, '../..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
-t.test('the scripts in the README walk the main job, then one-time codes and an app, then mail in both directions', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-'));
-  const port = await freePort();
-  const smtpPort = await freePort();
-  const base = `http://localhost:${port}`;
-  const server = spawn(process.execPath, ['http/main.ts'], { cwd: root, env: { ...process.env, PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', SMTP_LISTEN: `127.0.0.1:${smtpPort}`, DNS_SERVERS: '127.0.0.1:9' }, stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = new Promise<number | null>((done) => server.on('exit', done));
-  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
-  await new Promise((done) => server.stdout.once('data', done));
+t.test(
+  'the scripts in the README walk the main job, then one-time codes and an app, then mail in both directions',
+  async (t) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-'));
+    const port = await freePort();
+    const smtpPort = await freePort();
+    const base = `http://localhost:${port}`;
+    const server = spawn(process.execPath, ['http/main.ts'], {
+      cwd: root,
+      env: {
+        ...process.env,
+        PORT: String(port),
+        DATA_DIR: dataDir,
+        LOG_LEVEL: 'warn',
+        SMTP_LISTEN: `127.0.0.1:${smtpPort}`,
+        DNS_SERVERS: '127.0.0.1:9',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = new Promise<number | null>((done) => server.on('exit', done));
+    t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
+    await new Promise((done) => server.stdout.once('data', done));
 
-  const script = `${scriptUnder('A conversation, from a shell')}\n${scriptUnder('One-time codes and apps, from a shell')}\n${scriptUnder('Mail')}`;
-  const env = { ...process.env, BASE: base, SMTP: `127.0.0.1:${smtpPort}`, DATA_DIR: dataDir };
-  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: root, env });
-  for (const line of ['visitor: Where is my order?', 'agent: Let me look that up.', 'system: Ann accepted.', 'agent: It arrives tomorrow.']) t.match(stdout, line);
-  t.match(stdout, /socket: \d+ assignment\.pending/, 'the socket was told of the handshake');
+    const script = `${scriptUnder('A conversation, from a shell')}\n${scriptUnder('One-time codes and apps, from a shell')}\n${scriptUnder('Mail')}`;
+    const env = { ...process.env, BASE: base, SMTP: `127.0.0.1:${smtpPort}`, DATA_DIR: dataDir };
+    const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: root, env });
+    for (const line of [
+      'visitor: Where is my order?',
+      'agent: Let me look that up.',
+      'system: Ann accepted.',
+      'agent: It arrives tomorrow.',
+    ])
+      t.match(stdout, line);
+    t.match(stdout, /socket: \d+ assignment\.pending/, 'the socket was told of the handshake');
 
-  t.match(stdout, /"verified":true,"reason":null/, 'a code was sent and checked by a key');
-  t.match(stdout, '1 conversation for the app');
-  t.match(stdout, /"token_type":"Bearer","expires_in":3600,"scope":"conversations:read"/, 'and the app renewed its tokens');
+    t.match(stdout, /"verified":true,"reason":null/, 'a code was sent and checked by a key');
+    t.match(stdout, '1 conversation for the app');
+    t.match(
+      stdout,
+      /"token_type":"Bearer","expires_in":3600,"scope":"conversations:read"/,
+      'and the app renewed its tokens',
+    );
 
-  t.match(stdout, /^In-Reply-To: <cup-\d+@example\.org>\r?$/m, 'the answer is one');
-  t.match(stdout, 'visitor: It arrived broken.\nagent: Sorry! A new one is on its way.\nsystem: owner-', 'it is whose the answer was');
-  t.match(stdout, /took this by answering\.\nvisitor: Thank you!\n/, 'and so is the answer to it, without what it quotes');
+    t.match(stdout, /^In-Reply-To: <cup-\d+@example\.org>\r?$/m, 'the answer is one');
+    t.match(
+      stdout,
+      'visitor: It arrived broken.\nagent: Sorry! A new one is on its way.\nsystem: owner-',
+      'it is whose the answer was',
+    );
+    t.match(
+      stdout,
+      /took this by answering\.\nvisitor: Thank you!\n/,
+      'and so is the answer to it, without what it quotes',
+    );
 
-  server.kill('SIGTERM');
-  t.equal(await ended, 0, 'it stops when told to');
-});
+    server.kill('SIGTERM');
+    t.equal(await ended, 0, 'it stops when told to');
+  },
+);
 
 function scriptUnder(heading: string): string {
   const section = readme.slice(readme.indexOf(`\n## ${heading}\n`));

@@ -24,16 +24,26 @@ interface Import {
 }
 
 const imports: Import[] = [...sources].flatMap(([file, text]) => {
-  const found = [...text.matchAll(/^(import|export)\s+(type\s+)?(?:[^'"`;]*?\sfrom\s+)?'([^']+)';?$/gm)].map(([, , type, to = '']) => ({ to, isTypeOnly: type !== undefined }));
+  const found = [...text.matchAll(/^(import|export)\s+(type\s+)?(?:[^'"`;]*?\sfrom\s+)?'([^']+)';?$/gm)].map(
+    ([, , type, to = '']) => ({ to, isTypeOnly: type !== undefined }),
+  );
   const dynamic = [...text.matchAll(/\bimport\('([^']+)'\)/g)].map(([, to = '']) => ({ to, isTypeOnly: false }));
   return [...found, ...dynamic].map(({ to, isTypeOnly }) => {
     const isOurs = to.startsWith('.');
-    return { from: file, to: isOurs ? relative(root, resolve(root, dirname(file), to)) : packageOf(to), isOurs, isTypeOnly };
+    return {
+      from: file,
+      to: isOurs ? relative(root, resolve(root, dirname(file), to)) : packageOf(to),
+      isOurs,
+      isTypeOnly,
+    };
   });
 });
 
 function packageOf(specifier: string): string {
-  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
 }
 
 const folderOf = (file: string): string => file.split('/')[0] ?? '';
@@ -44,7 +54,8 @@ t.test('the imports are found', async (t) => {
 
 t.test('every import of ours names a file that is there', async (t) => {
   const wrong: string[] = [];
-  for (const { from, to, isOurs } of imports) if (isOurs && !existsSync(join(root, to))) wrong.push(`${from} imports ${to}`);
+  for (const { from, to, isOurs } of imports)
+    if (isOurs && !existsSync(join(root, to))) wrong.push(`${from} imports ${to}`);
   t.same(wrong, []);
 });
 
@@ -52,16 +63,22 @@ t.test('folders import only what they may', async (t) => {
   const wrong: string[] = [];
   const mayImport: Record<string, (one: Import) => boolean> = {
     store: ({ to }) => folderOf(to) === 'store',
-    engine: ({ to, isTypeOnly }) => ['engine', 'store'].includes(folderOf(to)) || (folderOf(to) === 'workers' && isTypeOnly),
+    engine: ({ to, isTypeOnly }) =>
+      ['engine', 'store'].includes(folderOf(to)) || (folderOf(to) === 'workers' && isTypeOnly),
     workers: ({ to }) => ['workers', 'store'].includes(folderOf(to)),
     // The edge knows the workers' ports by type; only the composition makes them, and the command line, which is one of its own.
     http: ({ from, to, isTypeOnly }) =>
-      ['http', 'engine', 'store'].includes(folderOf(to)) || (folderOf(to) === 'workers' && (isTypeOnly || ['http/serve.ts', 'http/knowledge-parts.ts', 'http/pipeline/replies.ts'].includes(from) || /^http\/(?:cli|packaging)\//.test(from))),
+      ['http', 'engine', 'store'].includes(folderOf(to)) ||
+      (folderOf(to) === 'workers' &&
+        (isTypeOnly ||
+          ['http/serve.ts', 'http/knowledge-parts.ts', 'http/pipeline/replies.ts'].includes(from) ||
+          /^http\/(?:cli|packaging)\//.test(from))),
     bench: () => true,
     test: () => true,
   };
   for (const one of imports) {
-    if (one.isOurs && mayImport[folderOf(one.from)]?.(one) !== true) wrong.push(`${one.from} must not import ${one.to}`);
+    if (one.isOurs && mayImport[folderOf(one.from)]?.(one) !== true)
+      wrong.push(`${one.from} must not import ${one.to}`);
   }
   t.same(wrong, []);
 });
@@ -82,7 +99,15 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'rules',
     'operations/',
   ],
-  store: ['cursor folding json', 'contact-text', 'database', 'directory/ growth/ knowledge/ mail/ migrations/ platform/ runtime/ search/ verification/ workspace/', 'conversations/ customers/ glance', 'calls/ reports/', 'operations/'],
+  store: [
+    'cursor folding json',
+    'contact-text',
+    'database',
+    'directory/ growth/ knowledge/ mail/ migrations/ platform/ runtime/ search/ verification/ workspace/',
+    'conversations/ customers/ glance',
+    'calls/ reports/',
+    'operations/',
+  ],
   http: [
     'request limits/ process/ schemas/ signed/ widget/',
     'browser/ delivery/ exports/ knowledge-parts pages/ visitor-places',
@@ -98,15 +123,26 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'cli/',
     'main',
   ],
-  workers: ['domain-names numbering-plan program-files search/ secrets/', 'browser-bundler providers/ thread', 'checkpointer-thread files/ knowledge/ reader/', 'checkpointer mail/'],
+  workers: [
+    'domain-names numbering-plan program-files search/ secrets/',
+    'browser-bundler providers/ thread',
+    'checkpointer-thread files/ knowledge/ reader/',
+    'checkpointer mail/',
+  ],
 };
 
 t.test('rooms stand in an order', async (t) => {
-  const roomOf = (file: string): string => file.split('/').slice(1, 2).map((name) => (file.split('/').length > 2 ? `${name}/` : name.replace(/\.tsx?$/, ''))).join('');
+  const roomOf = (file: string): string =>
+    file
+      .split('/')
+      .slice(1, 2)
+      .map((name) => (file.split('/').length > 2 ? `${name}/` : name.replace(/\.tsx?$/, '')))
+      .join('');
   const wrong: string[] = [];
   for (const [folder, rows] of Object.entries(order)) {
     const height = new Map(rows.flatMap((row, index) => row.split(' ').map((room) => [room, index])));
-    for (const room of new Set(files.filter((file) => folderOf(file) === folder).map(roomOf))) if (!height.has(room)) wrong.push(`${folder}/${room} has no place in the order`);
+    for (const room of new Set(files.filter((file) => folderOf(file) === folder).map(roomOf)))
+      if (!height.has(room)) wrong.push(`${folder}/${room} has no place in the order`);
     for (const { from, to, isOurs } of imports) {
       if (!isOurs || folderOf(from) !== folder || folderOf(to) !== folder || roomOf(from) === roomOf(to)) continue;
       if ((height.get(roomOf(to)) ?? 0) >= (height.get(roomOf(from)) ?? 0)) wrong.push(`${from} must not import ${to}`);
@@ -117,17 +153,24 @@ t.test('rooms stand in an order', async (t) => {
 
 t.test('what the service runs needs no package that is for development', async (t) => {
   // As its manifest has it.
-  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { devDependencies: Record<string, string> };
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    devDependencies: Record<string, string>;
+  };
   // The build of the executable and the demo are made where everything is installed.
   const isRun = (file: string): boolean => !/^(?:test|bench)\/|^http\/packaging\//.test(file);
-  const wrong = imports.filter(({ from, to, isOurs, isTypeOnly }) => !isOurs && !isTypeOnly && isRun(from) && Object.hasOwn(devDependencies, to)).map(({ from, to }) => `${from} imports ${to}`);
+  const wrong = imports
+    .filter(
+      ({ from, to, isOurs, isTypeOnly }) => !isOurs && !isTypeOnly && isRun(from) && Object.hasOwn(devDependencies, to),
+    )
+    .map(({ from, to }) => `${from} imports ${to}`);
   t.same(wrong, []);
 });
 
 t.test('the runtime knows nothing of the rules', async (t) => {
   const wrong: string[] = [];
   for (const { from, to, isOurs } of imports) {
-    if (isOurs && from.startsWith('engine/runtime/') && to.startsWith('engine/') && !to.startsWith('engine/runtime/')) wrong.push(`${from} must not import ${to}`);
+    if (isOurs && from.startsWith('engine/runtime/') && to.startsWith('engine/') && !to.startsWith('engine/runtime/'))
+      wrong.push(`${from} must not import ${to}`);
   }
   t.same(wrong, []);
 });
@@ -136,8 +179,14 @@ t.test('what runs in browsers is by itself', async (t) => {
   const wrong: string[] = [];
   const placeOf = (file: string): string => /^http\/(?:widget|pages)\//.exec(file)?.[0] ?? '';
   /** The pages know the records of the API by their types; the service knows by the pages' list where pages are; both look for texts by one rule; tests know everything. */
-  const shared = ({ from, to, isTypeOnly }: Import): boolean => (from === 'http/pages/records.ts' && /^http\/schemas\/(?:records|reports|shared)\.ts$/.test(to) && isTypeOnly) || (from === 'http/routes/pages.ts' && to === 'http/pages/paths.ts') || (from === 'http/pages/folding.ts' && to === 'store/folding.ts') || folderOf(from) === 'test';
-  for (const one of imports) if (one.isOurs && placeOf(one.from) !== placeOf(one.to) && !shared(one)) wrong.push(`${one.from} must not import ${one.to}`);
+  const shared = ({ from, to, isTypeOnly }: Import): boolean =>
+    (from === 'http/pages/records.ts' && /^http\/schemas\/(?:records|reports|shared)\.ts$/.test(to) && isTypeOnly) ||
+    (from === 'http/routes/pages.ts' && to === 'http/pages/paths.ts') ||
+    (from === 'http/pages/folding.ts' && to === 'store/folding.ts') ||
+    folderOf(from) === 'test';
+  for (const one of imports)
+    if (one.isOurs && placeOf(one.from) !== placeOf(one.to) && !shared(one))
+      wrong.push(`${one.from} must not import ${one.to}`);
   t.same(wrong, []);
 });
 
@@ -145,7 +194,12 @@ t.test('workers never write to a workspace, and one of them alone to a file that
   const wrong: string[] = [];
   for (const [file, text] of sources) {
     if (folderOf(file) === 'workers' && text.includes('openWriter(')) wrong.push(`${file} opens a writer`);
-    if (!['test', 'store'].includes(folderOf(file)) && text.includes('openDerived(') && file !== 'workers/search/search-index.ts') wrong.push(`${file} opens a derived file`);
+    if (
+      !['test', 'store'].includes(folderOf(file)) &&
+      text.includes('openDerived(') &&
+      file !== 'workers/search/search-index.ts'
+    )
+      wrong.push(`${file} opens a derived file`);
   }
   t.same(wrong, []);
 });
@@ -200,15 +254,25 @@ t.test('an outside library has one file that imports it', async (t) => {
   /** What runs in browsers is made of these. */
   const inPages = new Set(['preact', '@preact/signals']);
   for (const { from, to, isOurs } of imports) {
-    if (isOurs || to.startsWith('node:') || ['test', 'bench'].includes(folderOf(from)) || anywhere.has(to) || (from.startsWith('http/pages/') && inPages.has(to))) continue;
+    if (
+      isOurs ||
+      to.startsWith('node:') ||
+      ['test', 'bench'].includes(folderOf(from)) ||
+      anywhere.has(to) ||
+      (from.startsWith('http/pages/') && inPages.has(to))
+    )
+      continue;
     if (homes[to]?.includes(from) !== true) wrong.push(`${from} must not import ${to}`);
   }
   t.same(wrong, []);
 });
 
 t.test('every package is named in one exact version', async (t) => {
-  const { dependencies, optionalDependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
-  for (const [name, version] of Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies })) t.match(version, /^(npm:[a-z-]+@)?\d+\.\d+\.\d+(-[a-z]+\.\d+)?$/, name);
+  const { dependencies, optionalDependencies, devDependencies } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  ) as Record<string, Record<string, string>>;
+  for (const [name, version] of Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies }))
+    t.match(version, /^(npm:[a-z-]+@)?\d+\.\d+\.\d+(-[a-z]+\.\d+)?$/, name);
 });
 
 interface Locked {
@@ -220,30 +284,47 @@ interface Locked {
 }
 
 // npm's own form.
-const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { readonly packages: Readonly<Record<string, Locked & Record<string, unknown>>> };
+const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+  readonly packages: Readonly<Record<string, Locked & Record<string, unknown>>>;
+};
 const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
 
 t.test('the lock file agrees with package.json, and names each package by what it must hash to', async (t) => {
   const named = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
   for (const kind of ['dependencies', 'optionalDependencies', 'devDependencies']) {
     t.same(lock.packages['']?.[kind], named[kind], kind);
-    for (const [name, version] of Object.entries(named[kind] ?? {})) t.equal(lock.packages[`node_modules/${name}`]?.version, version.split('@').at(-1), name);
+    for (const [name, version] of Object.entries(named[kind] ?? {}))
+      t.equal(lock.packages[`node_modules/${name}`]?.version, version.split('@').at(-1), name);
   }
-  const wrong = locked.filter(([, one]) => !/^sha512-/.test(one.integrity ?? '') || one.resolved !== undefined || one.link === true).map(([path]) => path);
-  t.same(wrong, [], 'from whichever registry is configured, with its hash; none from a repository, a folder or an address');
+  const wrong = locked
+    .filter(([, one]) => !/^sha512-/.test(one.integrity ?? '') || one.resolved !== undefined || one.link === true)
+    .map(([path]) => path);
+  t.same(
+    wrong,
+    [],
+    'from whichever registry is configured, with its hash; none from a repository, a folder or an address',
+  );
 });
 
 t.test('no package runs a script when it is installed, and those that would like to are known', async (t) => {
   t.match(readFileSync(join(root, '.npmrc'), 'utf8'), /^ignore-scripts=true$/m);
   // Each ships what its script would make or fetch.
   const known = ['argon2', 'better-sqlite3', 'esbuild', 'onnxruntime-node', 'protobufjs'];
-  t.same([...new Set(locked.filter(([, one]) => one.hasInstallScript === true).map(([path]) => path.split('node_modules/').at(-1)))].sort(), known);
+  t.same(
+    [
+      ...new Set(
+        locked.filter(([, one]) => one.hasInstallScript === true).map(([path]) => path.split('node_modules/').at(-1)),
+      ),
+    ].sort(),
+    known,
+  );
 });
 
 t.test('no import goes round in a circle, nor one of types where the service is', async (t) => {
   const wrong: string[] = [];
   const edges = new Map<string, string[]>();
-  for (const { from, to, isOurs, isTypeOnly } of imports) if (isOurs && (!isTypeOnly || folderOf(from) !== 'test')) edges.set(from, [...(edges.get(from) ?? []), to]);
+  for (const { from, to, isOurs, isTypeOnly } of imports)
+    if (isOurs && (!isTypeOnly || folderOf(from) !== 'test')) edges.set(from, [...(edges.get(from) ?? []), to]);
   const done = new Set<string>();
   const visit = (file: string, path: readonly string[]): void => {
     if (path.includes(file)) wrong.push(`a circle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`);
@@ -258,14 +339,23 @@ t.test('no import goes round in a circle, nor one of types where the service is'
 t.test('SQL stands in store/ alone', async (t) => {
   const wrong: string[] = [];
   const sql = /\b(?:SELECT\s.+\sFROM|INSERT\s+(?:OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b/;
-  for (const [file, text] of sources) if (['engine', 'http', 'workers'].includes(folderOf(file)) && sql.test(text)) wrong.push(`${file} holds SQL`);
+  for (const [file, text] of sources)
+    if (['engine', 'http', 'workers'].includes(folderOf(file)) && sql.test(text)) wrong.push(`${file} holds SQL`);
   t.same(wrong, []);
 });
 
 t.test('the environment is read in one place', async (t) => {
   const wrong: string[] = [];
   for (const [file, text] of sources) {
-    if (['engine', 'store', 'workers', 'http'].includes(folderOf(file)) && text.includes('process.env') && !['http/process/config.ts', 'http/main.ts', 'http/edge/library-settings.ts', 'http/packaging/native.ts'].includes(file) && !file.startsWith('http/cli/')) wrong.push(`${file} reads process.env`);
+    if (
+      ['engine', 'store', 'workers', 'http'].includes(folderOf(file)) &&
+      text.includes('process.env') &&
+      !['http/process/config.ts', 'http/main.ts', 'http/edge/library-settings.ts', 'http/packaging/native.ts'].includes(
+        file,
+      ) &&
+      !file.startsWith('http/cli/')
+    )
+      wrong.push(`${file} reads process.env`);
   }
   t.same(wrong, []);
 });
@@ -278,7 +368,8 @@ t.test('names and code keep to the style', async (t) => {
     if (banned.test(file) && file !== 'test/support/service.ts') wrong.push(`${file} is named after nothing`);
     if (folderOf(file) === 'test') continue;
     if (/\bTODO\b|\bFIXME\b|\bXXX\b/.test(text)) wrong.push(`${file} holds a TODO`);
-    if (/[:<(,]\s*any\b[^a-z]/.test(text.replace(/\/\/.*$/gm, '').replace(/\/\*[\s\S]*?\*\//g, ''))) wrong.push(`${file} uses any`);
+    if (/[:<(,]\s*any\b[^a-z]/.test(text.replace(/\/\/.*$/gm, '').replace(/\/\*[\s\S]*?\*\//g, '')))
+      wrong.push(`${file} uses any`);
     if (/catch\s*(?:\([^)]*\))?\s*\{\s*\}/.test(text)) wrong.push(`${file} swallows an error without a word`);
   }
   t.same(wrong, []);
@@ -295,5 +386,15 @@ t.test('tests wait for what happens, not for time', async (t) => {
 });
 
 t.test('every folder says what it is', async (t) => {
-  for (const folder of [...folders, 'engine/runtime', 'http/cli', 'http/packaging', 'http/pages', 'http/widget', 'workers/providers', '.']) t.ok(existsSync(join(root, folder, 'README.md')), `${folder}/README.md`);
+  for (const folder of [
+    ...folders,
+    'engine/runtime',
+    'http/cli',
+    'http/packaging',
+    'http/pages',
+    'http/widget',
+    'workers/providers',
+    '.',
+  ])
+    t.ok(existsSync(join(root, folder, 'README.md')), `${folder}/README.md`);
 });

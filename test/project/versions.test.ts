@@ -3,12 +3,12 @@
 import t from 'tap';
 import Type from 'typebox';
 import { Refusal } from '../../engine/errors.ts';
-import { createMetrics } from '../../http/process/metrics.ts';
 import { openApi } from '../../http/documents/openapi.ts';
 import { Pipeline } from '../../http/pipeline/pipeline.ts';
+import { serviceVersions, versionFor } from '../../http/pipeline/versions.ts';
+import { createMetrics } from '../../http/process/metrics.ts';
 import type { Reply, RequestHead } from '../../http/request.ts';
 import { type Route, route } from '../../http/route.ts';
-import { serviceVersions, versionFor } from '../../http/pipeline/versions.ts';
 import { startService } from '../support/service.ts';
 
 t.test('[9] the version in force is the newest that is not after the date, or the first', async (t) => {
@@ -60,12 +60,27 @@ t.test('[9] a route that ends is announced in the Sunset header of all it answer
       return { at: 'now' };
     },
   });
-  const metrics = createMetrics({ engine: () => ({ openWorkspaces: 0, filesWaiting: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }), sockets: () => ({ agent: 0, visitor: 0 }), readerWaiting: () => 0, outboxAgeSeconds: () => 0, folderFaults: () => 0, disk: () => ({ freeBytes: 0, hasRoom: true }) });
+  const metrics = createMetrics({
+    engine: () => ({ openWorkspaces: 0, filesWaiting: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }),
+    sockets: () => ({ agent: 0, visitor: 0 }),
+    readerWaiting: () => 0,
+    outboxAgeSeconds: () => 0,
+    folderFaults: () => 0,
+    disk: () => ({ freeBytes: 0, hasRoom: true }),
+  });
   t.teardown(() => metrics.stop());
   const pipeline = new Pipeline({ services: service.running.services, routes: [ending], metrics, checkReplies: true });
   const ask = (head: Partial<RequestHead>): Promise<Reply> =>
     new Promise((resolve) => {
-      const begun = pipeline.begin({ method: 'GET', path: '/api/v1/ending', query: '', headers: { host: 'localhost', accept: '*/*' }, ip: '192.0.2.1', startedMs: 0, ...head });
+      const begun = pipeline.begin({
+        method: 'GET',
+        path: '/api/v1/ending',
+        query: '',
+        headers: { host: 'localhost', accept: '*/*' },
+        ip: '192.0.2.1',
+        startedMs: 0,
+        ...head,
+      });
       if ('compiled' in begun) pipeline.finish(begun, new Uint8Array(0), resolve);
       else resolve(begun);
     });
@@ -74,7 +89,9 @@ t.test('[9] a route that ends is announced in the Sunset header of all it answer
   t.match(await ask({ query: 'fail=true' }), { status: 409, headers: { Sunset: sunset } });
   t.match(await ask({ query: 'fail=x' }), { status: 400, headers: { Sunset: sunset } });
   t.match(await ask({ headers: { host: 'localhost' } }), { status: 400, headers: { Sunset: sunset } });
-  t.match(openApi([ending], { baseUrl: 'http://x', version: 'x' }), { paths: { '/api/v1/ending': { get: { deprecated: true } } } });
+  t.match(openApi([ending], { baseUrl: 'http://x', version: 'x' }), {
+    paths: { '/api/v1/ending': { get: { deprecated: true } } },
+  });
   t.equal((await service.get('/me')).headers.get('sunset'), null, 'what does not end says nothing');
 });
 
@@ -82,7 +99,10 @@ t.test('[9] what ends is announced at least twelve months ahead of the version t
   const service = await startService(t);
   const endings = service.running.routes.map((one: Route) => [one.operation, one.sunset ?? '9999-12-31'] as const);
   const yearAfterLatest = Date.parse(serviceVersions.at(-1) ?? '') + 365 * 24 * 3600_000;
-  t.same(endings.filter(([, sunset]) => !(Date.parse(sunset) >= yearAfterLatest)), []);
+  t.same(
+    endings.filter(([, sunset]) => !(Date.parse(sunset) >= yearAfterLatest)),
+    [],
+  );
 });
 
 t.test('in tests a reply is held against its declaration', async (t) => {
@@ -103,15 +123,34 @@ t.test('in tests a reply is held against its declaration', async (t) => {
         return value as { id: string };
       },
     });
-  const metrics = createMetrics({ engine: () => ({ openWorkspaces: 0, filesWaiting: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }), sockets: () => ({ agent: 0, visitor: 0 }), readerWaiting: () => 0, outboxAgeSeconds: () => 0, folderFaults: () => 0, disk: () => ({ freeBytes: 0, hasRoom: true }) });
+  const metrics = createMetrics({
+    engine: () => ({ openWorkspaces: 0, filesWaiting: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }),
+    sockets: () => ({ agent: 0, visitor: 0 }),
+    readerWaiting: () => 0,
+    outboxAgeSeconds: () => 0,
+    folderFaults: () => 0,
+    disk: () => ({ freeBytes: 0, hasRoom: true }),
+  });
   t.teardown(() => metrics.stop());
-  const routes = [answering('sound', { id: 'x' }), answering('missing', {}), answering('leaking', { id: 'x', passwordHash: 'x' }), answering('undeclared', { id: 'x' }, 'conflict')];
+  const routes = [
+    answering('sound', { id: 'x' }),
+    answering('missing', {}),
+    answering('leaking', { id: 'x', passwordHash: 'x' }),
+    answering('undeclared', { id: 'x' }, 'conflict'),
+  ];
   const pipeline = new Pipeline({ services: service.running.services, routes, metrics, checkReplies: true });
   const statuses = await Promise.all(
     routes.map(
       ({ path }) =>
         new Promise<number>((resolve) => {
-          const begun = pipeline.begin({ method: 'GET', path: `/api/v1${path}`, query: '', headers: { host: 'localhost', accept: '*/*' }, ip: '192.0.2.1', startedMs: 0 });
+          const begun = pipeline.begin({
+            method: 'GET',
+            path: `/api/v1${path}`,
+            query: '',
+            headers: { host: 'localhost', accept: '*/*' },
+            ip: '192.0.2.1',
+            startedMs: 0,
+          });
           if ('compiled' in begun) pipeline.finish(begun, new Uint8Array(0), ({ status }) => resolve(status));
           else resolve(begun.status);
         }),

@@ -3,7 +3,8 @@ import { addBins, type Bins, binOf, Durations, encodeBins, relativeError } from 
 import { randomFrom } from '../support/seeded.ts';
 
 /** The smallest value that is not below the share q of them. */
-const exact = (values: readonly number[], q: number): number => values.toSorted((a, b) => a - b)[Math.max(1, Math.ceil(q * values.length)) - 1] ?? 0;
+const exact = (values: readonly number[], q: number): number =>
+  values.toSorted((a, b) => a - b)[Math.max(1, Math.ceil(q * values.length)) - 1] ?? 0;
 
 t.test('[4.13] a quantile of counted durations is within one percent of the exact one', async (t) => {
   const random = randomFrom(7);
@@ -25,7 +26,10 @@ t.test('[4.13] a quantile of counted durations is within one percent of the exac
       for (const value of values) single.add(value);
       for (const q of [0, 0.1, 0.5, 0.9, 0.99, 1]) {
         const is = exact(values, q);
-        t.ok(Math.abs((counted.quantile(q) ?? 0) - is) <= Math.max(1, is * relativeError), `${shape}, ${count}, ${q}: ${counted.quantile(q)} for ${is}`);
+        t.ok(
+          Math.abs((counted.quantile(q) ?? 0) - is) <= Math.max(1, is * relativeError),
+          `${shape}, ${count}, ${q}: ${counted.quantile(q)} for ${is}`,
+        );
         t.equal(single.quantile(q), is, 'exact when each was added itself');
       }
     }
@@ -44,7 +48,15 @@ t.test('[4.13] the median of an even number is the mean of the two in the middle
   t.equal(medianOf(3, 1, 2), 2);
   t.equal(medianOf(1, 2, 3, 10), 2.5);
   const counted = new Durations();
-  counted.addEncoded(encodeBins(new Map([[binOf(1000), 2], [binOf(3000), 1], [binOf(9000), 1]])));
+  counted.addEncoded(
+    encodeBins(
+      new Map([
+        [binOf(1000), 2],
+        [binOf(3000), 1],
+        [binOf(9000), 1],
+      ]),
+    ),
+  );
   t.ok(Math.abs((counted.median() ?? 0) - 2000) <= 2000 * relativeError, `${counted.median()} of counted ones`);
 });
 
@@ -60,10 +72,18 @@ t.test('[4.13] none, mixed, taken away, beyond the last bin', async (t) => {
   mixed.add(5000);
   t.ok(Math.abs((mixed.quantile(0.5) ?? 0) - 1000) <= 10);
   t.ok(Math.abs((mixed.quantile(1) ?? 0) - 5000) <= 50);
-  const bins: Bins = new Map([[3, -2], [9, 1]]);
+  const bins: Bins = new Map([
+    [3, -2],
+    [9, 1],
+  ]);
   addBins(bins, encodeBins(new Map([[3, 2]])));
   t.equal(encodeBins(bins).length, 2, 'an empty bin takes no room');
-  const wide: Bins = new Map([[0, 1], [127, 127], [128, 128], [2047, 2 ** 31 - 1]]);
+  const wide: Bins = new Map([
+    [0, 1],
+    [127, 127],
+    [128, 128],
+    [2047, 2 ** 31 - 1],
+  ]);
   const back: Bins = new Map();
   addBins(back, encodeBins(wide));
   t.strictSame([...back], [...wide], 'small and large numbers');
@@ -72,7 +92,14 @@ t.test('[4.13] none, mixed, taken away, beyond the last bin', async (t) => {
   t.strictSame(joined.get(2047), 2 ** 32 - 2, 'lists that SQL put together');
   t.strictSame([joined.get(0), joined.get(127), joined.get(5)], [2, 254, 40]);
   const less = new Durations();
-  less.addEncoded(`${encodeBins(new Map([[100, 3], [900, 1]]))} ${encodeBins(new Map([[900, 4]]))}`);
+  less.addEncoded(
+    `${encodeBins(
+      new Map([
+        [100, 3],
+        [900, 1],
+      ]),
+    )} ${encodeBins(new Map([[900, 4]]))}`,
+  );
   const taken = new Durations();
   taken.addEncoded(encodeBins(new Map([[900, 5]])));
   less.addCounted(taken.counted(), -1);

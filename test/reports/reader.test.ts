@@ -1,25 +1,44 @@
-import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Database, monotonicMs } from '../../store/database.ts';
 import { insertMessage } from '../../store/conversations/messages.ts';
+import { insertVisitor } from '../../store/customers/visitors.ts';
+import { Database, monotonicMs } from '../../store/database.ts';
 import type { ReportScope } from '../../store/reports/reads.ts';
 import { type SearchField, segmentsOf } from '../../store/search/index.ts';
-import { insertVisitor } from '../../store/customers/visitors.ts';
 import { createReader, type Reader } from '../../workers/reader/reader.ts';
 import { addThread } from '../support/conversations.ts';
 import { type Person, type Service, startService } from '../support/service.ts';
 import { watchThreads } from '../support/threads.ts';
 import { turns } from '../support/toy.ts';
 
-const ask = (service: Service, person: Person, q: string) => service.get(`/conversations/search?q=${encodeURIComponent(q)}`, person.token);
+const ask = (service: Service, person: Person, q: string) =>
+  service.get(`/conversations/search?q=${encodeURIComponent(q)}`, person.token);
 
 /** Asks again for what had not been read. */
-async function search(service: Service, person: Person, q: string): Promise<{ status: number; ids: string[]; total: number }> {
+async function search(
+  service: Service,
+  person: Person,
+  q: string,
+): Promise<{ status: number; ids: string[]; total: number }> {
   const { status, body } = await ask(service, person, q);
   if (body.indexing !== undefined) return search(service, person, q);
-  return { status, ids: status === 200 ? body.rows.map((row: { conversationId: string }) => row.conversationId) : [], total: body.total };
+  return {
+    status,
+    ids: status === 200 ? body.rows.map((row: { conversationId: string }) => row.conversationId) : [],
+    total: body.total,
+  };
 }
 
 const indexPath = (dataDir: string, person: Person): string => join(dataDir, 'index', `${person.workspaceId}.db`);
@@ -40,14 +59,33 @@ function fill(service: Service, person: Person, conversationId: string, count: n
   if (db === undefined) throw new Error('the workspace is not open');
   db.begin();
   for (let index = 0; index < count; index += 1) {
-    const body = word === 'gong' ? `tick ${index % 100 === 0 ? 'gong' : 'tock'} ${index}` : `${word} ${100_000 + index}`;
-    insertMessage(db, { id: ids.uuid(), conversationId, senderType: 'visitor', senderId: null, body, bodyHtml: null, attachments: [], threading: null, mail: null, deliveryStatus: null, readAt: null, createdAt: new Date((filledMs += 1)).toISOString() });
+    const body =
+      word === 'gong' ? `tick ${index % 100 === 0 ? 'gong' : 'tock'} ${index}` : `${word} ${100_000 + index}`;
+    insertMessage(db, {
+      id: ids.uuid(),
+      conversationId,
+      senderType: 'visitor',
+      senderId: null,
+      body,
+      bodyHtml: null,
+      attachments: [],
+      threading: null,
+      mail: null,
+      deliveryStatus: null,
+      readAt: null,
+      createdAt: new Date((filledMs += 1)).toISOString(),
+    });
   }
   db.commit();
 }
 
 /** Resolves when so many segments are in the index's file: full ones are written between answers, a little at a time. */
-async function written(service: Service, person: Person, segments: number, field: SearchField = 'message'): Promise<void> {
+async function written(
+  service: Service,
+  person: Person,
+  segments: number,
+  field: SearchField = 'message',
+): Promise<void> {
   for (;;) {
     await search(service, person, 'gambit');
     const db = Database.openReader(indexPath(service.dataDir, person));
@@ -63,7 +101,10 @@ t.test('[architecture] what the reader tells waits until what it saw is durable'
   const { id: conversationId } = await service.chat(owner);
   const { workspaceId } = owner;
   const held: { workspaceId: string; call: () => void; seenMs: number }[] = [];
-  const reader = createReader({ dataDir: service.dataDir, whenDurable: (ofWorkspace, call, seenMs) => held.push({ workspaceId: ofWorkspace, call, seenMs }) });
+  const reader = createReader({
+    dataDir: service.dataDir,
+    whenDurable: (ofWorkspace, call, seenMs) => held.push({ workspaceId: ofWorkspace, call, seenMs }),
+  });
   t.teardown(() => reader.stop());
 
   const scope: ReportScope = { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: null };
@@ -75,7 +116,14 @@ t.test('[architecture] what the reader tells waits until what it saw is durable'
   const last = { at: '9', id: '' };
   const first = { at: '', id: '' };
   const asks: Omit<{ [Name in keyof Reader]: () => Promise<unknown> }, 'noteMessages' | 'waiting' | 'stop'> = {
-    search: () => reader.search(workspaceId, { q: 'hello', looksIn: { messages: true, customers: true }, limit: 10, reach: { ...scope, agentId: owner.agentId }, filter: {} }),
+    search: () =>
+      reader.search(workspaceId, {
+        q: 'hello',
+        looksIn: { messages: true, customers: true },
+        limit: 10,
+        reach: { ...scope, agentId: owner.agentId },
+        filter: {},
+      }),
     messages: () => reader.messages({ workspaceId, conversationId, after: '', upTo: '9' }),
     notes: () => reader.notes({ workspaceId, conversationId, after: first, upTo: last }),
     events: () => reader.events({ workspaceId, conversationId, afterSeq: 0, upToSeq: 1000 }),
@@ -92,12 +140,18 @@ t.test('[architecture] what the reader tells waits until what it saw is durable'
     const askedMs = monotonicMs();
     let isTold = false;
     let failure: unknown;
-    const told = ask().then(() => (isTold = true), (error: unknown) => (failure = error));
+    const told = ask().then(
+      () => (isTold = true),
+      (error: unknown) => (failure = error),
+    );
     while (held.length === 0 && failure === undefined) await turns(1);
     const [one] = held.splice(0);
     t.equal(failure, undefined, name);
     t.equal(one?.workspaceId, workspaceId);
-    t.ok(one !== undefined && one.seenMs > askedMs && one.seenMs < monotonicMs(), `${name}: it looked after it was asked and before it answered`);
+    t.ok(
+      one !== undefined && one.seenMs > askedMs && one.seenMs < monotonicMs(),
+      `${name}: it looked after it was asked and before it answered`,
+    );
     await turns(3);
     t.equal(isTold, false, name);
     one?.call();
@@ -148,17 +202,22 @@ t.test('the reader thread', async (t) => {
     const owner = await service.workspace();
     await service.chat(owner);
     await service.running.services.reader.stop();
-    t.match(await service.get('/conversations/search?q=hello', owner.token), { status: 503, body: { error: 'service_unavailable' } });
+    t.match(await service.get('/conversations/search?q=hello', owner.token), {
+      status: 503,
+      body: { error: 'service_unavailable' },
+    });
   });
 
   t.test('has the index follow when much was written, without being asked', async (t) => {
     const started = watchThreads(t);
     const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
     const owner = await service.workspace();
-    for (let index = 0; index < 50; index += 1) await addThread(service, owner.workspaceId, { messages: Array.from({ length: 9 }, () => 'One of many.') });
+    for (let index = 0; index < 50; index += 1)
+      await addThread(service, owner.workspaceId, { messages: Array.from({ length: 9 }, () => 'One of many.') });
     await service.settled();
     t.equal(started.length, 0, '450 messages are not much');
-    for (let index = 0; index < 6; index += 1) await addThread(service, owner.workspaceId, { messages: Array.from({ length: 9 }, () => 'One of many.') });
+    for (let index = 0; index < 6; index += 1)
+      await addThread(service, owner.workspaceId, { messages: Array.from({ length: 9 }, () => 'One of many.') });
     await service.settled();
     t.equal(started.length, 1);
     t.equal((await search(service, owner, 'many')).total, 56);
@@ -171,11 +230,15 @@ t.test('the index', async (t) => {
   const first = await startService(t, { dataDir: original });
   const owner = await first.workspace();
   const customer = await first.customer(owner.embedId, { name: 'Ottoline', email: 'otto@example.com' });
-  const id = await addThread(first, owner.workspaceId, { visitorId: customer.visitorId, messages: ['An opening gambit.'] });
+  const id = await addThread(first, owner.workspaceId, {
+    visitorId: customer.visitorId,
+    messages: ['An opening gambit.'],
+  });
   fill(first, owner, id, 9000);
   await written(first, owner, 1);
   const check = async (t: Test, service: Service) => {
-    for (const q of ['gambit', 'gong', 'tock 8999', 'ti', 'otto gambit', 'gamibt', '8189', '8190', '8191 tock', '8192']) t.same((await search(service, owner, q)).ids, [id], q);
+    for (const q of ['gambit', 'gong', 'tock 8999', 'ti', 'otto gambit', 'gamibt', '8189', '8190', '8191 tock', '8192'])
+      t.same((await search(service, owner, q)).ids, [id], q);
     for (const q of ['gogn', '9000', 'gong 8191 quagmire']) t.same((await search(service, owner, q)).ids, [], q);
   };
   await check(t, first);
@@ -204,24 +267,31 @@ t.test('the index', async (t) => {
     t.equal((await search(service, owner, 'zeugma')).total, 1);
   });
 
-  t.test('that is far behind answers by what it has read, says how far that is, and comes to know all of it', async (t) => {
-    const { dataDir } = prepare(t);
-    const service = await again(t, dataDir);
-    rmSync(dirname(indexPath(dataDir, owner)), { recursive: true });
-    fill(service, owner, id, 60_000, 'drip');
-    const { status, body } = await ask(service, owner, 'drip 159999');
-    t.equal(status, 200);
-    t.match(body, { rows: [], total: 0, indexing: { total: Number } });
-    t.ok(body.indexing.total > 69_000, `of ${body.indexing.total}`);
-    t.ok(body.indexing.done < body.indexing.total);
-    let last = body.indexing.done;
-    for (let answer = await ask(service, owner, 'gambit'); answer.body.indexing !== undefined; answer = await ask(service, owner, 'gambit')) {
-      t.ok(answer.body.indexing.done >= last, 'it goes on');
-      last = answer.body.indexing.done;
-    }
-    t.same((await search(service, owner, 'drip 159999')).ids, [id]);
-    await check(t, service);
-  });
+  t.test(
+    'that is far behind answers by what it has read, says how far that is, and comes to know all of it',
+    async (t) => {
+      const { dataDir } = prepare(t);
+      const service = await again(t, dataDir);
+      rmSync(dirname(indexPath(dataDir, owner)), { recursive: true });
+      fill(service, owner, id, 60_000, 'drip');
+      const { status, body } = await ask(service, owner, 'drip 159999');
+      t.equal(status, 200);
+      t.match(body, { rows: [], total: 0, indexing: { total: Number } });
+      t.ok(body.indexing.total > 69_000, `of ${body.indexing.total}`);
+      t.ok(body.indexing.done < body.indexing.total);
+      let last = body.indexing.done;
+      for (
+        let answer = await ask(service, owner, 'gambit');
+        answer.body.indexing !== undefined;
+        answer = await ask(service, owner, 'gambit')
+      ) {
+        t.ok(answer.body.indexing.done >= last, 'it goes on');
+        last = answer.body.indexing.done;
+      }
+      t.same((await search(service, owner, 'drip 159999')).ids, [id]);
+      await check(t, service);
+    },
+  );
 
   t.test('of long mails is written sooner', async (t) => {
     const { dataDir } = prepare(t);
@@ -240,15 +310,22 @@ t.test('the index', async (t) => {
     const db = engine.workspace(owner.workspaceId)?.db;
     if (db === undefined) throw new Error('the workspace is not open');
     const known = (await service.get(`/conversations/${id}/export`, owner.token)).body.visitor;
-    const people = Array.from({ length: 9000 }, (_, index) => ({ ...known, id: ids.uuid(), name: `Person n${index}`, email: `person${index}@many.example` }));
+    const people = Array.from({ length: 9000 }, (_, index) => ({
+      ...known,
+      id: ids.uuid(),
+      name: `Person n${index}`,
+      email: `person${index}@many.example`,
+    }));
     db.begin();
     for (const person of people) insertVisitor(db, person);
     db.commit();
     const threads: string[] = [];
-    for (const person of [people[0], people[8189], people[8191], people[8999]]) threads.push(await addThread(service, owner.workspaceId, { visitorId: person.id, messages: ['One of many.'] }));
+    for (const person of [people[0], people[8189], people[8191], people[8999]])
+      threads.push(await addThread(service, owner.workspaceId, { visitorId: person.id, messages: ['One of many.'] }));
     const checkPeople = async (service: Service) => {
       t.same((await search(service, owner, 'person many')).total, 4);
-      for (const [index, number] of [0, 8189, 8191, 8999].entries()) t.same((await search(service, owner, `n${number}`)).ids, [threads[index]]);
+      for (const [index, number] of [0, 8189, 8191, 8999].entries())
+        t.same((await search(service, owner, `n${number}`)).ids, [threads[index]]);
       t.equal((await search(service, owner, 'n8190')).total, 0, 'who has said nothing is not found');
     };
     await checkPeople(service);
@@ -265,16 +342,22 @@ t.test('the index', async (t) => {
     ['that is no database', (path) => writeFileSync(path, 'This is no database. '.repeat(1000))],
     ['that is empty', (path) => truncateSync(path, 0)],
     ['that was cut short', (path) => truncateSync(path, 8192 * 3)],
-    ['whose middle was overwritten', (path) => {
-      const bytes = readFileSync(path);
-      bytes.fill(0xa5, 8192, bytes.length);
-      writeFileSync(path, bytes);
-    }],
-    ['of another version', (path) => {
-      const db = Database.openCheckpointer(path);
-      db.run('PRAGMA user_version = 99');
-      db.close();
-    }],
+    [
+      'whose middle was overwritten',
+      (path) => {
+        const bytes = readFileSync(path);
+        bytes.fill(0xa5, 8192, bytes.length);
+        writeFileSync(path, bytes);
+      },
+    ],
+    [
+      'of another version',
+      (path) => {
+        const db = Database.openCheckpointer(path);
+        db.run('PRAGMA user_version = 99');
+        db.close();
+      },
+    ],
   ];
   for (const [what, damage] of harm) {
     t.test(`${what} is made again`, async (t) => {
@@ -323,7 +406,8 @@ t.test('the index', async (t) => {
 
     const restored = await again(t, dataDir);
     const other = await addThread(restored, owner.workspaceId, { messages: ['Another history has a quagga.'] });
-    for (let index = 0; index < 20; index += 1) await addThread(restored, owner.workspaceId, { messages: [`Another numbat ${index}.`] });
+    for (let index = 0; index < 20; index += 1)
+      await addThread(restored, owner.workspaceId, { messages: [`Another numbat ${index}.`] });
     fill(restored, owner, other, 9000, 'quack');
     t.same((await search(restored, owner, 'quagga')).ids, [other]);
     t.equal((await search(restored, owner, 'numbat')).total, 20);
@@ -354,8 +438,10 @@ t.test('the index', async (t) => {
     writeFileSync(file, bytes);
     rmSync(indexPath(dataDir, owner));
     const service = await again(t, dataDir);
-    t.match(await service.get('/conversations/search?q=gambit', owner.token), { status: 503, body: { error: 'service_unavailable' } });
+    t.match(await service.get('/conversations/search?q=gambit', owner.token), {
+      status: 503,
+      body: { error: 'service_unavailable' },
+    });
     t.equal((await search(service, neighbour, 'ibex')).total, 1, 'the others go on');
   });
 });
-

@@ -7,7 +7,9 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 t.test('reports', async (t) => {
-  const service = await startService(t, { env: { RATE_LIMITS: 'off', TOKEN_TTL_DAYS: '365', AUTO_CLOSE_DAYS: '3650' } });
+  const service = await startService(t, {
+    env: { RATE_LIMITS: 'off', TOKEN_TTL_DAYS: '365', AUTO_CLOSE_DAYS: '3650' },
+  });
   const iso = (ms = service.clock.now()): string => new Date(ms).toISOString();
   const report = async (path: string, token: string): Promise<any> => {
     const { status, body } = await service.get(`/reports/${path}`, token);
@@ -15,13 +17,18 @@ t.test('reports', async (t) => {
     return body;
   };
   const write = (id: string, token: string) => service.post(`/conversations/${id}/messages`, { body: 'Hello' }, token);
-  const setStatus = (id: string, status: string, token: string) => service.post(`/conversations/${id}/status`, { status }, token);
+  const setStatus = (id: string, status: string, token: string) =>
+    service.post(`/conversations/${id}/status`, { status }, token);
   const give = async (chat: { id: string }, to: Person, by: Person) => {
     const { version } = (await service.conversation(chat.id, by.token)) as { version: number };
-    await service.post(`/conversations/${chat.id}/assign-to-agent`, { agentId: to.agentId, expectedVersion: version, force: true }, by.token);
+    await service.post(
+      `/conversations/${chat.id}/assign-to-agent`,
+      { agentId: to.agentId, expectedVersion: version, force: true },
+      by.token,
+    );
   };
 
-  t.test('[4.13] volume: a series in the workspace\'s time zone and its total; empty buckets are 0', async (t) => {
+  t.test("[4.13] volume: a series in the workspace's time zone and its total; empty buckets are 0", async (t) => {
     const owner = await service.workspace();
     await service.patch(`/workspaces/${owner.workspaceId}`, { timezone: 'Asia/Kolkata' }, owner.token);
     await service.chat(owner);
@@ -34,10 +41,20 @@ t.test('reports', async (t) => {
     t.strictSame(body.range, { start: iso(service.clock.now() - 7 * dayMs), end: iso() });
     t.equal(body.series.length, 8, 'seven days touch eight');
     for (const { bucket } of body.series) t.match(bucket, /^\d{4}-\d\d-\d\dT00:00:00\.000\+05:30$/);
-    t.equal(body.series.reduce((sum: number, one: { value: number }) => sum + one.value, 0), 3);
-    t.strictSame(body.series.map((one: { value: number }) => one.value).filter((value: number) => value > 0), [1, 2]);
+    t.equal(
+      body.series.reduce((sum: number, one: { value: number }) => sum + one.value, 0),
+      3,
+    );
+    t.strictSame(
+      body.series.map((one: { value: number }) => one.value).filter((value: number) => value > 0),
+      [1, 2],
+    );
     t.equal((await report('tickets/total', owner.token)).total, 0);
-    t.match(await service.get('/reports/tickets/total?channel=chat', owner.token), { status: 400, body: { error: 'invalid_query', detail: { fieldErrors: { channel: [String] } } } }, 'each channel has a report of its own');
+    t.match(
+      await service.get('/reports/tickets/total?channel=chat', owner.token),
+      { status: 400, body: { error: 'invalid_query', detail: { fieldErrors: { channel: [String] } } } },
+      'each channel has a report of its own',
+    );
     t.equal((await report('chats/total?channel=chat', owner.token)).total, 3);
     const hours = await report('chats/total?range=1d', owner.token);
     t.equal(hours.series.length, 25, 'hours by default up to two days');
@@ -45,7 +62,8 @@ t.test('reports', async (t) => {
     t.equal(hours.total, 2);
     t.match(await report('chats/total?range=30d&granularity=month', owner.token), { total: 3 });
     const weeks = await report('chats/total?range=30d&granularity=week', owner.token);
-    for (const { bucket } of weeks.series) t.equal(new Date(Date.parse(bucket) + 5.5 * hourMs).getUTCDay(), 1, `${bucket} is a Monday`);
+    for (const { bucket } of weeks.series)
+      t.equal(new Date(Date.parse(bucket) + 5.5 * hourMs).getUTCDay(), 1, `${bucket} is a Monday`);
   });
 
   t.test('[4.13] ranges: [from, to), malformed, reversed, too long', async (t) => {
@@ -53,12 +71,14 @@ t.test('reports', async (t) => {
     await service.pass(7);
     await service.chat(owner);
     const at = service.clock.now();
-    const total = async (from: number, to: number): Promise<number> => (await report(`chats/total?range=custom&from=${iso(from)}&to=${iso(to)}`, owner.token)).total;
+    const total = async (from: number, to: number): Promise<number> =>
+      (await report(`chats/total?range=custom&from=${iso(from)}&to=${iso(to)}`, owner.token)).total;
     t.equal(await total(at, at + 1), 1, 'from counts');
     t.equal(await total(at - hourMs, at), 0, 'to does not');
     t.equal(await total(at + 1, at + hourMs), 0);
     t.equal(await total(at - 364 * dayMs, at + dayMs), 1, '365 days');
-    const refused = async (query: string, status: number, error: string): Promise<void> => void t.match(await service.get(`/reports/chats/total?${query}`, owner.token), { status, body: { error } }, query);
+    const refused = async (query: string, status: number, error: string): Promise<void> =>
+      void t.match(await service.get(`/reports/chats/total?${query}`, owner.token), { status, body: { error } }, query);
     await refused(`range=custom&from=${iso(at - 365 * dayMs - 1)}&to=${iso(at)}`, 422, 'range_too_large');
     await refused(`range=custom&from=${iso(at)}&to=${iso(at)}`, 400, 'invalid_query');
     await refused(`range=custom&from=${iso(at)}&to=${iso(at - 1)}`, 400, 'invalid_query');
@@ -77,7 +97,12 @@ t.test('reports', async (t) => {
 
   t.test('[4.13] status, response times, satisfaction, abandonment: of what is, not of what was', async (t) => {
     const owner = await service.workspace();
-    const times: [number, number][] = [[30, 300], [60, 600], [90, 1200], [1000, 50_000]];
+    const times: [number, number][] = [
+      [30, 300],
+      [60, 600],
+      [90, 1200],
+      [1000, 50_000],
+    ];
     const chats = [];
     for (const [firstSeconds, solvedSeconds] of times) {
       const chat = await service.chat(owner);
@@ -88,8 +113,21 @@ t.test('reports', async (t) => {
       await setStatus(chat.id, 'solved', owner.token);
     }
     const times1 = await report('tickets/response-times?channel=chat', owner.token);
-    t.strictSame([times1.firstResponse, times1.resolution], [{ medianSeconds: 75, p90Seconds: 1000 }, { medianSeconds: 900, p90Seconds: 50_000 }]);
-    t.strictSame(await report('tickets/response-times', owner.token).then(({ firstResponse, resolution }) => [firstResponse, resolution]), Array.from({ length: 2 }, () => ({ medianSeconds: null, p90Seconds: null })), 'no tickets, no times');
+    t.strictSame(
+      [times1.firstResponse, times1.resolution],
+      [
+        { medianSeconds: 75, p90Seconds: 1000 },
+        { medianSeconds: 900, p90Seconds: 50_000 },
+      ],
+    );
+    t.strictSame(
+      await report('tickets/response-times', owner.token).then(({ firstResponse, resolution }) => [
+        firstResponse,
+        resolution,
+      ]),
+      Array.from({ length: 2 }, () => ({ medianSeconds: null, p90Seconds: null })),
+      'no tickets, no times',
+    );
 
     const missed = await service.chat(owner);
     await setStatus(missed.id, 'solved', owner.token);
@@ -97,25 +135,43 @@ t.test('reports', async (t) => {
     const waiting = await service.chat(owner);
     const spam = await service.chat(owner);
     await service.post(`/conversations/${spam.id}/spam`, undefined, owner.token);
-    t.match(await report('tickets/by-status?channel=chat', owner.token), { counts: { open: 1, pending: 1, solved: 5, closed: 0 }, total: 7 });
+    t.match(await report('tickets/by-status?channel=chat', owner.token), {
+      counts: { open: 1, pending: 1, solved: 5, closed: 0 },
+      total: 7,
+    });
     const customers = await report('customers', owner.token);
     t.strictSame(customers.queued, { chat: 1, ticket: 0, call: 0 });
     t.strictSame(customers.abandonment.chat, { abandoned: 1, total: 7, rate: 0.1429 });
     t.strictSame(customers.abandonment.ticket, { abandoned: 0, total: 0, rate: 0 });
     await service.post(`/conversations/${spam.id}/not-spam`, undefined, owner.token);
     await service.post(`/widget/conversations/${missed.id}/messages`, { body: 'Still there?' }, missed.customer.token);
-    t.match(await report('customers', owner.token), { queued: { chat: 3 }, abandonment: { chat: { abandoned: 0, total: 8 } } }, 'what comes back is not given up');
+    t.match(
+      await report('customers', owner.token),
+      { queued: { chat: 3 }, abandonment: { chat: { abandoned: 0, total: 8 } } },
+      'what comes back is not given up',
+    );
 
     await service.post(`/widget/conversations/${chats[0]?.id}/rating`, { rating: 5 }, chats[0]?.customer.token);
     await service.post(`/widget/conversations/${chats[1]?.id}/rating`, { rating: 1 }, chats[1]?.customer.token);
     await service.post(`/widget/conversations/${chats[1]?.id}/rating`, { rating: 2 }, chats[1]?.customer.token);
     const satisfaction = await report('tickets/satisfaction?channel=chat', owner.token);
     t.match(satisfaction, { responses: 2, total: 2, average: 3.5 });
-    t.strictSame(satisfaction.series.filter((one: { responses: number }) => one.responses > 0).map((one: { value: number }) => one.value), [3.5]);
+    t.strictSame(
+      satisfaction.series
+        .filter((one: { responses: number }) => one.responses > 0)
+        .map((one: { value: number }) => one.value),
+      [3.5],
+    );
     t.match(await report('tickets/satisfaction', owner.token), { responses: 0, average: null });
-    t.ok(satisfaction.series.every((one: { mean: number | null; value: number; responses: number }) => (one.responses === 0 ? one.mean === null && one.value === 0 : one.mean === one.value)), 'a day without ratings has no mean');
+    t.ok(
+      satisfaction.series.every((one: { mean: number | null; value: number; responses: number }) =>
+        one.responses === 0 ? one.mean === null && one.value === 0 : one.mean === one.value,
+      ),
+      'a day without ratings has no mean',
+    );
 
-    const ids = async (query: string): Promise<string[]> => (await report(`conversations?${query}`, owner.token)).conversations.map((one: { id: string }) => one.id);
+    const ids = async (query: string): Promise<string[]> =>
+      (await report(`conversations?${query}`, owner.token)).conversations.map((one: { id: string }) => one.id);
     t.strictSame(await ids('rated=1'), [chats[1]?.id, chats[0]?.id]);
     t.strictSame(await ids('missed=1'), []);
     await setStatus(waiting.id, 'solved', owner.token);
@@ -126,24 +182,50 @@ t.test('reports', async (t) => {
     t.strictSame(await ids('status=spam'), []);
     const page = await report('conversations?limit=2&offset=1', owner.token);
     t.strictSame([page.total, page.conversations.length, page.conversations[0].id], [8, 2, waiting.id]);
-    for (const query of ['limit=0', 'limit=201', 'offset=-1', 'rated=2', 'missed=yes', 'status=done']) t.match(await service.get(`/reports/conversations?${query}`, owner.token), { status: 400, body: { error: 'invalid_query' } }, query);
+    for (const query of ['limit=0', 'limit=201', 'offset=-1', 'rated=2', 'missed=yes', 'status=done'])
+      t.match(
+        await service.get(`/reports/conversations?${query}`, owner.token),
+        { status: 400, body: { error: 'invalid_query' } },
+        query,
+      );
   });
 
-  t.test('[4.13] a ticket that was opened for the customer waited for nobody: no response time, and not given up', async (t) => {
-    const owner = await service.workspace();
-    const open = async (): Promise<{ id: string }> => (await service.post('/tickets', { customerEmail: 'kim@customer.example', subject: 'Your order', body: 'It left today.' }, owner.token)).body;
-    await setStatus((await open()).id, 'solved', owner.token);
-    const { id } = await open();
-    await service.pass(hourMs);
-    await write(id, owner.token);
-    const asked = await service.customer(owner.embedId);
-    await service.post('/widget/tickets', { body: 'Where is it?', email: 'lou@customer.example' }, asked.token);
-    const question = (await service.get('/conversations/queue?channel=ticket', owner.token)).body.conversations.find((one: { id: string }) => one.id !== id);
-    await setStatus(question.id, 'solved', owner.token);
-    t.match(await report('tickets/response-times', owner.token), { firstResponse: { medianSeconds: null, p90Seconds: null } });
-    t.strictSame((await report('customers', owner.token)).abandonment.ticket, { abandoned: 1, total: 3, rate: 0.3333 }, 'but a question that nobody answered was');
-    t.strictSame((await report('conversations?missed=1', owner.token)).conversations.map((one: { id: string }) => one.id), [question.id]);
-  });
+  t.test(
+    '[4.13] a ticket that was opened for the customer waited for nobody: no response time, and not given up',
+    async (t) => {
+      const owner = await service.workspace();
+      const open = async (): Promise<{ id: string }> =>
+        (
+          await service.post(
+            '/tickets',
+            { customerEmail: 'kim@customer.example', subject: 'Your order', body: 'It left today.' },
+            owner.token,
+          )
+        ).body;
+      await setStatus((await open()).id, 'solved', owner.token);
+      const { id } = await open();
+      await service.pass(hourMs);
+      await write(id, owner.token);
+      const asked = await service.customer(owner.embedId);
+      await service.post('/widget/tickets', { body: 'Where is it?', email: 'lou@customer.example' }, asked.token);
+      const question = (await service.get('/conversations/queue?channel=ticket', owner.token)).body.conversations.find(
+        (one: { id: string }) => one.id !== id,
+      );
+      await setStatus(question.id, 'solved', owner.token);
+      t.match(await report('tickets/response-times', owner.token), {
+        firstResponse: { medianSeconds: null, p90Seconds: null },
+      });
+      t.strictSame(
+        (await report('customers', owner.token)).abandonment.ticket,
+        { abandoned: 1, total: 3, rate: 0.3333 },
+        'but a question that nobody answered was',
+      );
+      t.strictSame(
+        (await report('conversations?missed=1', owner.token)).conversations.map((one: { id: string }) => one.id),
+        [question.id],
+      );
+    },
+  );
 
   t.test('[4.13] agents see their own figures, supervisors those of their departments, admins all', async (t) => {
     const owner = await service.workspace();
@@ -167,7 +249,8 @@ t.test('reports', async (t) => {
     await inDepartment(sales.id);
     await inDepartment(support.id, helper);
     await service.chat(owner);
-    const total = async (token: string, query = ''): Promise<number> => (await report(`chats/total${query}`, token)).total;
+    const total = async (token: string, query = ''): Promise<number> =>
+      (await report(`chats/total${query}`, token)).total;
     t.equal(await total(owner.token), 4);
     t.equal(await total(boss.token), 3, 'Sales, and what is in no department');
     t.equal(await total(seller.token), 1);
@@ -179,12 +262,36 @@ t.test('reports', async (t) => {
     t.equal(await total(boss.token, `?agentId=${seller.agentId}`), 1);
     t.equal((await report('conversations', boss.token)).total, 3);
     t.equal((await report('conversations', seller.token)).total, 1);
-    for (const [token, query] of [[boss.token, `departmentId=${support.id}`], [boss.token, `agentId=${helper.agentId}`], [seller.token, `agentId=${helper.agentId}`], [seller.token, `agentId=${owner.agentId}`], [caller.token, ''], [seller.token, `agentId=${boss.agentId}`]] as const) {
-      t.match(await service.get(`/reports/chats/total?${query}`, token), { status: 403, body: { error: 'forbidden' } }, query);
+    for (const [token, query] of [
+      [boss.token, `departmentId=${support.id}`],
+      [boss.token, `agentId=${helper.agentId}`],
+      [seller.token, `agentId=${helper.agentId}`],
+      [seller.token, `agentId=${owner.agentId}`],
+      [caller.token, ''],
+      [seller.token, `agentId=${boss.agentId}`],
+    ] as const) {
+      t.match(
+        await service.get(`/reports/chats/total?${query}`, token),
+        { status: 403, body: { error: 'forbidden' } },
+        query,
+      );
     }
-    const performance = async (token: string, query = ''): Promise<any[]> => (await report(`agents/performance${query}`, token)).agents;
-    t.strictSame(await performance(seller.token), [{ agent: { id: seller.agentId, name: 'Seller' }, conversations: 1, firstResponseMedianSeconds: 5, fullResolutionMedianSeconds: 5, csatScore: 4, csatResponses: 1 }]);
-    t.strictSame((await performance(boss.token)).map((row) => row.agent.name).filter((name) => name !== 'Shop'), (await performance(boss.token)).map((row) => row.agent.name));
+    const performance = async (token: string, query = ''): Promise<any[]> =>
+      (await report(`agents/performance${query}`, token)).agents;
+    t.strictSame(await performance(seller.token), [
+      {
+        agent: { id: seller.agentId, name: 'Seller' },
+        conversations: 1,
+        firstResponseMedianSeconds: 5,
+        fullResolutionMedianSeconds: 5,
+        csatScore: 4,
+        csatResponses: 1,
+      },
+    ]);
+    t.strictSame(
+      (await performance(boss.token)).map((row) => row.agent.name).filter((name) => name !== 'Shop'),
+      (await performance(boss.token)).map((row) => row.agent.name),
+    );
     t.notOk((await performance(boss.token)).some((row) => row.agent.name === 'Helper'));
     t.ok((await performance(owner.token)).some((row) => row.agent.name === 'Helper' && row.conversations === 1));
     t.equal((await performance(owner.token, `?agentId=${helper.agentId}`)).length, 1);
@@ -192,9 +299,15 @@ t.test('reports', async (t) => {
     t.match((await report('customers', boss.token)).queued, { chat: 2 });
 
     await service.delete(`/agents/${helper.agentId}`, owner.token);
-    t.notOk((await performance(owner.token)).some((row) => row.agent.name === 'Helper'), 'who has left, and whose conversations others have');
+    t.notOk(
+      (await performance(owner.token)).some((row) => row.agent.name === 'Helper'),
+      'who has left, and whose conversations others have',
+    );
     await service.delete(`/agents/${seller.agentId}`, owner.token);
-    t.ok((await performance(owner.token)).some((row) => row.agent.name === 'Seller'), 'who has left, with conversations to tell of');
+    t.ok(
+      (await performance(owner.token)).some((row) => row.agent.name === 'Seller'),
+      'who has left, with conversations to tell of',
+    );
     const other = await service.workspace();
     t.equal((await report('chats/total', other.token)).total, 0);
     t.equal((await service.get(`/reports/chats/total?agentId=${owner.agentId}`, other.token)).status, 404);
@@ -212,7 +325,10 @@ t.test('reports', async (t) => {
     await service.pass(60_000);
     await deliver(service, line, { type: 'ended', callId: answered.callId, from: '+4917022222222' });
     t.match((await report('customers', owner.token)).abandonment.call, { abandoned: 1, total: 2, rate: 0.5 });
-    t.strictSame((await report('conversations?missed=1', owner.token)).conversations.map((one: { id: string }) => one.id), [missed.id]);
+    t.strictSame(
+      (await report('conversations?missed=1', owner.token)).conversations.map((one: { id: string }) => one.id),
+      [missed.id],
+    );
     t.match(await report('tickets/response-times?channel=call', owner.token), { firstResponse: { medianSeconds: 4 } });
   });
 
@@ -223,40 +339,88 @@ t.test('reports', async (t) => {
     await deliver(service, line, { type: 'ended', callId });
     await service.post(`/conversations/${id}/messages`, { body: 'Rang back, nobody there' }, owner.token);
     t.strictSame((await report('customers', owner.token)).abandonment.call, { abandoned: 1, total: 1, rate: 1 });
-    t.match(await report('tickets/response-times?channel=call', owner.token), { firstResponse: { medianSeconds: null } });
+    t.match(await report('tickets/response-times?channel=call', owner.token), {
+      firstResponse: { medianSeconds: null },
+    });
     t.equal((await report('conversations?missed=1', owner.token)).total, 1);
   });
 
-  t.test('[4.13] the first answer is credited to who gave it, a rating to who wrote last before it, the solution to who has it', async (t) => {
-    const owner = await service.workspace();
-    const [ann, bob, cid] = [await service.agent(owner, { name: 'Ann' }), await service.agent(owner, { name: 'Bob' }), await service.agent(owner, { name: 'Cid' })];
-    const chat = await service.chat(owner);
-    await give(chat, ann, owner);
-    await service.pass(2000);
-    await write(chat.id, ann.token);
-    await give(chat, bob, owner);
-    await service.pass(8000);
-    await write(chat.id, bob.token);
-    await give(chat, cid, owner);
-    await setStatus(chat.id, 'solved', cid.token);
-    await service.post(`/widget/conversations/${chat.id}/rating`, { rating: 4, comment: 'Bob was kind.' }, chat.customer.token);
-    const row = async ({ agentId, token }: Person): Promise<unknown> => (await report('agents/performance', token)).agents.find((one: { agent: { id: string } }) => one.agent.id === agentId);
-    t.match(await row(ann), { conversations: 1, firstResponseMedianSeconds: 2, fullResolutionMedianSeconds: null, csatScore: null, csatResponses: 0 });
-    t.match(await row(bob), { conversations: 1, firstResponseMedianSeconds: null, fullResolutionMedianSeconds: null, csatScore: 4, csatResponses: 1 });
-    t.match(await row(cid), { conversations: 1, firstResponseMedianSeconds: null, fullResolutionMedianSeconds: 10, csatScore: null, csatResponses: 0 });
-    for (const [one, rated] of [[ann, 0], [bob, 1], [cid, 0]] as const) {
-      t.equal((await report('chats/total', one.token)).total, 1);
-      t.equal((await report('conversations', one.token)).total, 1);
-      t.equal((await report('conversations?rated=1', one.token)).total, rated, 'what is behind a figure is what it counts');
-    }
-    t.match((await report('conversations', owner.token)).conversations, [{ rating: 4, ratingComment: 'Bob was kind.' }]);
-    const legal = (await service.post('/departments', { name: 'Legal' }, owner.token)).body;
-    await service.post(`/conversations/${chat.id}/assign-to-department`, { departmentId: legal.id }, owner.token);
-    await give(chat, owner, owner);
-    t.match(await row(ann), { conversations: 1 });
-    t.match(await report('conversations', ann.token), { total: 0, conversations: [] }, 'what has gone beyond its departments is counted and not shown');
-    t.equal((await report('conversations', owner.token)).total, 1);
-  });
+  t.test(
+    '[4.13] the first answer is credited to who gave it, a rating to who wrote last before it, the solution to who has it',
+    async (t) => {
+      const owner = await service.workspace();
+      const [ann, bob, cid] = [
+        await service.agent(owner, { name: 'Ann' }),
+        await service.agent(owner, { name: 'Bob' }),
+        await service.agent(owner, { name: 'Cid' }),
+      ];
+      const chat = await service.chat(owner);
+      await give(chat, ann, owner);
+      await service.pass(2000);
+      await write(chat.id, ann.token);
+      await give(chat, bob, owner);
+      await service.pass(8000);
+      await write(chat.id, bob.token);
+      await give(chat, cid, owner);
+      await setStatus(chat.id, 'solved', cid.token);
+      await service.post(
+        `/widget/conversations/${chat.id}/rating`,
+        { rating: 4, comment: 'Bob was kind.' },
+        chat.customer.token,
+      );
+      const row = async ({ agentId, token }: Person): Promise<unknown> =>
+        (await report('agents/performance', token)).agents.find(
+          (one: { agent: { id: string } }) => one.agent.id === agentId,
+        );
+      t.match(await row(ann), {
+        conversations: 1,
+        firstResponseMedianSeconds: 2,
+        fullResolutionMedianSeconds: null,
+        csatScore: null,
+        csatResponses: 0,
+      });
+      t.match(await row(bob), {
+        conversations: 1,
+        firstResponseMedianSeconds: null,
+        fullResolutionMedianSeconds: null,
+        csatScore: 4,
+        csatResponses: 1,
+      });
+      t.match(await row(cid), {
+        conversations: 1,
+        firstResponseMedianSeconds: null,
+        fullResolutionMedianSeconds: 10,
+        csatScore: null,
+        csatResponses: 0,
+      });
+      for (const [one, rated] of [
+        [ann, 0],
+        [bob, 1],
+        [cid, 0],
+      ] as const) {
+        t.equal((await report('chats/total', one.token)).total, 1);
+        t.equal((await report('conversations', one.token)).total, 1);
+        t.equal(
+          (await report('conversations?rated=1', one.token)).total,
+          rated,
+          'what is behind a figure is what it counts',
+        );
+      }
+      t.match((await report('conversations', owner.token)).conversations, [
+        { rating: 4, ratingComment: 'Bob was kind.' },
+      ]);
+      const legal = (await service.post('/departments', { name: 'Legal' }, owner.token)).body;
+      await service.post(`/conversations/${chat.id}/assign-to-department`, { departmentId: legal.id }, owner.token);
+      await give(chat, owner, owner);
+      t.match(await row(ann), { conversations: 1 });
+      t.match(
+        await report('conversations', ann.token),
+        { total: 0, conversations: [] },
+        'what has gone beyond its departments is counted and not shown',
+      );
+      t.equal((await report('conversations', owner.token)).total, 1);
+    },
+  );
 
   t.test('[4.13] an export names what its ids stand for, and customers for whoever may read visitors', async (t) => {
     const owner = await service.workspace();
@@ -268,11 +432,22 @@ t.test('reports', async (t) => {
     await service.post(`/widget/conversations/${id}/rating`, { rating: 5, comment: 'Quick, thanks' }, customer.token);
     const csv = async (token: string): Promise<Record<string, string>> => {
       const { url } = (await service.get('/reports/export?type=conversations&format=csv', token)).body;
-      const [head = '', row = ''] = (await (await fetch(url.replace('http://switchboard.test', service.url))).text()).split('\r\n');
-      const cells = [...row.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)].map(([, cell = '']) => cell.replace(/^"|"$/g, ''));
+      const [head = '', row = ''] = (
+        await (await fetch(url.replace('http://switchboard.test', service.url))).text()
+      ).split('\r\n');
+      const cells = [...row.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)].map(([, cell = '']) =>
+        cell.replace(/^"|"$/g, ''),
+      );
       return Object.fromEntries(head.split(',').map((name, index) => [name, cells[index] ?? '']));
     };
-    t.match(await csv(owner.token), { assignedAgentName: 'Ann', firstResponderName: 'Ann', customerName: 'Kim', customerEmail: 'kim@customer.example', ratingComment: 'Quick, thanks', siteName: /./ });
+    t.match(await csv(owner.token), {
+      assignedAgentName: 'Ann',
+      firstResponderName: 'Ann',
+      customerName: 'Kim',
+      customerEmail: 'kim@customer.example',
+      ratingComment: 'Quick, thanks',
+      siteName: /./,
+    });
     const { key } = (await service.post('/api-keys', { name: 'Figures', scopes: ['reports:read'] }, owner.token)).body;
     const limited = await csv(key);
     t.equal(limited['assignedAgentName'], 'Ann');
@@ -282,23 +457,45 @@ t.test('reports', async (t) => {
   t.test('[4.13] a link is refused when the report that it is of would be', async (t) => {
     const owner = await service.workspace();
     const chatter = await service.agent(owner, { channels: ['chats'] });
-    t.match(await service.get('/reports/export?type=tickets/total&format=csv', chatter.token), { status: 403, body: { error: 'forbidden' } });
-    t.match(await service.get('/reports/export?type=tickets/by-status&format=csv', chatter.token), { status: 403, body: { error: 'forbidden' } });
+    t.match(await service.get('/reports/export?type=tickets/total&format=csv', chatter.token), {
+      status: 403,
+      body: { error: 'forbidden' },
+    });
+    t.match(await service.get('/reports/export?type=tickets/by-status&format=csv', chatter.token), {
+      status: 403,
+      body: { error: 'forbidden' },
+    });
     t.equal((await service.get('/reports/export?type=chats/total&format=csv', chatter.token)).status, 200);
-    for (const query of ['type=chats/total&granularity=hour&range=90d', 'type=conversions/goals&granularity=hour&range=90d', 'type=chats/total&channel=ticket']) {
-      t.match(await service.get(`/reports/export?${query}&format=json`, owner.token), { status: 400, body: { error: 'invalid_query' } }, query);
+    for (const query of [
+      'type=chats/total&granularity=hour&range=90d',
+      'type=conversions/goals&granularity=hour&range=90d',
+      'type=chats/total&channel=ticket',
+    ]) {
+      t.match(
+        await service.get(`/reports/export?${query}&format=json`, owner.token),
+        { status: 400, body: { error: 'invalid_query' } },
+        query,
+      );
     }
-    t.equal((await service.get('/reports/export?type=agents/performance&granularity=hour&range=90d&format=json', owner.token)).status, 200, 'what has no buckets');
+    t.equal(
+      (await service.get('/reports/export?type=agents/performance&granularity=hour&range=90d&format=json', owner.token))
+        .status,
+      200,
+      'what has no buckets',
+    );
   });
 
   t.test('[4.13] conversions: by goal and time, by whom they are attributed to; a deleted goal stays', async (t) => {
     const owner = await service.workspace();
     const agent = await service.agent(owner);
-    const goal = async (name: string, value: string, valueCents: number) => (await service.post('/goals', { name, condition: { operator: 'contains', value }, valueCents }, owner.token)).body;
+    const goal = async (name: string, value: string, valueCents: number) =>
+      (await service.post('/goals', { name, condition: { operator: 'contains', value }, valueCents }, owner.token))
+        .body;
     const order = await goal('Order', '/thanks', 500);
     await service.pass(1);
     const signup = await goal('Signup', '/welcome', 100);
-    const view = (token: string, path: string) => service.post('/widget/page-views', { url: `https://shop.example${path}` }, token);
+    const view = (token: string, path: string) =>
+      service.post('/widget/page-views', { url: `https://shop.example${path}` }, token);
     const chat = await service.chat(owner);
     await give(chat, agent, owner);
     await view(chat.customer.token, '/thanks');
@@ -310,12 +507,24 @@ t.test('reports', async (t) => {
       { goalId: order.id, name: 'Order', status: 'active', completions: 2, valueCents: 1000 },
       { goalId: signup.id, name: 'Signup', status: 'active', completions: 1, valueCents: 100 },
     ]);
-    t.equal(all.series.reduce((sum: number, one: { value: number }) => sum + one.value, 0), 3);
-    t.match(await report('conversions/goals', agent.token), { total: 1, totalValueCents: 500, filters: { agentId: agent.agentId } });
+    t.equal(
+      all.series.reduce((sum: number, one: { value: number }) => sum + one.value, 0),
+      3,
+    );
+    t.match(await report('conversions/goals', agent.token), {
+      total: 1,
+      totalValueCents: 500,
+      filters: { agentId: agent.agentId },
+    });
     await service.delete(`/goals/${signup.id}`, owner.token);
-    t.match((await report('conversions/goals', owner.token)).goals, [{ status: 'active' }, { goalId: signup.id, status: 'deleted', completions: 1 }]);
+    t.match((await report('conversions/goals', owner.token)).goals, [
+      { status: 'active' },
+      { goalId: signup.id, status: 'deleted', completions: 1 },
+    ]);
     await service.pass(8 * dayMs);
-    t.strictSame((await report('conversions/goals', owner.token)).goals, [{ goalId: order.id, name: 'Order', status: 'active', completions: 0, valueCents: 0 }]);
+    t.strictSame((await report('conversions/goals', owner.token)).goals, [
+      { goalId: order.id, name: 'Order', status: 'active', completions: 0, valueCents: 0 },
+    ]);
   });
 
   t.test('[4.13] export: a signed address for 15 minutes, CSV and JSON, of every report', async (t) => {
@@ -330,7 +539,17 @@ t.test('reports', async (t) => {
       return body;
     };
     const download = (url: string) => fetch(url.replace('http://switchboard.test', service.url));
-    const types = ['chats/total', 'tickets/total', 'tickets/by-status', 'tickets/response-times', 'tickets/satisfaction', 'conversations', 'agents/performance', 'customers', 'conversions/goals'];
+    const types = [
+      'chats/total',
+      'tickets/total',
+      'tickets/by-status',
+      'tickets/response-times',
+      'tickets/satisfaction',
+      'conversations',
+      'agents/performance',
+      'customers',
+      'conversions/goals',
+    ];
     for (const type of types) {
       const json = await download((await link(`type=${type}&format=json&range=30d`)).url);
       t.equal(json.headers.get('content-type'), 'application/json; charset=utf-8', type);
@@ -345,17 +564,35 @@ t.test('reports', async (t) => {
     const conversations = await (await download((await link('type=conversations&format=csv')).url)).text();
     t.match(conversations, `"'=1+1, ""quoted"""`, 'what a customer wrote is no formula');
     t.match(await (await download((await link('type=agents/performance&format=csv')).url)).text(), `'=cmd|calc`);
-    for (const query of ['type=nothing&format=csv', 'type=chats/total&format=xlsx', 'format=csv', 'type=chats/total', 'type=chats/total&format=csv&range=custom']) t.match(await service.get(`/reports/export?${query}`, owner.token), { status: 400, body: { error: 'invalid_query' } }, query);
-    t.match(await service.get(`/reports/export?type=chats/total&format=csv&agentId=${owner.agentId}`, agent.token), { status: 403, body: { error: 'forbidden' } });
+    for (const query of [
+      'type=nothing&format=csv',
+      'type=chats/total&format=xlsx',
+      'format=csv',
+      'type=chats/total',
+      'type=chats/total&format=csv&range=custom',
+    ])
+      t.match(
+        await service.get(`/reports/export?${query}`, owner.token),
+        { status: 400, body: { error: 'invalid_query' } },
+        query,
+      );
+    t.match(await service.get(`/reports/export?type=chats/total&format=csv&agentId=${owner.agentId}`, agent.token), {
+      status: 403,
+      body: { error: 'forbidden' },
+    });
 
     const own = await link('type=conversations&format=json', agent.token);
     t.equal(((await (await download(own.url)).json()) as { total: number }).total, 1);
     t.equal(own.expiresAt, iso(service.clock.now() + 15 * minuteMs));
     const again = await service.chat(owner);
-    t.equal(((await (await download((await link('type=conversations&format=json')).url)).json()) as { total: number }).total, 2);
+    t.equal(
+      ((await (await download((await link('type=conversations&format=json')).url)).json()) as { total: number }).total,
+      2,
+    );
     t.ok(again.id);
     const flipped = own.url.slice(0, -1) + (own.url.endsWith('A') ? 'B' : 'A');
-    for (const url of [flipped, own.url.slice(0, -5), `${own.url}x`, own.url.replace(/exports\/.*/, 'exports/x.y')]) t.equal((await download(url)).status, 404, url.slice(-20));
+    for (const url of [flipped, own.url.slice(0, -5), `${own.url}x`, own.url.replace(/exports\/.*/, 'exports/x.y')])
+      t.equal((await download(url)).status, 404, url.slice(-20));
     await service.pass(15 * minuteMs - 1);
     t.equal((await download(own.url)).status, 200);
     await service.pass(1);

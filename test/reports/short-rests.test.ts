@@ -38,7 +38,8 @@ t.test('who works rests when a while has passed, and whoever waited for a questi
 });
 
 t.test('a rest gives the core away', { skip: process.platform !== 'linux' }, async (t) => {
-  const given = (): number => Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(readFileSync('/proc/thread-self/status', 'utf8'))?.[1]);
+  const given = (): number =>
+    Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(readFileSync('/proc/thread-self/status', 'utf8'))?.[1]);
   let nowMs = 0;
   const rests = createRests({ ...ownTime, nowMs: () => (nowMs += 1) });
   const rounds = 50;
@@ -53,7 +54,9 @@ t.test('the reader thread rests between the statements of a report, and not with
   mkdirSync(join(dataDir, 'workspaces'));
   const workspaceId = '01890000-0000-7000-8000-000000000000';
   Database.openWriter(join(dataDir, 'workspaces', `${workspaceId}.db`), workspaceMigrations).close();
-  const [slept, step, idle] = [0, 1, 2].map(() => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))) as [Int32Array, Int32Array, Int32Array];
+  const [slept, step, idle] = [0, 1, 2].map(
+    () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
+  ) as [Int32Array, Int32Array, Int32Array];
   // In it so many microseconds have passed whenever somebody looks at the clock, and it has waited as long as it is told.
   const slowReader = `
     const { workerData } = require('node:worker_threads');
@@ -64,7 +67,16 @@ t.test('the reader thread rests between the statements of a report, and not with
     Atomics.wait = () => (Atomics.add(workerData.slept, 0, 1), 'timed-out');
     import(workerData.file);
   `;
-  const worker = new Worker(slowReader, { eval: true, workerData: { dataDir, slept, step, idle, file: new URL('../../workers/reader/reader-thread.ts', import.meta.url).href } });
+  const worker = new Worker(slowReader, {
+    eval: true,
+    workerData: {
+      dataDir,
+      slept,
+      step,
+      idle,
+      file: new URL('../../workers/reader/reader-thread.ts', import.meta.url).href,
+    },
+  });
   t.teardown(() => worker.terminate());
   const ask = async (name: string, params: object): Promise<unknown> => {
     Atomics.store(slept, 0, 0);
@@ -86,6 +98,11 @@ t.test('the reader thread rests between the statements of a report, and not with
   t.match(await ask('totals', { scope, range: { fromMs: now - 24 * 3600_000, toMs: now } }), { conversations: 0 });
   t.ok(Atomics.load(slept, 0) > 1, 'several');
   const reach = { channels: ['chat'], departmentIds: null, agentId: '' };
-  t.same(await ask('search', { question: { q: 'nobody', looksIn: { messages: true, customers: true }, reach, filter: {}, limit: 1 } }), { rows: [], total: 0 });
+  t.same(
+    await ask('search', {
+      question: { q: 'nobody', looksIn: { messages: true, customers: true }, reach, filter: {}, limit: 1 },
+    }),
+    { rows: [], total: 0 },
+  );
   t.equal(Atomics.load(slept, 0), 0);
 });

@@ -1,15 +1,17 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { Checkpoints } from '../../engine/runtime/checkpoints.ts';
 import { command } from '../../engine/runtime/command.ts';
-import { systemCaller } from '../../engine/runtime/caller.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
 import { Database, type LogLength } from '../../store/database.ts';
 import { createCheckpointer } from '../../workers/checkpointer.ts';
 import { startToy, type Toy, turns } from '../support/toy.ts';
 
-const fill = command('toy.fill', (ctx, params: { size: number }): void => ctx.emit({ type: 'fill', audience: {}, data: { text: 'x'.repeat(params.size) } }));
+const fill = command('toy.fill', (ctx, params: { size: number }): void =>
+  ctx.emit({ type: 'fill', audience: {}, data: { text: 'x'.repeat(params.size) } }),
+);
 
 function write(toy: Toy, workspaceId: string, size = 3000): Promise<void> {
   return toy.engine.execute(fill, { workspaceId, caller: systemCaller, params: { size } });
@@ -40,7 +42,9 @@ t.test('a log is copied back by a thread and begins anew while writers go on, an
   await Promise.all(Array.from({ length: 8 }, writer));
   t.ok(restarts >= wantedRestarts, `the log began anew within ${count} writes`);
   t.ok(statSync(db.path).size > 200 * pageBytes, 'the file itself grows');
-  t.same(toy.read(workspaceId, 'SELECT count(*) AS events, max(seq) AS last FROM event'), [{ events: count, last: count }]);
+  t.same(toy.read(workspaceId, 'SELECT count(*) AS events, max(seq) AS last FROM event'), [
+    { events: count, last: count },
+  ]);
   t.same(toy.read(workspaceId, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
 });
 
@@ -100,16 +104,25 @@ t.test('one file at a time, so that none is held while another is copied', async
     },
   });
   const all = Array.from({ length: 4 }, () => toy.workspace());
-  await Promise.all(all.map(async ({ workspaceId }) => { for (let count = 0; count < 12; count += 1) await write(toy, workspaceId); }));
+  await Promise.all(
+    all.map(async ({ workspaceId }) => {
+      for (let count = 0; count < 12; count += 1) await write(toy, workspaceId);
+    }),
+  );
   await toy.settled();
   await turns(50);
   t.ok(order.length >= 8);
-  for (let index = 0; index < order.length; index += 2) t.equal(order[index], order[index + 1], 'both passes of a file together');
+  for (let index = 0; index < order.length; index += 2)
+    t.equal(order[index], order[index + 1], 'both passes of a file together');
 });
 
 t.test('a copy that fails is tried again when the log has grown as much again; service goes on', async (t) => {
   let calls = 0;
-  const toy = startToy(t, { frameLimit: 20, random: () => 1, checkpoint: () => ((calls += 1), Promise.reject(new Error('the thread died'))) });
+  const toy = startToy(t, {
+    frameLimit: 20,
+    random: () => 1,
+    checkpoint: () => ((calls += 1), Promise.reject(new Error('the thread died'))),
+  });
   const { workspaceId, db } = toy.workspace();
   while (calls === 0) await write(toy, workspaceId);
   const first = db.logLength().logFrames;
@@ -148,11 +161,16 @@ t.test('a reader that still needs the log does not make it be copied over and ov
   t.ok(db.logLength().logFrames < frames, 'it begins anew once the reader is gone');
 });
 
-t.test('the directory\'s log is looked after by the same code', async (t) => {
+t.test("the directory's log is looked after by the same code", async (t) => {
   const toy = startToy(t);
   const workspace = toy.workspace();
   const copied: string[] = [];
-  const checkpoints = new Checkpoints({ checkpoint: async (path) => (copied.push(path), { logFrames: 0, copiedFrames: 0 }), log: silentLog, random: () => 0, frameLimit: 2 });
+  const checkpoints = new Checkpoints({
+    checkpoint: async (path) => (copied.push(path), { logFrames: 0, copiedFrames: 0 }),
+    log: silentLog,
+    random: () => 0,
+    frameLimit: 2,
+  });
   await write(toy, workspace.workspaceId, 20_000);
   checkpoints.watch({ db: workspace.db, lane: workspace.lane });
   await turns();

@@ -1,16 +1,43 @@
-import { chmodSync, copyFileSync, existsSync, fstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { Database, DatabaseUnusable, isDuplicate, isStorageFailure, lockFile, makeFolder, type Migration, monotonicMs } from '../../store/database.ts';
+import {
+  Database,
+  DatabaseUnusable,
+  isDuplicate,
+  isStorageFailure,
+  lockFile,
+  type Migration,
+  makeFolder,
+  monotonicMs,
+} from '../../store/database.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { tempFolder } from '../support/folder.ts';
 
-const first: Migration = { version: 1, name: 'first', sql: 'CREATE TABLE a (id INTEGER PRIMARY KEY); INSERT INTO a VALUES (1);' };
-const second: Migration = { version: 2, name: 'second', sql: 'CREATE TABLE b (id INTEGER); INSERT INTO b SELECT id FROM a; DELETE FROM a;' };
+const first: Migration = {
+  version: 1,
+  name: 'first',
+  sql: 'CREATE TABLE a (id INTEGER PRIMARY KEY); INSERT INTO a VALUES (1);',
+};
+const second: Migration = {
+  version: 2,
+  name: 'second',
+  sql: 'CREATE TABLE b (id INTEGER); INSERT INTO b SELECT id FROM a; DELETE FROM a;',
+};
 
 const versionOf = (db: Database): unknown => db.get<{ user_version: number }>('PRAGMA user_version')?.user_version;
-const tablesOf = (db: Database): string[] => db.all<{ name: string }>(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).map(({ name }) => name);
+const tablesOf = (db: Database): string[] =>
+  db.all<{ name: string }>(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).map(({ name }) => name);
 
 t.test('migrations run once, in order, from any earlier version', async (t) => {
   const path = join(tempFolder(t), 'a.db');
@@ -28,11 +55,17 @@ t.test('migrations run once, in order, from any earlier version', async (t) => {
 });
 
 t.test('a migration that ends at any of its statements leaves the old version, whole', async (t) => {
-  const statements = second.sql.split(';').map((text) => text.trim()).filter((text) => text !== '');
+  const statements = second.sql
+    .split(';')
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
   for (let count = 0; count <= statements.length; count += 1) {
     const path = join(tempFolder(t), 'a.db');
     Database.openWriter(path, [first]).close();
-    const cut: Migration = { ...second, sql: [...statements.slice(0, count), 'SELECT * FROM missing', ...statements.slice(count)].join(';') };
+    const cut: Migration = {
+      ...second,
+      sql: [...statements.slice(0, count), 'SELECT * FROM missing', ...statements.slice(count)].join(';'),
+    };
     t.throws(() => Database.openWriter(path, [first, cut]), DatabaseUnusable);
     const db = Database.openWriter(path, [first]);
     t.equal(versionOf(db), 1);
@@ -42,57 +75,79 @@ t.test('a migration that ends at any of its statements leaves the old version, w
   }
 });
 
-t.test('what a killed process left in a log is made durable before it is read; what was stopped cleanly asks for nothing', async (t) => {
-  const folder = tempFolder(t);
-  const dying = Database.openWriter(join(folder, 'a.db'), [first]);
-  dying.run('INSERT INTO a VALUES (2)');
-  for (const suffix of ['', '-wal']) copyFileSync(join(folder, `a.db${suffix}`), join(folder, `left.db${suffix}`));
-  dying.close();
-  const asked: string[] = [];
-  const open = (): Database =>
-    Database.openWriter(join(folder, 'left.db'), [first], (descriptor, done, kind) => {
-      asked.push(`${kind}: ${fstatSync(descriptor).ino === statSync(join(folder, 'left.db-wal')).ino ? 'its log' : 'another file'}`);
-      done(null);
-    });
-  const db = open();
-  t.same(asked, ['found log: its log']);
-  t.same(db.all('SELECT id FROM a ORDER BY id'), [{ id: 1 }, { id: 2 }]);
-  db.close();
-  open().close();
-  t.equal(asked.length, 1, 'a file without a log is as durable as it will be');
-});
+t.test(
+  'what a killed process left in a log is made durable before it is read; what was stopped cleanly asks for nothing',
+  async (t) => {
+    const folder = tempFolder(t);
+    const dying = Database.openWriter(join(folder, 'a.db'), [first]);
+    dying.run('INSERT INTO a VALUES (2)');
+    for (const suffix of ['', '-wal']) copyFileSync(join(folder, `a.db${suffix}`), join(folder, `left.db${suffix}`));
+    dying.close();
+    const asked: string[] = [];
+    const open = (): Database =>
+      Database.openWriter(join(folder, 'left.db'), [first], (descriptor, done, kind) => {
+        asked.push(
+          `${kind}: ${fstatSync(descriptor).ino === statSync(join(folder, 'left.db-wal')).ino ? 'its log' : 'another file'}`,
+        );
+        done(null);
+      });
+    const db = open();
+    t.same(asked, ['found log: its log']);
+    t.same(db.all('SELECT id FROM a ORDER BY id'), [{ id: 1 }, { id: 2 }]);
+    db.close();
+    open().close();
+    t.equal(asked.length, 1, 'a file without a log is as durable as it will be');
+  },
+);
 
 t.test('a log that the disk does not keep is not read', async (t) => {
   const folder = tempFolder(t);
   const dying = Database.openWriter(join(folder, 'a.db'), [first]);
   for (const suffix of ['', '-wal']) copyFileSync(join(folder, `a.db${suffix}`), join(folder, `left.db${suffix}`));
   dying.close();
-  t.throws(() => Database.openWriter(join(folder, 'left.db'), [first], (_, done) => done(new Error('EIO'))), { name: 'DatabaseUnusable', message: /EIO/ });
+  t.throws(() => Database.openWriter(join(folder, 'left.db'), [first], (_, done) => done(new Error('EIO'))), {
+    name: 'DatabaseUnusable',
+    message: /EIO/,
+  });
 });
 
-t.test('a process that is killed within a migration: the next start finds the old version and makes the new one', async (t) => {
-  const statements = second.sql.split(';').map((text) => text.trim()).filter((text) => text !== '');
-  for (let count = 0; count <= statements.length; count += 1) {
-    const folder = tempFolder(t);
-    const dying = Database.openWriter(join(folder, 'a.db'), [first]);
-    dying.begin();
-    for (const sql of statements.slice(0, count)) dying.run(sql);
-    if (count === statements.length) dying.run('PRAGMA user_version = 2');
-    // What the disk holds at the moment of its death.
-    for (const suffix of ['', '-wal']) copyFileSync(join(folder, `a.db${suffix}`), join(folder, `left.db${suffix}`));
-    dying.rollback();
-    dying.close();
-    const db = Database.openWriter(join(folder, 'left.db'), [first, second]);
-    t.equal(versionOf(db), 2);
-    t.same(tablesOf(db), ['a', 'b']);
-    t.same(db.all('SELECT id FROM b'), [{ id: 1 }], `after ${count} statements`);
-    db.close();
-  }
-});
+t.test(
+  'a process that is killed within a migration: the next start finds the old version and makes the new one',
+  async (t) => {
+    const statements = second.sql
+      .split(';')
+      .map((text) => text.trim())
+      .filter((text) => text !== '');
+    for (let count = 0; count <= statements.length; count += 1) {
+      const folder = tempFolder(t);
+      const dying = Database.openWriter(join(folder, 'a.db'), [first]);
+      dying.begin();
+      for (const sql of statements.slice(0, count)) dying.run(sql);
+      if (count === statements.length) dying.run('PRAGMA user_version = 2');
+      // What the disk holds at the moment of its death.
+      for (const suffix of ['', '-wal']) copyFileSync(join(folder, `a.db${suffix}`), join(folder, `left.db${suffix}`));
+      dying.rollback();
+      dying.close();
+      const db = Database.openWriter(join(folder, 'left.db'), [first, second]);
+      t.equal(versionOf(db), 2);
+      t.same(tablesOf(db), ['a', 'b']);
+      t.same(db.all('SELECT id FROM b'), [{ id: 1 }], `after ${count} statements`);
+      db.close();
+    }
+  },
+);
 
 t.test('each migration stands by itself: the ones before a failing one stay', async (t) => {
   const path = join(tempFolder(t), 'a.db');
-  t.throws(() => Database.openWriter(path, [first, second, { version: 3, name: 'bad', sql: 'CREATE TABLE c (id INTEGER); SELECT * FROM missing' }]), /a\.db cannot be used: no such table/);
+  t.throws(
+    () =>
+      Database.openWriter(path, [
+        first,
+        second,
+        { version: 3, name: 'bad', sql: 'CREATE TABLE c (id INTEGER); SELECT * FROM missing' },
+      ]),
+    /a\.db cannot be used: no such table/,
+  );
   const db = Database.openWriter(path, [first, second]);
   t.equal(versionOf(db), 2);
   t.same(tablesOf(db), ['a', 'b']);
@@ -103,13 +158,19 @@ t.test('a file that a newer version wrote is refused and left alone', async (t) 
   const path = join(tempFolder(t), 'a.db');
   Database.openWriter(path, [first, second]).close();
   const before = readFileSync(path);
-  t.throws(() => Database.openWriter(path, [first]), { name: 'DatabaseUnusable', message: /schema is version 2, this program knows up to 1/ });
+  t.throws(() => Database.openWriter(path, [first]), {
+    name: 'DatabaseUnusable',
+    message: /schema is version 2, this program knows up to 1/,
+  });
   t.same(readFileSync(path), before);
 });
 
-t.test('the service\'s own migrations are numbered from 1 without a gap, and make sound files', async (t) => {
+t.test("the service's own migrations are numbered from 1 without a gap, and make sound files", async (t) => {
   for (const migrations of [workspaceMigrations, directoryMigrations]) {
-    t.same(migrations.map(({ version }) => version), migrations.map((_, index) => index + 1));
+    t.same(
+      migrations.map(({ version }) => version),
+      migrations.map((_, index) => index + 1),
+    );
     const db = Database.openWriter(join(tempFolder(t), 'a.db'), migrations);
     t.same(db.all('PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
     t.same(db.all('PRAGMA foreign_key_check'), []);
@@ -125,26 +186,33 @@ t.test('a file that is no database is refused and left alone', async (t) => {
   t.equal(readFileSync(path, 'utf8').slice(0, 11), 'no database');
 });
 
-t.test('a file that may not be written to is refused, not opened to fail at its first sync', { skip: process.platform === 'win32' }, async (t) => {
-  const folder = tempFolder(t);
-  const path = join(folder, 'x.db');
-  Database.openWriter(path, [first]).close();
-  // Root may write everywhere, so it is somebody else meanwhile.
-  chmodSync(folder, 0o777);
-  chmodSync(path, 0o444);
-  const isRoot = process.geteuid?.() === 0;
-  if (isRoot) process.seteuid?.(65_534);
-  try {
-    t.throws(() => Database.openWriter(path, [first]), { name: 'DatabaseUnusable', message: /readonly|permission denied/ });
-    const reader = Database.openReader(path);
-    t.ok(reader.all('SELECT 1'));
-    reader.close();
-  } finally {
-    if (isRoot) process.seteuid?.(0);
-  }
-  chmodSync(path, 0o600);
-  Database.openWriter(path, [first]).close();
-});
+t.test(
+  'a file that may not be written to is refused, not opened to fail at its first sync',
+  { skip: process.platform === 'win32' },
+  async (t) => {
+    const folder = tempFolder(t);
+    const path = join(folder, 'x.db');
+    Database.openWriter(path, [first]).close();
+    // Root may write everywhere, so it is somebody else meanwhile.
+    chmodSync(folder, 0o777);
+    chmodSync(path, 0o444);
+    const isRoot = process.geteuid?.() === 0;
+    if (isRoot) process.seteuid?.(65_534);
+    try {
+      t.throws(() => Database.openWriter(path, [first]), {
+        name: 'DatabaseUnusable',
+        message: /readonly|permission denied/,
+      });
+      const reader = Database.openReader(path);
+      t.ok(reader.all('SELECT 1'));
+      reader.close();
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+    }
+    chmodSync(path, 0o600);
+    Database.openWriter(path, [first]).close();
+  },
+);
 
 t.test('a reader sees what was committed, as it was when it began to read, and cannot write', async (t) => {
   const path = join(tempFolder(t), 'a.db');
@@ -183,26 +251,54 @@ t.test('a savepoint undoes what came after it and nothing before', async (t) => 
   db.close();
 });
 
-t.test('what is called before each statement is called before those of reads together alone, whichever way they are asked', async (t) => {
-  const path = join(tempFolder(t), 'a.db');
-  Database.openWriter(path, [first]).close();
-  const reader = Database.openReader(path);
-  const sql = 'SELECT id FROM a';
-  let called = 0;
-  const countOf = (ask: () => unknown): number => {
-    const before = called;
-    ask();
-    return called - before;
-  };
-  const call = (): void => void (called += 1);
-  const ways = [() => reader.get(sql), () => reader.all(sql), () => reader.allValues(sql), () => [...reader.iterate(sql)], () => reader.run('PRAGMA query_only = 1')];
-  t.same(reader.readTogether(() => ways.map(countOf), call).result, ways.map(() => 1));
-  t.same(ways.map(countOf), ways.map(() => 0), 'not after them');
-  t.throws(() => reader.readTogether(() => { throw new Error('no'); }, call));
-  t.same(ways.map(countOf), ways.map(() => 0), 'nor after one that threw');
-  t.equal(countOf(() => reader.readTogether(() => 0, call)), 0, 'nor for what begins and ends them');
-  reader.close();
-});
+t.test(
+  'what is called before each statement is called before those of reads together alone, whichever way they are asked',
+  async (t) => {
+    const path = join(tempFolder(t), 'a.db');
+    Database.openWriter(path, [first]).close();
+    const reader = Database.openReader(path);
+    const sql = 'SELECT id FROM a';
+    let called = 0;
+    const countOf = (ask: () => unknown): number => {
+      const before = called;
+      ask();
+      return called - before;
+    };
+    const call = (): void => void (called += 1);
+    const ways = [
+      () => reader.get(sql),
+      () => reader.all(sql),
+      () => reader.allValues(sql),
+      () => [...reader.iterate(sql)],
+      () => reader.run('PRAGMA query_only = 1'),
+    ];
+    t.same(
+      reader.readTogether(() => ways.map(countOf), call).result,
+      ways.map(() => 1),
+    );
+    t.same(
+      ways.map(countOf),
+      ways.map(() => 0),
+      'not after them',
+    );
+    t.throws(() =>
+      reader.readTogether(() => {
+        throw new Error('no');
+      }, call),
+    );
+    t.same(
+      ways.map(countOf),
+      ways.map(() => 0),
+      'nor after one that threw',
+    );
+    t.equal(
+      countOf(() => reader.readTogether(() => 0, call)),
+      0,
+      'nor for what begins and ends them',
+    );
+    reader.close();
+  },
+);
 
 t.test('reads together see the file as it was when they say they looked', async (t) => {
   const path = join(tempFolder(t), 'a.db');
@@ -217,13 +313,19 @@ t.test('reads together see the file as it was when they say they looked', async 
   t.same(result, [{ id: 1 }], 'nothing that was written since, though nothing had been read before');
   t.ok(seenMs < committingMs);
   t.same(reader.readTogether(() => reader.all('SELECT id FROM a')).result, [{ id: 1 }, { id: 2 }]);
-  t.throws(() => reader.readTogether(() => { throw new Error('no'); }), { message: 'no' });
+  t.throws(
+    () =>
+      reader.readTogether(() => {
+        throw new Error('no');
+      }),
+    { message: 'no' },
+  );
   t.notOk(reader.inTransaction);
   reader.close();
   writer.close();
 });
 
-t.test('the log\'s length, and a copy back from another connection', async (t) => {
+t.test("the log's length, and a copy back from another connection", async (t) => {
   const path = join(tempFolder(t), 'a.db');
   const db = Database.openWriter(path, [first]);
   const before = db.logLength();

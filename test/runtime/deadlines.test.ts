@@ -1,11 +1,11 @@
 import t from 'tap';
-import { command } from '../../engine/runtime/command.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
+import { command } from '../../engine/runtime/command.ts';
 import type { DeadlineCommands, DeadlineParams } from '../../engine/runtime/deadlines.ts';
 import { HeldDisk } from '../support/held-disk.ts';
 import type { ManualClock } from '../support/manual-clock.ts';
-import { clearDeadline, setDeadline, startToy, type ToyOptions, turns } from '../support/toy.ts';
 import type { Teardown } from '../support/service.ts';
+import { clearDeadline, setDeadline, startToy, type ToyOptions, turns } from '../support/toy.ts';
 
 interface Fired {
   readonly subjectId: string;
@@ -44,7 +44,8 @@ function start(t: Teardown, options: ToyOptions = {}) {
     for (const { subjectId, atMs } of fired) (bySubject[subjectId] ??= []).push(atMs - startMs);
     return bySubject;
   };
-  const rows = (workspaceId: string): { kind: string; subjectId: string }[] => toy.read(workspaceId, 'SELECT kind, subjectId FROM deadline ORDER BY subjectId');
+  const rows = (workspaceId: string): { kind: string; subjectId: string }[] =>
+    toy.read(workspaceId, 'SELECT kind, subjectId FROM deadline ORDER BY subjectId');
   return { toy, set, times, rows, fired, failures };
 }
 
@@ -63,17 +64,20 @@ t.test('a deadline fires at its time, once, and its row is gone', async (t) => {
   t.same(times(), { a: [1000] });
 });
 
-t.test('each at its own time, whatever the order they were set in; a later one does not put off an earlier', async (t) => {
-  const { toy, set, times } = start(t);
-  const one = toy.workspace().workspaceId;
-  const other = toy.workspace().workspaceId;
-  await set(one, 'ring', 'late', 5000);
-  await set(one, 'ring', 'early', 1000);
-  await set(other, 'ring', 'other', 3000);
-  await set(one, 'ring', 'middle', 2000);
-  for (let step = 0; step < 6; step += 1) await toy.pass(1000);
-  t.same(times(), { early: [1000], middle: [2000], other: [3000], late: [5000] });
-});
+t.test(
+  'each at its own time, whatever the order they were set in; a later one does not put off an earlier',
+  async (t) => {
+    const { toy, set, times } = start(t);
+    const one = toy.workspace().workspaceId;
+    const other = toy.workspace().workspaceId;
+    await set(one, 'ring', 'late', 5000);
+    await set(one, 'ring', 'early', 1000);
+    await set(other, 'ring', 'other', 3000);
+    await set(one, 'ring', 'middle', 2000);
+    for (let step = 0; step < 6; step += 1) await toy.pass(1000);
+    t.same(times(), { early: [1000], middle: [2000], other: [3000], late: [5000] });
+  },
+);
 
 t.test('moved: only the last time counts; cleared: never', async (t) => {
   const { toy, set, times, rows } = start(t);
@@ -83,7 +87,11 @@ t.test('moved: only the last time counts; cleared: never', async (t) => {
   await set(workspaceId, 'ring', 'sooner', 4000);
   await set(workspaceId, 'ring', 'sooner', 1000);
   await set(workspaceId, 'ring', 'cleared', 1000);
-  await toy.engine.execute(clearDeadline, { workspaceId, caller: systemCaller, params: { kind: 'ring', subjectId: 'cleared' } });
+  await toy.engine.execute(clearDeadline, {
+    workspaceId,
+    caller: systemCaller,
+    params: { kind: 'ring', subjectId: 'cleared' },
+  });
   for (let step = 0; step < 5; step += 1) await toy.pass(1000);
   t.same(times(), { sooner: [1000], later: [4000] });
   t.same(rows(workspaceId), []);
@@ -94,13 +102,22 @@ t.test('put off or cleared between its reading and its command: it is left alone
   const { toy, set, times } = start(t, { syncToDisk: disk.sync });
   t.teardown(() => disk.letGo());
   const { workspaceId } = toy.workspace();
-  const setUp = Promise.all(['moved', 'cleared', 'stays'].map((subjectId) => set(workspaceId, 'ring', subjectId, 1000)));
+  const setUp = Promise.all(
+    ['moved', 'cleared', 'stays'].map((subjectId) => set(workspaceId, 'ring', subjectId, 1000)),
+  );
   await disk.completeNext();
   await setUp;
   // A batch is under way when they become due, so their commands queue behind those that follow now.
   const before = Promise.all([set(workspaceId, 'ring', 'other', 90_000)]);
   await disk.asked();
-  const changes = Promise.all([set(workspaceId, 'ring', 'moved', 60_000), toy.engine.execute(clearDeadline, { workspaceId, caller: systemCaller, params: { kind: 'ring', subjectId: 'cleared' } })]);
+  const changes = Promise.all([
+    set(workspaceId, 'ring', 'moved', 60_000),
+    toy.engine.execute(clearDeadline, {
+      workspaceId,
+      caller: systemCaller,
+      params: { kind: 'ring', subjectId: 'cleared' },
+    }),
+  ]);
   toy.clock.advance(1000);
   await turns();
   disk.letGo();
@@ -136,7 +153,11 @@ t.test('a deadline whose command fails is undone and tried again; the others kee
   await set(workspaceId, 'ring', 'soon after', 2000);
   await toy.pass(1000);
   t.same(times(), { 'same time': [1000] });
-  t.same(rows(workspaceId).map(({ subjectId }) => subjectId), ['poor', 'soon after'], 'its row stays');
+  t.same(
+    rows(workspaceId).map(({ subjectId }) => subjectId),
+    ['poor', 'soon after'],
+    'its row stays',
+  );
   t.same(toy.seqs(workspaceId), [1], 'nothing of the failed command is seen');
   await toy.pass(1000);
   t.same(times(), { 'same time': [1000], 'soon after': [2000] });
@@ -182,7 +203,12 @@ t.test('a command that sets its own deadline anew goes on', async (t) => {
 t.test('after a restart what ran out meanwhile fires at once, the rest on time', async (t) => {
   const first = start(t);
   const { workspaceId } = first.toy.workspace();
-  for (const [subjectId, afterMs] of [['missed', 1000], ['missed too', 30_000], ['to come', 60_000]] as const) await first.set(workspaceId, 'ring', subjectId, afterMs);
+  for (const [subjectId, afterMs] of [
+    ['missed', 1000],
+    ['missed too', 30_000],
+    ['to come', 60_000],
+  ] as const)
+    await first.set(workspaceId, 'ring', subjectId, afterMs);
   await first.toy.engine.stop();
   const clock: ManualClock = first.toy.clock;
   clock.advance(45_000);
@@ -200,11 +226,19 @@ t.test('after a restart what ran out meanwhile fires at once, the rest on time',
 t.test('a disk that is full: the deadline waits in its row and fires when there is room', async (t) => {
   const { toy, set, times, rows } = start(t);
   const { workspaceId, db } = toy.workspace();
-  const fill = (size: number) => command('fill', (ctx, _: object): void => ctx.emit({ type: 'fill', audience: {}, data: { text: 'x'.repeat(size) } }));
+  const fill = (size: number) =>
+    command('fill', (ctx, _: object): void =>
+      ctx.emit({ type: 'fill', audience: {}, data: { text: 'x'.repeat(size) } }),
+    );
   await set(workspaceId, 'ring', 'a', 1000);
   // So full that not even an event's row fits.
   db.get(`PRAGMA max_page_count = ${db.get<{ page_count: number }>('PRAGMA page_count')?.page_count ?? 0}`);
-  for (let size = 4000; size >= 1; size = Math.floor(size / 2)) for (let ok = true; ok; ) ok = await toy.engine.execute(fill(size), { workspaceId, caller: systemCaller, params: {} }).then(() => true, () => false);
+  for (let size = 4000; size >= 1; size = Math.floor(size / 2))
+    for (let ok = true; ok; )
+      ok = await toy.engine.execute(fill(size), { workspaceId, caller: systemCaller, params: {} }).then(
+        () => true,
+        () => false,
+      );
   await toy.pass(1000);
   t.equal(rows(workspaceId).length, 1);
   db.get('PRAGMA max_page_count = 1000000');

@@ -3,8 +3,8 @@
 import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t from 'tap';
-import { command } from '../../engine/runtime/command.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
+import { command } from '../../engine/runtime/command.ts';
 import { glanceAt } from '../../store/glance.ts';
 import type { Teardown } from '../support/service.ts';
 import { setDeadline, startToy, type Toy, type ToyOptions } from '../support/toy.ts';
@@ -14,12 +14,20 @@ const listOf = (toy: Toy): string => join(toy.dataDir, 'due-next');
 const start = (t: Teardown, options: ToyOptions = {}): Toy => startToy(t, { deadlines, ...options });
 
 async function set(toy: Toy, workspaceId: string, afterMs: number): Promise<void> {
-  await toy.engine.execute(setDeadline, { workspaceId, caller: systemCaller, params: { kind: 'ring', subjectId: 'a', afterMs } });
+  await toy.engine.execute(setDeadline, {
+    workspaceId,
+    caller: systemCaller,
+    params: { kind: 'ring', subjectId: 'a', afterMs },
+  });
   await toy.settled();
 }
 
 /** So many workspaces, the first of which was written to last. */
-async function leave(t: Teardown, count: number, use: (toy: Toy, ids: readonly string[]) => Promise<void>): Promise<{ dataDir: string; ids: string[] }> {
+async function leave(
+  t: Teardown,
+  count: number,
+  use: (toy: Toy, ids: readonly string[]) => Promise<void>,
+): Promise<{ dataDir: string; ids: string[] }> {
   const toy = start(t);
   const ids = Array.from({ length: count }, () => toy.workspace().workspaceId);
   await use(toy, ids);
@@ -31,21 +39,27 @@ async function leave(t: Teardown, count: number, use: (toy: Toy, ids: readonly s
 /** Which workspaces a start looks into, in its order. */
 async function lookedInto(t: Teardown, dataDir: string): Promise<string[]> {
   const looked: string[] = [];
-  const toy = start(t, { dataDir, glance: async (path) => (looked.push(basename(path, '.db')), glanceAt({ path, model: undefined })) });
+  const toy = start(t, {
+    dataDir,
+    glance: async (path) => (looked.push(basename(path, '.db')), glanceAt({ path, model: undefined })),
+  });
   await toy.engine.wakeAll();
   return looked;
 }
 
-t.test('a start looks first into the workspaces that were due soonest when the last process ended, then into those written to last', async (t) => {
-  const { dataDir, ids } = await leave(t, 5, async (toy, [, , far = '', later = '', soon = '']) => {
-    await set(toy, far, 3600_000);
-    await set(toy, later, 60_000);
-    await set(toy, soon, 30_000);
-    await toy.pass(5000);
-  });
-  const [newest, newer, far, later, soon] = ids;
-  t.same(await lookedInto(t, dataDir), [soon, later, newest, newer, far]);
-});
+t.test(
+  'a start looks first into the workspaces that were due soonest when the last process ended, then into those written to last',
+  async (t) => {
+    const { dataDir, ids } = await leave(t, 5, async (toy, [, , far = '', later = '', soon = '']) => {
+      await set(toy, far, 3600_000);
+      await set(toy, later, 60_000);
+      await set(toy, soon, 30_000);
+      await toy.pass(5000);
+    });
+    const [newest, newer, far, later, soon] = ids;
+    t.same(await lookedInto(t, dataDir), [soon, later, newest, newer, far]);
+  },
+);
 
 t.test('every workspace is looked into once, whatever the list says', async (t) => {
   const { dataDir, ids } = await leave(t, 3, async () => {});

@@ -1,13 +1,13 @@
 import { copyFileSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { command } from '../../engine/runtime/command.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
+import { command } from '../../engine/runtime/command.ts';
 import type { DeadlineParams } from '../../engine/runtime/deadlines.ts';
 import { WorkspaceUnavailable } from '../../engine/runtime/engine.ts';
 import { CommitFailed, LaneFull } from '../../engine/runtime/lane.ts';
 import { HeldDisk } from '../support/held-disk.ts';
-import { setDeadline, startToy, tallyKind, type Toy, turns } from '../support/toy.ts';
+import { setDeadline, startToy, type Toy, tallyKind, turns } from '../support/toy.ts';
 
 const maxOpen = 10;
 
@@ -20,14 +20,17 @@ async function closed(toy: Toy): Promise<void> {
   await toy.engine.stop();
 }
 
-t.test('a workspace that has no file: undefined to look up, WorkspaceUnavailable to command; nothing is made', async (t) => {
-  const toy = startToy(t);
-  for (const workspaceId of ['00000000-0000-7000-8000-000000000000', '../../etc/passwd', '']) {
-    t.equal(toy.engine.workspace(workspaceId), undefined);
-    await t.rejects(toy.add(workspaceId, 'a'), WorkspaceUnavailable);
-  }
-  t.same(readdirSync(join(toy.dataDir, 'workspaces')), []);
-});
+t.test(
+  'a workspace that has no file: undefined to look up, WorkspaceUnavailable to command; nothing is made',
+  async (t) => {
+    const toy = startToy(t);
+    for (const workspaceId of ['00000000-0000-7000-8000-000000000000', '../../etc/passwd', '']) {
+      t.equal(toy.engine.workspace(workspaceId), undefined);
+      await t.rejects(toy.add(workspaceId, 'a'), WorkspaceUnavailable);
+    }
+    t.same(readdirSync(join(toy.dataDir, 'workspaces')), []);
+  },
+);
 
 t.test('a file that appears later is served', async (t) => {
   const source = startToy(t);
@@ -40,31 +43,34 @@ t.test('a file that appears later is served', async (t) => {
   t.equal(await toy.add(workspaceId, 'a'), 42);
 });
 
-t.test('a damaged file: its workspace is unavailable, the others go on, and it is tried again ten seconds later', async (t) => {
-  const source = startToy(t);
-  const bad = source.workspace().workspaceId;
-  const good = source.workspace().workspaceId;
-  await source.add(bad, 'a', { by: 5 });
-  await source.add(good, 'a', { by: 5 });
-  await closed(source);
-  const sound = `${fileOf(source, bad)}.sound`;
-  copyFileSync(fileOf(source, bad), sound);
-  writeFileSync(fileOf(source, bad), Buffer.alloc(50_000, 'no database'));
+t.test(
+  'a damaged file: its workspace is unavailable, the others go on, and it is tried again ten seconds later',
+  async (t) => {
+    const source = startToy(t);
+    const bad = source.workspace().workspaceId;
+    const good = source.workspace().workspaceId;
+    await source.add(bad, 'a', { by: 5 });
+    await source.add(good, 'a', { by: 5 });
+    await closed(source);
+    const sound = `${fileOf(source, bad)}.sound`;
+    copyFileSync(fileOf(source, bad), sound);
+    writeFileSync(fileOf(source, bad), Buffer.alloc(50_000, 'no database'));
 
-  const toy = startToy(t, { dataDir: source.dataDir });
-  await toy.engine.wakeAll();
-  t.equal(await toy.add(good, 'a'), 6);
-  await t.rejects(toy.add(bad, 'a'), WorkspaceUnavailable);
-  t.match(toy.log, [{ level: 'error', text: /cannot be opened; the others go on/ }]);
-  t.equal(toy.log.length, 1, 'looked at once, not once per request');
-  rmSync(fileOf(toy, bad));
-  renameSync(sound, fileOf(toy, bad));
-  await t.rejects(toy.add(bad, 'a'), WorkspaceUnavailable, 'not at once');
-  toy.clock.advance(9_999);
-  await t.rejects(toy.add(bad, 'a'), WorkspaceUnavailable);
-  toy.clock.advance(1);
-  t.equal(await toy.add(bad, 'a'), 6, 'mended');
-});
+    const toy = startToy(t, { dataDir: source.dataDir });
+    await toy.engine.wakeAll();
+    t.equal(await toy.add(good, 'a'), 6);
+    await t.rejects(toy.add(bad, 'a'), WorkspaceUnavailable);
+    t.match(toy.log, [{ level: 'error', text: /cannot be opened; the others go on/ }]);
+    t.equal(toy.log.length, 1, 'looked at once, not once per request');
+    rmSync(fileOf(toy, bad));
+    renameSync(sound, fileOf(toy, bad));
+    await t.rejects(toy.add(bad, 'a'), WorkspaceUnavailable, 'not at once');
+    toy.clock.advance(9_999);
+    await t.rejects(toy.add(bad, 'a'), WorkspaceUnavailable);
+    toy.clock.advance(1);
+    t.equal(await toy.add(bad, 'a'), 6, 'mended');
+  },
+);
 
 t.test('a file that is damaged further in shows it when it is read, and holds no descriptor of ours', async (t) => {
   const source = startToy(t);
@@ -91,7 +97,11 @@ t.test('a broken file wakes by itself when it is mended, for the deadlines in it
   const deadlines = { ring: command('ring', (_, { subjectId }: DeadlineParams): void => void fired.push(subjectId)) };
   const source = startToy(t, { deadlines });
   const { workspaceId } = source.workspace();
-  await source.engine.execute(setDeadline, { workspaceId, caller: systemCaller, params: { kind: 'ring', subjectId: 'a', afterMs: 1000 } });
+  await source.engine.execute(setDeadline, {
+    workspaceId,
+    caller: systemCaller,
+    params: { kind: 'ring', subjectId: 'a', afterMs: 1000 },
+  });
   await closed(source);
   const sound = `${fileOf(source, workspaceId)}.sound`;
   renameSync(fileOf(source, workspaceId), sound);
@@ -103,32 +113,42 @@ t.test('a broken file wakes by itself when it is mended, for the deadlines in it
   t.same(fired, ['a'], 'though nobody asked for it');
 });
 
-t.test('beyond the bound of open files the least recently used idle ones are parked; what is in them is not lost, and their deadlines fire', async (t) => {
-  const fired: string[] = [];
-  const deadlines = { ring: command('ring', (ctx, { subjectId }: DeadlineParams): void => void fired.push(`${subjectId} ${ctx.nowMs}`)) };
-  const toy = startToy(t, { deadlines, maxOpen });
-  const first = toy.workspace();
-  const busy = toy.workspace();
-  await toy.add(first.workspaceId, 'a', { by: 7 });
-  await toy.engine.execute(setDeadline, { workspaceId: first.workspaceId, caller: systemCaller, params: { kind: 'ring', subjectId: 'far', afterMs: 3600_000 } });
-  await busy.lane.hold();
-  await toy.settled();
-  const others = Array.from({ length: maxOpen + 5 }, () => toy.workspace().workspaceId);
-  await toy.settled();
-  await turns(50);
-  t.ok(toy.engine.figures.openWorkspaces <= maxOpen, `${toy.engine.figures.openWorkspaces} are open`);
-  const isOpen = (workspaceId: string): boolean => [...toy.engine.openWorkspaces()].some((one) => one.workspaceId === workspaceId);
-  t.notOk(isOpen(first.workspaceId), 'the least recently used one is parked');
-  t.ok(isOpen(busy.workspaceId), 'one that is in use is not');
-  t.ok(isOpen(others.at(-1) ?? ''), 'the one just opened is not');
-  busy.lane.release();
+t.test(
+  'beyond the bound of open files the least recently used idle ones are parked; what is in them is not lost, and their deadlines fire',
+  async (t) => {
+    const fired: string[] = [];
+    const deadlines = {
+      ring: command('ring', (ctx, { subjectId }: DeadlineParams): void => void fired.push(`${subjectId} ${ctx.nowMs}`)),
+    };
+    const toy = startToy(t, { deadlines, maxOpen });
+    const first = toy.workspace();
+    const busy = toy.workspace();
+    await toy.add(first.workspaceId, 'a', { by: 7 });
+    await toy.engine.execute(setDeadline, {
+      workspaceId: first.workspaceId,
+      caller: systemCaller,
+      params: { kind: 'ring', subjectId: 'far', afterMs: 3600_000 },
+    });
+    await busy.lane.hold();
+    await toy.settled();
+    const others = Array.from({ length: maxOpen + 5 }, () => toy.workspace().workspaceId);
+    await toy.settled();
+    await turns(50);
+    t.ok(toy.engine.figures.openWorkspaces <= maxOpen, `${toy.engine.figures.openWorkspaces} are open`);
+    const isOpen = (workspaceId: string): boolean =>
+      [...toy.engine.openWorkspaces()].some((one) => one.workspaceId === workspaceId);
+    t.notOk(isOpen(first.workspaceId), 'the least recently used one is parked');
+    t.ok(isOpen(busy.workspaceId), 'one that is in use is not');
+    t.ok(isOpen(others.at(-1) ?? ''), 'the one just opened is not');
+    busy.lane.release();
 
-  const dueMs = toy.clock.now() + 3600_000;
-  await toy.pass(3600_000);
-  t.same(fired, [`far ${dueMs}`]);
-  t.equal(await toy.add(first.workspaceId, 'a'), 8);
-  t.equal(await toy.add(others[0] ?? '', 'a'), 1);
-});
+    const dueMs = toy.clock.now() + 3600_000;
+    await toy.pass(3600_000);
+    t.same(fired, [`far ${dueMs}`]);
+    t.equal(await toy.add(first.workspaceId, 'a'), 8);
+    t.equal(await toy.add(others[0] ?? '', 'a'), 1);
+  },
+);
 
 t.test('a file whose events wait to be told is not parked before they are', async (t) => {
   const toy = startToy(t, { maxOpen });
@@ -164,7 +184,7 @@ t.test('a queue at its bound turns commands away; those inside are served', asyn
   t.equal(await toy.add(workspaceId, 'a'), 10_001);
 });
 
-t.test('workspaces do not wait for each other\'s disks', async (t) => {
+t.test("workspaces do not wait for each other's disks", async (t) => {
   const disk = new HeldDisk();
   const toy = startToy(t, { syncToDisk: disk.sync });
   t.teardown(() => disk.letGo());
@@ -188,10 +208,16 @@ t.test('stop: what was taken is finished and durable, what comes later is refuse
   const taken = ids.flatMap((workspaceId) => Array.from({ length: 20 }, () => toy.add(workspaceId, 'a')));
   // One that asks for more each time it is answered, as a client does.
   const chatty = (async () => {
-    for (let count = 0; ; count += 1) await toy.add(ids[0] ?? '', 'chatty').catch((error: unknown) => { throw Object.assign(new Error('refused'), { count, cause: error }); });
+    for (let count = 0; ; count += 1)
+      await toy.add(ids[0] ?? '', 'chatty').catch((error: unknown) => {
+        throw Object.assign(new Error('refused'), { count, cause: error });
+      });
   })();
   const stopping = toy.engine.stop();
-  const refused = await chatty.then(() => undefined, (error: unknown) => error as { count: number; cause: unknown });
+  const refused = await chatty.then(
+    () => undefined,
+    (error: unknown) => error as { count: number; cause: unknown },
+  );
   await stopping;
   t.equal((await Promise.all(taken)).length, 100);
   t.type(refused?.cause, WorkspaceUnavailable);
@@ -201,7 +227,8 @@ t.test('stop: what was taken is finished and durable, what comes later is refuse
     t.notOk(existsSync(`${fileOf(toy, workspaceId)}-wal`), 'closed and copied back');
     t.match(toy.read(workspaceId, `SELECT value FROM toyTally WHERE id = 'a'`), [{ value: 20 }]);
   }
-  if (refused !== undefined && refused.count > 0) t.match(toy.read(ids[0] ?? '', `SELECT value FROM toyTally WHERE id = 'chatty'`), [{ value: refused.count }]);
+  if (refused !== undefined && refused.count > 0)
+    t.match(toy.read(ids[0] ?? '', `SELECT value FROM toyTally WHERE id = 'chatty'`), [{ value: refused.count }]);
 });
 
 t.test('drained and stop: what is durable has been told', async (t) => {
@@ -250,8 +277,16 @@ t.test('a restart finds every acknowledged change, and nothing of a batch that w
   await disk.completeNext();
   await first;
   workspace.db.get(`PRAGMA max_page_count = 1`);
-  const large = command('toy.large', (ctx, _: object): void => ctx.emit({ type: 'large', audience: {}, data: { text: 'x'.repeat(500_000) } }));
-  await t.rejects(Promise.all([toy.add(workspaceId, 'a'), toy.engine.execute(large, { workspaceId, caller: systemCaller, params: {} })]), CommitFailed);
+  const large = command('toy.large', (ctx, _: object): void =>
+    ctx.emit({ type: 'large', audience: {}, data: { text: 'x'.repeat(500_000) } }),
+  );
+  await t.rejects(
+    Promise.all([
+      toy.add(workspaceId, 'a'),
+      toy.engine.execute(large, { workspaceId, caller: systemCaller, params: {} }),
+    ]),
+    CommitFailed,
+  );
   // The process is gone: its engine is never used again.
   const again = startToy(t, { dataDir: toy.dataDir });
   t.equal(again.engine.workspace(workspaceId)?.view(systemCaller).state(tallyKind, 'a')?.value, 3);

@@ -13,7 +13,11 @@ import { turns } from '../support/toy.ts';
 function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
   const disk = new HeldDisk({ isHeld: options.isHeld ?? true });
   const path = join(tempFolder(t), 'lane.db');
-  const db = Database.openWriter(path, [{ version: 1, name: 'lines', sql: 'CREATE TABLE line (text TEXT NOT NULL UNIQUE)' }], disk.sync);
+  const db = Database.openWriter(
+    path,
+    [{ version: 1, name: 'lines', sql: 'CREATE TABLE line (text TEXT NOT NULL UNIQUE)' }],
+    disk.sync,
+  );
   const seen: string[] = [];
   const syncErrors: Error[] = [];
   const sizes: number[] = [];
@@ -33,7 +37,10 @@ function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
       if (fail !== undefined) throw fail;
     },
     undo: () => void seen.push(`undo ${text}`),
-    settle: (error) => void seen.push(error === undefined ? `kept ${text}` : `${error === fail ? 'refused' : (error as Error).name} ${text}`),
+    settle: (error) =>
+      void seen.push(
+        error === undefined ? `kept ${text}` : `${error === fail ? 'refused' : (error as Error).name} ${text}`,
+      ),
   });
   const submit = (text: string, fail?: unknown): void => lane.submit(job(text, fail));
   /** What another connection reads: only what was committed. */
@@ -47,19 +54,22 @@ function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
   return { lane, db, disk, submit, taken, committed, syncErrors, sizes };
 }
 
-t.test('[architecture 4] what comes in one turn goes in one transaction; nothing leaves before the disk has it', async (t) => {
-  const { disk, submit, taken, committed, sizes } = startLane(t);
-  for (const text of ['a', 'b', 'c']) submit(text);
-  t.same(taken(), [], 'nothing runs within the turn');
-  await disk.asked();
-  t.same(taken(), ['run a', 'run b', 'run c']);
-  t.same(committed(), ['a', 'b', 'c'], 'committed, so that readers of this process see it');
-  await turns();
-  t.same(taken(), [], 'not durable, so nobody is told');
-  await disk.completeNext();
-  t.same(taken(), ['kept a', 'kept b', 'kept c', 'durable'], 'in the order they came');
-  t.same(sizes, [3]);
-});
+t.test(
+  '[architecture 4] what comes in one turn goes in one transaction; nothing leaves before the disk has it',
+  async (t) => {
+    const { disk, submit, taken, committed, sizes } = startLane(t);
+    for (const text of ['a', 'b', 'c']) submit(text);
+    t.same(taken(), [], 'nothing runs within the turn');
+    await disk.asked();
+    t.same(taken(), ['run a', 'run b', 'run c']);
+    t.same(committed(), ['a', 'b', 'c'], 'committed, so that readers of this process see it');
+    await turns();
+    t.same(taken(), [], 'not durable, so nobody is told');
+    await disk.completeNext();
+    t.same(taken(), ['kept a', 'kept b', 'kept c', 'durable'], 'in the order they came');
+    t.same(sizes, [3]);
+  },
+);
 
 t.test('[architecture 4] while the disk takes a batch the next runs; what comes then gathers', async (t) => {
   const { lane, disk, submit, taken, committed, sizes } = startLane(t);
@@ -85,30 +95,40 @@ t.test('[architecture 4] while the disk takes a batch the next runs; what comes 
   t.same(sizes, [1, 1, 2]);
 });
 
-t.test('[architecture 4] outcomes leave in the order the commands ran, whatever the order the disk answers in', async (t) => {
-  const { lane, disk, submit, taken } = startLane(t);
-  const reads: string[] = [];
-  submit('a');
-  await disk.asked();
-  lane.whenDurable(() => reads.push('after a'));
-  submit('b');
-  await disk.asked(2);
-  lane.whenDurable(() => reads.push('after b'));
-  taken();
-  disk.completeNewest();
-  await turns();
-  t.same([taken(), reads], [[], []], 'the second answer alone lets nothing out');
-  await disk.completeNext();
-  t.same(taken(), ['kept a', 'durable', 'kept b', 'durable']);
-  t.same(reads, ['after a', 'after b']);
-});
+t.test(
+  '[architecture 4] outcomes leave in the order the commands ran, whatever the order the disk answers in',
+  async (t) => {
+    const { lane, disk, submit, taken } = startLane(t);
+    const reads: string[] = [];
+    submit('a');
+    await disk.asked();
+    lane.whenDurable(() => reads.push('after a'));
+    submit('b');
+    await disk.asked(2);
+    lane.whenDurable(() => reads.push('after b'));
+    taken();
+    disk.completeNewest();
+    await turns();
+    t.same([taken(), reads], [[], []], 'the second answer alone lets nothing out');
+    await disk.completeNext();
+    t.same(taken(), ['kept a', 'durable', 'kept b', 'durable']);
+    t.same(reads, ['after a', 'after b']);
+  },
+);
 
 t.test('[architecture 4] a batch that breaks is told of after the one before it, and leaves that alone', async (t) => {
   const { lane, db, disk, submit, taken, committed } = startLane(t);
   const reads: string[] = [];
   submit('a');
   await disk.asked();
-  lane.submit({ run: () => { db.rollback(); throw new Error('as SQLite does when the disk is full'); }, undo: () => {}, settle: (error) => t.type(error, CommitFailed) });
+  lane.submit({
+    run: () => {
+      db.rollback();
+      throw new Error('as SQLite does when the disk is full');
+    },
+    undo: () => {},
+    settle: (error) => t.type(error, CommitFailed),
+  });
   submit('b');
   await turns();
   t.same(taken(), ['run a', 'broken', 'all undone'], 'memory is dropped at once');
@@ -123,40 +143,66 @@ t.test('[architecture 4] a batch that breaks is told of after the one before it,
   t.same(taken(), ['run c', 'kept c', 'durable'], 'and the lane goes on');
 });
 
-t.test('[architecture 3] a job that is refused after it wrote is undone alone: the batch runs again, and the refusal is told when that is durable', async (t) => {
-  const { disk, submit, taken, committed } = startLane(t);
-  const no = new Error('no');
-  submit('a');
-  submit('b', no);
-  submit('c');
-  submit('a');
-  await disk.asked();
-  t.same(taken(), ['run a', 'run b', 'all undone', 'run a', 'run b', 'undo b', 'run c', 'undo a'], 'from the beginning, to its end, once');
-  t.same(committed(), ['a', 'c']);
-  await disk.completeNext();
-  t.same(taken(), ['kept a', 'refused b', 'kept c', 'SqliteError a', 'durable'], 'a refusal waits for the disk too: it tells of what it saw');
-});
+t.test(
+  '[architecture 3] a job that is refused after it wrote is undone alone: the batch runs again, and the refusal is told when that is durable',
+  async (t) => {
+    const { disk, submit, taken, committed } = startLane(t);
+    const no = new Error('no');
+    submit('a');
+    submit('b', no);
+    submit('c');
+    submit('a');
+    await disk.asked();
+    t.same(
+      taken(),
+      ['run a', 'run b', 'all undone', 'run a', 'run b', 'undo b', 'run c', 'undo a'],
+      'from the beginning, to its end, once',
+    );
+    t.same(committed(), ['a', 'c']);
+    await disk.completeNext();
+    t.same(
+      taken(),
+      ['kept a', 'refused b', 'kept c', 'SqliteError a', 'durable'],
+      'a refusal waits for the disk too: it tells of what it saw',
+    );
+  },
+);
 
-t.test('[architecture 3] a job that is refused before it wrote leaves the others as they are: each runs once', async (t) => {
-  const { lane, disk, submit, taken, committed } = startLane(t);
-  const no = new Error('no');
-  const told: unknown[] = [];
-  submit('a');
-  lane.submit({ run: () => { throw no; }, undo: () => told.push('undone'), settle: (error) => told.push(error) });
-  submit('c');
-  await disk.asked();
-  t.same(taken(), ['run a', 'run c']);
-  t.same(told, ['undone']);
-  await disk.completeNext();
-  t.same(taken(), ['kept a', 'kept c', 'durable']);
-  t.same(told, ['undone', no]);
-  t.same(committed(), ['a', 'c']);
-});
+t.test(
+  '[architecture 3] a job that is refused before it wrote leaves the others as they are: each runs once',
+  async (t) => {
+    const { lane, disk, submit, taken, committed } = startLane(t);
+    const no = new Error('no');
+    const told: unknown[] = [];
+    submit('a');
+    lane.submit({
+      run: () => {
+        throw no;
+      },
+      undo: () => told.push('undone'),
+      settle: (error) => told.push(error),
+    });
+    submit('c');
+    await disk.asked();
+    t.same(taken(), ['run a', 'run c']);
+    t.same(told, ['undone']);
+    await disk.completeNext();
+    t.same(taken(), ['kept a', 'kept c', 'durable']);
+    t.same(told, ['undone', no]);
+    t.same(committed(), ['a', 'c']);
+  },
+);
 
 t.test('whatever a job throws counts, even nothing', async (t) => {
   const { lane, disk, taken, committed } = startLane(t, { isHeld: false });
   const errors: unknown[] = [];
-  lane.submit({ run: () => { throw undefined; }, undo: () => {}, settle: (error) => void errors.push(error) });
+  lane.submit({
+    run: () => {
+      throw undefined;
+    },
+    undo: () => {},
+    settle: (error) => void errors.push(error),
+  });
   await lane.drained();
   t.equal(errors.length, 1);
   t.type(errors[0], Error);
@@ -165,31 +211,34 @@ t.test('whatever a job throws counts, even nothing', async (t) => {
   t.equal(disk.waiting, 0);
 });
 
-t.test('a batch that cannot be committed: nothing of it stays, everybody gets CommitFailed, and the lane goes on', async (t) => {
-  const { lane, db, disk, submit, taken, committed } = startLane(t, { isHeld: false });
-  submit('before');
-  await lane.drained();
-  taken();
-  // The real thing: SQLite finds no room for another page and gives up the whole transaction.
-  const pages = db.get<{ page_count: number }>('PRAGMA page_count')?.page_count ?? 0;
-  db.get(`PRAGMA max_page_count = ${pages}`);
-  submit('small');
-  submit('large '.repeat(10_000));
-  submit('other');
-  await lane.drained();
-  const seen = taken();
-  t.ok(seen.includes('broken'));
-  t.ok(seen.includes('CommitFailed small') && seen.includes('CommitFailed other'), 'also those that had run well');
-  t.ok(seen.indexOf('broken') < seen.indexOf('CommitFailed small'), 'memory is dropped before anybody is told');
-  t.notOk(seen.includes('durable'));
-  t.same(committed(), ['before']);
-  db.get('PRAGMA max_page_count = 1000000');
-  submit('after');
-  await lane.drained();
-  t.same(taken(), ['run after', 'kept after', 'durable']);
-  t.same(committed(), ['before', 'after']);
-  t.equal(disk.waiting, 0);
-});
+t.test(
+  'a batch that cannot be committed: nothing of it stays, everybody gets CommitFailed, and the lane goes on',
+  async (t) => {
+    const { lane, db, disk, submit, taken, committed } = startLane(t, { isHeld: false });
+    submit('before');
+    await lane.drained();
+    taken();
+    // The real thing: SQLite finds no room for another page and gives up the whole transaction.
+    const pages = db.get<{ page_count: number }>('PRAGMA page_count')?.page_count ?? 0;
+    db.get(`PRAGMA max_page_count = ${pages}`);
+    submit('small');
+    submit('large '.repeat(10_000));
+    submit('other');
+    await lane.drained();
+    const seen = taken();
+    t.ok(seen.includes('broken'));
+    t.ok(seen.includes('CommitFailed small') && seen.includes('CommitFailed other'), 'also those that had run well');
+    t.ok(seen.indexOf('broken') < seen.indexOf('CommitFailed small'), 'memory is dropped before anybody is told');
+    t.notOk(seen.includes('durable'));
+    t.same(committed(), ['before']);
+    db.get('PRAGMA max_page_count = 1000000');
+    submit('after');
+    await lane.drained();
+    t.same(taken(), ['run after', 'kept after', 'durable']);
+    t.same(committed(), ['before', 'after']);
+    t.equal(disk.waiting, 0);
+  },
+);
 
 t.test('a batch whose COMMIT is refused breaks as a whole', async (t) => {
   const { lane, db, taken, committed } = startLane(t, { isHeld: false });
@@ -212,7 +261,11 @@ t.test('a job that leaves the transaction in disorder takes its batch with it', 
   submit('refused', new Error('no'));
   submit('a');
   // Ends its own savepoint, where it has one: it could no longer be undone alone.
-  lane.submit({ run: () => db.release(), undo: () => t.fail('nothing to undo alone'), settle: (error) => t.type(error, CommitFailed) });
+  lane.submit({
+    run: () => db.release(),
+    undo: () => t.fail('nothing to undo alone'),
+    settle: (error) => t.type(error, CommitFailed),
+  });
   await lane.drained();
   t.same(taken().slice(-4), ['broken', 'all undone', 'CommitFailed refused', 'CommitFailed a']);
   t.same(committed(), []);
@@ -226,7 +279,10 @@ t.test('a disk that refuses to sync: said once, and nothing is ever settled', as
   await disk.completeNext(new Error('EIO'));
   submit('b');
   await turns();
-  t.same(syncErrors.map(({ message }) => message), ['EIO']);
+  t.same(
+    syncErrors.map(({ message }) => message),
+    ['EIO'],
+  );
   t.same(taken(), [], 'what the disk holds is unknown, so nothing more is promised and nothing more is done');
   t.equal(disk.waiting, 0);
 });
@@ -261,7 +317,10 @@ t.test('a folder that cannot be synced is a failed sync', async (t) => {
   await disk.asked();
   disk.complete(new Error('folder'));
   await turns();
-  t.same(syncErrors.map(({ message }) => message), ['folder']);
+  t.same(
+    syncErrors.map(({ message }) => message),
+    ['folder'],
+  );
   t.same(taken(), ['run a']);
 });
 

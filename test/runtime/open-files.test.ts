@@ -3,8 +3,8 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { command } from '../../engine/runtime/command.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
+import { command } from '../../engine/runtime/command.ts';
 import type { DeadlineParams } from '../../engine/runtime/deadlines.ts';
 import { WorkspaceUnavailable } from '../../engine/runtime/engine.ts';
 import { Database, type SyncToDisk } from '../../store/database.ts';
@@ -13,7 +13,7 @@ import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { tempFolder } from '../support/folder.ts';
 import { HeldDisk } from '../support/held-disk.ts';
 import { leftByCrash, logOf } from '../support/left-log.ts';
-import { setDeadline, startToy, tallyKind, type Toy, turns } from '../support/toy.ts';
+import { setDeadline, startToy, type Toy, tallyKind, turns } from '../support/toy.ts';
 
 const fileOf = (toy: Toy, workspaceId: string): string => join(toy.dataDir, 'workspaces', `${workspaceId}.db`);
 const openIds = (toy: Toy): string[] => [...toy.engine.openWorkspaces()].map(({ workspaceId }) => workspaceId);
@@ -27,34 +27,40 @@ async function copyBack(path: string): Promise<{ logFrames: number; copiedFrames
   }
 }
 
-t.test('a file is parked without its log being copied back, which is done when it was left alone for a while, and then it is opened again', async (t) => {
-  const copied: string[] = [];
-  const toy = startToy(t, { maxOpen: 1, checkpoint: (path) => (copied.push(path), copyBack(path)) });
-  const { workspaceId } = toy.workspace();
-  await toy.add(workspaceId, 'a');
-  await toy.settled();
-  const other = toy.workspace();
-  t.same(openIds(toy), [other.workspaceId]);
-  t.same(copied, [], 'nobody waited for a disk');
-  t.ok(existsSync(logOf(fileOf(toy, workspaceId))));
-  await toy.pass(60_000);
-  t.same(copied, [fileOf(toy, workspaceId)]);
-  t.notOk(existsSync(logOf(fileOf(toy, workspaceId))));
-  t.equal(await toy.add(workspaceId, 'a'), 2);
-  t.same(toy.read(workspaceId, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
-});
+t.test(
+  'a file is parked without its log being copied back, which is done when it was left alone for a while, and then it is opened again',
+  async (t) => {
+    const copied: string[] = [];
+    const toy = startToy(t, { maxOpen: 1, checkpoint: (path) => (copied.push(path), copyBack(path)) });
+    const { workspaceId } = toy.workspace();
+    await toy.add(workspaceId, 'a');
+    await toy.settled();
+    const other = toy.workspace();
+    t.same(openIds(toy), [other.workspaceId]);
+    t.same(copied, [], 'nobody waited for a disk');
+    t.ok(existsSync(logOf(fileOf(toy, workspaceId))));
+    await toy.pass(60_000);
+    t.same(copied, [fileOf(toy, workspaceId)]);
+    t.notOk(existsSync(logOf(fileOf(toy, workspaceId))));
+    t.equal(await toy.add(workspaceId, 'a'), 2);
+    t.same(toy.read(workspaceId, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
+  },
+);
 
-t.test('a log is copied back once, however often it is looked at meanwhile, and who wants the file waits for that alone', async (t) => {
-  const copied: string[] = [];
-  const toy = startToy(t, { maxOpen: 1, checkpoint: (path) => (copied.push(path), copyBack(path)) });
-  const { workspaceId } = toy.workspace();
-  await toy.add(workspaceId, 'a');
-  await toy.settled();
-  toy.workspace();
-  toy.clock.advance(24 * 3600_000);
-  t.equal(await toy.add(workspaceId, 'a'), 2);
-  t.same(copied.filter((path) => path === fileOf(toy, workspaceId)).length, 1);
-});
+t.test(
+  'a log is copied back once, however often it is looked at meanwhile, and who wants the file waits for that alone',
+  async (t) => {
+    const copied: string[] = [];
+    const toy = startToy(t, { maxOpen: 1, checkpoint: (path) => (copied.push(path), copyBack(path)) });
+    const { workspaceId } = toy.workspace();
+    await toy.add(workspaceId, 'a');
+    await toy.settled();
+    toy.workspace();
+    toy.clock.advance(24 * 3600_000);
+    t.equal(await toy.add(workspaceId, 'a'), 2);
+    t.same(copied.filter((path) => path === fileOf(toy, workspaceId)).length, 1);
+  },
+);
 
 t.test('a log that parking left is known to be durable: opened again, nothing is asked of the disk', async (t) => {
   const disk = new HeldDisk({ isHeld: false });
@@ -90,22 +96,25 @@ t.test('a workspace and a view of it outlast the parking of their file', async (
   t.same(toy.seqs(workspaceId), [1, 2]);
 });
 
-t.test('the bound holds while all open files are at work: who wants another waits for one to come to rest', async (t) => {
-  const disk = new HeldDisk();
-  const toy = startToy(t, { maxOpen: 2, syncToDisk: disk.sync });
-  t.teardown(() => disk.letGo());
-  const all = Array.from({ length: 4 }, () => toy.workspace().workspaceId);
-  const [a = '', b = '', c = '', d = ''] = all;
-  const answered: string[] = [];
-  const work = all.map((id) => toy.add(id, 'x').then(() => answered.push(id)));
-  await disk.asked(2);
-  await turns(20);
-  t.same(openIds(toy), [c, d], 'which were open');
-  disk.letGo();
-  await Promise.all(work);
-  t.same(answered, [c, d, a, b], 'and then in the order they came');
-  t.ok(openIds(toy).length <= 2);
-});
+t.test(
+  'the bound holds while all open files are at work: who wants another waits for one to come to rest',
+  async (t) => {
+    const disk = new HeldDisk();
+    const toy = startToy(t, { maxOpen: 2, syncToDisk: disk.sync });
+    t.teardown(() => disk.letGo());
+    const all = Array.from({ length: 4 }, () => toy.workspace().workspaceId);
+    const [a = '', b = '', c = '', d = ''] = all;
+    const answered: string[] = [];
+    const work = all.map((id) => toy.add(id, 'x').then(() => answered.push(id)));
+    await disk.asked(2);
+    await turns(20);
+    t.same(openIds(toy), [c, d], 'which were open');
+    disk.letGo();
+    await Promise.all(work);
+    t.same(answered, [c, d, a, b], 'and then in the order they came');
+    t.ok(openIds(toy).length <= 2);
+  },
+);
 
 t.test('files are opened one in a turn of the loop, in the order they were asked for', async (t) => {
   const source = startToy(t);
@@ -125,33 +134,46 @@ t.test('files are opened one in a turn of the loop, in the order they were asked
   t.equal(toy.engine.whenOpen('00000000-0000-7000-8000-000000000000'), undefined, 'nor where there is nothing');
 });
 
-t.test('a log that an ended process left is copied back by the thread before the file is opened, not synced on the loop', async (t) => {
-  const dataDir = await leftByCrash(t, 1);
-  const steps: string[] = [];
-  const toy = startToy(t, {
-    dataDir: dataDir.folder,
-    checkpoint: async (path) => (steps.push('copied back'), copyBack(path)),
-    syncToDisk: (_, done, kind) => {
-      steps.push(kind);
-      setImmediate(() => done(null));
-    },
-  });
-  const [workspaceId = ''] = dataDir.ids;
-  t.equal(await toy.add(workspaceId, 'a'), 2, 'what was in it is there');
-  t.same(steps, ['copied back', 'folder', 'log']);
-});
+t.test(
+  'a log that an ended process left is copied back by the thread before the file is opened, not synced on the loop',
+  async (t) => {
+    const dataDir = await leftByCrash(t, 1);
+    const steps: string[] = [];
+    const toy = startToy(t, {
+      dataDir: dataDir.folder,
+      checkpoint: async (path) => (steps.push('copied back'), copyBack(path)),
+      syncToDisk: (_, done, kind) => {
+        steps.push(kind);
+        setImmediate(() => done(null));
+      },
+    });
+    const [workspaceId = ''] = dataDir.ids;
+    t.equal(await toy.add(workspaceId, 'a'), 2, 'what was in it is there');
+    t.same(steps, ['copied back', 'folder', 'log']);
+  },
+);
 
 t.test('waking all opens no file, and what is due fires; those written to last come first', async (t) => {
   const fired: string[] = [];
   const deadlines = { ring: command('ring', (_, { subjectId }: DeadlineParams): void => void fired.push(subjectId)) };
   const source = startToy(t, { deadlines });
   const ids = Array.from({ length: 3 }, () => source.workspace().workspaceId);
-  for (const [index, workspaceId] of ids.entries()) await source.engine.execute(setDeadline, { workspaceId, caller: systemCaller, params: { kind: 'ring', subjectId: `${index}`, afterMs: 1000 + index } });
+  for (const [index, workspaceId] of ids.entries())
+    await source.engine.execute(setDeadline, {
+      workspaceId,
+      caller: systemCaller,
+      params: { kind: 'ring', subjectId: `${index}`, afterMs: 1000 + index },
+    });
   await source.engine.stop();
-  for (const [index, workspaceId] of ids.entries()) utimesSync(fileOf(source, workspaceId), 1000, [2000, 3000, 1500][index] ?? 0);
+  for (const [index, workspaceId] of ids.entries())
+    utimesSync(fileOf(source, workspaceId), 1000, [2000, 3000, 1500][index] ?? 0);
   const seen: string[] = [];
   const looked: string[] = [];
-  const toy = startToy(t, { dataDir: source.dataDir, deadlines, glance: async (path) => (looked.push(path), glanceAt({ path, model: undefined })) });
+  const toy = startToy(t, {
+    dataDir: source.dataDir,
+    deadlines,
+    glance: async (path) => (looked.push(path), glanceAt({ path, model: undefined })),
+  });
   await toy.engine.wakeAll((workspaceId) => seen.push(workspaceId));
   t.same(seen, [ids[1], ids[0], ids[2]]);
   t.equal(looked.length, 3);
@@ -163,60 +185,85 @@ t.test('waking all opens no file, and what is due fires; those written to last c
   t.same(fired, ['0', '1', '2']);
 });
 
-t.test('thousands of deadlines that are due at once in many workspaces: their files are opened one by one, and the loop turns meanwhile', async (t) => {
-  let fired = 0;
-  const deadlines = { ring: command('ring', (): void => void (fired += 1)) };
-  const source = startToy(t, { deadlines });
-  const ids = Array.from({ length: 12 }, () => source.workspace().workspaceId);
-  for (const workspaceId of ids) await source.engine.execute(setDeadline, { workspaceId, caller: systemCaller, params: { kind: 'ring', subjectId: 'a', afterMs: 1000 } });
-  await source.engine.stop();
-  const toy = startToy(t, { dataDir: source.dataDir, deadlines, maxOpen: 3 });
-  await toy.engine.wakeAll();
-  toy.clock.advance(1000);
-  let most = 0;
-  while (fired < ids.length) {
-    await turns(1);
-    most = Math.max(most, openIds(toy).length);
-  }
-  t.ok(most <= 3, `${most} at once`);
-});
+t.test(
+  'thousands of deadlines that are due at once in many workspaces: their files are opened one by one, and the loop turns meanwhile',
+  async (t) => {
+    let fired = 0;
+    const deadlines = { ring: command('ring', (): void => void (fired += 1)) };
+    const source = startToy(t, { deadlines });
+    const ids = Array.from({ length: 12 }, () => source.workspace().workspaceId);
+    for (const workspaceId of ids)
+      await source.engine.execute(setDeadline, {
+        workspaceId,
+        caller: systemCaller,
+        params: { kind: 'ring', subjectId: 'a', afterMs: 1000 },
+      });
+    await source.engine.stop();
+    const toy = startToy(t, { dataDir: source.dataDir, deadlines, maxOpen: 3 });
+    await toy.engine.wakeAll();
+    toy.clock.advance(1000);
+    let most = 0;
+    while (fired < ids.length) {
+      await turns(1);
+      most = Math.max(most, openIds(toy).length);
+    }
+    t.ok(most <= 3, `${most} at once`);
+  },
+);
 
-t.test('a file that was emptied or removed is unavailable, not as if it had never been, and is served again once it is back', async (t) => {
-  const known = new Set<string>();
-  const toy = startToy(t, { isKnown: (workspaceId) => known.has(workspaceId) });
-  const emptied = '01a1faa5-20b4-76c0-bd16-f71190000001';
-  writeFileSync(fileOf(toy, emptied), '');
-  await t.rejects(toy.add(emptied, 'a'), WorkspaceUnavailable);
-  const removed = '01a1faa5-20b4-76c0-bd16-f71190000002';
-  known.add(removed);
-  for (let count = 0; count < 3; count += 1) await t.rejects(toy.add(removed, 'a'), WorkspaceUnavailable);
-  t.same(toy.log.map(({ text }) => text), ['a workspace cannot be opened; the others go on', 'a workspace cannot be opened; the others go on'], 'each is told of once');
-  const source = startToy(t);
-  const sound = source.workspace().workspaceId;
-  await source.engine.stop();
-  renameSync(fileOf(source, sound), fileOf(toy, removed));
-  toy.clock.advance(10_000);
-  t.equal(await toy.add(removed, 'a'), 1);
-});
+t.test(
+  'a file that was emptied or removed is unavailable, not as if it had never been, and is served again once it is back',
+  async (t) => {
+    const known = new Set<string>();
+    const toy = startToy(t, { isKnown: (workspaceId) => known.has(workspaceId) });
+    const emptied = '01a1faa5-20b4-76c0-bd16-f71190000001';
+    writeFileSync(fileOf(toy, emptied), '');
+    await t.rejects(toy.add(emptied, 'a'), WorkspaceUnavailable);
+    const removed = '01a1faa5-20b4-76c0-bd16-f71190000002';
+    known.add(removed);
+    for (let count = 0; count < 3; count += 1) await t.rejects(toy.add(removed, 'a'), WorkspaceUnavailable);
+    t.same(
+      toy.log.map(({ text }) => text),
+      ['a workspace cannot be opened; the others go on', 'a workspace cannot be opened; the others go on'],
+      'each is told of once',
+    );
+    const source = startToy(t);
+    const sound = source.workspace().workspaceId;
+    await source.engine.stop();
+    renameSync(fileOf(source, sound), fileOf(toy, removed));
+    toy.clock.advance(10_000);
+    t.equal(await toy.add(removed, 'a'), 1);
+  },
+);
 
-t.test('opening a file asks it when it wants to be woken and what it told last, and no more, whatever is in it', async (t) => {
-  const source = startToy(t);
-  const { workspaceId } = source.workspace();
-  await source.add(workspaceId, 'a');
-  await source.engine.stop();
-  const toy = startToy(t, { dataDir: source.dataDir, maxOpen: 1 });
-  // A statement is prepared when it is asked first, so these are all that are prepared.
-  const calls = (['get', 'all', 'run'] as const).map((name) => t.capture(Database.prototype, name, Database.prototype[name]));
-  const asked = (): (string | undefined)[] => calls.flatMap((results) => results().map(({ args: [sql] }) => / FROM (\w+)/.exec(sql)?.[1]));
-  toy.engine.workspace(workspaceId);
-  t.same([...new Set(asked())], ['event', 'deadline', 'outbox']);
-  toy.workspace();
-  t.ok(toy.engine.workspace(workspaceId)?.db.isParked);
-  asked();
-  await toy.engine.whenOpen(workspaceId);
-  t.same(openIds(toy), [workspaceId]);
-  t.same(asked().filter((table) => table !== undefined), [], 'and nothing when it was parked');
-});
+t.test(
+  'opening a file asks it when it wants to be woken and what it told last, and no more, whatever is in it',
+  async (t) => {
+    const source = startToy(t);
+    const { workspaceId } = source.workspace();
+    await source.add(workspaceId, 'a');
+    await source.engine.stop();
+    const toy = startToy(t, { dataDir: source.dataDir, maxOpen: 1 });
+    // A statement is prepared when it is asked first, so these are all that are prepared.
+    const calls = (['get', 'all', 'run'] as const).map((name) =>
+      t.capture(Database.prototype, name, Database.prototype[name]),
+    );
+    const asked = (): (string | undefined)[] =>
+      calls.flatMap((results) => results().map(({ args: [sql] }) => / FROM (\w+)/.exec(sql)?.[1]));
+    toy.engine.workspace(workspaceId);
+    t.same([...new Set(asked())], ['event', 'deadline', 'outbox']);
+    toy.workspace();
+    t.ok(toy.engine.workspace(workspaceId)?.db.isParked);
+    asked();
+    await toy.engine.whenOpen(workspaceId);
+    t.same(openIds(toy), [workspaceId]);
+    t.same(
+      asked().filter((table) => table !== undefined),
+      [],
+      'and nothing when it was parked',
+    );
+  },
+);
 
 t.test('what nobody used for some minutes is parked; what is used stays open', async (t) => {
   const toy = startToy(t);
@@ -242,7 +289,8 @@ t.test('the more files are open, the less each holds in memory', async (t) => {
 t.test('what an ended process left of a file that it was making is removed at the start', async (t) => {
   const dataDir = tempFolder(t);
   mkdirSync(join(dataDir, 'workspaces'));
-  for (const suffix of ['', '-wal']) writeFileSync(join(dataDir, 'workspaces', `01a1faa5-20b4-76c0-bd16-f71190000001.db.part${suffix}`), 'half');
+  for (const suffix of ['', '-wal'])
+    writeFileSync(join(dataDir, 'workspaces', `01a1faa5-20b4-76c0-bd16-f71190000001.db.part${suffix}`), 'half');
   const toy = startToy(t, { dataDir });
   t.same(readdirSync(join(toy.dataDir, 'workspaces')), []);
 });

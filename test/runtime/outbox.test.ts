@@ -3,8 +3,8 @@ import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { Context } from '../../engine/runtime/context.ts';
 import { type OutboxItem, type OutboxKind, type OutboxOutcome, OutsideFailure } from '../../engine/runtime/outbox.ts';
 import { HeldDisk } from '../support/held-disk.ts';
-import { add, enqueue, startToy, tallyKind, type Toy, type ToyOptions, turns } from '../support/toy.ts';
 import type { Teardown } from '../support/service.ts';
+import { add, enqueue, startToy, type Toy, type ToyOptions, tallyKind, turns } from '../support/toy.ts';
 
 interface Attempt {
   readonly item: OutboxItem;
@@ -45,13 +45,29 @@ class OtherSide {
   }
 }
 
-function start(t: Teardown, options: Omit<ToyOptions, 'outbox'> & { kind?: Partial<OutboxKind>; side?: OtherSide } = {}) {
+function start(
+  t: Teardown,
+  options: Omit<ToyOptions, 'outbox'> & { kind?: Partial<OutboxKind>; side?: OtherSide } = {},
+) {
   const { kind, side = new OtherSide(), ...rest } = options;
-  const toy = startToy(t, { random: () => 0, outbox: { post: { deliver: side.deliver, retryDelaysMs: [1000, 10_000], ...kind } }, ...rest });
+  const toy = startToy(t, {
+    random: () => 0,
+    outbox: { post: { deliver: side.deliver, retryDelaysMs: [1000, 10_000], ...kind } },
+    ...rest,
+  });
   const startMs = toy.clock.now();
   side.now = () => toy.clock.now() - startMs;
-  const post = (workspaceId: string, target: string, name: string, more: { kind?: string; delayMs?: number } = {}): Promise<string> =>
-    toy.engine.execute(enqueue, { workspaceId, caller: systemCaller, params: { kind: 'post', target, payload: { name }, ...more } });
+  const post = (
+    workspaceId: string,
+    target: string,
+    name: string,
+    more: { kind?: string; delayMs?: number } = {},
+  ): Promise<string> =>
+    toy.engine.execute(enqueue, {
+      workspaceId,
+      caller: systemCaller,
+      params: { kind: 'post', target, payload: { name }, ...more },
+    });
   return { toy, side, post };
 }
 
@@ -65,7 +81,8 @@ interface Row {
   readonly payload: string;
 }
 
-const rowsOf = (toy: Toy, workspaceId: string): Row[] => toy.read<Row>(workspaceId, 'SELECT * FROM outbox ORDER BY rowid');
+const rowsOf = (toy: Toy, workspaceId: string): Row[] =>
+  toy.read<Row>(workspaceId, 'SELECT * FROM outbox ORDER BY rowid');
 
 t.test('work leaves after the commit that asked for it is durable, never before', async (t) => {
   const disk = new HeldDisk();
@@ -89,7 +106,13 @@ t.test('what a refused command asked for is not done', async (t) => {
   const { toy, side } = start(t);
   const { workspaceId } = toy.workspace();
   const refused = toy.engine.execute(
-    { name: 'refused', handle: (ctx) => { ctx.enqueue({ kind: 'post', target: 'a', payload: {} }); throw new Error('no'); } },
+    {
+      name: 'refused',
+      handle: (ctx) => {
+        ctx.enqueue({ kind: 'post', target: 'a', payload: {} });
+        throw new Error('no');
+      },
+    },
     { workspaceId, caller: systemCaller, params: {} },
   );
   await t.rejects(refused, /no/);
@@ -136,7 +159,10 @@ t.test('the order is that of asking, even when the clock was set back between tw
 });
 
 t.test('the pauses follow the schedule, with up to a fifth more at random; then it is kept as failed', async (t) => {
-  for (const [random, pauses] of [[0, [1000, 10_000]], [0.5, [1100, 11_000]]] as const) {
+  for (const [random, pauses] of [
+    [0, [1000, 10_000]],
+    [0.5, [1100, 11_000]],
+  ] as const) {
     const { toy, side, post } = start(t, { random: () => random });
     side.isPrompt = false;
     const { workspaceId } = toy.workspace();
@@ -146,7 +172,9 @@ t.test('the pauses follow the schedule, with up to a fifth more at random; then 
     for (const [index, pauseMs] of pauses.entries()) {
       [...side.open][0]?.fail(new Error(`no ${index + 1}`));
       await toy.settled();
-      t.match(rowsOf(toy, workspaceId), [{ state: 'queued', attempts: index + 1, lastAnswer: `no ${index + 1}`, settledAt: null }]);
+      t.match(rowsOf(toy, workspaceId), [
+        { state: 'queued', attempts: index + 1, lastAnswer: `no ${index + 1}`, settledAt: null },
+      ]);
       toy.clock.advance(pauseMs - 1);
       await toy.settled();
       t.equal(side.attempts.length, index + 1, `not before ${pauseMs} ms`);
@@ -159,7 +187,10 @@ t.test('the pauses follow the schedule, with up to a fifth more at random; then 
     await toy.settled();
     t.match(rowsOf(toy, workspaceId), [{ state: 'failed', attempts: 3, lastAnswer: 'no for good', settledAt: /Z$/ }]);
     t.equal(new Set(side.attempts.map(({ item }) => item.id)).size, 1, 'the same id at every attempt');
-    t.same(side.attempts.map(({ item }) => item.attempts), [0, 1, 2]);
+    t.same(
+      side.attempts.map(({ item }) => item.attempts),
+      [0, 1, 2],
+    );
     toy.clock.advance(24 * 3600_000);
     await toy.settled();
     t.equal(side.attempts.length, 3);
@@ -206,7 +237,13 @@ t.test('a target that is down costs nothing while it waits, however much waits b
   await toy.settled();
   t.same(timers, [], 'nobody looks before it is time');
   t.equal(side.attempts.length, 1);
-  t.match(db.all('EXPLAIN QUERY PLAN SELECT id FROM outbox WHERE isFirst = 1 AND nextAt <= ? ORDER BY nextAt LIMIT ?', ['x', 1]), [{ detail: /outboxDue/ }]);
+  t.match(
+    db.all('EXPLAIN QUERY PLAN SELECT id FROM outbox WHERE isFirst = 1 AND nextAt <= ? ORDER BY nextAt LIMIT ?', [
+      'x',
+      1,
+    ]),
+    [{ detail: /outboxDue/ }],
+  );
   side.isPrompt = true;
   await toy.pass(100);
   t.equal(side.attempts.length, 51);
@@ -231,11 +268,16 @@ t.test('at most 8 of a workspace and 64 in all are under way, and every workspac
   const { toy, side, post } = start(t);
   side.isPrompt = false;
   const ids = Array.from({ length: 10 }, () => toy.workspace().workspaceId);
-  for (const [index, workspaceId] of ids.entries()) await Promise.all(Array.from({ length: 12 }, (_, count) => post(workspaceId, `t${count}`, `${index}`)));
+  for (const [index, workspaceId] of ids.entries())
+    await Promise.all(Array.from({ length: 12 }, (_, count) => post(workspaceId, `t${count}`, `${index}`)));
   await toy.settled();
   t.equal(side.open.size, 64);
   t.equal(toy.engine.figures.outboxUnderWay, 64);
-  const perWorkspace = (): number[] => ids.map((_, index) => [...side.open].filter(({ item }) => (item.payload as { name: string }).name === String(index)).length);
+  const perWorkspace = (): number[] =>
+    ids.map(
+      (_, index) =>
+        [...side.open].filter(({ item }) => (item.payload as { name: string }).name === String(index)).length,
+    );
   t.same(perWorkspace(), [8, 8, 8, 8, 8, 8, 8, 8, 0, 0]);
   for (const attempt of [...side.open].slice(0, 16)) attempt.answer();
   await toy.settled();
@@ -263,8 +305,14 @@ t.test('a crash between the deed and its record repeats the deed under the same 
   const second = start(t, { dataDir: first.toy.dataDir, clock: first.toy.clock, side });
   await second.toy.engine.wakeAll();
   await second.toy.settled();
-  t.same(side.attempts.map(({ item }) => item.id), [id, id]);
-  t.same(side.attempts.map(({ item }) => item.attempts), [0, 0]);
+  t.same(
+    side.attempts.map(({ item }) => item.id),
+    [id, id],
+  );
+  t.same(
+    side.attempts.map(({ item }) => item.attempts),
+    [0, 0],
+  );
   side.attempts[1]?.answer();
   await second.toy.pass(0);
   t.match(rowsOf(second.toy, workspaceId), [{ id, state: 'sent', attempts: 1 }]);
@@ -278,7 +326,7 @@ t.test('an outcome that cannot be recorded is recorded later, without doing the 
   await post(workspaceId, 'a', 'once');
   await post(workspaceId, 'a', 'after it');
   await toy.settled();
-  db.run('CREATE TEMP TRIGGER full BEFORE UPDATE ON outbox BEGIN SELECT RAISE(ROLLBACK, \'full\'); END');
+  db.run("CREATE TEMP TRIGGER full BEFORE UPDATE ON outbox BEGIN SELECT RAISE(ROLLBACK, 'full'); END");
   side.attempts[0]?.answer();
   await toy.settled();
   t.match(rowsOf(toy, workspaceId), [{ state: 'queued', attempts: 0 }, { state: 'queued' }]);
@@ -295,26 +343,35 @@ t.test('an outcome that cannot be recorded is recorded later, without doing the 
   await toy.pass(0);
 });
 
-t.test('settled: in one transaction with the record; one that cannot take the outcome does not repeat the deed', async (t) => {
-  const outcomes = new Map<string, OutboxOutcome>();
-  const settled = (ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void => {
-    outcomes.set(item.target, outcome);
-    add.handle(ctx, { id: outcome.state, by: 1 });
-    if ((item.payload as { name: string }).name === 'buggy') throw new Error('a bug of the rule');
-  };
-  const { toy, side, post } = start(t, { kind: { settled } });
-  const workspace = toy.workspace();
-  const { workspaceId } = workspace;
-  await post(workspaceId, 'a', 'good');
-  await toy.pass(0);
-  await post(workspaceId, 'b', 'buggy');
-  await toy.pass(60_000);
-  t.same([...outcomes], [['a', { state: 'sent', answer: 'thanks' }], ['b', { state: 'sent', answer: 'thanks' }]]);
-  t.same(side.names, ['good', 'buggy']);
-  t.match(rowsOf(toy, workspaceId), [{ state: 'sent' }, { state: 'sent' }]);
-  t.equal(workspace.view(systemCaller).state(tallyKind, 'sent')?.value, 1, 'what the buggy one wrote is undone');
-  t.ok(toy.log.some(({ level, text }) => level === 'error' && text === 'an outcome could not be recorded'));
-});
+t.test(
+  'settled: in one transaction with the record; one that cannot take the outcome does not repeat the deed',
+  async (t) => {
+    const outcomes = new Map<string, OutboxOutcome>();
+    const settled = (ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void => {
+      outcomes.set(item.target, outcome);
+      add.handle(ctx, { id: outcome.state, by: 1 });
+      if ((item.payload as { name: string }).name === 'buggy') throw new Error('a bug of the rule');
+    };
+    const { toy, side, post } = start(t, { kind: { settled } });
+    const workspace = toy.workspace();
+    const { workspaceId } = workspace;
+    await post(workspaceId, 'a', 'good');
+    await toy.pass(0);
+    await post(workspaceId, 'b', 'buggy');
+    await toy.pass(60_000);
+    t.same(
+      [...outcomes],
+      [
+        ['a', { state: 'sent', answer: 'thanks' }],
+        ['b', { state: 'sent', answer: 'thanks' }],
+      ],
+    );
+    t.same(side.names, ['good', 'buggy']);
+    t.match(rowsOf(toy, workspaceId), [{ state: 'sent' }, { state: 'sent' }]);
+    t.equal(workspace.view(systemCaller).state(tallyKind, 'sent')?.value, 1, 'what the buggy one wrote is undone');
+    t.ok(toy.log.some(({ level, text }) => level === 'error' && text === 'an outcome could not be recorded'));
+  },
+);
 
 t.test('kept: what stays of a payload once nothing more will be done', async (t) => {
   const kept = (payload: unknown, state: string): unknown => ({ name: (payload as { name: string }).name, state });
@@ -329,7 +386,10 @@ t.test('kept: what stays of a payload once nothing more will be done', async (t)
   side.attempts[1]?.fail();
   side.attempts[2]?.fail(new OutsideFailure('no', { permanent: true }));
   await toy.settled();
-  t.same(rowsOf(toy, workspaceId).map(({ payload }) => JSON.parse(payload)), [{ name: 'sent', state: 'sent' }, { name: 'retried' }, { name: 'failed', state: 'failed' }]);
+  t.same(
+    rowsOf(toy, workspaceId).map(({ payload }) => JSON.parse(payload)),
+    [{ name: 'sent', state: 'sent' }, { name: 'retried' }, { name: 'failed', state: 'failed' }],
+  );
 });
 
 t.test('at a stop nothing more starts; what ends in time is recorded, the rest waits for the next run', async (t) => {

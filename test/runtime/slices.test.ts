@@ -13,11 +13,28 @@ import { turns } from '../support/toy.ts';
 const none = { turnMs: 0, batchMs: 0 };
 
 /** A lane of its own file that notes what it runs, and in how large batches. */
-function startLane(t: Teardown, options: { name: string; slices: Slices; ran: string[]; sizes?: number[] }): (text: string, fail?: Error) => Promise<void> {
+function startLane(
+  t: Teardown,
+  options: { name: string; slices: Slices; ran: string[]; sizes?: number[] },
+): (text: string, fail?: Error) => Promise<void> {
   const { name, slices, ran, sizes } = options;
-  const db = Database.openWriter(join(tempFolder(t), 'lane.db'), [{ version: 1, name: 'lines', sql: 'CREATE TABLE line (text TEXT NOT NULL)' }], new HeldDisk({ isHeld: false }).sync);
+  const db = Database.openWriter(
+    join(tempFolder(t), 'lane.db'),
+    [{ version: 1, name: 'lines', sql: 'CREATE TABLE line (text TEXT NOT NULL)' }],
+    new HeldDisk({ isHeld: false }).sync,
+  );
   t.teardown(() => db.close());
-  const lane = new Lane(db, { onBroken: () => undefined, onSyncFailed: (error) => { throw error; }, onBatch: ({ jobs }) => void sizes?.push(jobs) }, slices);
+  const lane = new Lane(
+    db,
+    {
+      onBroken: () => undefined,
+      onSyncFailed: (error) => {
+        throw error;
+      },
+      onBatch: ({ jobs }) => void sizes?.push(jobs),
+    },
+    slices,
+  );
   return (text, fail) =>
     new Promise((resolve, reject) => {
       lane.submit({
@@ -42,7 +59,11 @@ t.test('a lane with a long queue does not hold up another: both have their turns
   t.equal(ran.length, 52);
   t.ok(ran.indexOf('short 0') <= 2, `it ran as the ${ran.indexOf('short 0') + 1}th`);
   t.ok(ran.indexOf('short 1') < 10, `it ran as the ${ran.indexOf('short 1') + 1}th`);
-  t.same(ran.filter((one) => one.startsWith('long')), Array.from({ length: 50 }, (_, index) => `long ${index}`), 'in order');
+  t.same(
+    ran.filter((one) => one.startsWith('long')),
+    Array.from({ length: 50 }, (_, index) => `long ${index}`),
+    'in order',
+  );
 });
 
 t.test('a batch ends when its time is over; what is left is the next one, in order and once', async (t) => {
@@ -54,15 +75,26 @@ t.test('a batch ends when its time is over; what is left is the next one, in ord
   t.same(ran, ['a 0', 'a 1', 'a 2', 'a 3', 'a 4']);
 });
 
-t.test('where there is time, all that waits goes in one batch, also behind one that is refused after it wrote', async (t) => {
-  const sizes: number[] = [];
-  const ran: string[] = [];
-  const submit = startLane(t, { name: 'a', slices: new Slices({ turnMs: Number.POSITIVE_INFINITY, batchMs: Number.POSITIVE_INFINITY }), ran, sizes });
-  const outcomes = await Promise.allSettled([submit('0'), submit('1', new Error('no')), submit('2')]);
-  t.same(outcomes.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled']);
-  t.same(sizes, [3]);
-  t.same(ran, ['a 0', 'a 1', 'a 0', 'a 1', 'a 2']);
-});
+t.test(
+  'where there is time, all that waits goes in one batch, also behind one that is refused after it wrote',
+  async (t) => {
+    const sizes: number[] = [];
+    const ran: string[] = [];
+    const submit = startLane(t, {
+      name: 'a',
+      slices: new Slices({ turnMs: Number.POSITIVE_INFINITY, batchMs: Number.POSITIVE_INFINITY }),
+      ran,
+      sizes,
+    });
+    const outcomes = await Promise.allSettled([submit('0'), submit('1', new Error('no')), submit('2')]);
+    t.same(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+    t.same(sizes, [3]);
+    t.same(ran, ['a 0', 'a 1', 'a 0', 'a 1', 'a 2']);
+  },
+);
 
 t.test('sockets are read and timers run between two pieces, however much waits', async () => {
   const slices = new Slices(none);

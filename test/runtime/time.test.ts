@@ -9,7 +9,13 @@ import { turns } from '../support/toy.ts';
 /** A machine whose wall clock and whose own pace a test moves. */
 function machine(startMs = 1_000_000) {
   const at = { wall: startMs, elapsed: 0 };
-  return { at, clock: systemClock(() => at.wall, () => at.elapsed) };
+  return {
+    at,
+    clock: systemClock(
+      () => at.wall,
+      () => at.elapsed,
+    ),
+  };
 }
 
 t.test('clock: follows the wall', async (t) => {
@@ -43,7 +49,10 @@ t.test('clock: a step back is not; time goes on at its own pace and never turns 
 });
 
 t.test('clock: always: never earlier than before, never behind the wall', async (t) => {
-  const step = fc.oneof(fc.record({ pass: fc.integer({ min: 0, max: 10_000 }) }), fc.record({ set: fc.integer({ min: -100_000, max: 100_000 }) }));
+  const step = fc.oneof(
+    fc.record({ pass: fc.integer({ min: 0, max: 10_000 }) }),
+    fc.record({ set: fc.integer({ min: -100_000, max: 100_000 }) }),
+  );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
       const { at, clock } = machine(1_000_000_000);
@@ -75,7 +84,16 @@ t.test('[2] times are ISO 8601 UTC with milliseconds, whatever was asked before'
   t.equal(isoTime(Date.UTC(2026, 10, 20, 12, 0, 0, 7)), '2026-11-20T12:00:00.007Z');
   const around = Date.parse('2026-11-20T12:00:00.000Z');
   const times = [0, 1, 999, 1000, 1001, 59_999, 60_000, -1, 12.7, 86_400_000, 999, 0].map((offset) => around + offset);
-  for (const ms of [...times, 0, 1, -1, -1000, Date.parse('1969-12-31T23:59:59.999Z'), Date.parse('9999-12-31T23:59:59.999Z')]) t.equal(isoTime(ms), new Date(ms).toISOString(), String(ms));
+  for (const ms of [
+    ...times,
+    0,
+    1,
+    -1,
+    -1000,
+    Date.parse('1969-12-31T23:59:59.999Z'),
+    Date.parse('9999-12-31T23:59:59.999Z'),
+  ])
+    t.equal(isoTime(ms), new Date(ms).toISOString(), String(ms));
 });
 
 t.test('[2] ids: UUID v7 with the time in front, each greater than the one before', async (t) => {
@@ -87,37 +105,49 @@ t.test('[2] ids: UUID v7 with the time in front, each greater than the one befor
     made.push(ids.uuid());
   }
   t.ok(made.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)));
-  t.ok(made.every((id, index) => index === 0 || id > (made[index - 1] ?? '')), 'strictly increasing, many within a millisecond');
+  t.ok(
+    made.every((id, index) => index === 0 || id > (made[index - 1] ?? '')),
+    'strictly increasing, many within a millisecond',
+  );
   t.equal(Number.parseInt((made[0] ?? '').replaceAll('-', '').slice(0, 12), 16), clock.now() - 2);
 });
 
 t.test('[2] ids: always unique and in the order of their making, whatever the clock does', async (t) => {
   fc.assert(
-    fc.property(fc.array(fc.record({ stepMs: fc.integer({ min: -5000, max: 5000 }), count: fc.integer({ min: 1, max: 3000 }) }), { minLength: 1, maxLength: 8 }), (steps) => {
-      const clock = new ManualClock();
-      const ids = createIds(clock);
-      let last = '';
-      return steps.every(({ stepMs, count }) => {
-        clock.jump(stepMs);
-        for (let made = 0; made < count; made += 1) {
-          const id = ids.uuid();
-          if (id <= last) return false;
-          last = id;
-        }
-        return true;
-      });
-    }),
+    fc.property(
+      fc.array(fc.record({ stepMs: fc.integer({ min: -5000, max: 5000 }), count: fc.integer({ min: 1, max: 3000 }) }), {
+        minLength: 1,
+        maxLength: 8,
+      }),
+      (steps) => {
+        const clock = new ManualClock();
+        const ids = createIds(clock);
+        let last = '';
+        return steps.every(({ stepMs, count }) => {
+          clock.jump(stepMs);
+          for (let made = 0; made < count; made += 1) {
+            const id = ids.uuid();
+            if (id <= last) return false;
+            last = id;
+          }
+          return true;
+        });
+      },
+    ),
     { numRuns: 50 },
   );
   t.pass();
 });
 
-t.test('ids: differ between two processes that start in the same millisecond, and are the same from the same seed', async (t) => {
-  const clock = new ManualClock();
-  t.not(createIds(clock).uuid(), createIds(clock).uuid());
-  const seeded = (): string => createIds(clock, (bytes) => void bytes.fill(7)).uuid();
-  t.equal(seeded(), seeded());
-});
+t.test(
+  'ids: differ between two processes that start in the same millisecond, and are the same from the same seed',
+  async (t) => {
+    const clock = new ManualClock();
+    t.not(createIds(clock).uuid(), createIds(clock).uuid());
+    const seeded = (): string => createIds(clock, (bytes) => void bytes.fill(7)).uuid();
+    t.equal(seeded(), seeded());
+  },
+);
 
 t.test('ids: a secret is so many random bytes in base64url', async (t) => {
   const ids = createIds(new ManualClock());

@@ -1,9 +1,9 @@
 // What can happen in a simulated workspace, and how often. An action that has nothing to act on does nothing.
 
-import { refuse } from '../../engine/errors.ts';
-import { sendMessage } from '../../engine/tickets/replies.ts';
-import { command } from '../../engine/runtime/command.ts';
 import { markSpam } from '../../engine/conversations/status.ts';
+import { refuse } from '../../engine/errors.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { sendMessage } from '../../engine/tickets/replies.ts';
 import type { Answer } from './machine.ts';
 import { joinByMail, signIn } from './shop.ts';
 import type { SimAgent, Simulation, SimVisitor } from './simulation.ts';
@@ -16,7 +16,10 @@ interface Action {
 const agentOf = (sim: Simulation): SimAgent => sim.random.pick(sim.agents);
 
 /** A conversation of any kind and any state, as its row is now. */
-function conversationOf(sim: Simulation, isWanted: (row: { status: string; handshake: string | null }) => boolean = () => true) {
+function conversationOf(
+  sim: Simulation,
+  isWanted: (row: { status: string; handshake: string | null }) => boolean = () => true,
+) {
   const rows = sim.rows().conversations.filter(isWanted);
   return rows.length === 0 ? undefined : sim.random.pick(rows);
 }
@@ -27,11 +30,19 @@ function visitorOf(sim: Simulation): SimVisitor | undefined {
 
 function openSession(sim: Simulation): void {
   sim.note('a visitor comes');
-  sim.ask({ method: 'POST', path: '/widget/sessions', token: 'none', body: { siteId: sim.embedId, url: 'https://shop.example/' } }, ({ status, body }) => {
-    if (status !== 200) return;
-    sim.addVisitor(body.visitor.id, body.visitorToken);
-    sim.told.visitorIds.add(body.visitor.id);
-  });
+  sim.ask(
+    {
+      method: 'POST',
+      path: '/widget/sessions',
+      token: 'none',
+      body: { siteId: sim.embedId, url: 'https://shop.example/' },
+    },
+    ({ status, body }) => {
+      if (status !== 200) return;
+      sim.addVisitor(body.visitor.id, body.visitorToken);
+      sim.told.visitorIds.add(body.visitor.id);
+    },
+  );
 }
 
 function startChat(sim: Simulation): void {
@@ -39,10 +50,13 @@ function startChat(sim: Simulation): void {
   if (visitor === undefined) return;
   const text = sim.told.newText(false);
   sim.note(`${visitor.id} starts a chat`);
-  sim.ask({ method: 'POST', path: '/widget/conversations', token: visitor.token, body: { body: text } }, ({ status, body }) => {
-    sim.told.answerText(text, { status, message: body?.message });
-    if (status === 201) visitor.conversationIds.push(body.conversation.id);
-  });
+  sim.ask(
+    { method: 'POST', path: '/widget/conversations', token: visitor.token, body: { body: text } },
+    ({ status, body }) => {
+      sim.told.answerText(text, { status, message: body?.message });
+      if (status === 201) visitor.conversationIds.push(body.conversation.id);
+    },
+  );
 }
 
 function writeAsCustomer(sim: Simulation): void {
@@ -51,8 +65,17 @@ function writeAsCustomer(sim: Simulation): void {
   const conversationId = sim.random.pick(visitor.conversationIds);
   const body = sim.told.newText(sim.random.next() < 0.1);
   sim.note(`${visitor.id} writes in ${conversationId}`);
-  const call = { method: 'POST', path: `/widget/conversations/${conversationId}/messages`, token: visitor.token, body: { body }, operation: 'widget.sendMessage', params: { conversationId, body } };
-  sim.askOver(visitor.client, call, (answer) => sim.told.answerText(body, { status: answer.status, message: answer.body }));
+  const call = {
+    method: 'POST',
+    path: `/widget/conversations/${conversationId}/messages`,
+    token: visitor.token,
+    body: { body },
+    operation: 'widget.sendMessage',
+    params: { conversationId, body },
+  };
+  sim.askOver(visitor.client, call, (answer) =>
+    sim.told.answerText(body, { status: answer.status, message: answer.body }),
+  );
 }
 
 function writeAsAgent(sim: Simulation): void {
@@ -61,53 +84,99 @@ function writeAsAgent(sim: Simulation): void {
   if (conversation === undefined) return;
   const body = sim.told.newText(sim.random.next() < 0.1);
   sim.note(`${agent.name} writes in ${conversation.id}`);
-  const call = { method: 'POST', path: `/conversations/${conversation.id}/messages`, token: agent.token, body: { body }, operation: 'message.send', params: { conversationId: conversation.id, body } };
-  sim.askOver(agent.client, call, (answer) => sim.told.answerText(body, { status: answer.status, message: answer.body }));
+  const call = {
+    method: 'POST',
+    path: `/conversations/${conversation.id}/messages`,
+    token: agent.token,
+    body: { body },
+    operation: 'message.send',
+    params: { conversationId: conversation.id, body },
+  };
+  sim.askOver(agent.client, call, (answer) =>
+    sim.told.answerText(body, { status: answer.status, message: answer.body }),
+  );
 }
 
 /** No rule of the service refuses when it has written already; one that does must leave nothing, in rows and in memory. */
-const sendAndRefuse = command('message.sendAndRefuse', (ctx, params: { conversationId: string; body: string }): void => {
-  sendMessage.handle(ctx, { ...params, mailHost: 'localhost' });
-  markSpam.handle(ctx, params);
-  refuse('conflict');
-});
+const sendAndRefuse = command(
+  'message.sendAndRefuse',
+  (ctx, params: { conversationId: string; body: string }): void => {
+    sendMessage.handle(ctx, { ...params, mailHost: 'localhost' });
+    markSpam.handle(ctx, params);
+    refuse('conflict');
+  },
+);
 
 function writeInVain(sim: Simulation): void {
   const agent = agentOf(sim);
   const conversation = conversationOf(sim);
   if (conversation === undefined) return;
   sim.note(`${agent.name} writes in vain in ${conversation.id}`);
-  const request = { workspaceId: sim.workspaceId, caller: { kind: 'agent', agentId: agent.id }, params: { conversationId: conversation.id, body: 'in vain' } } as const;
+  const request = {
+    workspaceId: sim.workspaceId,
+    caller: { kind: 'agent', agentId: agent.id },
+    params: { conversationId: conversation.id, body: 'in vain' },
+  } as const;
   sim.machine.parts.engine.execute(sendAndRefuse, request).catch(() => {
     // As it must be.
   });
 }
 
 /** An action on one conversation by an agent who may or may not be allowed to. */
-function onConversation(path: string, options: { method?: string; body?: (sim: Simulation, conversation: { version: number }) => unknown; isWanted?: (row: { status: string; handshake: string | null }) => boolean; answered?: (sim: Simulation, answer: Answer) => unknown } = {}) {
+function onConversation(
+  path: string,
+  options: {
+    method?: string;
+    body?: (sim: Simulation, conversation: { version: number }) => unknown;
+    isWanted?: (row: { status: string; handshake: string | null }) => boolean;
+    answered?: (sim: Simulation, answer: Answer) => unknown;
+  } = {},
+) {
   return (sim: Simulation): void => {
     const agent = agentOf(sim);
     const conversation = conversationOf(sim, options.isWanted);
     if (conversation === undefined) return;
     const body = options.body?.(sim, conversation);
     sim.note(`${agent.name}: ${path} of ${conversation.id} ${body === undefined ? '' : JSON.stringify(body)}`);
-    sim.ask({ method: options.method ?? 'POST', path: `/conversations/${conversation.id}${path}`, token: agent.token, ...(body === undefined ? {} : { body }) }, (answer) => options.answered?.(sim, answer));
+    sim.ask(
+      {
+        method: options.method ?? 'POST',
+        path: `/conversations/${conversation.id}${path}`,
+        token: agent.token,
+        ...(body === undefined ? {} : { body }),
+      },
+      (answer) => options.answered?.(sim, answer),
+    );
   };
 }
 
 /** Sometimes a version that somebody else has passed already. */
-const versionFor = (sim: Simulation, { version }: { version: number }): number => (sim.random.next() < 0.1 ? Math.max(1, version - 1) : version);
+const versionFor = (sim: Simulation, { version }: { version: number }): number =>
+  sim.random.next() < 0.1 ? Math.max(1, version - 1) : version;
 const isOffered = ({ handshake }: { handshake: string | null }): boolean => handshake !== null;
 
 const offer = onConversation('/assign-to-agent', {
   isWanted: ({ status }) => status === 'open' || status === 'pending',
-  body: (sim, conversation) => ({ agentId: agentOf(sim).id, expectedVersion: versionFor(sim, conversation), ...(sim.random.next() < 0.15 ? { force: true } : {}) }),
+  body: (sim, conversation) => ({
+    agentId: agentOf(sim).id,
+    expectedVersion: versionFor(sim, conversation),
+    ...(sim.random.next() < 0.15 ? { force: true } : {}),
+  }),
 });
 
-const moveToDepartment = onConversation('/assign-to-department', { body: (sim, conversation) => ({ departmentId: sim.random.next() < 0.2 ? null : sim.random.pick(sim.departmentIds), expectedVersion: versionFor(sim, conversation) }) });
+const moveToDepartment = onConversation('/assign-to-department', {
+  body: (sim, conversation) => ({
+    departmentId: sim.random.next() < 0.2 ? null : sim.random.pick(sim.departmentIds),
+    expectedVersion: versionFor(sim, conversation),
+  }),
+});
 
 function answerOffer(sim: Simulation): void {
-  onConversation(`/assignment/${sim.random.pick(['accept', 'accept', 'decline', 'cancel'])}`, { isWanted: isOffered, body: (_, conversation) => ({ expectedVersion: versionFor(sim, conversation) }), answered: (_, answer) => answer.status === 200 && sim.told.decide(answer.body.conversation) })(sim);
+  onConversation(`/assignment/${sim.random.pick(['accept', 'accept', 'decline', 'cancel'])}`, {
+    isWanted: isOffered,
+    body: (_, conversation) => ({ expectedVersion: versionFor(sim, conversation) }),
+    answered: (_, answer) => answer.status === 200 && sim.told.decide(answer.body.conversation),
+  })(sim);
 }
 
 /** What a read has told is as good as acknowledged. */
@@ -116,9 +185,13 @@ function readMessages(sim: Simulation): void {
   const conversation = conversationOf(sim);
   if (conversation === undefined) return;
   sim.note(`${agent.name} looks at ${conversation.id}`);
-  sim.ask({ method: 'GET', path: `/conversations/${conversation.id}/messages`, token: agent.token }, ({ status, body }) => {
-    if (status === 200) for (const message of body.messages) if (message.senderType !== 'system') sim.told.keep(message);
-  });
+  sim.ask(
+    { method: 'GET', path: `/conversations/${conversation.id}/messages`, token: agent.token },
+    ({ status, body }) => {
+      if (status === 200)
+        for (const message of body.messages) if (message.senderType !== 'system') sim.told.keep(message);
+    },
+  );
 }
 
 function readQueue(sim: Simulation): void {
@@ -128,7 +201,9 @@ function readQueue(sim: Simulation): void {
 }
 
 function takeOrGiveBack(sim: Simulation): void {
-  onConversation(sim.random.pick(['/take', '/take', '/unassign']), { body: (_, conversation) => ({ expectedVersion: versionFor(sim, conversation) }) })(sim);
+  onConversation(sim.random.pick(['/take', '/take', '/unassign']), {
+    body: (_, conversation) => ({ expectedVersion: versionFor(sim, conversation) }),
+  })(sim);
 }
 
 function setAvailability(sim: Simulation): void {
@@ -141,7 +216,12 @@ function setAvailability(sim: Simulation): void {
 function rate(sim: Simulation): void {
   const visitor = visitorOf(sim);
   if (visitor === undefined || visitor.conversationIds.length === 0) return;
-  sim.ask({ method: 'POST', path: `/widget/conversations/${sim.random.pick(visitor.conversationIds)}/rating`, token: visitor.token, body: { rating: 1 + sim.random.below(5) } });
+  sim.ask({
+    method: 'POST',
+    path: `/widget/conversations/${sim.random.pick(visitor.conversationIds)}/rating`,
+    token: visitor.token,
+    body: { rating: 1 + sim.random.below(5) },
+  });
 }
 
 function block(sim: Simulation): void {
@@ -187,15 +267,21 @@ function inviteNew(sim: Simulation): void {
   const email = `new${sim.random.below(8)}@example.com`;
   sim.note(`${email} is invited`);
   sim.told.askForMail(email);
-  sim.ask({ method: 'POST', path: '/agents/invite', token: owner.token, body: { email, name: email, role: 'agent' } }, ({ status, body }) => {
-    if (status !== 201) return;
-    sim.told.agentIds.add(body.id);
-    sim.told.acknowledgeMail(email);
-  });
+  sim.ask(
+    { method: 'POST', path: '/agents/invite', token: owner.token, body: { email, name: email, role: 'agent' } },
+    ({ status, body }) => {
+      if (status !== 201) return;
+      sim.told.agentIds.add(body.id);
+      sim.told.acknowledgeMail(email);
+    },
+  );
 }
 
 function connectOrDrop(sim: Simulation): void {
-  const { client, name } = sim.random.pick([...sim.agents.map(({ client, name }) => ({ client, name })), ...sim.visitors.map(({ client, id }) => ({ client, name: id }))]);
+  const { client, name } = sim.random.pick([
+    ...sim.agents.map(({ client, name }) => ({ client, name })),
+    ...sim.visitors.map(({ client, id }) => ({ client, name: id })),
+  ]);
   if (client.isConnected) {
     sim.note(`${name} loses the line`);
     client.drop(sim.machine);
@@ -264,11 +350,22 @@ export const actions: readonly Action[] = [
   { weight: 9, act: answerOffer },
   { weight: 2, act: moveToDepartment },
   { weight: 5, act: takeOrGiveBack },
-  { weight: 6, act: onConversation('/status', { body: (sim) => ({ status: sim.random.pick(['open', 'pending', 'solved', 'spam']) }) }) },
+  {
+    weight: 6,
+    act: onConversation('/status', {
+      body: (sim) => ({ status: sim.random.pick(['open', 'pending', 'solved', 'spam']) }),
+    }),
+  },
   { weight: 1, act: onConversation('/not-spam') },
   { weight: 3, act: onConversation('/read') },
   { weight: 2, act: onConversation('/unread') },
-  { weight: 2, act: onConversation('/tags', { method: 'PUT', body: (sim) => ({ tags: [sim.random.pick(['vip', 'late', 'sales'])] }) }) },
+  {
+    weight: 2,
+    act: onConversation('/tags', {
+      method: 'PUT',
+      body: (sim) => ({ tags: [sim.random.pick(['vip', 'late', 'sales'])] }),
+    }),
+  },
   { weight: 1, act: rate },
   { weight: 1, act: block },
   { weight: 1, act: deactivate },

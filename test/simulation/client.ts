@@ -1,7 +1,7 @@
 // A client with a socket: an agent's or a customer's. It may stop reading, lose its connection and come back with the last event
 // it has seen. It remembers what it was told and holds that against what it should have been told.
 
-import { closeCodes, type Connection, type Session } from '../../http/sockets/session.ts';
+import { type Connection, closeCodes, type Session } from '../../http/sockets/session.ts';
 import type { EventRow } from '../../store/runtime/events.ts';
 import type { Answer, Machine } from './machine.ts';
 
@@ -105,9 +105,11 @@ export class Client {
     const line: Line = new Line(since !== undefined, (frame) => {
       const durable = machine.durableSeqs.get(workspaceId) ?? 0;
       if (line.closedWith !== undefined) this.#isWrong(`${frame.type} was sent after the close`);
-      if (frame.seq !== undefined && frame.seq > durable) this.#isWrong(`${frame.type} ${frame.seq} was sent when only ${durable} were durable`);
+      if (frame.seq !== undefined && frame.seq > durable)
+        this.#isWrong(`${frame.type} ${frame.seq} was sent when only ${durable} were durable`);
       if (frame.type === 'resync') this.#isWrong('told to start anew, though nothing was forgotten');
-      if (frame.type === 'ready' && since !== undefined && frame.seq !== since) this.#isWrong(`asked to go on after ${since}, was welcomed at ${frame.seq}`);
+      if (frame.type === 'ready' && since !== undefined && frame.seq !== since)
+        this.#isWrong(`asked to go on after ${since}, was welcomed at ${frame.seq}`);
     });
     this.#line = line;
     this.#session = machine.parts.sockets.open(line, {
@@ -132,7 +134,8 @@ export class Client {
 
   /** False when it has no connection that was welcomed. */
   call(machine: Machine, method: string, params: object, answered: (answer: Answer) => void): boolean {
-    if (this.#session === undefined || this.#line?.startSeq === undefined || this.#line.closedWith !== undefined) return false;
+    if (this.#session === undefined || this.#line?.startSeq === undefined || this.#line.closedWith !== undefined)
+      return false;
     this.#lastId += 1;
     this.#calls.set(this.#lastId, answered);
     const text = JSON.stringify({ id: this.#lastId, type: 'call', method, params });
@@ -177,23 +180,33 @@ export class Client {
     const told = new Set(sent);
     const expected = line.expected.filter((seq) => told.has(seq) || !line.withheld.has(seq));
     const wrong = sent.findIndex((seq, index) => seq !== expected[index]);
-    if (wrong >= 0) throw new Error(`${name} was sent event ${sent[wrong]} where ${expected[wrong]} was due; sent ${sent.slice(-8).join(' ')}, due ${expected.slice(-8).join(' ')}`);
+    if (wrong >= 0)
+      throw new Error(
+        `${name} was sent event ${sent[wrong]} where ${expected[wrong]} was due; sent ${sent.slice(-8).join(' ')}, due ${expected.slice(-8).join(' ')}`,
+      );
     const isUpToDate = line.closedWith === undefined && line.unread.length === 0;
-    if (isUpToDate && sent.length < expected.length) throw new Error(`${name} was not sent events ${expected.slice(sent.length).join(' ')}`);
+    if (isUpToDate && sent.length < expected.length)
+      throw new Error(`${name} was not sent events ${expected.slice(sent.length).join(' ')}`);
     if (line.closedWith === undefined) return;
     this.#checkClose(name, line.closedWith);
     this.drop();
   }
 
   #checkClose(name: string, { code, unreadBytes }: { code: number; unreadBytes: number }): void {
-    const isDeserved = code === closeCodes.tooSlow ? unreadBytes > maxUnreadBytes : (code === closeCodes.unauthorized || code === closeCodes.forbidden) && this.isShutOut;
+    const isDeserved =
+      code === closeCodes.tooSlow
+        ? unreadBytes > maxUnreadBytes
+        : (code === closeCodes.unauthorized || code === closeCodes.forbidden) && this.isShutOut;
     if (!isDeserved) throw new Error(`${name} was closed with ${code}, with ${unreadBytes} bytes unread`);
   }
 }
 
 /** Missed events of a conversation that is out of reach by now, and what was before the agent joined. */
 function mayBeWithheld({ namespace, isAdmin, joinedSeq }: Person, event: EventRow): boolean {
-  return namespace === 'agent' && (event.seq <= joinedSeq || (!isAdmin && JSON.parse(event.audience).kind === 'conversation'));
+  return (
+    namespace === 'agent' &&
+    (event.seq <= joinedSeq || (!isAdmin && JSON.parse(event.audience).kind === 'conversation'))
+  );
 }
 
 /** The rule of who may be told, written down a second time. */
@@ -203,5 +216,8 @@ export function maySee(person: Person, event: EventRow): boolean {
   if (audience.kind === 'workspace') return true;
   if (!person.isAdmin && !person.channels.includes(channelNames[audience.channel] ?? '')) return false;
   if (audience.kind === 'channel' || person.isAdmin) return true;
-  return audience.agentIds.includes(person.id) || audience.departmentIds.some((id: string | null) => id === null || person.departmentIds.includes(id));
+  return (
+    audience.agentIds.includes(person.id) ||
+    audience.departmentIds.some((id: string | null) => id === null || person.departmentIds.includes(id))
+  );
 }

@@ -2,7 +2,16 @@
 // there after a power cut. Syncs end when the simulation says so, in any order, or fail. A folder's sync is asked for and ended
 // like a log's.
 
-import { copyFileSync, existsSync, fstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { SyncToDisk } from '../../store/database.ts';
 import type { Random } from '../support/seeded.ts';
@@ -146,12 +155,16 @@ export class SimulatedDisk {
 
   #files(): string[] {
     const workspaces = readdirSync(join(this.#folder, 'workspaces')).map((name) => `workspaces/${name}`);
-    return ['directory.db', ...workspaces].filter((file) => file.endsWith('.db') && existsSync(join(this.#folder, file))).sort();
+    return ['directory.db', ...workspaces]
+      .filter((file) => file.endsWith('.db') && existsSync(join(this.#folder, file)))
+      .sort();
   }
 
   #fileOf(descriptor: number): string {
     const { ino } = fstatSync(descriptor);
-    const file = this.#files().find((one) => existsSync(join(this.#folder, `${one}-wal`)) && statSync(join(this.#folder, `${one}-wal`)).ino === ino);
+    const file = this.#files().find(
+      (one) => existsSync(join(this.#folder, `${one}-wal`)) && statSync(join(this.#folder, `${one}-wal`)).ino === ino,
+    );
     if (file === undefined) throw new Error(`the descriptor is of no log in ${this.#folder}`);
     return file;
   }

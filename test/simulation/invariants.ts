@@ -1,7 +1,7 @@
 // What must be true of a workspace's rows after every step, whatever happened before. Each check throws with what is wrong.
 
-import type { Database } from '../../store/database.ts';
 import { mailRetryDelaysMs } from '../../engine/mail/outgoing.ts';
+import type { Database } from '../../store/database.ts';
 import type { Post } from './machine.ts';
 import type { Replay } from './replay.ts';
 import type { Told } from './told.ts';
@@ -72,7 +72,11 @@ export function readRows(db: Database): Rows {
     conversations: db.all<ConversationRow>('SELECT * FROM conversation'),
     messages: db.all<MessageRow>('SELECT * FROM message ORDER BY conversationId, createdAt'),
     agents: new Map(db.all<AgentRow>('SELECT * FROM agent').map((row) => [row.id, row])),
-    deadlines: new Map(db.all<{ kind: string; subjectId: string; dueAt: string }>('SELECT * FROM deadline').map(({ kind, subjectId, dueAt }) => [`${kind} ${subjectId}`, dueAt])),
+    deadlines: new Map(
+      db
+        .all<{ kind: string; subjectId: string; dueAt: string }>('SELECT * FROM deadline')
+        .map(({ kind, subjectId, dueAt }) => [`${kind} ${subjectId}`, dueAt]),
+    ),
     seqs: db.all<{ seq: number }>('SELECT seq FROM event ORDER BY seq').map(({ seq }) => seq),
     mails: db.all<MailRow>('SELECT id, target, state, attempts, nextAt, isFirst FROM outbox ORDER BY rowid'),
     visitorIds: new Set(db.all<{ id: string }>('SELECT id FROM visitor').map(({ id }) => id)),
@@ -85,14 +89,17 @@ export function checkMessages({ messages }: Rows, told: Told): void {
   for (const [conversationId, acknowledged] of told.messages) {
     for (const { id, body, createdAt } of acknowledged.values()) {
       const row = byId.get(id);
-      if (row === undefined) throw new Error(`the acknowledged message ${id} (${body.slice(0, 20)}) of ${conversationId} is lost`);
-      if (row.body !== body || row.createdAt !== createdAt || row.conversationId !== conversationId) throw new Error(`message ${id} is no longer as it was acknowledged`);
+      if (row === undefined)
+        throw new Error(`the acknowledged message ${id} (${body.slice(0, 20)}) of ${conversationId} is lost`);
+      if (row.body !== body || row.createdAt !== createdAt || row.conversationId !== conversationId)
+        throw new Error(`message ${id} is no longer as it was acknowledged`);
     }
   }
   const written = messages.filter(({ senderType }) => senderType !== 'system');
   const texts = new Set(written.map(({ body }) => body));
   if (texts.size < written.length) throw new Error('a text that was sent once is stored twice');
-  for (const text of texts) if (!told.texts.has(text)) throw new Error(`nobody sent ${text.slice(0, 40)}, or it was refused`);
+  for (const text of texts)
+    if (!told.texts.has(text)) throw new Error(`nobody sent ${text.slice(0, 40)}, or it was refused`);
 }
 
 export function checkSequence({ seqs }: Rows): void {
@@ -119,7 +126,10 @@ export function checkSummaries({ conversations, messages }: Rows): void {
     }
     for (const { id, senderType, createdAt, readAt } of written) {
       const isRead = senderType === 'visitor' && row.agentsReadUpTo !== null && createdAt <= row.agentsReadUpTo;
-      if (senderType === 'visitor' && isRead !== (readAt !== null)) throw new Error(`message ${id} of ${row.id} is ${readAt === null ? 'unread' : 'read'}, the conversation is read up to ${row.agentsReadUpTo}`);
+      if (senderType === 'visitor' && isRead !== (readAt !== null))
+        throw new Error(
+          `message ${id} of ${row.id} is ${readAt === null ? 'unread' : 'read'}, the conversation is read up to ${row.agentsReadUpTo}`,
+        );
     }
   }
 }
@@ -131,24 +141,33 @@ export function checkAssignments({ conversations, agents, deadlines }: Rows): vo
     const isWorkedOn = status === 'open' || status === 'pending';
     const assignee = assignedAgentId === null ? undefined : agents.get(assignedAgentId);
     if (assignedAgentId !== null && assignee === undefined) throw new Error(`${id} is assigned to nobody known`);
-    if (isWorkedOn && assignee !== undefined && (assignee.joinedAt === null || assignee.deactivatedAt !== null)) throw new Error(`${id} is ${status} and assigned to ${assignee.id}, who is not active`);
+    if (isWorkedOn && assignee !== undefined && (assignee.joinedAt === null || assignee.deactivatedAt !== null))
+      throw new Error(`${id} is ${status} and assigned to ${assignee.id}, who is not active`);
     const closesAt = deadlines.get(`conversation.autoClose ${id}`);
-    if ((status === 'solved') !== (closesAt !== undefined)) throw new Error(`${id} is ${status} and ${closesAt === undefined ? 'never closes' : `closes at ${closesAt}`}`);
+    if ((status === 'solved') !== (closesAt !== undefined))
+      throw new Error(`${id} is ${status} and ${closesAt === undefined ? 'never closes' : `closes at ${closesAt}`}`);
     if (handshake === null) continue;
     offered.add(id);
     const { toAgentId, previousAgentId, expiresAt } = JSON.parse(handshake);
     const recipient = agents.get(toAgentId);
     if (!isWorkedOn) throw new Error(`${id} is ${status} and offered`);
-    if (recipient === undefined || recipient.joinedAt === null || recipient.deactivatedAt !== null) throw new Error(`${id} is offered to ${toAgentId}, who is not active`);
-    if (recipient.role !== 'admin' && !JSON.parse(recipient.channels).includes(channelNames[channel])) throw new Error(`${id} is offered to ${toAgentId}, who does not work in ${channel}`);
+    if (recipient === undefined || recipient.joinedAt === null || recipient.deactivatedAt !== null)
+      throw new Error(`${id} is offered to ${toAgentId}, who is not active`);
+    if (recipient.role !== 'admin' && !JSON.parse(recipient.channels).includes(channelNames[channel]))
+      throw new Error(`${id} is offered to ${toAgentId}, who does not work in ${channel}`);
     // Who had it may have left since, which gives it back to the queue.
-    if (previousAgentId !== assignedAgentId && assignedAgentId !== null) throw new Error(`${id} is offered from ${previousAgentId} and assigned to ${assignedAgentId}`);
+    if (previousAgentId !== assignedAgentId && assignedAgentId !== null)
+      throw new Error(`${id} is offered from ${previousAgentId} and assigned to ${assignedAgentId}`);
     // Later than promised only when it could not be done on time.
-    if ((deadlines.get(`assignment.expire ${id}`) ?? '') < expiresAt) throw new Error(`the offer of ${id} ends at ${expiresAt}, its timer is ${deadlines.get(`assignment.expire ${id}`) ?? 'missing'}`);
+    if ((deadlines.get(`assignment.expire ${id}`) ?? '') < expiresAt)
+      throw new Error(
+        `the offer of ${id} ends at ${expiresAt}, its timer is ${deadlines.get(`assignment.expire ${id}`) ?? 'missing'}`,
+      );
   }
   for (const key of deadlines.keys()) {
     const [kind, id] = key.split(' ');
-    if (kind === 'assignment.expire' && !offered.has(id ?? '')) throw new Error(`a timer runs for an offer of ${id} that is not there`);
+    if (kind === 'assignment.expire' && !offered.has(id ?? ''))
+      throw new Error(`a timer runs for an offer of ${id} that is not there`);
   }
 }
 
@@ -161,45 +180,80 @@ export function checkMade({ agents, visitorIds }: Rows, told: Told): void {
 /** Mail follows from what is durable, is asked for by exactly one row, and its row says what became of it. */
 export function checkMails({ mails }: Rows, told: Told, post: Post): void {
   const rows = new Map(mails.map((row) => [row.id, row]));
-  for (const id of post.delivered.keys()) if (!rows.has(id)) throw new Error(`mail ${id} was sent for a command that never was`);
+  for (const id of post.delivered.keys())
+    if (!rows.has(id)) throw new Error(`mail ${id} was sent for a command that never was`);
   for (const { id, state, attempts } of mails) {
     if (state === 'sent' && !post.delivered.has(id)) throw new Error(`mail ${id} counts as sent and never was`);
-    if (state === 'failed' && !post.refused.has(id) && attempts <= mailRetryDelaysMs.length) throw new Error(`mail ${id} was given up after ${attempts} attempts`);
+    if (state === 'failed' && !post.refused.has(id) && attempts <= mailRetryDelaysMs.length)
+      throw new Error(`mail ${id} was given up after ${attempts} attempts`);
     if (attempts > mailRetryDelaysMs.length + 1) throw new Error(`mail ${id} was tried ${attempts} times`);
   }
   const byTarget = Map.groupBy(mails, ({ target }) => target);
   for (const [email, { asked, acknowledged }] of told.mails) {
     const count = byTarget.get(`mail:${email}`)?.length ?? 0;
-    if (count < acknowledged || count > asked) throw new Error(`${count} mails to ${email}, of ${asked} that were asked for and ${acknowledged} that were acknowledged`);
+    if (count < acknowledged || count > asked)
+      throw new Error(
+        `${count} mails to ${email}, of ${asked} that were asked for and ${acknowledged} that were acknowledged`,
+      );
   }
   for (const [target, queue] of byTarget) {
     const waiting = queue.filter(({ state }) => state === 'queued');
-    if (waiting.filter(({ isFirst }) => isFirst === 1).length !== Math.min(1, waiting.length)) throw new Error(`of the mails that wait for ${target} not one is the first`);
+    if (waiting.filter(({ isFirst }) => isFirst === 1).length !== Math.min(1, waiting.length))
+      throw new Error(`of the mails that wait for ${target} not one is the first`);
   }
 }
 
 /** Nothing that is due has been left lying, when nothing stands in its way. */
 export function checkPunctuality({ deadlines, mails }: Rows, now: string): void {
-  for (const { id, isFirst, nextAt } of mails) if (isFirst === 1 && nextAt <= now) throw new Error(`mail ${id} was due at ${nextAt} and it is ${now}`);
-  for (const [key, dueAt] of deadlines) if (dueAt <= now) throw new Error(`${key} was due at ${dueAt} and it is ${now}`);
+  for (const { id, isFirst, nextAt } of mails)
+    if (isFirst === 1 && nextAt <= now) throw new Error(`mail ${id} was due at ${nextAt} and it is ${now}`);
+  for (const [key, dueAt] of deadlines)
+    if (dueAt <= now) throw new Error(`${key} was due at ${dueAt} and it is ${now}`);
 }
 
 /** Who replays the events holds what the rows hold: of no command only a part was written. */
 export function checkAgainstReplay({ conversations, agents, messages }: Rows, replay: Replay): void {
   const untold = messages.find(({ id }) => !replay.messageIds.has(id));
   if (untold !== undefined) throw new Error(`no event tells of message ${untold.id} (${untold.body.slice(0, 20)})`);
-  if (messages.length !== replay.messageIds.size) throw new Error(`${messages.length} messages, of which the events tell ${replay.messageIds.size}`);
-  if (replay.conversations.size !== conversations.length) throw new Error(`${conversations.length} conversations, of which the events tell ${replay.conversations.size}`);
+  if (messages.length !== replay.messageIds.size)
+    throw new Error(`${messages.length} messages, of which the events tell ${replay.messageIds.size}`);
+  if (replay.conversations.size !== conversations.length)
+    throw new Error(`${conversations.length} conversations, of which the events tell ${replay.conversations.size}`);
   for (const row of conversations) {
     const told = replay.conversations.get(row.id);
     const { version, status, assignedAgentId, departmentId, rating, solvedAt, closedAt } = row;
-    const held = JSON.stringify([version, status, assignedAgentId, departmentId, row.handshake === null ? null : JSON.parse(row.handshake), JSON.parse(row.tags), rating, solvedAt, closedAt]);
-    const replayed = JSON.stringify(told === undefined ? [] : [told.version, told.status, told.assignedAgentId, told.departmentId, told.handshake, told.tags, told.rating, told.solvedAt, told.closedAt]);
+    const held = JSON.stringify([
+      version,
+      status,
+      assignedAgentId,
+      departmentId,
+      row.handshake === null ? null : JSON.parse(row.handshake),
+      JSON.parse(row.tags),
+      rating,
+      solvedAt,
+      closedAt,
+    ]);
+    const replayed = JSON.stringify(
+      told === undefined
+        ? []
+        : [
+            told.version,
+            told.status,
+            told.assignedAgentId,
+            told.departmentId,
+            told.handshake,
+            told.tags,
+            told.rating,
+            told.solvedAt,
+            told.closedAt,
+          ],
+    );
     if (held !== replayed) throw new Error(`${row.id} is ${held}, the events say ${replayed}`);
   }
   for (const { id, status, role } of agents.values()) {
     const told = replay.agents.get(id);
-    if (told?.status !== status || told.role !== role) throw new Error(`agent ${id} is ${status} and ${role}, the events say ${told?.status} and ${told?.role}`);
+    if (told?.status !== status || told.role !== role)
+      throw new Error(`agent ${id} is ${status} and ${role}, the events say ${told?.status} and ${told?.role}`);
   }
 }
 
@@ -208,6 +262,7 @@ export function checkVersions({ conversations }: Rows, told: Told): void {
   const byId = new Map(conversations.map((row) => [row.id, row.version]));
   for (const [id, version] of told.versions) {
     const present = byId.get(id);
-    if (present === undefined || present < version) throw new Error(`version ${version} of ${id} was told, it is ${present ?? 'gone'}`);
+    if (present === undefined || present < version)
+      throw new Error(`version ${version} of ${id} was told, it is ${present ?? 'gone'}`);
   }
 }

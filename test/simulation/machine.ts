@@ -1,15 +1,15 @@
 // One life of the service on a simulated machine: the real parts, joined as in production, over a folder, a disk and a clock of the
 // simulation's own, without a network. A crash ends the life; the next one starts from what the disk kept.
 
-import { compose, type Composition, workspaceFiles } from '../../http/serve.ts';
-import { readConfig } from '../../http/process/config.ts';
-import type { Reply, RequestHead } from '../../http/request.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
 import type { Workspace } from '../../engine/runtime/workspace.ts';
+import { readConfig } from '../../http/process/config.ts';
+import type { Reply, RequestHead } from '../../http/request.ts';
+import { type Composition, compose, workspaceFiles } from '../../http/serve.ts';
 import { Database, type LogLength } from '../../store/database.ts';
 import { glanceAt } from '../../store/glance.ts';
-import type { Reader } from '../../workers/reader/reader.ts';
 import { MailRefused, type MailSender } from '../../workers/providers/mail.ts';
+import type { Reader } from '../../workers/reader/reader.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import type { Random } from '../support/seeded.ts';
 import { type Crash, type Kept, SimulatedDisk } from './disk.ts';
@@ -125,7 +125,13 @@ export class Machine {
     const { directory, engine } = machine.parts;
     options.found?.(machine);
     // What a life finds is for it to make certain before it tells anybody.
-    for (const workspace of engine.openWorkspaces()) machine.durableSeqs.set(workspace.workspaceId, machine.disk.isCertain(workspace.db.path) ? workspace.publishedSeq : (options.kept?.seqs.get(workspace.workspaceId) ?? 0));
+    for (const workspace of engine.openWorkspaces())
+      machine.durableSeqs.set(
+        workspace.workspaceId,
+        machine.disk.isCertain(workspace.db.path)
+          ? workspace.publishedSeq
+          : (options.kept?.seqs.get(workspace.workspaceId) ?? 0),
+      );
     await directory.sweep(workspaceFiles(engine));
     await engine.wakeAll();
     await machine.settled();
@@ -135,8 +141,17 @@ export class Machine {
 
   #compose({ folder, random, post }: Beginning): Promise<Composition> {
     return compose({
-      config: readConfig({ DATA_DIR: folder, RATE_LIMITS: 'off', BASE_URL: 'http://switchboard.test', JWT_SECRET: secret, SECRETS_KEY: secret }),
-      log: { ...silentLog, error: (fields, text) => void this.complaints.push(`${text}: ${String((fields as { err?: unknown }).err)}`) },
+      config: readConfig({
+        DATA_DIR: folder,
+        RATE_LIMITS: 'off',
+        BASE_URL: 'http://switchboard.test',
+        JWT_SECRET: secret,
+        SECRETS_KEY: secret,
+      }),
+      log: {
+        ...silentLog,
+        error: (fields, text) => void this.complaints.push(`${text}: ${String((fields as { err?: unknown }).err)}`),
+      },
       clock: this.clock,
       fillRandom: (bytes) => random.fill(bytes),
       random: () => random.next(),
@@ -144,7 +159,11 @@ export class Machine {
       mail: post,
       reader: noReader,
       logFrameLimit,
-      checkpointer: { checkpoint: async (path) => this.#copyBack(path), glance: async (question) => glanceAt(question), stop: async () => {} },
+      checkpointer: {
+        checkpoint: async (path) => this.#copyBack(path),
+        glance: async (question) => glanceAt(question),
+        stop: async () => {},
+      },
       // How quick this machine is must change nothing.
       sliceLengths: { turnMs: Number.POSITIVE_INFINITY, batchMs: Number.POSITIVE_INFINITY },
       // The process ends, which is for the simulation to see to.
@@ -164,16 +183,39 @@ export class Machine {
   }
 
   /** A request as the edge hands it in. `answered` is called when its reply may leave, and never after a crash. */
-  request(call: { method: string; path: string; token?: string | undefined; body?: unknown }, answered: (answer: Answer) => void): void {
+  request(
+    call: { method: string; path: string; token?: string | undefined; body?: unknown },
+    answered: (answer: Answer) => void,
+  ): void {
     const [path = '', query = ''] = `/api/v1${call.path}`.split('?');
-    const headers: Record<string, string> = { host: 'localhost', accept: 'application/json', 'content-type': 'application/json' };
+    const headers: Record<string, string> = {
+      host: 'localhost',
+      accept: 'application/json',
+      'content-type': 'application/json',
+    };
     if (call.token !== undefined) headers['authorization'] = `Bearer ${call.token}`;
-    const head: RequestHead = { method: call.method, path, query, headers, ip: '127.0.0.1', startedMs: performance.now() };
+    const head: RequestHead = {
+      method: call.method,
+      path,
+      query,
+      headers,
+      ip: '127.0.0.1',
+      startedMs: performance.now(),
+    };
     const respond = (reply: Reply): void => {
-      if (!this.isOver) answered({ status: reply.status, body: typeof reply.body === 'string' && reply.body !== '' ? JSON.parse(reply.body) : null });
+      if (!this.isOver)
+        answered({
+          status: reply.status,
+          body: typeof reply.body === 'string' && reply.body !== '' ? JSON.parse(reply.body) : null,
+        });
     };
     const begun = this.parts.pipeline.begin(head);
-    if ('compiled' in begun) this.parts.pipeline.finish(begun, call.body === undefined ? new Uint8Array(0) : Buffer.from(JSON.stringify(call.body)), respond);
+    if ('compiled' in begun)
+      this.parts.pipeline.finish(
+        begun,
+        call.body === undefined ? new Uint8Array(0) : Buffer.from(JSON.stringify(call.body)),
+        respond,
+      );
     else respond(begun);
   }
 

@@ -6,9 +6,13 @@ import { parseArgs } from 'node:util';
 import { defaultSteps, runSeeds } from './seeds.ts';
 import { Simulation, SimulationFailed } from './simulation.ts';
 
-const usage = 'usage: npm run simulate -- [SEED] [--steps N]\n       npm run simulate -- --seeds N [--from SEED] [--steps N]\n';
+const usage =
+  'usage: npm run simulate -- [SEED] [--steps N]\n       npm run simulate -- --seeds N [--from SEED] [--steps N]\n';
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { seeds: { type: 'string' }, from: { type: 'string' }, steps: { type: 'string' } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seeds: { type: 'string' }, from: { type: 'string' }, steps: { type: 'string' } },
+});
 const first = numberOf(positionals[0] ?? values.from) ?? randomInt(2 ** 31);
 const steps = numberOf(values.steps) ?? defaultSteps;
 const count = numberOf(values.seeds);
@@ -19,7 +23,9 @@ async function showOne(): Promise<number> {
   const simulation = new Simulation(first);
   try {
     await simulation.run(steps);
-    process.stdout.write(`${simulation.trace.join('\n')}\nseed ${first}: ${steps} steps, ${simulation.eventCount} events, ${simulation.lives} crashes, nothing wrong\n`);
+    process.stdout.write(
+      `${simulation.trace.join('\n')}\nseed ${first}: ${steps} steps, ${simulation.eventCount} events, ${simulation.lives} crashes, nothing wrong\n`,
+    );
     return 0;
   } catch (error) {
     if (!(error instanceof SimulationFailed)) throw error;
@@ -33,7 +39,9 @@ async function runMany(count: number): Promise<number> {
   const { seeds, events, crashes, failures } = await runSeeds({ first, count, steps });
   const seconds = (performance.now() - startedMs) / 1000;
   for (const { message } of failures) process.stderr.write(`${message}\n`);
-  process.stdout.write(`${seeds} seeds from ${first}, ${steps} steps each: ${events} events, ${crashes} crashes, ${failures.length} failed; ${(seeds / seconds).toFixed(1)} seeds a second\n`);
+  process.stdout.write(
+    `${seeds} seeds from ${first}, ${steps} steps each: ${events} events, ${crashes} crashes, ${failures.length} failed; ${(seeds / seconds).toFixed(1)} seeds a second\n`,
+  );
   return failures.length === 0 ? 0 : 1;
 }
 

@@ -12,7 +12,11 @@ export interface ReplayedConversation {
   readonly status: string;
   readonly assignedAgentId: string | null;
   readonly departmentId: string | null;
-  readonly handshake: { readonly toAgentId: string; readonly previousAgentId: string | null; readonly expiresAt: string } | null;
+  readonly handshake: {
+    readonly toAgentId: string;
+    readonly previousAgentId: string | null;
+    readonly expiresAt: string;
+  } | null;
   readonly tags: readonly string[];
   readonly rating: number | null;
   readonly solvedAt: string | null;
@@ -57,13 +61,18 @@ export class Replay {
     if (data.agent !== undefined) this.agents.set(data.agent.id, data.agent);
     else if (data.conversation !== undefined) this.#change(event, data.conversation);
     else if (event.type === 'message.created') {
-      if (this.messageIds.has(data.message.id)) throw new Error(`event ${event.seq} tells of message ${data.message.id} a second time`);
+      if (this.messageIds.has(data.message.id))
+        throw new Error(`event ${event.seq} tells of message ${data.message.id} a second time`);
       this.messageIds.add(data.message.id);
       const { conversationId, createdAt } = data.message;
-      if (createdAt <= (this.#newestAt.get(conversationId) ?? '')) throw new Error(`event ${event.seq} tells of a message of ${createdAt} after one of ${this.#newestAt.get(conversationId)}`);
+      if (createdAt <= (this.#newestAt.get(conversationId) ?? ''))
+        throw new Error(
+          `event ${event.seq} tells of a message of ${createdAt} after one of ${this.#newestAt.get(conversationId)}`,
+        );
       this.#newestAt.set(conversationId, createdAt);
       if (data.message.senderType !== 'system') return;
-      if (this.#endedEarly.delete(event.conversationId ?? '') && !data.message.body.includes('its recipient is gone')) throw new Error(`the offer before event ${event.seq} ran out before its time`);
+      if (this.#endedEarly.delete(event.conversationId ?? '') && !data.message.body.includes('its recipient is gone'))
+        throw new Error(`the offer before event ${event.seq} ran out before its time`);
       this.#checkRouting(event, data.message.body);
     }
   }
@@ -72,16 +81,29 @@ export class Replay {
   checkTold(conversation: ToldConversation): void {
     const { id, version } = conversation;
     const replayed = this.#versions.get(`${id} ${version}`);
-    if (replayed !== protectedPart(conversation)) throw new Error(`version ${version} of ${id} was answered as ${protectedPart(conversation)}, the events say ${replayed ?? 'nothing of it'}`);
+    if (replayed !== protectedPart(conversation))
+      throw new Error(
+        `version ${version} of ${id} was answered as ${protectedPart(conversation)}, the events say ${replayed ?? 'nothing of it'}`,
+      );
   }
 
   #change(event: EventRow, next: ReplayedConversation): void {
     const present = this.conversations.get(next.id);
-    if (present === undefined && event.type !== 'conversation.created') throw new Error(`event ${event.seq} changes ${next.id}, which was never created`);
-    if (present !== undefined && next.version < present.version) throw new Error(`event ${event.seq} takes ${next.id} from version ${present.version} back to ${next.version}`);
-    if (present !== undefined && next.version === present.version && protectedPart(next) !== protectedPart(present)) throw new Error(`event ${event.seq} makes ${protectedPart(next)} of ${protectedPart(present)} without a new version`);
+    if (present === undefined && event.type !== 'conversation.created')
+      throw new Error(`event ${event.seq} changes ${next.id}, which was never created`);
+    if (present !== undefined && next.version < present.version)
+      throw new Error(`event ${event.seq} takes ${next.id} from version ${present.version} back to ${next.version}`);
+    if (present !== undefined && next.version === present.version && protectedPart(next) !== protectedPart(present))
+      throw new Error(
+        `event ${event.seq} makes ${protectedPart(next)} of ${protectedPart(present)} without a new version`,
+      );
     if (present !== undefined) this.#checkOffer(event, present, next);
-    if (event.type === 'conversation.closed' && present?.solvedAt != null && Date.parse(event.at) - Date.parse(present.solvedAt) < autoCloseDays * dayMs) throw new Error(`event ${event.seq} closes ${next.id} too early`);
+    if (
+      event.type === 'conversation.closed' &&
+      present?.solvedAt != null &&
+      Date.parse(event.at) - Date.parse(present.solvedAt) < autoCloseDays * dayMs
+    )
+      throw new Error(`event ${event.seq} closes ${next.id} too early`);
     this.#versions.set(`${next.id} ${next.version}`, protectedPart(next));
     this.#before.set(next.id, present);
     this.conversations.set(next.id, next);
@@ -91,12 +113,14 @@ export class Replay {
   #checkOffer(event: EventRow, present: ReplayedConversation, next: ReplayedConversation): void {
     const where = `event ${event.seq} (${event.type}) of ${next.id}`;
     if (!event.type.startsWith('assignment.')) {
-      if (JSON.stringify(next.handshake) !== JSON.stringify(present.handshake)) throw new Error(`${where} changes the offer`);
+      if (JSON.stringify(next.handshake) !== JSON.stringify(present.handshake))
+        throw new Error(`${where} changes the offer`);
       return;
     }
     if (event.type === 'assignment.pending') {
       if (present.handshake !== null) throw new Error(`${where} makes a second offer`);
-      if (next.handshake === null || Date.parse(next.handshake.expiresAt) - Date.parse(event.at) !== offerMs) throw new Error(`${where} lasts until ${next.handshake?.expiresAt}, from ${event.at}`);
+      if (next.handshake === null || Date.parse(next.handshake.expiresAt) - Date.parse(event.at) !== offerMs)
+        throw new Error(`${where} lasts until ${next.handshake?.expiresAt}, from ${event.at}`);
       if (next.assignedAgentId !== present.assignedAgentId) throw new Error(`${where} changes the assignee`);
       return;
     }
@@ -105,7 +129,8 @@ export class Replay {
     const isOver = event.at >= expiresAt;
     if (event.type === 'assignment.accepted') {
       if (isOver) throw new Error(`${where} comes when the offer was over at ${expiresAt}`);
-      if (next.assignedAgentId !== toAgentId) throw new Error(`${where} gives it to ${next.assignedAgentId}, it was offered to ${toAgentId}`);
+      if (next.assignedAgentId !== toAgentId)
+        throw new Error(`${where} gives it to ${next.assignedAgentId}, it was offered to ${toAgentId}`);
     } else if (next.assignedAgentId !== present.assignedAgentId) throw new Error(`${where} changes the assignee`);
     if (event.type === 'assignment.expired' && !isOver) this.#endedEarly.add(next.id);
   }
@@ -116,10 +141,17 @@ export class Replay {
     if (name === undefined || event.conversationId === null) return;
     const agent = [...this.agents.values()].find((one) => one.name === name);
     const given = this.conversations.get(event.conversationId);
-    if (agent === undefined || given?.assignedAgentId !== agent.id) throw new Error(`event ${event.seq} says ${line} and it is not so`);
-    if (agent.status !== 'available' || agent.inviteStatus !== 'joined') throw new Error(`event ${event.seq}: routed to ${name}, who is ${agent.inviteStatus} and ${agent.status}`);
-    if (this.#before.get(given.id)?.assignedAgentId != null) throw new Error(`event ${event.seq}: routed away from somebody`);
-    const others = [...this.conversations.values()].filter((one) => one.id !== given.id && one.channel === 'chat' && one.status === 'open' && one.assignedAgentId === agent.id);
-    if (others.length >= this.maxOpenChats) throw new Error(`event ${event.seq}: routed to ${name}, who had ${others.length} open chats already`);
+    if (agent === undefined || given?.assignedAgentId !== agent.id)
+      throw new Error(`event ${event.seq} says ${line} and it is not so`);
+    if (agent.status !== 'available' || agent.inviteStatus !== 'joined')
+      throw new Error(`event ${event.seq}: routed to ${name}, who is ${agent.inviteStatus} and ${agent.status}`);
+    if (this.#before.get(given.id)?.assignedAgentId != null)
+      throw new Error(`event ${event.seq}: routed away from somebody`);
+    const others = [...this.conversations.values()].filter(
+      (one) =>
+        one.id !== given.id && one.channel === 'chat' && one.status === 'open' && one.assignedAgentId === agent.id,
+    );
+    if (others.length >= this.maxOpenChats)
+      throw new Error(`event ${event.seq}: routed to ${name}, who had ${others.length} open chats already`);
   }
 }

@@ -18,7 +18,15 @@ export interface Tally {
 const maxFailures = 3;
 
 /** Runs `count` seeds from `first` on; ends early when some have failed. */
-export async function runSeeds({ first, count, steps }: { first: number; count: number; steps: number }): Promise<Tally> {
+export async function runSeeds({
+  first,
+  count,
+  steps,
+}: {
+  first: number;
+  count: number;
+  steps: number;
+}): Promise<Tally> {
   const tally: Tally = { seeds: 0, events: 0, crashes: 0, failures: [] };
   for (let seed = first; seed < first + count && tally.failures.length < maxFailures; seed += 1) {
     const simulation = new Simulation(seed);

@@ -8,11 +8,23 @@ import { join } from 'node:path';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import { reservedEmails } from '../../store/directory/directory.ts';
 import { type EventRow, eventsBetween } from '../../store/runtime/events.ts';
-import { randomFrom, type Random } from '../support/seeded.ts';
+import { type Random, randomFrom } from '../support/seeded.ts';
 import { actions } from './actions.ts';
 import { Client, type Person } from './client.ts';
 import type { Crash } from './disk.ts';
-import { checkAgainstReplay, checkAssignments, checkMade, checkMails, checkMessages, checkPunctuality, checkSequence, checkSummaries, checkVersions, readRows, type Rows } from './invariants.ts';
+import {
+  checkAgainstReplay,
+  checkAssignments,
+  checkMade,
+  checkMails,
+  checkMessages,
+  checkPunctuality,
+  checkSequence,
+  checkSummaries,
+  checkVersions,
+  type Rows,
+  readRows,
+} from './invariants.ts';
 import { type Answer, Machine, Post } from './machine.ts';
 import { Replay } from './replay.ts';
 import { maxOpenChats, openShop, personOf, signIn } from './shop.ts';
@@ -48,7 +60,10 @@ export class SimulationFailed extends Error {
 
   constructor(options: { seed: number; step: number; trace: readonly string[]; cause: unknown }) {
     const { seed, step, trace, cause } = options;
-    super(`seed ${seed}, step ${step}: ${cause instanceof Error ? cause.message : String(cause)}\n  after\n    ${trace.slice(-12).join('\n    ')}\n  again with: npm run simulate -- ${seed}`, { cause });
+    super(
+      `seed ${seed}, step ${step}: ${cause instanceof Error ? cause.message : String(cause)}\n  after\n    ${trace.slice(-12).join('\n    ')}\n  again with: npm run simulate -- ${seed}`,
+      { cause },
+    );
     this.trace = trace;
   }
 }
@@ -135,13 +150,21 @@ export class Simulation {
   }
 
   /** Asks over HTTP. `answered` hears the answer when it may leave, in this life or not at all. */
-  ask(call: { method: string; path: string; token: string; body?: unknown }, answered: (answer: Answer) => void = () => {}): void {
+  ask(
+    call: { method: string; path: string; token: string; body?: unknown },
+    answered: (answer: Answer) => void = () => {},
+  ): void {
     this.machine.request(call, this.#hear(`${call.method} ${call.path}`, answered));
   }
 
   /** Asks over the client's socket, or over HTTP when it has none. */
-  askOver(client: Client, call: { method: string; path: string; token: string; body?: unknown; operation: string; params: object }, answered: (answer: Answer) => void): void {
-    if (!client.call(this.machine, call.operation, call.params, this.#hear(call.operation, answered))) this.ask(call, answered);
+  askOver(
+    client: Client,
+    call: { method: string; path: string; token: string; body?: unknown; operation: string; params: object },
+    answered: (answer: Answer) => void,
+  ): void {
+    if (!client.call(this.machine, call.operation, call.params, this.#hear(call.operation, answered)))
+      this.ask(call, answered);
   }
 
   /** An agent who has joined. */
@@ -151,7 +174,19 @@ export class Simulation {
   }
 
   addVisitor(id: string, token: string): SimVisitor {
-    const visitor: SimVisitor = { id, token, client: this.#clientOf(token, () => ({ id, namespace: 'visitor', isAdmin: false, channels: [], departmentIds: [], joinedSeq: 0 })), conversationIds: [] };
+    const visitor: SimVisitor = {
+      id,
+      token,
+      client: this.#clientOf(token, () => ({
+        id,
+        namespace: 'visitor',
+        isAdmin: false,
+        channels: [],
+        departmentIds: [],
+        joinedSeq: 0,
+      })),
+      conversationIds: [],
+    };
     this.visitors.push(visitor);
     return visitor;
   }
@@ -197,8 +232,23 @@ export class Simulation {
     this.#healthySinceMs = this.machine.clock.now();
   }
 
-  async #start({ folder, startMs, kept }: { folder: string; startMs: number; kept?: ReturnType<Machine['crash']> }): Promise<void> {
-    this.#machine = await Machine.start({ folder, random: this.random, post: this.post, startMs, kept, found: (machine) => this.#expectRepeats(machine) });
+  async #start({
+    folder,
+    startMs,
+    kept,
+  }: {
+    folder: string;
+    startMs: number;
+    kept?: ReturnType<Machine['crash']>;
+  }): Promise<void> {
+    this.#machine = await Machine.start({
+      folder,
+      random: this.random,
+      post: this.post,
+      startMs,
+      kept,
+      found: (machine) => this.#expectRepeats(machine),
+    });
     this.#healthySinceMs = startMs;
     // Tokens are verified once per life; doing it here keeps that out of the steps.
     for (const agent of this.agents) await this.machine.parts.services.accessTokens.verify(agent.token);
@@ -247,14 +297,22 @@ export class Simulation {
     for (const { client } of [...this.agents, ...this.visitors]) while (client.read(machine)) await machine.settled();
     if (this.#wrong !== undefined) throw new Error(this.#wrong);
     const workspace = machine.workspace(this.workspaceId);
-    const news = eventsBetween(workspace.db, { afterSeq: this.#events.length, upToSeq: workspace.publishedSeq, limit: 100_000 });
+    const news = eventsBetween(workspace.db, {
+      afterSeq: this.#events.length,
+      upToSeq: workspace.publishedSeq,
+      limit: 100_000,
+    });
     for (const event of news) {
       this.#events.push(event);
       this.#print.update(`${event.seq} ${event.type} ${event.at} ${event.data}`);
-      if (event.seq !== this.#events.length) throw new Error(`event ${event.seq} was published as the ${this.#events.length}th`);
+      if (event.seq !== this.#events.length)
+        throw new Error(`event ${event.seq} was published as the ${this.#events.length}th`);
       this.replay.take(event);
     }
-    for (const { name, client } of [...this.agents, ...this.visitors.map(({ id, client }) => ({ name: `visitor ${id}`, client }))]) {
+    for (const { name, client } of [
+      ...this.agents,
+      ...this.visitors.map(({ id, client }) => ({ name: `visitor ${id}`, client })),
+    ]) {
       client.expect(this.#events);
       client.check(name);
     }
@@ -296,7 +354,9 @@ export class Simulation {
     }
     await this.#check();
     const { db } = machine.workspace(this.workspaceId);
-    const [offers] = db.all<{ count: number }>('SELECT count(*) AS count FROM conversation WHERE handshake IS NOT NULL');
+    const [offers] = db.all<{ count: number }>(
+      'SELECT count(*) AS count FROM conversation WHERE handshake IS NOT NULL',
+    );
     if (offers?.count !== 0) throw new Error(`${offers?.count} offers never ended`);
     const waiting = db.all<{ id: string }>(`SELECT id FROM outbox WHERE state = 'queued'`);
     if (waiting.length > 0) throw new Error(`${waiting.length} mails were never settled`);
@@ -310,7 +370,10 @@ export class Simulation {
     for (const { id, email, joinedAt, deactivatedAt } of this.rows().agents.values()) {
       const found = this.machine.parts.directory.findEmail(email);
       const signsIn = joinedAt !== null && deactivatedAt === null;
-      if ((found?.agentId === id) !== signsIn) throw new Error(`${email} leads to ${found?.agentId ?? 'nobody'}, and ${id} ${signsIn ? 'signs in with it' : 'signs in no more'}`);
+      if ((found?.agentId === id) !== signsIn)
+        throw new Error(
+          `${email} leads to ${found?.agentId ?? 'nobody'}, and ${id} ${signsIn ? 'signs in with it' : 'signs in no more'}`,
+        );
     }
     const left = reservedEmails(this.machine.parts.directory.db);
     if (left.length > 0) throw new Error(`${left.map(({ email }) => email).join(', ')} stayed reserved`);
@@ -323,7 +386,8 @@ export class Simulation {
     return (answer) => {
       this.#print.update(`${what} ${answer.status}`);
       try {
-        if (answer.status === 503 && !wasMending && !this.#isMending && fillings === this.#fillings) throw new Error(`${what} was answered 503 though nothing is wrong`);
+        if (answer.status === 503 && !wasMending && !this.#isMending && fillings === this.#fillings)
+          throw new Error(`${what} was answered 503 though nothing is wrong`);
         if (answer.status === 500) throw new Error(`${what} was answered 500: ${JSON.stringify(answer.body)}`);
         this.told.note(answer.body, { what, told });
         answered(answer);
@@ -340,7 +404,9 @@ export class Simulation {
   /** Asks and waits, with a disk that is prompt. */
   askNow(call: { method: string; path: string; token: string; body?: unknown }): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.ask(call, (answer) => (answer.status < 300 ? resolve(answer) : reject(new Error(`${call.path}: ${JSON.stringify(answer.body)}`))));
+      this.ask(call, (answer) =>
+        answer.status < 300 ? resolve(answer) : reject(new Error(`${call.path}: ${JSON.stringify(answer.body)}`)),
+      );
     });
   }
 

@@ -10,7 +10,10 @@ export interface ToldMessage {
 }
 
 /** What a client was told a conversation to be, in the members that the version protects. */
-export type ToldConversation = Readonly<Record<(typeof protectedFields)[number], unknown>> & { readonly id: string; readonly version: number };
+export type ToldConversation = Readonly<Record<(typeof protectedFields)[number], unknown>> & {
+  readonly id: string;
+  readonly version: number;
+};
 
 export const protectedFields = ['status', 'assignedAgentId', 'departmentId', 'handshake', 'tags'] as const;
 
@@ -68,7 +71,8 @@ export class Told {
   /** One of accept, decline and cancel was answered with success. Throws when it was for another one too. */
   decide({ id, version }: { id: string; version: number }): void {
     const decision = `version ${version} of ${id}`;
-    if (this.#decisions.has(decision)) throw new Error(`two were told that they decided the offer that ended with ${decision}`);
+    if (this.#decisions.has(decision))
+      throw new Error(`two were told that they decided the offer that ended with ${decision}`);
     this.#decisions.add(decision);
   }
 
@@ -80,7 +84,8 @@ export class Told {
     const one = typeof body?.conversation?.version === 'number' ? [body.conversation] : [];
     for (const { id, version } of [...one, ...(body?.conversations ?? [])]) {
       const known = told.get(id) ?? 0;
-      if (version < known) throw new Error(`${what} was answered with version ${version} of ${id}, which had been ${known}`);
+      if (version < known)
+        throw new Error(`${what} was answered with version ${version} of ${id}, which had been ${known}`);
       this.versions.set(id, Math.max(version, this.versions.get(id) ?? 0));
     }
     this.conversations.push(...one);

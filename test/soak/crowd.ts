@@ -1,8 +1,8 @@
 // Who is at work in a soak: customers who chat, agents on sockets who answer, hand over and solve, and an office that takes mail,
 // writes tickets, searches, reads reports and shares files. All through the public API, as a shop has it all day.
 
-import { addAgent, makeTenant } from '../../bench/scenario.ts';
 import { Api } from '../../bench/api.ts';
+import { addAgent, makeTenant } from '../../bench/scenario.ts';
 import { signatureOf } from '../../http/signed/signatures.ts';
 import type { Random } from '../support/seeded.ts';
 import type { Desk } from './desk.ts';
@@ -33,7 +33,14 @@ const maxOpenChats = 40;
 const answeredShare = 0.3;
 const recentConversations = 200;
 const fileBytes = 20_000;
-const reports = ['/reports/chats/total?range=30d&granularity=hour', '/reports/tickets/by-status?range=7d', '/reports/tickets/response-times?range=7d', '/reports/agents/performance?range=30d', '/reports/customers?range=30d', '/reports/conversations?range=7d&limit=50'];
+const reports = [
+  '/reports/chats/total?range=30d&granularity=hour',
+  '/reports/tickets/by-status?range=7d',
+  '/reports/tickets/response-times?range=7d',
+  '/reports/agents/performance?range=30d',
+  '/reports/customers?range=30d',
+  '/reports/conversations?range=7d&limit=50',
+];
 
 export class Crowd {
   readonly #desk: Desk;
@@ -49,25 +56,54 @@ export class Crowd {
   readonly #recent: Conversation[] = [];
   #people = 0;
 
-  private constructor(made: { desk: Desk; random: Random; ownerToken: string; embedId: string; mailbox: { address: string; secret: string } }) {
+  private constructor(made: {
+    desk: Desk;
+    random: Random;
+    ownerToken: string;
+    embedId: string;
+    mailbox: { address: string; secret: string };
+  }) {
     this.#desk = made.desk;
     this.#random = made.random;
     this.ownerToken = made.ownerToken;
     this.#embedId = made.embedId;
     this.#mailbox = made.mailbox;
-    this.#recorder = new Line({ host: made.desk.host, ledger: made.desk.ledger, namespace: 'agent', token: made.ownerToken, seesEverything: true, onEvent: (frame) => this.#record(frame) });
+    this.#recorder = new Line({
+      host: made.desk.host,
+      ledger: made.desk.ledger,
+      namespace: 'agent',
+      token: made.ownerToken,
+      seesEverything: true,
+      onEvent: (frame) => this.#record(frame),
+    });
   }
 
   /** Opens a shop on a service that has just been made, and lets everybody in. */
-  static async open(desk: Desk, random: Random, { dataDir, ...size }: CrowdSize & { readonly dataDir: string }): Promise<Crowd> {
+  static async open(
+    desk: Desk,
+    random: Random,
+    { dataDir, ...size }: CrowdSize & { readonly dataDir: string },
+  ): Promise<Crowd> {
     const api = new Api({ url: desk.host.url, dataDir });
     const { owner, embedId } = await makeTenant(api);
     const { token } = owner;
-    await api.call('PUT', '/workspace/settings', { token, body: { routing: { mode: 'auto', maxOpenChatsPerAgent: maxOpenChats } } });
-    const { inboundEmail } = await api.call<{ inboundEmail: { address: string; secret: string } }>('GET', '/workspace/integrations', { token });
+    await api.call('PUT', '/workspace/settings', {
+      token,
+      body: { routing: { mode: 'auto', maxOpenChatsPerAgent: maxOpenChats } },
+    });
+    const { inboundEmail } = await api.call<{ inboundEmail: { address: string; secret: string } }>(
+      'GET',
+      '/workspace/integrations',
+      { token },
+    );
     const crowd = new Crowd({ desk, random, ownerToken: token, embedId, mailbox: inboundEmail });
     for (let index = 0; index < size.agents; index += 1) {
-      const person = await addAgent(api, owner, { email: `agent${index}@soak.example`, name: `Agent ${index}`, role: index === 0 ? 'supervisor' : 'agent', channels: ['chats', 'tickets'] });
+      const person = await addAgent(api, owner, {
+        email: `agent${index}@soak.example`,
+        name: `Agent ${index}`,
+        role: index === 0 ? 'supervisor' : 'agent',
+        channels: ['chats', 'tickets'],
+      });
       crowd.#addAgent(person);
     }
     await Promise.all([crowd.#recorder, ...crowd.#agents.map(({ line }) => line)].map((line) => line.ready()));
@@ -82,7 +118,9 @@ export class Crowd {
 
   /** Cuts so many of the lines, who come back by themselves. */
   tearLines(share: number): number {
-    const torn = [this.#recorder, ...this.#agents.map(({ line }) => line), ...this.#customerLines].filter(() => this.#random.chance(share));
+    const torn = [this.#recorder, ...this.#agents.map(({ line }) => line), ...this.#customerLines].filter(() =>
+      this.#random.chance(share),
+    );
     for (const line of torn) line.tear();
     return torn.length;
   }
@@ -118,8 +156,15 @@ export class Crowd {
       namespace: 'agent',
       token,
       onEvent: ({ type, conversationId = '', data }) => {
-        if (type === 'message.created' && data.message.senderType === 'visitor' && inbox.length < maxOpenChats && this.#random.chance(answeredShare)) inbox.push(conversationId);
-        if (type === 'assignment.pending' && data.conversation.handshake?.toAgentId === agentId) offers.push(conversationId);
+        if (
+          type === 'message.created' &&
+          data.message.senderType === 'visitor' &&
+          inbox.length < maxOpenChats &&
+          this.#random.chance(answeredShare)
+        )
+          inbox.push(conversationId);
+        if (type === 'assignment.pending' && data.conversation.handshake?.toAgentId === agentId)
+          offers.push(conversationId);
       },
     });
     const agent: Agent = { agentId, token, line, inbox, offers };
@@ -132,7 +177,11 @@ export class Crowd {
     const { ledger } = this.#desk;
     const offered = agent.offers.shift();
     if (offered !== undefined) {
-      const answered = await this.#desk.call('POST', `/conversations/${offered}/assignment/${this.#random.chance(0.7) ? 'accept' : 'decline'}`, { body: {}, token: agent.token });
+      const answered = await this.#desk.call(
+        'POST',
+        `/conversations/${offered}/assignment/${this.#random.chance(0.7) ? 'accept' : 'decline'}`,
+        { body: {}, token: agent.token },
+      );
       if (answered !== undefined) ledger.count('handshakes');
       return;
     }
@@ -141,10 +190,14 @@ export class Crowd {
     await this.#answer(agent, id);
     const dice = this.#random.next();
     if (dice < 0.15) {
-      const note = await this.#desk.call('POST', `/conversations/${id}/notes`, { body: { body: ledger.newText('a colleague') }, token: agent.token });
+      const note = await this.#desk.call('POST', `/conversations/${id}/notes`, {
+        body: { body: ledger.newText('a colleague') },
+        token: agent.token,
+      });
       if (note !== undefined) ledger.note(id, note.body);
     } else if (dice < 0.35) await this.#handOver(agent, id);
-    else if (dice < 0.6) await this.#desk.call('POST', `/conversations/${id}/status`, { body: { status: 'solved' }, token: agent.token });
+    else if (dice < 0.6)
+      await this.#desk.call('POST', `/conversations/${id}/status`, { body: { status: 'solved' }, token: agent.token });
     else if (dice < 0.7) await this.#desk.call('POST', `/conversations/${id}/read`, { token: agent.token });
   }
 
@@ -152,7 +205,9 @@ export class Crowd {
   async #answer({ agentId, token, line }: Agent, conversationId: string): Promise<void> {
     const { ledger } = this.#desk;
     const body = ledger.newText('an agent');
-    const reply = this.#random.chance(0.8) ? this.#desk.replied('message.send', await line.call('message.send', { conversationId, body })) : await this.#desk.call('POST', `/conversations/${conversationId}/messages`, { body: { body }, token });
+    const reply = this.#random.chance(0.8)
+      ? this.#desk.replied('message.send', await line.call('message.send', { conversationId, body }))
+      : await this.#desk.call('POST', `/conversations/${conversationId}/messages`, { body: { body }, token });
     if (reply !== undefined) ledger.message(conversationId, agentId, reply.body);
   }
 
@@ -161,7 +216,10 @@ export class Crowd {
     const conversation = queue?.body.conversations.find((one: Conversation) => one.id === id);
     if (conversation === undefined) return;
     const colleague = this.#random.pick(this.#agents.filter(({ agentId }) => agentId !== agent.agentId));
-    const offered = await this.#desk.call('POST', `/conversations/${id}/assign-to-agent`, { body: { agentId: colleague.agentId, expectedVersion: conversation.version }, token: agent.token });
+    const offered = await this.#desk.call('POST', `/conversations/${id}/assign-to-agent`, {
+      body: { agentId: colleague.agentId, expectedVersion: conversation.version },
+      token: agent.token,
+    });
     if (offered !== undefined) this.#desk.ledger.count('offers');
   }
 
@@ -185,7 +243,10 @@ export class Crowd {
         await this.#writeAsCustomer({ writer, token, conversationId, line });
         return;
       }
-      await this.#desk.call('POST', `/widget/conversations/${conversationId}/rating`, { body: { rating: 1 + this.#random.below(5) }, token });
+      await this.#desk.call('POST', `/widget/conversations/${conversationId}/rating`, {
+        body: { rating: 1 + this.#random.below(5) },
+        token,
+      });
       line.close();
       this.#customerLines.splice(this.#customerLines.indexOf(line), 1);
       visit = undefined;
@@ -194,10 +255,15 @@ export class Crowd {
 
   async #begin(writer: string): Promise<{ token: string; conversationId: string } | undefined> {
     const { ledger } = this.#desk;
-    const session = await this.#desk.call('POST', '/widget/sessions', { body: { siteId: this.#embedId, url: 'https://shop.example/', name: writer } });
+    const session = await this.#desk.call('POST', '/widget/sessions', {
+      body: { siteId: this.#embedId, url: 'https://shop.example/', name: writer },
+    });
     if (session === undefined) return undefined;
     const token: string = session.body.visitorToken;
-    await this.#desk.call('POST', '/widget/page-views', { body: { url: `https://shop.example/lamps/${this.#random.below(50)}` }, token });
+    await this.#desk.call('POST', '/widget/page-views', {
+      body: { url: `https://shop.example/lamps/${this.#random.below(50)}` },
+      token,
+    });
     const body = ledger.newText(writer);
     const begun = await this.#desk.call('POST', '/widget/conversations', { body: { body }, token });
     if (begun === undefined) return undefined;
@@ -208,7 +274,17 @@ export class Crowd {
     return { token, conversationId: conversation.id };
   }
 
-  async #writeAsCustomer({ writer, token, conversationId, line }: { writer: string; token: string; conversationId: string; line: Line }): Promise<void> {
+  async #writeAsCustomer({
+    writer,
+    token,
+    conversationId,
+    line,
+  }: {
+    writer: string;
+    token: string;
+    conversationId: string;
+    line: Line;
+  }): Promise<void> {
     const { ledger } = this.#desk;
     const body = ledger.newText(writer);
     const reply = this.#random.chance(0.5)
@@ -221,15 +297,31 @@ export class Crowd {
   async #mail(): Promise<void> {
     const { ledger } = this.#desk;
     this.#people += 1;
-    const mail = JSON.stringify({ from: `Kim <kim${this.#people}@customer.example>`, to: [this.#mailbox.address], subject: `Order ${this.#people}`, text: ledger.newText('a mail'), messageId: `<soak-${this.#people}@customer.example>` });
-    const taken = await this.#desk.call('POST', '/email/inbound', { body: mail, headers: { 'X-Signature': signatureOf(mail, this.#mailbox.secret) } });
+    const mail = JSON.stringify({
+      from: `Kim <kim${this.#people}@customer.example>`,
+      to: [this.#mailbox.address],
+      subject: `Order ${this.#people}`,
+      text: ledger.newText('a mail'),
+      messageId: `<soak-${this.#people}@customer.example>`,
+    });
+    const taken = await this.#desk.call('POST', '/email/inbound', {
+      body: mail,
+      headers: { 'X-Signature': signatureOf(mail, this.#mailbox.secret) },
+    });
     if (taken !== undefined) ledger.count('mails in');
   }
 
   async #writeTicket(): Promise<void> {
     const { ledger } = this.#desk;
     const text = ledger.newText('the owner');
-    const ticket = await this.#desk.call('POST', '/tickets', { body: { customerEmail: `kim${this.#random.below(this.#people + 1)}@customer.example`, subject: 'Your order', body: text }, token: this.ownerToken });
+    const ticket = await this.#desk.call('POST', '/tickets', {
+      body: {
+        customerEmail: `kim${this.#random.below(this.#people + 1)}@customer.example`,
+        subject: 'Your order',
+        body: text,
+      },
+      token: this.ownerToken,
+    });
     if (ticket === undefined) return;
     ledger.count('tickets');
     this.#remember(ticket.body);
@@ -241,7 +333,10 @@ export class Crowd {
     const conversation = this.#recent.at(-1);
     if (conversation === undefined) return;
     const body = ledger.newText('the owner');
-    const sent = await this.#desk.call('POST', `/conversations/${conversation.id}/messages`, { body: { body }, token: this.ownerToken });
+    const sent = await this.#desk.call('POST', `/conversations/${conversation.id}/messages`, {
+      body: { body },
+      token: this.ownerToken,
+    });
     if (sent === undefined) return;
     ledger.message(conversation.id, 'the owner', sent.body);
     const [, word = ''] = /wrote (\w+)/.exec(body) ?? [];
@@ -249,20 +344,37 @@ export class Crowd {
     if (found === undefined) return;
     ledger.count('searches');
     // An index that a restart left far behind knows the oldest first, and says so.
-    if (found.body.indexing === undefined && !found.body.rows.some((row: { conversationId: string }) => row.conversationId === conversation.id)) ledger.surprise(`a search for ${word} does not find what was acknowledged before`);
+    if (
+      found.body.indexing === undefined &&
+      !found.body.rows.some((row: { conversationId: string }) => row.conversationId === conversation.id)
+    )
+      ledger.surprise(`a search for ${word} does not find what was acknowledged before`);
   }
 
   async #read(): Promise<void> {
-    const answer = await this.#desk.call('GET', this.#random.pick([...reports, '/conversations/recently-closed?limit=50', '/contacts?limit=50', '/workspace/audit-log?limit=50']), { token: this.ownerToken });
+    const answer = await this.#desk.call(
+      'GET',
+      this.#random.pick([
+        ...reports,
+        '/conversations/recently-closed?limit=50',
+        '/contacts?limit=50',
+        '/workspace/audit-log?limit=50',
+      ]),
+      { token: this.ownerToken },
+    );
     if (answer !== undefined) this.#desk.ledger.count('reports and lists');
   }
 
   async #shareFile(): Promise<void> {
     const bytes = new Uint8Array(1 + this.#random.below(fileBytes)).fill(97 + this.#random.below(26));
-    const link = await this.#desk.call('POST', '/uploads/presigned', { body: { filename: 'notes.txt', contentType: 'text/plain', size: bytes.length }, token: this.ownerToken });
+    const link = await this.#desk.call('POST', '/uploads/presigned', {
+      body: { filename: 'notes.txt', contentType: 'text/plain', size: bytes.length },
+      token: this.ownerToken,
+    });
     if (link === undefined || !this.#desk.host.isUp) return;
     const path = (url: string): string => new URL(url).pathname + new URL(url).search;
-    if (await this.#desk.put(`${this.#desk.host.url}${path(link.body.uploadUrl)}`, bytes, 'text/plain')) this.#desk.ledger.upload(path(link.body.publicUrl), bytes);
+    if (await this.#desk.put(`${this.#desk.host.url}${path(link.body.uploadUrl)}`, bytes, 'text/plain'))
+      this.#desk.ledger.upload(path(link.body.publicUrl), bytes);
   }
 
   #remember(conversation: Conversation): void {

@@ -3,7 +3,7 @@
 // else is a surprise.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Answer, callApi, type CallOptions } from '../support/api.ts';
+import { type Answer, type CallOptions, callApi } from '../support/api.ts';
 import type { Random } from '../support/seeded.ts';
 import type { Host } from './host.ts';
 import type { Ledger } from './ledger.ts';
@@ -121,7 +121,10 @@ export class Desk {
 
   #cutOff(what: string, error: unknown): void {
     this.ledger.count('cut off');
-    if (!this.#isTrouble && this.host.isUp) this.ledger.surprise(`${what} was cut off: ${error instanceof Error ? `${error.message} ${String(error.cause ?? '')}` : String(error)}`);
+    if (!this.#isTrouble && this.host.isUp)
+      this.ledger.surprise(
+        `${what} was cut off: ${error instanceof Error ? `${error.message} ${String(error.cause ?? '')}` : String(error)}`,
+      );
   }
 
   #judge(what: string, { status, body }: { readonly status: number; readonly body: unknown }): boolean {

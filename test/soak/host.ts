@@ -67,7 +67,9 @@ export class Host {
 
   /** What it wrote to its log so far. */
   get log(): string {
-    return this.#running.stdout.replace(/^.*(?:listens on|"msg":"(?:stopping|stopped)").*\n/gm, '') + this.#running.stderr;
+    return (
+      this.#running.stdout.replace(/^.*(?:listens on|"msg":"(?:stopping|stopped)").*\n/gm, '') + this.#running.stderr
+    );
   }
 
   /** Resolves to the milliseconds until it listened. */
@@ -83,7 +85,10 @@ export class Host {
       ...(isDiskSlow ? { LD_PRELOAD: this.#slowLibrary, SLOW_SYNC_US: String(slowSyncMicros) } : {}),
     };
     const startedMs = performance.now();
-    this.#process = await ServiceProcess.serving(this.#t, env, ['--v8-pool-size=2', `--import=${join(import.meta.dirname, 'inside.ts')}`]);
+    this.#process = await ServiceProcess.serving(this.#t, env, [
+      '--v8-pool-size=2',
+      `--import=${join(import.meta.dirname, 'inside.ts')}`,
+    ]);
     return performance.now() - startedMs;
   }
 
@@ -91,7 +96,10 @@ export class Host {
   async requireUp(signal: AbortSignal): Promise<void> {
     const running = this.#running;
     const { code, signal: killedBy } = await running.ended;
-    if (!signal.aborted) throw new Error(`the service ended by itself with ${code ?? killedBy}: ${running.stdout.slice(-2000)}${running.stderr.slice(-2000)}`);
+    if (!signal.aborted)
+      throw new Error(
+        `the service ended by itself with ${code ?? killedBy}: ${running.stdout.slice(-2000)}${running.stderr.slice(-2000)}`,
+      );
   }
 
   async kill(): Promise<void> {
@@ -105,7 +113,8 @@ export class Host {
     const running = this.#running;
     this.#process = undefined;
     const { code } = await running.kill('SIGTERM');
-    if (code !== 0) throw new Error(`a stop ended with ${code}: ${running.stdout.slice(-2000)}${running.stderr.slice(-2000)}`);
+    if (code !== 0)
+      throw new Error(`a stop ended with ${code}: ${running.stdout.slice(-2000)}${running.stderr.slice(-2000)}`);
   }
 
   verify(): Promise<RunOfCommand> {
@@ -151,7 +160,10 @@ export class Host {
   #writeOrders({ releaseMemory }: { releaseMemory: boolean }): void {
     this.#serial += 1;
     rmSync(`${this.#orders}${doneSuffix}`, { force: true });
-    writeFileSync(this.#orders, JSON.stringify({ serial: this.#serial, clockOffsetMs: this.#clockOffsetMs, releaseMemory } satisfies Orders));
+    writeFileSync(
+      this.#orders,
+      JSON.stringify({ serial: this.#serial, clockOffsetMs: this.#clockOffsetMs, releaseMemory } satisfies Orders),
+    );
   }
 
   #done(): number {
@@ -171,7 +183,7 @@ export class Host {
 
 /** Why there can be no slow disk here; undefined when there can. */
 function compileSlowSync(to: string): string | undefined {
-  if (process.platform !== 'linux') return 'LD_PRELOAD is Linux\'s';
+  if (process.platform !== 'linux') return "LD_PRELOAD is Linux's";
   try {
     execFileSync('cc', ['-shared', '-fPIC', '-o', to, join(root, 'bench/slow-sync.c')], { stdio: 'ignore' });
     return undefined;

@@ -38,7 +38,8 @@ else if (path !== undefined) {
   };
   take();
   globalThis.Date = new Proxy(TrueDate, {
-    construct: (target, given, made) => Reflect.construct(target, given.length === 0 ? [now()] : given, made === globalThis.Date ? target : made) as Date,
+    construct: (target, given, made) =>
+      Reflect.construct(target, given.length === 0 ? [now()] : given, made === globalThis.Date ? target : made) as Date,
     get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
   });
   process.on('SIGUSR2', take);

@@ -82,7 +82,10 @@ export class Ledger {
   }
 
   /** What was touched since the last comparison, or all of it, as the service has it now, read by somebody who may see everything. */
-  async compare(service: { readonly url: string; readonly token: string }, options: { everything: boolean }): Promise<void> {
+  async compare(
+    service: { readonly url: string; readonly token: string },
+    options: { everything: boolean },
+  ): Promise<void> {
     const ids = options.everything ? [...this.#conversations.keys()] : [...this.#touched];
     this.#touched.clear();
     for (const id of ids) {
@@ -92,11 +95,16 @@ export class Ledger {
     for (const [path, hash] of this.#uploads) {
       const response = await fetch(`${service.url}${path}`);
       const found = hashOf(new Uint8Array(await response.arrayBuffer()));
-      if (response.status !== 200 || found !== hash) this.surprise(`the upload ${path} is ${response.status === 200 ? 'another' : `lost (${response.status})`}`);
+      if (response.status !== 200 || found !== hash)
+        this.surprise(`the upload ${path} is ${response.status === 200 ? 'another' : `lost (${response.status})`}`);
     }
   }
 
-  async #compareConversation(service: { readonly url: string; readonly token: string }, id: string, { messages, notes, orders }: Conversation): Promise<void> {
+  async #compareConversation(
+    service: { readonly url: string; readonly token: string },
+    id: string,
+    { messages, notes, orders }: Conversation,
+  ): Promise<void> {
     const held = await allMessages(service, id);
     const written = held.filter(({ senderType }) => senderType !== 'system');
     const byId = new Map(written.map((message, index) => [message.id, { ...message, index }]));
@@ -107,17 +115,24 @@ export class Ledger {
     for (const acknowledged of messages.values()) {
       const found = byId.get(acknowledged.id);
       if (found === undefined) say(`the acknowledged message “${acknowledged.body}” is lost`);
-      else if (found.body !== acknowledged.body || found.createdAt !== acknowledged.createdAt) say(`“${acknowledged.body}” is no longer as it was acknowledged`);
+      else if (found.body !== acknowledged.body || found.createdAt !== acknowledged.createdAt)
+        say(`“${acknowledged.body}” is no longer as it was acknowledged`);
     }
-    for (const [index, { createdAt }] of held.entries()) if (index > 0 && createdAt <= (held[index - 1]?.createdAt ?? '')) say(`what was written at ${createdAt} is not later than what comes before`);
+    for (const [index, { createdAt }] of held.entries())
+      if (index > 0 && createdAt <= (held[index - 1]?.createdAt ?? ''))
+        say(`what was written at ${createdAt} is not later than what comes before`);
     for (const [writer, order] of orders) {
       const places = order.flatMap((messageId) => byId.get(messageId)?.index ?? []);
-      if (places.some((place, at) => at > 0 && place < (places[at - 1] ?? 0))) say(`what ${writer} wrote is in another order`);
+      if (places.some((place, at) => at > 0 && place < (places[at - 1] ?? 0)))
+        say(`what ${writer} wrote is in another order`);
     }
     if (notes.size > 0) {
       const { body } = await callApi(service.url, 'GET', `/conversations/${id}/notes`, { token: service.token });
-      const found = new Map<string, string>(body.notes.map((note: { id: string; body: string }) => [note.id, note.body]));
-      for (const [noteId, text] of notes) if (found.get(noteId) !== text) say(`the acknowledged note “${text}” is lost`);
+      const found = new Map<string, string>(
+        body.notes.map((note: { id: string; body: string }) => [note.id, note.body]),
+      );
+      for (const [noteId, text] of notes)
+        if (found.get(noteId) !== text) say(`the acknowledged note “${text}” is lost`);
     }
   }
 
@@ -132,10 +147,18 @@ export class Ledger {
   }
 }
 
-async function allMessages(service: { readonly url: string; readonly token: string }, id: string): Promise<(Acknowledged & { senderType: string })[]> {
+async function allMessages(
+  service: { readonly url: string; readonly token: string },
+  id: string,
+): Promise<(Acknowledged & { senderType: string })[]> {
   const all: (Acknowledged & { senderType: string })[] = [];
   for (let before: string | null = ''; before !== null; ) {
-    const { status, body }: Answer = await callApi(service.url, 'GET', `/conversations/${id}/messages?limit=${pageSize}${before === '' ? '' : `&before=${before}`}`, { token: service.token });
+    const { status, body }: Answer = await callApi(
+      service.url,
+      'GET',
+      `/conversations/${id}/messages?limit=${pageSize}${before === '' ? '' : `&before=${before}`}`,
+      { token: service.token },
+    );
     if (status !== 200) throw new Error(`the messages of ${id} cannot be read: ${status}`);
     all.unshift(...body.messages);
     before = body.nextCursor;
@@ -148,7 +171,8 @@ const syllables = ['ba', 'ce', 'di', 'fo', 'gu', 'ha', 'je', 'ki', 'lo', 'mu', '
 /** A word of its own for each number: eight syllables, of which no two numbers share all. */
 function wordOf(serial: number): string {
   let word = '';
-  for (let rest = serial, count = 0; count < 8; count += 1, rest = Math.floor(rest / syllables.length)) word += syllables[rest % syllables.length] ?? '';
+  for (let rest = serial, count = 0; count < 8; count += 1, rest = Math.floor(rest / syllables.length))
+    word += syllables[rest % syllables.length] ?? '';
   return word;
 }
 

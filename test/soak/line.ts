@@ -93,7 +93,10 @@ export class Line {
     while (!this.#isClosed && !host.isUp) await pause(retryMs);
     if (this.#isClosed) return;
     const query = this.#lastSeq === undefined ? '' : `?since=${this.#lastSeq}`;
-    const socket = new WebSocket(`${host.url.replace('http', 'ws')}/${namespace}${query}`, ['messaging.v1', `bearer.${token}`]);
+    const socket = new WebSocket(`${host.url.replace('http', 'ws')}/${namespace}${query}`, [
+      'messaging.v1',
+      `bearer.${token}`,
+    ]);
     this.#socket = socket;
     socket.on('message', (data) => this.#take(JSON.parse(String(data))));
     // Told by close, which follows.
@@ -130,7 +133,8 @@ export class Line {
       default:
         if (frame.seq === undefined) return;
         if (frame.seq <= this.lastSeq) ledger.surprise(`event ${frame.seq} was told after ${this.lastSeq}`);
-        else if (seesEverything && frame.seq !== this.lastSeq + 1) ledger.surprise(`event ${frame.seq} was told after ${this.lastSeq}, and what is between was not`);
+        else if (seesEverything && frame.seq !== this.lastSeq + 1)
+          ledger.surprise(`event ${frame.seq} was told after ${this.lastSeq}, and what is between was not`);
         this.#lastSeq = Math.max(this.lastSeq, frame.seq);
         ledger.count('events told');
         onEvent?.(frame);

@@ -31,7 +31,13 @@ process.exitCode = await main();
 async function main(): Promise<number> {
   let values: { minutes: string; seed?: string | undefined; help: boolean };
   try {
-    ({ values } = parseArgs({ options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string' }, help: { type: 'boolean', short: 'h', default: false } } }));
+    ({ values } = parseArgs({
+      options: {
+        minutes: { type: 'string', default: '10' },
+        seed: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    }));
   } catch (error) {
     return misused(error instanceof Error ? error.message : String(error));
   }
@@ -54,11 +60,17 @@ async function soak({ seed, minutes }: { seed: number; minutes: number }): Promi
   const tidy = async (): Promise<void> => {
     for (const end of ends.splice(0).reverse()) await end();
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void tidy().then(() => process.exit(1)));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void tidy().then(() => process.exit(1)));
   try {
-    const report = await runSoak({ teardown: (end) => ends.push(end) }, { seed, seconds: minutes * 60, size, thinkMs, folder, onLine: (line) => process.stdout.write(`${line}\n`) });
+    const report = await runSoak(
+      { teardown: (end) => ends.push(end) },
+      { seed, seconds: minutes * 60, size, thinkMs, folder, onLine: (line) => process.stdout.write(`${line}\n`) },
+    );
     const isSound = print(report);
-    process.stdout.write(`${isSound ? 'everything was as it must be' : 'NOT everything was as it must be'}; npm run soak -- --minutes ${minutes} --seed ${seed} plans the same\n`);
+    process.stdout.write(
+      `${isSound ? 'everything was as it must be' : 'NOT everything was as it must be'}; npm run soak -- --minutes ${minutes} --seed ${seed} plans the same\n`,
+    );
     return isSound ? 0 : 1;
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\nseed ${seed}\n`);
@@ -70,16 +82,49 @@ async function soak({ seed, minutes }: { seed: number; minutes: number }): Promi
 
 /** True when nothing was wrong. */
 function print({ lives, memory, ledger, skipped }: SoakReport): boolean {
-  const lines = lives.map(({ seconds, faults, end, startMs, acknowledged, wrong }, index) => [String(index + 1), `${seconds.toFixed(0)} s`, `${startMs.toFixed(0)} ms`, acknowledged.toLocaleString('en-US'), faults.join(', '), end === 'kill' ? 'killed' : 'stopped', wrong === '' ? 'sound' : 'NOT SOUND']);
-  process.stdout.write(`\n${gridOf([['life', 'lasted', 'started in', 'messages', 'faults', 'end', 'verify'], ...lines])}\n\n`);
-  const counted = ['messages', 'chats', 'tickets', 'mails in', 'notes', 'uploads', 'offers', 'handshakes', 'searches', 'reports and lists', 'events told', 'cut sockets', 'resumed sockets', 'cut off', 'refused for want of room', 'refused by a rule'];
+  const lines = lives.map(({ seconds, faults, end, startMs, acknowledged, wrong }, index) => [
+    String(index + 1),
+    `${seconds.toFixed(0)} s`,
+    `${startMs.toFixed(0)} ms`,
+    acknowledged.toLocaleString('en-US'),
+    faults.join(', '),
+    end === 'kill' ? 'killed' : 'stopped',
+    wrong === '' ? 'sound' : 'NOT SOUND',
+  ]);
+  process.stdout.write(
+    `\n${gridOf([['life', 'lasted', 'started in', 'messages', 'faults', 'end', 'verify'], ...lines])}\n\n`,
+  );
+  const counted = [
+    'messages',
+    'chats',
+    'tickets',
+    'mails in',
+    'notes',
+    'uploads',
+    'offers',
+    'handshakes',
+    'searches',
+    'reports and lists',
+    'events told',
+    'cut sockets',
+    'resumed sockets',
+    'cut off',
+    'refused for want of room',
+    'refused by a rule',
+  ];
   const growth = growthOf(memory);
   const isFlat = growth === undefined || growth <= maxGrowth;
-  const memoryText = growth === undefined ? 'too short to be watched' : `${memory.map(({ mb }) => mb.toFixed(0)).join(', ')} MB: ${(growth * 100).toFixed(1)} % ${isFlat ? 'met' : 'MISSED'} (≤ ${maxGrowth * 100} %)`;
-  process.stdout.write(`${gridOf([['what', 'how much'], ...counted.map((what) => [what, ledger.of(what).toLocaleString('en-US')]), ['memory once settled, over the last life', memoryText]])}\n\n`);
+  const memoryText =
+    growth === undefined
+      ? 'too short to be watched'
+      : `${memory.map(({ mb }) => mb.toFixed(0)).join(', ')} MB: ${(growth * 100).toFixed(1)} % ${isFlat ? 'met' : 'MISSED'} (≤ ${maxGrowth * 100} %)`;
+  process.stdout.write(
+    `${gridOf([['what', 'how much'], ...counted.map((what) => [what, ledger.of(what).toLocaleString('en-US')]), ['memory once settled, over the last life', memoryText]])}\n\n`,
+  );
   for (const line of skipped) process.stdout.write(`skipped: ${line}\n`);
   for (const surprise of ledger.surprises) process.stdout.write(`not as it must be: ${surprise}\n`);
-  if (ledger.of('surprises') > ledger.surprises.length) process.stdout.write(`… and ${ledger.of('surprises') - ledger.surprises.length} more\n`);
+  if (ledger.of('surprises') > ledger.surprises.length)
+    process.stdout.write(`… and ${ledger.of('surprises') - ledger.surprises.length} more\n`);
   return isFlat && ledger.of('surprises') === 0;
 }
 

@@ -49,24 +49,52 @@ const watchedSeconds = 240;
 export function planLives({ random, seconds, canFill, canSlow }: PlanOptions): Life[] {
   const count = Math.max(2, Math.round((seconds * shortShare) / usualSeconds));
   const each = Math.max(shortestSeconds, (seconds * shortShare) / count);
-  const kinds: FaultKind[] = ['dropped sockets', 'dropped sockets', 'clock forward', 'clock back', ...(canFill ? (['full disk'] as const) : [])];
+  const kinds: FaultKind[] = [
+    'dropped sockets',
+    'dropped sockets',
+    'clock forward',
+    'clock back',
+    ...(canFill ? (['full disk'] as const) : []),
+  ];
   const faultsOf = (life: number, allowed: readonly FaultKind[]): Fault[] => {
-    const times = Array.from({ length: Math.max(1, Math.floor(life / faultEverySeconds)) }, () => random.next() * life * 1000 * 0.9).sort((a, b) => a - b);
+    const times = Array.from(
+      { length: Math.max(1, Math.floor(life / faultEverySeconds)) },
+      () => random.next() * life * 1000 * 0.9,
+    ).sort((a, b) => a - b);
     return times.map((atMs) => ({ atMs, kind: random.pick(allowed) }));
   };
   const short = Array.from({ length: count }, (_, index): Life => {
     const life = each * (0.6 + 0.8 * random.next());
     // Each kind comes up in however short a soak: in the first lives first of all.
-    const sure: Fault[] = canFill && index === 0 ? [{ atMs: life * 500, kind: 'full disk' }] : index === 1 ? [{ atMs: life * 300, kind: 'clock forward' }, { atMs: life * 600, kind: 'clock back' }] : [];
-    return { seconds: life, isDiskSlow: canSlow && index > 0 && (index === 1 || random.chance(0.2)), faults: [...sure, ...faultsOf(life, kinds)].sort((a, b) => a.atMs - b.atMs), readings: [], end: index % 3 === 2 ? 'stop' : 'kill' };
+    const sure: Fault[] =
+      canFill && index === 0
+        ? [{ atMs: life * 500, kind: 'full disk' }]
+        : index === 1
+          ? [
+              { atMs: life * 300, kind: 'clock forward' },
+              { atMs: life * 600, kind: 'clock back' },
+            ]
+          : [];
+    return {
+      seconds: life,
+      isDiskSlow: canSlow && index > 0 && (index === 1 || random.chance(0.2)),
+      faults: [...sure, ...faultsOf(life, kinds)].sort((a, b) => a.atMs - b.atMs),
+      readings: [],
+      end: index % 3 === 2 ? 'stop' : 'kill',
+    };
   });
   const long = Math.max(shortestSeconds, seconds * (1 - shortShare));
   const warmMs = warmSeconds * 1000;
   const last: Life = {
     seconds: long,
     isDiskSlow: false,
-    faults: faultsOf(long / 2, ['dropped sockets', 'dropped sockets', 'clock forward', 'clock back']).map(({ atMs, kind }) => ({ atMs: atMs * 2, kind })),
-    readings: long < watchedSeconds ? [] : Array.from({ length: readings }, (_, index) => warmMs + ((long * 1000 - warmMs) * (index + 0.5)) / readings),
+    faults: faultsOf(long / 2, ['dropped sockets', 'dropped sockets', 'clock forward', 'clock back']).map(
+      ({ atMs, kind }) => ({ atMs: atMs * 2, kind }),
+    ),
+    readings:
+      long < watchedSeconds
+        ? []
+        : Array.from({ length: readings }, (_, index) => warmMs + ((long * 1000 - warmMs) * (index + 0.5)) / readings),
     end: 'stop',
   };
   return [...short, last];
@@ -75,6 +103,7 @@ export function planLives({ random, seconds, canFill, canSlow }: PlanOptions): L
 /** How much more memory there is at the end than after the warm-up, of 1: the middle of the last three readings by that of the first three. */
 export function growthOf(memory: readonly MemoryReading[]): number | undefined {
   if (memory.length < 6) return undefined;
-  const middle = (some: readonly MemoryReading[]): number => some.map(({ mb }) => mb).toSorted((a, b) => a - b)[1] ?? Number.NaN;
+  const middle = (some: readonly MemoryReading[]): number =>
+    some.map(({ mb }) => mb).toSorted((a, b) => a - b)[1] ?? Number.NaN;
   return middle(memory.slice(-3)) / middle(memory.slice(0, 3)) - 1;
 }

@@ -3,7 +3,7 @@
 // bytes. main.ts runs it by hand, test/operations/soak.test.ts for a moment.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { randomFrom, type Random } from '../support/seeded.ts';
+import { type Random, randomFrom } from '../support/seeded.ts';
 import type { Teardown } from '../support/service.ts';
 import { Crowd, type CrowdSize } from './crowd.ts';
 import { Desk } from './desk.ts';
@@ -52,21 +52,31 @@ export async function runSoak(t: Teardown, options: SoakOptions): Promise<SoakRe
   const host = new Host(t, options.folder);
   const ledger = new Ledger();
   const desk = new Desk({ host, ledger, thinkMs: options.thinkMs });
-  const plan = planLives({ random, seconds: options.seconds, canFill: host.cannotFill === undefined, canSlow: host.cannotSlow === undefined });
+  const plan = planLives({
+    random,
+    seconds: options.seconds,
+    canFill: host.cannotFill === undefined,
+    canSlow: host.cannotSlow === undefined,
+  });
   const soak: Soak = { host, ledger, desk, random, size: options.size, memory: [], crowd: undefined };
   const lives: LivedLife[] = [];
   try {
     for (const [index, life] of plan.entries()) {
       const lived = await liveOne(soak, life, { isLast: index === plan.length - 1 });
       lives.push(lived);
-      options.onLine(`life ${index + 1} of ${plan.length}: ${lineOf(lived)}${ledger.surprises.length === 0 ? '' : `, ${ledger.of('surprises')} surprises so far`}`);
+      options.onLine(
+        `life ${index + 1} of ${plan.length}: ${lineOf(lived)}${ledger.surprises.length === 0 ? '' : `, ${ledger.of('surprises')} surprises so far`}`,
+      );
     }
   } finally {
     // Whatever went wrong, nobody goes on acting.
     soak.crowd?.close();
     await desk.end();
   }
-  const skipped = [...(host.cannotFill === undefined ? [] : [`full disk: ${host.cannotFill}`]), ...(host.cannotSlow === undefined ? [] : [`slow disk: ${host.cannotSlow}`])];
+  const skipped = [
+    ...(host.cannotFill === undefined ? [] : [`full disk: ${host.cannotFill}`]),
+    ...(host.cannotSlow === undefined ? [] : [`slow disk: ${host.cannotSlow}`]),
+  ];
   return { lives, memory: soak.memory, ledger, skipped };
 }
 
@@ -89,7 +99,8 @@ async function liveOne(soak: Soak, life: Life, { isLast }: { isLast: boolean }):
   const before = ledger.messages;
   const ended = new AbortController();
   const lived = async (): Promise<void> => {
-    if (soak.crowd === undefined) soak.crowd = await Crowd.open(desk, soak.random, { ...soak.size, dataDir: host.dataDir });
+    if (soak.crowd === undefined)
+      soak.crowd = await Crowd.open(desk, soak.random, { ...soak.size, dataDir: host.dataDir });
     else await compare(soak, soak.crowd, { everything: false });
     desk.troubleIsOver();
     desk.goOn();
@@ -99,7 +110,8 @@ async function liveOne(soak: Soak, life: Life, { isLast }: { isLast: boolean }):
     await compare(soak, soak.crowd, { everything: true });
   };
   await Promise.race([host.requireUp(ended.signal), lived()]);
-  if (!life.faults.some(({ kind }) => kind === 'full disk') && host.log !== '') ledger.surprise(`the log says: ${host.log.slice(0, maxLogChars)}`);
+  if (!life.faults.some(({ kind }) => kind === 'full disk') && host.log !== '')
+    ledger.surprise(`the log says: ${host.log.slice(0, maxLogChars)}`);
   ended.abort();
   desk.expectTrouble();
   await (life.end === 'kill' ? host.kill() : host.stop());
@@ -121,13 +133,20 @@ async function compare({ host, ledger }: Soak, crowd: Crowd, options: { everythi
 async function suffer({ host, desk, random, memory }: Soak, crowd: Crowd, life: Life): Promise<void> {
   const bornMs = performance.now();
   const at = async (ms: number): Promise<void> => void (await pause(Math.max(0, bornMs + ms - performance.now())));
-  const steps = [...life.faults.map((fault) => ({ atMs: fault.atMs, fault })), ...life.readings.map((atMs) => ({ atMs, fault: undefined }))].sort((a, b) => a.atMs - b.atMs);
+  const steps = [
+    ...life.faults.map((fault) => ({ atMs: fault.atMs, fault })),
+    ...life.readings.map((atMs) => ({ atMs, fault: undefined })),
+  ].sort((a, b) => a.atMs - b.atMs);
   for (const { atMs, fault } of steps) {
     await at(atMs);
     switch (fault?.kind) {
       case undefined: {
         await desk.hold();
-        memory.push({ seconds: (performance.now() - bornMs) / 1000, mb: await host.settledMb(), messages: desk.ledger.messages });
+        memory.push({
+          seconds: (performance.now() - bornMs) / 1000,
+          mb: await host.settledMb(),
+          messages: desk.ledger.messages,
+        });
         desk.goOn();
         break;
       }
@@ -159,5 +178,8 @@ function lineOf({ seconds, acknowledged, faults, end, wrong }: LivedLife): strin
 function namesOf(life: Life): string[] {
   const counts = new Map<string, number>();
   for (const { kind } of life.faults) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  return [...(life.isDiskSlow ? ['slow disk'] : []), ...[...counts].map(([kind, count]) => (count === 1 ? kind : `${count} × ${kind}`))];
+  return [
+    ...(life.isDiskSlow ? ['slow disk'] : []),
+    ...[...counts].map(([kind, count]) => (count === 1 ? kind : `${count} × ${kind}`)),
+  ];
 }

@@ -10,9 +10,19 @@ t.test('a consumer that does not keep up', async (t) => {
   /** More than this the kernels of both sides hold on no machine: 120 MB. */
   const maxRounds = 40;
   const flood = async (chatId: string, count = round) => {
-    for (let left = count; left > 0; left -= 25) await Promise.all(Array.from({ length: Math.min(25, left) }, () => service.post(`/conversations/${chatId}/messages`, { body: long }, owner.token)));
+    for (let left = count; left > 0; left -= 25)
+      await Promise.all(
+        Array.from({ length: Math.min(25, left) }, () =>
+          service.post(`/conversations/${chatId}/messages`, { body: long }, owner.token),
+        ),
+      );
   };
-  const openSockets = async (namespace: 'agent' | 'visitor') => Number(new RegExp(`^switchboard_${namespace}_sockets (\\d+)$`, 'm').exec((await service.call('GET', '//metrics')).body)?.[1]);
+  const openSockets = async (namespace: 'agent' | 'visitor') =>
+    Number(
+      new RegExp(`^switchboard_${namespace}_sockets (\\d+)$`, 'm').exec(
+        (await service.call('GET', '//metrics')).body,
+      )?.[1],
+    );
   /** Floods until one socket fewer is open. Returns how many messages that took. */
   const floodUntilOneIsClosed = async (chatId: string, namespace: 'agent' | 'visitor') => {
     const before = await openSockets(namespace);
@@ -25,25 +35,35 @@ t.test('a consumer that does not keep up', async (t) => {
   const newestSeq = () => service.running.services.engine.workspace(owner.workspaceId)?.publishedSeq ?? 0;
   const seqs = (socket: { numbered: readonly { seq?: number }[] }) => socket.numbered.map((frame) => frame.seq);
 
-  t.test('[6] past 1 MiB of backlog it is closed with 4408, and with since it has lost nothing and gets nothing twice', async (t) => {
-    const chat = await service.chat(owner);
-    const [slow, quick] = [await service.agentSocket(owner.token), await service.agentSocket(owner.token)];
-    const start = newestSeq();
-    slow.pause();
-    const count = await floodUntilOneIsClosed(chat.id, 'agent');
-    await quick.until((frame) => frame.type === 'message.created' && frame.seq === start + count);
-    t.equal(seqs(quick).length, count, 'who kept up was not held up');
-    slow.resume();
-    t.match(await slow.closed, { code: 4408 });
-    const seen = seqs(slow);
-    t.ok(seen.length > 0 && seen.length < count, `${seen.length} of ${count} came through`);
-    t.strictSame(seen, Array.from(seen, (_, index) => start + 1 + index), 'without a gap up to the close');
+  t.test(
+    '[6] past 1 MiB of backlog it is closed with 4408, and with since it has lost nothing and gets nothing twice',
+    async (t) => {
+      const chat = await service.chat(owner);
+      const [slow, quick] = [await service.agentSocket(owner.token), await service.agentSocket(owner.token)];
+      const start = newestSeq();
+      slow.pause();
+      const count = await floodUntilOneIsClosed(chat.id, 'agent');
+      await quick.until((frame) => frame.type === 'message.created' && frame.seq === start + count);
+      t.equal(seqs(quick).length, count, 'who kept up was not held up');
+      slow.resume();
+      t.match(await slow.closed, { code: 4408 });
+      const seen = seqs(slow);
+      t.ok(seen.length > 0 && seen.length < count, `${seen.length} of ${count} came through`);
+      t.strictSame(
+        seen,
+        Array.from(seen, (_, index) => start + 1 + index),
+        'without a gap up to the close',
+      );
 
-    const back = await service.agentSocket(owner.token, { since: slow.lastSeq });
-    await back.until((frame) => frame.type === 'message.created' && frame.seq === start + count);
-    t.strictSame([...seen, ...seqs(back)], Array.from({ length: count }, (_, index) => start + 1 + index));
-    for (const socket of [quick, back]) await socket.close();
-  });
+      const back = await service.agentSocket(owner.token, { since: slow.lastSeq });
+      await back.until((frame) => frame.type === 'message.created' && frame.seq === start + count);
+      t.strictSame(
+        [...seen, ...seqs(back)],
+        Array.from({ length: count }, (_, index) => start + 1 + index),
+      );
+      for (const socket of [quick, back]) await socket.close();
+    },
+  );
 
   t.test('[6] a customer that does not keep up is treated alike', async (t) => {
     const chat = await service.chat(owner);
@@ -55,7 +75,10 @@ t.test('a consumer that does not keep up', async (t) => {
     t.match(await slow.closed, { code: 4408 });
     const back = await service.visitorSocket(chat.customer.token, { since: slow.lastSeq });
     await back.until((frame) => frame.type === 'message.created' && frame.seq === start + count);
-    t.strictSame([...seqs(slow), ...seqs(back)], Array.from({ length: count }, (_, index) => start + 1 + index));
+    t.strictSame(
+      [...seqs(slow), ...seqs(back)],
+      Array.from({ length: count }, (_, index) => start + 1 + index),
+    );
   });
 
   t.test('what is missed waits in the file for who does not read it, who is not closed for it', async (t) => {
@@ -69,7 +92,10 @@ t.test('a consumer that does not keep up', async (t) => {
     await quick.until((frame) => frame.data?.message?.body === 'live');
     lazy.resume();
     await lazy.until((frame) => frame.data?.message?.body === 'live');
-    t.strictSame(seqs(lazy), Array.from({ length: 251 }, (_, index) => since + 1 + index));
+    t.strictSame(
+      seqs(lazy),
+      Array.from({ length: 251 }, (_, index) => since + 1 + index),
+    );
     for (const socket of [quick, lazy]) await socket.close();
   });
 
@@ -78,7 +104,8 @@ t.test('a consumer that does not keep up', async (t) => {
     await flood(chat.id, 60);
     const slow = await service.agentSocket(owner.token);
     slow.pause();
-    for (let id = 0; id < 64; id += 1) slow.send({ type: 'call', id, method: 'message.list', params: { conversationId: chat.id, limit: 200 } });
+    for (let id = 0; id < 64; id += 1)
+      slow.send({ type: 'call', id, method: 'message.list', params: { conversationId: chat.id, limit: 200 } });
     const quick = await service.agentSocket(owner.token);
     while ((await openSockets('agent')) > 1) await quick.call('workspace.settings');
     slow.resume();

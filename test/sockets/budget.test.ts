@@ -7,23 +7,26 @@ import { startService } from '../support/service.ts';
 
 const minute = 60_000;
 
-t.test('frames that are no calls are counted: a socket that sends too many is closed with 4429, and begins anew a minute later', async (t) => {
-  const service = await startService(t);
-  const owner = await service.workspace();
-  const chat = await service.chat(owner);
-  for (const open of [() => service.agentSocket(owner.token), () => service.visitorSocket(chat.customer.token)]) {
-    const socket = await open();
-    const pongs = (): number => socket.frames.filter(({ type }) => type === 'pong').length;
-    for (let sent = 0; sent < 1200; sent += 1) socket.send({ type: 'ping' });
-    await socket.until(() => pongs() === 1200);
-    service.clock.advance(minute);
-    for (let sent = 0; sent < 1300; sent += 1) socket.send({ type: 'ping' });
-    t.match(await socket.closed, { code: 4429, reason: 'too many frames; come back later' });
-    t.equal(pongs(), 2400);
-    service.clock.advance(minute);
-    await (await open()).flushed();
-  }
-});
+t.test(
+  'frames that are no calls are counted: a socket that sends too many is closed with 4429, and begins anew a minute later',
+  async (t) => {
+    const service = await startService(t);
+    const owner = await service.workspace();
+    const chat = await service.chat(owner);
+    for (const open of [() => service.agentSocket(owner.token), () => service.visitorSocket(chat.customer.token)]) {
+      const socket = await open();
+      const pongs = (): number => socket.frames.filter(({ type }) => type === 'pong').length;
+      for (let sent = 0; sent < 1200; sent += 1) socket.send({ type: 'ping' });
+      await socket.until(() => pongs() === 1200);
+      service.clock.advance(minute);
+      for (let sent = 0; sent < 1300; sent += 1) socket.send({ type: 'ping' });
+      t.match(await socket.closed, { code: 4429, reason: 'too many frames; come back later' });
+      t.equal(pongs(), 2400);
+      service.clock.advance(minute);
+      await (await open()).flushed();
+    }
+  },
+);
 
 t.test('bytes are counted, too', async (t) => {
   const service = await startService(t);
@@ -38,7 +41,8 @@ t.test('who goes on sending what is no frame is closed', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const socket = await service.agentSocket(owner.token);
-  for (const frame of ['x', '[', '{}', '{"type":"call"}', Buffer.from('x')]) for (let sent = 0; sent < 12; sent += 1) socket.send(frame);
+  for (const frame of ['x', '[', '{}', '{"type":"call"}', Buffer.from('x')])
+    for (let sent = 0; sent < 12; sent += 1) socket.send(frame);
   await socket.until(() => socket.frames.filter(({ type }) => type === 'error').length === 60);
   socket.send('x');
   t.match(await socket.closed, { code: 4429, reason: 'too many frames that are none' });
@@ -64,26 +68,33 @@ t.test('and so is the eleventh socket of a network that does, at its first', asy
   await later.flushed();
 });
 
-t.test('[8] a call over the limit is refused without being read, under its id where that stands at the front', async (t) => {
-  const service = await startService(t, { env: { RATE_LIMIT_PER_MINUTE: '3' } });
-  const owner = await service.workspace();
-  service.clock.advance(minute);
-  const socket = await service.agentSocket(owner.token);
-  const pad = 'x'.repeat(2000);
-  // No JSON behind its front: only who does not read it can answer under its id.
-  const unsound = (id: string): string => `{"type":"call","id":${id},"method":"settings.read","params":{"pad":"${pad}`;
-  for (let sent = 0; sent < 3; sent += 1) t.equal((await socket.call('businessHours.list')).status, 200);
-  socket.send(unsound('"mine"'));
-  t.match(await socket.until(({ id }) => id === 'mine'), { status: 429, body: { error: 'rate_limited', retryAfter: 60 } });
-  socket.send(`{"params":{"id":7},${unsound('7').slice(1)}`);
-  t.match(await socket.next('error'), { error: 'rate_limited' });
-  t.match(await socket.call('businessHours.list', { pad }), { status: 429 });
-  t.match(await socket.call('businessHours.list'), { status: 429 }, 'a short one is read and refused');
-  service.clock.advance(minute);
-  socket.send(unsound('8'));
-  t.match(await socket.next('error'), { error: 'invalid_body' }, 'when there is something left it is read');
-  t.match(await socket.call('businessHours.list', { pad }), { status: 200 });
-});
+t.test(
+  '[8] a call over the limit is refused without being read, under its id where that stands at the front',
+  async (t) => {
+    const service = await startService(t, { env: { RATE_LIMIT_PER_MINUTE: '3' } });
+    const owner = await service.workspace();
+    service.clock.advance(minute);
+    const socket = await service.agentSocket(owner.token);
+    const pad = 'x'.repeat(2000);
+    // No JSON behind its front: only who does not read it can answer under its id.
+    const unsound = (id: string): string =>
+      `{"type":"call","id":${id},"method":"settings.read","params":{"pad":"${pad}`;
+    for (let sent = 0; sent < 3; sent += 1) t.equal((await socket.call('businessHours.list')).status, 200);
+    socket.send(unsound('"mine"'));
+    t.match(await socket.until(({ id }) => id === 'mine'), {
+      status: 429,
+      body: { error: 'rate_limited', retryAfter: 60 },
+    });
+    socket.send(`{"params":{"id":7},${unsound('7').slice(1)}`);
+    t.match(await socket.next('error'), { error: 'rate_limited' });
+    t.match(await socket.call('businessHours.list', { pad }), { status: 429 });
+    t.match(await socket.call('businessHours.list'), { status: 429 }, 'a short one is read and refused');
+    service.clock.advance(minute);
+    socket.send(unsound('8'));
+    t.match(await socket.next('error'), { error: 'invalid_body' }, 'when there is something left it is read');
+    t.match(await socket.call('businessHours.list', { pad }), { status: 200 });
+  },
+);
 
 t.test('only an id at the front is taken for one', async (t) => {
   for (const [text, id] of [
@@ -102,39 +113,50 @@ t.test('only an id at the front is taken for one', async (t) => {
   }
 });
 
-t.test('a network has a thousand sockets and opens six hundred in a minute; what it spends does not end with its sockets', async (t) => {
-  let nowMs = 0;
-  const budget = new FrameBudget({ now: () => nowMs }, { isOn: true, callsPerMinute: 600, maxSockets: 1000 });
-  const opened = Array.from({ length: 700 }, () => budget.open('a'));
-  t.equal(opened.filter((one) => one !== undefined).length, 600);
-  t.ok(budget.open('b'), 'another network has its own');
-  for (const one of opened) if (one !== undefined) budget.close(one);
-  t.equal(budget.open('a'), undefined, 'closing them gives nothing back');
-  nowMs += minute;
-  const again = Array.from({ length: 600 }, () => budget.open('a'));
-  nowMs += minute;
-  const more = Array.from({ length: 600 }, () => budget.open('a'));
-  t.equal([...again, ...more].filter((one) => one !== undefined).length, 1000);
+t.test(
+  'a network has a thousand sockets and opens six hundred in a minute; what it spends does not end with its sockets',
+  async (t) => {
+    let nowMs = 0;
+    const budget = new FrameBudget({ now: () => nowMs }, { isOn: true, callsPerMinute: 600, maxSockets: 1000 });
+    const opened = Array.from({ length: 700 }, () => budget.open('a'));
+    t.equal(opened.filter((one) => one !== undefined).length, 600);
+    t.ok(budget.open('b'), 'another network has its own');
+    for (const one of opened) if (one !== undefined) budget.close(one);
+    t.equal(budget.open('a'), undefined, 'closing them gives nothing back');
+    nowMs += minute;
+    const again = Array.from({ length: 600 }, () => budget.open('a'));
+    nowMs += minute;
+    const more = Array.from({ length: 600 }, () => budget.open('a'));
+    t.equal([...again, ...more].filter((one) => one !== undefined).length, 1000);
 
-  const [one] = again;
-  if (one === undefined) throw new Error('not opened');
-  nowMs += minute;
-  let taken = 0;
-  for (const socket of again) for (let frame = 0; socket !== undefined && frame < 30; frame += 1) if (budget.take(socket, 1)) taken += 1;
-  t.equal(taken, 12_000, 'all sockets of a network together');
+    const [one] = again;
+    if (one === undefined) throw new Error('not opened');
+    nowMs += minute;
+    let taken = 0;
+    for (const socket of again)
+      for (let frame = 0; socket !== undefined && frame < 30; frame += 1) if (budget.take(socket, 1)) taken += 1;
+    t.equal(taken, 12_000, 'all sockets of a network together');
 
-  const free = new FrameBudget({ now: () => nowMs }, { isOn: false, callsPerMinute: 600, maxSockets: 1000 });
-  t.equal(Array.from({ length: 2000 }, () => free.open('a')).filter((socket) => socket !== undefined).length, 2000, 'without limits');
-  const large = new FrameBudget({ now: () => nowMs }, { isOn: true, callsPerMinute: 60_000, maxSockets: 1000 });
-  const socket = large.open('a');
-  t.ok(socket !== undefined && Array.from({ length: 50_000 }, () => large.take(socket, 1)).every(Boolean), 'who may call more may send more');
+    const free = new FrameBudget({ now: () => nowMs }, { isOn: false, callsPerMinute: 600, maxSockets: 1000 });
+    t.equal(
+      Array.from({ length: 2000 }, () => free.open('a')).filter((socket) => socket !== undefined).length,
+      2000,
+      'without limits',
+    );
+    const large = new FrameBudget({ now: () => nowMs }, { isOn: true, callsPerMinute: 60_000, maxSockets: 1000 });
+    const socket = large.open('a');
+    t.ok(
+      socket !== undefined && Array.from({ length: 50_000 }, () => large.take(socket, 1)).every(Boolean),
+      'who may call more may send more',
+    );
 
-  for (let index = 0; index < 20_000; index += 1) {
-    const passing = budget.open(`n${index}`);
-    if (passing !== undefined) budget.close(passing);
-  }
-  t.ok(budget.size <= 10_001);
-});
+    for (let index = 0; index < 20_000; index += 1) {
+      const passing = budget.open(`n${index}`);
+      if (passing !== undefined) budget.close(passing);
+    }
+    t.ok(budget.size <= 10_001);
+  },
+);
 
 t.test('networks that come and go are forgotten, however many others stay', async (t) => {
   const budget = new FrameBudget({ now: () => 0 }, { isOn: true, callsPerMinute: 600, maxSockets: 1000 });

@@ -26,7 +26,10 @@ t.test('nothing leaves before it is durable', async (t) => {
 
   t.test('[6] no event, reply or read of a change before the disk has it', async (t) => {
     const chat = await service.chat(owner);
-    const [agent, customer] = [await service.agentSocket(owner.token), await service.visitorSocket(chat.customer.token)];
+    const [agent, customer] = [
+      await service.agentSocket(owner.token),
+      await service.visitorSocket(chat.customer.token),
+    ];
     disk.hold();
     const byHttp = service.post(`/conversations/${chat.id}/messages`, { body: 'by HTTP' }, owner.token);
     await disk.asked();
@@ -53,11 +56,22 @@ t.test('nothing leaves before it is durable', async (t) => {
     disk.letGo();
     t.equal((await byHttp).status, 201);
     t.equal((await bySocket).status, 201);
-    t.match((await reading).body.messages.map((one: any) => one.body), ['Hello, is anybody there?', 'by HTTP']);
+    t.match(
+      (await reading).body.messages.map((one: any) => one.body),
+      ['Hello, is anybody there?', 'by HTTP'],
+    );
     t.equal((await listing).status, 200);
     for (const socket of [agent, customer, late]) {
       await socket.until((frame) => frame.data?.message?.body === 'by socket');
-      t.strictSame(socket.numbered.flatMap((frame) => (frame.data.message?.conversationId === chat.id && frame.data.message.senderType === 'agent' ? frame.data.message.body : [])), ['by HTTP', 'by socket'], 'once, in order');
+      t.strictSame(
+        socket.numbered.flatMap((frame) =>
+          frame.data.message?.conversationId === chat.id && frame.data.message.senderType === 'agent'
+            ? frame.data.message.body
+            : [],
+        ),
+        ['by HTTP', 'by socket'],
+        'once, in order',
+      );
     }
   });
 
@@ -70,7 +84,9 @@ t.test('nothing leaves before it is durable', async (t) => {
     const writing = service.post(`/conversations/${chat.id}/messages`, { body: 'while it is read' }, owner.token);
     await disk.asked();
     let isTold = false;
-    const reading = fetch(address).then((answer) => answer.json()).finally(() => (isTold = true));
+    const reading = fetch(address)
+      .then((answer) => answer.json())
+      .finally(() => (isTold = true));
     const { reader } = service.running.services;
     while (reader.waiting === 0) await turns(1);
     while (reader.waiting > 0) await turns(1);
@@ -83,19 +99,30 @@ t.test('nothing leaves before it is durable', async (t) => {
 
   t.test('[architecture] who acts has its reply before the events of it', async (t) => {
     const chat = await service.chat(owner);
-    const [agent, customer] = [await service.agentSocket(owner.token), await service.visitorSocket(chat.customer.token)];
+    const [agent, customer] = [
+      await service.agentSocket(owner.token),
+      await service.visitorSocket(chat.customer.token),
+    ];
     for (let round = 0; round < 10; round += 1) {
       await agent.call('message.send', { conversationId: chat.id, body: `agent ${round}` });
       await customer.call('widget.sendMessage', { conversationId: chat.id, body: `customer ${round}` });
     }
     await agent.flushed();
     await customer.flushed();
-    for (const [socket, who] of [[agent, 'agent'], [customer, 'customer']] as const) {
+    for (const [socket, who] of [
+      [agent, 'agent'],
+      [customer, 'customer'],
+    ] as const) {
       const order = socket.frames.flatMap((frame) => {
         if (frame.type === 'reply') return [`reply ${frame['body'].body}`];
-        return frame.type === 'message.created' && frame.data.message.body.startsWith(who) ? [`event ${frame.data.message.body}`] : [];
+        return frame.type === 'message.created' && frame.data.message.body.startsWith(who)
+          ? [`event ${frame.data.message.body}`]
+          : [];
       });
-      t.strictSame(order, Array.from({ length: 10 }, (_, round) => [`reply ${who} ${round}`, `event ${who} ${round}`]).flat());
+      t.strictSame(
+        order,
+        Array.from({ length: 10 }, (_, round) => [`reply ${who} ${round}`, `event ${who} ${round}`]).flat(),
+      );
     }
   });
 
@@ -103,25 +130,38 @@ t.test('nothing leaves before it is durable', async (t) => {
     const chat = await service.chat(owner);
     const agent = await service.agentSocket(owner.token);
     const before = await fillLane(disk, () => agent.call('message.send', { conversationId: chat.id, body: 'before' }));
-    const rest = Array.from({ length: 30 }, (_, index) => agent.call('message.send', { conversationId: chat.id, body: `rest ${index}` }));
+    const rest = Array.from({ length: 30 }, (_, index) =>
+      agent.call('message.send', { conversationId: chat.id, body: `rest ${index}` }),
+    );
     await gathered(service, rest.length);
     disk.letGo();
     await Promise.all([...before, ...rest]);
     await agent.until((frame) => frame.type === 'message.created' && frame.data.message.body === 'rest 29');
-    const order = agent.frames.flatMap((frame) => (frame.type === 'reply' ? 'reply' : frame.seq !== undefined && frame.type === 'message.created' ? 'event' : []));
+    const order = agent.frames.flatMap((frame) =>
+      frame.type === 'reply' ? 'reply' : frame.seq !== undefined && frame.type === 'message.created' ? 'event' : [],
+    );
     // On a busy machine the thirty come in more batches than one: within each, all replies stand before all events.
     const runs = order.join(' ').match(/reply(?: reply)*|event(?: event)*/g) ?? [];
     const lengths = runs.map((run) => run.split(' ').length);
-    t.strictSame(runs.map((run) => run.slice(0, 5)), lengths.map((_, index) => (index % 2 === 0 ? 'reply' : 'event')));
-    for (let index = 0; index < lengths.length; index += 2) t.equal(lengths[index], lengths[index + 1], 'as many events as replies');
+    t.strictSame(
+      runs.map((run) => run.slice(0, 5)),
+      lengths.map((_, index) => (index % 2 === 0 ? 'reply' : 'event')),
+    );
+    for (let index = 0; index < lengths.length; index += 2)
+      t.equal(lengths[index], lengths[index + 1], 'as many events as replies');
     t.equal(order.length, 64);
     t.ok(Math.max(...lengths) >= 10, 'many were of one batch');
   });
 
   t.test('[4.12] a block is at once: what commits together with it is not told to the visitor', async (t) => {
     const chat = await service.chat(owner);
-    const [agent, customer] = [await service.agentSocket(owner.token), await service.visitorSocket(chat.customer.token)];
-    const before = await fillLane(disk, () => service.put(`/conversations/${chat.id}/tags`, { tags: ['x'] }, owner.token));
+    const [agent, customer] = [
+      await service.agentSocket(owner.token),
+      await service.visitorSocket(chat.customer.token),
+    ];
+    const before = await fillLane(disk, () =>
+      service.put(`/conversations/${chat.id}/tags`, { tags: ['x'] }, owner.token),
+    );
     const together = [
       agent.call('message.send', { conversationId: chat.id, body: 'SECRET before it' }),
       agent.call('visitor.block', { visitorId: chat.customer.visitorId }),
@@ -131,7 +171,10 @@ t.test('nothing leaves before it is durable', async (t) => {
     await gathered(service, together.length);
     disk.letGo();
     await Promise.all(before);
-    t.strictSame((await Promise.all(together)).map(({ status }) => status), [201, 200, 201, 200]);
+    t.strictSame(
+      (await Promise.all(together)).map(({ status }) => status),
+      [201, 200, 201, 200],
+    );
     t.match(await customer.closed, { code: 4403 });
     t.strictSame(customer.numbered, []);
   });
@@ -140,9 +183,16 @@ t.test('nothing leaves before it is durable', async (t) => {
     const ann = await service.agent(owner);
     const chat = await service.chat(owner);
     const [hers, ours] = [await service.agentSocket(ann.token), await service.agentSocket(owner.token)];
-    const before = await fillLane(disk, () => service.put(`/conversations/${chat.id}/tags`, { tags: ['x'] }, owner.token));
+    const before = await fillLane(disk, () =>
+      service.put(`/conversations/${chat.id}/tags`, { tags: ['x'] }, owner.token),
+    );
     // The route asks the directory first, so that its command would come with a later batch.
-    const deactivate = () => service.running.services.engine.execute(deactivateAgent, { workspaceId: owner.workspaceId, caller: { kind: 'agent', agentId: owner.agentId }, params: { agentId: ann.agentId } });
+    const deactivate = () =>
+      service.running.services.engine.execute(deactivateAgent, {
+        workspaceId: owner.workspaceId,
+        caller: { kind: 'agent', agentId: owner.agentId },
+        params: { agentId: ann.agentId },
+      });
     const together = [ours.call('message.send', { conversationId: chat.id, body: 'SECRET' }), deactivate()];
     await gathered(service, together.length);
     disk.letGo();
@@ -157,7 +207,11 @@ t.test('a stop', async (t) => {
   t.test('[decisions] sockets are closed with 1012, signed in or not, in both namespaces', async (t) => {
     const service = await startService(t);
     const owner = await service.workspace();
-    const sockets = [await service.agentSocket(owner.token), await service.visitorSocket((await service.customer(owner.embedId)).token), service.socket('agent')];
+    const sockets = [
+      await service.agentSocket(owner.token),
+      await service.visitorSocket((await service.customer(owner.embedId)).token),
+      service.socket('agent'),
+    ];
     await sockets[2]?.opened();
     sockets[2]?.send('x');
     await sockets[2]?.next('error');
@@ -165,24 +219,30 @@ t.test('a stop', async (t) => {
     for (const socket of sockets) t.match(await socket.closed, { code: 1012 });
   });
 
-  t.test('[decisions] a call under way is finished and answered first; one that comes later is neither done nor answered', async (t) => {
-    const disk = new HeldDisk({ isHeld: false });
-    const service = await startService(t, { syncToDisk: disk.sync });
-    const owner = await service.workspace();
-    const chat = await service.chat(owner);
-    const socket = await service.agentSocket(owner.token);
-    disk.hold();
-    const underWay = socket.call('message.send', { conversationId: chat.id, body: 'under way' });
-    await disk.asked();
-    const stopping = service.stop();
-    const late = socket.call('message.send', { conversationId: chat.id, body: 'late' });
-    await socket.flushed();
-    disk.letGo();
-    t.equal((await underWay).status, 201);
-    await t.rejects(late, /closed while waiting/);
-    t.match(await socket.closed, { code: 1012 });
-    await stopping;
-    const again = await startService(t, { dataDir: service.dataDir });
-    t.strictSame((await again.get(`/conversations/${chat.id}/messages`, owner.token)).body.messages.map((one: any) => one.body), ['Hello, is anybody there?', 'under way']);
-  });
+  t.test(
+    '[decisions] a call under way is finished and answered first; one that comes later is neither done nor answered',
+    async (t) => {
+      const disk = new HeldDisk({ isHeld: false });
+      const service = await startService(t, { syncToDisk: disk.sync });
+      const owner = await service.workspace();
+      const chat = await service.chat(owner);
+      const socket = await service.agentSocket(owner.token);
+      disk.hold();
+      const underWay = socket.call('message.send', { conversationId: chat.id, body: 'under way' });
+      await disk.asked();
+      const stopping = service.stop();
+      const late = socket.call('message.send', { conversationId: chat.id, body: 'late' });
+      await socket.flushed();
+      disk.letGo();
+      t.equal((await underWay).status, 201);
+      await t.rejects(late, /closed while waiting/);
+      t.match(await socket.closed, { code: 1012 });
+      await stopping;
+      const again = await startService(t, { dataDir: service.dataDir });
+      t.strictSame(
+        (await again.get(`/conversations/${chat.id}/messages`, owner.token)).body.messages.map((one: any) => one.body),
+        ['Hello, is anybody there?', 'under way'],
+      );
+    },
+  );
 });

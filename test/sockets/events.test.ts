@@ -1,5 +1,5 @@
 import t from 'tap';
-import { events, type EventType } from '../../engine/events.ts';
+import { type EventType, events } from '../../engine/events.ts';
 import { type Service, startService } from '../support/service.ts';
 
 interface Scene {
@@ -22,9 +22,14 @@ const ways: Partial<Record<EventType, (scene: Scene) => Promise<unknown>>> = {
     await on('status', { status: 'solved' });
     await service.pass(86_400);
   },
-  'message.created': async ({ on, service, owner }) => on('messages', { body: 'x', attachments: [await service.upload(owner)] }),
+  'message.created': async ({ on, service, owner }) =>
+    on('messages', { body: 'x', attachments: [await service.upload(owner)] }),
   'message.updated': async ({ service, owner }) => {
-    await service.post('/tickets', { customerEmail: 'kim@example.org', subject: 'A parcel', body: 'It is on its way.' }, owner.token);
+    await service.post(
+      '/tickets',
+      { customerEmail: 'kim@example.org', subject: 'A parcel', body: 'It is on its way.' },
+      owner.token,
+    );
     await service.settled();
   },
   'message.read': ({ on }) => on('read'),
@@ -57,14 +62,20 @@ const ways: Partial<Record<EventType, (scene: Scene) => Promise<unknown>>> = {
   'agent.updated': ({ service, ann }) => service.post('/me/status', { status: 'available' }, ann.token),
   'visitor.online': ({ service, owner }) => service.customer(owner.embedId, { name: 'Kim', email: 'kim@example.org' }),
   'visitor.updated': ({ service, chat }) => service.patch('/widget/visitor', { name: 'Kim' }, chat.customer.token),
-  'visitor.page_viewed': ({ service, chat }) => service.post('/widget/page-views', { url: 'https://shop.example/' }, chat.customer.token),
+  'visitor.page_viewed': ({ service, chat }) =>
+    service.post('/widget/page-views', { url: 'https://shop.example/' }, chat.customer.token),
 };
 
 t.test('the catalogue of events', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off', AUTO_CLOSE_DAYS: '0.001' } });
 
   t.test('every event of the catalogue has a way to it here, and no other', async (t) => {
-    t.strictSame(Object.keys(ways).sort(), Object.keys(events).filter((type) => !elsewhere.test(type)).sort());
+    t.strictSame(
+      Object.keys(ways).sort(),
+      Object.keys(events)
+        .filter((type) => !elsewhere.test(type))
+        .sort(),
+    );
   });
 
   for (const [type, act] of Object.entries(ways) as [EventType, (scene: Scene) => Promise<unknown>][]) {
@@ -72,28 +83,37 @@ t.test('the catalogue of events', async (t) => {
       const owner = await service.workspace();
       const ann = await service.agent(owner);
       const chat = await service.chat(owner);
-      const on: Scene['on'] = (path, body, token = owner.token) => service.post(`/conversations/${chat.id}/${path}`, body, token);
-      const offer = async () => void (await on('assign-to-agent', { agentId: ann.agentId, expectedVersion: chat.version }));
+      const on: Scene['on'] = (path, body, token = owner.token) =>
+        service.post(`/conversations/${chat.id}/${path}`, body, token);
+      const offer = async () =>
+        void (await on('assign-to-agent', { agentId: ann.agentId, expectedVersion: chat.version }));
       const agent = await service.agentSocket(owner.token);
       const customer = await service.visitorSocket(chat.customer.token);
       await act({ service, owner, ann, chat, offer, on });
       // Each frame of both sockets is held against the AsyncAPI document as it comes in.
       const frame = await agent.next(type);
       t.hasOwnProp(frame.data, events[type].data);
-      t.strictSame(Object.keys(frame).sort(), frame.conversationId === undefined ? ['at', 'data', 'seq', 'type'] : ['at', 'conversationId', 'data', 'seq', 'type']);
+      t.strictSame(
+        Object.keys(frame).sort(),
+        frame.conversationId === undefined
+          ? ['at', 'data', 'seq', 'type']
+          : ['at', 'conversationId', 'data', 'seq', 'type'],
+      );
       t.equal(frame['at'], new Date(service.clock.now()).toISOString());
       await customer.flushed();
       t.equal(customer.events.includes(type), events[type].visitorToo, 'whether its customer is told too');
     });
   }
 
-  t.test('[decisions] an event\'s data is the record as HTTP answers it', async (t) => {
+  t.test("[decisions] an event's data is the record as HTTP answers it", async (t) => {
     const owner = await service.workspace();
     const ann = await service.agent(owner);
     const chat = await service.chat(owner);
     const socket = await service.agentSocket(owner.token);
     const next = async (type: string, field: string) => (await socket.next(type)).data[field];
-    const message = (await service.post(`/conversations/${chat.id}/messages`, { body: 'https://a.example' }, owner.token)).body;
+    const message = (
+      await service.post(`/conversations/${chat.id}/messages`, { body: 'https://a.example' }, owner.token)
+    ).body;
     t.strictSame(await next('message.created', 'message'), message);
     const { note } = (await service.post(`/conversations/${chat.id}/notes`, { body: 'x' }, owner.token)).body;
     t.strictSame(await next('note.created', 'note'), note);
@@ -103,16 +123,29 @@ t.test('the catalogue of events', async (t) => {
     t.strictSame(await next('agent.updated', 'agent'), agent);
   });
 
-  t.test('[6] seq increases by one from event to event of a workspace, and each workspace counts on its own', async (t) => {
-    const [one, two] = [await service.workspace(), await service.workspace()];
-    const sockets = [await service.agentSocket(one.token, { since: 0 }), await service.agentSocket(two.token, { since: 0 })];
-    const chats = [await service.chat(one), await service.chat(two)];
-    await Promise.all(Array.from({ length: 40 }, (_, index) => service.post(`/conversations/${chats[index % 2]?.id}/messages`, { body: 'x' }, [one, two][index % 2]?.token)));
-    for (const socket of sockets) {
-      await socket.flushed();
-      const seqs = socket.numbered.map((frame) => frame.seq);
-      t.ok(seqs.length > 20);
-      t.strictSame(seqs, Array.from(seqs, (_, index) => index + 1));
-    }
-  });
+  t.test(
+    '[6] seq increases by one from event to event of a workspace, and each workspace counts on its own',
+    async (t) => {
+      const [one, two] = [await service.workspace(), await service.workspace()];
+      const sockets = [
+        await service.agentSocket(one.token, { since: 0 }),
+        await service.agentSocket(two.token, { since: 0 }),
+      ];
+      const chats = [await service.chat(one), await service.chat(two)];
+      await Promise.all(
+        Array.from({ length: 40 }, (_, index) =>
+          service.post(`/conversations/${chats[index % 2]?.id}/messages`, { body: 'x' }, [one, two][index % 2]?.token),
+        ),
+      );
+      for (const socket of sockets) {
+        await socket.flushed();
+        const seqs = socket.numbered.map((frame) => frame.seq);
+        t.ok(seqs.length > 20);
+        t.strictSame(
+          seqs,
+          Array.from(seqs, (_, index) => index + 1),
+        );
+      }
+    },
+  );
 });

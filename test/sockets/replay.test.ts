@@ -2,29 +2,34 @@
 // "Settled after the audit".
 
 import t from 'tap';
-import type { Frame } from '../support/socket.ts';
 import { tempFolder } from '../support/folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type Person, password, startService } from '../support/service.ts';
+import type { Frame } from '../support/socket.ts';
 
 t.test('[decisions, After the audit] replays', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
-  const department = async (name: string): Promise<string> => (await service.post('/departments', { name }, owner.token)).body.id;
+  const department = async (name: string): Promise<string> =>
+    (await service.post('/departments', { name }, owner.token)).body.id;
   const [legal, sales] = [await department('Legal'), await department('Sales')];
   const newest = (): number => service.running.services.engine.workspace(owner.workspaceId)?.publishedSeq ?? 0;
-  const move = (id: string, departmentId: string) => service.post(`/conversations/${id}/assign-to-department`, { departmentId }, owner.token);
+  const move = (id: string, departmentId: string) =>
+    service.post(`/conversations/${id}/assign-to-department`, { departmentId }, owner.token);
   /** All that the agent is told from `since` on. */
   const replay = async (agent: Person, since: number): Promise<Frame[]> => {
     const socket = await service.agentSocket(agent.token, { since });
     const last = newest();
     await service.post('/me/status', { status: 'available' }, agent.token);
     await service.post('/me/status', { status: 'away' }, agent.token);
-    await socket.until((frame) => (frame.seq ?? 0) > last && frame.type === 'agent.updated' && frame.data.agent.status === 'away');
+    await socket.until(
+      (frame) => (frame.seq ?? 0) > last && frame.type === 'agent.updated' && frame.data.agent.status === 'away',
+    );
     await socket.close();
     return socket.numbered.filter((frame) => (frame.seq ?? 0) <= last);
   };
-  const of = (frames: readonly Frame[], conversationId: string): Frame[] => frames.filter((frame) => frame.conversationId === conversationId);
+  const of = (frames: readonly Frame[], conversationId: string): Frame[] =>
+    frames.filter((frame) => frame.conversationId === conversationId);
 
   t.test('an agent is told nothing from before it joined', async (t) => {
     const chat = await service.chat(owner, 'my medical record 4711');
@@ -36,8 +41,13 @@ t.test('[decisions, After the audit] replays', async (t) => {
     const frames = await replay(agent, 0);
     t.notMatch(JSON.stringify(frames), /4711|for Legal only/);
     t.same(of(frames, chat.id), []);
-    const { joinedAt } = service.running.services.engine.workspace(owner.workspaceId)?.db.get<{ joinedAt: string }>('SELECT joinedAt FROM agent WHERE id = ?', [agent.agentId]) ?? { joinedAt: '' };
-    t.same(frames.filter(({ at }) => String(at) < joinedAt), []);
+    const { joinedAt } = service.running.services.engine
+      .workspace(owner.workspaceId)
+      ?.db.get<{ joinedAt: string }>('SELECT joinedAt FROM agent WHERE id = ?', [agent.agentId]) ?? { joinedAt: '' };
+    t.same(
+      frames.filter(({ at }) => String(at) < joinedAt),
+      [],
+    );
     t.ok(frames.length > 0, 'what came later it is');
   });
 
@@ -49,8 +59,21 @@ t.test('[decisions, After the audit] replays', async (t) => {
     await move(chat.id, legal);
     await service.post(`/conversations/${chat.id}/messages`, { body: 'between us' }, owner.token);
     const told = of(await replay(agent, since), chat.id);
-    t.strictSame(told.map(({ type, data }) => [type, data.conversation?.departmentId]), [['conversation.updated', legal]]);
-    t.match(told[0]?.data.conversation, { id: chat.id, channel: 'chat', status: 'open', preview: null, subject: null, tags: [], visitorId: null, contactId: null, handshake: null });
+    t.strictSame(
+      told.map(({ type, data }) => [type, data.conversation?.departmentId]),
+      [['conversation.updated', legal]],
+    );
+    t.match(told[0]?.data.conversation, {
+      id: chat.id,
+      channel: 'chat',
+      status: 'open',
+      preview: null,
+      subject: null,
+      tags: [],
+      visitorId: null,
+      contactId: null,
+      handshake: null,
+    });
     t.notMatch(JSON.stringify(told), /Kim|vip|between us/);
   });
 
@@ -65,14 +88,24 @@ t.test('[decisions, After the audit] replays', async (t) => {
     await say('three');
     await move(chat.id, sales);
     await say('four');
-    t.strictSame(of(await replay(agent, since), chat.id).flatMap(({ data }) => (data.message === undefined || data.message.senderType === 'system' ? [] : data.message.body)), ['one', 'two', 'four']);
+    t.strictSame(
+      of(await replay(agent, since), chat.id).flatMap(({ data }) =>
+        data.message === undefined || data.message.senderType === 'system' ? [] : data.message.body,
+      ),
+      ['one', 'two', 'four'],
+    );
   });
 
   t.test('what was taken from it is no longer its to read; what it has is', async (t) => {
     const agent = await service.agent(owner, { channels: ['chats'] });
     const since = newest();
     const chat = await service.chat(owner, 'in Legal');
-    const give = async (agentId: string) => service.post(`/conversations/${chat.id}/assign-to-agent`, { agentId, expectedVersion: (await service.conversation(chat.id, owner.token)).version, force: true }, owner.token);
+    const give = async (agentId: string) =>
+      service.post(
+        `/conversations/${chat.id}/assign-to-agent`,
+        { agentId, expectedVersion: (await service.conversation(chat.id, owner.token)).version, force: true },
+        owner.token,
+      );
     await move(chat.id, legal);
     await give(agent.agentId);
     await service.post(`/conversations/${chat.id}/messages`, { body: 'while it has it' }, owner.token);
@@ -80,7 +113,10 @@ t.test('[decisions, After the audit] replays', async (t) => {
     await give(owner.agentId);
     const told = of(await replay(agent, since), chat.id);
     t.notMatch(JSON.stringify(told), 'while it has it');
-    t.match(told.at(-1), { type: 'conversation.updated', data: { conversation: { assignedAgentId: owner.agentId, preview: null } } });
+    t.match(told.at(-1), {
+      type: 'conversation.updated',
+      data: { conversation: { assignedAgentId: owner.agentId, preview: null } },
+    });
   });
 
   t.test('a channel that was taken is told of no more', async (t) => {
@@ -102,7 +138,10 @@ t.test('[decisions, After the audit] replays', async (t) => {
     const joinedAt = new Date(service.clock.now()).toISOString();
     const { body } = await service.post('/auth/join', { code, password });
     const frames = await replay({ ...agent, token: body.token }, since);
-    t.same(frames.filter(({ at }) => String(at) < joinedAt), []);
+    t.same(
+      frames.filter(({ at }) => String(at) < joinedAt),
+      [],
+    );
     t.ok(frames.length > 0, 'what came later it is told');
     t.notOk(of(frames, chat.id).some(({ data }) => data.message?.senderType === 'visitor'));
   });
@@ -120,9 +159,16 @@ t.test('[decisions, After the audit] a clock that was set back over a restart wi
   const after = await startService(t, { dataDir, env, clock: new ManualClock('2026-11-20T11:00:00.000Z') });
   const chat = await after.chat(owner, 'while it was away');
   const socket = await after.agentSocket(agent.token, { since });
-  await socket.until(({ conversationId, data }) => conversationId === chat.id && data.message?.body === 'while it was away');
+  await socket.until(
+    ({ conversationId, data }) => conversationId === chat.id && data.message?.body === 'while it was away',
+  );
   await socket.close();
   const all = await after.agentSocket(agent.token, { since: 0 });
-  await all.until(({ conversationId, data }) => conversationId === chat.id && data.message?.body === 'while it was away');
-  t.notOk(all.numbered.some(({ data }) => data.message?.body === 'before it joined'), 'what was before it joined it is still not told');
+  await all.until(
+    ({ conversationId, data }) => conversationId === chat.id && data.message?.body === 'while it was away',
+  );
+  t.notOk(
+    all.numbered.some(({ data }) => data.message?.body === 'before it joined'),
+    'what was before it joined it is still not told',
+  );
 });

@@ -4,20 +4,23 @@ import { join } from 'node:path';
 import t from 'tap';
 import { ManualClock } from '../support/manual-clock.ts';
 import { randomFrom } from '../support/seeded.ts';
-import type { Frame, TestSocket } from '../support/socket.ts';
 import { password, type Service, startService } from '../support/service.ts';
+import type { Frame, TestSocket } from '../support/socket.ts';
 
 const dayMs = 24 * 3600_000;
 const seqs = (frames: readonly Frame[]): number[] => frames.map((frame) => frame.seq ?? -1);
-const upTo = (last: number, first = 1): number[] => Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
+const upTo = (last: number, first = 1): number[] =>
+  Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
 
 /** Reads until the event with this number came; what came after it stays as well. */
 async function readTo(socket: TestSocket, seq: number): Promise<Frame[]> {
-  if (seq > 0) await socket.until((frame) => frame.type !== 'ready' && frame.type !== 'resync' && (frame.seq ?? 0) >= seq);
+  if (seq > 0)
+    await socket.until((frame) => frame.type !== 'ready' && frame.type !== 'resync' && (frame.seq ?? 0) >= seq);
   return socket.numbered;
 }
 
-const newestSeq = (service: Service, workspaceId: string): number => service.running.services.engine.workspace(workspaceId)?.publishedSeq ?? 0;
+const newestSeq = (service: Service, workspaceId: string): number =>
+  service.running.services.engine.workspace(workspaceId)?.publishedSeq ?? 0;
 
 t.test('coming back with since', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
@@ -26,7 +29,7 @@ t.test('coming back with since', async (t) => {
   const say = (body: string) => service.post(`/conversations/${chat.id}/messages`, { body }, owner.token);
   const newest = () => newestSeq(service, owner.workspaceId);
 
-  t.test('[6] since in the query, in the auth frame, or in both: the frame\'s counts', async (t) => {
+  t.test("[6] since in the query, in the auth frame, or in both: the frame's counts", async (t) => {
     for (let count = 0; count < 5; count += 1) await say(String(count));
     const last = newest();
     const byQuery = await service.agentSocket(owner.token, { since: last - 3 });
@@ -56,8 +59,22 @@ t.test('coming back with since', async (t) => {
   });
 
   t.test('[decisions] beyond the newest, or no number at all: resync, then live events', async (t) => {
-    for (const since of [String(newest() + 1), '999999999999', '-1', '1.5', 'x', '', '9'.repeat(30), '1e1', ' 1', '0x1']) {
-      const socket = service.socket('agent', { query: `?since=${encodeURIComponent(since)}`, protocols: ['messaging.v1', `bearer.${owner.token}`] });
+    for (const since of [
+      String(newest() + 1),
+      '999999999999',
+      '-1',
+      '1.5',
+      'x',
+      '',
+      '9'.repeat(30),
+      '1e1',
+      ' 1',
+      '0x1',
+    ]) {
+      const socket = service.socket('agent', {
+        query: `?since=${encodeURIComponent(since)}`,
+        protocols: ['messaging.v1', `bearer.${owner.token}`],
+      });
       t.strictSame(await socket.next('resync'), { type: 'resync', seq: newest() }, JSON.stringify(since));
       t.strictSame(socket.numbered, []);
       await say('after');
@@ -88,7 +105,8 @@ t.test('coming back with since', async (t) => {
   t.test('[6] while events are being written: no gap, none twice, in order', async (t) => {
     let isWriting = true;
     const writing = (async () => {
-      for (let round = 0; isWriting; round += 1) await Promise.all(Array.from({ length: 20 }, (_, index) => say(`${round}.${index}`)));
+      for (let round = 0; isWriting; round += 1)
+        await Promise.all(Array.from({ length: 20 }, (_, index) => say(`${round}.${index}`)));
     })();
     const sockets: TestSocket[] = [];
     for (let count = 0; count < 8; count += 1) {
@@ -111,7 +129,11 @@ t.test('coming back with since', async (t) => {
       const seen: number[] = [];
       for (let round = 0; round < 12; round += 1) {
         const socket = await service.agentSocket(owner.token, { since });
-        const writes = Array.from({ length: random.below(30) }, (_, index) => (random.below(4) === 0 ? service.post(`/conversations/${chat.id}/notes`, { body: String(index) }, owner.token) : say(String(index))));
+        const writes = Array.from({ length: random.below(30) }, (_, index) =>
+          random.below(4) === 0
+            ? service.post(`/conversations/${chat.id}/notes`, { body: String(index) }, owner.token)
+            : say(String(index)),
+        );
         const wait = random.below(3);
         if (wait > 0) await Promise.all(writes);
         if (wait > 1) await readTo(socket, newest());
@@ -151,13 +173,27 @@ t.test('coming back with since', async (t) => {
     const back = await service.visitorSocket(mine.customer.token, { since: first.lastSeq });
     await back.until((frame) => frame.data?.message?.body === 'mine 2');
     await back.flushed();
-    t.strictSame(back.numbered.map((frame) => frame.data.message.body), ['mine 0', 'mine 1', 'mine 2']);
+    t.strictSame(
+      back.numbered.map((frame) => frame.data.message.body),
+      ['mine 0', 'mine 1', 'mine 2'],
+    );
     await tell('live');
     t.equal((await back.until((frame) => frame.data?.message?.body === 'live')).type, 'message.created');
     const all = await service.visitorSocket(mine.customer.token, { since: 0 });
     await all.until((frame) => frame.data?.message?.body === 'live');
-    t.strictSame(all.numbered.map((frame) => frame.data.message?.body), ['mine', 'mine 0', 'mine 1', 'mine 2', 'live']);
-    t.strictSame(await service.socket('visitor', { query: `?since=${newest() + 1}`, protocols: ['messaging.v1', `bearer.${mine.customer.token}`] }).next('resync'), { type: 'resync', seq: newest() });
+    t.strictSame(
+      all.numbered.map((frame) => frame.data.message?.body),
+      ['mine', 'mine 0', 'mine 1', 'mine 2', 'live'],
+    );
+    t.strictSame(
+      await service
+        .socket('visitor', {
+          query: `?since=${newest() + 1}`,
+          protocols: ['messaging.v1', `bearer.${mine.customer.token}`],
+        })
+        .next('resync'),
+      { type: 'resync', seq: newest() },
+    );
   });
 
   t.test('[6] what is missed is what one may see on coming back', async (t) => {
@@ -168,7 +204,10 @@ t.test('coming back with since', async (t) => {
     const since = newest();
     await service.patch(`/agents/${outside.agentId}`, { groupIds: [] }, owner.token);
     await say('for Sales');
-    const [seller, guest] = [await service.agentSocket(inside.token, { since }), await service.agentSocket(outside.token, { since })];
+    const [seller, guest] = [
+      await service.agentSocket(inside.token, { since }),
+      await service.agentSocket(outside.token, { since }),
+    ];
     await seller.until((frame) => frame.data?.message?.body === 'for Sales');
     await guest.flushed();
     await guest.flushed();
@@ -196,12 +235,24 @@ t.test('[6] coming back after a restart of the service', async (t) => {
 
   const second = await startService(t, { dataDir, clock });
   await second.post(`/conversations/${chat.id}/messages`, { body: 'missed by both' }, owner.token);
-  const [agentBack, customerBack] = [await second.agentSocket(owner.token, { since: agent.lastSeq }), await second.visitorSocket(chat.customer.token, { since: customer.lastSeq })];
+  const [agentBack, customerBack] = [
+    await second.agentSocket(owner.token, { since: agent.lastSeq }),
+    await second.visitorSocket(chat.customer.token, { since: customer.lastSeq }),
+  ];
   await second.post(`/conversations/${chat.id}/messages`, { body: 'live' }, owner.token);
   await agentBack.until((frame) => frame.data?.message?.body === 'live');
   await customerBack.until((frame) => frame.data?.message?.body === 'live');
-  t.strictSame(agentBack.numbered.map((frame) => [frame.seq, frame.data.message.body]), [[agent.lastSeq + 1, 'missed by both'], [agent.lastSeq + 2, 'live']]);
-  t.strictSame(customerBack.numbered.map((frame) => frame.data.message.body), ['missed by the customer', 'missed by both', 'live']);
+  t.strictSame(
+    agentBack.numbered.map((frame) => [frame.seq, frame.data.message.body]),
+    [
+      [agent.lastSeq + 1, 'missed by both'],
+      [agent.lastSeq + 2, 'live'],
+    ],
+  );
+  t.strictSame(
+    customerBack.numbered.map((frame) => frame.data.message.body),
+    ['missed by the customer', 'missed by both', 'live'],
+  );
 });
 
 t.test('[6] what is older than seven days is no longer kept: resync', async (t) => {
@@ -217,7 +268,10 @@ t.test('[6] what is older than seven days is no longer kept: resync', async (t) 
   t.strictSame(seqs(await readTo(kept, young)), upTo(young), 'six days are kept');
   await service.pass(2 * dayMs);
   for (const since of [0, old - 1]) {
-    const socket = service.socket('agent', { query: `?since=${since}`, protocols: ['messaging.v1', `bearer.${token}`] });
+    const socket = service.socket('agent', {
+      query: `?since=${since}`,
+      protocols: ['messaging.v1', `bearer.${token}`],
+    });
     t.strictSame(await socket.next('resync'), { type: 'resync', seq: young }, `since ${since}`);
     await socket.flushed();
     t.strictSame(socket.numbered, []);
@@ -228,5 +282,9 @@ t.test('[6] what is older than seven days is no longer kept: resync', async (t) 
   const last = (await service.post('/auth/login', { email: owner.email, password })).body.token;
   await service.post(`/conversations/${chat.id}/messages`, { body: 'after a long silence' }, last);
   const after = await service.agentSocket(last, { since: young });
-  t.strictSame(seqs(await readTo(after, young + 1)), [young + 1], 'the count goes on from the last number, however long ago');
+  t.strictSame(
+    seqs(await readTo(after, young + 1)),
+    [young + 1],
+    'the count goes on from the last number, however long ago',
+  );
 });

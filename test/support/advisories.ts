@@ -3,7 +3,18 @@
 /** npm's report, as far as it is read. */
 export interface Report {
   readonly message?: string;
-  readonly vulnerabilities?: Readonly<Record<string, { readonly severity: string; readonly via: readonly (string | { readonly url?: string; readonly title?: string; readonly severity?: string })[] }>>;
+  readonly vulnerabilities?: Readonly<
+    Record<
+      string,
+      {
+        readonly severity: string;
+        readonly via: readonly (
+          | string
+          | { readonly url?: string; readonly title?: string; readonly severity?: string }
+        )[];
+      }
+    >
+  >;
 }
 
 export interface Allowance {
@@ -21,15 +32,26 @@ export const allowances: readonly Allowance[] = [];
 const grave: ReadonlySet<string> = new Set(['high', 'critical']);
 
 /** A line for each reason to fail. A package that is only affected by another one is told of with that one. */
-export function failing({ vulnerabilities = {} }: Report, now: Date, allowed: readonly Allowance[] = allowances): string[] {
+export function failing(
+  { vulnerabilities = {} }: Report,
+  now: Date,
+  allowed: readonly Allowance[] = allowances,
+): string[] {
   const today = now.toISOString().slice(0, 10);
-  const advisories = new Map(Object.entries(vulnerabilities).flatMap(([name, { via }]) => via.flatMap((one) => (typeof one === 'string' ? [] : [[one.url ?? `${name}: ${one.title ?? ''}`, { name, ...one }] as const]))));
+  const advisories = new Map(
+    Object.entries(vulnerabilities).flatMap(([name, { via }]) =>
+      via.flatMap((one) =>
+        typeof one === 'string' ? [] : [[one.url ?? `${name}: ${one.title ?? ''}`, { name, ...one }] as const],
+      ),
+    ),
+  );
   const reasons: string[] = [];
   for (const [url, { name, severity = '', title = '' }] of advisories) {
     if (!grave.has(severity)) continue;
     const allowance = allowed.find((one) => one.url === url);
     if (allowance === undefined) reasons.push(`${severity}: ${name}: ${title} (${url})`);
-    else if (allowance.until < today) reasons.push(`${severity}: ${name}: ${title} (${url}) was allowed until ${allowance.until}: ${allowance.reason}`);
+    else if (allowance.until < today)
+      reasons.push(`${severity}: ${name}: ${title} (${url}) was allowed until ${allowance.until}: ${allowance.reason}`);
   }
   return reasons;
 }

@@ -18,7 +18,12 @@ export interface CallOptions {
 }
 
 /** The path is below /api/v1, unless it begins with two slashes. */
-export async function callApi<Body = any>(base: string, method: string, path: string, options: CallOptions = {}): Promise<Answer<Body>> {
+export async function callApi<Body = any>(
+  base: string,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer<Body>> {
   const headers: Record<string, string> = { Accept: 'application/json' };
   if (options.body !== undefined) headers['Content-Type'] = 'application/json';
   if (options.token !== undefined) headers['Authorization'] = `Bearer ${options.token}`;
@@ -26,11 +31,20 @@ export async function callApi<Body = any>(base: string, method: string, path: st
     if (value === undefined) delete headers[name];
     else headers[name] = value;
   }
-  const body = options.body === undefined ? null : typeof options.body === 'string' ? options.body : JSON.stringify(options.body);
-  const response = await fetch(`${base}${path.startsWith('//') ? path.slice(1) : `/api/v1${path}`}`, { method, headers, body });
+  const body =
+    options.body === undefined ? null : typeof options.body === 'string' ? options.body : JSON.stringify(options.body);
+  const response = await fetch(`${base}${path.startsWith('//') ? path.slice(1) : `/api/v1${path}`}`, {
+    method,
+    headers,
+    body,
+  });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-  return { status: response.status, body: text === '' ? null : isJson ? JSON.parse(text) : text, headers: response.headers };
+  return {
+    status: response.status,
+    body: text === '' ? null : isJson ? JSON.parse(text) : text,
+    headers: response.headers,
+  };
 }
 
 export interface Workspace {
@@ -51,13 +65,20 @@ export class Api {
   }
 
   get = (path: string, token: string): Promise<Answer> => callApi(this.url, 'GET', path, { token });
-  post = (path: string, body: unknown, token?: string): Promise<Answer> => callApi(this.url, 'POST', path, { body, token });
+  post = (path: string, body: unknown, token?: string): Promise<Answer> =>
+    callApi(this.url, 'POST', path, { body, token });
 
-  patch = (path: string, body: unknown, token: string): Promise<Answer> => callApi(this.url, 'PATCH', path, { body, token });
+  patch = (path: string, body: unknown, token: string): Promise<Answer> =>
+    callApi(this.url, 'PATCH', path, { body, token });
 
   /** A new workspace; its owner is away, so that no chat is routed, and takes none by answering. */
   async workspace(name: string): Promise<Workspace> {
-    const { body } = await this.post('/auth/register', { email: `owner@${name}.example`, password, workspaceName: name, siteUrl: `https://${name}.example` });
+    const { body } = await this.post('/auth/register', {
+      email: `owner@${name}.example`,
+      password,
+      workspaceName: name,
+      siteUrl: `https://${name}.example`,
+    });
     const { token, agent } = body;
     await this.post('/me/status', { status: 'away' }, token);
     await this.patch(`/workspaces/${agent.workspaceId}`, { assignOnReply: false }, token);
@@ -66,7 +87,10 @@ export class Api {
   }
 
   /** A chat with one message of its customer, whose body is the text. */
-  async chat(embedId: string, text: string): Promise<{ conversationId: string; customerToken: string; message: { id: string; createdAt: string } }> {
+  async chat(
+    embedId: string,
+    text: string,
+  ): Promise<{ conversationId: string; customerToken: string; message: { id: string; createdAt: string } }> {
     const session = await this.post('/widget/sessions', { siteId: embedId, url: 'https://shop.example/' });
     const customerToken = session.body.visitorToken;
     const { body } = await this.post('/widget/conversations', { body: text }, customerToken);
@@ -74,10 +98,16 @@ export class Api {
   }
 
   /** Every message of a conversation, oldest first. */
-  async messages(conversationId: string, token: string): Promise<{ id: string; body: string; senderType: string; createdAt: string }[]> {
+  async messages(
+    conversationId: string,
+    token: string,
+  ): Promise<{ id: string; body: string; senderType: string; createdAt: string }[]> {
     const all = [];
     for (let before: string | null = ''; before !== null; ) {
-      const { body } = await this.get(`/conversations/${conversationId}/messages?limit=200${before === '' ? '' : `&before=${before}`}`, token);
+      const { body } = await this.get(
+        `/conversations/${conversationId}/messages?limit=200${before === '' ? '' : `&before=${before}`}`,
+        token,
+      );
       all.unshift(...body.messages);
       before = body.nextCursor;
     }

@@ -5,8 +5,6 @@ import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playw
 import { startBrowser } from './chromium.ts';
 import type { Service } from './service.ts';
 
-
-
 export interface HostPage {
   /** Attributes of the install script beside src and data-site-id. */
   readonly script?: string;
@@ -41,7 +39,11 @@ export class Browsing {
   /** What was asked of the service. */
   readonly requests: string[] = [];
 
-  constructor(origin: string, pages: Map<string, HostPage>, newContext: (options: BrowserContextOptions) => Promise<BrowserContext>) {
+  constructor(
+    origin: string,
+    pages: Map<string, HostPage>,
+    newContext: (options: BrowserContextOptions) => Promise<BrowserContext>,
+  ) {
     this.origin = origin;
     this.#pages = pages;
     this.#newContext = newContext;
@@ -81,7 +83,14 @@ export class Browsing {
 }
 
 /** The widget of a page, by what its parts are to who uses them. */
-export function widgetOf(page: Page): { launcher: Locator; panel: Locator; text: Locator; log: Locator; lines: Locator; campaign: Locator } {
+export function widgetOf(page: Page): {
+  launcher: Locator;
+  panel: Locator;
+  text: Locator;
+  log: Locator;
+  lines: Locator;
+  campaign: Locator;
+} {
   const root = page.locator('[data-switchboard]');
   return {
     launcher: root.locator('.launcher'),

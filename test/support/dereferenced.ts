@@ -8,7 +8,10 @@ export function dereferenced<Document extends { readonly components: object }>(d
   const walk = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map(walk);
-    const [, kind = '', name = ''] = '$ref' in value && typeof value.$ref === 'string' ? (/^#\/components\/(schemas|responses)\/(.+)$/.exec(value.$ref) ?? []) : [];
+    const [, kind = '', name = ''] =
+      '$ref' in value && typeof value.$ref === 'string'
+        ? (/^#\/components\/(schemas|responses)\/(.+)$/.exec(value.$ref) ?? [])
+        : [];
     if (name !== '' && !kept.includes(name)) return walk(components[kind]?.[name]);
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, walk(part)]));
   };

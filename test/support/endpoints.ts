@@ -14,11 +14,20 @@ const unique = (): string => `x${(count += 1)}`;
 /** Apart from those of support/calls.ts. */
 const uniqueNumber = (): string => `+1312555${String((count += 1)).padStart(4, '0')}`;
 
-const soundSignature = { id: 'x', rawId: 'x', type: 'public-key', response: { clientDataJSON: 'x', authenticatorData: 'x', signature: 'x' } };
+const soundSignature = {
+  id: 'x',
+  rawId: 'x',
+  type: 'public-key',
+  response: { clientDataJSON: 'x', authenticatorData: 'x', signature: 'x' },
+};
 
 /** By operation. Made anew for each call, since names and emails may be there once. */
 const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
-  'auth.register': () => ({ email: `${unique()}@example.com`, password: 'correct horse battery staple', workspaceName: 'x' }),
+  'auth.register': () => ({
+    email: `${unique()}@example.com`,
+    password: 'correct horse battery staple',
+    workspaceName: 'x',
+  }),
   'auth.login': () => ({ email: 'nobody@example.com', password: 'x' }),
   'auth.forgotPassword': () => ({ email: 'nobody@example.com' }),
   'auth.resetPassword': () => ({ token: 'x', newPassword: 'correct horse battery staple' }),
@@ -28,7 +37,10 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'signIn.passkey': () => ({ passkey: soundSignature }),
   'me.confirm': () => ({ password: 'x' }),
   'me.confirmTotp': () => ({ code: '123456' }),
-  'me.addPasskey': () => ({ name: 'x', passkey: { id: 'x', rawId: 'x', type: 'public-key', response: { clientDataJSON: 'x', attestationObject: 'x' } } }),
+  'me.addPasskey': () => ({
+    name: 'x',
+    passkey: { id: 'x', rawId: 'x', type: 'public-key', response: { clientDataJSON: 'x', attestationObject: 'x' } },
+  }),
   'me.renamePasskey': () => ({ name: 'x' }),
   'agent.setStatus': () => ({ status: 'away' }),
   'agent.invite': () => ({ email: `${unique()}@example.com`, name: 'x', role: 'agent' }),
@@ -120,8 +132,13 @@ export function soundBody(route: Route, ids: Fixtures): object | undefined {
 
 /** What its query must have: the first of those that are offered, or anything. */
 export function soundQuery(route: Route): string {
-  const { properties = {}, required = [] } = (route.query ?? {}) as { properties?: Readonly<Record<string, { enum?: readonly string[] }>>; required?: readonly string[] };
-  return required.length === 0 ? '' : `?${required.map((name) => `${name}=${properties[name]?.enum?.[0] ?? (name === 'ids' ? '019aa000-0000-7000-8000-000000000001' : 'x')}`).join('&')}`;
+  const { properties = {}, required = [] } = (route.query ?? {}) as {
+    properties?: Readonly<Record<string, { enum?: readonly string[] }>>;
+    required?: readonly string[];
+  };
+  return required.length === 0
+    ? ''
+    : `?${required.map((name) => `${name}=${properties[name]?.enum?.[0] ?? (name === 'ids' ? '019aa000-0000-7000-8000-000000000001' : 'x')}`).join('&')}`;
 }
 
 export function paramsOf(route: Route): string[] {
@@ -130,13 +147,30 @@ export function paramsOf(route: Route): string[] {
 
 /** Its path with these values for its parameters. Throws for a parameter without one. */
 export function pathWith(route: Route, values: Readonly<Record<string, string>>): string {
-  return fullPath(route).replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? raise(`no value for {${name}} of ${route.operation}`));
+  return fullPath(route).replace(
+    /\{(\w+)\}/g,
+    (_, name: string) => values[name] ?? raise(`no value for {${name}} of ${route.operation}`),
+  );
 }
 
 /** `headers` as of Service.call. */
-export function callRoute(service: Service, route: Route, options: { values: Readonly<Record<string, string>>; token?: string | undefined; body?: object | undefined; query?: string; headers?: Record<string, string> }): Promise<Answer> {
+export function callRoute(
+  service: Service,
+  route: Route,
+  options: {
+    values: Readonly<Record<string, string>>;
+    token?: string | undefined;
+    body?: object | undefined;
+    query?: string;
+    headers?: Record<string, string>;
+  },
+): Promise<Answer> {
   const { token, body, headers, query = '' } = options;
-  return service.call(route.method, `/${pathWith(route, options.values)}${query}`, { token, body, ...(headers && { headers }) });
+  return service.call(route.method, `/${pathWith(route, options.values)}${query}`, {
+    token,
+    body,
+    ...(headers && { headers }),
+  });
 }
 
 function raise(message: string): never {

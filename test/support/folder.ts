@@ -13,6 +13,8 @@ export function tempFolder(t: Teardown): string {
 
 /** Of all files in it, however deep. What goes meanwhile counts for nothing. */
 export function folderBytes(folder: string): number {
-  const sizes = readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => (entry.isFile() ? (statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0) : 0));
+  const sizes = readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) =>
+    entry.isFile() ? (statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0) : 0,
+  );
   return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -8,11 +8,16 @@ import { strictValidator, type Validate } from '../../http/pipeline/validation.t
 type Channels = Record<string, { messages: Record<string, { payload: TSchema }> }>;
 
 // The payloads do not depend on the routes, which the document only lists. It is made of Channels by its own code.
-const { channels } = asyncApi([], { baseUrl: 'http://switchboard.test', version: '' }) as unknown as { channels: Channels };
+const { channels } = asyncApi([], { baseUrl: 'http://switchboard.test', version: '' }) as unknown as {
+  channels: Channels;
+};
 const validators = new Map<string, Validate>();
 
 /** What is wrong with a frame that the server sent, or undefined. */
-export function problemOf(namespace: string, frame: { readonly type?: unknown; readonly [field: string]: unknown }): string | undefined {
+export function problemOf(
+  namespace: string,
+  frame: { readonly type?: unknown; readonly [field: string]: unknown },
+): string | undefined {
   const key = `server.${String(frame.type)}`;
   const payload = channels[namespace]?.messages[key]?.payload;
   if (payload === undefined) return `the document has no ${key} in ${namespace}`;
@@ -35,7 +40,10 @@ export function closed(schema: TSchema): TSchema {
 }
 
 function closedValue(key: string, value: unknown): unknown {
-  if (key === 'properties') return Object.fromEntries(Object.entries(value as Record<string, TSchema>).map(([name, property]) => [name, closed(property)]));
+  if (key === 'properties')
+    return Object.fromEntries(
+      Object.entries(value as Record<string, TSchema>).map(([name, property]) => [name, closed(property)]),
+    );
   if (key === 'items') return closed(value as TSchema);
   if (key === 'anyOf') return (value as TSchema[]).map(closed);
   return value;

@@ -28,7 +28,8 @@ export class HeldDisk {
       return;
     }
     // A descriptor that was closed meanwhile throws here, as the kernel would refuse it.
-    if (fstatSync(descriptor).isDirectory() !== (kind === 'folder')) throw new Error(`asked to sync a ${kind} that is none`);
+    if (fstatSync(descriptor).isDirectory() !== (kind === 'folder'))
+      throw new Error(`asked to sync a ${kind} that is none`);
     this.kinds.push(kind);
     if (!this.#isHeld) {
       setImmediate(() => done(null));

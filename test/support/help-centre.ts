@@ -34,7 +34,15 @@ export function htmlOf(path: string, text = pages.get(path) ?? ''): string {
   const area = path.split('/')[1] ?? '';
   const areas = new Map([...pages.keys()].filter((one) => one !== '/').map((one) => [one.split('/')[1] ?? '', one]));
   const near = [...pages.keys()].filter((one) => one !== '/' && one.split('/')[1] === area);
-  const blocks = text.split('\n').map((line) => (line.startsWith('## ') ? `<h2>${line.slice(3)}</h2>` : line.startsWith('# ') ? `<h1>${line.slice(2)}</h1>` : `<p>${line}</p>`));
+  const blocks = text
+    .split('\n')
+    .map((line) =>
+      line.startsWith('## ')
+        ? `<h2>${line.slice(3)}</h2>`
+        : line.startsWith('# ')
+          ? `<h1>${line.slice(2)}</h1>`
+          : `<p>${line}</p>`,
+    );
   const title = /^# (.+)$/m.exec(text)?.[1] ?? 'Help';
   const link = (to: string): string => `<li><a href="${to}?utm_source=menu#top">${to}</a></li>`;
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title} | Larch &amp; Loam</title><link rel="canonical" href="${path}"></head><body>

@@ -4,7 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Person, Service } from './service.ts';
 
-export async function makeKey(service: Service, owner: Person, options: { scopes?: readonly string[]; mode?: 'live' | 'test' } = {}): Promise<string> {
+export async function makeKey(
+  service: Service,
+  owner: Person,
+  options: { scopes?: readonly string[]; mode?: 'live' | 'test' } = {},
+): Promise<string> {
   const { scopes = ['verify'], mode = 'live' } = options;
   const { body } = await service.post('/api-keys', { name: 'A key', scopes, mode }, owner.token);
   return body.key;

@@ -14,7 +14,11 @@ interface Lived {
   readonly api: Api;
 }
 
-export async function lived(t: Teardown): Promise<Lived & Record<'one' | 'two', { token: string; workspaceId: string; embedId: string; conversationId: string }>> {
+export async function lived(
+  t: Teardown,
+): Promise<
+  Lived & Record<'one' | 'two', { token: string; workspaceId: string; embedId: string; conversationId: string }>
+> {
   const dataDir = join(tempFolder(t), 'data');
   const service = await ServiceProcess.serving(t, { DATA_DIR: dataDir, RATE_LIMITS: 'off' });
   const api = new Api(service.url);
@@ -31,4 +35,5 @@ export async function lived(t: Teardown): Promise<Lived & Record<'one' | 'two', 
 }
 
 /** What is sealed. */
-export const secretOf = async (api: Api, token: string): Promise<string> => (await api.get('/workspace/integrations', token)).body.carrier.secret;
+export const secretOf = async (api: Api, token: string): Promise<string> =>
+  (await api.get('/workspace/integrations', token)).body.carrier.secret;

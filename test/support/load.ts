@@ -52,14 +52,20 @@ export class Load {
     for (let index = 0; index < options.places; index += 1) {
       const text = this.#text();
       const { conversationId, customerToken, message } = await this.#api.chat(this.#owner.embedId, text);
-      this.places.push({ conversationId, customerToken, acknowledged: [{ id: message.id, createdAt: message.createdAt, body: text }] });
+      this.places.push({
+        conversationId,
+        customerToken,
+        acknowledged: [{ id: message.id, createdAt: message.createdAt, body: text }],
+      });
     }
   }
 
   /** Per place one customer over HTTP, one agent over HTTP, and one over a socket that does not wait for its answers. */
   async start(): Promise<void> {
     for (const place of this.places) {
-      this.#writers.push(this.#overHttp(place, `/widget/conversations/${place.conversationId}/messages`, place.customerToken));
+      this.#writers.push(
+        this.#overHttp(place, `/widget/conversations/${place.conversationId}/messages`, place.customerToken),
+      );
       this.#writers.push(this.#overHttp(place, `/conversations/${place.conversationId}/messages`, this.#owner.token));
       const socket = await this.#api.agentSocket(this.#owner.token);
       this.#sockets.push(socket);
@@ -127,7 +133,17 @@ export class Load {
     return order;
   }
 
-  #note({ place, order, body, answer }: { place: Place; order: Acknowledged[]; body: string; answer: { status: number; body: any } }): void {
+  #note({
+    place,
+    order,
+    body,
+    answer,
+  }: {
+    place: Place;
+    order: Acknowledged[];
+    body: string;
+    answer: { status: number; body: any };
+  }): void {
     if (answer.status === 201) {
       const message: Acknowledged = { id: answer.body.id, createdAt: answer.body.createdAt, body };
       place.acknowledged.push(message);

@@ -3,7 +3,7 @@
 
 import type { AddressInfo } from 'node:net';
 import dns2 from 'dns2';
-import { simpleParser, type ParsedMail } from 'mailparser';
+import { type ParsedMail, simpleParser } from 'mailparser';
 import { createTransport } from 'nodemailer';
 import { SMTPServer } from 'smtp-server';
 import type { Teardown } from './service.ts';
@@ -40,7 +40,11 @@ export class SmtpSink {
           const raw = Buffer.concat(chunks);
           const { mailFrom, rcptTo } = session.envelope;
           void simpleParser(raw).then((parsed) => {
-            this.#arrived.push({ raw, parsed, envelope: { from: mailFrom === false ? '' : mailFrom.address, to: rcptTo.map(({ address }) => address) } });
+            this.#arrived.push({
+              raw,
+              parsed,
+              envelope: { from: mailFrom === false ? '' : mailFrom.address, to: rcptTo.map(({ address }) => address) },
+            });
             for (const call of this.#waiting.splice(0)) call();
             done();
           });
@@ -86,7 +90,12 @@ export class SmtpSink {
   }
 }
 
-type ZoneRecord = { readonly type: 'A' | 'MX' | 'TXT' | 'CNAME'; readonly name: string; readonly value: string; readonly priority?: number };
+type ZoneRecord = {
+  readonly type: 'A' | 'MX' | 'TXT' | 'CNAME';
+  readonly name: string;
+  readonly value: string;
+  readonly priority?: number;
+};
 
 /** DNS with what a test puts into it, and nothing else. */
 export class DnsZone {
@@ -112,7 +121,13 @@ export class DnsZone {
         if (named.length === 0) response.header.rcode = Packet.RCODE.NXDOMAIN;
         for (const record of named) {
           if (Packet.TYPE[record.type] !== question?.type) continue;
-          response.answers.push({ name: record.name, type: Packet.TYPE[record.type], class: Packet.CLASS.IN, ttl: 1, ...dataOf(record) } as never);
+          response.answers.push({
+            name: record.name,
+            type: Packet.TYPE[record.type],
+            class: Packet.CLASS.IN,
+            ttl: 1,
+            ...dataOf(record),
+          } as never);
         }
         send(response);
       },
@@ -133,7 +148,8 @@ export class DnsZone {
   }
 
   remove(name: string, type: ZoneRecord['type']): void {
-    for (let index = this.#records.length - 1; index >= 0; index -= 1) if (this.#records[index]?.name === name && this.#records[index]?.type === type) this.#records.splice(index, 1);
+    for (let index = this.#records.length - 1; index >= 0; index -= 1)
+      if (this.#records[index]?.name === name && this.#records[index]?.type === type) this.#records.splice(index, 1);
   }
 
   /** Answers every question with a failure of its own. */
@@ -161,8 +177,18 @@ function dataOf(record: ZoneRecord): object {
 }
 
 /** Sends a mail as it stands, the way any client would. Rejects with what the server answered. */
-export async function sendRaw(port: number, mail: { from: string; to: string | string[]; raw: string | Buffer; tls?: boolean }): Promise<string> {
-  const transport = createTransport({ host: '127.0.0.1', port, secure: false, ignoreTLS: mail.tls !== true, requireTLS: mail.tls === true, tls: { rejectUnauthorized: false } });
+export async function sendRaw(
+  port: number,
+  mail: { from: string; to: string | string[]; raw: string | Buffer; tls?: boolean },
+): Promise<string> {
+  const transport = createTransport({
+    host: '127.0.0.1',
+    port,
+    secure: false,
+    ignoreTLS: mail.tls !== true,
+    requireTLS: mail.tls === true,
+    tls: { rejectUnauthorized: false },
+  });
   try {
     const { response } = await transport.sendMail({ envelope: { from: mail.from, to: mail.to }, raw: mail.raw });
     return response;

@@ -49,7 +49,8 @@ export class ManualClock implements Clock {
     let next: Waiting | undefined;
     for (const one of this.#waiting) {
       if (one.dueMs > endMs) continue;
-      if (next === undefined || one.dueMs < next.dueMs || (one.dueMs === next.dueMs && one.order < next.order)) next = one;
+      if (next === undefined || one.dueMs < next.dueMs || (one.dueMs === next.dueMs && one.order < next.order))
+        next = one;
     }
     return next;
   }

@@ -40,11 +40,26 @@ export function mmdbOf(entries: readonly Entry[], databaseType = 'GeoLite2-City'
   const tree = Buffer.alloc(nodes.length * 6);
   for (const [index, { children }] of nodes.entries()) {
     for (const [side, child] of children.entries()) {
-      const value = child === undefined ? nodes.length : typeof child === 'number' ? nodes.length + separator.length + child : (number.get(child) ?? 0);
+      const value =
+        child === undefined
+          ? nodes.length
+          : typeof child === 'number'
+            ? nodes.length + separator.length + child
+            : (number.get(child) ?? 0);
       tree.writeUIntBE(value, index * 6 + side * 3, 3);
     }
   }
-  const about = { node_count: nodes.length, record_size: 24, ip_version: 6, database_type: databaseType, languages: ['en'], binary_format_major_version: 2, binary_format_minor_version: 0, build_epoch: 1_800_000_000, description: { en: 'For tests' } };
+  const about = {
+    node_count: nodes.length,
+    record_size: 24,
+    ip_version: 6,
+    database_type: databaseType,
+    languages: ['en'],
+    binary_format_major_version: 2,
+    binary_format_minor_version: 0,
+    build_epoch: 1_800_000_000,
+    description: { en: 'For tests' },
+  };
   return Buffer.concat([tree, separator, ...data, marker, valueOf(about)]);
 }
 
@@ -52,7 +67,9 @@ function bitsOf(network: string): (0 | 1)[] {
   const [address = '', length = ''] = network.split('/');
   const isV4 = address.includes('.');
   const groups = isV4 ? ['0', '0', '0', '0', '0', '0', ...pairs(address.split('.').map(Number))] : expanded(address);
-  const all = groups.flatMap((group) => [...Number.parseInt(group, 16).toString(2).padStart(16, '0')].map((bit): 0 | 1 => (bit === '1' ? 1 : 0)));
+  const all = groups.flatMap((group) =>
+    [...Number.parseInt(group, 16).toString(2).padStart(16, '0')].map((bit): 0 | 1 => (bit === '1' ? 1 : 0)),
+  );
   return all.slice(0, (isV4 ? 96 : 0) + Number(length));
 }
 
@@ -62,7 +79,10 @@ function pairs([a = 0, b = 0, c = 0, d = 0]: readonly number[]): string[] {
 
 function expanded(address: string): string[] {
   const [head = '', tail] = address.split('::');
-  const [before, after] = [head === '' ? [] : head.split(':'), tail === undefined || tail === '' ? [] : tail.split(':')];
+  const [before, after] = [
+    head === '' ? [] : head.split(':'),
+    tail === undefined || tail === '' ? [] : tail.split(':'),
+  ];
   return [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
 }
 
@@ -87,5 +107,8 @@ function valueOf(value: unknown): Buffer {
   }
   if (Array.isArray(value)) return Buffer.concat([control(types.list, value.length), ...value.map(valueOf)]);
   const fields = Object.entries(value as object);
-  return Buffer.concat([control(types.map, fields.length), ...fields.flatMap(([name, field]) => [valueOf(name), valueOf(field)])]);
+  return Buffer.concat([
+    control(types.map, fields.length),
+    ...fields.flatMap(([name, field]) => [valueOf(name), valueOf(field)]),
+  ]);
 }

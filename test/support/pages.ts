@@ -42,10 +42,14 @@ export class PageBrowsing {
     const page = await context.newPage();
     page.on('pageerror', (error) => this.problems.push(`${page.url()}: ${String(error)}`));
     page.on('console', (message) => {
-      if (/Content Security Policy|TrustedHTML|TrustedScript/.test(message.text())) this.problems.push(`${page.url()}: ${message.text()}`);
+      if (/Content Security Policy|TrustedHTML|TrustedScript/.test(message.text()))
+        this.problems.push(`${page.url()}: ${message.text()}`);
     });
     // Frames without an origin have no storage.
-    if (token !== undefined) await page.addInitScript(`if (self.origin !== 'null') localStorage.getItem('switchboard.token') ?? localStorage.setItem('switchboard.token', ${JSON.stringify(token)})`);
+    if (token !== undefined)
+      await page.addInitScript(
+        `if (self.origin !== 'null') localStorage.getItem('switchboard.token') ?? localStorage.setItem('switchboard.token', ${JSON.stringify(token)})`,
+      );
     await page.goto(this.service.url + path);
     return page;
   }
@@ -53,7 +57,9 @@ export class PageBrowsing {
 
 /** Resolves once it holds in the page. Asked from outside in one go: what polls by itself is text that becomes code, which the pages' policy refuses. */
 export async function holds(page: Page, expression: string): Promise<void> {
-  await page.evaluate(`new Promise((done, failed) => { const look = () => { try { ${expression} ? done() : requestAnimationFrame(look); } catch (error) { failed(error); } }; look(); })`);
+  await page.evaluate(
+    `new Promise((done, failed) => { const look = () => { try { ${expression} ? done() : requestAnimationFrame(look); } catch (error) { failed(error); } }; look(); })`,
+  );
 }
 
 /** Starts the browser; it is gone when the test is over. */
@@ -67,11 +73,18 @@ export async function startPages(t: Teardown, service: Pick<Service, 'url'>): Pr
 export async function barriersOf(page: Page, rule?: string): Promise<string[]> {
   // As text in the page's own world: its policy lets no other script in, and has no say over what the browser's owner runs.
   await page.evaluate(axeText);
-  const { violations } = await page.evaluate<Found>(`axe.run(document, { runOnly: ${JSON.stringify(rule === undefined ? ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] : { type: 'rule', values: [rule] })} })`);
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary.replaceAll(/\s+/g, ' ')}`));
+  const { violations } = await page.evaluate<Found>(
+    `axe.run(document, { runOnly: ${JSON.stringify(rule === undefined ? ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] : { type: 'rule', values: [rule] })} })`,
+  );
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary.replaceAll(/\s+/g, ' ')}`),
+  );
 }
 
 /** As axe-core describes its results. */
 interface Found {
-  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[] }[];
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
+  }[];
 }

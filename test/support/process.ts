@@ -27,10 +27,18 @@ export class ServiceProcess {
   #wake: (() => void)[] = [];
   #hasEnded = false;
 
-  private constructor(env: Readonly<Record<string, string>>, nodeArgs: readonly string[], { descriptors }: ProcessLimits) {
+  private constructor(
+    env: Readonly<Record<string, string>>,
+    nodeArgs: readonly string[],
+    { descriptors }: ProcessLimits,
+  ) {
     // Nothing of the test's own environment decides about the service; nor is tap's loader, which tap puts into NODE_OPTIONS, part of it.
     const limited = descriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh'];
-    this.#child = spawn('env', ['-u', 'NODE_OPTIONS', ...limited, process.execPath, ...nodeArgs, 'http/main.ts'], { cwd: root, env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = spawn('env', ['-u', 'NODE_OPTIONS', ...limited, process.execPath, ...nodeArgs, 'http/main.ts'], {
+      cwd: root,
+      env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#child.stdout?.on('data', (chunk) => this.#note('stdout', chunk));
     this.#child.stderr?.on('data', (chunk) => this.#note('stderr', chunk));
     this.ended = new Promise((done) => {
@@ -43,7 +51,12 @@ export class ServiceProcess {
   }
 
   /** Starts it; it is gone when the test is over. */
-  static start(t: Teardown, env: Readonly<Record<string, string>>, nodeArgs: readonly string[] = [], limits: ProcessLimits = {}): ServiceProcess {
+  static start(
+    t: Teardown,
+    env: Readonly<Record<string, string>>,
+    nodeArgs: readonly string[] = [],
+    limits: ProcessLimits = {},
+  ): ServiceProcess {
     const started = new ServiceProcess(env, nodeArgs, limits);
     t.teardown(async () => {
       await started.kill('SIGKILL');
@@ -52,7 +65,12 @@ export class ServiceProcess {
   }
 
   /** Starts it and waits until it serves. */
-  static async serving(t: Teardown, env: Readonly<Record<string, string>>, nodeArgs: readonly string[] = [], limits: ProcessLimits = {}): Promise<ServiceProcess> {
+  static async serving(
+    t: Teardown,
+    env: Readonly<Record<string, string>>,
+    nodeArgs: readonly string[] = [],
+    limits: ProcessLimits = {},
+  ): Promise<ServiceProcess> {
     const started = ServiceProcess.start(t, env, nodeArgs, limits);
     const announced = await started.line(/listens on (\S+)/);
     started.url = announced[1] ?? '';
@@ -114,9 +132,14 @@ export interface RunOfCommand {
 /** A command of the program, run to its end. */
 export function runCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<RunOfCommand> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['http/main.ts', ...args], { cwd: root, env: { PATH: process.env['PATH'] ?? '', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, ['http/main.ts', ...args], {
+      cwd: root,
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const written = { stdout: '', stderr: '' };
-    for (const stream of ['stdout', 'stderr'] as const) child[stream].on('data', (chunk) => (written[stream] += String(chunk)));
+    for (const stream of ['stdout', 'stderr'] as const)
+      child[stream].on('data', (chunk) => (written[stream] += String(chunk)));
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, ...written }));
   });

@@ -31,16 +31,20 @@ export function rawRequest(base: string, options: RawRequest): Promise<RawAnswer
   return new Promise((resolve, reject) => {
     const { method = 'GET', path, headers = {}, body, chunks, agent = false, signal } = options;
     const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
-    const outgoing = request(new URL(path, base), { method, headers: { ...headers, ...length }, agent, ...(signal && { signal }) }, (incoming) => {
-      const localPort = incoming.socket.localPort ?? 0;
-      const parts: Buffer[] = [];
-      incoming.on('data', (part: Buffer) => parts.push(part));
-      incoming.on('end', () => {
-        const text = Buffer.concat(parts).toString('utf8');
-        resolve({ ...answerOf(incoming.statusCode ?? 0, incoming.headers, text), localPort });
-      });
-      incoming.on('error', reject);
-    });
+    const outgoing = request(
+      new URL(path, base),
+      { method, headers: { ...headers, ...length }, agent, ...(signal && { signal }) },
+      (incoming) => {
+        const localPort = incoming.socket.localPort ?? 0;
+        const parts: Buffer[] = [];
+        incoming.on('data', (part: Buffer) => parts.push(part));
+        incoming.on('end', () => {
+          const text = Buffer.concat(parts).toString('utf8');
+          resolve({ ...answerOf(incoming.statusCode ?? 0, incoming.headers, text), localPort });
+        });
+        incoming.on('error', reject);
+      },
+    );
     outgoing.on('error', reject);
     for (const chunk of chunks ?? []) outgoing.write(chunk);
     outgoing.end(body);
@@ -111,7 +115,9 @@ export class RawClient {
     const end = this.#received.indexOf('\r\n\r\n');
     if (end < 0) return undefined;
     const [first = '', ...lines] = this.#received.slice(0, end).split('\r\n');
-    const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+    const headers = Object.fromEntries(
+      lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+    );
     const length = Number(headers['content-length'] ?? 0);
     const text = this.#received.slice(end + 4, end + 4 + length);
     if (text.length < length) return undefined;
@@ -129,7 +135,9 @@ export class RawClient {
 /** The head of a request with a JSON body. */
 export function headOf(method: string, path: string, headers: Readonly<Record<string, string | number>>): string {
   const all = { Host: 'switchboard.test', Accept: 'application/json', 'Content-Type': 'application/json', ...headers };
-  return `${method} ${path} HTTP/1.1\r\n${Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+  return `${method} ${path} HTTP/1.1\r\n${Object.entries(all)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}\r\n`;
 }
 
 function answerOf(status: number, headers: RawAnswer['headers'], text: string): RawAnswer {

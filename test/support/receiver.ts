@@ -13,7 +13,15 @@ export interface Received {
   readonly body: any;
 }
 
-type Answer = number | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body?: string; readonly isEndless?: true } | 'never';
+type Answer =
+  | number
+  | {
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body?: string;
+      readonly isEndless?: true;
+    }
+  | 'never';
 
 export class Receiver {
   /** What it answers with. */
@@ -46,13 +54,22 @@ export class Receiver {
     const server = createServer((request, response) => {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
-      request.on('end', () => void this.#take({ path: request.url ?? '', headers: request.headers, parts }).then((answer) => {
-        if (answer === 'never') return;
-        const { status, headers, body = '', isEndless = false } = typeof answer === 'number' ? { status: answer, headers: {} } : answer;
-        response.writeHead(status, headers);
-        if (isEndless) response.write(body);
-        else response.end(body);
-      }));
+      request.on(
+        'end',
+        () =>
+          void this.#take({ path: request.url ?? '', headers: request.headers, parts }).then((answer) => {
+            if (answer === 'never') return;
+            const {
+              status,
+              headers,
+              body = '',
+              isEndless = false,
+            } = typeof answer === 'number' ? { status: answer, headers: {} } : answer;
+            response.writeHead(status, headers);
+            if (isEndless) response.write(body);
+            else response.end(body);
+          }),
+      );
     });
     await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));
     this.#server = server;
@@ -65,7 +82,15 @@ export class Receiver {
     return this.received;
   }
 
-  async #take({ path, headers, parts }: { path: string; headers: IncomingHttpHeaders; parts: Buffer[] }): Promise<Answer> {
+  async #take({
+    path,
+    headers,
+    parts,
+  }: {
+    path: string;
+    headers: IncomingHttpHeaders;
+    parts: Buffer[];
+  }): Promise<Answer> {
     const text = Buffer.concat(parts).toString('utf8');
     const received: Received = { path, headers, text, body: JSON.parse(text) };
     this.received.push(received);

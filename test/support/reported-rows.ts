@@ -4,17 +4,21 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { insertAgent } from '../../store/workspace/agents.ts';
-import { type ConversationRecord, insertConversation, updateConversation } from '../../store/conversations/conversations.ts';
+import {
+  type ConversationRecord,
+  insertConversation,
+  updateConversation,
+} from '../../store/conversations/conversations.ts';
+import { insertVisitor } from '../../store/customers/visitors.ts';
 import { Database } from '../../store/database.ts';
-import { foldCompletion } from '../../store/reports/goal-rollups.ts';
 import { type CompletionRecord, insertCompletion, insertGoal, markGoalDeleted } from '../../store/growth/goals.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
+import { foldCompletion } from '../../store/reports/goal-rollups.ts';
 import type { ReportScope } from '../../store/reports/reads.ts';
 import { beginRebuild, buildNext, type Progress } from '../../store/reports/rebuild.ts';
 import { foldConversation, type ReportedConversation } from '../../store/reports/rollups.ts';
+import { insertAgent } from '../../store/workspace/agents.ts';
 import { insertSite } from '../../store/workspace/sites.ts';
-import { insertVisitor } from '../../store/customers/visitors.ts';
 import type { Random } from './seeded.ts';
 
 export const dayMs = 24 * 3600_000;
@@ -31,30 +35,96 @@ export function openDatabase(t: { teardown(call: () => void): void }): Database 
     rmSync(folder, { recursive: true });
   });
   for (const id of agentIds) {
-    insertAgent(db, { id, email: `${id}@example.com`, name: id, role: 'agent', status: 'away', channels: [], groupIds: [], avatarUrl: null, canTransfer: false, passwordHash: null, tokenVersion: 0, lastAssignedAt: null, joinedAt: null, deactivatedAt: null, createdAt: new Date(from).toISOString() });
+    insertAgent(db, {
+      id,
+      email: `${id}@example.com`,
+      name: id,
+      role: 'agent',
+      status: 'away',
+      channels: [],
+      groupIds: [],
+      avatarUrl: null,
+      canTransfer: false,
+      passwordHash: null,
+      tokenVersion: 0,
+      lastAssignedAt: null,
+      joinedAt: null,
+      deactivatedAt: null,
+      createdAt: new Date(from).toISOString(),
+    });
   }
   return db;
 }
 
 export function rebuildAll(db: Database): void {
-  for (let progress: Progress | undefined = beginRebuild(db); progress !== undefined; ) progress = buildNext(db, progress);
+  for (let progress: Progress | undefined = beginRebuild(db); progress !== undefined; )
+    progress = buildNext(db, progress);
 }
 
 /** Completions of three goals, one of them deleted, as rows. */
 export function fillGoals(db: Database, random: Random, count: number): CompletionRecord[] {
   const createdAt = new Date(from).toISOString();
-  for (const id of ['g1', 'g2', 'g3']) insertGoal(db, { id, name: id, condition: { operator: 'contains', value: id }, valueCents: 100, status: 'active', createdAt });
+  for (const id of ['g1', 'g2', 'g3'])
+    insertGoal(db, {
+      id,
+      name: id,
+      condition: { operator: 'contains', value: id },
+      valueCents: 100,
+      status: 'active',
+      createdAt,
+    });
   markGoalDeleted(db, 'g3', createdAt);
-  insertSite(db, { id: 's1', version: 1, name: 'Shop', domain: 'shop.example', embedId: 'e1', primaryColor: '#000000', launcherPosition: 'right', welcomeMessage: '', businessHoursOverride: null, allowedOrigins: [], createdAt });
-  insertVisitor(db, { id: 'v1', siteId: 's1', email: null, name: null, phoneE164: null, ip: null, country: null, userAgent: null, geo: null, wcEnrichment: null, contactId: null, currentPageUrl: null, blockedAt: null, firstSeenAt: createdAt, lastSeenAt: createdAt, visitCount: 1 });
+  insertSite(db, {
+    id: 's1',
+    version: 1,
+    name: 'Shop',
+    domain: 'shop.example',
+    embedId: 'e1',
+    primaryColor: '#000000',
+    launcherPosition: 'right',
+    welcomeMessage: '',
+    businessHoursOverride: null,
+    allowedOrigins: [],
+    createdAt,
+  });
+  insertVisitor(db, {
+    id: 'v1',
+    siteId: 's1',
+    email: null,
+    name: null,
+    phoneE164: null,
+    ip: null,
+    country: null,
+    userAgent: null,
+    geo: null,
+    wcEnrichment: null,
+    contactId: null,
+    currentPageUrl: null,
+    blockedAt: null,
+    firstSeenAt: createdAt,
+    lastSeenAt: createdAt,
+    visitCount: 1,
+  });
   return Array.from({ length: count }, (_, index) => addCompletion(db, random, `m${index}`));
 }
 
 /** A completion more of one of those goals. */
-export function addCompletion(db: Database, random: Random, id: string, { isFolded }: { isFolded: (completedMs: number) => boolean } = { isFolded: () => true }): CompletionRecord {
+export function addCompletion(
+  db: Database,
+  random: Random,
+  id: string,
+  { isFolded }: { isFolded: (completedMs: number) => boolean } = { isFolded: () => true },
+): CompletionRecord {
   const completion = {
-    id, goalId: random.pick(['g1', 'g2', 'g3']), url: 'https://shop.example/thanks', valueCents: random.pick([null, 0, 250, 99_999_999_99]), visitorId: 'v1', conversationId: null,
-    departmentId: random.pick([null, ...departmentIds]), attributedAgentId: random.pick([null, ...agentIds]), completedAt: new Date(someTime(random)).toISOString(),
+    id,
+    goalId: random.pick(['g1', 'g2', 'g3']),
+    url: 'https://shop.example/thanks',
+    valueCents: random.pick([null, 0, 250, 99_999_999_99]),
+    visitorId: 'v1',
+    conversationId: null,
+    departmentId: random.pick([null, ...departmentIds]),
+    attributedAgentId: random.pick([null, ...agentIds]),
+    completedAt: new Date(someTime(random)).toISOString(),
   };
   insertCompletion(db, completion);
   if (isFolded(Date.parse(completion.completedAt))) foldCompletion(db, completion);
@@ -63,10 +133,18 @@ export function addCompletion(db: Database, random: Random, id: string, { isFold
 
 /** Some times are of the same hour, some on the very edge of a quarter, a day or a month. */
 function someTime(random: Random): number {
-  return random.pick([from + random.below(days * dayMs), from + 40 * dayMs + random.below(3_600_000), Date.UTC(2025, 9 + random.below(12), 1), Date.UTC(2026, 2, 29, random.below(4), 15 * random.below(4))]);
+  return random.pick([
+    from + random.below(days * dayMs),
+    from + 40 * dayMs + random.below(3_600_000),
+    Date.UTC(2025, 9 + random.below(12), 1),
+    Date.UTC(2026, 2, 29, random.below(4), 15 * random.below(4)),
+  ]);
 }
 
-export const reported = (conversation: ConversationRecord): ReportedConversation => ({ ...conversation, isCallOver: false });
+export const reported = (conversation: ConversationRecord): ReportedConversation => ({
+  ...conversation,
+  isCallOver: false,
+});
 
 /** Some conversations, each of them changed a few times, as rows and as what they are in memory. */
 export function fill(db: Database, random: Random, count: number): ConversationRecord[] {
@@ -78,7 +156,12 @@ export function fill(db: Database, random: Random, count: number): ConversationR
 }
 
 /** At some time, or at one given. */
-export function addConversation(db: Database, random: Random, id: string, times?: { createdMs: number; firstResponseMs: number }): ConversationRecord {
+export function addConversation(
+  db: Database,
+  random: Random,
+  id: string,
+  times?: { createdMs: number; firstResponseMs: number },
+): ConversationRecord {
   const createdAt = new Date(times?.createdMs ?? someTime(random)).toISOString();
   const conversation: ConversationRecord = {
     id,
@@ -95,16 +178,20 @@ export function addConversation(db: Database, random: Random, id: string, times?
     routedAt: null,
     notToAgentIds: [],
     tags: [],
-    handshake: null, copiedTo: [],
+    handshake: null,
+    copiedTo: [],
     rating: null,
-    ratingComment: null, ratedAgentId: null,
+    ratingComment: null,
+    ratedAgentId: null,
     preview: null,
     lastMessageAt: null,
-    firstResponseAt: times === undefined ? null : new Date(times.firstResponseMs).toISOString(), firstResponderId: null,
+    firstResponseAt: times === undefined ? null : new Date(times.firstResponseMs).toISOString(),
+    firstResponderId: null,
     solvedAt: null,
     closedAt: null,
     lastLineAt: null,
-    lastCustomerMessageAt: null, agentsReadUpTo: null,
+    lastCustomerMessageAt: null,
+    agentsReadUpTo: null,
     customerReadUpTo: null,
     createdAt,
     updatedAt: createdAt,
@@ -114,8 +201,14 @@ export function addConversation(db: Database, random: Random, id: string, times?
   return conversation;
 }
 
-export function changeConversation(db: Database, random: Random, before: ConversationRecord, { isFolded } = { isFolded: true }): ConversationRecord {
-  const later = (): string => new Date(Date.parse(before.createdAt) + Math.round(Math.exp(random.next() * 20))).toISOString();
+export function changeConversation(
+  db: Database,
+  random: Random,
+  before: ConversationRecord,
+  { isFolded } = { isFolded: true },
+): ConversationRecord {
+  const later = (): string =>
+    new Date(Date.parse(before.createdAt) + Math.round(Math.exp(random.next() * 20))).toISOString();
   const status = random.pick(['open', 'pending', 'solved', 'closed', 'spam'] as const);
   const isAnswered = before.firstResponseAt !== null || random.chance(0.7);
   const isRated = random.chance(0.4);

@@ -14,7 +14,11 @@ export async function codeOf(secret: string, nowMs: number): Promise<string> {
 /** Sets an authenticator app up, and moves the clock so that its next code is a new one. */
 export async function enrolApp(service: Service, token: string): Promise<{ secret: string; recoveryCodes: string[] }> {
   const { body } = await service.post('/me/totp', undefined, token);
-  const confirmed = await service.post('/me/totp/confirm', { code: await codeOf(body.secret, service.clock.now()) }, token);
+  const confirmed = await service.post(
+    '/me/totp/confirm',
+    { code: await codeOf(body.secret, service.clock.now()) },
+    token,
+  );
   service.clock.advance(60_000);
   return { secret: body.secret, recoveryCodes: confirmed.body.recoveryCodes };
 }
@@ -46,15 +50,34 @@ export class Passkey {
     this.#userHandle = options.user.id;
     const { x = '', y = '' } = this.#key.publicKey.export({ format: 'jwk' });
     // COSE (RFC 9053 §7.1.1): {1: EC2, 3: ES256, -1: P-256, -2: x, -3: y}.
-    const publicKey = Buffer.concat([Buffer.from('a5010203262001215820', 'hex'), Buffer.from(x, 'base64url'), Buffer.from('225820', 'hex'), Buffer.from(y, 'base64url')]);
+    const publicKey = Buffer.concat([
+      Buffer.from('a5010203262001215820', 'hex'),
+      Buffer.from(x, 'base64url'),
+      Buffer.from('225820', 'hex'),
+      Buffer.from(y, 'base64url'),
+    ]);
     const length = Buffer.alloc(2);
     length.writeUInt16BE(this.#id.length);
     const authData = Buffer.concat([this.#authenticatorData(attested), Buffer.alloc(16), length, this.#id, publicKey]);
     const size = Buffer.alloc(2);
     size.writeUInt16BE(authData.length);
     // CBOR: {"fmt": "none", "attStmt": {}, "authData": bytes}.
-    const attestationObject = Buffer.concat([Buffer.from('a363666d74646e6f6e656761747453746d74a068617574684461746159', 'hex'), size, authData]);
-    return { id: this.id, rawId: this.id, type: 'public-key', clientExtensionResults: {}, response: { clientDataJSON: this.#clientData('webauthn.create', options.challenge), attestationObject: b64(attestationObject), transports: ['internal'] } };
+    const attestationObject = Buffer.concat([
+      Buffer.from('a363666d74646e6f6e656761747453746d74a068617574684461746159', 'hex'),
+      size,
+      authData,
+    ]);
+    return {
+      id: this.id,
+      rawId: this.id,
+      type: 'public-key',
+      clientExtensionResults: {},
+      response: {
+        clientDataJSON: this.#clientData('webauthn.create', options.challenge),
+        attestationObject: b64(attestationObject),
+        transports: ['internal'],
+      },
+    };
   }
 
   /** PublicKeyCredential.toJSON() of navigator.credentials.get(). */
@@ -62,8 +85,23 @@ export class Passkey {
     this.counter += 1;
     const authData = this.#authenticatorData(0);
     const clientDataJSON = this.#clientData('webauthn.get', challenge);
-    const signature = sign('sha256', Buffer.concat([authData, sha256(Buffer.from(clientDataJSON, 'base64url'))]), this.#key.privateKey);
-    return { id: this.id, rawId: this.id, type: 'public-key', clientExtensionResults: {}, response: { clientDataJSON, authenticatorData: b64(authData), signature: b64(signature), userHandle: this.#userHandle } };
+    const signature = sign(
+      'sha256',
+      Buffer.concat([authData, sha256(Buffer.from(clientDataJSON, 'base64url'))]),
+      this.#key.privateKey,
+    );
+    return {
+      id: this.id,
+      rawId: this.id,
+      type: 'public-key',
+      clientExtensionResults: {},
+      response: {
+        clientDataJSON,
+        authenticatorData: b64(authData),
+        signature: b64(signature),
+        userHandle: this.#userHandle,
+      },
+    };
   }
 
   #clientData(type: string, challenge: string): string {
@@ -73,13 +111,24 @@ export class Passkey {
   #authenticatorData(flags: number): Buffer {
     const counter = Buffer.alloc(4);
     counter.writeUInt32BE(this.counter);
-    return Buffer.concat([sha256(new URL(this.#origin).hostname), Buffer.from([present | (this.isUnlocked ? verified : 0) | flags]), counter]);
+    return Buffer.concat([
+      sha256(new URL(this.#origin).hostname),
+      Buffer.from([present | (this.isUnlocked ? verified : 0) | flags]),
+      counter,
+    ]);
   }
 }
 
-export async function addPasskey(service: Service, token: string, passkey = new Passkey(origin)): Promise<{ passkey: Passkey; added: Answer }> {
+export async function addPasskey(
+  service: Service,
+  token: string,
+  passkey = new Passkey(origin),
+): Promise<{ passkey: Passkey; added: Answer }> {
   const { body } = await service.post('/me/passkeys/options', undefined, token);
-  return { passkey, added: await service.post('/me/passkeys', { name: 'Laptop', passkey: passkey.create(body.passkey) }, token) };
+  return {
+    passkey,
+    added: await service.post('/me/passkeys', { name: 'Laptop', passkey: passkey.create(body.passkey) }, token),
+  };
 }
 
 /** The service's own, by its BASE_URL. */

@@ -5,17 +5,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../../http/process/config.ts';
-import { type Running, serve, type ServeOptions } from '../../http/serve.ts';
-import type { PlanId } from '../../engine/workspace/entitlements.ts';
-import { command } from '../../engine/runtime/command.ts';
-import { systemCaller } from '../../engine/runtime/caller.ts';
-import { signatureOf } from '../../http/signed/signatures.ts';
 import { verifyReports } from '../../engine/rollups.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
+import { command } from '../../engine/runtime/command.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
+import type { PlanId } from '../../engine/workspace/entitlements.ts';
 import { putWorkspace, theWorkspace } from '../../engine/workspace/workspace.ts';
-import { type MailSender, outboxSender, type OutgoingMail } from '../../workers/providers/mail.ts';
-import { type Answer, callApi, type CallOptions, password } from './api.ts';
+import { readConfig } from '../../http/process/config.ts';
+import { type Running, type ServeOptions, serve } from '../../http/serve.ts';
+import { signatureOf } from '../../http/signed/signatures.ts';
+import { type MailSender, type OutgoingMail, outboxSender } from '../../workers/providers/mail.ts';
+import { type Answer, type CallOptions, callApi, password } from './api.ts';
 import { ManualClock } from './manual-clock.ts';
 import { TestSocket } from './socket.ts';
 
@@ -83,10 +83,17 @@ export class Service {
    * A new workspace with its owner and a site for shop.example. The owner is set away, so that no chat is routed by itself, and answers
    * take nothing unless `assignOnReply`: a test says who has what.
    */
-  async workspace(options: { available?: boolean; assignOnReply?: boolean } = {}): Promise<Person & { siteId: string; embedId: string }> {
+  async workspace(
+    options: { available?: boolean; assignOnReply?: boolean } = {},
+  ): Promise<Person & { siteId: string; embedId: string }> {
     this.#people += 1;
     const email = `owner${this.#people}@example.com`;
-    const { body } = await this.post('/auth/register', { email, password, workspaceName: `Shop ${this.#people}`, siteUrl: `https://shop${this.#people}.example` });
+    const { body } = await this.post('/auth/register', {
+      email,
+      password,
+      workspaceName: `Shop ${this.#people}`,
+      siteUrl: `https://shop${this.#people}.example`,
+    });
     const { token, agent } = body;
     if (options.available !== true) await this.post('/me/status', { status: 'away' }, token);
     if (options.assignOnReply !== true) await this.#takeNothing(agent.workspaceId);
@@ -96,10 +103,18 @@ export class Service {
   }
 
   /** Invites an agent and redeems the invitation as it would: by the code in the mail. Left away unless `available`. */
-  async agent(admin: Person, options: { role?: string; channels?: string[]; groupIds?: string[]; available?: boolean; name?: string } = {}): Promise<Person> {
+  async agent(
+    admin: Person,
+    options: { role?: string; channels?: string[]; groupIds?: string[]; available?: boolean; name?: string } = {},
+  ): Promise<Person> {
     this.#people += 1;
     const email = `agent${this.#people}@example.com`;
-    const { role = 'agent', channels = ['chats', 'tickets', 'calls'], groupIds = [], name = `Agent ${this.#people}` } = options;
+    const {
+      role = 'agent',
+      channels = ['chats', 'tickets', 'calls'],
+      groupIds = [],
+      name = `Agent ${this.#people}`,
+    } = options;
     const invited = await this.post('/agents/invite', { email, name, role, channels, groupIds }, admin.token);
     const mail = await this.mail(email);
     const code = /\/join\/(\S+)/.exec(mail.text)?.[1];
@@ -130,15 +145,25 @@ export class Service {
   }
 
   /** A link for a file, as a message may name it: an agent's, or a customer's own. Its bytes are not sent. */
-  async upload(who: { token: string; visitorId?: string }, file: { filename?: string; contentType?: string; size?: number } = {}): Promise<{ url: string; name: string; size: number }> {
+  async upload(
+    who: { token: string; visitorId?: string },
+    file: { filename?: string; contentType?: string; size?: number } = {},
+  ): Promise<{ url: string; name: string; size: number }> {
     const { filename = 'a.pdf', contentType = 'application/pdf', size = 10 } = file;
-    const { status, body } = await this.post(who.visitorId === undefined ? '/uploads/presigned' : '/widget/uploads/presigned', { filename, contentType, size }, who.token);
+    const { status, body } = await this.post(
+      who.visitorId === undefined ? '/uploads/presigned' : '/widget/uploads/presigned',
+      { filename, contentType, size },
+      who.token,
+    );
     if (status !== 200) throw new Error(`a link was refused with ${status}: ${JSON.stringify(body)}`);
     return { url: body.publicUrl, name: filename, size };
   }
 
   /** A chat that nobody has yet, as its agents see it. */
-  async chat(owner: { token: string; embedId: string }, text = 'Hello, is anybody there?'): Promise<{ id: string; customer: Customer; version: number }> {
+  async chat(
+    owner: { token: string; embedId: string },
+    text = 'Hello, is anybody there?',
+  ): Promise<{ id: string; customer: Customer; version: number }> {
     const customer = await this.customer(owner.embedId);
     const { body } = await this.post('/widget/conversations', { body: text }, customer.token);
     const { id } = body.conversation;
@@ -153,8 +178,15 @@ export class Service {
   }
 
   /** A socket as it comes, without a token unless `protocols` or `headers` bring one. */
-  socket(namespace: 'agent' | 'visitor', options: { query?: string; protocols?: string[]; headers?: Record<string, string> } = {}): TestSocket {
-    const socket = new TestSocket(`${this.url.replace('http', 'ws')}/${namespace}${options.query ?? ''}`, options.protocols ?? ['messaging.v1'], options.headers);
+  socket(
+    namespace: 'agent' | 'visitor',
+    options: { query?: string; protocols?: string[]; headers?: Record<string, string> } = {},
+  ): TestSocket {
+    const socket = new TestSocket(
+      `${this.url.replace('http', 'ws')}/${namespace}${options.query ?? ''}`,
+      options.protocols ?? ['messaging.v1'],
+      options.headers,
+    );
     this.#sockets.push(socket);
     return socket;
   }
@@ -167,8 +199,17 @@ export class Service {
 
   /** Delivers a mail by webhook, signed as the provider would. */
   deliver(mailbox: Mailbox, mail: Readonly<Record<string, unknown>>): Promise<Answer> {
-    const body = JSON.stringify({ from: 'Carla <carla@customer.example>', to: [mailbox.address], subject: 'Where is my order?', text: 'It is not here yet.', ...mail });
-    return this.call('POST', '/email/inbound', { body, headers: { 'X-Signature': signatureOf(body, mailbox.secret), Accept: undefined } });
+    const body = JSON.stringify({
+      from: 'Carla <carla@customer.example>',
+      to: [mailbox.address],
+      subject: 'Where is my order?',
+      text: 'It is not here yet.',
+      ...mail,
+    });
+    return this.call('POST', '/email/inbound', {
+      body,
+      headers: { 'X-Signature': signatureOf(body, mailbox.secret), Accept: undefined },
+    });
   }
 
   /** Open and pending tickets, the oldest first. */
@@ -266,8 +307,21 @@ export async function startService(t: Teardown, options: StartOptions = {}): Pro
   const dataDir = given ?? mkdtempSync(join(tmpdir(), 'switchboard-'));
   const clock = options.clock instanceof ManualClock ? options.clock : new ManualClock();
   const mails = new RecordedMails(mail ?? outboxSender(join(dataDir, 'outbox')));
-  const config = readConfig({ DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: '0', BASE_URL: 'http://switchboard.test', ...env });
-  const running = await serve({ config, log: silentLog, clock: options.clock ?? clock, checkReplies: true, mail: mails, ...rest });
+  const config = readConfig({
+    DATA_DIR: dataDir,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    BASE_URL: 'http://switchboard.test',
+    ...env,
+  });
+  const running = await serve({
+    config,
+    log: silentLog,
+    clock: options.clock ?? clock,
+    checkReplies: true,
+    mail: mails,
+    ...rest,
+  });
   const service = new Service(running, dataDir, clock, mails);
   t.teardown(async () => {
     service.requireSoundReports();

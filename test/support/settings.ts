@@ -6,10 +6,13 @@ import { barriersOf } from './pages.ts';
 
 export const hostile = '<img src=x onerror=alert(1)> & "Co"';
 
-export const button = (page: Page | Locator, name: string | RegExp): Locator => page.getByRole('button', typeof name === 'string' ? { name, exact: true } : { name });
-export const heading = (page: Page | Locator, name: string): Locator => page.getByRole('heading', { name, exact: true });
+export const button = (page: Page | Locator, name: string | RegExp): Locator =>
+  page.getByRole('button', typeof name === 'string' ? { name, exact: true } : { name });
+export const heading = (page: Page | Locator, name: string): Locator =>
+  page.getByRole('heading', { name, exact: true });
 export const part = (page: Page, name: string | RegExp): Locator => page.getByRole('region', { name });
-export const notice = (page: Page, text: string | RegExp): Promise<void> => page.locator('.notice', { hasText: text }).first().waitFor();
+export const notice = (page: Page, text: string | RegExp): Promise<void> =>
+  page.locator('.notice', { hasText: text }).first().waitFor();
 
 /** Nobody is kept out, in either theme. The themes differ in their colours alone. */
 export async function usable(t: Pick<typeof import('tap').default, 'strictSame'>, page: Page): Promise<void> {

@@ -45,7 +45,9 @@ export class Site {
   }
 
   page(path: string, body: string | Uint8Array, headers: Record<string, string> = {}): this {
-    return this.on(path, (_, response) => response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...headers }).end(body));
+    return this.on(path, (_, response) =>
+      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...headers }).end(body),
+    );
   }
 
   redirect(path: string, to: string, status = 302): this {
@@ -73,7 +75,8 @@ export class Names {
           this.asked.push(name);
           const address = addresses.length > 1 ? addresses.shift() : addresses[0];
           // The library's types ask for a method of its own.
-          if (address !== undefined) response.answers.push({ name, type: Packet.TYPE.A, class: Packet.CLASS.IN, ttl: 0, address } as never);
+          if (address !== undefined)
+            response.answers.push({ name, type: Packet.TYPE.A, class: Packet.CLASS.IN, ttl: 0, address } as never);
         }
         send(response);
       },

@@ -38,8 +38,15 @@ export class FakeStripe {
   /** What it answers instead, until it is undefined again. */
   broken: { status: number; type: string } | 'never' | undefined;
   /** Lookup keys that have a price. */
-  readonly prices = new Set(['chat', 'support', 'business', 'ai'].flatMap((item) => ['monthly', 'annual'].map((interval) => `switchboard_${item}_${interval}`)));
-  readonly #sessions = new Map<string, { id: string; customer: string; form: Form; status: 'open' | 'expired' | 'complete' }>();
+  readonly prices = new Set(
+    ['chat', 'support', 'business', 'ai'].flatMap((item) =>
+      ['monthly', 'annual'].map((interval) => `switchboard_${item}_${interval}`),
+    ),
+  );
+  readonly #sessions = new Map<
+    string,
+    { id: string; customer: string; form: Form; status: 'open' | 'expired' | 'complete' }
+  >();
   readonly #nowMs: () => number;
   #server: Server | undefined;
   #count = 0;
@@ -54,7 +61,9 @@ export class FakeStripe {
       void bodyOf(request).then((text) => {
         if (stripe.broken === 'never') return;
         const { status, body } = stripe.#answer(request, text);
-        response.writeHead(status, { 'Content-Type': 'application/json', 'Request-Id': `req_${stripe.#next()}` }).end(JSON.stringify(body));
+        response
+          .writeHead(status, { 'Content-Type': 'application/json', 'Request-Id': `req_${stripe.#next()}` })
+          .end(JSON.stringify(body));
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -68,7 +77,12 @@ export class FakeStripe {
 
   get env(): Record<string, string> {
     const { port } = this.#server?.address() as AddressInfo;
-    return { BILLING_PROVIDER: 'stripe', STRIPE_SECRET_KEY: 'sk_test_key', STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_URL: `http://127.0.0.1:${port}` };
+    return {
+      BILLING_PROVIDER: 'stripe',
+      STRIPE_SECRET_KEY: 'sk_test_key',
+      STRIPE_WEBHOOK_SECRET: webhookSecret,
+      STRIPE_API_URL: `http://127.0.0.1:${port}`,
+    };
   }
 
   /** The form of the last request to a path that ends so. */
@@ -92,7 +106,9 @@ export class FakeStripe {
       customer: session.customer,
       metadata: { workspaceId: form['subscription_data[metadata][workspaceId]'] ?? '' },
       created: this.#now(),
-      items: Object.entries(form).flatMap(([name, price]) => (/^line_items\[\d+\]\[price\]$/.test(name) ? [{ id: `si_${this.#next()}`, price }] : [])),
+      items: Object.entries(form).flatMap(([name, price]) =>
+        /^line_items\[\d+\]\[price\]$/.test(name) ? [{ id: `si_${this.#next()}`, price }] : [],
+      ),
       status: trialEnd === undefined ? 'active' : 'trialing',
       trialEnd: trialEnd === undefined ? null : Number(trialEnd),
       cancelAtPeriodEnd: false,
@@ -104,18 +120,49 @@ export class FakeStripe {
 
   event(type: string, subscription: Subscription, options: { id?: string } = {}): { id: string; text: string } {
     const id = options.id ?? `evt_${this.#next()}`;
-    const object = type === 'checkout.session.completed' ? { id: `cs_${this.#next()}`, object: 'checkout.session', mode: 'subscription', customer: subscription.customer, subscription: subscription.id } : this.#subscriptionBody(subscription);
-    return { id, text: JSON.stringify({ id, object: 'event', api_version: '2025-03-31.basil', created: this.#now(), type, livemode: false, pending_webhooks: 1, request: null, data: { object } }) };
+    const object =
+      type === 'checkout.session.completed'
+        ? {
+            id: `cs_${this.#next()}`,
+            object: 'checkout.session',
+            mode: 'subscription',
+            customer: subscription.customer,
+            subscription: subscription.id,
+          }
+        : this.#subscriptionBody(subscription);
+    return {
+      id,
+      text: JSON.stringify({
+        id,
+        object: 'event',
+        api_version: '2025-03-31.basil',
+        created: this.#now(),
+        type,
+        livemode: false,
+        pending_webhooks: 1,
+        request: null,
+        data: { object },
+      }),
+    };
   }
 
   sign(text: string, options: { secret?: string; atMs?: number } = {}): string {
     const seconds = Math.floor((options.atMs ?? this.#nowMs()) / 1000);
-    return `t=${seconds},v1=${createHmac('sha256', options.secret ?? webhookSecret).update(`${seconds}.${text}`).digest('hex')}`;
+    return `t=${seconds},v1=${createHmac('sha256', options.secret ?? webhookSecret)
+      .update(`${seconds}.${text}`)
+      .digest('hex')}`;
   }
 
   /** As Stripe delivers it. */
-  deliver(service: Service, event: { text: string }, signature: string | undefined = this.sign(event.text)): ReturnType<Service['call']> {
-    return service.call('POST', '/billing/webhook', { body: event.text, headers: { 'Content-Type': 'application/json; charset=utf-8', Accept: '*/*', 'Stripe-Signature': signature } });
+  deliver(
+    service: Service,
+    event: { text: string },
+    signature: string | undefined = this.sign(event.text),
+  ): ReturnType<Service['call']> {
+    return service.call('POST', '/billing/webhook', {
+      body: event.text,
+      headers: { 'Content-Type': 'application/json; charset=utf-8', Accept: '*/*', 'Stripe-Signature': signature },
+    });
   }
 
   #answer(request: IncomingMessage, text: string): { status: number; body: object } {
@@ -123,29 +170,69 @@ export class FakeStripe {
     const method = request.method ?? 'GET';
     const form = Object.fromEntries(new URLSearchParams(method === 'POST' ? text : url.search));
     this.asked.push({ method, path: url.pathname, form });
-    if (request.headers.authorization !== 'Bearer sk_test_key') return failed(401, 'invalid_request_error', 'Invalid API Key provided');
+    if (request.headers.authorization !== 'Bearer sk_test_key')
+      return failed(401, 'invalid_request_error', 'Invalid API Key provided');
     if (typeof this.broken === 'object') return failed(this.broken.status, this.broken.type, 'broken by a test');
     const [, , area = '', second = '', third = ''] = url.pathname.split('/');
     switch (`${method} ${area}`) {
       case 'POST customers':
         return ok({ id: `cus_${this.#next()}`, object: 'customer', name: form['name'], email: form['email'] });
       case 'GET prices':
-        return ok(list(Object.entries(form).flatMap(([name, key]) => (name.startsWith('lookup_keys') && this.prices.has(key) ? [priceBody(key)] : []))));
+        return ok(
+          list(
+            Object.entries(form).flatMap(([name, key]) =>
+              name.startsWith('lookup_keys') && this.prices.has(key) ? [priceBody(key)] : [],
+            ),
+          ),
+        );
       case 'GET checkout':
-        return ok(list([...this.#sessions.values()].filter(({ customer, status }) => customer === form['customer'] && status === form['status']).map(sessionBody)));
+        return ok(
+          list(
+            [...this.#sessions.values()]
+              .filter(({ customer, status }) => customer === form['customer'] && status === form['status'])
+              .map(sessionBody),
+          ),
+        );
       case 'POST checkout':
-        return third === '' || url.pathname.endsWith('/sessions') ? ok(this.#openSession(form)) : ok(this.#expire(third));
+        return third === '' || url.pathname.endsWith('/sessions')
+          ? ok(this.#openSession(form))
+          : ok(this.#expire(third));
       case 'POST billing_portal':
-        return ok({ id: `bps_${this.#next()}`, object: 'billing_portal.session', customer: form['customer'], url: `https://billing.stripe.example/p/${form['customer']}` });
+        return ok({
+          id: `bps_${this.#next()}`,
+          object: 'billing_portal.session',
+          customer: form['customer'],
+          url: `https://billing.stripe.example/p/${form['customer']}`,
+        });
       case 'GET invoices':
-        return ok(list(this.invoices.filter(({ customer }) => customer === form['customer']).slice(0, Number(form['limit'])).map(invoiceBody)));
+        return ok(
+          list(
+            this.invoices
+              .filter(({ customer }) => customer === form['customer'])
+              .slice(0, Number(form['limit']))
+              .map(invoiceBody),
+          ),
+        );
       case 'GET subscriptions':
       case 'POST subscriptions':
       case 'DELETE subscriptions': {
-        if (second === '') return ok(list([...this.subscriptions.values()].filter(({ customer, status }) => customer === form['customer'] && status !== 'canceled').map((one) => this.#subscriptionBody(one))));
+        if (second === '')
+          return ok(
+            list(
+              [...this.subscriptions.values()]
+                .filter(({ customer, status }) => customer === form['customer'] && status !== 'canceled')
+                .map((one) => this.#subscriptionBody(one)),
+            ),
+          );
         const subscription = this.subscriptions.get(second);
-        if (subscription === undefined) return failed(404, 'invalid_request_error', `No such subscription: '${second}'`);
-        if (method !== 'GET' && subscription.status === 'canceled') return failed(400, 'invalid_request_error', 'A canceled subscription can only update its cancellation_details and metadata.');
+        if (subscription === undefined)
+          return failed(404, 'invalid_request_error', `No such subscription: '${second}'`);
+        if (method !== 'GET' && subscription.status === 'canceled')
+          return failed(
+            400,
+            'invalid_request_error',
+            'A canceled subscription can only update its cancellation_details and metadata.',
+          );
         if (method === 'POST') this.#change(subscription, form);
         if (method === 'DELETE') Object.assign(subscription, { status: 'canceled', endedAt: this.#now() });
         return ok(this.#subscriptionBody(subscription));
@@ -170,8 +257,13 @@ export class FakeStripe {
   }
 
   #change(subscription: Subscription, form: Form): void {
-    if (form['cancel_at_period_end'] !== undefined) subscription.cancelAtPeriodEnd = form['cancel_at_period_end'] === 'true';
-    for (let index = 0; form[`items[${index}][id]`] !== undefined || form[`items[${index}][price]`] !== undefined; index += 1) {
+    if (form['cancel_at_period_end'] !== undefined)
+      subscription.cancelAtPeriodEnd = form['cancel_at_period_end'] === 'true';
+    for (
+      let index = 0;
+      form[`items[${index}][id]`] !== undefined || form[`items[${index}][price]`] !== undefined;
+      index += 1
+    ) {
       const field = (name: string): string | undefined => form[`items[${index}][${name}]`];
       const present = subscription.items.find(({ id }) => id === field('id'));
       if (field('deleted') === 'true') subscription.items = subscription.items.filter((item) => item !== present);
@@ -180,7 +272,17 @@ export class FakeStripe {
     }
   }
 
-  #subscriptionBody({ id, customer, metadata, created, items, status, trialEnd, cancelAtPeriodEnd, endedAt }: Subscription): object {
+  #subscriptionBody({
+    id,
+    customer,
+    metadata,
+    created,
+    items,
+    status,
+    trialEnd,
+    cancelAtPeriodEnd,
+    endedAt,
+  }: Subscription): object {
     const end = trialEnd ?? created + monthSeconds;
     return {
       id,
@@ -192,7 +294,16 @@ export class FakeStripe {
       trial_end: trialEnd,
       cancel_at_period_end: cancelAtPeriodEnd,
       ended_at: endedAt,
-      items: list(items.map((item) => ({ id: item.id, object: 'subscription_item', price: priceBody(item.price.replace(/^price_/, '')), quantity: 1, current_period_start: created, current_period_end: end }))),
+      items: list(
+        items.map((item) => ({
+          id: item.id,
+          object: 'subscription_item',
+          price: priceBody(item.price.replace(/^price_/, '')),
+          quantity: 1,
+          current_period_start: created,
+          current_period_end: end,
+        })),
+      ),
     };
   }
 
@@ -217,9 +328,32 @@ function bodyOf(request: IncomingMessage): Promise<string> {
 const ok = (body: object) => ({ status: 200, body });
 const failed = (status: number, type: string, message: string) => ({ status, body: { error: { type, message } } });
 const list = (data: object[]) => ({ object: 'list', data, has_more: false, url: '/v1' });
-const priceBody = (key: string) => ({ id: `price_${key}`, object: 'price', active: true, lookup_key: key, recurring: { interval: key.endsWith('annual') ? 'year' : 'month', interval_count: 1 } });
-const sessionBody = ({ id, customer, status }: { id: string; customer: string; status: string }) => ({ id, object: 'checkout.session', mode: 'subscription', customer, status, url: status === 'open' ? `https://checkout.stripe.example/${id}` : null });
-const invoiceBody = ({ id, customer, total, created }: { id: string; customer: string; total: number; created: number }) => ({
+const priceBody = (key: string) => ({
+  id: `price_${key}`,
+  object: 'price',
+  active: true,
+  lookup_key: key,
+  recurring: { interval: key.endsWith('annual') ? 'year' : 'month', interval_count: 1 },
+});
+const sessionBody = ({ id, customer, status }: { id: string; customer: string; status: string }) => ({
+  id,
+  object: 'checkout.session',
+  mode: 'subscription',
+  customer,
+  status,
+  url: status === 'open' ? `https://checkout.stripe.example/${id}` : null,
+});
+const invoiceBody = ({
+  id,
+  customer,
+  total,
+  created,
+}: {
+  id: string;
+  customer: string;
+  total: number;
+  created: number;
+}) => ({
   id,
   object: 'invoice',
   number: `N-${id}`,

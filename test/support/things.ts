@@ -4,7 +4,7 @@
 import { claimLine, deliver, ringLine } from './calls.ts';
 import { registerApp, tokensOf } from './oauth.ts';
 import { addPasskey } from './second-factors.ts';
-import { type Customer, password, type Person, type Service } from './service.ts';
+import { type Customer, type Person, password, type Service } from './service.ts';
 
 export interface Things {
   readonly ids: Readonly<Record<string, string>>;
@@ -19,31 +19,65 @@ export interface Things {
  * `mark` stands in every text of them that is the workspace's own. What is meant for customers has none: a site's name and welcome,
  * a campaign's content, an app's name. The service must allow private crawls and webhooks.
  */
-export async function oneOfEverything(service: Service, owner: Person & { siteId: string; embedId: string }, mark = 'x'): Promise<Things> {
+export async function oneOfEverything(
+  service: Service,
+  owner: Person & { siteId: string; embedId: string },
+  mark = 'x',
+): Promise<Things> {
   const { token } = owner;
   const agent = await service.agent(owner, { name: `Agent ${mark}` });
   const chat = await service.chat(owner, `A question ${mark}`);
   const department = await service.post('/departments', { name: `Sales ${mark}` }, token);
   const rule = await service.post('/business-hours', { name: `Hours ${mark}`, days: [] }, token);
-  const reply = await service.post('/saved-replies', { shortcut: '/hi', title: `Hi ${mark}`, body: `Hello ${mark}` }, token);
+  const reply = await service.post(
+    '/saved-replies',
+    { shortcut: '/hi', title: `Hi ${mark}`, body: `Hello ${mark}` },
+    token,
+  );
   const note = await service.post(`/conversations/${chat.id}/notes`, { body: `A note ${mark}` }, token);
   const line = await claimLine(service, owner);
   const call = await ringLine(service, line);
-  await deliver(service, line, { type: 'voicemail_left', callId: call.callId, durationMs: 4200, recordingUrl: `https://carrier.example/${mark}.mp3` });
+  await deliver(service, line, {
+    type: 'voicemail_left',
+    callId: call.callId,
+    durationMs: 4200,
+    recordingUrl: `https://carrier.example/${mark}.mp3`,
+  });
   const voicemails = await service.get('/voicemails', token);
   const { messages } = (await service.get(`/conversations/${chat.id}/messages`, token)).body;
-  const { domain } = (await service.post('/email/domain', { domain: `${owner.workspaceId.slice(-12)}.example` }, token)).body;
-  const article = await service.post('/kb/articles', { title: `Hours ${mark}`, body: `We open at nine ${mark}.`, status: 'published' }, token);
+  const { domain } = (await service.post('/email/domain', { domain: `${owner.workspaceId.slice(-12)}.example` }, token))
+    .body;
+  const article = await service.post(
+    '/kb/articles',
+    { title: `Hours ${mark}`, body: `We open at nine ${mark}.`, status: 'published' },
+    token,
+  );
   await service.settled();
   const documents = await service.get('/kb/documents', token);
   const crawl = await service.post('/kb/ingest/url', { url: `http://127.0.0.1:1/${mark}` }, token);
-  const file = await service.post('/uploads/presigned', { filename: 'a.txt', contentType: 'text/plain', size: 1 }, token);
+  const file = await service.post(
+    '/uploads/presigned',
+    { filename: 'a.txt', contentType: 'text/plain', size: 1 },
+    token,
+  );
   const [, kind = '', uploadId = '', filename = ''] = file.body.key.split('/');
-  const campaign = await service.post('/campaigns', { name: `x ${mark}`, triggerRules: {}, content: { body: 'x' } }, token);
-  const goal = await service.post('/goals', { name: `x ${mark}`, condition: { operator: 'equals', value: mark } }, token);
+  const campaign = await service.post(
+    '/campaigns',
+    { name: `x ${mark}`, triggerRules: {}, content: { body: 'x' } },
+    token,
+  );
+  const goal = await service.post(
+    '/goals',
+    { name: `x ${mark}`, condition: { operator: 'equals', value: mark } },
+    token,
+  );
   const contact = await service.post('/contacts', { name: `x ${mark}`, company: mark }, token);
   const key = await service.post('/api-keys', { name: `A key ${mark}`, scopes: ['*'] }, token);
-  const webhook = await service.post('/webhooks', { url: `http://127.0.0.1:9/${mark}`, events: ['note.created'] }, token);
+  const webhook = await service.post(
+    '/webhooks',
+    { url: `http://127.0.0.1:9/${mark}`, events: ['note.created'] },
+    token,
+  );
   await service.post(`/conversations/${chat.id}/notes`, { body: `To be told ${mark}` }, token);
   const { deliveries } = (await service.get(`/webhooks/${webhook.body.id}/deliveries`, token)).body;
   const verifyService = await service.post('/verify/services', { name: `Sign-in ${mark}` }, token);

@@ -3,9 +3,9 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { Checkpoints } from '../../engine/runtime/checkpoints.ts';
 import { command } from '../../engine/runtime/command.ts';
-import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { PublishedEvent } from '../../engine/runtime/context.ts';
 import { Engine, type EngineOptions } from '../../engine/runtime/engine.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
@@ -29,25 +29,34 @@ export const tallyKind: ActorKind<{ readonly value: number }> = {
 /** Adds to a tally and tells of it; throws after having done so when asked to. */
 export const add = command('tally.add', (ctx, params: { id: string; by: number; fail?: unknown }): number => {
   const value = (ctx.state(tallyKind, params.id)?.value ?? 0) + params.by;
-  ctx.db.run('INSERT INTO toyTally (id, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', [params.id, value]);
+  ctx.db.run('INSERT INTO toyTally (id, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', [
+    params.id,
+    value,
+  ]);
   ctx.become(tallyKind, params.id, { value });
   ctx.emit({ type: 'tally', audience: {}, data: { id: params.id, value } });
   if (params.fail !== undefined) throw params.fail;
   return value;
 });
 
-export const setDeadline = command('toy.setDeadline', (ctx, params: { kind: string; subjectId: string; afterMs: number }): void => {
-  ctx.setDeadline(params.kind, params.subjectId, ctx.nowMs + params.afterMs);
-});
+export const setDeadline = command(
+  'toy.setDeadline',
+  (ctx, params: { kind: string; subjectId: string; afterMs: number }): void => {
+    ctx.setDeadline(params.kind, params.subjectId, ctx.nowMs + params.afterMs);
+  },
+);
 
 export const clearDeadline = command('toy.clearDeadline', (ctx, params: { kind: string; subjectId: string }): void => {
   ctx.clearDeadline(params.kind, params.subjectId);
 });
 
-export const enqueue = command('toy.enqueue', (ctx, params: { kind: string; target: string; payload?: object; delayMs?: number }): string => {
-  const { kind, target, payload = {}, delayMs = 0 } = params;
-  return ctx.enqueue({ kind, target, payload, delayMs });
-});
+export const enqueue = command(
+  'toy.enqueue',
+  (ctx, params: { kind: string; target: string; payload?: object; delayMs?: number }): string => {
+    const { kind, target, payload = {}, delayMs = 0 } = params;
+    return ctx.enqueue({ kind, target, payload, delayMs });
+  },
+);
 
 export interface ToyOptions extends Partial<Omit<EngineOptions, 'checkpoints' | 'dataDir'>> {
   readonly dataDir?: string;
@@ -67,7 +76,10 @@ export class Toy {
   constructor(dataDir: string, options: ToyOptions) {
     this.dataDir = dataDir;
     this.clock = options.clock instanceof ManualClock ? options.clock : new ManualClock();
-    const note = (level: string) => (_: object, text: string): void => void this.log.push({ level, text });
+    const note =
+      (level: string) =>
+      (_: object, text: string): void =>
+        void this.log.push({ level, text });
     const log = options.log ?? { ...silentLog, warn: note('warn'), error: note('error') };
     const { frameLimit, checkpoint = inThisThread, dataDir: _, ...rest } = options;
     this.engine = new Engine({
@@ -75,7 +87,12 @@ export class Toy {
       clock: this.clock,
       ids: createIds(this.clock),
       log,
-      checkpoints: new Checkpoints({ checkpoint, log, random: options.random ?? Math.random, ...(frameLimit === undefined ? {} : { frameLimit }) }),
+      checkpoints: new Checkpoints({
+        checkpoint,
+        log,
+        random: options.random ?? Math.random,
+        ...(frameLimit === undefined ? {} : { frameLimit }),
+      }),
       deadlines: {},
       outbox: {},
       onSyncFailed: (error) => void this.syncErrors.push(error),
@@ -117,7 +134,9 @@ export class Toy {
 
   /** Sequence numbers as they were published. */
   seqs(workspaceId: string): number[] {
-    return this.published.filter((one) => one.workspaceId === workspaceId).flatMap(({ events }) => events.map(({ seq }) => seq));
+    return this.published
+      .filter((one) => one.workspaceId === workspaceId)
+      .flatMap(({ events }) => events.map(({ seq }) => seq));
   }
 
   /** The file's rows as another process would see them. */

@@ -22,7 +22,10 @@ interface Scripted {
 }
 
 const account = `/2010-04-01/Accounts/${accountSid}`;
-const problem = (status: number, code: number, message: string): Scripted => ({ status, body: { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status } });
+const problem = (status: number, code: number, message: string): Scripted => ({
+  status,
+  body: { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status },
+});
 
 export const problems = {
   taken: problem(400, 21422, '+14155550101 is not available.'),
@@ -55,7 +58,14 @@ export class FakeTwilio {
   }
 
   env(more: Record<string, string> = {}): Record<string, string> {
-    return { CARRIER_PROVIDER: 'twilio', TWILIO_ACCOUNT_SID: accountSid, TWILIO_AUTH_TOKEN: authToken, TWILIO_API_URL: this.url, TWILIO_PRICING_URL: this.url, ...more };
+    return {
+      CARRIER_PROVIDER: 'twilio',
+      TWILIO_ACCOUNT_SID: accountSid,
+      TWILIO_AUTH_TOKEN: authToken,
+      TWILIO_API_URL: this.url,
+      TWILIO_PRICING_URL: this.url,
+      ...more,
+    };
   }
 
   /** The next request whose method and path hold this text is answered so. */
@@ -86,7 +96,8 @@ export class FakeTwilio {
       response.end('<html>502 Bad Gateway</html>');
       return;
     }
-    const isKnown = request.headers.authorization === `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
+    const isKnown =
+      request.headers.authorization === `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
     const { status, body } = scripted?.reply ?? (isKnown ? answerTo(asked) : problems.wrongToken);
     response.writeHead(status, { 'Content-Type': 'application/json' });
     response.end(body === null ? undefined : JSON.stringify(body));
@@ -96,18 +107,76 @@ export class FakeTwilio {
 /** Shapes as Twilio's reference shows them, values made up. */
 function answerTo({ method, path, query, form }: Asked): Scripted {
   const available = new RegExp(`^${account}/AvailablePhoneNumbers/(\\w\\w)/(\\w+)\\.json$`).exec(path);
-  if (method === 'GET' && available !== null) return { status: 200, body: { uri: path, available_phone_numbers: numbersIn(available[1] ?? '', available[2] ?? '', query) } };
-  if (method === 'GET' && path.startsWith('/v1/PhoneNumbers/Countries/')) return { status: 200, body: pricesOf(path.slice(-2)) };
-  if (method === 'POST' && path === `${account}/IncomingPhoneNumbers.json`) return { status: 201, body: incomingNumber(form['PhoneNumber'] ?? '', form['FriendlyName'] ?? '') };
+  if (method === 'GET' && available !== null)
+    return {
+      status: 200,
+      body: { uri: path, available_phone_numbers: numbersIn(available[1] ?? '', available[2] ?? '', query) },
+    };
+  if (method === 'GET' && path.startsWith('/v1/PhoneNumbers/Countries/'))
+    return { status: 200, body: pricesOf(path.slice(-2)) };
+  if (method === 'POST' && path === `${account}/IncomingPhoneNumbers.json`)
+    return { status: 201, body: incomingNumber(form['PhoneNumber'] ?? '', form['FriendlyName'] ?? '') };
   if (method === 'GET' && path === `${account}/IncomingPhoneNumbers.json`) {
-    const found = [incomingNumber(query['PhoneNumber'] ?? '', query['FriendlyName'] ?? ''), incomingNumber(query['PhoneNumber'] ?? '', 'somebody else\'s')];
-    return { status: 200, body: { incoming_phone_numbers: found, page: 0, page_size: 50, start: 0, end: 1, uri: path, first_page_uri: path, next_page_uri: null, previous_page_uri: null } };
+    const found = [
+      incomingNumber(query['PhoneNumber'] ?? '', query['FriendlyName'] ?? ''),
+      incomingNumber(query['PhoneNumber'] ?? '', "somebody else's"),
+    ];
+    return {
+      status: 200,
+      body: {
+        incoming_phone_numbers: found,
+        page: 0,
+        page_size: 50,
+        start: 0,
+        end: 1,
+        uri: path,
+        first_page_uri: path,
+        next_page_uri: null,
+        previous_page_uri: null,
+      },
+    };
   }
   if (method === 'DELETE' && path.startsWith(`${account}/IncomingPhoneNumbers/PN`)) return { status: 204, body: null };
-  if (method === 'POST' && path.startsWith(`${account}/Calls/CA`)) return { status: 200, body: { sid: path.slice(-39, -5), account_sid: accountSid, direction: 'inbound', status: form['Status'] ?? 'in-progress', uri: path } };
-  if (method === 'POST' && path === `${account}/Calls.json`) return { status: 201, body: { sid: 'CA0123456789abcdef0123456789abcdef', account_sid: accountSid, to: form['To'], from: form['From'], direction: 'outbound-api', status: 'queued', uri: path } };
+  if (method === 'POST' && path.startsWith(`${account}/Calls/CA`))
+    return {
+      status: 200,
+      body: {
+        sid: path.slice(-39, -5),
+        account_sid: accountSid,
+        direction: 'inbound',
+        status: form['Status'] ?? 'in-progress',
+        uri: path,
+      },
+    };
+  if (method === 'POST' && path === `${account}/Calls.json`)
+    return {
+      status: 201,
+      body: {
+        sid: 'CA0123456789abcdef0123456789abcdef',
+        account_sid: accountSid,
+        to: form['To'],
+        from: form['From'],
+        direction: 'outbound-api',
+        status: 'queued',
+        uri: path,
+      },
+    };
   if (method === 'POST' && path === `${account}/Messages.json`) {
-    return { status: 201, body: { sid: 'SM0123456789abcdef0123456789abcdef', account_sid: accountSid, to: form['To'], from: form['From'] ?? null, messaging_service_sid: form['MessagingServiceSid'] ?? null, body: form['Body'], status: 'queued', num_segments: '1', error_code: null, error_message: null } };
+    return {
+      status: 201,
+      body: {
+        sid: 'SM0123456789abcdef0123456789abcdef',
+        account_sid: accountSid,
+        to: form['To'],
+        from: form['From'] ?? null,
+        messaging_service_sid: form['MessagingServiceSid'] ?? null,
+        body: form['Body'],
+        status: 'queued',
+        num_segments: '1',
+        error_code: null,
+        error_message: null,
+      },
+    };
   }
   return problems.noSuchCall;
 }
@@ -163,9 +232,24 @@ function incomingNumber(e164: string, friendlyName: string) {
 }
 
 /** Sends a webhook as Twilio does, signed for the address by which it reaches the service. */
-export function sendHook(service: Service, hook: string, form: Record<string, string>, options: { query?: string; signature?: string | undefined; baseUrl?: string } = {}): Promise<Answer> {
+export function sendHook(
+  service: Service,
+  hook: string,
+  form: Record<string, string>,
+  options: { query?: string; signature?: string | undefined; baseUrl?: string } = {},
+): Promise<Answer> {
   const body = new URLSearchParams({ AccountSid: accountSid, ApiVersion: '2010-04-01', ...form });
   const path = `/api/v1/carrier/twilio/${hook}${options.query === undefined ? '' : `?${options.query}`}`;
-  const signature = 'signature' in options ? options.signature : twilioSignature(authToken, `${options.baseUrl ?? service.running.services.config.baseUrl}${path}`, body);
-  return service.call('POST', `/${path}`, { body: body.toString(), headers: { Accept: '*/*', 'Content-Type': 'application/x-www-form-urlencoded; charset=utf-8', 'X-Twilio-Signature': signature } });
+  const signature =
+    'signature' in options
+      ? options.signature
+      : twilioSignature(authToken, `${options.baseUrl ?? service.running.services.config.baseUrl}${path}`, body);
+  return service.call('POST', `/${path}`, {
+    body: body.toString(),
+    headers: {
+      Accept: '*/*',
+      'Content-Type': 'application/x-www-form-urlencoded; charset=utf-8',
+      'X-Twilio-Signature': signature,
+    },
+  });
 }

@@ -19,7 +19,12 @@ export function oldData(): OldData[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .sort()
-    .map((name) => ({ name, workspaceVersion: Number(name.slice(0, 4)), directoryVersion: Number(name.slice(5, 9)), writeTo: (dataDir) => write(join(folder, name), dataDir) }));
+    .map((name) => ({
+      name,
+      workspaceVersion: Number(name.slice(0, 4)),
+      directoryVersion: Number(name.slice(5, 9)),
+      writeTo: (dataDir) => write(join(folder, name), dataDir),
+    }));
 }
 
 function write(source: string, dataDir: string): string {

@@ -12,11 +12,25 @@ t.test('[4.12] a question left while nobody is there', async (t) => {
   const leave = (body: object) => service.post('/widget/tickets', body, customer.token);
 
   t.test('is a ticket of the customer, whose answer goes by mail to the address that was given', async (t) => {
-    t.match(await leave({ email: 'Kim@Example.org', name: 'Kim', body: 'Do you ship to Norway?\nI would like two.' }), { status: 201, body: { ticketNumber: 1 } });
+    t.match(await leave({ email: 'Kim@Example.org', name: 'Kim', body: 'Do you ship to Norway?\nI would like two.' }), {
+      status: 201,
+      body: { ticketNumber: 1 },
+    });
     const [ticket] = await service.tickets(owner.token);
-    t.match(ticket, { channel: 'ticket', subject: 'Do you ship to Norway?', ticketNumber: 1, visitorId: customer.visitorId, assignedAgentId: null, status: 'open' });
+    t.match(ticket, {
+      channel: 'ticket',
+      subject: 'Do you ship to Norway?',
+      ticketNumber: 1,
+      visitorId: customer.visitorId,
+      assignedAgentId: null,
+      status: 'open',
+    });
     const [message] = await service.messages(ticket.id, owner.token);
-    t.match(message, { senderType: 'visitor', senderId: customer.visitorId, body: 'Do you ship to Norway?\nI would like two.' });
+    t.match(message, {
+      senderType: 'visitor',
+      senderId: customer.visitorId,
+      body: 'Do you ship to Norway?\nI would like two.',
+    });
     await service.post(`/conversations/${ticket.id}/messages`, { body: 'We do.' }, owner.token);
     t.match(await service.mail('kim@example.org'), { text: /We do\./, subject: /Do you ship to Norway\?/ });
   });
@@ -27,22 +41,34 @@ t.test('[4.12] a question left while nobody is there', async (t) => {
     t.same((await service.get('/widget/conversations', customer.token)).body, { conversations: [] });
   });
 
-  t.test('sent again under the same id it is there once, and under another customer\'s it is refused', async (t) => {
+  t.test("sent again under the same id it is there once, and under another customer's it is refused", async (t) => {
     const messageId = '019aa000-0000-4000-8000-00000000000a';
     const before = (await service.tickets(owner.token)).length;
-    const [first, second] = [await leave({ messageId, email: 'kim@example.org', body: 'Again' }), await leave({ messageId, email: 'kim@example.org', body: 'Again' })];
+    const [first, second] = [
+      await leave({ messageId, email: 'kim@example.org', body: 'Again' }),
+      await leave({ messageId, email: 'kim@example.org', body: 'Again' }),
+    ];
     t.same(first.body, second.body);
     t.equal((await service.tickets(owner.token)).length, before + 1);
     const other = await service.customer(owner.embedId);
-    t.match(await service.post('/widget/tickets', { messageId, email: 'kim@example.org', body: 'Again' }, other.token), { status: 409, body: { error: 'conflict' } });
+    t.match(
+      await service.post('/widget/tickets', { messageId, email: 'kim@example.org', body: 'Again' }, other.token),
+      { status: 409, body: { error: 'conflict' } },
+    );
   });
 
   t.test('a long first line is cut between words', async (t) => {
     await leave({ email: 'kim@example.org', body: `${'word '.repeat(40)}\nend` });
-    const subject = (await service.tickets(owner.token)).map((one: { subject: string }) => one.subject).find((one: string) => one.startsWith('word'));
+    const subject = (await service.tickets(owner.token))
+      .map((one: { subject: string }) => one.subject)
+      .find((one: string) => one.startsWith('word'));
     t.equal(subject, `${'word '.repeat(16).trim()}…`);
     await leave({ email: 'kim@example.org', body: '😀'.repeat(100) });
-    t.ok((await service.tickets(owner.token)).every((one: { subject: string }) => one.subject.isWellFormed() && one.subject.length <= 200));
+    t.ok(
+      (await service.tickets(owner.token)).every(
+        (one: { subject: string }) => one.subject.isWellFormed() && one.subject.length <= 200,
+      ),
+    );
   });
 
   t.test('bad ones', async (t) => {
@@ -53,7 +79,12 @@ t.test('[4.12] a question left while nobody is there', async (t) => {
       [{ email: 'kim@example.org', body: '  ' }, 'body'],
       [{ email: 'kim@example.org', body: 'x', name: ' ' }, 'name'],
     ];
-    for (const [body, field] of rows) t.match(await leave(body), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [String] } } } }, JSON.stringify(body));
+    for (const [body, field] of rows)
+      t.match(
+        await leave(body),
+        { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [String] } } } },
+        JSON.stringify(body),
+      );
     t.equal((await service.post('/widget/tickets', { email: 'kim@example.org', body: 'x' })).status, 401);
     await service.post(`/visitors/${customer.visitorId}/block`, undefined, owner.token);
     t.match(await leave({ email: 'kim@example.org', body: 'x' }), { status: 403, body: { error: 'forbidden' } });
@@ -64,20 +95,26 @@ t.test('[4.12] a question left while nobody is there', async (t) => {
     await service.plan(shop.workspaceId, 'chat');
     const { body } = await service.post('/widget/sessions', { siteId: shop.embedId, url: 'https://shop.example/' });
     t.equal(body.takesTickets, false);
-    t.match(await service.post('/widget/tickets', { email: 'kim@example.org', body: 'x' }, body.visitorToken), { status: 402, body: { error: 'feature_locked' } });
+    t.match(await service.post('/widget/tickets', { email: 'kim@example.org', body: 'x' }, body.visitorToken), {
+      status: 402,
+      body: { error: 'feature_locked' },
+    });
   });
 
   t.test('one address leaves twenty a minute at the most', async (t) => {
     const shop = await service.workspace();
     const script = await service.customer(shop.embedId);
     const statuses: number[] = [];
-    for (let count = 0; count < 22; count += 1) statuses.push((await service.post('/widget/tickets', { email: 'kim@example.org', body: 'x' }, script.token)).status);
+    for (let count = 0; count < 22; count += 1)
+      statuses.push(
+        (await service.post('/widget/tickets', { email: 'kim@example.org', body: 'x' }, script.token)).status,
+      );
     t.ok(statuses.includes(429));
     t.ok(statuses.filter((status) => status === 201).length <= 20);
   });
 });
 
-t.test('[4.12] one\'s own chats, the newest first, nobody else\'s', async (t) => {
+t.test("[4.12] one's own chats, the newest first, nobody else's", async (t) => {
   // More open ones than a person has.
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
@@ -85,12 +122,17 @@ t.test('[4.12] one\'s own chats, the newest first, nobody else\'s', async (t) =>
   await service.chat(owner, 'of another');
   const ids: string[] = [];
   for (let count = 0; count < 22; count += 1) {
-    ids.unshift((await service.post('/widget/conversations', { body: `chat ${count}` }, customer.token)).body.conversation.id);
+    ids.unshift(
+      (await service.post('/widget/conversations', { body: `chat ${count}` }, customer.token)).body.conversation.id,
+    );
     service.clock.advance(1000);
   }
   const { status, body } = await service.get('/widget/conversations', customer.token);
   t.equal(status, 200);
-  t.same(body.conversations.map(({ id }: { id: string }) => id), ids.slice(0, 20));
+  t.same(
+    body.conversations.map(({ id }: { id: string }) => id),
+    ids.slice(0, 20),
+  );
   t.match(body.conversations[0], { preview: 'chat 21', status: 'open', channel: 'chat' });
   t.equal((await service.get('/widget/conversations')).status, 401);
 });
@@ -101,7 +143,11 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
   const browsing = await startBrowsing(t, service, owner.embedId);
   t.afterEach(() => browsing.closeAll());
   const [site] = (await service.get('/sites', owner.token)).body.sites;
-  await service.patch(`/sites/${owner.siteId}`, { expectedVersion: site.version, allowedOrigins: [browsing.origin] }, owner.token);
+  await service.patch(
+    `/sites/${owner.siteId}`,
+    { expectedVersion: site.version, allowedOrigins: [browsing.origin] },
+    owner.token,
+  );
 
   t.test('[4.12] earlier chats are read again and gone on with', async (t) => {
     const page = await browsing.open();
@@ -126,7 +172,13 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     await lines.filter({ hasText: 'And on' }).and(page.locator('[data-state=sent]')).waitFor();
     const open = (await service.get('/conversations/queue', owner.token)).body.conversations;
     t.equal(open.length, 1);
-    t.same((await service.messages(open[0].id, owner.token)).filter((one: { senderType: string }) => one.senderType === 'visitor').map((one: { body: string }) => one.body).sort(), ['And on', 'The first chat']);
+    t.same(
+      (await service.messages(open[0].id, owner.token))
+        .filter((one: { senderType: string }) => one.senderType === 'visitor')
+        .map((one: { body: string }) => one.body)
+        .sort(),
+      ['And on', 'The first chat'],
+    );
   });
 
   t.test('[4.12] the sound is off until it is asked for, and stays as it was chosen', async (t) => {
@@ -142,7 +194,10 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
   });
 
   t.test('[4.12] an answer is heard when it comes, not again on every page while it is unread', async (t) => {
-    const page = await browsing.open({ before: 'window.tones = 0; const make = AudioContext.prototype.createOscillator; AudioContext.prototype.createOscillator = function () { window.tones += 1; return make.call(this); };' });
+    const page = await browsing.open({
+      before:
+        'window.tones = 0; const make = AudioContext.prototype.createOscillator; AudioContext.prototype.createOscillator = function () { window.tones += 1; return make.call(this); };',
+    });
     const { launcher, panel, text, lines } = widgetOf(page);
     const tones = () => page.evaluate('window.tones');
     await launcher.click();
@@ -151,7 +206,9 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     await text.fill('Who is there?');
     await text.press('Enter');
     await lines.filter({ hasText: 'Who is there?' }).and(page.locator('[data-state=sent]')).waitFor();
-    const { id } = (await service.get('/conversations/queue', owner.token)).body.conversations.find(({ preview }: { preview: string }) => preview === 'Who is there?');
+    const { id } = (await service.get('/conversations/queue', owner.token)).body.conversations.find(
+      ({ preview }: { preview: string }) => preview === 'Who is there?',
+    );
     const answer = (body: string) => service.post(`/conversations/${id}/messages`, { body }, owner.token);
     await answer('I am.');
     await lines.filter({ hasText: 'I am.' }).waitFor();
@@ -171,7 +228,11 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
   t.test('[4.16] out of hours it says when somebody is there again, and a question is left', async (t) => {
     // Open for a minute, three days from now at midnight, by the service's clock, whatever day it is by the browser's.
     const weekday = ((new Date(service.clock.now()).getUTCDay() + 3 + 6) % 7) + 1;
-    await service.post('/business-hours', { name: 'Rarely', days: [{ weekday, opens: '00:00', closes: '00:01' }] }, owner.token);
+    await service.post(
+      '/business-hours',
+      { name: 'Rarely', days: [{ weekday, opens: '00:00', closes: '00:01' }] },
+      owner.token,
+    );
     const page = await browsing.open();
     const { launcher, panel } = widgetOf(page);
     await launcher.click();
@@ -191,32 +252,38 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     t.same(browsing.problems, []);
   });
 
-  t.test('[4.12] a question whose answer is lost is there once when it is sent again, and again when it was changed meanwhile', async (t) => {
-    const page = await browsing.open();
-    const { launcher, panel } = widgetOf(page);
-    let isLost = true;
-    await page.route('**/widget/tickets', async (route) => {
-      if (!isLost) return route.continue();
-      await route.fetch();
-      return route.abort();
-    });
-    const subjects = async (): Promise<string[]> => (await service.tickets(owner.token)).map((one: { subject: string }) => one.subject).filter((subject: string) => subject.startsWith('Lost'));
-    const send = panel.getByRole('button', { name: 'Send' });
-    const ask = async (body: string): Promise<void> => {
-      await panel.locator('.away textarea').fill(body);
-      await panel.getByLabel('Email address').fill('kim@example.org');
+  t.test(
+    '[4.12] a question whose answer is lost is there once when it is sent again, and again when it was changed meanwhile',
+    async (t) => {
+      const page = await browsing.open();
+      const { launcher, panel } = widgetOf(page);
+      let isLost = true;
+      await page.route('**/widget/tickets', async (route) => {
+        if (!isLost) return route.continue();
+        await route.fetch();
+        return route.abort();
+      });
+      const subjects = async (): Promise<string[]> =>
+        (await service.tickets(owner.token))
+          .map((one: { subject: string }) => one.subject)
+          .filter((subject: string) => subject.startsWith('Lost'));
+      const send = panel.getByRole('button', { name: 'Send' });
+      const ask = async (body: string): Promise<void> => {
+        await panel.locator('.away textarea').fill(body);
+        await panel.getByLabel('Email address').fill('kim@example.org');
+        await send.click();
+        await panel.locator('.away .problem:not(:empty)').waitFor();
+      };
+      await launcher.click();
+      await ask('Lost once');
+      await page.reload();
+      await ask('Lost once');
+      t.same(await subjects(), ['Lost once']);
+      isLost = false;
+      await panel.locator('.away textarea').fill('Lost, and changed');
       await send.click();
-      await panel.locator('.away .problem:not(:empty)').waitFor();
-    };
-    await launcher.click();
-    await ask('Lost once');
-    await page.reload();
-    await ask('Lost once');
-    t.same(await subjects(), ['Lost once']);
-    isLost = false;
-    await panel.locator('.away textarea').fill('Lost, and changed');
-    await send.click();
-    await panel.getByText('We will answer to kim@example.org').waitFor();
-    t.same((await subjects()).sort(), ['Lost once', 'Lost, and changed']);
-  });
+      await panel.getByText('We will answer to kim@example.org').waitFor();
+      t.same((await subjects()).sort(), ['Lost once', 'Lost, and changed']);
+    },
+  );
 });

@@ -1,31 +1,48 @@
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { startService } from '../support/service.ts';
 
 /** What the contract of the project allows for all of the widget, compressed with gzip. */
 const budgetBytes = 30 * 1024;
 
-t.test('the widget\'s scripts', async (t) => {
+t.test("the widget's scripts", async (t) => {
   const service = await startService(t);
   // fetch would unpack what comes.
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-    new Promise<{ status: number; headers: Record<string, string | string[] | undefined>; bytes: Buffer }>((resolve, reject) => {
-      request(`${service.url}${path}`, { method, headers }, (response) => {
-        const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part)).on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(parts) }));
-      })
-        .on('error', reject)
-        .end();
-    });
-  const appPath = async (): Promise<string> => `/${/widget\/app-[\w-]+\.js/.exec((await get('/widget.js')).bytes.toString())?.[0]}`;
+    new Promise<{ status: number; headers: Record<string, string | string[] | undefined>; bytes: Buffer }>(
+      (resolve, reject) => {
+        request(`${service.url}${path}`, { method, headers }, (response) => {
+          const parts: Buffer[] = [];
+          response
+            .on('data', (part: Buffer) => parts.push(part))
+            .on('end', () =>
+              resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(parts) }),
+            );
+        })
+          .on('error', reject)
+          .end();
+      },
+    );
+  const appPath = async (): Promise<string> =>
+    `/${/widget\/app-[\w-]+\.js/.exec((await get('/widget.js')).bytes.toString())?.[0]}`;
 
   t.test('[4.12] /widget.js is there for every page, without a header asked for', async (t) => {
     const { status, headers, bytes } = await get('/widget.js');
     t.equal(status, 200);
-    t.match(headers, { 'content-type': 'text/javascript; charset=utf-8', 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin', vary: 'Accept-Encoding', 'x-content-type-options': 'nosniff' });
+    t.match(headers, {
+      'content-type': 'text/javascript; charset=utf-8',
+      'access-control-allow-origin': '*',
+      'cross-origin-resource-policy': 'cross-origin',
+      vary: 'Accept-Encoding',
+      'x-content-type-options': 'nosniff',
+    });
     t.notOk('content-encoding' in headers);
-    t.match(headers['cache-control'], /^public, max-age=\d{2,3}, stale-while-revalidate=\d+$/, 'not kept for long: it is a name for good');
+    t.match(
+      headers['cache-control'],
+      /^public, max-age=\d{2,3}, stale-while-revalidate=\d+$/,
+      'not kept for long: it is a name for good',
+    );
     t.ok(bytes.length < 4096, `${bytes.length} bytes is what a page pays before it is idle`);
   });
 
@@ -71,8 +88,13 @@ t.test('the widget\'s scripts', async (t) => {
         t.equal(again.bytes.length, 0);
         t.equal(again.headers['etag'], tag);
       }
-      for (const named of ['"other"', 'nonsense']) t.equal((await get(path, { 'Accept-Encoding': 'br', 'If-None-Match': named })).status, 200, named);
-      t.equal((await get(path, { 'Accept-Encoding': 'gzip', 'If-None-Match': tag })).status, 200, 'it is the tag of another encoding');
+      for (const named of ['"other"', 'nonsense'])
+        t.equal((await get(path, { 'Accept-Encoding': 'br', 'If-None-Match': named })).status, 200, named);
+      t.equal(
+        (await get(path, { 'Accept-Encoding': 'gzip', 'If-None-Match': tag })).status,
+        200,
+        'it is the tag of another encoding',
+      );
       const head = await get(path, {}, 'HEAD');
       t.equal(head.status, 200);
       t.equal(head.bytes.length, 0);
@@ -86,12 +108,22 @@ t.test('the widget\'s scripts', async (t) => {
     t.equal(other.status, 200, 'an install script of before finds an app');
     t.equal(other.headers['cache-control'], 'no-cache');
     t.ok(other.bytes.equals((await get(path)).bytes));
-    for (const wrong of ['/widget/app.js', '/widget/app-.js', '/widget/app-x.css', '/widget/install.ts', '/widget/..%2Fmain.ts', '/widget']) t.equal((await get(wrong)).status, 404, wrong);
+    for (const wrong of [
+      '/widget/app.js',
+      '/widget/app-.js',
+      '/widget/app-x.css',
+      '/widget/install.ts',
+      '/widget/..%2Fmain.ts',
+      '/widget',
+    ])
+      t.equal((await get(wrong)).status, 404, wrong);
   });
 
   t.test('[9] asked by many at once it is made once', async (t) => {
     const fresh = await startService(t);
-    const texts = await Promise.all(Array.from({ length: 10 }, async () => (await fetch(`${fresh.url}/widget.js`)).text()));
+    const texts = await Promise.all(
+      Array.from({ length: 10 }, async () => (await fetch(`${fresh.url}/widget.js`)).text()),
+    );
     t.equal(new Set(texts).size, 1);
   });
 });

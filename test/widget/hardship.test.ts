@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page, WebSocketRoute } from 'playwright-core';
 import t from 'tap';
-import { freePort } from '../support/free-port.ts';
 import { startBrowsing, widgetOf } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** Watches the log from inside the page: how often each text was there at one time, at most. */
@@ -32,17 +32,31 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
   const browsing = await startBrowsing(t, service, owner.embedId);
   t.afterEach(() => browsing.closeAll());
   const [site] = (await service.get('/sites', owner.token)).body.sites;
-  await service.patch(`/sites/${owner.siteId}`, { expectedVersion: site.version, allowedOrigins: [browsing.origin] }, owner.token);
+  await service.patch(
+    `/sites/${owner.siteId}`,
+    { expectedVersion: site.version, allowedOrigins: [browsing.origin] },
+    owner.token,
+  );
 
-  const chatOf = async (preview: string) => (await service.get('/conversations/queue?limit=200', owner.token)).body.conversations.find((one: { preview: string }) => one.preview === preview);
+  const chatOf = async (preview: string) =>
+    (await service.get('/conversations/queue?limit=200', owner.token)).body.conversations.find(
+      (one: { preview: string }) => one.preview === preview,
+    );
   const bodies = async (id: string): Promise<string[]> =>
-    (await service.get(`/conversations/${id}/messages?limit=200`, owner.token)).body.messages.filter((one: { senderType: string }) => one.senderType !== 'system').map((one: { body: string }) => one.body);
-  const shown = async (page: Page): Promise<string[]> => (await widgetOf(page).lines.locator('.bubble').allTextContents()).slice(1);
+    (await service.get(`/conversations/${id}/messages?limit=200`, owner.token)).body.messages
+      .filter((one: { senderType: string }) => one.senderType !== 'system')
+      .map((one: { body: string }) => one.body);
+  const shown = async (page: Page): Promise<string[]> =>
+    (await widgetOf(page).lines.locator('.bubble').allTextContents()).slice(1);
   const write = async (page: Page, text: string): Promise<void> => {
     await widgetOf(page).text.fill(text);
     await widgetOf(page).text.press('Enter');
   };
-  const sent = (page: Page, text: string) => widgetOf(page).lines.filter({ hasText: text }).and(page.locator('[data-state=""], [data-state="sent"], [data-state="seen"]')).waitFor();
+  const sent = (page: Page, text: string) =>
+    widgetOf(page)
+      .lines.filter({ hasText: text })
+      .and(page.locator('[data-state=""], [data-state="sent"], [data-state="seen"]'))
+      .waitFor();
   /** A visitor in the middle of a chat, and the chat's id. */
   const talking = async (page: Page, first: string): Promise<string> => {
     await widgetOf(page).launcher.click();
@@ -51,7 +65,10 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     await sent(page, first);
     return (await chatOf(first)).id;
   };
-  const positionOf = (page: Page, part: string) => page.evaluate(`getComputedStyle(document.querySelector('[data-switchboard]').shadowRoot.querySelector('${part}')).position`);
+  const positionOf = (page: Page, part: string) =>
+    page.evaluate(
+      `getComputedStyle(document.querySelector('[data-switchboard]').shadowRoot.querySelector('${part}')).position`,
+    );
   const twins = (page: Page) => page.evaluate('[...window.__twins]');
 
   t.test('[4.12] the answer to a message is lost on the way: it is sent again, and there once', async (t) => {
@@ -82,28 +99,39 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     t.strictSame(await shown(page), ['First, twice lost', 'Second, once lost', 'Third']);
     t.strictSame(await twins(page), [], 'never drawn twice, not for a moment');
     const { conversations } = (await service.get('/conversations/queue?limit=200', owner.token)).body;
-    t.equal(conversations.filter((one: { preview: string }) => one.preview === 'First, twice lost').length, 0, 'one chat: its preview has moved on');
+    t.equal(
+      conversations.filter((one: { preview: string }) => one.preview === 'First, twice lost').length,
+      0,
+      'one chat: its preview has moved on',
+    );
   });
 
-  t.test('[4.12] what is written while the service is away waits, outlives the page, and arrives in order', async (t) => {
-    const page = await browsing.open();
-    const id = await talking(page, 'Before the storm');
-    let isAway = true;
-    await page.context().route('**/widget/conversations/**', (route) => (isAway && route.request().method() === 'POST' ? route.abort() : route.continue()));
-    for (const text of ['One', 'Two', 'Three']) await write(page, text);
-    await widgetOf(page).lines.filter({ hasText: 'Three' }).filter({ hasText: 'Sending…' }).waitFor();
-    t.strictSame(await bodies(id), ['Before the storm']);
-    await page.close({ runBeforeUnload: false });
-    const later = await browsing.open({ in: page.context() });
-    await widgetOf(later).launcher.click();
-    await widgetOf(later).lines.filter({ hasText: 'Three' }).filter({ hasText: 'Sending…' }).waitFor();
-    t.strictSame(await shown(later), ['Before the storm', 'One', 'Two', 'Three']);
-    isAway = false;
-    await sent(later, 'Three');
-    t.strictSame(await bodies(id), ['Before the storm', 'One', 'Two', 'Three']);
-    t.strictSame(await shown(later), ['Before the storm', 'One', 'Two', 'Three']);
-    t.equal(await later.evaluate('Object.keys(localStorage).filter((key) => key.includes("outbox")).length'), 0);
-  });
+  t.test(
+    '[4.12] what is written while the service is away waits, outlives the page, and arrives in order',
+    async (t) => {
+      const page = await browsing.open();
+      const id = await talking(page, 'Before the storm');
+      let isAway = true;
+      await page
+        .context()
+        .route('**/widget/conversations/**', (route) =>
+          isAway && route.request().method() === 'POST' ? route.abort() : route.continue(),
+        );
+      for (const text of ['One', 'Two', 'Three']) await write(page, text);
+      await widgetOf(page).lines.filter({ hasText: 'Three' }).filter({ hasText: 'Sending…' }).waitFor();
+      t.strictSame(await bodies(id), ['Before the storm']);
+      await page.close({ runBeforeUnload: false });
+      const later = await browsing.open({ in: page.context() });
+      await widgetOf(later).launcher.click();
+      await widgetOf(later).lines.filter({ hasText: 'Three' }).filter({ hasText: 'Sending…' }).waitFor();
+      t.strictSame(await shown(later), ['Before the storm', 'One', 'Two', 'Three']);
+      isAway = false;
+      await sent(later, 'Three');
+      t.strictSame(await bodies(id), ['Before the storm', 'One', 'Two', 'Three']);
+      t.strictSame(await shown(later), ['Before the storm', 'One', 'Two', 'Three']);
+      t.equal(await later.evaluate('Object.keys(localStorage).filter((key) => key.includes("outbox")).length'), 0);
+    },
+  );
 
   t.test('[8] 429: it waits as long as it is told to', async (t) => {
     const page = await browsing.open();
@@ -113,7 +141,11 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
       if (route.request().method() !== 'POST') return route.continue();
       at.push(Date.now());
       if (at.length > 1) return route.continue();
-      return route.fulfill({ status: 429, headers: { 'Access-Control-Allow-Origin': '*', 'Retry-After': '2' }, json: { statusCode: 429, error: 'rate_limited', message: 'Wait.', retryAfter: 2 } });
+      return route.fulfill({
+        status: 429,
+        headers: { 'Access-Control-Allow-Origin': '*', 'Retry-After': '2' },
+        json: { statusCode: 429, error: 'rate_limited', message: 'Wait.', retryAfter: 2 },
+      });
     });
     await write(page, 'Hurry');
     await sent(page, 'Hurry');
@@ -126,7 +158,15 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     const page = await browsing.open();
     const id = await talking(page, 'Fine');
     let refuses = true;
-    await page.route('**/messages', (route) => (refuses && route.request().method() === 'POST' ? route.fulfill({ status: 400, headers: { 'Access-Control-Allow-Origin': '*' }, json: { statusCode: 400, error: 'invalid_body', message: 'No.' } }) : route.continue()));
+    await page.route('**/messages', (route) =>
+      refuses && route.request().method() === 'POST'
+        ? route.fulfill({
+            status: 400,
+            headers: { 'Access-Control-Allow-Origin': '*' },
+            json: { statusCode: 400, error: 'invalid_body', message: 'No.' },
+          })
+        : route.continue(),
+    );
     const { lines } = widgetOf(page);
     for (const text of ['Refused', 'Dropped']) {
       await write(page, text);
@@ -178,7 +218,11 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     await page.close();
     await service.post(`/conversations/${id}/messages`, { body: 'An answer' }, owner.token);
     await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token);
-    const later = await browsing.open({ in: page.context(), before: 'for (const [key, text] of Object.entries(localStorage)) if (key.endsWith(":visit")) localStorage.setItem(key, JSON.stringify({ ...JSON.parse(text), seq: 1e9 }))' });
+    const later = await browsing.open({
+      in: page.context(),
+      before:
+        'for (const [key, text] of Object.entries(localStorage)) if (key.endsWith(":visit")) localStorage.setItem(key, JSON.stringify({ ...JSON.parse(text), seq: 1e9 }))',
+    });
     await widgetOf(later).launcher.click();
     await widgetOf(later).panel.getByText('This conversation has ended.').waitFor();
     t.strictSame(await shown(later), ['Long ago', 'An answer']);
@@ -192,12 +236,16 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     await widgetOf(two).launcher.click();
     await sent(two, 'From one');
     await two.evaluate(watchForTwins);
-    await Promise.all(Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? one : two).evaluate(`(() => {
+    await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        (index % 2 === 0 ? one : two).evaluate(`(() => {
       const form = document.querySelector('[data-switchboard]').shadowRoot.querySelector('form.composer');
       form.querySelector('textarea').value = 'At once ${index}';
       form.querySelector('textarea').dispatchEvent(new Event('input'));
       form.requestSubmit();
-    })()`)));
+    })()`),
+      ),
+    );
     for (const page of [one, two]) for (let index = 0; index < 8; index += 1) await sent(page, `At once ${index}`);
     const all = await bodies(id);
     t.equal(all.length, 9);
@@ -209,31 +257,34 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     for (const page of [one, two]) await widgetOf(page).panel.getByText('This conversation has ended.').waitFor();
   });
 
-  t.test('[4.12] a new conversation in one tab: the other goes with it, and neither falls back to the old one', async (t) => {
-    const one = await browsing.open();
-    const id = await talking(one, 'Old matter');
-    const two = await browsing.open({ in: one.context() });
-    await widgetOf(two).panel.or(widgetOf(two).launcher).first().waitFor();
-    await two.evaluate('Switchboard.open()');
-    await sent(two, 'Old matter');
-    await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token);
-    for (const page of [one, two]) await widgetOf(page).panel.getByText('This conversation has ended.').waitFor();
-    await widgetOf(one).panel.getByRole('button', { name: 'Start a new conversation' }).click();
-    await write(one, 'New matter');
-    for (const page of [one, two]) await sent(page, 'New matter');
-    const fresh = (await chatOf('New matter')).id;
-    t.not(fresh, id);
-    await service.post(`/conversations/${id}/status`, { status: 'open' }, owner.token);
-    await service.post(`/conversations/${id}/messages`, { body: 'About the old one' }, owner.token);
-    await service.post(`/conversations/${fresh}/messages`, { body: 'About the new one' }, owner.token);
-    for (const page of [one, two]) {
-      await sent(page, 'About the new one');
-      t.strictSame(await shown(page), ['New matter', 'About the new one']);
-    }
-    await write(two, 'Thanks');
-    for (const page of [one, two]) await sent(page, 'Thanks');
-    t.strictSame(await bodies(fresh), ['New matter', 'About the new one', 'Thanks']);
-  });
+  t.test(
+    '[4.12] a new conversation in one tab: the other goes with it, and neither falls back to the old one',
+    async (t) => {
+      const one = await browsing.open();
+      const id = await talking(one, 'Old matter');
+      const two = await browsing.open({ in: one.context() });
+      await widgetOf(two).panel.or(widgetOf(two).launcher).first().waitFor();
+      await two.evaluate('Switchboard.open()');
+      await sent(two, 'Old matter');
+      await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token);
+      for (const page of [one, two]) await widgetOf(page).panel.getByText('This conversation has ended.').waitFor();
+      await widgetOf(one).panel.getByRole('button', { name: 'Start a new conversation' }).click();
+      await write(one, 'New matter');
+      for (const page of [one, two]) await sent(page, 'New matter');
+      const fresh = (await chatOf('New matter')).id;
+      t.not(fresh, id);
+      await service.post(`/conversations/${id}/status`, { status: 'open' }, owner.token);
+      await service.post(`/conversations/${id}/messages`, { body: 'About the old one' }, owner.token);
+      await service.post(`/conversations/${fresh}/messages`, { body: 'About the new one' }, owner.token);
+      for (const page of [one, two]) {
+        await sent(page, 'About the new one');
+        t.strictSame(await shown(page), ['New matter', 'About the new one']);
+      }
+      await write(two, 'Thanks');
+      for (const page of [one, two]) await sent(page, 'Thanks');
+      t.strictSame(await bodies(fresh), ['New matter', 'About the new one', 'Thanks']);
+    },
+  );
 
   t.test('[4.12] two tabs that open at once are one visitor', async (t) => {
     const context = await browsing.context();
@@ -247,14 +298,21 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     for (const page of pages) {
       await sent(page, 'I am 0');
       await sent(page, 'I am 1');
-      ids.push(await page.evaluate('JSON.parse(Object.entries(localStorage).find(([key]) => key.endsWith(":visit"))[1]).session.conversation.id'));
+      ids.push(
+        await page.evaluate(
+          'JSON.parse(Object.entries(localStorage).find(([key]) => key.endsWith(":visit"))[1]).session.conversation.id',
+        ),
+      );
     }
     t.equal(ids[0], ids[1]);
     t.strictSame(await bodies(String(ids[0])), ['I am 0', 'I am 1']);
   });
 
   t.test('[4.12] where storage is blocked all works, for as long as the page is open', async (t) => {
-    const page = await browsing.open({ before: 'for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { get() { throw new DOMException("blocked", "SecurityError") } })' });
+    const page = await browsing.open({
+      before:
+        'for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { get() { throw new DOMException("blocked", "SecurityError") } })',
+    });
     const id = await talking(page, 'Without a memory');
     await service.post(`/conversations/${id}/messages`, { body: 'Hello' }, owner.token);
     await sent(page, 'Hello');
@@ -262,13 +320,17 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
   });
 
   t.test('[4.12] where storage is full all works', async (t) => {
-    const page = await browsing.open({ before: 'Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError") }' });
+    const page = await browsing.open({
+      before: 'Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError") }',
+    });
     const id = await talking(page, 'In a full house');
     t.strictSame(await bodies(id), ['In a full house']);
   });
 
   t.test('[4.12] what lies in the storage under its names, whoever wrote it, harms nothing', async (t) => {
-    const page = await browsing.open({ before: `for (const name of ['visit', 'token', 'outbox:x', 'text', 'open']) localStorage.setItem('switchboard:${owner.embedId}:' + name, '{nonsense')` });
+    const page = await browsing.open({
+      before: `for (const name of ['visit', 'token', 'outbox:x', 'text', 'open']) localStorage.setItem('switchboard:${owner.embedId}:' + name, '{nonsense')`,
+    });
     const id = await talking(page, 'After nonsense');
     t.strictSame(await bodies(id), ['After nonsense']);
   });
@@ -276,12 +338,26 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
   t.test('[4.12] a page with a strict policy, trusted types and all', async (t) => {
     const ws = service.url.replace('http', 'ws');
     const policy = `default-src 'none'; script-src ${service.url}; connect-src ${service.url} ${ws}; img-src data:; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
-    browsing.host('/strict', { headers: { 'Content-Security-Policy': policy, 'Cross-Origin-Embedder-Policy': 'require-corp', 'Cross-Origin-Opener-Policy': 'same-origin' } });
+    browsing.host('/strict', {
+      headers: {
+        'Content-Security-Policy': policy,
+        'Cross-Origin-Embedder-Policy': 'require-corp',
+        'Cross-Origin-Opener-Policy': 'same-origin',
+      },
+    });
     const page = await browsing.open({ path: '/strict' });
     const id = await talking(page, 'Strictly speaking');
-    await service.post(`/conversations/${id}/messages`, { body: 'See https://shop.example/a?b=<c> & "d"\n<img src=x onerror=alert(1)>' }, owner.token);
+    await service.post(
+      `/conversations/${id}/messages`,
+      { body: 'See https://shop.example/a?b=<c> & "d"\n<img src=x onerror=alert(1)>' },
+      owner.token,
+    );
     await widgetOf(page).lines.nth(2).waitFor();
-    t.equal(await widgetOf(page).lines.nth(2).locator('.bubble').textContent(), 'See https://shop.example/a?b=<c> & "d"\n<img src=x onerror=alert(1)>', 'text stays text');
+    t.equal(
+      await widgetOf(page).lines.nth(2).locator('.bubble').textContent(),
+      'See https://shop.example/a?b=<c> & "d"\n<img src=x onerror=alert(1)>',
+      'text stays text',
+    );
     t.equal(await widgetOf(page).lines.nth(2).locator('img').count(), 0);
     t.equal(await positionOf(page, '.panel'), 'fixed', 'and it is styled');
   });
@@ -295,7 +371,7 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     const id = await talking(page, 'Whatever');
     t.strictSame(await bodies(id), ['Whatever']);
     t.equal(await positionOf(page, '.launcher'), 'fixed');
-    t.equal(await page.evaluate('window.__keys ?? 0'), 0, 'what is typed here is not the page\'s');
+    t.equal(await page.evaluate('window.__keys ?? 0'), 0, "what is typed here is not the page's");
   });
 
   t.test('[6] the service restarts under an open conversation', async (t) => {
@@ -316,7 +392,11 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
   t.test('[5] a token that no longer counts: the visitor is a new one, and what it writes arrives', async (t) => {
     const page = await browsing.open();
     await talking(page, 'As a known visitor');
-    const other = await browsing.open({ in: page.context(), before: 'for (const key of Object.keys(localStorage)) if (key.endsWith(":visit")) { const kept = JSON.parse(localStorage[key]); kept.session.visitorToken = kept.session.visitorToken.slice(0, -3) + "xxx"; localStorage[key] = JSON.stringify(kept); localStorage[key.replace("visit", "token")] = JSON.stringify(kept.session.visitorToken) }' });
+    const other = await browsing.open({
+      in: page.context(),
+      before:
+        'for (const key of Object.keys(localStorage)) if (key.endsWith(":visit")) { const kept = JSON.parse(localStorage[key]); kept.session.visitorToken = kept.session.visitorToken.slice(0, -3) + "xxx"; localStorage[key] = JSON.stringify(kept); localStorage[key.replace("visit", "token")] = JSON.stringify(kept.session.visitorToken) }',
+    });
     await widgetOf(other).launcher.click();
     await write(other, 'As a new visitor');
     await sent(other, 'As a new visitor');

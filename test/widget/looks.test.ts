@@ -14,37 +14,50 @@ t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
   const [site] = (await service.get('/sites', owner.token)).body.sites;
   let { version } = site;
   const change = async (changes: object): Promise<void> => {
-    ({ version } = (await service.patch(`/sites/${owner.siteId}`, { expectedVersion: version, ...changes }, owner.token)).body);
+    ({ version } = (
+      await service.patch(`/sites/${owner.siteId}`, { expectedVersion: version, ...changes }, owner.token)
+    ).body);
   };
   await change({ allowedOrigins: [browsing.origin] });
-  const style = (page: Page, part: string, property: string) => page.evaluate(`getComputedStyle(document.querySelector('[data-switchboard]').shadowRoot.querySelector('${part}')).${property}`);
+  const style = (page: Page, part: string, property: string) =>
+    page.evaluate(
+      `getComputedStyle(document.querySelector('[data-switchboard]').shadowRoot.querySelector('${part}')).${property}`,
+    );
   const say = async (page: Page, text: string): Promise<void> => {
     await widgetOf(page).text.fill(text);
     await page.getByRole('button', { name: /^(Send|Senden|إرسال)$/ }).click();
     await widgetOf(page).lines.filter({ hasText: text }).waitFor();
   };
 
-  t.test('[4.16] its colour, its side and its greeting are the site\'s; what stands on the colour can be read', async (t) => {
-    const rows: [object, string, string, string][] = [
-      [{ primaryColor: '#2563eb', launcherPosition: 'right' }, 'rgb(37, 99, 235)', 'rgb(255, 255, 255)', 'right'],
-      [{ primaryColor: '#ffe066', launcherPosition: 'left' }, 'rgb(255, 224, 102)', 'rgb(17, 17, 17)', 'left'],
-      [{ primaryColor: '#000000', launcherPosition: 'right', welcomeMessage: 'Grüß Gott!' }, 'rgb(0, 0, 0)', 'rgb(255, 255, 255)', 'right'],
-    ];
-    for (const [changes, colour, onColour, side] of rows) {
-      await change(changes);
-      const page = await browsing.open({ viewport: { width: 1000, height: 700 } });
+  t.test(
+    "[4.16] its colour, its side and its greeting are the site's; what stands on the colour can be read",
+    async (t) => {
+      const rows: [object, string, string, string][] = [
+        [{ primaryColor: '#2563eb', launcherPosition: 'right' }, 'rgb(37, 99, 235)', 'rgb(255, 255, 255)', 'right'],
+        [{ primaryColor: '#ffe066', launcherPosition: 'left' }, 'rgb(255, 224, 102)', 'rgb(17, 17, 17)', 'left'],
+        [
+          { primaryColor: '#000000', launcherPosition: 'right', welcomeMessage: 'Grüß Gott!' },
+          'rgb(0, 0, 0)',
+          'rgb(255, 255, 255)',
+          'right',
+        ],
+      ];
+      for (const [changes, colour, onColour, side] of rows) {
+        await change(changes);
+        const page = await browsing.open({ viewport: { width: 1000, height: 700 } });
+        await widgetOf(page).launcher.click();
+        t.equal(await style(page, '.launcher', 'backgroundColor'), colour);
+        t.equal(await style(page, '.launcher', 'color'), onColour);
+        const box = await widgetOf(page).launcher.boundingBox();
+        t.equal(box !== null && box.x > 500 ? 'right' : 'left', side);
+      }
+      const page = await browsing.open();
       await widgetOf(page).launcher.click();
-      t.equal(await style(page, '.launcher', 'backgroundColor'), colour);
-      t.equal(await style(page, '.launcher', 'color'), onColour);
-      const box = await widgetOf(page).launcher.boundingBox();
-      t.equal(box !== null && box.x > 500 ? 'right' : 'left', side);
-    }
-    const page = await browsing.open();
-    await widgetOf(page).launcher.click();
-    t.match(await widgetOf(page).lines.first().textContent(), /Grüß Gott!/);
-  });
+      t.match(await widgetOf(page).lines.first().textContent(), /Grüß Gott!/);
+    },
+  );
 
-  t.test('[4.12] light and dark, as the visitor\'s system is', async (t) => {
+  t.test("[4.12] light and dark, as the visitor's system is", async (t) => {
     const seen: unknown[] = [];
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await browsing.open({ colorScheme });
@@ -63,34 +76,57 @@ t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
     t.match(await panel.boundingBox(), { x: 0, y: 0, ...viewport });
     t.equal(await panel.getAttribute('aria-modal'), 'true');
     t.equal(await launcher.isVisible(), false);
-    const focused = () => page.evaluate(`(() => { const { activeElement } = document.querySelector('[data-switchboard]')?.shadowRoot ?? {}; return activeElement === null ? null : (activeElement.getAttribute('aria-label') ?? activeElement.className) })()`);
+    const focused = () =>
+      page.evaluate(
+        `(() => { const { activeElement } = document.querySelector('[data-switchboard]')?.shadowRoot ?? {}; return activeElement === null ? null : (activeElement.getAttribute('aria-label') ?? activeElement.className) })()`,
+      );
     t.equal(await focused(), site.name, 'the panel, not the text, which would bring up the keyboard');
     const order: unknown[] = [];
     for (let step = 0; step < 8; step += 1) {
       await page.keyboard.press('Tab');
       order.push(await focused());
     }
-    t.strictSame(order, ['Earlier conversations', 'Sound off', 'Close chat', 'Conversation', 'Attach a file', 'Your message', 'Earlier conversations', 'Sound off'], 'round and round; what cannot be sent is no stop');
+    t.strictSame(
+      order,
+      [
+        'Earlier conversations',
+        'Sound off',
+        'Close chat',
+        'Conversation',
+        'Attach a file',
+        'Your message',
+        'Earlier conversations',
+        'Sound off',
+      ],
+      'round and round; what cannot be sent is no stop',
+    );
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Shift+Tab');
     t.equal(await focused(), 'Your message');
     await page.keyboard.type('two');
     await page.keyboard.press('Enter');
     await page.keyboard.type('lines');
-    t.equal(await widgetOf(page).text.inputValue(), 'two\nlines', 'Enter is a new line where it is the only way to one');
+    t.equal(
+      await widgetOf(page).text.inputValue(),
+      'two\nlines',
+      'Enter is a new line where it is the only way to one',
+    );
     await panel.getByRole('button', { name: 'Close chat' }).tap();
     await launcher.waitFor();
   });
 
   t.test('[4.12] where motion is not wanted nothing moves', async (t) => {
-    for (const [reducedMotion, animation] of [['reduce', 'none'], ['no-preference', 'rise']] as const) {
+    for (const [reducedMotion, animation] of [
+      ['reduce', 'none'],
+      ['no-preference', 'rise'],
+    ] as const) {
       const page = await browsing.open({ reducedMotion });
       await widgetOf(page).launcher.click();
       t.equal(await style(page, '.panel', 'animationName'), animation);
     }
   });
 
-  t.test('[4.12] the language is the snippet\'s, else the page\'s, else the browser\'s, else English', async (t) => {
+  t.test("[4.12] the language is the snippet's, else the page's, else the browser's, else English", async (t) => {
     browsing.host('/de', { lang: 'de-AT' });
     browsing.host('/fr', { lang: 'de', script: 'data-locale="fr"' });
     browsing.host('/xx', { lang: 'tlh' });
@@ -131,12 +167,30 @@ t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
     await say(page, 'Is it blue?');
     await panel.getByLabel('Email address').waitFor();
     const tree = await panel.ariaSnapshot();
-    for (const line of ['dialog "A shop"', 'heading "A shop" [level=2]', 'button "Close chat"', 'log "Conversation"', /listitem: "?Support: Hello! How can we help\?/, /listitem: "?You: Is it blue\? .*Sent/, 'textbox "Your message"', 'button "Attach a file"', 'button "Send" [disabled]', 'textbox "Email address"']) t.match(tree, line);
+    for (const line of [
+      'dialog "A shop"',
+      'heading "A shop" [level=2]',
+      'button "Close chat"',
+      'log "Conversation"',
+      /listitem: "?Support: Hello! How can we help\?/,
+      /listitem: "?You: Is it blue\? .*Sent/,
+      'textbox "Your message"',
+      'button "Attach a file"',
+      'button "Send" [disabled]',
+      'textbox "Email address"',
+    ])
+      t.match(tree, line);
     const queue = (await service.get('/conversations/queue', owner.token)).body.conversations;
     await service.post(`/conversations/${queue[0].id}/status`, { status: 'solved' }, owner.token);
     await panel.getByText('How did we do?').waitFor();
     const rating = await panel.ariaSnapshot();
-    for (const line of ['group "How did we do?"', 'radio "1 of 5"', 'radio "5 of 5"', 'button "Start a new conversation"']) t.match(rating, line);
+    for (const line of [
+      'group "How did we do?"',
+      'radio "1 of 5"',
+      'radio "5 of 5"',
+      'button "Start a new conversation"',
+    ])
+      t.match(rating, line);
     t.equal(await panel.locator('[role=log]').count(), 1, 'one live region for what is said');
   });
 

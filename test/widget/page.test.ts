@@ -12,19 +12,38 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
   t.afterEach(() => browsing.closeAll());
   const { origin } = browsing;
   const site = (await service.get('/sites', owner.token)).body.sites[0];
-  const changed = await service.patch(`/sites/${owner.siteId}`, { expectedVersion: site.version, allowedOrigins: [origin], welcomeMessage: 'Welcome! Ask us.' }, owner.token);
+  const changed = await service.patch(
+    `/sites/${owner.siteId}`,
+    { expectedVersion: site.version, allowedOrigins: [origin], welcomeMessage: 'Welcome! Ask us.' },
+    owner.token,
+  );
   t.equal(changed.status, 200);
   const queue = async () => (await service.get('/conversations/queue?limit=200', owner.token)).body.conversations;
-  const bodies = async (id: string) => (await service.get(`/conversations/${id}/messages?limit=200`, owner.token)).body.messages.filter((one: { senderType: string }) => one.senderType !== 'system').map((one: { body: string }) => one.body);
+  const bodies = async (id: string) =>
+    (await service.get(`/conversations/${id}/messages?limit=200`, owner.token)).body.messages
+      .filter((one: { senderType: string }) => one.senderType !== 'system')
+      .map((one: { body: string }) => one.body);
 
   t.test('[4.12] the install script: a launcher, one global, nothing else of the page is touched', async (t) => {
-    const page = await browsing.open({ before: 'addEventListener("DOMContentLoaded", () => { window.__before = Object.getOwnPropertyNames(window).join() })' });
+    const page = await browsing.open({
+      before:
+        'addEventListener("DOMContentLoaded", () => { window.__before = Object.getOwnPropertyNames(window).join() })',
+    });
     const { launcher } = widgetOf(page);
     await launcher.waitFor();
     t.equal(await launcher.getAttribute('aria-label'), 'Open chat');
-    t.strictSame(await page.evaluate('Object.getOwnPropertyNames(window).filter((name) => !window.__before.split(",").includes(name) && name !== "__before")'), ['Switchboard']);
+    t.strictSame(
+      await page.evaluate(
+        'Object.getOwnPropertyNames(window).filter((name) => !window.__before.split(",").includes(name) && name !== "__before")',
+      ),
+      ['Switchboard'],
+    );
     t.strictSame(await page.evaluate('Object.keys(window.Switchboard)'), ['start', 'open', 'close', 'identify']);
-    t.equal(await page.evaluate('document.querySelectorAll("body > *:not(script)").length'), 3, 'two elements of the page, one of the widget');
+    t.equal(
+      await page.evaluate('document.querySelectorAll("body > *:not(script)").length'),
+      3,
+      'two elements of the page, one of the widget',
+    );
     t.equal(await page.evaluate('document.querySelector("h1").getAttribute("style")'), null);
   });
 
@@ -55,13 +74,21 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
     await lines.nth(2).filter({ hasText: 'Support: See' }).waitFor();
     t.equal(await panel.getByText('Support is typing…').count(), 0, 'who has written types no more');
     t.equal(await lines.nth(2).getByRole('link').getAttribute('href'), 'https://shop.example/orders/7');
-    t.match(await agent.next('message.read'), { data: { read: { conversationId: id, senderType: 'agent', count: 1 } } }, 'it is on the screen, so it is read');
+    t.match(
+      await agent.next('message.read'),
+      { data: { read: { conversationId: id, senderType: 'agent', count: 1 } } },
+      'it is on the screen, so it is read',
+    );
     await service.post(`/conversations/${id}/read`, undefined, owner.token);
     await lines.nth(1).filter({ hasText: 'Seen' }).waitFor();
 
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'hidden' });
-    t.equal(await page.evaluate('document.querySelector("[data-switchboard]").shadowRoot.activeElement.className'), 'launcher', 'the focus is where it came from');
+    t.equal(
+      await page.evaluate('document.querySelector("[data-switchboard]").shadowRoot.activeElement.className'),
+      'launcher',
+      'the focus is where it came from',
+    );
     await service.post(`/conversations/${id}/messages`, { body: 'Anything else?' }, owner.token);
     await page.locator('[aria-label="Open chat, unread: 1"]').waitFor();
     await page.reload();
@@ -93,14 +120,24 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
     t.equal(online.data.visitor.currentPageUrl, `${origin}/first`);
     await page.goto(`${origin}/second`);
     await widgetOf(page).launcher.waitFor();
-    t.match(await agent.next('visitor.page_viewed'), { data: { visitor: { id: online.data.visitor.id, currentPageUrl: `${origin}/second`, visitCount: 1 } } });
+    t.match(await agent.next('visitor.page_viewed'), {
+      data: { visitor: { id: online.data.visitor.id, currentPageUrl: `${origin}/second`, visitCount: 1 } },
+    });
     await page.evaluate('history.pushState({}, "", "/third?x=1")');
-    t.match(await agent.next('visitor.page_viewed'), { data: { visitor: { currentPageUrl: `${origin}/third?x=1` } } }, 'without a new page, too');
+    t.match(
+      await agent.next('visitor.page_viewed'),
+      { data: { visitor: { currentPageUrl: `${origin}/third?x=1` } } },
+      'without a new page, too',
+    );
     await page.evaluate('history.back()');
     t.match(await agent.next('visitor.page_viewed'), { data: { visitor: { currentPageUrl: `${origin}/second` } } });
     const tab = await browsing.open({ in: page.context(), path: '/fourth' });
     await widgetOf(tab).launcher.waitFor();
-    t.match(await agent.next('visitor.page_viewed'), { data: { visitor: { id: online.data.visitor.id, currentPageUrl: `${origin}/fourth`, visitCount: 1 } } }, 'in another tab, too');
+    t.match(
+      await agent.next('visitor.page_viewed'),
+      { data: { visitor: { id: online.data.visitor.id, currentPageUrl: `${origin}/fourth`, visitCount: 1 } } },
+      'in another tab, too',
+    );
   });
 
   t.test('[4.12] it is there on a page whose address is no URI by the letter', async (t) => {
@@ -115,7 +152,10 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
     const page = await browsing.open({ path: '/consent' });
     await page.waitForFunction('"Switchboard" in window');
     await page.waitForLoadState('networkidle');
-    t.strictSame(browsing.requests.filter((url) => url.startsWith(service.url)), [`${service.url}/widget.js`]);
+    t.strictSame(
+      browsing.requests.filter((url) => url.startsWith(service.url)),
+      [`${service.url}/widget.js`],
+    );
     t.equal(await page.evaluate('localStorage.length + sessionStorage.length'), 0);
     await page.evaluate('Switchboard.start()');
     await widgetOf(page).launcher.waitFor();
@@ -210,9 +250,13 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
     await text.press('Enter');
     await lines.filter({ hasText: 'Sent' }).waitFor();
     const { id } = (await queue()).find((one: { preview: string }) => one.preview === 'Message 0');
-    for (let index = 1; index < 120; index += 1) await service.post(`/conversations/${id}/messages`, { body: `Message ${index}` }, owner.token);
+    for (let index = 1; index < 120; index += 1)
+      await service.post(`/conversations/${id}/messages`, { body: `Message ${index}` }, owner.token);
     await page.reload();
-    await lines.filter({ hasText: /Message 119$/ }).or(lines.filter({ hasText: 'Message 119' })).waitFor();
+    await lines
+      .filter({ hasText: /Message 119$/ })
+      .or(lines.filter({ hasText: 'Message 119' }))
+      .waitFor();
     t.equal(await lines.count(), 50);
     const earlier = panel.getByRole('button', { name: 'Show earlier messages' });
     await earlier.click();
@@ -220,23 +264,32 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
     await earlier.click();
     await lines.filter({ hasText: 'Welcome!' }).waitFor();
     const texts = (await lines.locator('.bubble').allTextContents()).filter((one) => one.startsWith('Message'));
-    t.strictSame(texts, Array.from({ length: 120 }, (_, index) => `Message ${index}`));
+    t.strictSame(
+      texts,
+      Array.from({ length: 120 }, (_, index) => `Message ${index}`),
+    );
     t.equal(await earlier.count(), 0);
   });
 
-  t.test('[7] an origin that is not the site\'s, a site that is not there: no widget, and the page does not suffer', async (t) => {
-    browsing.host('/unknown', { embedId: 'nonsense' });
-    browsing.said.length = 0;
-    const strange = await browsing.open({ path: '/unknown' });
-    await strange.waitForEvent('console', { predicate: (message) => message.text().includes('not_found') });
-    t.equal(await strange.locator('[data-switchboard]').count(), 0);
-    const elsewhere = origin.replace('127.0.0.1', 'localhost');
-    const page = await strange.context().newPage();
-    const warned = page.waitForEvent('console', { predicate: (message) => message.text().includes('[Switchboard] CallFailed: forbidden (403)') || message.text().includes('forbidden') });
-    await page.goto(elsewhere);
-    await warned;
-    t.equal(await page.locator('[data-switchboard]').count(), 0);
-  });
+  t.test(
+    "[7] an origin that is not the site's, a site that is not there: no widget, and the page does not suffer",
+    async (t) => {
+      browsing.host('/unknown', { embedId: 'nonsense' });
+      browsing.said.length = 0;
+      const strange = await browsing.open({ path: '/unknown' });
+      await strange.waitForEvent('console', { predicate: (message) => message.text().includes('not_found') });
+      t.equal(await strange.locator('[data-switchboard]').count(), 0);
+      const elsewhere = origin.replace('127.0.0.1', 'localhost');
+      const page = await strange.context().newPage();
+      const warned = page.waitForEvent('console', {
+        predicate: (message) =>
+          message.text().includes('[Switchboard] CallFailed: forbidden (403)') || message.text().includes('forbidden'),
+      });
+      await page.goto(elsewhere);
+      await warned;
+      t.equal(await page.locator('[data-switchboard]').count(), 0);
+    },
+  );
 
   t.test('[4.12] a visitor that is blocked can no longer write, at once', async (t) => {
     const page = await browsing.open();

@@ -5,8 +5,10 @@ import { startService } from '../support/service.ts';
 t.test('a message that a widget sends again', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
-  const send = (id: string, body: unknown, token: string) => service.post(`/widget/conversations/${id}/messages`, body, token);
-  const list = async (id: string, token: string) => (await service.get(`/widget/conversations/${id}/messages`, token)).body.messages;
+  const send = (id: string, body: unknown, token: string) =>
+    service.post(`/widget/conversations/${id}/messages`, body, token);
+  const list = async (id: string, token: string) =>
+    (await service.get(`/widget/conversations/${id}/messages`, token)).body.messages;
 
   t.test('[4.12] is one message, answered as it was the first time', async (t) => {
     const chat = await service.chat(owner);
@@ -18,16 +20,25 @@ t.test('a message that a widget sends again', async (t) => {
     t.match(first, { status: 201, body: { id: messageId, body: 'Once' } });
     t.strictSame(again.body, first.body);
     t.strictSame(changed.body, first.body, 'what was sent first stays');
-    t.strictSame((await list(chat.id, chat.customer.token)).map((one: { body: string }) => one.body), ['Hello, is anybody there?', 'Once']);
+    t.strictSame(
+      (await list(chat.id, chat.customer.token)).map((one: { body: string }) => one.body),
+      ['Hello, is anybody there?', 'Once'],
+    );
     await send(chat.id, { body: 'End' }, chat.customer.token);
     const frames = [await socket.next('message.created'), await socket.next('message.created')];
-    t.strictSame(frames.map(({ data }) => data.message.body), ['Once', 'End'], 'agents are told once');
+    t.strictSame(
+      frames.map(({ data }) => data.message.body),
+      ['Once', 'End'],
+      'agents are told once',
+    );
   });
 
   t.test('[4.12] at once, many times: one message', async (t) => {
     const chat = await service.chat(owner);
     const messageId = randomUUID();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send(chat.id, { messageId, body: 'Once' }, chat.customer.token)));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => send(chat.id, { messageId, body: 'Once' }, chat.customer.token)),
+    );
     t.ok(answers.every(({ status, body }) => status === 201 && body.id === messageId));
     t.equal((await list(chat.id, chat.customer.token)).length, 2);
   });
@@ -52,15 +63,31 @@ t.test('a message that a widget sends again', async (t) => {
     t.equal((await service.conversation(chat.id, owner.token)).status, 'solved');
   });
 
-  t.test('[4.12] an id that is somebody else\'s, or none', async (t) => {
+  t.test("[4.12] an id that is somebody else's, or none", async (t) => {
     const chat = await service.chat(owner);
     const { body: answer } = await service.post(`/conversations/${chat.id}/messages`, { body: 'Hello' }, owner.token);
     const [mine] = await list(chat.id, chat.customer.token);
     const other = await service.chat(owner);
-    t.match(await send(chat.id, { messageId: answer.id, body: 'x' }, chat.customer.token), { status: 409, body: { error: 'conflict' } }, 'an agent\'s');
-    t.match(await send(other.id, { messageId: mine.id, body: 'x' }, other.customer.token), { status: 409, body: { error: 'conflict' } }, 'another customer\'s');
-    t.match(await service.post('/widget/conversations', { messageId: mine.id, body: 'x' }, other.customer.token), { status: 409, body: { error: 'conflict' } });
-    for (const messageId of ['', 'x', 7, null]) t.match(await send(chat.id, { messageId, body: 'x' }, chat.customer.token), { status: 400, body: { error: 'invalid_body' } }, String(messageId));
+    t.match(
+      await send(chat.id, { messageId: answer.id, body: 'x' }, chat.customer.token),
+      { status: 409, body: { error: 'conflict' } },
+      "an agent's",
+    );
+    t.match(
+      await send(other.id, { messageId: mine.id, body: 'x' }, other.customer.token),
+      { status: 409, body: { error: 'conflict' } },
+      "another customer's",
+    );
+    t.match(await service.post('/widget/conversations', { messageId: mine.id, body: 'x' }, other.customer.token), {
+      status: 409,
+      body: { error: 'conflict' },
+    });
+    for (const messageId of ['', 'x', 7, null])
+      t.match(
+        await send(chat.id, { messageId, body: 'x' }, chat.customer.token),
+        { status: 400, body: { error: 'invalid_body' } },
+        String(messageId),
+      );
     t.equal((await list(other.id, other.customer.token)).length, 1);
   });
 
@@ -69,12 +96,38 @@ t.test('a message that a widget sends again', async (t) => {
     const [said] = await list(chat.id, chat.customer.token);
     const next = await service.post('/widget/conversations', { body: 'Another thing' }, chat.customer.token);
     t.equal(next.status, 201);
-    t.match(await send(next.body.conversation.id, { messageId: said.id, body: 'x' }, chat.customer.token), { status: 409, body: { error: 'conflict' } });
-    t.match(await service.post('/widget/tickets', { messageId: said.id, email: 'kim@example.org', body: 'x' }, chat.customer.token), { status: 409, body: { error: 'conflict' } });
+    t.match(await send(next.body.conversation.id, { messageId: said.id, body: 'x' }, chat.customer.token), {
+      status: 409,
+      body: { error: 'conflict' },
+    });
+    t.match(
+      await service.post(
+        '/widget/tickets',
+        { messageId: said.id, email: 'kim@example.org', body: 'x' },
+        chat.customer.token,
+      ),
+      { status: 409, body: { error: 'conflict' } },
+    );
     const messageId = randomUUID();
-    const left = await service.post('/widget/tickets', { messageId, email: 'kim@example.org', body: 'A parcel is missing.' }, chat.customer.token);
+    const left = await service.post(
+      '/widget/tickets',
+      { messageId, email: 'kim@example.org', body: 'A parcel is missing.' },
+      chat.customer.token,
+    );
     t.equal(left.status, 201);
-    t.match(await service.post('/widget/conversations', { messageId, body: 'x' }, chat.customer.token), { status: 409, body: { error: 'conflict' } });
-    t.strictSame((await service.post('/widget/tickets', { messageId, email: 'kim@example.org', body: 'A parcel is missing.' }, chat.customer.token)).body, left.body);
+    t.match(await service.post('/widget/conversations', { messageId, body: 'x' }, chat.customer.token), {
+      status: 409,
+      body: { error: 'conflict' },
+    });
+    t.strictSame(
+      (
+        await service.post(
+          '/widget/tickets',
+          { messageId, email: 'kim@example.org', body: 'A parcel is missing.' },
+          chat.customer.token,
+        )
+      ).body,
+      left.body,
+    );
   });
 });

@@ -7,25 +7,41 @@ import { freePort } from '../support/free-port.ts';
 import { startService } from '../support/service.ts';
 
 /** One pixel. */
-const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
-t.test('the widget\'s files', { skip: noBrowser }, async (t) => {
+t.test("the widget's files", { skip: noBrowser }, async (t) => {
   const port = await freePort();
   // Links to files begin with the address that customers reach.
-  const service = await startService(t, { env: { RATE_LIMITS: 'off', PORT: String(port), BASE_URL: `http://127.0.0.1:${port}` } });
+  const service = await startService(t, {
+    env: { RATE_LIMITS: 'off', PORT: String(port), BASE_URL: `http://127.0.0.1:${port}` },
+  });
   const owner = await service.workspace();
   const browsing = await startBrowsing(t, service, owner.embedId);
   t.afterEach(() => browsing.closeAll());
   const [site] = (await service.get('/sites', owner.token)).body.sites;
-  await service.patch(`/sites/${owner.siteId}`, { expectedVersion: site.version, allowedOrigins: [browsing.origin] }, owner.token);
-  const choose = (page: Awaited<ReturnType<typeof browsing.open>>, ...files: { name: string; mimeType: string; buffer: Buffer }[]) => page.locator('[data-switchboard] input[type=file]').setInputFiles(files);
+  await service.patch(
+    `/sites/${owner.siteId}`,
+    { expectedVersion: site.version, allowedOrigins: [browsing.origin] },
+    owner.token,
+  );
+  const choose = (
+    page: Awaited<ReturnType<typeof browsing.open>>,
+    ...files: { name: string; mimeType: string; buffer: Buffer }[]
+  ) => page.locator('[data-switchboard] input[type=file]').setInputFiles(files);
 
   t.test('[4.9] a picture and a text go with a message, and agents get them', async (t) => {
     const agent = await service.agentSocket(owner.token);
     const page = await browsing.open();
     const { launcher, text, panel, lines } = widgetOf(page);
     await launcher.click();
-    await choose(page, { name: 'vase.png', mimeType: 'image/png', buffer: png }, { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('blue') });
+    await choose(
+      page,
+      { name: 'vase.png', mimeType: 'image/png', buffer: png },
+      { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('blue') },
+    );
     await panel.getByRole('button', { name: 'Remove vase.png' }).waitFor();
     await panel.locator('.files li[aria-busy]').first().waitFor({ state: 'detached' });
     await panel.locator('.files li[aria-busy]').waitFor({ state: 'detached' });
@@ -33,10 +49,18 @@ t.test('the widget\'s files', { skip: noBrowser }, async (t) => {
     await text.press('Enter');
     const { data } = await agent.next('message.created');
     t.equal(data.message.body, 'Like this one');
-    t.match(data.message.attachments, [{ name: 'vase.png', size: png.length }, { name: 'notes.txt', size: 4 }]);
-    t.ok(Buffer.from(await (await fetch(data.message.attachments[0].url)).arrayBuffer()).equals(png), 'and they are there');
+    t.match(data.message.attachments, [
+      { name: 'vase.png', size: png.length },
+      { name: 'notes.txt', size: 4 },
+    ]);
+    t.ok(
+      Buffer.from(await (await fetch(data.message.attachments[0].url)).arrayBuffer()).equals(png),
+      'and they are there',
+    );
     await lines.filter({ hasText: 'Sent' }).waitFor();
-    await page.waitForFunction('document.querySelector("[data-switchboard]").shadowRoot.querySelector("a.file img").naturalWidth === 1');
+    await page.waitForFunction(
+      'document.querySelector("[data-switchboard]").shadowRoot.querySelector("a.file img").naturalWidth === 1',
+    );
     t.equal(await lines.getByRole('link', { name: 'notes.txt' }).getAttribute('href'), data.message.attachments[1].url);
     t.equal(await panel.locator('.files li').count(), 0);
   });
@@ -46,7 +70,11 @@ t.test('the widget\'s files', { skip: noBrowser }, async (t) => {
     const page = await browsing.open();
     const { launcher, panel } = widgetOf(page);
     await launcher.click();
-    await choose(page, { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') }, { name: 'b.txt', mimeType: 'text/plain', buffer: Buffer.from('b') });
+    await choose(
+      page,
+      { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') },
+      { name: 'b.txt', mimeType: 'text/plain', buffer: Buffer.from('b') },
+    );
     await panel.getByRole('button', { name: 'Remove a.txt' }).click();
     await panel.locator('.files li:not([aria-busy])').waitFor();
     await panel.getByRole('button', { name: 'Send' }).click();
@@ -82,7 +110,8 @@ t.test('the widget\'s files', { skip: noBrowser }, async (t) => {
     const page = await browsing.open();
     const { launcher, panel } = widgetOf(page);
     await launcher.click();
-    const give = (kind: 'paste' | 'drop', name: string) => page.evaluate(`(() => {
+    const give = (kind: 'paste' | 'drop', name: string) =>
+      page.evaluate(`(() => {
       const data = new DataTransfer();
       data.items.add(new File(['x'], '${name}', { type: 'text/plain' }));
       const area = document.querySelector('[data-switchboard]').shadowRoot.querySelector('.composer textarea');
@@ -92,7 +121,14 @@ t.test('the widget\'s files', { skip: noBrowser }, async (t) => {
     await panel.getByRole('button', { name: 'Remove pasted.txt' }).waitFor();
     await give('drop', 'dropped.txt');
     await panel.getByRole('button', { name: 'Remove dropped.txt' }).waitFor();
-    await choose(page, ...Array.from({ length: 20 }, (_, index) => ({ name: `${index}.txt`, mimeType: 'text/plain', buffer: Buffer.from('x') })));
+    await choose(
+      page,
+      ...Array.from({ length: 20 }, (_, index) => ({
+        name: `${index}.txt`,
+        mimeType: 'text/plain',
+        buffer: Buffer.from('x'),
+      })),
+    );
     t.equal(await panel.locator('.files li').count(), 20);
   });
 

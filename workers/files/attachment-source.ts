@@ -1,7 +1,7 @@
 // Fetches an attachment from where an inbound mail provider keeps it. The address came in with a request, so it goes by the fetcher,
 // which reaches public hosts alone.
 
-import { FetchFailed, type Fetcher, type FetchProblem } from '../providers/fetcher.ts';
+import { type Fetcher, FetchFailed, type FetchProblem } from '../providers/fetcher.ts';
 
 export interface AttachmentSource {
   /** Its bytes. Rejects with AttachmentRefused when asking again would not help, with any error otherwise. */
@@ -23,9 +23,13 @@ const passing: ReadonlySet<FetchProblem> = new Set(['time', 'network']);
 export function createAttachmentSource(fetcher: Fetcher): AttachmentSource {
   return {
     async fetch(url) {
-      const { status, body } = await fetcher.fetch({ url, headers: { accept: '*/*' }, maxBytes, timeoutMs, maxRedirects }).catch((error: unknown) => {
-        throw error instanceof FetchFailed && !passing.has(error.problem) ? new AttachmentRefused(error.message, { cause: error }) : error;
-      });
+      const { status, body } = await fetcher
+        .fetch({ url, headers: { accept: '*/*' }, maxBytes, timeoutMs, maxRedirects })
+        .catch((error: unknown) => {
+          throw error instanceof FetchFailed && !passing.has(error.problem)
+            ? new AttachmentRefused(error.message, { cause: error })
+            : error;
+        });
       if (status === 200) return body;
       const message = `${new URL(url).host} answered ${status}`;
       // A server's own trouble passes; a link that has run out does not come back.

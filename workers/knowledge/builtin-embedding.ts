@@ -30,14 +30,17 @@ const shortWord = { chars: 2, weight: 0.5 };
 const lightest = 0.2;
 
 /** Scripts without spaces between words. */
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 const weights = new Map<string, number>();
-for (const { weight, words } of frequentWords) for (const word of wordsOf(words)) if (!weights.has(word)) weights.set(word, weight);
+for (const { weight, words } of frequentWords)
+  for (const word of wordsOf(words)) if (!weights.has(word)) weights.set(word, weight);
 
 const meanings = new Map<string, number[]>();
 const lines = relatedWords.trim().split('\n');
-if (lines.length > meaningDimensions) throw new Error(`${lines.length} meanings, but only ${meaningDimensions} dimensions for them`);
+if (lines.length > meaningDimensions)
+  throw new Error(`${lines.length} meanings, but only ${meaningDimensions} dimensions for them`);
 for (const [meaning, line] of lines.entries()) {
   for (const word of wordsOf(line)) {
     if (weightOf(word) < lightest) continue;
@@ -66,14 +69,19 @@ export function embedQuestion(text: string): Int8Array {
 /** About as many as a model's word pieces would be: for text in letters, a token for each six of them. */
 export function countTokens(text: string): number {
   let count = 0;
-  for (const [part] of text.matchAll(/[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu)) count += unspaced.test(part) ? part.length : Math.ceil(part.length / 6);
+  for (const [part] of text.matchAll(/[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu))
+    count += unspaced.test(part) ? part.length : Math.ceil(part.length / 6);
   return count;
 }
 
 /** Lower case, without accents; where a script has no spaces, every two characters that follow each other. */
 function wordsOf(text: string): string[] {
   const words: string[] = [];
-  for (const [word] of text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) {
+  for (const [word] of text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .matchAll(/[\p{L}\p{N}]+/gu)) {
     if (!unspaced.test(word) || word.length < 2) words.push(word);
     else for (let at = 0; at + 2 <= word.length; at += 1) words.push(word.slice(at, at + 2));
   }
@@ -81,22 +89,27 @@ function wordsOf(text: string): string[] {
 }
 
 function weightOf(word: string): number {
-  return weights.get(word) ?? (word.length <= shortWord.chars && /^\p{Script=Latin}+$/u.test(word) ? shortWord.weight : 1);
+  return (
+    weights.get(word) ?? (word.length <= shortWord.chars && /^\p{Script=Latin}+$/u.test(word) ? shortWord.weight : 1)
+  );
 }
 
 function addFeatures(features: Map<string, number>, text: string, scale: number): void {
-  const add = (name: string, weight: number): void => void features.set(name, (features.get(name) ?? 0) + weight * scale);
+  const add = (name: string, weight: number): void =>
+    void features.set(name, (features.get(name) ?? 0) + weight * scale);
   for (const word of wordsOf(text)) {
     const weight = weightOf(word);
     const stem = stemOf(word);
     add(`w${stem}`, weight);
     if (weight < lightest) continue;
     const known = meanings.get(stem);
-    if (known !== undefined) for (const meaning of known) add(`m${meaning}`, (meaningWeight * weight) / Math.sqrt(known.length));
+    if (known !== undefined)
+      for (const meaning of known) add(`m${meaning}`, (meaningWeight * weight) / Math.sqrt(known.length));
     if (word.length < pieceChars) continue;
     const edged = `<${word}>`;
     const count = edged.length - pieceChars + 1;
-    for (let at = 0; at < count; at += 1) add(`p${edged.slice(at, at + pieceChars)}`, (piecesWeight * weight) / Math.sqrt(count));
+    for (let at = 0; at < count; at += 1)
+      add(`p${edged.slice(at, at + pieceChars)}`, (piecesWeight * weight) / Math.sqrt(count));
   }
 }
 
@@ -130,7 +143,10 @@ function toVector(features: ReadonlyMap<string, number>, mass: number): Float64A
     }
     for (let place = 0; place < placesPerFeature; place += 1) {
       const hash = hashOf(name, place);
-      add(hashedFrom + (hash % (builtinDimensions - hashedFrom)), (hash & 0x8000_0000) === 0 ? -value / Math.sqrt(placesPerFeature) : value / Math.sqrt(placesPerFeature));
+      add(
+        hashedFrom + (hash % (builtinDimensions - hashedFrom)),
+        (hash & 0x8000_0000) === 0 ? -value / Math.sqrt(placesPerFeature) : value / Math.sqrt(placesPerFeature),
+      );
     }
   }
   add(massDimension, Math.sqrt(Math.max(0, mass * mass - squares)));
@@ -146,7 +162,12 @@ function hashOf(text: string, seed: number): number {
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 
-const flips = [0, 1].map((round) => Float64Array.from({ length: builtinDimensions }, (_, dimension) => (hashOf(String(dimension), round + 10) & 1) * 2 - 1));
+const flips = [0, 1].map((round) =>
+  Float64Array.from(
+    { length: builtinDimensions },
+    (_, dimension) => (hashOf(String(dimension), round + 10) & 1) * 2 - 1,
+  ),
+);
 
 /**
  * Turned by a fixed rotation (random signs and a Walsh-Hadamard transform, twice), which changes no angle but spreads what few features a

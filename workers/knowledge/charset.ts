@@ -14,7 +14,13 @@ const noConfidence = 10;
 
 /** `declared` is the charset of the Content-Type header, if it had one. Never fails: what cannot be read becomes U+FFFD. */
 export function decodeText(bytes: Uint8Array, declared: string | undefined): string {
-  const decoder = byteOrderMark(bytes) ?? decoderFor(declared) ?? decoderFor(declaredInside(bytes)) ?? utf8If(bytes) ?? decoderFor(guessOf(bytes)) ?? new TextDecoder(fallback);
+  const decoder =
+    byteOrderMark(bytes) ??
+    decoderFor(declared) ??
+    decoderFor(declaredInside(bytes)) ??
+    utf8If(bytes) ??
+    decoderFor(guessOf(bytes)) ??
+    new TextDecoder(fallback);
   return decoder.decode(bytes);
 }
 
@@ -34,7 +40,9 @@ function byteOrderMark(bytes: Uint8Array): TextDecoder | undefined {
 
 function declaredInside(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, prescanBytes)).toString('latin1');
-  const label = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]+)/i.exec(head)?.[1] ?? /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w:.-]+)/i.exec(head)?.[1];
+  const label =
+    /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]+)/i.exec(head)?.[1] ??
+    /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w:.-]+)/i.exec(head)?.[1];
   // A declaration that could be read as ASCII is not in UTF-16, whatever it says.
   return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
 }

@@ -53,7 +53,12 @@ export function chunkText(text: string, limits: ChunkLimits): string[] {
       if (hasContent && size + unit.tokens > limits.maxTokens) {
         flush();
         if (heading !== undefined) add(heading);
-        for (const repeated of overlapBefore(units, index, Math.min(limits.overlapTokens, limits.maxTokens - size - unit.tokens))) add(repeated);
+        for (const repeated of overlapBefore(
+          units,
+          index,
+          Math.min(limits.overlapTokens, limits.maxTokens - size - unit.tokens),
+        ))
+          add(repeated);
       }
       add(unit);
       hasContent = true;
@@ -75,7 +80,10 @@ function sectionsOf(text: string, limits: ChunkLimits): Section[] {
     if (block.isHeading) {
       end();
       // A heading is context, not content: a quarter of a piece is more than any honest one has.
-      const [line = block.text] = splitLong(block.text, { ...limits, maxTokens: Math.max(1, Math.floor(limits.maxTokens / 4)) });
+      const [line = block.text] = splitLong(block.text, {
+        ...limits,
+        maxTokens: Math.max(1, Math.floor(limits.maxTokens / 4)),
+      });
       heading = { text: line, tokens: limits.countTokens(line), glue: '\n\n' };
     } else {
       const half = { ...limits, maxTokens: Math.max(1, Math.floor((limits.maxTokens - (heading?.tokens ?? 0)) / 2)) };
@@ -110,12 +118,19 @@ function blocksOf(text: string): { text: string; isHeading: boolean }[] {
 
 /** The sentences of a paragraph, the lines of a list or of code. The first begins a paragraph of its own. */
 function unitsOf(block: string, limits: ChunkLimits): Unit[] {
-  const isLines = block.startsWith('```') || block.includes(' | ') || block.split('\n').some((line) => listLine.test(line));
-  const parts = isLines ? block.split('\n') : [...sentences.segment(block.replaceAll('\n', ' '))].map(({ segment }) => segment.trim());
+  const isLines =
+    block.startsWith('```') || block.includes(' | ') || block.split('\n').some((line) => listLine.test(line));
+  const parts = isLines
+    ? block.split('\n')
+    : [...sentences.segment(block.replaceAll('\n', ' '))].map(({ segment }) => segment.trim());
   return parts
     .filter((part) => part.trim() !== '')
     .flatMap((part) => splitLong(part, limits))
-    .map((part, index) => ({ text: part, tokens: limits.countTokens(part), glue: index === 0 ? '\n\n' : isLines ? '\n' : ' ' }));
+    .map((part, index) => ({
+      text: part,
+      tokens: limits.countTokens(part),
+      glue: index === 0 ? '\n\n' : isLines ? '\n' : ' ',
+    }));
 }
 
 /** A sentence without an end, such as a table's row or a script without spaces, in halves until each fits. */
@@ -127,7 +142,9 @@ function splitLong(text: string, limits: ChunkLimits): string[] {
   // Not between the two halves of one character.
   if (/[\uDC00-\uDFFF]/.test(text.charAt(cut))) cut += 1;
   if (cut >= text.length) return [text];
-  return [text.slice(0, cut).trim(), text.slice(cut).trim()].filter((part) => part !== '').flatMap((part) => splitLong(part, limits));
+  return [text.slice(0, cut).trim(), text.slice(cut).trim()]
+    .filter((part) => part !== '')
+    .flatMap((part) => splitLong(part, limits));
 }
 
 /** The last units before `index` that together have no more than so many tokens. */

@@ -2,10 +2,10 @@
 // for one thing at a time with pauses in between, and takes no address twice. It stores nothing; who asked decides what becomes of a page.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PageReader, ReadPage } from './page-reader.ts';
-import { FetchFailed, type Fetched, type Fetcher } from '../providers/fetcher.ts';
+import { type Fetched, type Fetcher, FetchFailed } from '../providers/fetcher.ts';
 import { type isPublicAddress, placeOf } from '../providers/host-resolver.ts';
-import { readRobots, type Robots } from './robots.ts';
+import type { PageReader, ReadPage } from './page-reader.ts';
+import { type Robots, readRobots } from './robots.ts';
 
 export interface CrawledPage {
   /** The page's canonical address. */
@@ -83,7 +83,8 @@ const linksMs = 5;
 /** Of all of it in a crawl: common sites take some milliseconds. Links after that are not looked at. */
 const maxLinksMs = 5000;
 /** Names of what is no page, so that it need not be asked for. */
-const otherFiles = /\.(?:7z|avi|bin|bmp|bz2|css|csv|dmg|docx?|eot|exe|gif|gz|ico|iso|jpe?g|js|json|m4a|mov|mp3|mp4|mpe?g|ogg|pdf|png|pptx?|rar|rss|svg|tar|tgz|tiff?|ttf|wav|webm|webp|woff2?|xlsx?|xml|zip)$/i;
+const otherFiles =
+  /\.(?:7z|avi|bin|bmp|bz2|css|csv|dmg|docx?|eot|exe|gif|gz|ico|iso|jpe?g|js|json|m4a|mov|mp3|mp4|mpe?g|ogg|pdf|png|pptx?|rar|rss|svg|tar|tgz|tiff?|ttf|wav|webm|webp|woff2?|xlsx?|xml|zip)$/i;
 /** Parameters that say where a reader came from, not what is read. */
 const tracking = /^(?:utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|ref_src)$/;
 
@@ -101,7 +102,9 @@ interface Queued {
   readonly depth: number;
 }
 
-type Visited = { readonly page: CrawledPage; readonly links: readonly string[] } | { readonly page: undefined; readonly reason: string; readonly isDuplicate?: true };
+type Visited =
+  | { readonly page: CrawledPage; readonly links: readonly string[] }
+  | { readonly page: undefined; readonly reason: string; readonly isDuplicate?: true };
 
 const none = (reason: string): { page: undefined; reason: string } => ({ page: undefined, reason });
 
@@ -122,7 +125,8 @@ export function createCrawler(options: CrawlerOptions): Crawler {
   async function* crawl({ url, maxDepth, maxPages, signal }: CrawlOptions): AsyncGenerator<CrawlStep, void, void> {
     const start = await startOf(url, signal);
     const robots = await readRobots(fetcher, { origin: start.origin, agent: robotName, signal });
-    if (!robots.allows(start)) throw new CrawlFailed(`robots.txt of ${start.host} does not allow it, or could not be read`);
+    if (!robots.allows(start))
+      throw new CrawlFailed(`robots.txt of ${start.host} does not allow it, or could not be read`);
     const queue: Queued[] = [{ url: canonicalAddress(start), depth: 0 }];
     const seen = new Set([canonicalAddress(start)]);
     /** More links away than was asked for. */
@@ -141,7 +145,14 @@ export function createCrawler(options: CrawlerOptions): Crawler {
       if (visited.page === undefined) {
         if (next.depth === 0) throw new CrawlFailed(`${next.url} ${visited.reason}`);
         pagesSkipped += 1;
-        yield { page: undefined, skipped: visited.isDuplicate === true ? undefined : { url: next.url, reason: visited.reason }, pagesFetched, pagesSkipped, bytes, pagesLeft: pagesLeft() };
+        yield {
+          page: undefined,
+          skipped: visited.isDuplicate === true ? undefined : { url: next.url, reason: visited.reason },
+          pagesFetched,
+          pagesSkipped,
+          bytes,
+          pagesLeft: pagesLeft(),
+        };
         continue;
       }
       pagesFetched += 1;
@@ -166,12 +177,18 @@ export function createCrawler(options: CrawlerOptions): Crawler {
     try {
       return new URL((await fetcher.trace({ url, timeoutMs: pageTimeoutMs, maxRedirects, signal })).url);
     } catch (error) {
-      if (error instanceof FetchFailed) throw new CrawlFailed(error.problem === 'address' ? `website_not_public: ${error.message}` : error.message, { cause: error });
+      if (error instanceof FetchFailed)
+        throw new CrawlFailed(error.problem === 'address' ? `website_not_public: ${error.message}` : error.message, {
+          cause: error,
+        });
       throw error;
     }
   }
 
-  async function visit(one: Queued, within: { host: string; robots: Robots; seen: Set<string>; signal: AbortSignal }): Promise<Visited> {
+  async function visit(
+    one: Queued,
+    within: { host: string; robots: Robots; seen: Set<string>; signal: AbortSignal },
+  ): Promise<Visited> {
     const { host, robots, seen, signal } = within;
     let fetched: Fetched;
     let read: ReadPage;
@@ -187,16 +204,23 @@ export function createCrawler(options: CrawlerOptions): Crawler {
         signal,
       });
       if (fetched.status < 200 || fetched.status > 299) return none(`answered ${fetched.status}`);
-      if (isOther(canonicalAddress(new URL(fetched.url)), one, seen)) return { ...none('leads to a page that was read already'), isDuplicate: true };
+      if (isOther(canonicalAddress(new URL(fetched.url)), one, seen))
+        return { ...none('leads to a page that was read already'), isDuplicate: true };
       const charset = /charset\s*=\s*"?([\w:.-]+)/i.exec(fetched.headers['content-type'] ?? '')?.[1];
-      read = await pageReader.read({ bytes: fetched.body, contentType: fetched.contentType, charset, url: fetched.url });
+      read = await pageReader.read({
+        bytes: fetched.body,
+        contentType: fetched.contentType,
+        charset,
+        url: fetched.url,
+      });
     } catch (error) {
       if (signal.aborted) throw error;
       return none(error instanceof FetchFailed ? `cannot be read: ${error.message}` : 'cannot be read');
     }
     const own = URL.parse(read.canonicalUrl ?? fetched.url) ?? new URL(fetched.url);
     const url = canonicalAddress(own.host === host ? own : new URL(fetched.url));
-    if (url !== canonicalAddress(new URL(fetched.url)) && isOther(url, one, seen)) return { ...none(`is ${url}, which was read already`), isDuplicate: true };
+    if (url !== canonicalAddress(new URL(fetched.url)) && isOther(url, one, seen))
+      return { ...none(`is ${url}, which was read already`), isDuplicate: true };
     if (read.text === '') return none('holds no text');
     return { page: { url, title: read.title, text: read.text, byteSize: fetched.body.byteLength }, links: read.links };
   }

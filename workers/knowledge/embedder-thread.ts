@@ -3,10 +3,10 @@
 
 import { basename, dirname } from 'node:path';
 import { workerData } from 'node:worker_threads';
+import { answerQuestions, giveWay } from '../thread.ts';
 import { countTokens, embedPassage, embedQuestion, toBytes } from './builtin-embedding.ts';
 import { chunkText } from './chunker.ts';
 import type { ModelFolder } from './models.ts';
-import { answerQuestions, giveWay } from '../thread.ts';
 
 export interface EmbedderThreadData {
   /** Undefined: the builtin one. */
@@ -53,7 +53,12 @@ export const questions = {
   async chunk({ text }: Passage): Promise<string[]> {
     const { maxTokens, countTokens } = await model();
     const most = Math.max(shortestChunkTokens / 2, Math.min(longestChunkTokens, maxTokens - reservedTokens));
-    return chunkText(text, { maxTokens: most, minTokens: Math.min(shortestChunkTokens, most), overlapTokens: Math.min(overlapTokens, Math.floor(most / 4)), countTokens });
+    return chunkText(text, {
+      maxTokens: most,
+      minTokens: Math.min(shortestChunkTokens, most),
+      overlapTokens: Math.min(overlapTokens, Math.floor(most / 4)),
+      countTokens,
+    });
   },
   async embed(passages: readonly Passage[]): Promise<Uint8Array[]> {
     return (await (await model()).embedPassages(passages)).map(bytesOf);
@@ -69,7 +74,11 @@ async function load({ path, dtype }: ModelFolder): Promise<Model> {
   env.useFSCache = false;
   env.localModelPath = dirname(path);
   // One core per thread: how many threads there are decides how many cores are used.
-  const extract = await pipeline('feature-extraction', basename(path), { dtype, local_files_only: true, session_options: { intraOpNumThreads: 1, interOpNumThreads: 1 } });
+  const extract = await pipeline('feature-extraction', basename(path), {
+    dtype,
+    local_files_only: true,
+    session_options: { intraOpNumThreads: 1, interOpNumThreads: 1 },
+  });
   const { tokenizer } = extract;
   const declared = Number(tokenizer.model_max_length);
   const embed = async (texts: string[]): Promise<Int8Array[]> => {

@@ -3,9 +3,9 @@
 // by side, so that the old one's vectors are found while the new one's are made.
 
 import { availableParallelism } from 'node:os';
+import { createThread, type Thread } from '../thread.ts';
 import type { EmbedderThreadData, Passage, questions } from './embedder-thread.ts';
 import { builtinModel, type ModelFolder } from './models.ts';
-import { createThread, type Thread } from '../thread.ts';
 
 export interface EmbeddedChunk {
   readonly text: string;
@@ -122,8 +122,17 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
     digest: ({ model, title, text }) =>
       available(async () => {
         const texts = await threadForDocuments(model).ask('chunk', { title, text });
-        const batches = Array.from({ length: Math.ceil(texts.length / batchSize) }, (_, batch) => texts.slice(batch * batchSize, (batch + 1) * batchSize));
-        const embedded = await Promise.all(batches.map((batch) => threadForDocuments(model).ask('embed', batch.map((part) => ({ title, text: part })))));
+        const batches = Array.from({ length: Math.ceil(texts.length / batchSize) }, (_, batch) =>
+          texts.slice(batch * batchSize, (batch + 1) * batchSize),
+        );
+        const embedded = await Promise.all(
+          batches.map((batch) =>
+            threadForDocuments(model).ask(
+              'embed',
+              batch.map((part) => ({ title, text: part })),
+            ),
+          ),
+        );
         const vectors = embedded.flat();
         return texts.map((part, index) => ({ text: part, vector: vectors[index] ?? new Uint8Array(0) }));
       }),
@@ -139,6 +148,8 @@ async function available<Result>(work: () => Promise<Result>): Promise<Result> {
     return await work();
   } catch (cause) {
     if (cause instanceof EmbeddingUnavailable) throw cause;
-    throw new EmbeddingUnavailable(`embedding failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new EmbeddingUnavailable(`embedding failed: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
   }
 }

@@ -36,10 +36,12 @@ export async function pullModel({ name, hub, models, isShown }: PullOptions): Pr
   await rm(partial, { recursive: true, force: true });
   try {
     for (const file of neededFiles) {
-      if (!(await download(`${hub}/${name}/resolve/main/${file}`, join(partial, file), isShown))) throw new PullFailed(`${hub} has no ${file} of a model ${name}`);
+      if (!(await download(`${hub}/${name}/resolve/main/${file}`, join(partial, file), isShown)))
+        throw new PullFailed(`${hub} has no ${file} of a model ${name}`);
     }
     let hasWeights = false;
-    for (const { file } of weightFiles) hasWeights ||= await download(`${hub}/${name}/resolve/main/${file}`, join(partial, file), isShown);
+    for (const { file } of weightFiles)
+      hasWeights ||= await download(`${hub}/${name}/resolve/main/${file}`, join(partial, file), isShown);
     if (!hasWeights) throw new PullFailed(`${name} comes without ${weightFiles.map(({ file }) => file).join(' and ')}`);
     await rm(folder, { recursive: true, force: true });
     await rename(partial, folder);
@@ -72,10 +74,15 @@ async function download(url: string, path: string, isShown: boolean): Promise<bo
     });
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     // Node's own stream, which only its two type packages tell apart.
-    await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), counted, createWriteStream(path, { flush: true }));
+    await pipeline(
+      Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]),
+      counted,
+      createWriteStream(path, { flush: true }),
+    );
     bar?.stop();
     // What the hub packs for the way is counted unpacked here.
-    if (total > 0 && length !== total && response.headers.get('content-encoding') === null) throw new PullFailed(`${url} broke off after ${length} of ${total} bytes`);
+    if (total > 0 && length !== total && response.headers.get('content-encoding') === null)
+      throw new PullFailed(`${url} broke off after ${length} of ${total} bytes`);
     return true;
   } catch (error) {
     if (error instanceof PullFailed) throw error;
@@ -88,7 +95,10 @@ async function download(url: string, path: string, isShown: boolean): Promise<bo
 
 async function startBar(title: string, total: number): Promise<{ update(length: number): void; stop(): void }> {
   const { SingleBar, Presets } = await import('cli-progress');
-  const bar = new SingleBar({ format: `${title.padEnd(24)} {bar} {percentage}% {value}/{total} bytes`, clearOnComplete: false }, Presets.shades_classic);
+  const bar = new SingleBar(
+    { format: `${title.padEnd(24)} {bar} {percentage}% {value}/{total} bytes`, clearOnComplete: false },
+    Presets.shades_classic,
+  );
   bar.start(total, 0);
   return bar;
 }

@@ -40,7 +40,8 @@ export function findModel(name: string | undefined, roots: readonly string[]): M
     return root === undefined ? undefined : modelIn(root, basename(resolve(root)));
   }
   for (const root of roots) {
-    const found = modelIn(join(root, name), name) ?? (basename(resolve(root)) === basename(name) ? modelIn(root, name) : undefined);
+    const found =
+      modelIn(join(root, name), name) ?? (basename(resolve(root)) === basename(name) ? modelIn(root, name) : undefined);
     if (found !== undefined) return found;
   }
   return modelIn(name, basename(resolve(name)));
@@ -52,11 +53,15 @@ export function modelsBelow(root: string): ModelFolder[] {
   for (const first of foldersIn(root)) {
     const model = modelIn(join(root, first), first);
     if (model !== undefined) found.push(model);
-    else for (const second of foldersIn(join(root, first))) found.push(...[modelIn(join(root, first, second), `${first}/${second}`)].filter((one) => one !== undefined));
+    else
+      for (const second of foldersIn(join(root, first)))
+        found.push(...[modelIn(join(root, first, second), `${first}/${second}`)].filter((one) => one !== undefined));
   }
   return found;
 }
 
 function foldersIn(path: string): string[] {
-  return existsSync(path) ? readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])) : [];
+  return existsSync(path)
+    ? readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+    : [];
 }

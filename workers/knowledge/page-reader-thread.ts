@@ -6,8 +6,8 @@ import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import { parse, serialize } from 'parse5';
 import Turndown from 'turndown';
-import { decodeText } from './charset.ts';
 import { answerQuestions, giveWay } from '../thread.ts';
+import { decodeText } from './charset.ts';
 
 export interface PageSource {
   readonly bytes: Uint8Array;
@@ -35,16 +35,25 @@ const maxTextChars = 500_000;
 /** An article shorter than this share of the whole page's text was not the main content. */
 const articleShare = 0.25;
 /** What stands around the content. */
-const surroundings = 'script, style, noscript, template, svg, iframe, form, button, nav, header, footer, aside, [role=navigation], [role=banner], [role=contentinfo], [hidden], [aria-hidden=true]';
+const surroundings =
+  'script, style, noscript, template, svg, iframe, form, button, nav, header, footer, aside, [role=navigation], [role=banner], [role=contentinfo], [hidden], [aria-hidden=true]';
 
 type Document = ReturnType<typeof parseHTML>['document'];
 
-const markdown = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-', emDelimiter: '_' });
+const markdown = new Turndown({
+  headingStyle: 'atx',
+  codeBlockStyle: 'fenced',
+  bulletListMarker: '-',
+  emDelimiter: '_',
+});
 // The text is read by people and models, never rendered as HTML again: an address, a picture or an escape in it is noise.
 markdown.escape = (text) => text;
 markdown.addRule('link', { filter: 'a', replacement: (content) => content });
 markdown.addRule('picture', { filter: ['img', 'picture', 'video', 'audio', 'canvas'], replacement: () => '' });
-markdown.addRule('cell', { filter: ['td', 'th'], replacement: (content) => `${content.trim().replace(/\s+/g, ' ')} | ` });
+markdown.addRule('cell', {
+  filter: ['td', 'th'],
+  replacement: (content) => `${content.trim().replace(/\s+/g, ' ')} | `,
+});
 markdown.addRule('row', { filter: 'tr', replacement: (content) => `\n${content.replace(/ \| $/, '')}` });
 
 export const questions = {
@@ -56,8 +65,17 @@ export const questions = {
 
 function readPlain(text: string, url: string): ReadPage {
   const tidy = tidied(text.replaceAll('\r\n', '\n'));
-  const firstLine = tidy.split('\n', 1)[0]?.replace(/^#+\s*/, '').trim() ?? '';
-  return { title: (firstLine || lastSegment(url)).slice(0, maxTitleChars), text: tidy, canonicalUrl: undefined, links: [] };
+  const firstLine =
+    tidy
+      .split('\n', 1)[0]
+      ?.replace(/^#+\s*/, '')
+      .trim() ?? '';
+  return {
+    title: (firstLine || lastSegment(url)).slice(0, maxTitleChars),
+    text: tidy,
+    canonicalUrl: undefined,
+    links: [],
+  };
 }
 
 function readHtml(html: string, url: string): ReadPage {
@@ -73,12 +91,19 @@ function readHtml(html: string, url: string): ReadPage {
   const main = article?.content == null ? '' : toMarkdown(article.content);
   const text = main.length >= whole.length * articleShare ? main : whole;
   const title = oneLine(article?.title ?? '') || oneLine(heading) || lastSegment(url);
-  return { title: title.slice(0, maxTitleChars), text: tidied(text), canonicalUrl: canonical == null ? undefined : URL.parse(canonical, base)?.href, links };
+  return {
+    title: title.slice(0, maxTitleChars),
+    text: tidied(text),
+    canonicalUrl: canonical == null ? undefined : URL.parse(canonical, base)?.href,
+    links,
+  };
 }
 
 /** Everything but what is plainly not content, for pages that are no article: lists of questions, tables, short ones. */
 function wholeText(document: Document): string {
-  const copy = parseHTML(`<html><body>${(document.querySelector('main, [role=main]') ?? document.body)?.innerHTML ?? ''}</body></html>`).document;
+  const copy = parseHTML(
+    `<html><body>${(document.querySelector('main, [role=main]') ?? document.body)?.innerHTML ?? ''}</body></html>`,
+  ).document;
   for (const element of copy.querySelectorAll(surroundings)) element.remove();
   return toMarkdown(copy.body.innerHTML);
 }
@@ -117,7 +142,12 @@ function oneLine(text: string): string {
 
 function lastSegment(url: string): string {
   const { pathname, host } = new URL(url);
-  return pathname.split('/').filter((segment) => segment !== '').at(-1) ?? host;
+  return (
+    pathname
+      .split('/')
+      .filter((segment) => segment !== '')
+      .at(-1) ?? host
+  );
 }
 
 giveWay();

@@ -1,7 +1,7 @@
 // The main thread's side of the thread that reads pages.
 
-import type { PageSource, questions, ReadPage } from './page-reader-thread.ts';
 import { createThread } from '../thread.ts';
+import type { PageSource, questions, ReadPage } from './page-reader-thread.ts';
 
 export type { PageSource, ReadPage } from './page-reader-thread.ts';
 
@@ -19,6 +19,13 @@ const heapMb = { old: 256 };
 const idleMs = 60_000;
 
 export function createPageReader(): PageReader {
-  const thread = createThread<typeof questions>({ file: new URL('./page-reader-thread.ts', import.meta.url), title: 'page reading', maxWaiting, timeoutMs, heapMb, idleMs });
+  const thread = createThread<typeof questions>({
+    file: new URL('./page-reader-thread.ts', import.meta.url),
+    title: 'page reading',
+    maxWaiting,
+    timeoutMs,
+    heapMb,
+    idleMs,
+  });
   return { read: (page): Promise<ReadPage> => thread.ask('read', page), stop: () => thread.stop() };
 }

@@ -2,8 +2,8 @@
 
 import type { Seen } from '../../store/database.ts';
 import type { KbMatch } from '../../store/knowledge/index.ts';
-import type { questions, Search } from './retriever-thread.ts';
 import { createThread } from '../thread.ts';
+import type { questions, Search } from './retriever-thread.ts';
 
 export interface Retriever {
   /** Best first, perhaps not durable yet. Undefined when the base is searched by another model than the question's. Rejects when the thread is busy or failed. */
@@ -18,6 +18,12 @@ const timeoutMs = 10_000;
 const idleMs = 10 * 60_000;
 
 export function createRetriever(): Retriever {
-  const thread = createThread<typeof questions>({ file: new URL('./retriever-thread.ts', import.meta.url), title: 'retrieval', maxWaiting, timeoutMs, idleMs });
+  const thread = createThread<typeof questions>({
+    file: new URL('./retriever-thread.ts', import.meta.url),
+    title: 'retrieval',
+    maxWaiting,
+    timeoutMs,
+    idleMs,
+  });
   return { search: (search) => thread.ask('search', search), stop: () => thread.stop() };
 }

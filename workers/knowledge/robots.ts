@@ -1,7 +1,7 @@
 // What a site lets robots do (RFC 9309). The file is a stranger's: one pass over it keeps what is said to us alone, and each question takes a time
 // that has a bound, however it is written.
 
-import { FetchFailed, type Fetcher } from '../providers/fetcher.ts';
+import { type Fetcher, FetchFailed } from '../providers/fetcher.ts';
 
 export interface Robots {
   allows(url: URL): boolean;
@@ -21,9 +21,18 @@ const everything: Robots = { allows: () => true, delayMs: undefined };
 const nothing: Robots = { allows: () => false, delayMs: undefined };
 
 /** A file that is not there allows everything, one that cannot be read nothing (§2.3.1.3, §2.3.1.4). `agent` is our name in it. */
-export async function readRobots(fetcher: Fetcher, at: { origin: string; agent: string; signal: AbortSignal }): Promise<Robots> {
+export async function readRobots(
+  fetcher: Fetcher,
+  at: { origin: string; agent: string; signal: AbortSignal },
+): Promise<Robots> {
   try {
-    const { status, body } = await fetcher.fetch({ url: `${at.origin}/robots.txt`, maxBytes, timeoutMs, maxRedirects, signal: at.signal });
+    const { status, body } = await fetcher.fetch({
+      url: `${at.origin}/robots.txt`,
+      maxBytes,
+      timeoutMs,
+      maxRedirects,
+      signal: at.signal,
+    });
     if (status >= 500) return nothing;
     if (status >= 400) return everything;
     return robotsOf(Buffer.from(body).toString('utf8'), at.agent);

@@ -29,7 +29,11 @@ const timeLimitMs = 15_000;
 const unknown: Authentication = { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' };
 
 /** Never rejects: a mail whose proof cannot be read has none. */
-export async function authenticateMail(path: string, envelope: Envelope, resolver: NameResolver): Promise<Authentication> {
+export async function authenticateMail(
+  path: string,
+  envelope: Envelope,
+  resolver: NameResolver,
+): Promise<Authentication> {
   const stream = createReadStream(path);
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<Authentication>((resolve) => {
@@ -46,15 +50,25 @@ export async function authenticateMail(path: string, envelope: Envelope, resolve
   }
 }
 
-async function judge(stream: ReturnType<typeof createReadStream>, envelope: Envelope, names: NameResolver): Promise<Authentication> {
+async function judge(
+  stream: ReturnType<typeof createReadStream>,
+  envelope: Envelope,
+  names: NameResolver,
+): Promise<Authentication> {
   const resolver = (name: string, type: string): Promise<string[] | string[][]> => names.records(name, type);
   const { remoteAddress: ip, helo, sender, receiver: mta } = envelope;
-  const [signed, sent] = await Promise.all([dkimVerify(stream, { resolver, sender }), spf({ ip, helo, sender, mta, resolver })]);
+  const [signed, sent] = await Promise.all([
+    dkimVerify(stream, { resolver, sender }),
+    spf({ ip, helo, sender, mta, resolver }),
+  ]);
   const good = signed.results.filter(({ status }) => status.result === 'pass');
   const aligned = await dmarc({
     headerFrom: signed.headerFrom,
     spfDomains: sent.status.result === 'pass' && sent.domain !== undefined ? [sent.domain] : [],
-    dkimDomains: good.map(({ signingDomain = '', status }) => ({ domain: signingDomain, aligned: status.aligned ?? false })),
+    dkimDomains: good.map(({ signingDomain = '', status }) => ({
+      domain: signingDomain,
+      aligned: status.aligned ?? false,
+    })),
     resolver,
   });
   return {

@@ -21,10 +21,19 @@ const maxDiagnosticChars = 500;
 const maxWordsChars = 2000;
 
 /** From the parts of a multipart/report that is about delivery, and the text of it that is for people. Of several recipients the first that failed counts. */
-export function deliveryReportOf(parts: readonly { readonly contentType: string; readonly text: string }[], words: string): DeliveryReport {
-  const recipients = parts.filter(({ contentType }) => contentType.endsWith('delivery-status')).flatMap(({ text }) => fieldGroups(text));
-  const told = recipients.find((fields) => fields.get('action')?.toLowerCase() === 'failed') ?? recipients.find((fields) => fields.has('action'));
-  const returned = parts.filter(({ contentType }) => !contentType.endsWith('delivery-status')).flatMap(({ text }) => mailIdIn(text));
+export function deliveryReportOf(
+  parts: readonly { readonly contentType: string; readonly text: string }[],
+  words: string,
+): DeliveryReport {
+  const recipients = parts
+    .filter(({ contentType }) => contentType.endsWith('delivery-status'))
+    .flatMap(({ text }) => fieldGroups(text));
+  const told =
+    recipients.find((fields) => fields.get('action')?.toLowerCase() === 'failed') ??
+    recipients.find((fields) => fields.has('action'));
+  const returned = parts
+    .filter(({ contentType }) => !contentType.endsWith('delivery-status'))
+    .flatMap(({ text }) => mailIdIn(text));
   const status = /\d\.\d{1,3}\.\d{1,3}/.exec(told?.get('status') ?? '')?.[0] ?? '';
   // `smtp; 550 5.1.1 ...`: the kind of server is of no interest. Exim has none of an address that it finds no way to, but says so in words.
   const diagnostic = (told?.get('diagnostic-code') ?? '').replace(/^[\w-]+;\s*/, '').slice(0, maxDiagnosticChars);
@@ -34,7 +43,10 @@ export function deliveryReportOf(parts: readonly { readonly contentType: string;
     status,
     diagnostic,
     // `rfc822; kim@example.org`: as it was sent to, where the report knows that.
-    recipient: /;\s*<?([^\s<>;]+@[^\s<>;]+)>?\s*$/.exec(told?.get('original-recipient') ?? told?.get('final-recipient') ?? '')?.[1] ?? null,
+    recipient:
+      /;\s*<?([^\s<>;]+@[^\s<>;]+)>?\s*$/.exec(
+        told?.get('original-recipient') ?? told?.get('final-recipient') ?? '',
+      )?.[1] ?? null,
     isOfAddress: refusesAddress({ status, text: diagnostic === '' ? words.slice(0, maxWordsChars) : diagnostic }),
   };
 }
@@ -44,7 +56,15 @@ function fieldGroups(text: string): Map<string, string>[] {
   return text
     .replaceAll('\r\n', '\n')
     .split(/\n{2,}/)
-    .map((group) => new Map(group.replace(/\n[ \t]+/g, ' ').split('\n').flatMap((line) => fieldOf(line))));
+    .map(
+      (group) =>
+        new Map(
+          group
+            .replace(/\n[ \t]+/g, ' ')
+            .split('\n')
+            .flatMap((line) => fieldOf(line)),
+        ),
+    );
 }
 
 function fieldOf(line: string): [string, string][] {

@@ -25,7 +25,8 @@ export async function requireBoundedHead(path: string): Promise<void> {
   try {
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(maxHeadBytes + 1), position: 0 });
     const { lines, isWhole } = headOf(buffer.subarray(0, bytesRead));
-    if (!isWhole && bytesRead > maxHeadBytes) throw new MailTooComplex(`the header of a mail may have ${maxHeadBytes} bytes`);
+    if (!isWhole && bytesRead > maxHeadBytes)
+      throw new MailTooComplex(`the header of a mail may have ${maxHeadBytes} bytes`);
     if (lines > maxHeadLines) throw new MailTooComplex(`the header of a mail may have ${maxHeadLines} lines`);
   } finally {
     await file.close();
@@ -47,7 +48,8 @@ export async function requireBoundedText(path: string): Promise<void> {
       if (byte === lf) lines += 1;
     }
     if (lines > maxLines) throw new MailTooComplex(`a mail may have ${maxLines} lines`);
-    if (squares + blanks * blanks > maxBlankSquares) throw new MailTooComplex(`a mail may not have ${Math.sqrt(maxBlankSquares).toFixed(0)} blanks in a row`);
+    if (squares + blanks * blanks > maxBlankSquares)
+      throw new MailTooComplex(`a mail may not have ${Math.sqrt(maxBlankSquares).toFixed(0)} blanks in a row`);
   }
 }
 

@@ -6,16 +6,59 @@ import sanitizeHtml from 'sanitize-html';
 /** Pictures of the mail itself keep their cid: address, for the caller to put theirs in its place. */
 const allowed: sanitizeHtml.IOptions = {
   allowedTags: [
-    ...['p', 'br', 'div', 'span', 'hr', 'pre', 'code', 'blockquote', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'dl', 'dt', 'dd'],
+    ...[
+      'p',
+      'br',
+      'div',
+      'span',
+      'hr',
+      'pre',
+      'code',
+      'blockquote',
+      'h1',
+      'h2',
+      'h3',
+      'h4',
+      'h5',
+      'h6',
+      'ul',
+      'ol',
+      'li',
+      'dl',
+      'dt',
+      'dd',
+    ],
     ...['b', 'strong', 'i', 'em', 'u', 's', 'del', 'ins', 'small', 'sub', 'sup', 'mark', 'q', 'a', 'img'],
     ...['address', 'article', 'aside', 'center', 'figcaption', 'figure', 'footer', 'header', 'main', 'nav', 'section'],
     ...['table', 'caption', 'thead', 'tbody', 'tfoot', 'tr', 'th', 'td'],
   ],
-  allowedAttributes: { a: ['href', 'title', 'rel', 'target'], img: ['src', 'alt', 'width', 'height'], td: ['colspan', 'rowspan'], th: ['colspan', 'rowspan'], ol: ['start'] },
+  allowedAttributes: {
+    a: ['href', 'title', 'rel', 'target'],
+    img: ['src', 'alt', 'width', 'height'],
+    td: ['colspan', 'rowspan'],
+    th: ['colspan', 'rowspan'],
+    ol: ['start'],
+  },
   allowedSchemes: ['http', 'https', 'mailto', 'tel'],
   allowedSchemesByTag: { img: ['cid'] },
   // What stands in these is not text of the mail.
-  nonTextTags: ['script', 'style', 'textarea', 'option', 'title', 'noscript', 'noembed', 'noframes', 'template', 'xmp', 'svg', 'math', 'object', 'iframe', 'button'],
+  nonTextTags: [
+    'script',
+    'style',
+    'textarea',
+    'option',
+    'title',
+    'noscript',
+    'noembed',
+    'noframes',
+    'template',
+    'xmp',
+    'svg',
+    'math',
+    'object',
+    'iframe',
+    'button',
+  ],
   allowProtocolRelative: false,
   nestingLimit: 100,
   transformTags: { a: linkOut },
@@ -25,12 +68,19 @@ const allowed: sanitizeHtml.IOptions = {
 function linkOut(tagName: string, attribs: sanitizeHtml.Attributes): sanitizeHtml.Tag {
   const { href = '', title } = attribs;
   const leadsOut = /^(?:https?:\/\/|mailto:|tel:)/i.test(href.trim());
-  return { tagName, attribs: leadsOut ? { href, rel: 'noopener noreferrer nofollow', target: '_blank', ...(title === undefined ? {} : { title }) } : {} };
+  return {
+    tagName,
+    attribs: leadsOut
+      ? { href, rel: 'noopener noreferrer nofollow', target: '_blank', ...(title === undefined ? {} : { title }) }
+      : {},
+  };
 }
 
 /** Containers that clients put the earlier mail into, by class or id. */
-const historyClass = /(?:^|\s)(?:gmail_quote|gmail_quote_container|gmail_extra|\w*yahoo_quoted|moz-cite-prefix|protonmail_quote|tutanota_quote|zmail_extra|OutlookMessageHeader|mail_quote|quoted-message)(?:\s|$)/;
-const historyId = /^(?:isForwardContent|mail-editor-reference-message-container|replySplit|\w*yahoo_quoted_\w*|divRplyFwdMsg|ms-outlook-mobile-reference-message)$/;
+const historyClass =
+  /(?:^|\s)(?:gmail_quote|gmail_quote_container|gmail_extra|\w*yahoo_quoted|moz-cite-prefix|protonmail_quote|tutanota_quote|zmail_extra|OutlookMessageHeader|mail_quote|quoted-message)(?:\s|$)/;
+const historyId =
+  /^(?:isForwardContent|mail-editor-reference-message-container|replySplit|\w*yahoo_quoted_\w*|divRplyFwdMsg|ms-outlook-mobile-reference-message)$/;
 /** From here on everything is the earlier mail: Outlook marks its beginning and not its end. */
 const historyBegins: readonly RegExp[] = [
   /<[a-z]+[^<>]{0,200}\bid=["']?(?:x_)?(?:appendonsend|divRplyFwdMsg|mail-editor-reference-message-container|stopSpelling)["'\s>]/i,
@@ -38,7 +88,8 @@ const historyBegins: readonly RegExp[] = [
 ];
 
 /** What a client shows nobody: the line that lists show beside the subject, most often. */
-const hiddenStyle = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:max-height|opacity)\s*:\s*0(?:\.0+)?(?:px|pt|em|%)?\s*(?:!|;|$))/i;
+const hiddenStyle =
+  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:max-height|opacity)\s*:\s*0(?:\.0+)?(?:px|pt|em|%)?\s*(?:!|;|$))/i;
 const mayHide = /\bhidden\b|\bdisplay\s*:|\bmax-height|\bopacity/i;
 
 const everythingButHidden: sanitizeHtml.IOptions & { readonly allowedEmptyAttributes: string[] } = {

@@ -3,14 +3,14 @@
 
 import { stat } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
+import { createResolver, type NameResolver } from '../providers/resolver.ts';
+import { answerQuestions } from '../thread.ts';
 import { type Authentication, authenticateMail, type Envelope } from './authentication.ts';
 import { requireBoundedHead, requireBoundedText } from './head.ts';
 import { safeHtml, withoutHidden } from './html.ts';
 import { type AttachmentFile, type MailParts, readParts } from './parts.ts';
 import { plainTextOf } from './plain-text.ts';
-import { createResolver, type NameResolver } from '../providers/resolver.ts';
 import { stripHistory } from './quoted-history.ts';
-import { answerQuestions } from '../thread.ts';
 
 export interface ReaderData {
   readonly dnsServers: readonly string[] | undefined;
@@ -50,7 +50,10 @@ export const questions = {
     resolver ??= createResolver((workerData as ReaderData).dnsServers);
     await requireBoundedHead(mail.path);
     await requireBoundedText(mail.path);
-    const [parts, authentication] = await Promise.all([readParts(mail.path), authenticateMail(mail.path, mail.envelope, resolver)]);
+    const [parts, authentication] = await Promise.all([
+      readParts(mail.path),
+      authenticateMail(mail.path, mail.envelope, resolver),
+    ]);
     const text = parts.text?.slice(0, maxOriginalChars) ?? null;
     const html = parts.html?.slice(0, maxOriginalChars) ?? null;
     const isWhole = !parts.isTextCut && text === parts.text && html === parts.html;

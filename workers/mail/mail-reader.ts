@@ -1,8 +1,8 @@
 // The main thread's side of the mail thread.
 
+import { createThread } from '../thread.ts';
 import type { Envelope } from './authentication.ts';
 import type { Display, questions, ReaderData, ReadMail } from './mail-reader-thread.ts';
-import { createThread } from '../thread.ts';
 
 export type { Display, ReadMail } from './mail-reader-thread.ts';
 
@@ -24,6 +24,17 @@ const timeoutMs = 60_000;
 const heapMb = { young: 2, old: 256 };
 
 export function createMailReader(data: ReaderData): MailReader {
-  const thread = createThread<typeof questions>({ file: new URL('./mail-reader-thread.ts', import.meta.url), title: 'mail', maxWaiting, timeoutMs, data, heapMb });
-  return { display: (mail) => thread.ask('display', mail), file: (mail) => thread.ask('file', mail), stop: () => thread.stop() };
+  const thread = createThread<typeof questions>({
+    file: new URL('./mail-reader-thread.ts', import.meta.url),
+    title: 'mail',
+    maxWaiting,
+    timeoutMs,
+    data,
+    heapMb,
+  });
+  return {
+    display: (mail) => thread.ask('display', mail),
+    file: (mail) => thread.ask('file', mail),
+    stop: () => thread.stop(),
+  };
 }

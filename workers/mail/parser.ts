@@ -20,7 +20,13 @@ interface Inside {
 
 export function createMailParser(): MailParser {
   // A mail within the mail is an attachment like any other, not text of this one.
-  const parser = new MailParser({ skipTextToHtml: true, skipHtmlToText: true, skipImageLinks: true, keepDeliveryStatus: true, ignoreEmbedded: true } as object);
+  const parser = new MailParser({
+    skipTextToHtml: true,
+    skipHtmlToText: true,
+    skipImageLinks: true,
+    keepDeliveryStatus: true,
+    ignoreEmbedded: true,
+  } as object);
   const inside = parser as unknown as Inside;
   const { createNode, decoder } = inside;
   inside.createNode = (part) => {

@@ -8,7 +8,15 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Splitter, type SplitterChunk } from '@zone-eu/mailsplit';
 import { type DeliveryReport, deliveryReportOf } from './delivery-report.ts';
-import { type AddressObject, type AttachmentStream, createMailParser, type HeaderLines, type Headers, type MessageText, withReadableHead } from './parser.ts';
+import {
+  type AddressObject,
+  type AttachmentStream,
+  createMailParser,
+  type HeaderLines,
+  type Headers,
+  type MessageText,
+  withReadableHead,
+} from './parser.ts';
 import { filesInWinmail } from './winmail.ts';
 
 export interface MailParts {
@@ -56,7 +64,14 @@ export interface AttachmentFile {
 const maxAttachments = 100;
 /** Of a returned mail only its headers matter. */
 const maxReportPartBytes = 64 * 1024;
-const reportParts: ReadonlySet<string> = new Set(['message/delivery-status', 'message/global-delivery-status', 'message/rfc822', 'message/global', 'text/rfc822-headers', 'message/global-headers']);
+const reportParts: ReadonlySet<string> = new Set([
+  'message/delivery-status',
+  'message/global-delivery-status',
+  'message/rfc822',
+  'message/global',
+  'text/rfc822-headers',
+  'message/global-headers',
+]);
 
 /** Named in its header; each is looked up on the loop. More than an invitation to a wedding names. */
 const maxRecipients = 1000;
@@ -85,7 +100,13 @@ export async function readParts(path: string): Promise<MailParts> {
   let isTextCut = false;
   const isLarge = (await stat(path)).size > maxTextBytes;
   const feeding = isLarge
-    ? pipeline(createReadStream(path), withReadableHead, new Splitter({ ignoreEmbedded: true }), (parts: AsyncIterable<SplitterChunk>) => boundedText(parts, () => (isTextCut = true)), parser)
+    ? pipeline(
+        createReadStream(path),
+        withReadableHead,
+        new Splitter({ ignoreEmbedded: true }),
+        (parts: AsyncIterable<SplitterChunk>) => boundedText(parts, () => (isTextCut = true)),
+        parser,
+      )
     : pipeline(createReadStream(path), withReadableHead, parser);
   const reading = (async (): Promise<void> => {
     // Without a schema of its own, the library's stream yields attachments as they begin and the text at the end.
@@ -94,21 +115,31 @@ export async function readParts(path: string): Promise<MailParts> {
         content = { text: textOrNull(part.text), html: textOrNull(part.html) };
         continue;
       }
-      if (attachments.length >= maxAttachments) throw new MailTooComplex(`a mail may have ${maxAttachments} attachments`);
+      if (attachments.length >= maxAttachments)
+        throw new MailTooComplex(`a mail may have ${maxAttachments} attachments`);
       const number = attachments.length + 1;
       const file = `${path}.${number}`;
       const head = await save(part, file);
       if (reportParts.has(part.contentType)) reported.push({ contentType: part.contentType, text: head.text });
-      attachments.push({ path: file, name: part.filename ?? nameFor(part.contentType, number), contentType: part.contentType, size: head.size, contentId: part.cid ?? null });
+      attachments.push({
+        path: file,
+        name: part.filename ?? nameFor(part.contentType, number),
+        contentType: part.contentType,
+        size: head.size,
+        contentId: part.cid ?? null,
+      });
     }
   })();
   await Promise.all([feeding, reading]).catch((error: unknown): never => {
     // The library's own bounds, of headers and of parts: it would be no other the next time.
-    if (error instanceof Error && 'code' in error && error.code === 'EMAXLEN') throw new MailTooComplex(error.message, { cause: error });
+    if (error instanceof Error && 'code' in error && error.code === 'EMAXLEN')
+      throw new MailTooComplex(error.message, { cause: error });
     throw error;
   });
 
-  const unwrapped = await withoutWinmail(path, attachments, { hasText: content.text !== null || content.html !== null });
+  const unwrapped = await withoutWinmail(path, attachments, {
+    hasText: content.text !== null || content.html !== null,
+  });
   const header = (name: string): string | undefined => unfolded(lines.findLast((line) => line.key === name)?.line);
   const from = addressesOf(headers.get('from'))[0] ?? null;
   const reportType = reportTypeOf(headers);
@@ -116,7 +147,9 @@ export async function readParts(path: string): Promise<MailParts> {
     messageId: header('message-id') ?? '',
     from,
     replyTo: addressesOf(headers.get('reply-to')),
-    recipients: [...addressesOf(headers.get('to')), ...addressesOf(headers.get('cc'))].slice(0, maxRecipients).map(({ address }) => address),
+    recipients: [...addressesOf(headers.get('to')), ...addressesOf(headers.get('cc'))]
+      .slice(0, maxRecipients)
+      .map(({ address }) => address),
     subject: String(headers.get('subject') ?? ''),
     ...content,
     isTextCut,
@@ -131,14 +164,22 @@ export async function readParts(path: string): Promise<MailParts> {
       references: header('references'),
     },
     attachments: unwrapped,
-    bounce: reportType !== undefined && /^(?:global-)?delivery-status$/i.test(reportType) ? deliveryReportOf(reported, content.text ?? '') : null,
+    bounce:
+      reportType !== undefined && /^(?:global-)?delivery-status$/i.test(reportType)
+        ? deliveryReportOf(reported, content.text ?? '')
+        : null,
   };
 }
 
-const isWinmail = ({ contentType, name }: AttachmentFile): boolean => /^application\/(?:vnd\.)?ms-tnef$/.test(contentType) || /^winmail\.dat$/i.test(name);
+const isWinmail = ({ contentType, name }: AttachmentFile): boolean =>
+  /^application\/(?:vnd\.)?ms-tnef$/.test(contentType) || /^winmail\.dat$/i.test(name);
 
 /** With the files of a winmail.dat in its place. One that is not understood stays, and so does one that may hold the only text. */
-async function withoutWinmail(path: string, attachments: readonly AttachmentFile[], { hasText }: { hasText: boolean }): Promise<readonly AttachmentFile[]> {
+async function withoutWinmail(
+  path: string,
+  attachments: readonly AttachmentFile[],
+  { hasText }: { hasText: boolean },
+): Promise<readonly AttachmentFile[]> {
   if (!attachments.some(isWinmail)) return attachments;
   const files: AttachmentFile[] = [];
   let number = attachments.length;
@@ -149,7 +190,13 @@ async function withoutWinmail(path: string, attachments: readonly AttachmentFile
       number += 1;
       if (number > maxAttachments) throw new MailTooComplex(`a mail may have ${maxAttachments} attachments`);
       await writeFile(`${path}.${number}`, content);
-      files.push({ path: `${path}.${number}`, name: name ?? nameFor('', number), contentType: contentType ?? 'application/octet-stream', size: content.length, contentId: null });
+      files.push({
+        path: `${path}.${number}`,
+        name: name ?? nameFor('', number),
+        contentType: contentType ?? 'application/octet-stream',
+        size: content.length,
+        contentId: null,
+      });
     }
   }
   return files;
@@ -202,7 +249,9 @@ async function save(part: AttachmentStream, file: string): Promise<{ size: numbe
 /** What kind of report it is; undefined when it is none. */
 function reportTypeOf(headers: Headers): string | undefined {
   const type = headers.get('content-type');
-  return typeof type === 'object' && 'params' in type && type.value === 'multipart/report' ? String(type.params['report-type'] ?? '') : undefined;
+  return typeof type === 'object' && 'params' in type && type.value === 'multipart/report'
+    ? String(type.params['report-type'] ?? '')
+    : undefined;
 }
 
 /** Groups are taken apart; what has no address is none. */
@@ -211,18 +260,34 @@ function addressesOf(header: unknown): PartMailbox[] {
   return objects
     .flatMap((object) => object?.value ?? [])
     .flatMap((entry) => entry.group ?? [entry])
-    .flatMap(({ address, name }) => (address === undefined || address === '' ? [] : [{ address, name: name === '' ? null : name }]));
+    .flatMap(({ address, name }) =>
+      address === undefined || address === '' ? [] : [{ address, name: name === '' ? null : name }],
+    );
 }
 
 function unfolded(line: string | undefined): string | undefined {
-  return line?.slice(line.indexOf(':') + 1).replace(/\r?\n[ \t]*/g, ' ').trim();
+  return line
+    ?.slice(line.indexOf(':') + 1)
+    .replace(/\r?\n[ \t]*/g, ' ')
+    .trim();
 }
 
 function textOrNull(text: string | boolean | undefined): string | null {
   return typeof text === 'string' && text.trim() !== '' ? text : null;
 }
 
-const extensions: Readonly<Record<string, string>> = { 'message/rfc822': 'eml', 'message/delivery-status': 'txt', 'text/rfc822-headers': 'txt', 'text/calendar': 'ics', 'image/jpeg': 'jpg', 'image/png': 'png', 'image/gif': 'gif', 'application/pdf': 'pdf', 'text/html': 'html', 'text/plain': 'txt' };
+const extensions: Readonly<Record<string, string>> = {
+  'message/rfc822': 'eml',
+  'message/delivery-status': 'txt',
+  'text/rfc822-headers': 'txt',
+  'text/calendar': 'ics',
+  'image/jpeg': 'jpg',
+  'image/png': 'png',
+  'image/gif': 'gif',
+  'application/pdf': 'pdf',
+  'text/html': 'html',
+  'text/plain': 'txt',
+};
 
 function nameFor(contentType: string, number: number): string {
   return `attachment-${number}.${extensions[contentType] ?? 'bin'}`;

@@ -3,7 +3,23 @@
 import { compile, type FormatCallback } from 'html-to-text';
 
 /** What stands on lines of its own and the library takes for words in a line. */
-const blocks = ['table', 'caption', 'tr', 'dl', 'dt', 'dd', 'address', 'center', 'details', 'summary', 'fieldset', 'legend', 'figure', 'figcaption', 'option'];
+const blocks = [
+  'table',
+  'caption',
+  'tr',
+  'dl',
+  'dt',
+  'dd',
+  'address',
+  'center',
+  'details',
+  'summary',
+  'fieldset',
+  'legend',
+  'figure',
+  'figcaption',
+  'option',
+];
 
 /** Cells of a row are parted by a blank, whatever pictures and further tables are in them: most tables of mails are there for the looks. */
 const cell: FormatCallback = (element, walk, builder) => {
@@ -18,7 +34,11 @@ const convert = compile({
     { selector: 'img', format: 'skip' },
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, noAnchorUrl: true, linkBrackets: ['<', '>'] } },
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
-    ...blocks.map((selector) => ({ selector, format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } })),
+    ...blocks.map((selector) => ({
+      selector,
+      format: 'block',
+      options: { leadingLineBreaks: 1, trailingLineBreaks: 1 },
+    })),
     ...['td', 'th'].map((selector) => ({ selector, format: 'cell' })),
   ],
   formatters: { cell },

@@ -12,7 +12,8 @@ const headerBlockLines = 8;
 
 const wrote =
   /wrote|writes|schrieb|geschrieben|a écrit|escribió|ha scritto|schreef|escreveu|napisał|napsal|napísal|skrev|kirjoitti|írta|a scris|yazdı|έγραψε|написал|пишет|пише|написа|写道|寫道|のメール|작성|כתב|كتب/iu;
-const dateOrAddress = /@|\d{1,2}[:.h]\d{2}|\d{4}|\d{1,2}[/.-]\d{1,2}|^on (?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b/i;
+const dateOrAddress =
+  /@|\d{1,2}[:.h]\d{2}|\d{4}|\d{1,2}[/.-]\d{1,2}|^on (?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b/i;
 
 /** `-----Original Message-----` and its like, between at least two dashes, underscores, stars or equals signs. */
 const dividerWords =
@@ -21,7 +22,8 @@ const forwardWords =
   /^(?:forwarded message|begin forwarded message|forwarded by|weitergeleitete nachricht|anfang der weitergeleiteten (?:nachricht|e-mail)|message transféré|début du message (?:transféré|réexpédié)|mensaje reenviado|inicio del mensaje reenviado|messaggio inoltrato|inizio messaggio inoltrato|doorgestuurd bericht|begin doorgestuurd bericht|mensagem encaminhada|wiadomość przekazana|vidarebefordrat meddelande|videresendt (?:melding|meddelelse)|välitetty viesti|пересланное сообщение|转发的邮件|轉寄的郵件|転送メッセージ)/iu;
 
 /** The first line of the header block that Outlook and its like put above what they quote, then the others of it. */
-const fromField = /^(?:from|von|de|da|van|från|fra|od|от|lähettäjä|kimden|gönderen|feladó|发件人|寄件者|差出人|보낸 사람|מאת)\s*[:：]\s*\S/iu;
+const fromField =
+  /^(?:from|von|de|da|van|från|fra|od|от|lähettäjä|kimden|gönderen|feladó|发件人|寄件者|差出人|보낸 사람|מאת)\s*[:：]\s*\S/iu;
 const otherField =
   /^(?:sent|date|to|cc|subject|gesendet|datum|an|betreff|envoyé|date|à|objet|enviado(?: el)?|fecha|para|asunto|inviato|data|a|oggetto|verzonden|aan|onderwerp|assunto|wysłano|do|temat|skickat|till|ämne|sendt|til|emne|lähetetty|vastaanottaja|aihe|odesláno|komu|předmět|отправлено|дата|кому|тема|gönderildi|kime|konu|发送时间|收件人|抄送|主题|寄件日期|收件者|主旨|送信日時|宛先|件名|보낸 날짜|받는 사람|제목)\s*[:：]/iu;
 
@@ -58,13 +60,16 @@ function keptLines(lines: readonly string[], kinds: readonly Line[]): readonly s
   return isBelow ? after : undefined;
 }
 
-type Start = { readonly kind: 'block'; readonly index: number } | { readonly kind: 'quote'; readonly index: number; readonly quoteIndex: number };
+type Start =
+  | { readonly kind: 'block'; readonly index: number }
+  | { readonly kind: 'quote'; readonly index: number; readonly quoteIndex: number };
 
 /** Where the earlier mail begins: at its header block, its divider, or the line above its quoted lines that says who wrote it. */
 function historyStart(lines: readonly string[], kinds: readonly Line[]): Start | undefined {
   for (let index = 0; index < lines.length; index += 1) {
     const kind = kinds[index];
-    if (kind === 'divider' || (kind === 'text' && isHeaderBlock(lines, index))) return { kind: 'block', index: aboveRule(lines, index) };
+    if (kind === 'divider' || (kind === 'text' && isHeaderBlock(lines, index)))
+      return { kind: 'block', index: aboveRule(lines, index) };
     if (kind !== 'quoted') continue;
     const attribution = attributionWithin(lines, kinds, index) ? index : attributionAbove(lines, kinds, index);
     if (attribution !== undefined) return { kind: 'quote', index: attribution, quoteIndex: index };

@@ -9,12 +9,30 @@ export interface WrappedFile {
 
 const signature = 0x223e9f78;
 /** Attributes of the stream, by their ids with their types. */
-const attribute = { codePage: 0x0006_9007, beginsFile: 0x0006_9002, title: 0x0001_8010, data: 0x0006_800f, properties: 0x0006_9005 };
+const attribute = {
+  codePage: 0x0006_9007,
+  beginsFile: 0x0006_9002,
+  title: 0x0001_8010,
+  data: 0x0006_800f,
+  properties: 0x0006_9005,
+};
 /** Properties of a file. */
 const property = { displayName: 0x3001, data: 0x3701, longName: 0x3707, mediaType: 0x370e };
 const [text8, text16, binary, object] = [0x1e, 0x1f, 0x102, 0x0d];
 /** Bytes of the types that have a fixed length, padded. */
-const fixedBytes: ReadonlyMap<number, number> = new Map([[0x02, 4], [0x03, 4], [0x04, 4], [0x05, 8], [0x06, 8], [0x07, 8], [0x0a, 4], [0x0b, 4], [0x14, 8], [0x40, 8], [0x48, 16]]);
+const fixedBytes: ReadonlyMap<number, number> = new Map([
+  [0x02, 4],
+  [0x03, 4],
+  [0x04, 4],
+  [0x05, 8],
+  [0x06, 8],
+  [0x07, 8],
+  [0x0a, 4],
+  [0x0b, 4],
+  [0x14, 8],
+  [0x40, 8],
+  [0x48, 16],
+]);
 /** Names the interface of an object, before its data. */
 const interfaceBytes = 16;
 const isMany = 0x1000;
@@ -58,7 +76,10 @@ function filesOf(bytes: Buffer): WrappedFile[] | undefined {
 }
 
 /** Those that are text, and the file itself where it is one of them. */
-function propertiesOf(data: Buffer, codePage: number): { texts: ReadonlyMap<number, string>; content: Buffer | undefined } {
+function propertiesOf(
+  data: Buffer,
+  codePage: number,
+): { texts: ReadonlyMap<number, string>; content: Buffer | undefined } {
   const texts = new Map<number, string>();
   let content: Buffer | undefined;
   let at = 4;
@@ -72,7 +93,8 @@ function propertiesOf(data: Buffer, codePage: number): { texts: ReadonlyMap<numb
       at += isNumber ? 24 : 24 + padded(data.readUInt32LE(at + 20));
     }
     const bytes = fixedBytes.get(type);
-    if (bytes === undefined && ![text8, text16, binary, object].includes(type)) throw new RangeError('a property of an unknown type');
+    if (bytes === undefined && ![text8, text16, binary, object].includes(type))
+      throw new RangeError('a property of an unknown type');
     let values = 1;
     if (many || bytes === undefined) {
       values = data.readUInt32LE(at);
@@ -103,7 +125,18 @@ function padded(length: number): number {
 }
 
 function decoded(text: Buffer, codePage: number): string {
-  const label = codePage === 65_001 ? 'utf-8' : codePage === 932 ? 'shift_jis' : codePage === 936 ? 'gbk' : codePage === 949 ? 'euc-kr' : codePage === 950 ? 'big5' : `windows-${codePage}`;
+  const label =
+    codePage === 65_001
+      ? 'utf-8'
+      : codePage === 932
+        ? 'shift_jis'
+        : codePage === 936
+          ? 'gbk'
+          : codePage === 949
+            ? 'euc-kr'
+            : codePage === 950
+              ? 'big5'
+              : `windows-${codePage}`;
   try {
     return withoutEnd(new TextDecoder(label).decode(text));
   } catch {

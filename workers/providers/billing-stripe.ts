@@ -4,7 +4,16 @@
 
 import type Stripe from 'stripe';
 import type { Addon, BillingInterval, SubscriptionStatus } from '../../store/workspace/subscriptions.ts';
-import { type BillingProvider, BillingUnavailable, type Invoice, type Order, type PaidPlan, type ProvidedSubscription, UnreadableDelivery, UnsignedDelivery } from './billing.ts';
+import {
+  type BillingProvider,
+  BillingUnavailable,
+  type Invoice,
+  type Order,
+  type PaidPlan,
+  type ProvidedSubscription,
+  UnreadableDelivery,
+  UnsignedDelivery,
+} from './billing.ts';
 
 export interface StripeSettings {
   readonly secretKey: string;
@@ -25,7 +34,16 @@ const shortestTrialMs = 48 * 3600_000;
 
 const plans: readonly PaidPlan[] = ['chat', 'support', 'business'];
 const addons: readonly Addon[] = ['ai'];
-const statuses: readonly SubscriptionStatus[] = ['trialing', 'active', 'past_due', 'unpaid', 'paused', 'incomplete', 'incomplete_expired', 'canceled'];
+const statuses: readonly SubscriptionStatus[] = [
+  'trialing',
+  'active',
+  'past_due',
+  'unpaid',
+  'paused',
+  'incomplete',
+  'incomplete_expired',
+  'canceled',
+];
 /** Nothing changes these any more. */
 const overStatuses: ReadonlySet<string> = new Set(['canceled', 'incomplete_expired'] satisfies SubscriptionStatus[]);
 /** Paid for, on trial, or late: what gives a workspace its plan. */
@@ -34,7 +52,14 @@ const keyOf = (item: PaidPlan | Addon, interval: BillingInterval): string => `sw
 const keyForm = /^switchboard_([a-z]+)_(monthly|annual)$/;
 
 /** Deliveries that tell of a subscription, and how they name it. */
-const subscriptionEvents = ['customer.subscription.created', 'customer.subscription.updated', 'customer.subscription.deleted', 'customer.subscription.paused', 'customer.subscription.resumed', 'customer.subscription.trial_will_end'];
+const subscriptionEvents = [
+  'customer.subscription.created',
+  'customer.subscription.updated',
+  'customer.subscription.deleted',
+  'customer.subscription.paused',
+  'customer.subscription.resumed',
+  'customer.subscription.trial_will_end',
+];
 
 export function stripeBilling(settings: StripeSettings): BillingProvider {
   let loading: Promise<Stripe> | undefined;
@@ -47,7 +72,8 @@ export function stripeBilling(settings: StripeSettings): BillingProvider {
     try {
       return await call(stripe);
     } catch (cause) {
-      if (cause instanceof stripe.errors.StripeError) throw new BillingUnavailable(`Stripe refused or did not answer: ${cause.message}`, { cause });
+      if (cause instanceof stripe.errors.StripeError)
+        throw new BillingUnavailable(`Stripe refused or did not answer: ${cause.message}`, { cause });
       throw cause;
     }
   }
@@ -58,7 +84,8 @@ export function stripeBilling(settings: StripeSettings): BillingProvider {
     return keys.map((key) => found.data.find((price) => price.lookup_key === key)?.id ?? missing(key));
   }
 
-  const read = (subscriptionId: string): Promise<Stripe.Subscription> => ask((stripe) => stripe.subscriptions.retrieve(subscriptionId));
+  const read = (subscriptionId: string): Promise<Stripe.Subscription> =>
+    ask((stripe) => stripe.subscriptions.retrieve(subscriptionId));
 
   return {
     async customerFor({ id, name, email }) {
@@ -66,7 +93,17 @@ export function stripeBilling(settings: StripeSettings): BillingProvider {
       return customer.id;
     },
 
-    async checkout({ planId, interval, addons: wanted, workspaceId, customerId, trialEndsAt, nowMs, successUrl, cancelUrl }) {
+    async checkout({
+      planId,
+      interval,
+      addons: wanted,
+      workspaceId,
+      customerId,
+      trialEndsAt,
+      nowMs,
+      successUrl,
+      cancelUrl,
+    }) {
       const prices = await pricesOf([planId, ...wanted].map((item) => keyOf(item, interval)));
       const open = await ask((stripe) => stripe.checkout.sessions.list({ customer: customerId, status: 'open' }));
       for (const session of open.data) await ask((stripe) => stripe.checkout.sessions.expire(session.id));
@@ -77,7 +114,10 @@ export function stripeBilling(settings: StripeSettings): BillingProvider {
           customer: customerId,
           client_reference_id: workspaceId,
           line_items: prices.map((price) => ({ price, quantity: 1 })),
-          subscription_data: { metadata: { workspaceId }, ...(trialEndMs - nowMs > shortestTrialMs ? { trial_end: Math.floor(trialEndMs / 1000) } : {}) },
+          subscription_data: {
+            metadata: { workspaceId },
+            ...(trialEndMs - nowMs > shortestTrialMs ? { trial_end: Math.floor(trialEndMs / 1000) } : {}),
+          },
           success_url: successUrl,
           cancel_url: cancelUrl,
         }),
@@ -92,18 +132,37 @@ export function stripeBilling(settings: StripeSettings): BillingProvider {
       const { planId, addons: wanted, interval } = wantedOf(present, order);
       const keys = [...(planId === undefined ? [] : [planId]), ...wanted].map((item) => keyOf(item, interval));
       const prices = await pricesOf(keys);
-      const items = itemsOf(present, keys.map((key, index) => ({ key, price: prices[index] ?? '' })));
-      return provided(await ask((stripe) => stripe.subscriptions.update(subscriptionId, { items, proration_behavior: 'create_prorations', ...(order.planId === undefined ? {} : { cancel_at_period_end: false }) })));
+      const items = itemsOf(
+        present,
+        keys.map((key, index) => ({ key, price: prices[index] ?? '' })),
+      );
+      return provided(
+        await ask((stripe) =>
+          stripe.subscriptions.update(subscriptionId, {
+            items,
+            proration_behavior: 'create_prorations',
+            ...(order.planId === undefined ? {} : { cancel_at_period_end: false }),
+          }),
+        ),
+      );
     },
 
     async cancel(subscriptionId, when) {
       const present = await read(subscriptionId);
       if (overStatuses.has(present.status)) return provided(present);
-      return provided(await ask((stripe) => (when === 'now' ? stripe.subscriptions.cancel(subscriptionId) : stripe.subscriptions.update(subscriptionId, { cancel_at_period_end: true }))));
+      return provided(
+        await ask((stripe) =>
+          when === 'now'
+            ? stripe.subscriptions.cancel(subscriptionId)
+            : stripe.subscriptions.update(subscriptionId, { cancel_at_period_end: true }),
+        ),
+      );
     },
 
     async portal(customerId, returnUrl) {
-      const { url } = await ask((stripe) => stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl }));
+      const { url } = await ask((stripe) =>
+        stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl }),
+      );
       return { url };
     },
 
@@ -115,11 +174,23 @@ export function stripeBilling(settings: StripeSettings): BillingProvider {
     async verify({ body, signature, nowMs }) {
       const stripe = await client();
       try {
-        const event = requireReadable(stripe.webhooks.constructEvent(Buffer.from(body), signature, settings.webhookSecret, toleranceSeconds, undefined, nowMs));
+        const event = requireReadable(
+          stripe.webhooks.constructEvent(
+            Buffer.from(body),
+            signature,
+            settings.webhookSecret,
+            toleranceSeconds,
+            undefined,
+            nowMs,
+          ),
+        );
         const subscriptionId = subscriptionIn(event);
-        return subscriptionId === undefined ? undefined : { eventId: event.id, subscriptionId: requireId(subscriptionId) };
+        return subscriptionId === undefined
+          ? undefined
+          : { eventId: event.id, subscriptionId: requireId(subscriptionId) };
       } catch (cause) {
-        if (cause instanceof stripe.errors.StripeSignatureVerificationError) throw new UnsignedDelivery(cause.message, { cause });
+        if (cause instanceof stripe.errors.StripeSignatureVerificationError)
+          throw new UnsignedDelivery(cause.message, { cause });
         if (cause instanceof SyntaxError) throw new UnreadableDelivery(cause.message, { cause });
         throw cause;
       }
@@ -132,8 +203,12 @@ export function stripeBilling(settings: StripeSettings): BillingProvider {
     },
 
     async liveSubscription({ customerId, workspaceId }) {
-      const { data } = await ask((stripe) => stripe.subscriptions.list({ customer: customerId, limit: maxSubscriptions }));
-      const live = data.filter(({ status, metadata }) => liveStatuses.has(status) && metadata['workspaceId'] === workspaceId);
+      const { data } = await ask((stripe) =>
+        stripe.subscriptions.list({ customer: customerId, limit: maxSubscriptions }),
+      );
+      const live = data.filter(
+        ({ status, metadata }) => liveStatuses.has(status) && metadata['workspaceId'] === workspaceId,
+      );
       return live.sort((a, b) => b.created - a.created)[0]?.id;
     },
   };
@@ -165,7 +240,8 @@ function subscriptionIn(event: Stripe.Event): string | undefined {
 /** The library parses what is signed, and looks no further. */
 function requireReadable(event: Stripe.Event): Stripe.Event {
   const { id, type, data }: { id?: unknown; type?: unknown; data?: { object?: unknown } | null } = event ?? {};
-  if (typeof type !== 'string' || typeof data?.object !== 'object' || data.object === null) throw new UnreadableDelivery('an event has a type and an object');
+  if (typeof type !== 'string' || typeof data?.object !== 'object' || data.object === null)
+    throw new UnreadableDelivery('an event has a type and an object');
   requireId(id);
   return event;
 }
@@ -176,13 +252,23 @@ function requireId(id: unknown): string {
 }
 
 /** What is to be paid for when these wishes are added to what is paid for now. */
-function wantedOf(present: Stripe.Subscription, order: Partial<Order>): { planId: PaidPlan | undefined; interval: BillingInterval; addons: readonly Addon[] } {
+function wantedOf(
+  present: Stripe.Subscription,
+  order: Partial<Order>,
+): { planId: PaidPlan | undefined; interval: BillingInterval; addons: readonly Addon[] } {
   const { planId, billingInterval, addons } = provided(present);
-  return { planId: order.planId ?? planId, interval: order.interval ?? billingInterval, addons: order.addons ?? addons };
+  return {
+    planId: order.planId ?? planId,
+    interval: order.interval ?? billingInterval,
+    addons: order.addons ?? addons,
+  };
 }
 
 /** The changes that lead from the items of a subscription to the wanted prices: each item of ours becomes another, goes, or is added. */
-function itemsOf(present: Stripe.Subscription, wanted: readonly { key: string; price: string }[]): Stripe.SubscriptionUpdateParams.Item[] {
+function itemsOf(
+  present: Stripe.Subscription,
+  wanted: readonly { key: string; price: string }[],
+): Stripe.SubscriptionUpdateParams.Item[] {
   const kindOf = (key: string | null): string | undefined => {
     const name = keyForm.exec(key ?? '')?.[1];
     return plans.some((plan) => plan === name) ? 'plan' : name;
@@ -214,7 +300,8 @@ function provided(subscription: Stripe.Subscription): ProvidedSubscription {
     currentPeriodStart: isoOf(first?.current_period_start ?? subscription.created),
     currentPeriodEnd: isoOf(subscription.ended_at ?? first?.current_period_end ?? subscription.created),
     cancelAtPeriodEnd: subscription.cancel_at_period_end,
-    trialEndsAt: subscription.status !== 'trialing' || subscription.trial_end === null ? null : isoOf(subscription.trial_end),
+    trialEndsAt:
+      subscription.status !== 'trialing' || subscription.trial_end === null ? null : isoOf(subscription.trial_end),
   };
 }
 

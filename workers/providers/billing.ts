@@ -45,7 +45,16 @@ export interface BillingProvider {
   /** Makes a customer of the workspace. Resolves to the provider's id. */
   customerFor(workspace: { id: string; name: string; email: string }): Promise<string>;
   /** A page to pay on. One that was open for this customer is closed, so that nobody pays twice. */
-  checkout(order: Order & { workspaceId: string; customerId: string; trialEndsAt: string | null; nowMs: number; successUrl: string; cancelUrl: string }): Promise<{ url: string }>;
+  checkout(
+    order: Order & {
+      workspaceId: string;
+      customerId: string;
+      trialEndsAt: string | null;
+      nowMs: number;
+      successUrl: string;
+      cancelUrl: string;
+    },
+  ): Promise<{ url: string }>;
   /** Changes what is paid for, with the rest of the period prorated. A cancellation that was planned is taken back. One that is over stays so. */
   change(subscriptionId: string, order: Partial<Order>): Promise<ProvidedSubscription>;
   /** One that is over stays so. */
@@ -54,7 +63,11 @@ export interface BillingProvider {
   /** The most recent ones, newest first. */
   invoices(customerId: string, limit: number): Promise<Invoice[]>;
   /** Which subscription a signed delivery is about; undefined when it is about none. Rejects with UnsignedDelivery, UnreadableDelivery. */
-  verify(delivery: { body: Uint8Array; signature: string; nowMs: number }): Promise<{ eventId: string; subscriptionId: string } | undefined>;
+  verify(delivery: {
+    body: Uint8Array;
+    signature: string;
+    nowMs: number;
+  }): Promise<{ eventId: string; subscriptionId: string } | undefined>;
   /** As it is now; undefined when no workspace of any server of ours stands behind it. */
   subscription(subscriptionId: string): Promise<{ workspaceId: string; provided: ProvidedSubscription } | undefined>;
   /** The newest one that the customer pays for, or has on trial, for this workspace. */

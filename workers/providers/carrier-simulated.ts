@@ -43,7 +43,12 @@ const localities: Readonly<Record<string, string>> = {
 };
 
 /** Where numbers abroad are on offer: the calling code, what follows it, how many digits are left, and what it is called. */
-const countries: readonly { readonly code: string; readonly prefix: string; readonly digits: number; readonly locality: string }[] = [
+const countries: readonly {
+  readonly code: string;
+  readonly prefix: string;
+  readonly digits: number;
+  readonly locality: string;
+}[] = [
   { code: '44', prefix: '2079', digits: 6, locality: 'London, United Kingdom' },
   { code: '49', prefix: '3023', digits: 6, locality: 'Berlin, Germany' },
   { code: '33', prefix: '142', digits: 6, locality: 'Paris, France' },
@@ -79,7 +84,9 @@ export function simulatedCarrier(options: { outboxFolder: string }): Carrier {
       return found;
     },
     async buy({ e164 }) {
-      return e164 === alwaysTaken ? { state: 'taken' } : { state: 'bought', providerDidId: `SIM${digestOf(e164).toString('hex').slice(0, 24)}` };
+      return e164 === alwaysTaken
+        ? { state: 'taken' }
+        : { state: 'bought', providerDidId: `SIM${digestOf(e164).toString('hex').slice(0, 24)}` };
     },
     async giveBack() {},
     release: async (providerDidId) => `${providerDidId} is back in the simulated pool`,
@@ -106,10 +113,14 @@ function numberAt(wanted: NumberSearch, index: number): { e164: string; locality
     const offered = areaCode === undefined ? countries : countries.filter(({ code }) => code === areaCode);
     const country = offered[index % Math.max(1, offered.length)];
     if (country === undefined) return undefined;
-    const rest = String(digestOf(`${country.code}:${index}`).readUInt32BE(0) % 10 ** country.digits).padStart(country.digits, '0');
+    const rest = String(digestOf(`${country.code}:${index}`).readUInt32BE(0) % 10 ** country.digits).padStart(
+      country.digits,
+      '0',
+    );
     return { e164: `+${country.code}${country.prefix}${rest}`, locality: country.locality };
   }
-  if (areaCode === undefined || tollFreeCodes.has(areaCode) !== (kind === 'tollfree') || areaCode.endsWith('11')) return undefined;
+  if (areaCode === undefined || tollFreeCodes.has(areaCode) !== (kind === 'tollfree') || areaCode.endsWith('11'))
+    return undefined;
   const digest = digestOf(`${areaCode}:${index}`);
   // 220 to 989 without those that end in 11, which are services.
   const exchange = 220 + (digest.readUInt16BE(0) % 770);

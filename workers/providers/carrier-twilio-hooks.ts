@@ -25,7 +25,9 @@ export function twilioHooks(options: { accountSid: string; authToken: string; ba
     verify({ url, body, signature }) {
       const form = new URLSearchParams(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
       if (signature === undefined || form.get('AccountSid') !== options.accountSid) return undefined;
-      return addressesOf(url).some((address) => isSame(signature, twilioSignature(options.authToken, address, form))) ? form : undefined;
+      return addressesOf(url).some((address) => isSame(signature, twilioSignature(options.authToken, address, form)))
+        ? form
+        : undefined;
     },
     eventOf,
     answer(hook, call, order) {
@@ -39,8 +41,17 @@ export function twilioHooks(options: { accountSid: string; authToken: string; ba
 /** HMAC-SHA1 over the address and every parameter, sorted by name, each value after its name; base64. */
 export function twilioSignature(authToken: string, url: string, form: URLSearchParams): string {
   const names = [...new Set(form.keys())].sort();
-  const signed = names.map((name) => [...new Set(form.getAll(name))].sort().map((value) => name + value).join('')).join('');
-  return createHmac('sha1', authToken).update(url + signed).digest('base64');
+  const signed = names
+    .map((name) =>
+      [...new Set(form.getAll(name))]
+        .sort()
+        .map((value) => name + value)
+        .join(''),
+    )
+    .join('');
+  return createHmac('sha1', authToken)
+    .update(url + signed)
+    .digest('base64');
 }
 
 /** Twilio signs the address with its port or without it, whichever it came by. */
@@ -66,17 +77,31 @@ function eventOf(hook: HookName, form: URLSearchParams, query: URLSearchParams):
     case 'voice':
       return { ...call, type: 'ringing' };
     case 'status':
-      return overStatuses.has(form.get('CallStatus') ?? '') ? { ...call, type: 'ended', durationMs: millisecondsIn(form.get('CallDuration')) } : undefined;
+      return overStatuses.has(form.get('CallStatus') ?? '')
+        ? { ...call, type: 'ended', durationMs: millisecondsIn(form.get('CallDuration')) }
+        : undefined;
     case 'voicemail':
-      return { ...call, type: 'voicemail_left', durationMs: millisecondsIn(form.get('RecordingDuration')), recordingUrl: mediaOf(form.get('RecordingUrl')) };
+      return {
+        ...call,
+        type: 'voicemail_left',
+        durationMs: millisecondsIn(form.get('RecordingDuration')),
+        recordingUrl: mediaOf(form.get('RecordingUrl')),
+      };
     case 'transcription': {
       const transcript = form.get('TranscriptionText')?.trim() ?? '';
       if (form.get('TranscriptionStatus') !== 'completed' || transcript === '') return undefined;
-      return { ...call, type: 'transcript_ready', transcript: transcript.slice(0, maxTranscriptChars), recordingUrl: mediaOf(form.get('RecordingUrl')) };
+      return {
+        ...call,
+        type: 'transcript_ready',
+        transcript: transcript.slice(0, maxTranscriptChars),
+        recordingUrl: mediaOf(form.get('RecordingUrl')),
+      };
     }
     case 'recording': {
       const recordingUrl = mediaOf(form.get('RecordingUrl'));
-      return recordingUrl === undefined || form.get('RecordingStatus') !== 'completed' ? undefined : { ...call, type: 'recording_ready', recordingUrl };
+      return recordingUrl === undefined || form.get('RecordingStatus') !== 'completed'
+        ? undefined
+        : { ...call, type: 'recording_ready', recordingUrl };
     }
   }
 }
@@ -103,9 +128,13 @@ export function twimlOf(baseUrl: string, call: CarriedCall, order: CallOrder): s
     case 'hold':
       return response(waiting);
     case 'connect':
-      return response(`${order.startsRecording ? recording(hookUrl(baseUrl, 'recording', call)) : ''}<Dial answerOnBridge="true"><Client>${clientOf(order.agentId)}</Client></Dial>`);
+      return response(
+        `${order.startsRecording ? recording(hookUrl(baseUrl, 'recording', call)) : ''}<Dial answerOnBridge="true"><Client>${clientOf(order.agentId)}</Client></Dial>`,
+      );
     case 'voicemail':
-      return response(greetingOf(order.greeting) + say(voicemailPrompt, order.greeting.voice) + voicemailRecord(baseUrl));
+      return response(
+        greetingOf(order.greeting) + say(voicemailPrompt, order.greeting.voice) + voicemailRecord(baseUrl),
+      );
     case 'hangup':
       return response('<Hangup/>');
   }
@@ -147,7 +176,13 @@ function response(verbs: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><Response>${verbs}</Response>`;
 }
 
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
 
 function xml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => entities[char] ?? char);

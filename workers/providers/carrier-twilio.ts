@@ -3,7 +3,14 @@
 
 import { fetch } from 'undici';
 import type { NumberingPlan } from '../numbering-plan.ts';
-import { type AvailableNumber, type Carrier, CarrierRefused, CarrierUnavailable, type NumberSearch, type Purchase } from './carrier.ts';
+import {
+  type AvailableNumber,
+  type Carrier,
+  CarrierRefused,
+  CarrierUnavailable,
+  type NumberSearch,
+  type Purchase,
+} from './carrier.ts';
 import { hookUrl, spokenTwiml, twilioHooks, twimlOf } from './carrier-twilio-hooks.ts';
 
 export interface TwilioSettings {
@@ -49,7 +56,11 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
   const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
   const prices = new Map<string, { untilMs: number; byType: Promise<ReadonlyMap<string, string>> }>();
 
-  async function ask(method: 'GET' | 'POST' | 'DELETE', url: string, form?: Readonly<Record<string, string>>): Promise<Answer> {
+  async function ask(
+    method: 'GET' | 'POST' | 'DELETE',
+    url: string,
+    form?: Readonly<Record<string, string>>,
+  ): Promise<Answer> {
     let answer: Answer;
     try {
       const response = await fetch(url, {
@@ -65,14 +76,16 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
       throw new CarrierUnavailable(`Twilio did not answer ${method} ${new URL(url).pathname}`, { cause });
     }
     // Our credentials, our rate, or Twilio itself: nothing that is wrong with this request.
-    if (answer.status === 401 || answer.status === 403 || answer.status === 429 || answer.status >= 500) throw new CarrierUnavailable(`Twilio answered ${answer.status}: ${problemOf(answer).message}`);
+    if (answer.status === 401 || answer.status === 403 || answer.status === 429 || answer.status >= 500)
+      throw new CarrierUnavailable(`Twilio answered ${answer.status}: ${problemOf(answer).message}`);
     return answer;
   }
 
   async function askFor<Body>(url: string): Promise<Body | undefined> {
     const answer = await ask('GET', url);
     if (answer.status === 404) return undefined;
-    if (answer.status !== 200) throw new CarrierUnavailable(`Twilio answered ${answer.status}: ${problemOf(answer).message}`);
+    if (answer.status !== 200)
+      throw new CarrierUnavailable(`Twilio answered ${answer.status}: ${problemOf(answer).message}`);
     // The shape that Twilio documents for this resource.
     return answer.body as Body;
   }
@@ -81,8 +94,16 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
   function pricesIn(country: string): Promise<ReadonlyMap<string, string>> {
     const kept = prices.get(country);
     if (kept !== undefined && kept.untilMs > performance.now()) return kept.byType;
-    const byType = askFor<{ phone_number_prices: { number_type?: string; type?: string; current_price: string | number }[] }>(`${settings.pricingUrl}/v1/PhoneNumbers/Countries/${country}`).then(
-      (found) => new Map((found?.phone_number_prices ?? []).map((price) => [price.number_type ?? price.type ?? '', Number(price.current_price).toFixed(2)])),
+    const byType = askFor<{
+      phone_number_prices: { number_type?: string; type?: string; current_price: string | number }[];
+    }>(`${settings.pricingUrl}/v1/PhoneNumbers/Countries/${country}`).then(
+      (found) =>
+        new Map(
+          (found?.phone_number_prices ?? []).map((price) => [
+            price.number_type ?? price.type ?? '',
+            Number(price.current_price).toFixed(2),
+          ]),
+        ),
     );
     prices.set(country, { untilMs: performance.now() + pricesKeptMs, byType });
     byType.catch(() => prices.delete(country));
@@ -100,7 +121,11 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
   async function listNumbers(country: string, type: string, wanted: NumberSearch): Promise<TwilioNumber[] | undefined> {
     const query = new URLSearchParams({ VoiceEnabled: 'true', PageSize: String(wanted.limit) });
     if (wanted.areaCode !== undefined && wanted.kind !== 'international') query.set('AreaCode', wanted.areaCode);
-    return (await askFor<{ available_phone_numbers: TwilioNumber[] }>(`${account}/AvailablePhoneNumbers/${country}/${type}.json?${query}`))?.available_phone_numbers;
+    return (
+      await askFor<{ available_phone_numbers: TwilioNumber[] }>(
+        `${account}/AvailablePhoneNumbers/${country}/${type}.json?${query}`,
+      )
+    )?.available_phone_numbers;
   }
 
   async function steerCall(carrierCallId: string, form: Readonly<Record<string, string>>): Promise<string> {
@@ -118,12 +143,26 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
       const country = await countryOf(wanted);
       if (country === undefined) return [];
       // Not every country sells numbers of places.
-      const types = wanted.kind === 'tollfree' ? (['TollFree'] as const) : wanted.kind === 'local' ? (['Local'] as const) : (['Local', 'Mobile', 'National'] as const);
+      const types =
+        wanted.kind === 'tollfree'
+          ? (['TollFree'] as const)
+          : wanted.kind === 'local'
+            ? (['Local'] as const)
+            : (['Local', 'Mobile', 'National'] as const);
       for (const type of types) {
         const numbers = await listNumbers(country, type, wanted);
         if (numbers === undefined || numbers.length === 0) continue;
         const monthlyCost = (await pricesIn(country)).get(priceTypes[type]) ?? '';
-        return numbers.filter(({ phone_number }) => !wanted.isHeld(phone_number)).slice(0, wanted.limit).map((number): AvailableNumber => ({ e164: number.phone_number, monthlyCost, locality: localityOf(number, wanted.kind) }));
+        return numbers
+          .filter(({ phone_number }) => !wanted.isHeld(phone_number))
+          .slice(0, wanted.limit)
+          .map(
+            (number): AvailableNumber => ({
+              e164: number.phone_number,
+              monthlyCost,
+              locality: localityOf(number, wanted.kind),
+            }),
+          );
       }
       return [];
     },
@@ -144,8 +183,11 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
 
     async giveBack({ e164, label }) {
       const query = new URLSearchParams({ PhoneNumber: e164, FriendlyName: label });
-      const found = await askFor<{ incoming_phone_numbers: { sid: string; friendly_name: string }[] }>(`${account}/IncomingPhoneNumbers.json?${query}`);
-      for (const number of found?.incoming_phone_numbers ?? []) if (number.friendly_name === label) await this.release(number.sid);
+      const found = await askFor<{ incoming_phone_numbers: { sid: string; friendly_name: string }[] }>(
+        `${account}/IncomingPhoneNumbers.json?${query}`,
+      );
+      for (const number of found?.incoming_phone_numbers ?? [])
+        if (number.friendly_name === label) await this.release(number.sid);
     },
 
     async release(providerDidId) {
@@ -156,12 +198,17 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
     },
 
     steer(call, order) {
-      return steerCall(call.carrierCallId, order.kind === 'hangup' ? { Status: 'completed' } : { Twiml: twimlOf(settings.baseUrl, call, order) });
+      return steerCall(
+        call.carrierCallId,
+        order.kind === 'hangup' ? { Status: 'completed' } : { Twiml: twimlOf(settings.baseUrl, call, order) },
+      );
     },
 
     async sendSms(sms) {
       if (settings.smsFrom === null) throw new CarrierRefused('TWILIO_SMS_FROM is not set');
-      const sender = settings.smsFrom.startsWith('MG') ? { MessagingServiceSid: settings.smsFrom } : { From: settings.smsFrom };
+      const sender = settings.smsFrom.startsWith('MG')
+        ? { MessagingServiceSid: settings.smsFrom }
+        : { From: settings.smsFrom };
       const answer = await ask('POST', `${account}/Messages.json`, { To: sms.to, Body: sms.body, ...sender });
       if (answer.status < 300) return (answer.body as { sid: string }).sid;
       throw new CarrierRefused(`Twilio refused: ${problemOf(answer).message}`);
@@ -169,7 +216,11 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
 
     async speak(message) {
       if (settings.voiceFrom === null) throw new CarrierRefused('TWILIO_VOICE_FROM is not set');
-      const answer = await ask('POST', `${account}/Calls.json`, { To: message.to, From: settings.voiceFrom, Twiml: spokenTwiml(message) });
+      const answer = await ask('POST', `${account}/Calls.json`, {
+        To: message.to,
+        From: settings.voiceFrom,
+        Twiml: spokenTwiml(message),
+      });
       if (answer.status < 300) return (answer.body as { sid: string }).sid;
       throw new CarrierRefused(`Twilio refused: ${problemOf(answer).message}`);
     },

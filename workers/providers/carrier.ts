@@ -19,7 +19,10 @@ export interface NumberSearch {
   isHeld(e164: string): boolean;
 }
 
-export type Purchase = { readonly state: 'bought'; readonly providerDidId: string } | { readonly state: 'taken' } | { readonly state: 'refused'; readonly reason: string };
+export type Purchase =
+  | { readonly state: 'bought'; readonly providerDidId: string }
+  | { readonly state: 'taken' }
+  | { readonly state: 'refused'; readonly reason: string };
 
 /** What a caller hears before somebody answers. */
 export interface Greeting {
@@ -55,7 +58,12 @@ export type CarrierEvent = {
 } & (
   | { readonly type: 'ringing' }
   | { readonly type: 'ended'; readonly durationMs?: number | undefined }
-  | { readonly type: 'voicemail_left'; readonly durationMs?: number | undefined; readonly recordingUrl?: string | undefined; readonly transcript?: string | undefined }
+  | {
+      readonly type: 'voicemail_left';
+      readonly durationMs?: number | undefined;
+      readonly recordingUrl?: string | undefined;
+      readonly transcript?: string | undefined;
+    }
   | { readonly type: 'recording_ready'; readonly recordingUrl: string }
   /** From carriers that take their time to transcribe a voicemail. */
   | { readonly type: 'transcript_ready'; readonly transcript: string; readonly recordingUrl?: string | undefined }
@@ -112,7 +120,11 @@ export type HookName = 'voice' | 'status' | 'voicemail' | 'transcription' | 'rec
 
 export interface CarrierHooks {
   /** The form that the carrier sent; undefined when it did not sign it. `url` is the one that the carrier asked for. */
-  verify(request: { readonly url: string; readonly body: Uint8Array; readonly signature: string | undefined }): URLSearchParams | undefined;
+  verify(request: {
+    readonly url: string;
+    readonly body: Uint8Array;
+    readonly signature: string | undefined;
+  }): URLSearchParams | undefined;
   /** What it says; undefined when it says nothing that matters. `query` is what our own address carried. */
   eventOf(hook: HookName, form: URLSearchParams, query: URLSearchParams): CarrierEvent | undefined;
   /** What the carrier is answered, as XML. */
@@ -121,7 +133,18 @@ export interface CarrierHooks {
 
 /** No carrier: nothing can be had, nothing is carried. */
 export function noCarrier(): Carrier {
-  const unavailable = (): Promise<never> => Promise.reject(new CarrierUnavailable('there is no carrier: CARRIER_PROVIDER is none'));
-  const refused = (): Promise<never> => Promise.reject(new CarrierRefused('there is no carrier: CARRIER_PROVIDER is none'));
-  return { provider: 'none', search: unavailable, buy: unavailable, giveBack: unavailable, release: refused, steer: refused, sendSms: refused, speak: refused };
+  const unavailable = (): Promise<never> =>
+    Promise.reject(new CarrierUnavailable('there is no carrier: CARRIER_PROVIDER is none'));
+  const refused = (): Promise<never> =>
+    Promise.reject(new CarrierRefused('there is no carrier: CARRIER_PROVIDER is none'));
+  return {
+    provider: 'none',
+    search: unavailable,
+    buy: unavailable,
+    giveBack: unavailable,
+    release: refused,
+    steer: refused,
+    sendSms: refused,
+    speak: refused,
+  };
 }

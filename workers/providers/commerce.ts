@@ -36,7 +36,11 @@ const maxAnswerBytes = 64 * 1024;
 const maxOrders = 100;
 const maxTextChars = 200;
 
-export function createCommerce(options: { fetcher: Fetcher; allowPrivate: boolean; timeoutMs?: number | undefined }): Commerce {
+export function createCommerce(options: {
+  fetcher: Fetcher;
+  allowPrivate: boolean;
+  timeoutMs?: number | undefined;
+}): Commerce {
   const { fetcher, allowPrivate, timeoutMs = defaultTimeoutMs } = options;
   return {
     mayAsk(text) {
@@ -50,7 +54,15 @@ export function createCommerce(options: { fetcher: Fetcher; allowPrivate: boolea
       let answer: unknown;
       try {
         const headers = { 'content-type': 'application/json', accept: 'application/json', 'x-signature': signature };
-        const fetched = await fetcher.fetch({ url, method: 'POST', headers, body, maxBytes: maxAnswerBytes, timeoutMs, maxRedirects: 0 });
+        const fetched = await fetcher.fetch({
+          url,
+          method: 'POST',
+          headers,
+          body,
+          maxBytes: maxAnswerBytes,
+          timeoutMs,
+          maxRedirects: 0,
+        });
         status = fetched.status;
         answer = status === 200 ? JSON.parse(Buffer.from(fetched.body).toString('utf8')) : undefined;
       } catch (cause) {
@@ -69,7 +81,13 @@ function soundAnswer(answer: unknown): Omit<Enrichment, 'source'> {
   const { matched, customer, orders = [] } = recordOf(answer);
   if (matched === false) return { matched: false, customer: null, orders: [] };
   const { email, lifetimeValueCents } = recordOf(customer);
-  if (matched !== true || typeof email !== 'string' || !Number.isSafeInteger(lifetimeValueCents) || !Array.isArray(orders)) throw new CommerceUnavailable('the shop answered something else');
+  if (
+    matched !== true ||
+    typeof email !== 'string' ||
+    !Number.isSafeInteger(lifetimeValueCents) ||
+    !Array.isArray(orders)
+  )
+    throw new CommerceUnavailable('the shop answered something else');
   return {
     matched: true,
     // Checked one line above.
@@ -82,12 +100,14 @@ function soundAnswer(answer: unknown): Omit<Enrichment, 'source'> {
 }
 
 function recordOf(value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new CommerceUnavailable('the shop answered something else');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new CommerceUnavailable('the shop answered something else');
   return value as Record<string, unknown>;
 }
 
 /** Shops number their orders, or name them. */
 function textOf(value: unknown): string {
-  if (typeof value !== 'string' && typeof value !== 'number') throw new CommerceUnavailable('the shop answered something else');
+  if (typeof value !== 'string' && typeof value !== 'number')
+    throw new CommerceUnavailable('the shop answered something else');
   return String(value).slice(0, maxTextChars);
 }

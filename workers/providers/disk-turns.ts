@@ -33,7 +33,8 @@ export class DiskTurns {
       beganMs = this.#time.nowMs();
       return work();
     });
-    const rest = (): Promise<void> => this.#time.sleep(Math.min(restsPerWork * (this.#time.nowMs() - beganMs), maxRestMs));
+    const rest = (): Promise<void> =>
+      this.#time.sleep(Math.min(restsPerWork * (this.#time.nowMs() - beganMs), maxRestMs));
     this.#taken = done.then(rest, rest);
     return done;
   }

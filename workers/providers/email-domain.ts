@@ -28,11 +28,19 @@ const mxPriority = 10;
 const generate = promisify(generateKeyPair);
 
 /** `mailHost` is where mail for the domain is taken; `bounceLabel` the name below the domain that leads there for what comes back. */
-export function selfProvider(options: { mailHost: string; bounceLabel: string; resolver: NameResolver }): EmailDomainProvider {
+export function selfProvider(options: {
+  mailHost: string;
+  bounceLabel: string;
+  resolver: NameResolver;
+}): EmailDomainProvider {
   const { mailHost, bounceLabel } = options;
   return {
     async register(domain) {
-      const { publicKey, privateKey } = await generate('rsa', { modulusLength: modulusBits, publicKeyEncoding: { type: 'spki', format: 'der' }, privateKeyEncoding: { type: 'pkcs8', format: 'pem' } });
+      const { publicKey, privateKey } = await generate('rsa', {
+        modulusLength: modulusBits,
+        publicKeyEncoding: { type: 'spki', format: 'der' },
+        privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+      });
       const selector = `sb${randomBytes(4).toString('hex')}`;
       return {
         selector,
@@ -40,8 +48,16 @@ export function selfProvider(options: { mailHost: string; bounceLabel: string; r
         records: [
           { type: 'MX', name: domain, value: mailHost, priority: mxPriority },
           { type: 'TXT', name: domain, value: `v=spf1 a:${mailHost} mx ~all` },
-          { type: 'TXT', name: `${selector}._domainkey.${domain}`, value: `v=DKIM1; k=rsa; p=${publicKey.toString('base64')}` },
-          { type: 'TXT', name: `_switchboard.${domain}`, value: `switchboard-verification=${randomBytes(tokenBytes).toString('hex')}` },
+          {
+            type: 'TXT',
+            name: `${selector}._domainkey.${domain}`,
+            value: `v=DKIM1; k=rsa; p=${publicKey.toString('base64')}`,
+          },
+          {
+            type: 'TXT',
+            name: `_switchboard.${domain}`,
+            value: `switchboard-verification=${randomBytes(tokenBytes).toString('hex')}`,
+          },
           { type: 'CNAME', name: `${bounceLabel}.${domain}`, value: mailHost },
         ],
       };
@@ -63,7 +79,9 @@ async function stands(record: DnsRecord, ours: Ours): Promise<boolean> {
     }
     case 'TXT': {
       const found = await resolver.txt(record.name);
-      return record.value.startsWith('v=spf1 ') ? allowsUs(found, record.name, ours) : found.some((text) => compact(text) === compact(record.value));
+      return record.value.startsWith('v=spf1 ')
+        ? allowsUs(found, record.name, ours)
+        : found.some((text) => compact(text) === compact(record.value));
     }
   }
 }
@@ -78,7 +96,11 @@ async function leadsTo({ name, value }: DnsRecord, resolver: NameResolver): Prom
  * A domain has one SPF record: ours may have been merged into one that was there, naming our host or an address of it. One that names neither, such
  * as a relay that our mail leaves by, is enough where the domain of the envelope has its own, since that is the one receivers ask (RFC 7208 §2.4).
  */
-async function allowsUs(texts: readonly string[], domain: string, { mailHost, bounceLabel, resolver }: Ours): Promise<boolean> {
+async function allowsUs(
+  texts: readonly string[],
+  domain: string,
+  { mailHost, bounceLabel, resolver }: Ours,
+): Promise<boolean> {
   const records = texts.map(spfTerms).filter((terms) => terms !== undefined);
   if (records.length === 0) return false;
   const terms = records.flat();

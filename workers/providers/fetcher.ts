@@ -52,12 +52,23 @@ export interface Fetcher {
   /** Any status is an answer. Rejects with FetchFailed. */
   fetch(request: FetchRequest): Promise<Fetched>;
   /** Follows the redirects and reads no more of the body than its beginning, none unless it is told how much. Rejects with FetchFailed. */
-  trace(request: Omit<FetchRequest, 'contentTypes' | 'maxBytes'> & { readonly beginningBytes?: number }): Promise<Traced>;
+  trace(
+    request: Omit<FetchRequest, 'contentTypes' | 'maxBytes'> & { readonly beginningBytes?: number },
+  ): Promise<Traced>;
   close(): Promise<void>;
 }
 
 /** `address`: it is, or leads to, what is not public. `elsewhere`: a redirect that mayFollow() refused. */
-export type FetchProblem = 'url' | 'address' | 'elsewhere' | 'redirects' | 'type' | 'size' | 'encoding' | 'time' | 'network';
+export type FetchProblem =
+  | 'url'
+  | 'address'
+  | 'elsewhere'
+  | 'redirects'
+  | 'type'
+  | 'size'
+  | 'encoding'
+  | 'time'
+  | 'network';
 
 export class FetchFailed extends Error {
   override readonly name = 'FetchFailed';
@@ -108,7 +119,10 @@ export function createFetcher(options: FetcherOptions): Fetcher {
     return { agent, request };
   }
 
-  async function follow(asked: Omit<FetchRequest, 'contentTypes' | 'maxBytes'>, signal: AbortSignal): Promise<{ url: URL; response: Dispatcher.ResponseData }> {
+  async function follow(
+    asked: Omit<FetchRequest, 'contentTypes' | 'maxBytes'>,
+    signal: AbortSignal,
+  ): Promise<{ url: URL; response: Dispatcher.ResponseData }> {
     const { agent, request } = await (loading ??= load());
     const method = asked.method ?? 'GET';
     let url = requireAddress(asked.url, undefined, options);
@@ -121,7 +135,13 @@ export function createFetcher(options: FetcherOptions): Fetcher {
         signal,
       });
       const location = headerOf(response, 'location');
-      if (method !== 'GET' || asked.maxRedirects === 0 || location === undefined || !redirectStatuses.has(response.statusCode)) return { url, response };
+      if (
+        method !== 'GET' ||
+        asked.maxRedirects === 0 ||
+        location === undefined ||
+        !redirectStatuses.has(response.statusCode)
+      )
+        return { url, response };
       await response.body.dump({ limit: maxDiscardedBytes });
       if (hops >= asked.maxRedirects) throw new FetchFailed('redirects', `more than ${asked.maxRedirects} redirects`);
       url = requireAddress(location, url, options);
@@ -129,13 +149,18 @@ export function createFetcher(options: FetcherOptions): Fetcher {
     }
   }
 
-  async function within<Result>(asked: { timeoutMs: number; signal?: AbortSignal }, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  async function within<Result>(
+    asked: { timeoutMs: number; signal?: AbortSignal },
+    work: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
     const limit = AbortSignal.timeout(asked.timeoutMs);
     try {
       return await work(asked.signal === undefined ? limit : AbortSignal.any([limit, asked.signal]));
     } catch (error) {
       if (limit.aborted) throw new FetchFailed('time', `no answer within ${asked.timeoutMs} ms`, { cause: error });
-      throw error instanceof FetchFailed ? error : new FetchFailed('network', `no answer: ${reasonOf(error)}`, { cause: error });
+      throw error instanceof FetchFailed
+        ? error
+        : new FetchFailed('network', `no answer: ${reasonOf(error)}`, { cause: error });
     }
   }
 
@@ -145,9 +170,19 @@ export function createFetcher(options: FetcherOptions): Fetcher {
         const { url, response } = await follow(asked, signal);
         const contentType = (headerOf(response, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
         try {
-          const isWanted = asked.contentTypes?.some((type) => (type.endsWith('/') ? contentType.startsWith(type) : contentType === type)) ?? true;
-          if (response.statusCode < 300 && !isWanted) throw new FetchFailed('type', `it is ${contentType || 'of no declared type'}`);
-          return { url: url.href, status: response.statusCode, headers: headersOf(response), contentType, body: await readBody(response, asked.maxBytes) };
+          const isWanted =
+            asked.contentTypes?.some((type) =>
+              type.endsWith('/') ? contentType.startsWith(type) : contentType === type,
+            ) ?? true;
+          if (response.statusCode < 300 && !isWanted)
+            throw new FetchFailed('type', `it is ${contentType || 'of no declared type'}`);
+          return {
+            url: url.href,
+            status: response.statusCode,
+            headers: headersOf(response),
+            contentType,
+            body: await readBody(response, asked.maxBytes),
+          };
         } finally {
           discard(response.body);
         }
@@ -170,7 +205,8 @@ function checkedLookup({ resolveHost, allowPrivate, isPublic = isPublicAddress }
     const check = async (): Promise<{ address: string; family: number }[]> => {
       const addresses = await resolveHost(host);
       if (addresses.length === 0) throw new FetchFailed('network', `${host} has no address`);
-      if (!allowPrivate && !addresses.every((address) => isPublic(address))) throw new FetchFailed('address', `${host} is not a public host`);
+      if (!allowPrivate && !addresses.every((address) => isPublic(address)))
+        throw new FetchFailed('address', `${host} is not a public host`);
       return addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
     };
     check().then(
@@ -187,8 +223,10 @@ function checkedLookup({ resolveHost, allowPrivate, isPublic = isPublicAddress }
 /** An address that may be asked, as far as can be said before its host is resolved. */
 function requireAddress(text: string, from: URL | undefined, { allowPrivate, isPublic }: FetcherOptions): URL {
   const url = URL.parse(text, from?.href);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new FetchFailed('url', `${text.slice(0, 200)} is not a web address`);
-  if (!allowPrivate && placeOf(url, isPublic) === 'private') throw new FetchFailed('address', `${url.hostname} is not a public host`);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new FetchFailed('url', `${text.slice(0, 200)} is not a web address`);
+  if (!allowPrivate && placeOf(url, isPublic) === 'private')
+    throw new FetchFailed('address', `${url.hostname} is not a public host`);
   url.hostname = url.hostname.startsWith('[') ? url.hostname : hostOf(url);
   url.username = '';
   url.password = '';
@@ -201,7 +239,11 @@ const maxCodings = 2;
 
 /** The body, decompressed as it comes, so that a small answer which unpacks to a large one is noticed when it passes the bound. */
 async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
-  const codings = (headerOf(response, 'content-encoding') ?? '').toLowerCase().split(',').map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
+  const codings = (headerOf(response, 'content-encoding') ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity');
   const tooLarge = (): FetchFailed => new FetchFailed('size', `it has more than ${maxBytes} bytes`);
   if (codings.length > maxCodings) throw new FetchFailed('encoding', `it is encoded ${codings.length} times`);
   if (codings.length === 0 && Number(headerOf(response, 'content-length') ?? 0) > maxBytes) throw tooLarge();
@@ -270,7 +312,8 @@ function headerOf(response: Dispatcher.ResponseData, name: string): string | und
 
 function headersOf(response: Dispatcher.ResponseData): Record<string, string> {
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(response.headers)) if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  for (const [name, value] of Object.entries(response.headers))
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
   return headers;
 }
 

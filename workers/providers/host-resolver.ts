@@ -13,7 +13,8 @@ const dnsTimeoutMs = 2000;
 const dnsTries = 2;
 
 /** As the machine resolves names, its hosts file included. */
-export const systemResolver: ResolveHost = async (host) => (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
+export const systemResolver: ResolveHost = async (host) =>
+  (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
 
 /** Asks these name servers (`ip` or `ip:port`) and nothing else. */
 export function dnsResolver(servers: readonly string[]): ResolveHost {

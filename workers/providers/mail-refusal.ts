@@ -17,7 +17,8 @@ const words: readonly RegExp[] = [
   /\brecipient ?not ?found|\bmailbox unavailable|\baddress rejected/i,
 ];
 /** Said of a mail, or of who sends it, in words that may stand beside those above. */
-const otherwise = /\b(?:spam|polic(?:y|ies)|block(?:ed|list)?|blacklist|reputation|quota|full|large|size|content|virus|malware|rate|greylist\w*|dmarc|spf|dkim|sender|relay\w*)\b/i;
+const otherwise =
+  /\b(?:spam|polic(?:y|ies)|block(?:ed|list)?|blacklist|reputation|quota|full|large|size|content|virus|malware|rate|greylist\w*|dmarc|spf|dkim|sender|relay\w*)\b/i;
 
 /** `status` as in 5.1.1, empty when there is none; `text` is what the server said, with its own code at the beginning if it has one. */
 export function refusesAddress({ status, text }: { readonly status: string; readonly text: string }): boolean {

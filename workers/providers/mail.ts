@@ -5,8 +5,8 @@ import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
-import { refusesAddress } from './mail-refusal.ts';
 import { isPublicAddress } from './host-resolver.ts';
+import { refusesAddress } from './mail-refusal.ts';
 
 export interface OutgoingMail {
   /** Stays the same over every attempt. */
@@ -62,7 +62,9 @@ const signInCodes: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 
 /** Each mail as `<id>.<workspace's id>.eml` in `folder`, complete or not there. */
 export function outboxSender(folder: string): MailSender {
-  const composer = once(async () => (await import('nodemailer')).createTransport({ streamTransport: true, buffer: true, newline: 'windows' }));
+  const composer = once(async () =>
+    (await import('nodemailer')).createTransport({ streamTransport: true, buffer: true, newline: 'windows' }),
+  );
   return {
     async send(mail) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -107,7 +109,10 @@ export function smtpSender(url: string, { stepMs, mailMs }: SmtpPatience = patie
     async send(mail) {
       if (closed) throw new Error('the service is stopping');
       try {
-        const { response } = await (await transport()).sendMail({ ...messageOf(mail), signal: AbortSignal.timeout(mailMs) });
+        const { response } = await (await transport()).sendMail({
+          ...messageOf(mail),
+          signal: AbortSignal.timeout(mailMs),
+        });
         return response;
       } catch (error) {
         if (isRefusal(error)) throw refusalOf(error, mail.to);
@@ -124,7 +129,8 @@ export function smtpSender(url: string, { stepMs, mailMs }: SmtpPatience = patie
 /** Whether the server has to prove who it is. A name without a dot is one of the own network. Where the address says how, that is not overridden. */
 export function certificateIsChecked(url: string): boolean {
   const { protocol, hostname, searchParams } = new URL(url);
-  if (protocol !== 'smtp:' || searchParams.get('requireTLS') === 'true' || searchParams.has('tls.rejectUnauthorized')) return true;
+  if (protocol !== 'smtp:' || searchParams.get('requireTLS') === 'true' || searchParams.has('tls.rejectUnauthorized'))
+    return true;
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   return isIP(host) === 0 ? host.replace(/\.localhost$/, '').includes('.') : isPublicAddress(host);
 }
@@ -140,7 +146,11 @@ function isRefusal(error: unknown): error is Error {
 /** A server that does not know the letters of an address says nothing about who has it. */
 function refusalOf(error: Error, to: string): MailRefused {
   const isInternational = /[^\x00-\x7f]/.test(to);
-  if (isInternational && (error as { code?: string }).code === 'EENVELOPE') return new MailRefused(`the mail server takes no address with letters beyond ASCII before the @ (SMTPUTF8): ${error.message}`, { isAddress: false, cause: error });
+  if (isInternational && (error as { code?: string }).code === 'EENVELOPE')
+    return new MailRefused(
+      `the mail server takes no address with letters beyond ASCII before the @ (SMTPUTF8): ${error.message}`,
+      { isAddress: false, cause: error },
+    );
   return new MailRefused(error.message, { isAddress: isOfAddress(error), cause: error });
 }
 
@@ -188,7 +198,9 @@ function messageOf(mail: OutgoingMail): SendMailOptions {
     ...(mail.headers === undefined ? {} : { headers: { ...mail.headers } }),
     // Whoever else is in the header gets a mail of its own.
     envelope: { from: { name: '', address: mail.returnPath ?? mail.from.address }, to: { name: '', address: mail.to } },
-    ...(mail.dkim === undefined ? {} : { dkim: { domainName: mail.dkim.domain, keySelector: mail.dkim.selector, privateKey: mail.dkim.privateKey } }),
+    ...(mail.dkim === undefined
+      ? {}
+      : { dkim: { domainName: mail.dkim.domain, keySelector: mail.dkim.selector, privateKey: mail.dkim.privateKey } }),
     disableFileAccess: true,
     disableUrlAccess: true,
   };

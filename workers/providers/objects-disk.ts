@@ -94,7 +94,9 @@ export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk, tu
 /** What the file system says has a code; any other error is the content's own. */
 function asUnavailable(error: unknown): unknown {
   const code = codeOf(error);
-  return code === undefined || !/^E[A-Z0-9]+$/.test(code) ? error : new StorageUnavailable(`the disk answered ${code}`, { cause: error });
+  return code === undefined || !/^E[A-Z0-9]+$/.test(code)
+    ? error
+    : new StorageUnavailable(`the disk answered ${code}`, { cause: error });
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -46,17 +46,30 @@ export function s3Objects(settings: S3Settings): ObjectStore {
   }
   const client = (): Promise<Client> => (loading ??= load());
 
-  async function send(key: string, about: { contentType: string; size: number }, content: AsyncIterable<Uint8Array>): Promise<void> {
+  async function send(
+    key: string,
+    about: { contentType: string; size: number },
+    content: AsyncIterable<Uint8Array>,
+  ): Promise<void> {
     const address = await (await client()).presignedPutObject(bucket, key, putAddressSeconds);
-    const request = transport.request(address, { method: 'PUT', headers: { 'content-type': about.contentType, 'content-length': about.size } });
-    const answered = new Promise<http.IncomingMessage>((resolve, reject) => request.on('response', resolve).on('error', reject));
+    const request = transport.request(address, {
+      method: 'PUT',
+      headers: { 'content-type': about.contentType, 'content-length': about.size },
+    });
+    const answered = new Promise<http.IncomingMessage>((resolve, reject) =>
+      request.on('response', resolve).on('error', reject),
+    );
     // The pipeline below tells of the same error; whichever comes first is the one that is heard.
     answered.catch(() => undefined);
     await pipeline(exactly(content, about.size), request);
     const response = await answered;
     const parts: Buffer[] = [];
-    for await (const part of response as AsyncIterable<Buffer>) if (parts.length * part.length < maxErrorBytes) parts.push(part);
-    if (response.statusCode !== 200) throw new StorageUnavailable(`the bucket answered ${response.statusCode}: ${Buffer.concat(parts).toString('utf8').slice(0, maxErrorBytes)}`);
+    for await (const part of response as AsyncIterable<Buffer>)
+      if (parts.length * part.length < maxErrorBytes) parts.push(part);
+    if (response.statusCode !== 200)
+      throw new StorageUnavailable(
+        `the bucket answered ${response.statusCode}: ${Buffer.concat(parts).toString('utf8').slice(0, maxErrorBytes)}`,
+      );
   }
 
   return {
@@ -89,7 +102,8 @@ export function s3Objects(settings: S3Settings): ObjectStore {
       } catch (error) {
         throw asUnavailable(error);
       }
-      if (!isThere) throw new StorageUnavailable(`there is no bucket ${bucket}; S3_BUCKET names it, and somebody has to make it`);
+      if (!isThere)
+        throw new StorageUnavailable(`there is no bucket ${bucket}; S3_BUCKET names it, and somebody has to make it`);
     },
     async remove(key) {
       try {
@@ -102,7 +116,10 @@ export function s3Objects(settings: S3Settings): ObjectStore {
 }
 
 /** The same parts, and whether it was they that failed: a stream's consumer cannot tell. */
-function told(content: AsyncIterable<Uint8Array>): { readonly parts: AsyncIterable<Uint8Array>; readonly failure: { readonly error: unknown } | undefined } {
+function told(content: AsyncIterable<Uint8Array>): {
+  readonly parts: AsyncIterable<Uint8Array>;
+  readonly failure: { readonly error: unknown } | undefined;
+} {
   let failure: { error: unknown } | undefined;
   async function* parts(): AsyncGenerator<Uint8Array, void, void> {
     try {
@@ -134,7 +151,10 @@ function impatient(library: typeof http | typeof https, silenceMs: number): { re
 
 function asUnavailable(error: unknown): StorageUnavailable {
   if (error instanceof StorageUnavailable) return error;
-  return new StorageUnavailable(`the bucket could not be reached: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  return new StorageUnavailable(
+    `the bucket could not be reached: ${error instanceof Error ? error.message : String(error)}`,
+    { cause: error },
+  );
 }
 
 function codeOf(error: unknown): string {

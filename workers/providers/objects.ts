@@ -3,7 +3,11 @@
 
 export interface ObjectStore {
   /** `size` is how many bytes `content` has; other than that many, or an error of it, and nothing is stored. It may never be read, so it should open nothing before it is. Rejects with that error or StorageUnavailable. */
-  put(key: string, about: { readonly contentType: string; readonly size: number }, content: AsyncIterable<Uint8Array>): Promise<void>;
+  put(
+    key: string,
+    about: { readonly contentType: string; readonly size: number },
+    content: AsyncIterable<Uint8Array>,
+  ): Promise<void>;
   /** Undefined for what is no key, too. Rejects with StorageUnavailable. */
   find(key: string): Promise<{ readonly size: number } | undefined>;
   /** The bytes from `start` to `end`, both included. Nothing is opened before the first part is asked for. */
@@ -33,7 +37,10 @@ export function isKey(text: string): boolean {
 }
 
 /** Ends with WrongSize as soon as it is certain. */
-export async function* exactly(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array, void, void> {
+export async function* exactly(
+  content: AsyncIterable<Uint8Array>,
+  size: number,
+): AsyncGenerator<Uint8Array, void, void> {
   let length = 0;
   for await (const part of content) {
     length += part.byteLength;

@@ -67,12 +67,16 @@ async function read(path: string): Promise<Reader<never>> {
     const [{ Reader }, bytes] = [await import('mmdb-lib'), await readFile(path)];
     const reader = new Reader<never>(bytes);
     const { databaseType } = reader.metadata;
-    if (!ofPlaces.test(databaseType)) throw new Error(`it is a database of ${databaseType}, not of cities or countries`);
+    if (!ofPlaces.test(databaseType))
+      throw new Error(`it is a database of ${databaseType}, not of cities or countries`);
     // A file that was cut short has its description, which stands at the end, or not; what stands before is found by asking.
     reader.get('192.0.2.1');
     return reader;
   } catch (cause) {
-    throw new PlacesUnusable(`${path} cannot be used as a database of places: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new PlacesUnusable(
+      `${path} cannot be used as a database of places: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
 }
 

@@ -26,7 +26,8 @@ export function createResolver(servers: readonly string[] | undefined): NameReso
     mx: (name) => orNone(resolver.resolveMx(name)),
     txt: async (name) => (await orNone(resolver.resolveTxt(name))).map((parts) => parts.join('')),
     cname: (name) => orNone(resolver.resolveCname(name)),
-    addresses: async (name) => (await Promise.all([orNone(resolver.resolve4(name)), orNone(resolver.resolve6(name))])).flat(),
+    addresses: async (name) =>
+      (await Promise.all([orNone(resolver.resolve4(name)), orNone(resolver.resolve6(name))])).flat(),
     // The types of node:dns know each record's own shape; who asks by type knows it too.
     records: (name, type) => resolver.resolve(name, type) as Promise<string[] | string[][]>,
   };

@@ -15,7 +15,12 @@ export interface ReceivedMail {
   readonly path: string;
   /** Those of RCPT TO, each known. */
   readonly recipients: readonly string[];
-  readonly envelope: { readonly remoteAddress: string; readonly helo: string; readonly sender: string; readonly receiver: string };
+  readonly envelope: {
+    readonly remoteAddress: string;
+    readonly helo: string;
+    readonly sender: string;
+    readonly receiver: string;
+  };
 }
 
 export interface CertificateFiles {
@@ -101,10 +106,18 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
     logger: false,
     ...(options.tls === undefined ? {} : await certificateOf(options.tls)),
     onConnect({ remoteAddress }, done) {
-      done((connected.get(options.networkOf(remoteAddress)) ?? 0) > maxClientsOfNetwork ? reply(421, 'too many connections from your network, come again later') : null);
+      done(
+        (connected.get(options.networkOf(remoteAddress)) ?? 0) > maxClientsOfNetwork
+          ? reply(421, 'too many connections from your network, come again later')
+          : null,
+      );
     },
     onMailFrom(_address, { remoteAddress }, done) {
-      done(options.bytes?.isSpent(remoteAddress) === true ? reply(452, 'too much mail from your network today, come again later') : null);
+      done(
+        options.bytes?.isSpent(remoteAddress) === true
+          ? reply(452, 'too much mail from your network today, come again later')
+          : null,
+      );
     },
     onRcptTo({ address }, _session, done) {
       try {
@@ -141,7 +154,12 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
       await options.receive({
         path,
         recipients: [...new Set(session.envelope.rcptTo.map(({ address }) => address.toLowerCase()))],
-        envelope: { remoteAddress: session.remoteAddress, helo: session.hostNameAppearsAs, sender, receiver: options.name },
+        envelope: {
+          remoteAddress: session.remoteAddress,
+          helo: session.hostNameAppearsAs,
+          sender,
+          receiver: options.name,
+        },
       });
     } finally {
       await rm(folder, { recursive: true, force: true });
@@ -167,7 +185,10 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
     if (isListening && !isOfSender) options.onError(error);
   });
   await new Promise<void>((resolve, reject) => {
-    const failed = (cause: Error): void => reject(new CannotTakeMail(`cannot take mail on ${options.host}, port ${options.port}: ${cause.message}`, { cause }));
+    const failed = (cause: Error): void =>
+      reject(
+        new CannotTakeMail(`cannot take mail on ${options.host}, port ${options.port}: ${cause.message}`, { cause }),
+      );
     server.server.once('error', failed);
     server.listen(options.port, options.host, () => {
       server.server.off('error', failed);
@@ -196,7 +217,10 @@ async function certificateOf({ certFile, keyFile }: CertificateFiles): Promise<{
     createSecureContext({ cert, key });
     return { cert, key };
   } catch (cause) {
-    throw new CannotTakeMail(`${certFile} and ${keyFile} cannot be used as a certificate and its key: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new CannotTakeMail(
+      `${certFile} and ${keyFile} cannot be used as a certificate and its key: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
 }
 

@@ -25,7 +25,11 @@ const timeoutMs = 25_000;
 /** What is kept of an answer: enough for a message or a line of a trace. */
 const keptBytes = 1024;
 
-export function createWebhookSender(options: { resolveHost: ResolveHost; allowPrivate: boolean; userAgent: string }): WebhookSender {
+export function createWebhookSender(options: {
+  resolveHost: ResolveHost;
+  allowPrivate: boolean;
+  userAgent: string;
+}): WebhookSender {
   const { resolveHost, allowPrivate } = options;
   const fetcher = createFetcher(options);
   return {
@@ -38,7 +42,19 @@ export function createWebhookSender(options: { resolveHost: ResolveHost; allowPr
       return !addresses.every(isPublicAddress);
     },
     async send({ url, headers, body }) {
-      const { status, headers: answered, beginning } = await fetcher.trace({ url, method: 'POST', headers: { ...headers, 'accept-encoding': 'identity' }, body, timeoutMs, maxRedirects: 0, beginningBytes: keptBytes });
+      const {
+        status,
+        headers: answered,
+        beginning,
+      } = await fetcher.trace({
+        url,
+        method: 'POST',
+        headers: { ...headers, 'accept-encoding': 'identity' },
+        body,
+        timeoutMs,
+        maxRedirects: 0,
+        beginningBytes: keptBytes,
+      });
       return { status, retryAfter: answered['retry-after'], body: new TextDecoder().decode(beginning) };
     },
     close: () => fetcher.close(),

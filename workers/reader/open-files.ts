@@ -61,7 +61,12 @@ export class OpenFiles {
     let file = this.#open.get(workspaceId);
     if (file === undefined) {
       this.#closeBeyond(maxOpen - 1);
-      file = { db: Database.openReader(join(this.#dataDir, 'workspaces', `${workspaceId}.db`)), memory: new ReportMemory(), index: undefined, usedAtMs: 0 };
+      file = {
+        db: Database.openReader(join(this.#dataDir, 'workspaces', `${workspaceId}.db`)),
+        memory: new ReportMemory(),
+        index: undefined,
+        usedAtMs: 0,
+      };
     }
     file.usedAtMs = performance.now();
     this.#open.delete(workspaceId);

@@ -2,22 +2,37 @@
 // data to plain data; what takes long gives way to other questions after every few milliseconds. It alone opens search indexes.
 
 import { workerData } from 'node:worker_threads';
-import { type ContactRecord, contactsWith } from '../../store/customers/contacts.ts';
 import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
-import type { Cursor } from '../../store/cursor.ts';
-import { DatabaseUnusable, isStorageFailure, type Seen } from '../../store/database.ts';
-import { eventsOfConversation, type EventRow } from '../../store/runtime/events.ts';
 import { type MessageRecord, messagesBetween } from '../../store/conversations/messages.ts';
-import { notesBetween, type NoteRecord } from '../../store/conversations/notes.ts';
-import { OpenFiles } from './open-files.ts';
-import { completionsByBucket, countReported, type DrillDown, goalTotals, type NamedConversation, queuedByChannel, reportedAfter, reportedConversations } from '../../store/reports/lists.ts';
-import type { GoalTotals } from '../../store/reports/sums.ts';
+import { type NoteRecord, notesBetween } from '../../store/conversations/notes.ts';
+import type { Cursor } from '../../store/cursor.ts';
+import { type ContactRecord, contactsWith } from '../../store/customers/contacts.ts';
+import { DatabaseUnusable, isStorageFailure, type Seen } from '../../store/database.ts';
+import {
+  completionsByBucket,
+  countReported,
+  type DrillDown,
+  goalTotals,
+  type NamedConversation,
+  queuedByChannel,
+  reportedAfter,
+  reportedConversations,
+} from '../../store/reports/lists.ts';
 import type { ReportRange } from '../../store/reports/pieces.ts';
-import { type BucketTotals, bucketTotals, type ReportScope, type ReportSource, totalsByAgent, totalsOf } from '../../store/reports/reads.ts';
-import type { Totals } from '../../store/reports/sums.ts';
+import {
+  type BucketTotals,
+  bucketTotals,
+  type ReportScope,
+  type ReportSource,
+  totalsByAgent,
+  totalsOf,
+} from '../../store/reports/reads.ts';
+import type { GoalTotals, Totals } from '../../store/reports/sums.ts';
+import { type EventRow, eventsOfConversation } from '../../store/runtime/events.ts';
 import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
-import { createRests } from './short-rests.ts';
 import { answerQuestions, ThreadUnavailable } from '../thread.ts';
+import { OpenFiles } from './open-files.ts';
+import { createRests } from './short-rests.ts';
 
 export interface ReaderData {
   readonly dataDir: string;
@@ -52,7 +67,13 @@ const catchingUp = new Set<string>();
 const rests = createRests();
 
 export const questions = {
-  async search({ workspaceId, question }: { workspaceId: string; question: SearchQuestion }): Promise<Seen<SearchAnswer>> {
+  async search({
+    workspaceId,
+    question,
+  }: {
+    workspaceId: string;
+    question: SearchQuestion;
+  }): Promise<Seen<SearchAnswer>> {
     try {
       return await search(workspaceId, question);
     } catch (error) {
@@ -74,21 +95,52 @@ export const questions = {
   },
 
   /** Messages from just after `after`, oldest first. An empty page is the end. */
-  messages({ workspaceId, conversationId, after, upTo }: OfConversation & { after: string; upTo: string }): Seen<MessageRecord[]> {
-    return together(workspaceId, ({ db }) => page(messagesBetween(db, { conversationId, after, upTo }), ({ body }) => body.length));
+  messages({
+    workspaceId,
+    conversationId,
+    after,
+    upTo,
+  }: OfConversation & { after: string; upTo: string }): Seen<MessageRecord[]> {
+    return together(workspaceId, ({ db }) =>
+      page(messagesBetween(db, { conversationId, after, upTo }), ({ body }) => body.length),
+    );
   },
 
   /** Notes from just after `after`, oldest first. An empty page is the end. */
-  notes({ workspaceId, conversationId, after, upTo }: OfConversation & { after: Cursor; upTo: Cursor }): Seen<NoteRecord[]> {
-    return together(workspaceId, ({ db }) => page(notesBetween(db, { conversationId, after, upTo }), ({ body }) => body.length));
+  notes({
+    workspaceId,
+    conversationId,
+    after,
+    upTo,
+  }: OfConversation & { after: Cursor; upTo: Cursor }): Seen<NoteRecord[]> {
+    return together(workspaceId, ({ db }) =>
+      page(notesBetween(db, { conversationId, after, upTo }), ({ body }) => body.length),
+    );
   },
 
   /** Events from just after `afterSeq`, oldest first. An empty page is the end. */
-  events({ workspaceId, conversationId, afterSeq, upToSeq }: OfConversation & { afterSeq: number; upToSeq: number }): Seen<EventRow[]> {
-    return together(workspaceId, ({ db }) => page(eventsOfConversation(db, { conversationId, afterSeq, upToSeq }), ({ data }) => data.length));
+  events({
+    workspaceId,
+    conversationId,
+    afterSeq,
+    upToSeq,
+  }: OfConversation & { afterSeq: number; upToSeq: number }): Seen<EventRow[]> {
+    return together(workspaceId, ({ db }) =>
+      page(eventsOfConversation(db, { conversationId, afterSeq, upToSeq }), ({ data }) => data.length),
+    );
   },
 
-  contacts({ workspaceId, search, limit, offset }: { workspaceId: string; search: string; limit: number; offset: number }): Seen<ContactRecord[]> {
+  contacts({
+    workspaceId,
+    search,
+    limit,
+    offset,
+  }: {
+    workspaceId: string;
+    search: string;
+    limit: number;
+    offset: number;
+  }): Seen<ContactRecord[]> {
     return together(workspaceId, ({ db }) => contactsWith(db, { search, limit, offset }));
   },
 
@@ -100,28 +152,73 @@ export const questions = {
     return together(workspaceId, (source) => totalsOf(source, scope, range));
   },
 
-  totalsByAgent({ workspaceId, scope, range, agentIds }: OfReport & { range: ReportRange; agentIds: readonly string[] }): Seen<Totals[]> {
+  totalsByAgent({
+    workspaceId,
+    scope,
+    range,
+    agentIds,
+  }: OfReport & { range: ReportRange; agentIds: readonly string[] }): Seen<Totals[]> {
     return together(workspaceId, (source) => totalsByAgent(source, scope, range, agentIds));
   },
 
-  totalsByChannel({ workspaceId, scope, queue, range }: OfReport & { queue: ReportScope; range: ReportRange }): Seen<{ channel: Channel; totals: Totals; queued: number }[]> {
+  totalsByChannel({
+    workspaceId,
+    scope,
+    queue,
+    range,
+  }: OfReport & { queue: ReportScope; range: ReportRange }): Seen<
+    { channel: Channel; totals: Totals; queued: number }[]
+  > {
     return together(workspaceId, (source) => {
       const queued = queuedByChannel(source.db, queue);
-      return scope.channels.map((channel) => ({ channel, totals: totalsOf(source, { ...scope, channels: [channel] }, range), queued: queued.get(channel) ?? 0 }));
+      return scope.channels.map((channel) => ({
+        channel,
+        totals: totalsOf(source, { ...scope, channels: [channel] }, range),
+        queued: queued.get(channel) ?? 0,
+      }));
     });
   },
 
-  drillDown({ workspaceId, asked, page }: { workspaceId: string; asked: DrillDown; page: { limit: number; offset: number } }): Seen<{ conversations: ConversationRecord[]; total: number }> {
-    return together(workspaceId, (source) => ({ conversations: reportedConversations(source, asked, page), total: countReported(source, asked) }));
+  drillDown({
+    workspaceId,
+    asked,
+    page,
+  }: {
+    workspaceId: string;
+    asked: DrillDown;
+    page: { limit: number; offset: number };
+  }): Seen<{ conversations: ConversationRecord[]; total: number }> {
+    return together(workspaceId, (source) => ({
+      conversations: reportedConversations(source, asked, page),
+      total: countReported(source, asked),
+    }));
   },
 
   /** The next of them, newest first. An empty page is the end. */
-  drillDownAfter({ workspaceId, asked, after, limit }: { workspaceId: string; asked: DrillDown; after: Cursor | undefined; limit: number }): Seen<NamedConversation[]> {
+  drillDownAfter({
+    workspaceId,
+    asked,
+    after,
+    limit,
+  }: {
+    workspaceId: string;
+    asked: DrillDown;
+    after: Cursor | undefined;
+    limit: number;
+  }): Seen<NamedConversation[]> {
     return together(workspaceId, ({ db }) => reportedAfter(db, asked, after, limit));
   },
 
-  goals({ workspaceId, scope, range, buckets }: OfReport & { range: ReportRange; buckets: BucketsQuestion }): Seen<{ goals: GoalTotals[]; counts: number[] }> {
-    return together(workspaceId, (source) => ({ goals: goalTotals(source, scope, range), counts: completionsByBucket(source, scope, buckets) }));
+  goals({
+    workspaceId,
+    scope,
+    range,
+    buckets,
+  }: OfReport & { range: ReportRange; buckets: BucketsQuestion }): Seen<{ goals: GoalTotals[]; counts: number[] }> {
+    return together(workspaceId, (source) => ({
+      goals: goalTotals(source, scope, range),
+      counts: completionsByBucket(source, scope, buckets),
+    }));
   },
 };
 
@@ -184,4 +281,7 @@ function page<Row>(rows: Iterable<Row>, charsOf: (row: Row) => number): Row[] {
   return taken;
 }
 
-answerQuestions(questions, (error) => error instanceof ThreadUnavailable || error instanceof DatabaseUnusable || isStorageFailure(error));
+answerQuestions(
+  questions,
+  (error) => error instanceof ThreadUnavailable || error instanceof DatabaseUnusable || isStorageFailure(error),
+);

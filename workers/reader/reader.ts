@@ -2,21 +2,20 @@
 // the first question, so a service that is never asked never pays for it. It may see what the disk does not have yet, so an answer
 // waits here for what was in it, and for nothing later.
 
-import type { ContactRecord } from '../../store/customers/contacts.ts';
 import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
-import type { Cursor } from '../../store/cursor.ts';
-import type { Seen } from '../../store/database.ts';
-import type { EventRow } from '../../store/runtime/events.ts';
 import type { MessageRecord } from '../../store/conversations/messages.ts';
 import type { NoteRecord } from '../../store/conversations/notes.ts';
+import type { Cursor } from '../../store/cursor.ts';
+import type { ContactRecord } from '../../store/customers/contacts.ts';
+import type { Seen } from '../../store/database.ts';
 import type { DrillDown, NamedConversation } from '../../store/reports/lists.ts';
-import type { GoalTotals } from '../../store/reports/sums.ts';
 import type { ReportRange } from '../../store/reports/pieces.ts';
 import type { BucketTotals, ReportScope } from '../../store/reports/reads.ts';
-import type { Totals } from '../../store/reports/sums.ts';
-import type { OfConversation, questions, ReaderData } from './reader-thread.ts';
+import type { GoalTotals, Totals } from '../../store/reports/sums.ts';
+import type { EventRow } from '../../store/runtime/events.ts';
 import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
 import { createThread } from '../thread.ts';
+import type { OfConversation, questions, ReaderData } from './reader-thread.ts';
 
 interface Buckets {
   readonly starts: readonly number[];
@@ -37,11 +36,33 @@ export interface Reader {
   contacts(workspaceId: string, search: { search: string; limit: number; offset: number }): Promise<ContactRecord[]>;
   bucketTotals(workspaceId: string, scope: ReportScope, buckets: Buckets): Promise<BucketTotals>;
   totals(workspaceId: string, scope: ReportScope, range: ReportRange): Promise<Totals>;
-  totalsByAgent(workspaceId: string, scope: ReportScope, range: ReportRange, agentIds: readonly string[]): Promise<Totals[]>;
-  totalsByChannel(workspaceId: string, scopes: { figures: ReportScope; queue: ReportScope }, range: ReportRange): Promise<{ channel: Channel; totals: Totals; queued: number }[]>;
-  drillDown(workspaceId: string, asked: DrillDown, page: { limit: number; offset: number }): Promise<{ conversations: ConversationRecord[]; total: number }>;
-  drillDownAfter(workspaceId: string, asked: DrillDown, page: { after: Cursor | undefined; limit: number }): Promise<NamedConversation[]>;
-  goals(workspaceId: string, scope: ReportScope, range: ReportRange, buckets: Buckets): Promise<{ goals: GoalTotals[]; counts: number[] }>;
+  totalsByAgent(
+    workspaceId: string,
+    scope: ReportScope,
+    range: ReportRange,
+    agentIds: readonly string[],
+  ): Promise<Totals[]>;
+  totalsByChannel(
+    workspaceId: string,
+    scopes: { figures: ReportScope; queue: ReportScope },
+    range: ReportRange,
+  ): Promise<{ channel: Channel; totals: Totals; queued: number }[]>;
+  drillDown(
+    workspaceId: string,
+    asked: DrillDown,
+    page: { limit: number; offset: number },
+  ): Promise<{ conversations: ConversationRecord[]; total: number }>;
+  drillDownAfter(
+    workspaceId: string,
+    asked: DrillDown,
+    page: { after: Cursor | undefined; limit: number },
+  ): Promise<NamedConversation[]>;
+  goals(
+    workspaceId: string,
+    scope: ReportScope,
+    range: ReportRange,
+    buckets: Buckets,
+  ): Promise<{ goals: GoalTotals[]; counts: number[] }>;
   /** Says that so many messages were written and are durable. Now and then that has the search index follow. */
   noteMessages(workspaceId: string, count: number): void;
   /** Questions without an answer yet. */
@@ -57,7 +78,13 @@ const timeoutMs = 30_000;
 const messagesPerIndexing = 500;
 
 export function createReader({ whenDurable, ...data }: ReaderOptions): Reader {
-  const thread = createThread<typeof questions>({ file: new URL('./reader-thread.ts', import.meta.url), title: 'reader', maxWaiting, timeoutMs, data });
+  const thread = createThread<typeof questions>({
+    file: new URL('./reader-thread.ts', import.meta.url),
+    title: 'reader',
+    maxWaiting,
+    timeoutMs,
+    data,
+  });
   const unindexed = new Map<string, number>();
   const durable = async <Answer>(workspaceId: string, asked: Promise<Seen<Answer>>): Promise<Answer> => {
     const { result, seenMs } = await asked;
@@ -70,13 +97,19 @@ export function createReader({ whenDurable, ...data }: ReaderOptions): Reader {
     notes: (page) => durable(page.workspaceId, thread.ask('notes', page)),
     events: (page) => durable(page.workspaceId, thread.ask('events', page)),
     contacts: (workspaceId, search) => durable(workspaceId, thread.ask('contacts', { workspaceId, ...search })),
-    bucketTotals: (workspaceId, scope, { starts, toMs }) => durable(workspaceId, thread.ask('bucketTotals', { workspaceId, scope, buckets: { starts, toMs } })),
+    bucketTotals: (workspaceId, scope, { starts, toMs }) =>
+      durable(workspaceId, thread.ask('bucketTotals', { workspaceId, scope, buckets: { starts, toMs } })),
     totals: (workspaceId, scope, range) => durable(workspaceId, thread.ask('totals', { workspaceId, scope, range })),
-    totalsByAgent: (workspaceId, scope, range, agentIds) => durable(workspaceId, thread.ask('totalsByAgent', { workspaceId, scope, range, agentIds })),
-    totalsByChannel: (workspaceId, { figures, queue }, range) => durable(workspaceId, thread.ask('totalsByChannel', { workspaceId, scope: figures, queue, range })),
-    drillDown: (workspaceId, asked, page) => durable(workspaceId, thread.ask('drillDown', { workspaceId, asked, page })),
-    drillDownAfter: (workspaceId, asked, page) => durable(workspaceId, thread.ask('drillDownAfter', { workspaceId, asked, ...page })),
-    goals: (workspaceId, scope, range, { starts, toMs }) => durable(workspaceId, thread.ask('goals', { workspaceId, scope, range, buckets: { starts, toMs } })),
+    totalsByAgent: (workspaceId, scope, range, agentIds) =>
+      durable(workspaceId, thread.ask('totalsByAgent', { workspaceId, scope, range, agentIds })),
+    totalsByChannel: (workspaceId, { figures, queue }, range) =>
+      durable(workspaceId, thread.ask('totalsByChannel', { workspaceId, scope: figures, queue, range })),
+    drillDown: (workspaceId, asked, page) =>
+      durable(workspaceId, thread.ask('drillDown', { workspaceId, asked, page })),
+    drillDownAfter: (workspaceId, asked, page) =>
+      durable(workspaceId, thread.ask('drillDownAfter', { workspaceId, asked, ...page })),
+    goals: (workspaceId, scope, range, { starts, toMs }) =>
+      durable(workspaceId, thread.ask('goals', { workspaceId, scope, range, buckets: { starts, toMs } })),
     noteMessages(workspaceId, count) {
       if (count === 0) return;
       const waiting = (unindexed.get(workspaceId) ?? 0) + count;

@@ -1,10 +1,21 @@
 // What a search asks of every conversation, by its small number and in columns, so that tens of thousands are looked through
 // in a millisecond. Held in memory alone and read from the workspace's file, since all of it changes.
 
-import type { Channel, ConversationFacets, ConversationStatus, Reach } from '../../store/conversations/conversations.ts';
+import type {
+  Channel,
+  ConversationFacets,
+  ConversationStatus,
+  Reach,
+} from '../../store/conversations/conversations.ts';
 import type { Database } from '../../store/database.ts';
 import { nameKey } from '../../store/folding.ts';
-import { conversationsNumbered, findConversationNumber, findNumberedConversation, insertConversationNumber, lastConversationNumber } from '../../store/search/index.ts';
+import {
+  conversationsNumbered,
+  findConversationNumber,
+  findNumberedConversation,
+  insertConversationNumber,
+  lastConversationNumber,
+} from '../../store/search/index.ts';
 
 export interface SearchFilter {
   readonly channel?: Channel | undefined;
@@ -56,7 +67,10 @@ export class Conversations {
 
   /** The conversation's number; given now if it has none. */
   numberOf(conversationId: string): number {
-    const known = this.#newNumbers.get(conversationId) ?? this.#askedNumbers.get(conversationId) ?? this.#storedNumber(conversationId);
+    const known =
+      this.#newNumbers.get(conversationId) ??
+      this.#askedNumbers.get(conversationId) ??
+      this.#storedNumber(conversationId);
     if (known !== undefined) return known;
     this.#lastNo += 1;
     this.#reserve();
@@ -73,7 +87,10 @@ export class Conversations {
 
   /** Of each number the id, in one question. */
   idsOf(numbers: readonly number[]): string[] {
-    const stored = conversationsNumbered(this.#db, numbers.filter((no) => !this.#newIds.has(no)));
+    const stored = conversationsNumbered(
+      this.#db,
+      numbers.filter((no) => !this.#newIds.has(no)),
+    );
     return numbers.map((no) => stored.get(no) ?? this.idOf(no));
   }
 
@@ -117,7 +134,9 @@ export class Conversations {
 
   /** Of these numbers those that the rule of Reach (store/conversations/conversations.ts) and the filter let through, in their order. */
   wantedOf(numbers: Uint32Array, reach: Reach, filter: SearchFilter): Uint32Array {
-    const channels = this.#setOf(reach.channels.filter((channel) => filter.channel === undefined || channel === filter.channel));
+    const channels = this.#setOf(
+      reach.channels.filter((channel) => filter.channel === undefined || channel === filter.channel),
+    );
     const departments = reach.departmentIds === null ? undefined : this.#setOf([null, ...reach.departmentIds]);
     const agent = this.#codeOf(reach.agentId);
     const status = filter.status === undefined ? undefined : this.#codeOf(filter.status);
@@ -131,7 +150,13 @@ export class Conversations {
       if (status !== undefined && this.#status[no] !== status) continue;
       const updatedMs = this.#updatedMs[no] ?? 0;
       if (updatedMs < fromMs || updatedMs > toMs) continue;
-      if (departments !== undefined && departments[this.#department[no] ?? nobody] !== 1 && this.#assignee[no] !== agent && this.#offeredTo[no] !== agent) continue;
+      if (
+        departments !== undefined &&
+        departments[this.#department[no] ?? nobody] !== 1 &&
+        this.#assignee[no] !== agent &&
+        this.#offeredTo[no] !== agent
+      )
+        continue;
       if (tag !== undefined && this.#tags.get(no)?.includes(tag) !== true) continue;
       wanted[count] = no;
       count += 1;

@@ -3,9 +3,27 @@
 // again from their source after a restart.
 
 import type { Database } from '../../store/database.ts';
-import { insertPosting, insertSegment, type Posting, postingsBeyond, postingsOf, type SearchField, type Segment, segmentsOf } from '../../store/search/index.ts';
+import {
+  insertPosting,
+  insertSegment,
+  type Posting,
+  postingsBeyond,
+  postingsOf,
+  type SearchField,
+  type Segment,
+  segmentsOf,
+} from '../../store/search/index.ts';
 import type { Dictionary } from './dictionary.ts';
-import { canBeMisspelt, eachWord, isMisspelt, type Level, levels, listedPrefix, listedPrefixes, type QueryWord } from './words.ts';
+import {
+  canBeMisspelt,
+  eachWord,
+  isMisspelt,
+  type Level,
+  levels,
+  listedPrefix,
+  listedPrefixes,
+  type QueryWord,
+} from './words.ts';
 
 /** Documents of a segment at the most. */
 export const segmentDocs = 8192;
@@ -107,7 +125,12 @@ export class WordIndex {
       if (!asked.isPrefix && !mayBeMisspelt) continue;
       for (const word of words.keys()) {
         if (word === asked.text) continue;
-        const meets = asked.isPrefix && word.startsWith(asked.text) ? beginning : mayBeMisspelt && isMisspelt(asked.text, word) ? misspelt : undefined;
+        const meets =
+          asked.isPrefix && word.startsWith(asked.text)
+            ? beginning
+            : mayBeMisspelt && isMisspelt(asked.text, word)
+              ? misspelt
+              : undefined;
         meets?.push({ base, docs: words.get(word) ?? [] });
       }
     }
@@ -152,7 +175,9 @@ export class WordIndex {
 
   #readLonger(prefix: string): DocList[] {
     const listed = listedPrefix(prefix);
-    return listed === undefined ? this.#listsOf(postingsBeyond(this.#db, this.#field, prefix, this.#stored.length)) : this.#read(listed);
+    return listed === undefined
+      ? this.#listsOf(postingsBeyond(this.#db, this.#field, prefix, this.#stored.length))
+      : this.#read(listed);
   }
 
   #listsOf(postings: readonly Posting[]): DocList[] {
@@ -167,13 +192,22 @@ export function readDocs({ base, docs }: DocList, into: Uint32Array): number {
     return docs.length;
   }
   if (docs.length !== bitmapBytes) {
-    for (let index = 0; index < docs.length; index += 2) into[index >> 1] = base + ((docs[index] ?? 0) | ((docs[index + 1] ?? 0) << 8));
+    for (let index = 0; index < docs.length; index += 2)
+      into[index >> 1] = base + ((docs[index] ?? 0) | ((docs[index + 1] ?? 0) << 8));
     return docs.length >> 1;
   }
   let count = 0;
   for (let index = 0; index < bitmapBytes; index += 4) {
     const first = base + index * 8;
-    for (let bits = (docs[index] ?? 0) | ((docs[index + 1] ?? 0) << 8) | ((docs[index + 2] ?? 0) << 16) | ((docs[index + 3] ?? 0) << 24); bits !== 0; bits &= bits - 1) {
+    for (
+      let bits =
+        (docs[index] ?? 0) |
+        ((docs[index + 1] ?? 0) << 8) |
+        ((docs[index + 2] ?? 0) << 16) |
+        ((docs[index + 3] ?? 0) << 24);
+      bits !== 0;
+      bits &= bits - 1
+    ) {
       into[count] = first + 31 - Math.clz32(bits & -bits);
       count += 1;
     }

@@ -69,7 +69,12 @@ export function rank(input: RankingInput): { total: number; first: Ranked[] } {
   const byId: Compare = (a, b) => conversations.compareIds(b, a);
   const byTime: Compare = (a, b) => (updatedMs[b] ?? 0) - (updatedMs[a] ?? 0) || byId(a, b);
   const found = input.wantedOf(numbersOf(met.sums));
-  const shortlist = firstOf({ numbers: found, merits: meritsAtFirst(found, met.sums, updatedMs), limit: limit * shortlistFactor, compareEqual: byId });
+  const shortlist = firstOf({
+    numbers: found,
+    merits: meritsAtFirst(found, met.sums, updatedMs),
+    limit: limit * shortlistFactor,
+    compareEqual: byId,
+  });
   const lowestSum = sumOf(shortlist.at(-1) ?? 0);
 
   for (let numbers = shortlist; ; numbers = found.filter((no) => sumOf(no) >= lowestSum)) {
@@ -78,7 +83,10 @@ export function rank(input: RankingInput): { total: number; first: Ranked[] } {
     for (const [place, no] of numbers.entries()) merits[place] = sumOf(no) * beyondLevels + bestOf(no);
     const first = firstOf({ numbers, merits, limit, compareEqual: byTime });
     // No other comes before one whose best message meets as much as can be met.
-    const isSettled = numbers !== shortlist || shortlist.length === found.length || first.every((no) => sumOf(no) > lowestSum || bestOf(no) === sumOf(no));
+    const isSettled =
+      numbers !== shortlist ||
+      shortlist.length === found.length ||
+      first.every((no) => sumOf(no) > lowestSum || bestOf(no) === sumOf(no));
     if (isSettled) return { total: found.length, first: Array.from(first, (no) => ({ no, message: messageOf(no) })) };
   }
 }
@@ -126,15 +134,22 @@ function numbersOf(sums: Uint16Array): Uint32Array {
 }
 
 /** How well each conversation's customer, subject or number meets the word; undefined when none does. */
-function levelsBeside({ conversations, lastVisitor, lastTicket }: RankingInput, { visitors, subjects, ticketNumber }: WordMeetings): Uint8Array | undefined {
+function levelsBeside(
+  { conversations, lastVisitor, lastTicket }: RankingInput,
+  { visitors, subjects, ticketNumber }: WordMeetings,
+): Uint8Array | undefined {
   const byVisitor = levelsByDoc(visitors, lastVisitor);
   const byTicket = levelsByDoc(subjects, lastTicket);
   if (byVisitor === undefined && byTicket === undefined && ticketNumber === undefined) return undefined;
   const { lastNo, visitorDocs, ticketNumbers } = conversations;
   const levels = new Uint8Array(lastNo + 1);
-  if (byVisitor !== undefined) for (let no = 1; no <= lastNo; no += 1) levels[no] = byVisitor[visitorDocs[no] ?? 0] ?? 0;
-  if (byTicket !== undefined) for (let no = 1; no <= lastNo; no += 1) levels[no] = Math.max(levels[no] ?? 0, byTicket[ticketNumbers[no] ?? 0] ?? 0);
-  const named = ticketNumber === undefined || ticketNumber === 0 ? -1 : ticketNumbers.subarray(0, lastNo + 1).indexOf(ticketNumber);
+  if (byVisitor !== undefined)
+    for (let no = 1; no <= lastNo; no += 1) levels[no] = byVisitor[visitorDocs[no] ?? 0] ?? 0;
+  if (byTicket !== undefined)
+    for (let no = 1; no <= lastNo; no += 1)
+      levels[no] = Math.max(levels[no] ?? 0, byTicket[ticketNumbers[no] ?? 0] ?? 0);
+  const named =
+    ticketNumber === undefined || ticketNumber === 0 ? -1 : ticketNumbers.subarray(0, lastNo + 1).indexOf(ticketNumber);
   if (named > 0) levels[named] = meetingLevels.named;
   return levels;
 }
@@ -174,7 +189,11 @@ function raiseByMessages(levels: Uint8Array, meetings: readonly Meeting[], owner
  * Of each of these conversations the message with the highest score, the newest of those, and the levels of the words that it and
  * what stands beside it meet together: those of all words at the most.
  */
-function scoreMessages({ words, owners, firstMessages }: RankingInput, { sums, beside }: Met, numbers: Uint32Array): { bestOf(no: number): number; messageOf(no: number): number } {
+function scoreMessages(
+  { words, owners, firstMessages }: RankingInput,
+  { sums, beside }: Met,
+  numbers: Uint32Array,
+): { bestOf(no: number): number; messageOf(no: number): number } {
   const isScored = new Uint8Array(sums.length);
   let firstMessage = owners.length;
   for (const no of numbers) {
@@ -252,10 +271,21 @@ function meritsAtFirst(numbers: Uint32Array, sums: Uint16Array, updatedMs: Float
 }
 
 /** Of these numbers, each with its merit at the same place, those of the greatest merit in order. */
-function firstOf({ numbers, merits, limit, compareEqual }: { numbers: Uint32Array; merits: Float64Array; limit: number; compareEqual: Compare }): Uint32Array {
+function firstOf({
+  numbers,
+  merits,
+  limit,
+  compareEqual,
+}: {
+  numbers: Uint32Array;
+  merits: Float64Array;
+  limit: number;
+  compareEqual: Compare;
+}): Uint32Array {
   /** Places in the lists. */
   const first: number[] = [];
-  const compare = (a: number, b: number): number => (merits[b] ?? 0) - (merits[a] ?? 0) || compareEqual(numbers[a] ?? 0, numbers[b] ?? 0);
+  const compare = (a: number, b: number): number =>
+    (merits[b] ?? 0) - (merits[a] ?? 0) || compareEqual(numbers[a] ?? 0, numbers[b] ?? 0);
   let least = Number.NEGATIVE_INFINITY;
   for (let place = 0; place < numbers.length; place += 1) {
     if ((merits[place] ?? 0) < least || (first.length === limit && compare(place, first.at(-1) ?? 0) > 0)) continue;

@@ -5,9 +5,9 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import {
-  changedConversations,
   type Channel,
   type ConversationStatus,
+  changedConversations,
   conversationIdsOfVisitor,
   facetsAfter,
   findFacets,
@@ -17,11 +17,11 @@ import {
   summariesOf,
   ticketsAfter,
 } from '../../store/conversations/conversations.ts';
-import { Database, DatabaseUnusable, removeDatabase, type Seen } from '../../store/database.ts';
 import { findMessageWritten, messagesWrittenAfter, newestMessageRowid } from '../../store/conversations/messages.ts';
+import { findVisitorNamed, newestVisitorChange, visitorsNamedAfter } from '../../store/customers/visitors.ts';
+import { Database, DatabaseUnusable, removeDatabase, type Seen } from '../../store/database.ts';
 import { searchSchema } from '../../store/migrations/search.ts';
 import { everyOwners, type Segment } from '../../store/search/index.ts';
-import { findVisitorNamed, newestVisitorChange, visitorsNamedAfter } from '../../store/customers/visitors.ts';
 import { Conversations, grown, type SearchFilter } from './conversations.ts';
 import { Dictionary } from './dictionary.ts';
 import { excerptOf } from './excerpt.ts';
@@ -174,7 +174,9 @@ export class SearchIndex {
   get indexing(): Indexing | undefined {
     const total = newestMessageRowid(this.#source);
     const done = this.#messages.lastDoc;
-    const isFar = total - done > fewMessages || (this.#loading !== undefined && hasMoreConversations(this.#source, fewConversations));
+    const isFar =
+      total - done > fewMessages ||
+      (this.#loading !== undefined && hasMoreConversations(this.#source, fewConversations));
     // Without its conversation's column no message is found.
     return isFar ? { done: this.#loading === undefined ? done : 0, total } : undefined;
   }
@@ -194,7 +196,9 @@ export class SearchIndex {
 
   #answer(question: SearchQuestion): SearchAnswer {
     // Where a segment is being written, a transaction is open already.
-    return this.#db.inTransaction ? this.#answerTogether(question) : this.#db.snapshot(() => this.#answerTogether(question));
+    return this.#db.inTransaction
+      ? this.#answerTogether(question)
+      : this.#db.snapshot(() => this.#answerTogether(question));
   }
 
   #answerTogether({ q, looksIn, reach, filter, limit }: SearchQuestion): SearchAnswer {
@@ -219,14 +223,29 @@ export class SearchIndex {
       limit,
     });
     const ids = this.#conversations.idsOf(first.map(({ no }) => no));
-    const asked = first.map(({ message }, index) => ({ conversationId: ids[index] ?? '', messageRowid: message === 0 ? null : message }));
-    const rows = summariesOf(this.#source, asked).map(({ id: conversationId, preview, body, ...shown }): SearchRow => ({ conversationId, ...shown, matchedBody: excerptOf(body ?? preview ?? '', words) }));
+    const asked = first.map(({ message }, index) => ({
+      conversationId: ids[index] ?? '',
+      messageRowid: message === 0 ? null : message,
+    }));
+    const rows = summariesOf(this.#source, asked).map(
+      ({ id: conversationId, preview, body, ...shown }): SearchRow => ({
+        conversationId,
+        ...shown,
+        matchedBody: excerptOf(body ?? preview ?? '', words),
+      }),
+    );
     if (rows.length < first.length) throw new Error('conversations are in the index alone');
     return { rows, total };
   }
 
   #step(): boolean {
-    return this.#load() && this.#followConversations() && this.#followVisitors() && this.#followTickets() && this.#followMessages();
+    return (
+      this.#load() &&
+      this.#followConversations() &&
+      this.#followVisitors() &&
+      this.#followTickets() &&
+      this.#followMessages()
+    );
   }
 
   #load(): boolean {
@@ -252,7 +271,8 @@ export class SearchIndex {
     for (const { seq, visitorId, name, email } of page) {
       this.#visitors.add(seq, visitorId, `${name ?? ''} ${email ?? ''}`);
       if (seq <= this.#loadedFrom.visitor) continue;
-      for (const conversationId of conversationIdsOfVisitor(this.#source, visitorId)) this.#conversations.setVisitorDoc(this.#conversations.numberOf(conversationId), seq);
+      for (const conversationId of conversationIdsOfVisitor(this.#source, visitorId))
+        this.#conversations.setVisitorDoc(this.#conversations.numberOf(conversationId), seq);
     }
     return page.length < visitorsPerStep;
   }
@@ -311,11 +331,17 @@ export class SearchIndex {
     const message = this.#messages.lastStored;
     const visitor = this.#visitors.lastStored;
     const ticket = this.#subjects.lastStored;
-    const isSameMessage = message === undefined || findMessageWritten(this.#source, message.lastDoc)?.id === message.lastId;
-    const isSameTicket = ticket === undefined || ticketsAfter(this.#source, ticket.lastDoc - 1, 1)[0]?.id === ticket.lastId;
+    const isSameMessage =
+      message === undefined || findMessageWritten(this.#source, message.lastDoc)?.id === message.lastId;
+    const isSameTicket =
+      ticket === undefined || ticketsAfter(this.#source, ticket.lastDoc - 1, 1)[0]?.id === ticket.lastId;
     if (visitor === undefined) return isSameMessage && isSameTicket;
     const named = findVisitorNamed(this.#source, visitor.lastDoc);
-    return isSameMessage && isSameTicket && (named === undefined ? visitor.lastDoc <= this.#loadedFrom.visitor : named === visitor.lastId);
+    return (
+      isSameMessage &&
+      isSameTicket &&
+      (named === undefined ? visitor.lastDoc <= this.#loadedFrom.visitor : named === visitor.lastId)
+    );
   }
 }
 
@@ -323,7 +349,10 @@ function readOwners(db: Database, lastDoc: number): Uint32Array {
   const owners = new Uint32Array(lastDoc + firstRoom);
   for (const { firstDoc, owners: packed } of everyOwners(db)) {
     // Copied, since four bytes at a time are read from multiples of four alone.
-    owners.set(new Uint32Array(packed.buffer.slice(packed.byteOffset, packed.byteOffset + packed.byteLength)), firstDoc);
+    owners.set(
+      new Uint32Array(packed.buffer.slice(packed.byteOffset, packed.byteOffset + packed.byteLength)),
+      firstDoc,
+    );
   }
   return owners;
 }

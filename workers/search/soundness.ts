@@ -1,8 +1,8 @@
 // Whether a search index says of a workspace's messages what they say: for whoever checks a data folder, from outside of the
 // process that serves it. Reads alone; an index that fails can be removed, and the next search makes another.
 
-import { Database, DatabaseUnusable, isStorageFailure } from '../../store/database.ts';
 import { messagesWrittenAfter } from '../../store/conversations/messages.ts';
+import { Database, DatabaseUnusable, isStorageFailure } from '../../store/database.ts';
 import { searchSchema } from '../../store/migrations/search.ts';
 import { findNumberedConversation, postingsOf, segmentOwners, segmentsOf } from '../../store/search/index.ts';
 import { readDocs, segmentDocs } from './postings.ts';
@@ -26,7 +26,9 @@ export function searchIndexFaults(source: Database, path: string): IndexFault[] 
     // The index first: what it knows stands in the workspace's file already.
     const opened = index;
     // One of another version, or that a kill left before it had any, says nothing: the next search makes it anew.
-    return index.snapshot(() => (opened.version === searchSchema.version ? source.snapshot(() => [...disagreements(source, opened)]) : []));
+    return index.snapshot(() =>
+      opened.version === searchSchema.version ? source.snapshot(() => [...disagreements(source, opened)]) : [],
+    );
   } catch (error) {
     if (!(error instanceof DatabaseUnusable) && !isStorageFailure(error)) throw error;
     return [{ rule: 'the search index can be read', fault: error instanceof Error ? error.message : String(error) }];
@@ -41,11 +43,12 @@ function* disagreements(source: Database, index: Database): Generator<IndexFault
   const docs = new Uint32Array(segmentDocs);
   let previous = 0;
   for (const [number, { firstDoc, lastDoc, lastId }] of segments.entries()) {
-    if (firstDoc <= previous || lastDoc < firstDoc) yield { rule, fault: `segment ${number} holds messages ${firstDoc} to ${lastDoc}, after ${previous}` };
+    if (firstDoc <= previous || lastDoc < firstDoc)
+      yield { rule, fault: `segment ${number} holds messages ${firstDoc} to ${lastDoc}, after ${previous}` };
     previous = lastDoc;
     const [last] = messagesWrittenAfter(source, lastDoc - 1, 1);
     if (last?.rowid !== lastDoc || last.id !== lastId) {
-      yield { rule: 'the search index is this workspace\'s', fault: `its message ${lastDoc} is ${lastId}` };
+      yield { rule: "the search index is this workspace's", fault: `its message ${lastDoc} is ${lastId}` };
       return;
     }
     const owners = segmentOwners(index, number);
@@ -53,15 +56,23 @@ function* disagreements(source: Database, index: Database): Generator<IndexFault
     for (let at = firstDoc; at <= lastDoc; at += step) {
       const [message] = messagesWrittenAfter(source, at - 1, 1);
       if (message === undefined || message.rowid > lastDoc) continue;
-      const owner = owners === undefined ? undefined : findNumberedConversation(index, new DataView(owners.buffer, owners.byteOffset).getUint32((message.rowid - firstDoc) * 4, true));
-      if (owner !== message.conversationId) yield { rule, fault: `message ${message.id} is told to be of conversation ${owner}` };
+      const owner =
+        owners === undefined
+          ? undefined
+          : findNumberedConversation(
+              index,
+              new DataView(owners.buffer, owners.byteOffset).getUint32((message.rowid - firstDoc) * 4, true),
+            );
+      if (owner !== message.conversationId)
+        yield { rule, fault: `message ${message.id} is told to be of conversation ${owner}` };
       if (message.senderType === 'system') continue;
       const words = new Set<string>();
       eachWord(message.body, (word) => words.add(word));
       for (const word of words) {
         const posting = postingsOf(index, 'message', word, segments.length).find(({ segment }) => segment === number);
         const count = posting === undefined ? 0 : readDocs({ base: firstDoc, docs: posting.docs }, docs);
-        if (!docs.subarray(0, count).includes(message.rowid)) yield { rule, fault: `message ${message.id} is not found by “${word}”` };
+        if (!docs.subarray(0, count).includes(message.rowid))
+          yield { rule, fault: `message ${message.id} is not found by “${word}”` };
       }
     }
   }

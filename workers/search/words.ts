@@ -46,7 +46,8 @@ export function eachWord(text: string, call: (word: string, at: number) => void)
 /** The words of a query, each once. All of them must be met. */
 export function queryWords(query: string): QueryWord[] {
   const words = new Map<string, QueryWord>();
-  const add = (text: string, isPrefix: boolean): void => void words.set(text, { text, isPrefix: isPrefix || words.get(text)?.isPrefix === true });
+  const add = (text: string, isPrefix: boolean): void =>
+    void words.set(text, { text, isPrefix: isPrefix || words.get(text)?.isPrefix === true });
   let last: string | undefined;
   eachPart(query, (part, _at, isUnspaced) => {
     last = isUnspaced ? undefined : part;
@@ -83,7 +84,8 @@ export function isMisspelt(asked: string, word: string): boolean {
   const isOneStep =
     short.length < long.length
       ? isSameFrom(short, at, long, at + 1)
-      : isSameFrom(short, at + 1, long, at + 1) || (short[at] === long[at + 1] && short[at + 1] === long[at] && isSameFrom(short, at + 2, long, at + 2));
+      : isSameFrom(short, at + 1, long, at + 1) ||
+        (short[at] === long[at + 1] && short[at + 1] === long[at] && isSameFrom(short, at + 2, long, at + 2));
   return isOneStep && canBeMisspelt(asked) && canBeMisspelt(word);
 }
 

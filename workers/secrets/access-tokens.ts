@@ -30,7 +30,11 @@ export function createAccessTokens(secret: string, now: () => number): AccessTok
 
   return {
     async issue(claims) {
-      return new SignJWT({ wid: claims.workspaceId, ver: claims.tokenVersion, ...(claims.sessionId === undefined ? {} : { sid: claims.sessionId }) })
+      return new SignJWT({
+        wid: claims.workspaceId,
+        ver: claims.tokenVersion,
+        ...(claims.sessionId === undefined ? {} : { sid: claims.sessionId }),
+      })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
         .setSubject(claims.agentId)
         .setIssuedAt(Math.floor(now() / 1000))
@@ -45,10 +49,27 @@ export function createAccessTokens(secret: string, now: () => number): AccessTok
     },
     async verify(token) {
       try {
-        const { payload } = await jwtVerify(token, key, { algorithms: ['HS256'], requiredClaims: ['sub', 'exp'], currentDate: new Date(now()) });
+        const { payload } = await jwtVerify(token, key, {
+          algorithms: ['HS256'],
+          requiredClaims: ['sub', 'exp'],
+          currentDate: new Date(now()),
+        });
         const { sub, exp, wid, ver, sid } = payload;
-        if (typeof sub !== 'string' || typeof wid !== 'string' || typeof ver !== 'number' || exp === undefined || (sid !== undefined && typeof sid !== 'string')) return undefined;
-        const claims: AccessClaims = { agentId: sub, workspaceId: wid, tokenVersion: ver, sessionId: sid, expiresMs: exp * 1000 };
+        if (
+          typeof sub !== 'string' ||
+          typeof wid !== 'string' ||
+          typeof ver !== 'number' ||
+          exp === undefined ||
+          (sid !== undefined && typeof sid !== 'string')
+        )
+          return undefined;
+        const claims: AccessClaims = {
+          agentId: sub,
+          workspaceId: wid,
+          tokenVersion: ver,
+          sessionId: sid,
+          expiresMs: exp * 1000,
+        };
         if (cache.size >= remembered) cache.clear();
         cache.set(token, claims);
         return claims;

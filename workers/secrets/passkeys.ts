@@ -15,13 +15,23 @@ export interface KnownPasskey {
 
 export interface Passkeys {
   /** `userHandle` is what a browser gives back with each signature; 64 bytes at the most. */
-  creationOptions(about: { challenge: string; userHandle: Uint8Array; account: string; name: string; known: readonly KnownPasskey[] }): Promise<PasskeyOptions>;
+  creationOptions(about: {
+    challenge: string;
+    userHandle: Uint8Array;
+    account: string;
+    name: string;
+    known: readonly KnownPasskey[];
+  }): Promise<PasskeyOptions>;
   /** Undefined for an answer that is not sound. */
   verifyCreation(answer: { challenge: string; response: unknown }): Promise<KnownPasskey | undefined>;
   /** Without `known` whoever has a passkey for this service may answer. */
   requestOptions(about: { challenge: string; known?: readonly KnownPasskey[] }): Promise<PasskeyOptions>;
   /** The signatures that the passkey has made by now; undefined for one that is not sound. */
-  verifySignature(answer: { challenge: string; response: unknown; passkey: KnownPasskey }): Promise<{ counter: number } | undefined>;
+  verifySignature(answer: {
+    challenge: string;
+    response: unknown;
+    passkey: KnownPasskey;
+  }): Promise<{ counter: number } | undefined>;
 }
 
 const partyName = 'Switchboard';
@@ -54,14 +64,25 @@ export function createPasskeys(origin: string): Passkeys | undefined {
       const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
       // What is no such response is refused by the library.
       const given = response as RegistrationResponseJSON;
-      const { verified, registrationInfo } = await sound(() => verifyRegistrationResponse({ ...expected, response: given, expectedChallenge: challenge }), { verified: false, registrationInfo: undefined });
+      const { verified, registrationInfo } = await sound(
+        () => verifyRegistrationResponse({ ...expected, response: given, expectedChallenge: challenge }),
+        { verified: false, registrationInfo: undefined },
+      );
       if (!verified || registrationInfo === undefined) return undefined;
       const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
       return { credentialId: id, publicKey, counter, transports };
     },
     async requestOptions({ challenge, known }) {
       const { generateAuthenticationOptions } = await import('@simplewebauthn/server');
-      return { ...(await generateAuthenticationOptions({ rpID, challenge: bytesOf(challenge), timeout: timeoutMs, userVerification: 'required', ...(known === undefined ? {} : { allowCredentials: known.map(named) }) })) };
+      return {
+        ...(await generateAuthenticationOptions({
+          rpID,
+          challenge: bytesOf(challenge),
+          timeout: timeoutMs,
+          userVerification: 'required',
+          ...(known === undefined ? {} : { allowCredentials: known.map(named) }),
+        })),
+      };
     },
     async verifySignature({ challenge, response, passkey }) {
       const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
@@ -69,7 +90,10 @@ export function createPasskeys(origin: string): Passkeys | undefined {
       const given = response as AuthenticationResponseJSON;
       const { credentialId: id, publicKey, counter } = passkey;
       const credential = { id, publicKey: new Uint8Array(publicKey), counter };
-      const outcome = await sound(() => verifyAuthenticationResponse({ ...expected, response: given, expectedChallenge: challenge, credential }), undefined);
+      const outcome = await sound(
+        () => verifyAuthenticationResponse({ ...expected, response: given, expectedChallenge: challenge, credential }),
+        undefined,
+      );
       return outcome?.verified === true ? { counter: outcome.authenticationInfo.newCounter } : undefined;
     },
   };

@@ -20,7 +20,8 @@ const maxAtOnce = 2;
 /** At 20 ms each, the last of the queue waits a second. */
 const maxWaiting = 100;
 /** Of random bytes that nobody knows, at the same cost: what an unknown email is compared with. */
-export const decoy = '$argon2id$v=19$m=19456,p=1,t=2$Ss2v2AA2r4N1naqqGBv/bw$ih5er7Tnsudr0fJFnuZYJM3gFuQYQZFrIWvw9R+yXJs';
+export const decoy =
+  '$argon2id$v=19$m=19456,p=1,t=2$Ss2v2AA2r4N1naqqGBv/bw$ih5er7Tnsudr0fJFnuZYJM3gFuQYQZFrIWvw9R+yXJs';
 
 export function createPasswordHasher(): PasswordHasher {
   const waiting = new TurnsByAsker();

@@ -42,11 +42,16 @@ export function createSecretBox(secret: string): SecretBox {
         const [version, text = ''] = sealed.split('.');
         if (version !== form) throw new Error(`not of the form ${form}`);
         const bytes = Buffer.from(text, 'base64url');
-        const opening = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes }).setAAD(Buffer.from(about));
+        const opening = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes), {
+          authTagLength: tagBytes,
+        }).setAAD(Buffer.from(about));
         opening.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
         return Buffer.concat([opening.update(bytes.subarray(nonceBytes + tagBytes)), opening.final()]).toString('utf8');
       } catch (cause) {
-        throw new SecretUnreadable(`the secret of ${about} cannot be opened; was SECRETS_KEY or the file secrets-key changed?`, { cause });
+        throw new SecretUnreadable(
+          `the secret of ${about} cannot be opened; was SECRETS_KEY or the file secrets-key changed?`,
+          { cause },
+        );
       }
     },
   };

@@ -27,11 +27,19 @@ export function createTotp(): Totp {
       const [{ Secret, TOTP }, { renderSVG }] = await Promise.all([import('otpauth'), import('uqr')]);
       const secret = new Secret({ buffer: new Uint8Array(bytes).buffer });
       const otpauthUrl = new TOTP({ ...form, issuer, label: account, secret }).toString();
-      return { secret: secret.base32, otpauthUrl, qrCode: `data:image/svg+xml;base64,${Buffer.from(renderSVG(otpauthUrl)).toString('base64')}` };
+      return {
+        secret: secret.base32,
+        otpauthUrl,
+        qrCode: `data:image/svg+xml;base64,${Buffer.from(renderSVG(otpauthUrl)).toString('base64')}`,
+      };
     },
     async stepOf({ secret, code, nowMs }) {
       const { Secret, TOTP } = await import('otpauth');
-      const delta = new TOTP({ ...form, secret: Secret.fromBase32(secret) }).validate({ token: code, timestamp: nowMs, window: driftSteps });
+      const delta = new TOTP({ ...form, secret: Secret.fromBase32(secret) }).validate({
+        token: code,
+        timestamp: nowMs,
+        window: driftSteps,
+      });
       return delta === null ? undefined : Math.floor(nowMs / 1000 / periodSeconds) + delta;
     },
   };

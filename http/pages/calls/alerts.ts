@@ -18,13 +18,18 @@ let endTitle: (() => void) | undefined;
 export function alertOf(ringing: readonly Ringing[]): void {
   const [first] = ringing;
   endTitle?.();
-  endTitle = first === undefined ? undefined : addTitleAlert(ringing.length === 1 ? `${first.caller} calls` : `${ringing.length} calls ring`);
+  endTitle =
+    first === undefined
+      ? undefined
+      : addTitleAlert(ringing.length === 1 ? `${first.caller} calls` : `${ringing.length} calls ring`);
   for (const [id, close] of shown) {
     if (ringing.some((one) => one.id === id)) continue;
     close();
     shown.delete(id);
   }
-  for (const { id, caller, line } of ringing) if (!shown.has(id)) shown.set(id, showOnDesktop({ tag: `call-${id}`, title: `${caller} calls`, body: line, href: undefined }));
+  for (const { id, caller, line } of ringing)
+    if (!shown.has(id))
+      shown.set(id, showOnDesktop({ tag: `call-${id}`, title: `${caller} calls`, body: line, href: undefined }));
   if (first === undefined) {
     endRing?.();
     endRing = undefined;

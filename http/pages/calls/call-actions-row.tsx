@@ -13,7 +13,13 @@ import { callerOf, telOf, waitsForCallBack } from './call-story.ts';
 import { ringingHere } from './live-calls.ts';
 import { TransferDialog } from './transfer-dialog.tsx';
 
-export function CallActions({ call, onChanged }: { readonly call: Call; readonly onChanged: (now: Call) => void }): JSX.Element | null {
+export function CallActions({
+  call,
+  onChanged,
+}: {
+  readonly call: Call;
+  readonly onChanged: (now: Call) => void;
+}): JSX.Element | null {
   const [handing, setHanding] = useState(false);
   const [busy, setBusy] = useState<'take' | 'solve' | undefined>(undefined);
   const ownId = me.value?.agent.id;
@@ -40,14 +46,29 @@ export function CallActions({ call, onChanged }: { readonly call: Call; readonly
     change(
       'take',
       async () => {
-        if (call.assignedAgentId === null) return await ask('POST', `/conversations/${call.id}/take`, { body: { expectedVersion: call.version } });
+        if (call.assignedAgentId === null)
+          return await ask('POST', `/conversations/${call.id}/take`, { body: { expectedVersion: call.version } });
         // A colleague's: offered to oneself and accepted.
-        const { conversation } = await ask<{ conversation: { version: number; handshake: unknown } }>('POST', `/conversations/${call.id}/assign-to-agent`, { body: { agentId: ownId, expectedVersion: call.version, ...(hasRole('supervisor') ? { force: true } : {}) } });
-        if (conversation.handshake !== null) await ask('POST', `/conversations/${call.id}/assignment/accept`, { body: { expectedVersion: conversation.version } });
+        const { conversation } = await ask<{ conversation: { version: number; handshake: unknown } }>(
+          'POST',
+          `/conversations/${call.id}/assign-to-agent`,
+          {
+            body: { agentId: ownId, expectedVersion: call.version, ...(hasRole('supervisor') ? { force: true } : {}) },
+          },
+        );
+        if (conversation.handshake !== null)
+          await ask('POST', `/conversations/${call.id}/assignment/accept`, {
+            body: { expectedVersion: conversation.version },
+          });
       },
       'It is yours to call back.',
     );
-  const solve = (): Promise<void> => change('solve', () => ask('POST', `/conversations/${call.id}/status`, { body: { status: 'solved' } }), `${callerOf(call)} no longer waits for a call back.`);
+  const solve = (): Promise<void> =>
+    change(
+      'solve',
+      () => ask('POST', `/conversations/${call.id}/status`, { body: { status: 'solved' } }),
+      `${callerOf(call)} no longer waits for a call back.`,
+    );
 
   const rings = call.state === 'ringing' && ringingHere.value.some(({ id }) => id === call.id);
   const offered = call.handshake !== null && call.handshake.toAgentId === ownId;
@@ -73,7 +94,11 @@ export function CallActions({ call, onChanged }: { readonly call: Call; readonly
       )}
       {mayAct && isTalking && (
         <>
-          <Button icon={call.state === 'on_hold' ? 'play' : 'pause'} busy={step === 'hold'} onClick={() => void setHold(call, call.state !== 'on_hold')}>
+          <Button
+            icon={call.state === 'on_hold' ? 'play' : 'pause'}
+            busy={step === 'hold'}
+            onClick={() => void setHold(call, call.state !== 'on_hold')}
+          >
             {call.state === 'on_hold' ? 'Resume' : 'Hold'}
           </Button>
           <Button icon="transfer" onClick={() => setHanding(true)}>

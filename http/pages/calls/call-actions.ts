@@ -25,7 +25,12 @@ function mark(id: string, step: Step | undefined): void {
 }
 
 /** One step at a time for a call. Resolves to whether it worked; says why not. */
-async function act(target: Call, step: Step, run: () => Promise<Call>, whyNot: (error: unknown) => Promise<void> | void): Promise<boolean> {
+async function act(
+  target: Call,
+  step: Step,
+  run: () => Promise<Call>,
+  whyNot: (error: unknown) => Promise<void> | void,
+): Promise<boolean> {
   if (underWay.peek().has(target.id)) return false;
   mark(target.id, step);
   try {
@@ -41,18 +46,38 @@ async function act(target: Call, step: Step, run: () => Promise<Call>, whyNot: (
 
 export function answer(target: Call): Promise<boolean> {
   spokenOf.add(target.id);
-  return act(target, 'answer', () => call<Call>('POST', `/calls/${target.id}/answer`, { body: { expectedVersion: target.version } }), (error) => tellWhyLost(target, error));
+  return act(
+    target,
+    'answer',
+    () => call<Call>('POST', `/calls/${target.id}/answer`, { body: { expectedVersion: target.version } }),
+    (error) => tellWhyLost(target, error),
+  );
 }
 
 /** Who won, or what happened instead; what it is now is read again. */
 async function tellWhyLost(target: Call, error: unknown): Promise<void> {
   const now = await readAgain(target.id);
-  notify({ kind: 'problem', text: whyLost({ caller: callerOf(target), error, winner: now === undefined || now.assignedAgentId === null ? undefined : agentName(now.assignedAgentId) }) });
+  notify({
+    kind: 'problem',
+    text: whyLost({
+      caller: callerOf(target),
+      error,
+      winner: now === undefined || now.assignedAgentId === null ? undefined : agentName(now.assignedAgentId),
+    }),
+  });
   if (now?.state === 'ringing') spokenOf.delete(target.id);
 }
 
 /** `winner`: who has the call now. */
-export function whyLost({ caller, error, winner }: { readonly caller: string; readonly error: unknown; readonly winner: string | undefined }): string {
+export function whyLost({
+  caller,
+  error,
+  winner,
+}: {
+  readonly caller: string;
+  readonly error: unknown;
+  readonly winner: string | undefined;
+}): string {
   if (!(error instanceof ApiError) || error.slug !== 'call_unavailable') return messageOf(error);
   switch (error.detail['reason']) {
     case 'already_claimed':
@@ -86,12 +111,22 @@ async function tellFailure(target: Call, error: unknown): Promise<void> {
 }
 
 export function setHold(target: Call, hold: boolean): Promise<boolean> {
-  return act(target, 'hold', () => call<Call>('POST', `/calls/${target.id}/hold`, { body: { hold } }), (error) => tellFailure(target, error));
+  return act(
+    target,
+    'hold',
+    () => call<Call>('POST', `/calls/${target.id}/hold`, { body: { hold } }),
+    (error) => tellFailure(target, error),
+  );
 }
 
 export function hangUp(target: Call): Promise<boolean> {
   spokenOf.add(target.id);
-  return act(target, 'hangup', () => call<Call>('POST', `/calls/${target.id}/hangup`), (error) => tellFailure(target, error));
+  return act(
+    target,
+    'hangup',
+    () => call<Call>('POST', `/calls/${target.id}/hangup`),
+    (error) => tellFailure(target, error),
+  );
 }
 
 /** The offer that stands: taken, refused, or taken back by who made it. */
@@ -100,7 +135,9 @@ export function settleOffer(target: Call, step: 'accept' | 'decline' | 'cancel')
     target,
     step,
     async () => {
-      await call('POST', `/conversations/${target.id}/assignment/${step}`, { body: { expectedVersion: target.version } });
+      await call('POST', `/conversations/${target.id}/assignment/${step}`, {
+        body: { expectedVersion: target.version },
+      });
       return call<Call>('GET', `/calls/${target.id}`);
     },
     (error) => tellFailure(target, error),
@@ -108,21 +145,37 @@ export function settleOffer(target: Call, step: 'accept' | 'decline' | 'cancel')
 }
 
 /** Rejects as `call` does: the dialog that asks shows why. Without a department it is offered to the agent. */
-export async function transfer(target: Call, to: { readonly agentId: string; readonly note: string } | { readonly departmentId: string }): Promise<void> {
+export async function transfer(
+  target: Call,
+  to: { readonly agentId: string; readonly note: string } | { readonly departmentId: string },
+): Promise<void> {
   if ('agentId' in to) {
     const note = to.note.trim();
-    keepCall(await call<Call>('POST', `/calls/${target.id}/transfer`, { body: { agentId: to.agentId, expectedVersion: target.version, ...(note === '' ? {} : { note }) } }));
+    keepCall(
+      await call<Call>('POST', `/calls/${target.id}/transfer`, {
+        body: { agentId: to.agentId, expectedVersion: target.version, ...(note === '' ? {} : { note }) },
+      }),
+    );
     return;
   }
-  await call('POST', `/conversations/${target.id}/assign-to-department`, { body: { departmentId: to.departmentId, expectedVersion: target.version } });
+  await call('POST', `/conversations/${target.id}/assign-to-department`, {
+    body: { departmentId: to.departmentId, expectedVersion: target.version },
+  });
   await readAgain(target.id);
 }
 
 /** What a call that rang here came to without this agent; undefined when it rings still or was spoken of. */
 export function newsOf(now: Call, before: Call | undefined, ownId: string | undefined): string | undefined {
-  if (ownId === undefined || before?.state !== 'ringing' || !before.ringingAgentIds.includes(ownId) || spokenOf.has(now.id)) return undefined;
+  if (
+    ownId === undefined ||
+    before?.state !== 'ringing' ||
+    !before.ringingAgentIds.includes(ownId) ||
+    spokenOf.has(now.id)
+  )
+    return undefined;
   const caller = callerOf(now);
-  if (now.state === 'answered' || now.state === 'on_hold') return now.assignedAgentId === ownId ? undefined : `${agentName(now.assignedAgentId)} answered ${caller}.`;
+  if (now.state === 'answered' || now.state === 'on_hold')
+    return now.assignedAgentId === ownId ? undefined : `${agentName(now.assignedAgentId)} answered ${caller}.`;
   if (now.state === 'voicemail') return `${caller} went to voicemail.`;
   return now.state === 'ended' ? `${caller} hung up. The call waits for somebody to call back.` : undefined;
 }

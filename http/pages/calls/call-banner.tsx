@@ -35,21 +35,50 @@ export function CallBanner(): JSX.Element {
   // Before anybody calls, so that a call is named at once, on the screen and aloud.
   useEffect(() => void readNumbers(), [worksWithCalls.value]);
   useEffect(() => {
-    for (const one of [...ringing, ...offered, ...(current === undefined ? [] : [current])]) readNumber(one.phoneNumberId);
+    for (const one of [...ringing, ...offered, ...(current === undefined ? [] : [current])])
+      readNumber(one.phoneNumberId);
   }, [ringing, offered, current?.id]);
-  useEffect(() => alertOf([...ringing, ...offered].map((one) => ({ id: one.id, caller: callerOf(one), line: lineOf(one) }))), [ringing, offered]);
+  useEffect(
+    () => alertOf([...ringing, ...offered].map((one) => ({ id: one.id, caller: callerOf(one), line: lineOf(one) }))),
+    [ringing, offered],
+  );
   useEffect(() => () => alertOf([]), []);
 
   const [first] = ringing;
   const [firstOffer] = offered;
   useCommands(
     () => [
-      ...(first === undefined ? [] : [{ id: 'call.answer', title: `Answer ${callerOf(first)}`, group: 'Calls', keys: ['p a'], words: 'phone ring', run: () => void answer(first) }]),
+      ...(first === undefined
+        ? []
+        : [
+            {
+              id: 'call.answer',
+              title: `Answer ${callerOf(first)}`,
+              group: 'Calls',
+              keys: ['p a'],
+              words: 'phone ring',
+              run: () => void answer(first),
+            },
+          ]),
       ...(firstOffer === undefined
         ? []
         : [
-            { id: 'call.accept', title: `Take over ${callerOf(firstOffer)}`, group: 'Calls', keys: ['p y'], words: 'phone accept transfer', run: () => void settleOffer(firstOffer, 'accept') },
-            { id: 'call.decline', title: `Decline ${callerOf(firstOffer)}`, group: 'Calls', keys: ['p n'], words: 'phone transfer', run: () => void settleOffer(firstOffer, 'decline') },
+            {
+              id: 'call.accept',
+              title: `Take over ${callerOf(firstOffer)}`,
+              group: 'Calls',
+              keys: ['p y'],
+              words: 'phone accept transfer',
+              run: () => void settleOffer(firstOffer, 'accept'),
+            },
+            {
+              id: 'call.decline',
+              title: `Decline ${callerOf(firstOffer)}`,
+              group: 'Calls',
+              keys: ['p n'],
+              words: 'phone transfer',
+              run: () => void settleOffer(firstOffer, 'decline'),
+            },
           ]),
     ],
     [first, firstOffer],
@@ -59,7 +88,9 @@ export function CallBanner(): JSX.Element {
     <div class="calls-banner">
       <div class="for-readers" role="alert">
         {ringing.map((one) => `${callerOf(one)} calls ${lineOf(one)}. `)}
-        {offered.map((one) => `${agentName(one.handshake?.initiatedByAgentId ?? null)} wants to hand you ${callerOf(one)}. `)}
+        {offered.map(
+          (one) => `${agentName(one.handshake?.initiatedByAgentId ?? null)} wants to hand you ${callerOf(one)}. `,
+        )}
       </div>
       {waits && (
         <section aria-label="Calls that wait for you">
@@ -97,7 +128,14 @@ function RingingCard({ call, isFirst }: { readonly call: Call; readonly isFirst:
       </div>
       <SecondsLeft leftMs={leftMs} />
       <div class="row">
-        <Button kind="primary" icon="call" busy={underWay.value.get(call.id) === 'answer'} aria-label={`Answer ${caller}`} title={isFirst ? 'P then A' : undefined} onClick={() => void answer(call)}>
+        <Button
+          kind="primary"
+          icon="call"
+          busy={underWay.value.get(call.id) === 'answer'}
+          aria-label={`Answer ${caller}`}
+          title={isFirst ? 'P then A' : undefined}
+          onClick={() => void answer(call)}
+        >
           Answer
         </Button>
         <a class="button quiet" href={`/calls/${call.id}`}>
@@ -126,10 +164,24 @@ function OfferCard({ call }: { readonly call: Call }): JSX.Element {
       </div>
       <SecondsLeft leftMs={leftMs} />
       <div class="row">
-        <Button kind="primary" icon="check" busy={step === 'accept'} disabled={step !== undefined} aria-label={`Take over ${caller}`} title="P then Y" onClick={() => void settleOffer(call, 'accept')}>
+        <Button
+          kind="primary"
+          icon="check"
+          busy={step === 'accept'}
+          disabled={step !== undefined}
+          aria-label={`Take over ${caller}`}
+          title="P then Y"
+          onClick={() => void settleOffer(call, 'accept')}
+        >
           Take over
         </Button>
-        <Button busy={step === 'decline'} disabled={step !== undefined} aria-label={`Decline ${caller}`} title="P then N" onClick={() => void settleOffer(call, 'decline')}>
+        <Button
+          busy={step === 'decline'}
+          disabled={step !== undefined}
+          aria-label={`Decline ${caller}`}
+          title="P then N"
+          onClick={() => void settleOffer(call, 'decline')}
+        >
           Decline
         </Button>
       </div>

@@ -27,11 +27,46 @@ export function CallBar({ call }: { readonly call: Call }): JSX.Element {
 
   useCommands(
     () => [
-      { id: 'call.hold', title: held === undefined ? `Put ${caller} on hold` : `Go on with ${caller}`, group: 'Calls', keys: ['p h'], words: 'phone resume', run: () => void setHold(call, held === undefined) },
-      { id: 'call.transfer', title: `Hand ${caller} over`, group: 'Calls', keys: ['p t'], words: 'phone transfer', run: () => setHanding(true) },
-      { id: 'call.hangUp', title: `Hang up on ${caller}`, group: 'Calls', keys: ['p e'], words: 'phone end', run: () => void hangUp(call) },
-      { id: 'call.open', title: 'Show the call', group: 'Calls', keys: ['p o'], words: 'phone', run: () => navigate(`/calls/${call.id}`) },
-      { id: 'call.conversation', title: 'Show the conversation of the call', group: 'Calls', keys: ['p c'], words: 'phone', run: () => navigate(`/inbox/all/${call.id}`) },
+      {
+        id: 'call.hold',
+        title: held === undefined ? `Put ${caller} on hold` : `Go on with ${caller}`,
+        group: 'Calls',
+        keys: ['p h'],
+        words: 'phone resume',
+        run: () => void setHold(call, held === undefined),
+      },
+      {
+        id: 'call.transfer',
+        title: `Hand ${caller} over`,
+        group: 'Calls',
+        keys: ['p t'],
+        words: 'phone transfer',
+        run: () => setHanding(true),
+      },
+      {
+        id: 'call.hangUp',
+        title: `Hang up on ${caller}`,
+        group: 'Calls',
+        keys: ['p e'],
+        words: 'phone end',
+        run: () => void hangUp(call),
+      },
+      {
+        id: 'call.open',
+        title: 'Show the call',
+        group: 'Calls',
+        keys: ['p o'],
+        words: 'phone',
+        run: () => navigate(`/calls/${call.id}`),
+      },
+      {
+        id: 'call.conversation',
+        title: 'Show the conversation of the call',
+        group: 'Calls',
+        keys: ['p c'],
+        words: 'phone',
+        run: () => navigate(`/inbox/all/${call.id}`),
+      },
     ],
     [call, held === undefined],
   );
@@ -45,14 +80,21 @@ export function CallBar({ call }: { readonly call: Call }): JSX.Element {
         </strong>
         <span class="truncate">
           {held === undefined ? lineOf(call) : `On hold for ${durationOf(nowMs - held)}`}
-          {handshake !== null && `. Offered to ${agentName(handshake.toAgentId)}, ${Math.max(0, Math.ceil((Date.parse(handshake.expiresAt) - nowMs) / 1000))} s left`}
+          {handshake !== null &&
+            `. Offered to ${agentName(handshake.toAgentId)}, ${Math.max(0, Math.ceil((Date.parse(handshake.expiresAt) - nowMs) / 1000))} s left`}
         </span>
       </div>
       <span class="calls-timer" role="timer" aria-label="Time on the phone">
         {durationOf(nowMs - (answeredSince(call) ?? nowMs))}
       </span>
       <div class="row">
-        <Button small icon={held === undefined ? 'pause' : 'play'} busy={step === 'hold'} title="P then H" onClick={() => void setHold(call, held === undefined)}>
+        <Button
+          small
+          icon={held === undefined ? 'pause' : 'play'}
+          busy={step === 'hold'}
+          title="P then H"
+          onClick={() => void setHold(call, held === undefined)}
+        >
           {held === undefined ? 'Hold' : 'Resume'}
         </Button>
         {mayTakeBack ? (
@@ -64,7 +106,14 @@ export function CallBar({ call }: { readonly call: Call }): JSX.Element {
             Hand over
           </Button>
         )}
-        <Button small kind="danger" icon="hangUp" busy={step === 'hangup'} title="P then E" onClick={() => void hangUp(call)}>
+        <Button
+          small
+          kind="danger"
+          icon="hangUp"
+          busy={step === 'hangup'}
+          title="P then E"
+          onClick={() => void hangUp(call)}
+        >
           Hang up
         </Button>
         <a href={`/inbox/all/${call.id}`}>Conversation</a>

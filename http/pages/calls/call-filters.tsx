@@ -39,16 +39,58 @@ export function CallFilters({ filter }: { readonly filter: CallFilter }): JSX.El
         />
       )}
       {(numbers.value.size > 1 || phoneNumberId !== undefined) && (
-        <SelectField label="Number" value={phoneNumberId ?? ''} choices={[any, ...[...numbers.value.values()].map(({ id, displayName }) => ({ value: id, label: displayName }))]} onValue={(number) => setQuery({ number })} />
+        <SelectField
+          label="Number"
+          value={phoneNumberId ?? ''}
+          choices={[
+            any,
+            ...[...numbers.value.values()].map(({ id, displayName }) => ({ value: id, label: displayName })),
+          ]}
+          onValue={(number) => setQuery({ number })}
+        />
       )}
-      <SelectField label="Agent" value={assigneeId ?? ''} choices={[any, { value: 'none', label: 'Nobody' }, ...joinedAgents.value.map(({ id, name }) => ({ value: id, label: name }))]} onValue={(agent) => setQuery({ agent })} />
+      <SelectField
+        label="Agent"
+        value={assigneeId ?? ''}
+        choices={[
+          any,
+          { value: 'none', label: 'Nobody' },
+          ...joinedAgents.value.map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+        onValue={(agent) => setQuery({ agent })}
+      />
       {departments.value.size > 0 && (
-        <SelectField label="Department" value={departmentId ?? ''} choices={[any, ...[...departments.value.values()].map(({ id, name }) => ({ value: id, label: name }))]} onValue={(department) => setQuery({ department })} />
+        <SelectField
+          label="Department"
+          value={departmentId ?? ''}
+          choices={[any, ...[...departments.value.values()].map(({ id, name }) => ({ value: id, label: name }))]}
+          onValue={(department) => setQuery({ department })}
+        />
       )}
-      <TextField label="From" type="date" value={from ?? ''} onValue={(value) => setQuery({ from: value })} error={isReversed ? 'Is after the last day.' : undefined} />
+      <TextField
+        label="From"
+        type="date"
+        value={from ?? ''}
+        onValue={(value) => setQuery({ from: value })}
+        error={isReversed ? 'Is after the last day.' : undefined}
+      />
       <TextField label="To" type="date" value={to ?? ''} onValue={(value) => setQuery({ to: value })} />
       {hasFilters(filter) && (
-        <Button kind="quiet" icon="cross" onClick={() => setQuery({ state: undefined, status: undefined, number: undefined, agent: undefined, department: undefined, from: undefined, to: undefined })}>
+        <Button
+          kind="quiet"
+          icon="cross"
+          onClick={() =>
+            setQuery({
+              state: undefined,
+              status: undefined,
+              number: undefined,
+              agent: undefined,
+              department: undefined,
+              from: undefined,
+              to: undefined,
+            })
+          }
+        >
           Clear
         </Button>
       )}

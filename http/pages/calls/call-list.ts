@@ -52,7 +52,16 @@ export function hasFilters({ state, status, phoneNumberId, assigneeId, departmen
 }
 
 /** As the API is asked. Days begin at midnight where the reader is. */
-export function callQuery({ view, state, status, phoneNumberId, assigneeId, departmentId, from, to }: CallFilter): Record<string, string | undefined> {
+export function callQuery({
+  view,
+  state,
+  status,
+  phoneNumberId,
+  assigneeId,
+  departmentId,
+  from,
+  to,
+}: CallFilter): Record<string, string | undefined> {
   return {
     state,
     status: view === 'callback' ? 'open' : status,
@@ -77,7 +86,8 @@ export function isListed(call: Call, filter: CallFilter): boolean {
     (filter.state === undefined || call.state === filter.state) &&
     (status === undefined || call.status === status) &&
     (filter.phoneNumberId === undefined || call.phoneNumberId === filter.phoneNumberId) &&
-    (filter.assigneeId === undefined || (filter.assigneeId === 'none' ? call.assignedAgentId === null : call.assignedAgentId === filter.assigneeId)) &&
+    (filter.assigneeId === undefined ||
+      (filter.assigneeId === 'none' ? call.assignedAgentId === null : call.assignedAgentId === filter.assigneeId)) &&
     (filter.departmentId === undefined || call.departmentId === filter.departmentId) &&
     (from === undefined || call.createdAt >= from) &&
     (to === undefined || call.createdAt < to)
@@ -85,11 +95,17 @@ export function isListed(call: Call, filter: CallFilter): boolean {
 }
 
 /** The list with what is true of this call now: newest first, each once. One that is older than all that was read is not there yet. */
-export function withCall(rows: readonly Call[], call: Call, options: { readonly filter: CallFilter; readonly isWhole: boolean }): readonly Call[] {
+export function withCall(
+  rows: readonly Call[],
+  call: Call,
+  options: { readonly filter: CallFilter; readonly isWhole: boolean },
+): readonly Call[] {
   const rest = rows.filter(({ id }) => id !== call.id);
   if (!isListed(call, options.filter)) return rest.length === rows.length ? rows : rest;
   const isKnown = rest.length < rows.length;
-  const place = rest.findIndex((one) => one.createdAt < call.createdAt || (one.createdAt === call.createdAt && one.id < call.id));
+  const place = rest.findIndex(
+    (one) => one.createdAt < call.createdAt || (one.createdAt === call.createdAt && one.id < call.id),
+  );
   if (place === -1) return isKnown || options.isWhole ? [...rest, call] : rows;
   return [...rest.slice(0, place), call, ...rest.slice(place)];
 }

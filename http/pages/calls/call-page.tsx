@@ -11,8 +11,8 @@ import { Time } from '../design/time.tsx';
 import { onEvent, onResync } from '../live.ts';
 import { agentName, departmentName } from '../people.ts';
 import type { Call, Conversation, Voicemail } from '../records.ts';
-import { setTitle } from '../title.ts';
 import { clockTime, dayHeading, durationOf } from '../times.ts';
+import { setTitle } from '../title.ts';
 import { CallActions } from './call-actions-row.tsx';
 import { OutcomeBadge } from './call-rows.tsx';
 import { callerOf, eventWords, isLive, spacedNumber, spansOf } from './call-story.ts';
@@ -30,11 +30,22 @@ export function CallPage({ conversationId }: { readonly conversationId: string }
   useEffect(() => onResync(read.reload), [conversationId]);
   useEffect(
     () =>
-      onEvent(['conversation.updated', 'conversation.closed', 'assignment.pending', 'assignment.accepted', 'assignment.declined', 'assignment.cancelled', 'assignment.expired'], ({ data }) => {
-        // As the sockets' document gives it.
-        const { conversation } = data as { conversation: Conversation };
-        if (conversation.id === conversationId && call !== undefined) set(withConversation(call, conversation));
-      }),
+      onEvent(
+        [
+          'conversation.updated',
+          'conversation.closed',
+          'assignment.pending',
+          'assignment.accepted',
+          'assignment.declined',
+          'assignment.cancelled',
+          'assignment.expired',
+        ],
+        ({ data }) => {
+          // As the sockets' document gives it.
+          const { conversation } = data as { conversation: Conversation };
+          if (conversation.id === conversationId && call !== undefined) set(withConversation(call, conversation));
+        },
+      ),
     [call],
   );
   const title = call === undefined ? 'Call' : `Call of ${callerOf(call)}`;
@@ -44,7 +55,13 @@ export function CallPage({ conversationId }: { readonly conversationId: string }
     return (
       <div class="page">
         <BackLink />
-        {read.failure === undefined ? <Loading lines={8} /> : isGone(read.failure) ? <Empty icon="call" title="This call is not there, or not yours to see" /> : <Failure error={read.failure} retry={read.reload} />}
+        {read.failure === undefined ? (
+          <Loading lines={8} />
+        ) : isGone(read.failure) ? (
+          <Empty icon="call" title="This call is not there, or not yours to see" />
+        ) : (
+          <Failure error={read.failure} retry={read.reload} />
+        )}
       </div>
     );
   }
@@ -71,13 +88,16 @@ function Shown({ call, read }: { readonly call: Call; readonly read: Resource<Ca
           <BackLink />
           <h1>{callerOf(call)}</h1>
           <p>
-            {call.callerName !== null && call.fromE164 !== null && `${spacedNumber(call.fromE164)}, `}to {lineOf(call)}, <Time at={call.createdAt} format={(at) => `${dayHeading(at)}, ${clockTime(at)}`} />
+            {call.callerName !== null && call.fromE164 !== null && `${spacedNumber(call.fromE164)}, `}to {lineOf(call)},{' '}
+            <Time at={call.createdAt} format={(at) => `${dayHeading(at)}, ${clockTime(at)}`} />
           </p>
           <div class="row">
             <OutcomeBadge call={call} />
             <StatusBadge status={call.status} />
             {call.departmentId !== null && <Badge>{departmentName(call.departmentId)}</Badge>}
-            <span class="soft">{call.assignedAgentId === null ? 'With nobody' : `With ${agentName(call.assignedAgentId)}`}</span>
+            <span class="soft">
+              {call.assignedAgentId === null ? 'With nobody' : `With ${agentName(call.assignedAgentId)}`}
+            </span>
           </div>
         </div>
         <div class="row">
@@ -162,7 +182,10 @@ function LeftVoicemail({ call }: { readonly call: Call }): JSX.Element | null {
 }
 
 async function findVoicemail(conversationId: string, signal: AbortSignal): Promise<Voicemail> {
-  const { voicemails } = await ask<{ voicemails: Voicemail[] }>('GET', '/voicemails', { query: { conversationId }, signal });
+  const { voicemails } = await ask<{ voicemails: Voicemail[] }>('GET', '/voicemails', {
+    query: { conversationId },
+    signal,
+  });
   const [found] = voicemails;
   if (found === undefined) throw new Error('The voicemail could not be found.');
   return found;

@@ -12,13 +12,38 @@ import type { Call } from '../records.ts';
 import { serverNow } from '../server-clock.ts';
 import { durationOf } from '../times.ts';
 import { type CallFilter, callQuery, hasFilters, isListed, withCall } from './call-list.ts';
-import { callerOf, type Outcome, outcomeOf, outcomeWords, spacedNumber, spansOf, telOf, waitsForCallBack } from './call-story.ts';
+import {
+  callerOf,
+  type Outcome,
+  outcomeOf,
+  outcomeWords,
+  spacedNumber,
+  spansOf,
+  telOf,
+  waitsForCallBack,
+} from './call-story.ts';
 import { onCall } from './live-calls.ts';
 import { lineOf } from './numbers.ts';
 import { usePaged } from './paged.ts';
 
-const icons: Readonly<Record<Outcome, IconName>> = { ringing: 'bell', talking: 'call', on_hold: 'pause', leaving_voicemail: 'voicemail', voicemail: 'voicemail', missed: 'hangUp', answered: 'call' };
-const kinds: Readonly<Record<Outcome, 'accent' | 'good' | 'warn' | 'bad' | undefined>> = { ringing: 'accent', talking: 'good', on_hold: 'warn', leaving_voicemail: 'accent', voicemail: 'warn', missed: 'bad', answered: undefined };
+const icons: Readonly<Record<Outcome, IconName>> = {
+  ringing: 'bell',
+  talking: 'call',
+  on_hold: 'pause',
+  leaving_voicemail: 'voicemail',
+  voicemail: 'voicemail',
+  missed: 'hangUp',
+  answered: 'call',
+};
+const kinds: Readonly<Record<Outcome, 'accent' | 'good' | 'warn' | 'bad' | undefined>> = {
+  ringing: 'accent',
+  talking: 'good',
+  on_hold: 'warn',
+  leaving_voicemail: 'accent',
+  voicemail: 'warn',
+  missed: 'bad',
+  answered: undefined,
+};
 
 export function OutcomeBadge({ call }: { readonly call: Call }): JSX.Element {
   const outcome = outcomeOf(call);
@@ -29,15 +54,22 @@ export function OutcomeBadge({ call }: { readonly call: Call }): JSX.Element {
 export function CallRows({ filter }: { readonly filter: CallFilter }): JSX.Element {
   const list = usePaged<Call>(
     async (cursor, signal) => {
-      const { calls, nextCursor } = await ask<{ calls: Call[]; nextCursor: string | null }>('GET', '/calls', { query: { ...callQuery(filter), cursor }, signal });
+      const { calls, nextCursor } = await ask<{ calls: Call[]; nextCursor: string | null }>('GET', '/calls', {
+        query: { ...callQuery(filter), cursor },
+        signal,
+      });
       // What the service cannot be asked for: of those that are open, whose caller nobody spoke with.
       return { rows: calls.filter((one) => isListed(one, filter)), nextCursor };
     },
     [JSON.stringify(filter)],
   );
-  useEffect(() => onCall((now) => list.change((rows, isWhole) => withCall(rows, now, { filter, isWhole }))), [JSON.stringify(filter)]);
+  useEffect(
+    () => onCall((now) => list.change((rows, isWhole) => withCall(rows, now, { filter, isWhole }))),
+    [JSON.stringify(filter)],
+  );
 
-  if (list.rows === undefined) return list.failure === undefined ? <Loading lines={8} /> : <Failure error={list.failure} retry={list.reload} />;
+  if (list.rows === undefined)
+    return list.failure === undefined ? <Loading lines={8} /> : <Failure error={list.failure} retry={list.reload} />;
   return (
     <section class="stack" aria-label={filter.view === 'callback' ? 'Calls to call back' : 'Calls'}>
       {list.rows.length === 0 && !list.hasMore ? (

@@ -45,7 +45,13 @@ export function isLive(call: Call): boolean {
 }
 
 /** The contact's name, else the number, else that it is withheld. */
-export function callerOf({ callerName, fromE164 }: { readonly callerName: string | null; readonly fromE164: string | null }): string {
+export function callerOf({
+  callerName,
+  fromE164,
+}: {
+  readonly callerName: string | null;
+  readonly fromE164: string | null;
+}): string {
   const name = callerName?.trim() ?? '';
   if (name === '') return fromE164 === null ? 'A withheld number' : spacedNumber(fromE164);
   return name.length > maxNameChars ? `${name.slice(0, maxNameChars)}…` : name;
@@ -100,7 +106,10 @@ export function spansOf(call: Call, nowMs: number): Spans {
   for (const { eventType, createdAt } of call.events) {
     const at = Date.parse(createdAt);
     if (eventType === 'on_hold') heldFrom ??= at;
-    else if (heldFrom !== undefined && (eventType === 'resumed' || eventType === 'ended' || eventType === 'transferred')) {
+    else if (
+      heldFrom !== undefined &&
+      (eventType === 'resumed' || eventType === 'ended' || eventType === 'transferred')
+    ) {
       heldMs += at - heldFrom;
       heldFrom = undefined;
     }
@@ -124,7 +133,9 @@ export interface Names {
 export function eventWords(event: CallEvent, names: Names): string {
   switch (event.eventType) {
     case 'ringing':
-      return event.fromE164 === undefined ? 'Rang, with the number withheld' : `Rang, from ${spacedNumber(event.fromE164)}`;
+      return event.fromE164 === undefined
+        ? 'Rang, with the number withheld'
+        : `Rang, from ${spacedNumber(event.fromE164)}`;
     case 'answered':
       return event.agentId === undefined ? 'Answered' : `${names.agent(event.agentId)} answered`;
     case 'on_hold':
@@ -133,7 +144,9 @@ export function eventWords(event: CallEvent, names: Names): string {
       return 'Off hold';
     case 'transferred':
       if (event.agentId !== undefined) return `Handed to ${names.agent(event.agentId)}`;
-      return event.departmentId === undefined ? 'Rang anew' : `Moved to ${names.department(event.departmentId)}, where it rang anew`;
+      return event.departmentId === undefined
+        ? 'Rang anew'
+        : `Moved to ${names.department(event.departmentId)}, where it rang anew`;
     case 'ended':
       return 'Ended';
     case 'voicemail_left':

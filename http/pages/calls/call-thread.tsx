@@ -27,14 +27,24 @@ const changes = ['message.created', 'note.created', 'note.updated', 'note.delete
 async function readThread(conversationId: string, signal: AbortSignal): Promise<Thread> {
   const [{ notes }, { messages, nextCursor }] = await Promise.all([
     ask<{ notes: Note[] }>('GET', `/conversations/${conversationId}/notes`, { signal }),
-    ask<{ messages: Message[]; nextCursor: string | null }>('GET', `/conversations/${conversationId}/messages`, { query: { limit: 100 }, signal }),
+    ask<{ messages: Message[]; nextCursor: string | null }>('GET', `/conversations/${conversationId}/messages`, {
+      query: { limit: 100 },
+      signal,
+    }),
   ]);
-  return { notes, messages: [...messages].sort((a, b) => a.createdAt.localeCompare(b.createdAt)), hasOlder: nextCursor !== null };
+  return {
+    notes,
+    messages: [...messages].sort((a, b) => a.createdAt.localeCompare(b.createdAt)),
+    hasOlder: nextCursor !== null,
+  };
 }
 
 export function CallThread({ conversationId }: { readonly conversationId: string }): JSX.Element {
   const thread = useResource((signal) => readThread(conversationId, signal), [conversationId]);
-  useEffect(() => onEvent(changes, (event) => void (event.conversationId === conversationId && thread.reload())), [conversationId]);
+  useEffect(
+    () => onEvent(changes, (event) => void (event.conversationId === conversationId && thread.reload())),
+    [conversationId],
+  );
   useEffect(() => onResync(thread.reload), [conversationId]);
   // Added again after an answer that was lost, it is there once.
   const noteId = useRef(newId());
@@ -49,7 +59,15 @@ export function CallThread({ conversationId }: { readonly conversationId: string
     <div class="stack">
       <section class="card" aria-labelledby="call-notes">
         <h2 id="call-notes">Notes</h2>
-        {value === undefined ? thread.failure === undefined ? <Loading lines={2} /> : <Failure error={thread.failure} retry={thread.reload} /> : value.notes.length === 0 ? <p class="soft">Nothing noted yet.</p> : null}
+        {value === undefined ? (
+          thread.failure === undefined ? (
+            <Loading lines={2} />
+          ) : (
+            <Failure error={thread.failure} retry={thread.reload} />
+          )
+        ) : value.notes.length === 0 ? (
+          <p class="soft">Nothing noted yet.</p>
+        ) : null}
         {value !== undefined && value.notes.length > 0 && (
           <ul class="stack">
             {value.notes.map((note) => (
@@ -70,7 +88,15 @@ export function CallThread({ conversationId }: { readonly conversationId: string
             </Button>
           }
         >
-          <TextArea label="New note" rows={2} maxLength={10_000} value={form.values.body} onValue={(body) => form.set('body', body)} error={form.errorOf('body')} hint="For your colleagues. The customer never sees it." />
+          <TextArea
+            label="New note"
+            rows={2}
+            maxLength={10_000}
+            value={form.values.body}
+            onValue={(body) => form.set('body', body)}
+            error={form.errorOf('body')}
+            hint="For your colleagues. The customer never sees it."
+          />
         </Form>
       </section>
       <section class="card" aria-labelledby="call-messages">
@@ -86,7 +112,15 @@ export function CallThread({ conversationId }: { readonly conversationId: string
             <ol class="calls-messages">
               {value.messages.map((message) => (
                 <li key={message.id} class={message.senderType}>
-                  {message.senderType !== 'system' && <strong>{message.senderType === 'visitor' ? 'Caller' : message.senderType === 'agent' ? agentName(message.senderId) : 'Assistant'}</strong>}
+                  {message.senderType !== 'system' && (
+                    <strong>
+                      {message.senderType === 'visitor'
+                        ? 'Caller'
+                        : message.senderType === 'agent'
+                          ? agentName(message.senderId)
+                          : 'Assistant'}
+                    </strong>
+                  )}
                   <p>{message.body}</p>
                   <Time at={message.createdAt} />
                 </li>

@@ -49,7 +49,14 @@ function Lists(): JSX.Element {
       <header>
         <div>
           <h1>Calls</h1>
-          <p>{numbers.value.size === 0 ? 'Calls to your numbers ring here.' : `Calls to ${[...numbers.value.values()].map(({ displayName }) => displayName).slice(0, 4).join(', ')}${numbers.value.size > 4 ? ' and others' : ''} ring here.`}</p>
+          <p>
+            {numbers.value.size === 0
+              ? 'Calls to your numbers ring here.'
+              : `Calls to ${[...numbers.value.values()]
+                  .map(({ displayName }) => displayName)
+                  .slice(0, 4)
+                  .join(', ')}${numbers.value.size > 4 ? ' and others' : ''} ring here.`}
+          </p>
         </div>
         <div class="row">
           <AlertMenu />
@@ -60,7 +67,10 @@ function Lists(): JSX.Element {
           )}
         </div>
       </header>
-      <Tabs label="Lists of calls" tabs={views.map(({ view, label, href }) => ({ href, label, isCurrent: filter.view === view }))} />
+      <Tabs
+        label="Lists of calls"
+        tabs={views.map(({ view, label, href }) => ({ href, label, isCurrent: filter.view === view }))}
+      />
       {filter.view === 'voicemails' ? (
         <Voicemails />
       ) : (
@@ -82,7 +92,12 @@ function AlertMenu(): JSX.Element {
       items={[
         { label: 'Ring tone', checked: isRinging.value, isToggle: true, run: () => setRinging(!isRinging.peek()) },
         {
-          label: permission.value === 'denied' ? 'Notifications are blocked by your browser' : isPossible ? 'Notifications on the desktop' : 'No notifications in this browser',
+          label:
+            permission.value === 'denied'
+              ? 'Notifications are blocked by your browser'
+              : isPossible
+                ? 'Notifications on the desktop'
+                : 'No notifications in this browser',
           checked: isNotifying.value,
           isToggle: true,
           disabled: !isPossible,

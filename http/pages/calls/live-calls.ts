@@ -4,10 +4,10 @@
 import { computed, effect, signal } from '@preact/signals';
 import { ApiError, call } from '../api.ts';
 import { onceLive, socketOrPatience } from '../beginning.ts';
+import { isReachable } from '../inbox/lists.ts';
 import { connection, onEvent, onResync } from '../live.ts';
 import type { Call, Conversation, LiveEvent } from '../records.ts';
 import { me } from '../session.ts';
-import { isReachable } from '../inbox/lists.ts';
 import { isLive } from './call-story.ts';
 
 export const liveCalls = signal<ReadonlyMap<string, Call>>(new Map());
@@ -22,13 +22,36 @@ export const worksWithCalls = computed(() => {
 const inOrder = (calls: Iterable<Call>): Call[] => [...calls].sort((a, b) => a.createdAt.localeCompare(b.createdAt));
 
 /** The longest waiting first. */
-export const ringingHere = computed(() => inOrder(liveCalls.value.values()).filter((one) => one.state === 'ringing' && ownId.value !== undefined && one.ringingAgentIds.includes(ownId.value)));
-export const offeredHere = computed(() => inOrder(liveCalls.value.values()).filter((one) => one.handshake !== null && one.handshake.toAgentId === ownId.value));
+export const ringingHere = computed(() =>
+  inOrder(liveCalls.value.values()).filter(
+    (one) => one.state === 'ringing' && ownId.value !== undefined && one.ringingAgentIds.includes(ownId.value),
+  ),
+);
+export const offeredHere = computed(() =>
+  inOrder(liveCalls.value.values()).filter((one) => one.handshake !== null && one.handshake.toAgentId === ownId.value),
+);
 /** Whom this agent is on the phone with. */
-export const ownCall = computed(() => inOrder(liveCalls.value.values()).find((one) => one.state !== 'ringing' && one.assignedAgentId === ownId.value));
+export const ownCall = computed(() =>
+  inOrder(liveCalls.value.values()).find((one) => one.state !== 'ringing' && one.assignedAgentId === ownId.value),
+);
 
-const callEvents = ['call.ringing', 'call.answered', 'call.on_hold', 'call.resumed', 'call.transferred', 'call.ended', 'call.voicemail_left'];
-const conversationEvents = ['conversation.updated', 'assignment.pending', 'assignment.accepted', 'assignment.declined', 'assignment.cancelled', 'assignment.expired'];
+const callEvents = [
+  'call.ringing',
+  'call.answered',
+  'call.on_hold',
+  'call.resumed',
+  'call.transferred',
+  'call.ended',
+  'call.voicemail_left',
+];
+const conversationEvents = [
+  'conversation.updated',
+  'assignment.pending',
+  'assignment.accepted',
+  'assignment.declined',
+  'assignment.cancelled',
+  'assignment.expired',
+];
 
 type CallListener = (now: Call, before: Call | undefined) => void;
 const watchers = new Set<CallListener>();
@@ -52,7 +75,11 @@ interface Reached {
   readonly eventCount: number;
 }
 
-const reachedBy = ({ version, updatedAt, events }: Call): Reached => ({ version, updatedAt, eventCount: events.length });
+const reachedBy = ({ version, updatedAt, events }: Call): Reached => ({
+  version,
+  updatedAt,
+  eventCount: events.length,
+});
 
 /** None of them ever falls, and none alone says it all: a message leaves the version, a hold the time. */
 function isBefore(one: Reached, other: Reached): boolean {
@@ -85,7 +112,10 @@ function forgetCall({ id }: Call): void {
 }
 
 /** What a conversation's own events say of the call that it is. */
-export function withConversation(known: Call, { version, status, assignedAgentId, departmentId, contactId, visitorId, handshake, updatedAt }: Conversation): Call {
+export function withConversation(
+  known: Call,
+  { version, status, assignedAgentId, departmentId, contactId, visitorId, handshake, updatedAt }: Conversation,
+): Call {
   return { ...known, version, status, assignedAgentId, departmentId, contactId, visitorId, handshake, updatedAt };
 }
 
@@ -129,7 +159,10 @@ async function readLive(): Promise<void> {
     const { calls } = await call<{ calls: Call[] }>('GET', '/calls', { query: { state: 'live', limit: 200 } });
     if (ownId.peek() !== asked) return;
     const told = [...liveCalls.peek()].filter(([id]) => touched.has(id));
-    liveCalls.value = new Map([...calls.filter(({ id }) => !touched.has(id)).map((one) => [one.id, one] as const), ...told]);
+    liveCalls.value = new Map([
+      ...calls.filter(({ id }) => !touched.has(id)).map((one) => [one.id, one] as const),
+      ...told,
+    ]);
   } catch (error) {
     // A plan without calls has none that go on. Anything else is asked again when the connection is back.
     failed = !(error instanceof ApiError && (error.status === 402 || error.status === 403));

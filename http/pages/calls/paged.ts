@@ -31,7 +31,10 @@ interface State<Row> {
 }
 
 /** `on` is what the question depends on. */
-export function usePaged<Row>(read: (cursor: string | null, signal: AbortSignal) => Promise<Page<Row>>, on: readonly unknown[]): Paged<Row> {
+export function usePaged<Row>(
+  read: (cursor: string | null, signal: AbortSignal) => Promise<Page<Row>>,
+  on: readonly unknown[],
+): Paged<Row> {
   const [state, setState] = useState<State<Row>>({ rows: undefined, cursor: null, failure: undefined, loading: true });
   const abort = useRef(new AbortController());
   /** What was changed since the page that is awaited was asked for, whose rows may be older; undefined while none is. */
@@ -48,7 +51,12 @@ export function usePaged<Row>(read: (cursor: string | null, signal: AbortSignal)
         meanwhile.current = undefined;
         setState((current) => {
           const read = cursor === null ? page.rows : [...(current.rows ?? []), ...page.rows];
-          return { rows: changes.reduce((rows, how) => how(rows, page.nextCursor === null), read), cursor: page.nextCursor, failure: undefined, loading: false };
+          return {
+            rows: changes.reduce((rows, how) => how(rows, page.nextCursor === null), read),
+            cursor: page.nextCursor,
+            failure: undefined,
+            loading: false,
+          };
         });
       },
       (failure: unknown) => {
@@ -81,7 +89,9 @@ export function usePaged<Row>(read: (cursor: string | null, signal: AbortSignal)
     reload: () => (state.rows === undefined || state.cursor === null ? again() : ask(state.cursor)),
     change: useCallback((how) => {
       meanwhile.current?.push(how);
-      setState((current) => (current.rows === undefined ? current : { ...current, rows: how(current.rows, current.cursor === null) }));
+      setState((current) =>
+        current.rows === undefined ? current : { ...current, rows: how(current.rows, current.cursor === null) },
+      );
     }, []),
   };
 }

@@ -21,25 +21,45 @@ const maxNoteChars = 1000;
 export function TransferDialog({ call, onClose }: { readonly call: Call; readonly onClose: () => void }): JSX.Element {
   const [changed, setChanged] = useState<string | undefined>(undefined);
   const latest = liveCalls.value.get(call.id) ?? call;
-  const busyIds = new Set([...liveCalls.value.values()].filter(({ state }) => state !== 'ringing').map(({ assignedAgentId }) => assignedAgentId));
-  const others = joinedAgents.value.filter(({ id, role, channels }) => id !== latest.assignedAgentId && (role === 'admin' || channels.includes('calls')));
+  const busyIds = new Set(
+    [...liveCalls.value.values()]
+      .filter(({ state }) => state !== 'ringing')
+      .map(({ assignedAgentId }) => assignedAgentId),
+  );
+  const others = joinedAgents.value.filter(
+    ({ id, role, channels }) => id !== latest.assignedAgentId && (role === 'admin' || channels.includes('calls')),
+  );
   // Who can take it at once comes first.
   const ranked = [...others].sort((a, b) => rankOf(a, busyIds) - rankOf(b, busyIds));
   const groups = [...departments.value.values()].sort((a, b) => a.name.localeCompare(b.name));
-  const form = useForm<{ to: 'agent' | 'department'; agentId: string; departmentId: string; note: string }>({ to: ranked.length > 0 ? 'agent' : 'department', agentId: ranked[0]?.id ?? '', departmentId: groups[0]?.id ?? '', note: '' }, async ({ to, agentId, departmentId, note }) => {
-    setChanged(undefined);
-    try {
-      await transfer(latest, to === 'agent' ? { agentId, note } : { departmentId });
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.slug !== 'stale_version') throw error;
-      const now = await ask<Call>('GET', `/calls/${call.id}`);
-      keepCall(now);
-      setChanged(whatChanged(latest, now));
-      return;
-    }
-    notify({ kind: 'done', text: to === 'agent' ? `Offered to ${agentName(agentId)}. The caller stays with you until then.` : `Rings in ${departmentName(departmentId)} now.` });
-    onClose();
-  });
+  const form = useForm<{ to: 'agent' | 'department'; agentId: string; departmentId: string; note: string }>(
+    {
+      to: ranked.length > 0 ? 'agent' : 'department',
+      agentId: ranked[0]?.id ?? '',
+      departmentId: groups[0]?.id ?? '',
+      note: '',
+    },
+    async ({ to, agentId, departmentId, note }) => {
+      setChanged(undefined);
+      try {
+        await transfer(latest, to === 'agent' ? { agentId, note } : { departmentId });
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.slug !== 'stale_version') throw error;
+        const now = await ask<Call>('GET', `/calls/${call.id}`);
+        keepCall(now);
+        setChanged(whatChanged(latest, now));
+        return;
+      }
+      notify({
+        kind: 'done',
+        text:
+          to === 'agent'
+            ? `Offered to ${agentName(agentId)}. The caller stays with you until then.`
+            : `Rings in ${departmentName(departmentId)} now.`,
+      });
+      onClose();
+    },
+  );
   const { values } = form;
   return (
     <Dialog title={`Hand over ${callerOf(latest)}`} onClose={onClose}>
@@ -63,8 +83,20 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
         >
           {ranked.length > 0 && groups.length > 0 && (
             <div class="row" role="radiogroup" aria-label="To whom">
-              <Checkbox type="radio" name="transfer-to" label="An agent" checked={values.to === 'agent'} onChecked={() => form.set('to', 'agent')} />
-              <Checkbox type="radio" name="transfer-to" label="A department" checked={values.to === 'department'} onChecked={() => form.set('to', 'department')} />
+              <Checkbox
+                type="radio"
+                name="transfer-to"
+                label="An agent"
+                checked={values.to === 'agent'}
+                onChecked={() => form.set('to', 'agent')}
+              />
+              <Checkbox
+                type="radio"
+                name="transfer-to"
+                label="A department"
+                checked={values.to === 'department'}
+                onChecked={() => form.set('to', 'department')}
+              />
             </div>
           )}
           {values.to === 'agent' ? (
@@ -75,9 +107,21 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
                 onValue={(value) => form.set('agentId', value)}
                 error={form.errorOf('agentId')}
                 hint="They have 30 seconds to take over. The caller stays with you until then."
-                choices={ranked.map((agent) => ({ value: agent.id, label: `${agent.name}${busyIds.has(agent.id) ? ', in a call' : whereItIs(agent)}` }))}
+                choices={ranked.map((agent) => ({
+                  value: agent.id,
+                  label: `${agent.name}${busyIds.has(agent.id) ? ', in a call' : whereItIs(agent)}`,
+                }))}
               />
-              <TextArea label="Note" optional rows={3} maxLength={maxNoteChars} value={values.note} onValue={(value) => form.set('note', value)} error={form.errorOf('note')} hint="What they should know. Your customer does not see it." />
+              <TextArea
+                label="Note"
+                optional
+                rows={3}
+                maxLength={maxNoteChars}
+                value={values.note}
+                onValue={(value) => form.set('note', value)}
+                error={form.errorOf('note')}
+                hint="What they should know. Your customer does not see it."
+              />
             </>
           ) : (
             <SelectField
@@ -112,7 +156,11 @@ export function whatChanged(before: Call, now: Call): string {
     now.assignedAgentId === before.assignedAgentId ? undefined : `it is with ${agentName(now.assignedAgentId)} now`,
     now.departmentId === before.departmentId ? undefined : `it is in ${departmentName(now.departmentId)} now`,
     now.status === before.status ? undefined : `it is ${now.status} now`,
-    now.handshake?.toAgentId === before.handshake?.toAgentId ? undefined : now.handshake === null ? 'the offer that stood is gone' : `it is offered to ${agentName(now.handshake.toAgentId)} now`,
+    now.handshake?.toAgentId === before.handshake?.toAgentId
+      ? undefined
+      : now.handshake === null
+        ? 'the offer that stood is gone'
+        : `it is offered to ${agentName(now.handshake.toAgentId)} now`,
   ].filter((one) => one !== undefined);
   return `The call changed meanwhile${changes.length === 0 ? '' : `: ${changes.join(', ')}`}. Send it again if you still want to.`;
 }

@@ -16,13 +16,18 @@ import { Recording } from './recording.tsx';
 
 export function Voicemails(): JSX.Element {
   const list = usePaged<Voicemail>(async (cursor, signal) => {
-    const { voicemails, nextCursor } = await ask<{ voicemails: Voicemail[]; nextCursor: string | null }>('GET', '/voicemails', { query: { cursor }, signal });
+    const { voicemails, nextCursor } = await ask<{ voicemails: Voicemail[]; nextCursor: string | null }>(
+      'GET',
+      '/voicemails',
+      { query: { cursor }, signal },
+    );
     return { rows: voicemails, nextCursor };
   }, []);
   // The event tells of the call alone, and reading one voicemail would mark it as heard.
   useEffect(() => onEvent(['call.voicemail_left'], () => void addNewest(list.change)), []);
 
-  if (list.rows === undefined) return list.failure === undefined ? <Loading lines={6} /> : <Failure error={list.failure} retry={list.reload} />;
+  if (list.rows === undefined)
+    return list.failure === undefined ? <Loading lines={6} /> : <Failure error={list.failure} retry={list.reload} />;
   return (
     <section class="stack" aria-label="Voicemails">
       {list.rows.length === 0 ? (
@@ -33,7 +38,11 @@ export function Voicemails(): JSX.Element {
         <ul class="stack">
           {list.rows.map((one) => (
             <li key={one.id}>
-              <VoicemailCard voicemail={one} withCaller onHeard={(heard) => list.change((rows) => rows.map((row) => (row.id === heard.id ? heard : row)))} />
+              <VoicemailCard
+                voicemail={one}
+                withCaller
+                onHeard={(heard) => list.change((rows) => rows.map((row) => (row.id === heard.id ? heard : row)))}
+              />
             </li>
           ))}
         </ul>
@@ -82,7 +91,10 @@ export function VoicemailCard({ voicemail, withCaller = false, onHeard }: CardPr
     }
   };
   return (
-    <article class={`card calls-voicemail ${voicemail.listenedAt === null ? 'new' : ''}`} aria-label={`Voicemail of ${caller}`}>
+    <article
+      class={`card calls-voicemail ${voicemail.listenedAt === null ? 'new' : ''}`}
+      aria-label={`Voicemail of ${caller}`}
+    >
       <header>
         <div class="calls-who">
           {withCaller ? (
@@ -93,7 +105,10 @@ export function VoicemailCard({ voicemail, withCaller = false, onHeard }: CardPr
             <h3>Voicemail</h3>
           )}
           <span>
-            {withCaller && voicemail.callerName !== null && voicemail.fromE164 !== null && `${spacedNumber(voicemail.fromE164)}, `}
+            {withCaller &&
+              voicemail.callerName !== null &&
+              voicemail.fromE164 !== null &&
+              `${spacedNumber(voicemail.fromE164)}, `}
             <Time at={voicemail.createdAt} />
             {voicemail.durationMs !== null && `, ${durationOf(voicemail.durationMs)}`}
           </span>
@@ -118,8 +133,18 @@ export function VoicemailCard({ voicemail, withCaller = false, onHeard }: CardPr
           )}
         </div>
       </header>
-      {voicemail.recordingUrl !== null && <Recording url={voicemail.recordingUrl} label="the voicemail" onHeard={() => void markHeard()} />}
-      {voicemail.transcript === null ? <p class="soft">{voicemail.recordingUrl === null ? 'Neither a recording nor a transcript came with it.' : 'There is no transcript.'}</p> : <blockquote class="calls-transcript">{voicemail.transcript}</blockquote>}
+      {voicemail.recordingUrl !== null && (
+        <Recording url={voicemail.recordingUrl} label="the voicemail" onHeard={() => void markHeard()} />
+      )}
+      {voicemail.transcript === null ? (
+        <p class="soft">
+          {voicemail.recordingUrl === null
+            ? 'Neither a recording nor a transcript came with it.'
+            : 'There is no transcript.'}
+        </p>
+      ) : (
+        <blockquote class="calls-transcript">{voicemail.transcript}</blockquote>
+      )}
     </article>
   );
 }

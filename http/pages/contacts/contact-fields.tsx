@@ -10,7 +10,16 @@ import { Form, useForm } from '../design/form.tsx';
 import { Tags } from '../design/tags.tsx';
 import { notify } from '../notices.ts';
 import type { Contact } from '../records.ts';
-import { asKind, type FieldKind, type FieldRow, fieldsOf, maxFields, newRow, problemOf, rowsOf } from './custom-fields.ts';
+import {
+  asKind,
+  type FieldKind,
+  type FieldRow,
+  fieldsOf,
+  maxFields,
+  newRow,
+  problemOf,
+  rowsOf,
+} from './custom-fields.ts';
 
 interface Draft {
   readonly name: string;
@@ -32,9 +41,25 @@ function draftOf({ name, company, note, tags, customFields }: Contact): Draft {
 
 /** What a draft changes of the contact, as the API takes it. */
 export function changesOf(contact: Contact, { name, company, note, tags, rows }: Draft): Record<string, unknown> {
-  const next = { name: name.trim(), company: company.trim() === '' ? null : company.trim(), note: note.trim() === '' ? null : note, tags, customFields: fieldsOf(rows) };
-  const before = { name: contact.name ?? '', company: contact.company, note: contact.note, tags: contact.tags, customFields: contact.customFields };
-  return Object.fromEntries(Object.entries(next).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key as keyof typeof before])));
+  const next = {
+    name: name.trim(),
+    company: company.trim() === '' ? null : company.trim(),
+    note: note.trim() === '' ? null : note,
+    tags,
+    customFields: fieldsOf(rows),
+  };
+  const before = {
+    name: contact.name ?? '',
+    company: contact.company,
+    note: contact.note,
+    tags: contact.tags,
+    customFields: contact.customFields,
+  };
+  return Object.fromEntries(
+    Object.entries(next).filter(
+      ([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key as keyof typeof before]),
+    ),
+  );
 }
 
 /** Left unsaved, by contact, with what it was typed over: whoever comes back goes on there. */
@@ -49,7 +74,11 @@ interface Typed {
 export function draftOver(contact: Contact, { over, draft }: Typed): Draft {
   const { customFields, ...fields } = changesOf(over, draft);
   const kept = Object.keys(fields).map((name) => [name, draft[name as keyof Draft]]);
-  return { ...draftOf(contact), ...Object.fromEntries(kept), ...(customFields === undefined ? {} : { rows: draft.rows }) };
+  return {
+    ...draftOf(contact),
+    ...Object.fromEntries(kept),
+    ...(customFields === undefined ? {} : { rows: draft.rows }),
+  };
 }
 
 interface FieldsProps {
@@ -72,9 +101,13 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
   const kept = drafts.get(contact.id);
   const form = useForm<Draft>(kept === undefined ? draftOf(contact) : draftOver(contact, kept), async (draft) => {
     setIsTried(true);
-    if (draft.rows.some((row) => problemOf(row, draft.rows) !== undefined)) throw new ApiError(0, 'invalid', 'Some custom fields need another look.');
+    if (draft.rows.some((row) => problemOf(row, draft.rows) !== undefined))
+      throw new ApiError(0, 'invalid', 'Some custom fields need another look.');
     const changes = changesOf(over, draft);
-    if (changes['name'] === '') throw new ApiError(0, 'invalid', 'A name cannot be taken away.', { fieldErrors: { name: ['must not be empty'] } });
+    if (changes['name'] === '')
+      throw new ApiError(0, 'invalid', 'A name cannot be taken away.', {
+        fieldErrors: { name: ['must not be empty'] },
+      });
     if (Object.keys(changes).length > 0) {
       const answer = await call<{ contact: Contact }>('PATCH', `/contacts/${contact.id}`, { body: changes });
       onChanged(answer.contact);
@@ -84,12 +117,15 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
     notify({ kind: 'done', text: 'Saved.' });
   });
   const { values } = form;
-  const isChanged = Object.keys(changesOf(over, values)).length > 0 || values.rows.some((row) => problemOf(row, values.rows) !== undefined);
+  const isChanged =
+    Object.keys(changesOf(over, values)).length > 0 ||
+    values.rows.some((row) => problemOf(row, values.rows) !== undefined);
 
   // Somebody else changed it while it was looked at, or it was saved here.
   useEffect(() => {
     if (over === contact) return;
-    if (Object.keys(changesOf(over, draftOf(contact))).length > 0) form.reset(draftOver(contact, { over, draft: values }));
+    if (Object.keys(changesOf(over, draftOf(contact))).length > 0)
+      form.reset(draftOver(contact, { over, draft: values }));
     setOver(contact);
   }, [contact]);
   // Nothing that was typed is lost to a look elsewhere, or to a tab that is closed by mistake.
@@ -104,7 +140,11 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
     return () => removeEventListener('beforeunload', ask);
   }, [isChanged]);
 
-  const setRow = (changed: FieldRow): void => form.set('rows', values.rows.map((row) => (row.id === changed.id ? changed : row)));
+  const setRow = (changed: FieldRow): void =>
+    form.set(
+      'rows',
+      values.rows.map((row) => (row.id === changed.id ? changed : row)),
+    );
 
   return (
     <Form
@@ -123,8 +163,22 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
         </>
       }
     >
-      <TextField label="Name" maxLength={120} autocomplete="off" value={values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
-      <TextField label="Company" maxLength={200} autocomplete="off" value={values.company} onValue={(value) => form.set('company', value)} error={form.errorOf('company')} />
+      <TextField
+        label="Name"
+        maxLength={120}
+        autocomplete="off"
+        value={values.name}
+        onValue={(value) => form.set('name', value)}
+        error={form.errorOf('name')}
+      />
+      <TextField
+        label="Company"
+        maxLength={200}
+        autocomplete="off"
+        value={values.company}
+        onValue={(value) => form.set('company', value)}
+        error={form.errorOf('company')}
+      />
       <dl class="contact-fixed">
         <div>
           <dt>Email</dt>
@@ -137,11 +191,30 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
       </dl>
       <p class="soft contact-hint">Messages find a contact by these, so they stay as they came.</p>
       <Tags label="Tags" tags={values.tags} onTags={(tags) => form.set('tags', tags)} error={form.errorOf('tags')} />
-      <TextArea label="Note" rows={4} maxLength={10_000} value={values.note} onValue={(value) => form.set('note', value)} error={form.errorOf('note')} hint="For colleagues. Customers never see it." />
+      <TextArea
+        label="Note"
+        rows={4}
+        maxLength={10_000}
+        value={values.note}
+        onValue={(value) => form.set('note', value)}
+        error={form.errorOf('note')}
+        hint="For colleagues. Customers never see it."
+      />
       <fieldset class="custom-fields">
         <legend>Custom fields</legend>
         {values.rows.map((row) => (
-          <CustomField key={row.id} row={row} error={isTried ? problemOf(row, values.rows) : undefined} onRow={setRow} onRemove={() => form.set('rows', values.rows.filter(({ id }) => id !== row.id))} />
+          <CustomField
+            key={row.id}
+            row={row}
+            error={isTried ? problemOf(row, values.rows) : undefined}
+            onRow={setRow}
+            onRemove={() =>
+              form.set(
+                'rows',
+                values.rows.filter(({ id }) => id !== row.id),
+              )
+            }
+          />
         ))}
         {form.errorOf('customFields') !== undefined && <p class="error">{form.errorOf('customFields')}</p>}
         {values.rows.length < maxFields && (
@@ -154,14 +227,37 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
   );
 }
 
-function CustomField({ row, error, onRow, onRemove }: { readonly row: FieldRow; readonly error: string | undefined; readonly onRow: (row: FieldRow) => void; readonly onRemove: () => void }): JSX.Element {
+function CustomField({
+  row,
+  error,
+  onRow,
+  onRemove,
+}: {
+  readonly row: FieldRow;
+  readonly error: string | undefined;
+  readonly onRow: (row: FieldRow) => void;
+  readonly onRemove: () => void;
+}): JSX.Element {
   const name = row.name.trim() === '' ? 'the new field' : row.name;
   const wrong = error === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': `custom-field-${row.id}` };
   return (
     <div class="custom-field">
-      <input class="input" aria-label="Name of the field" placeholder="Name" maxLength={64} value={row.name} onInput={(event) => onRow({ ...row, name: event.currentTarget.value })} {...wrong} />
+      <input
+        class="input"
+        aria-label="Name of the field"
+        placeholder="Name"
+        maxLength={64}
+        value={row.name}
+        onInput={(event) => onRow({ ...row, name: event.currentTarget.value })}
+        {...wrong}
+      />
       {/* Its options are the kinds alone. */}
-      <select class="input" aria-label={`Kind of ${name}`} value={row.kind} onChange={(event) => onRow(asKind(row, event.currentTarget.value as FieldKind))}>
+      <select
+        class="input"
+        aria-label={`Kind of ${name}`}
+        value={row.kind}
+        onChange={(event) => onRow(asKind(row, event.currentTarget.value as FieldKind))}
+      >
         {kinds.map(({ value, label }) => (
           <option key={value} value={value}>
             {label}
@@ -170,12 +266,25 @@ function CustomField({ row, error, onRow, onRemove }: { readonly row: FieldRow; 
       </select>
       <IconButton icon="trash" label={`Remove ${name}`} onClick={onRemove} />
       {row.kind === 'yesNo' ? (
-        <select class="input custom-value" aria-label={`Value of ${name}`} value={row.text} onChange={(event) => onRow({ ...row, text: event.currentTarget.value })}>
+        <select
+          class="input custom-value"
+          aria-label={`Value of ${name}`}
+          value={row.text}
+          onChange={(event) => onRow({ ...row, text: event.currentTarget.value })}
+        >
           <option value="yes">Yes</option>
           <option value="no">No</option>
         </select>
       ) : (
-        <input class="input custom-value" aria-label={`Value of ${name}`} placeholder="Value" inputMode={row.kind === 'number' ? 'decimal' : 'text'} maxLength={1000} value={row.text} onInput={(event) => onRow({ ...row, text: event.currentTarget.value })} />
+        <input
+          class="input custom-value"
+          aria-label={`Value of ${name}`}
+          placeholder="Value"
+          inputMode={row.kind === 'number' ? 'decimal' : 'text'}
+          maxLength={1000}
+          value={row.text}
+          onInput={(event) => onRow({ ...row, text: event.currentTarget.value })}
+        />
       )}
       {error !== undefined && (
         <p class="error" id={`custom-field-${row.id}`}>

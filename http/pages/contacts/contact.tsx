@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { ApiError, call } from '../api.ts';
+import { useCommands } from '../commands.ts';
 import { Avatar } from '../design/avatar.tsx';
 import { ButtonLink } from '../design/button.tsx';
 import { Empty, Failure, Loading } from '../design/feedback.tsx';
@@ -11,7 +12,6 @@ import { useResource } from '../design/resource.ts';
 import { Time } from '../design/time.tsx';
 import { onEvent } from '../live.ts';
 import { navigate } from '../location.ts';
-import { useCommands } from '../commands.ts';
 import type { Contact, Conversation, HistoryItem } from '../records.ts';
 import { amountOf, countOf, dayOf } from '../times.ts';
 import { setTitle } from '../title.ts';
@@ -25,20 +25,31 @@ export interface WholeContact {
 }
 
 export function ContactPage({ contactId }: { readonly contactId: string }): JSX.Element {
-  const read = useResource((signal) => call<WholeContact>('GET', `/contacts/${encodeURIComponent(contactId)}`, { signal }), [contactId]);
+  const read = useResource(
+    (signal) => call<WholeContact>('GET', `/contacts/${encodeURIComponent(contactId)}`, { signal }),
+    [contactId],
+  );
   const whole = read.value;
   const isMissing = read.failure instanceof ApiError && read.failure.status === 404;
   const name = whole === undefined ? 'Contact' : nameOf(whole.contact);
 
   useEffect(() => setTitle(name), [name]);
-  useCommands(() => [{ id: 'contacts.list', title: 'All contacts', group: 'Contacts', keys: ['u'], run: () => navigate('/contacts') }], []);
+  useCommands(
+    () => [
+      { id: 'contacts.list', title: 'All contacts', group: 'Contacts', keys: ['u'], run: () => navigate('/contacts') },
+    ],
+    [],
+  );
   // What happens to its conversations changes its history.
   useEffect(
     () =>
-      onEvent(['conversation.created', 'conversation.updated', 'conversation.closed', 'assignment.accepted'], ({ data }) => {
-        // The event's data, as the sockets' document gives it.
-        if ((data as { conversation: Conversation }).conversation.contactId === contactId) read.reload();
-      }),
+      onEvent(
+        ['conversation.created', 'conversation.updated', 'conversation.closed', 'assignment.accepted'],
+        ({ data }) => {
+          // The event's data, as the sockets' document gives it.
+          if ((data as { conversation: Conversation }).conversation.contactId === contactId) read.reload();
+        },
+      ),
     [contactId],
   );
 
@@ -56,7 +67,9 @@ export function ContactPage({ contactId }: { readonly contactId: string }): JSX.
               <div>
                 <h1>{name}</h1>
                 <p>
-                  {[whole.contact.email, whole.contact.phone, whole.contact.company].filter((part) => part !== null && part !== name).join(' · ')}
+                  {[whole.contact.email, whole.contact.phone, whole.contact.company]
+                    .filter((part) => part !== null && part !== name)
+                    .join(' · ')}
                 </p>
               </div>
             </div>
@@ -84,7 +97,11 @@ export function ContactPage({ contactId }: { readonly contactId: string }): JSX.
               ) : (
                 <>
                   <History items={whole.conversations} />
-                  {whole.stats.total > whole.conversations.length && <p class="soft">The newest {whole.conversations.length} of {countOf(whole.stats.total)}.</p>}
+                  {whole.stats.total > whole.conversations.length && (
+                    <p class="soft">
+                      The newest {whole.conversations.length} of {countOf(whole.stats.total)}.
+                    </p>
+                  )}
                 </>
               )}
             </section>

@@ -30,8 +30,21 @@ function List(): JSX.Element {
   useEffect(() => setTitle('Contacts'), []);
   useCommands(
     () => [
-      { id: 'contacts.find', title: 'Find a contact', group: 'Contacts', keys: ['f'], run: () => field.current?.focus() },
-      { id: 'contacts.add', title: 'Add a contact', group: 'Contacts', keys: ['n'], words: 'new create customer', run: () => setAdding(true) },
+      {
+        id: 'contacts.find',
+        title: 'Find a contact',
+        group: 'Contacts',
+        keys: ['f'],
+        run: () => field.current?.focus(),
+      },
+      {
+        id: 'contacts.add',
+        title: 'Add a contact',
+        group: 'Contacts',
+        keys: ['n'],
+        words: 'new create customer',
+        run: () => setAdding(true),
+      },
     ],
     [],
   );
@@ -46,10 +59,25 @@ function List(): JSX.Element {
       </header>
       <search class="search-field">
         <Icon name="search" />
-        <input ref={field} type="search" class="input" aria-label="Find contacts" placeholder="Name, email, phone or company" autocomplete="off" spellcheck={false} maxLength={200} value={search} onInput={(event) => setQuery({ search: event.currentTarget.value })} />
+        <input
+          ref={field}
+          type="search"
+          class="input"
+          aria-label="Find contacts"
+          placeholder="Name, email, phone or company"
+          autocomplete="off"
+          spellcheck={false}
+          maxLength={200}
+          value={search}
+          onInput={(event) => setQuery({ search: event.currentTarget.value })}
+        />
       </search>
       <p role="status" class="for-readers">
-        {contacts === undefined || loading ? '' : contacts.length === 1 ? '1 contact' : `${contacts.length}${isWhole ? '' : ' or more'} contacts`}
+        {contacts === undefined || loading
+          ? ''
+          : contacts.length === 1
+            ? '1 contact'
+            : `${contacts.length}${isWhole ? '' : ' or more'} contacts`}
       </p>
       {failure !== undefined && <Failure error={failure} retry={retry} />}
       {contacts === undefined && failure === undefined && <Loading lines={8} label="Reading contacts" />}
@@ -61,7 +89,9 @@ function List(): JSX.Element {
           </Button>
         </div>
       )}
-      {contacts?.length === 0 && !loading && failure === undefined && <Nobody search={search.trim()} onAdd={() => setAdding(true)} />}
+      {contacts?.length === 0 && !loading && failure === undefined && (
+        <Nobody search={search.trim()} onAdd={() => setAdding(true)} />
+      )}
       {adding && <NewContact onClose={() => setAdding(false)} />}
     </div>
   );

@@ -37,9 +37,17 @@ export function useDirectory(search: string): Directory {
     asked.current = abort;
     setState((current) => ({ ...current, failure: undefined, loading: true }));
     try {
-      const { contacts } = await call<{ contacts: Contact[] }>('GET', '/contacts', { query: { search, limit: pageRows, offset }, signal: abort.signal });
+      const { contacts } = await call<{ contacts: Contact[] }>('GET', '/contacts', {
+        query: { search, limit: pageRows, offset },
+        signal: abort.signal,
+      });
       if (abort.signal.aborted) return;
-      setState((current) => ({ contacts: offset === 0 ? contacts : joined(current.contacts ?? [], contacts), isWhole: contacts.length < pageRows, failure: undefined, loading: false }));
+      setState((current) => ({
+        contacts: offset === 0 ? contacts : joined(current.contacts ?? [], contacts),
+        isWhole: contacts.length < pageRows,
+        failure: undefined,
+        loading: false,
+      }));
     } catch (failure) {
       if (!abort.signal.aborted) setState((current) => ({ ...current, failure, loading: false }));
     }

@@ -7,14 +7,23 @@ import { Time } from '../design/time.tsx';
 import type { HistoryItem } from '../records.ts';
 import { spanOf } from '../times.ts';
 
-export function History({ items, currentId }: { readonly items: readonly HistoryItem[]; readonly currentId?: string }): JSX.Element {
+export function History({
+  items,
+  currentId,
+}: {
+  readonly items: readonly HistoryItem[];
+  readonly currentId?: string;
+}): JSX.Element {
   return (
     <ul class="history">
       {items.map((item) => (
         <li key={item.id}>
           <a href={`/inbox/all/${item.id}`} aria-current={item.id === currentId ? 'true' : undefined}>
             <Icon name={item.type} size={18} />
-            <span class="said">{item.preview ?? (item.type === 'call' ? `Call from ${item.callPeerE164 ?? 'a hidden number'}` : 'Nothing was written')}</span>
+            <span class="said">
+              {item.preview ??
+                (item.type === 'call' ? `Call from ${item.callPeerE164 ?? 'a hidden number'}` : 'Nothing was written')}
+            </span>
             <span class="when">
               <Time at={item.startedAt} />
             </span>

@@ -31,17 +31,56 @@ export function NewContact({ onClose }: { readonly onClose: () => void }): JSX.E
         }
       >
         <p class="soft">A name, an email or a phone number is enough. Email and phone cannot be changed later.</p>
-        <TextField label="Name" autofocus maxLength={120} autocomplete="off" value={form.values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
-        <TextField label="Email" type="email" autocomplete="off" maxLength={254} value={form.values.email} onValue={(value) => form.set('email', value)} error={form.errorOf('email')} />
-        <TextField label="Phone" type="tel" autocomplete="off" placeholder="+49 170 1234567" hint="With + and the country's code." value={form.values.phoneE164} onValue={(value) => form.set('phoneE164', value)} error={form.errorOf('phoneE164')} />
-        <TextField label="Company" optional maxLength={200} autocomplete="off" value={form.values.company} onValue={(value) => form.set('company', value)} error={form.errorOf('company')} />
+        <TextField
+          label="Name"
+          autofocus
+          maxLength={120}
+          autocomplete="off"
+          value={form.values.name}
+          onValue={(value) => form.set('name', value)}
+          error={form.errorOf('name')}
+        />
+        <TextField
+          label="Email"
+          type="email"
+          autocomplete="off"
+          maxLength={254}
+          value={form.values.email}
+          onValue={(value) => form.set('email', value)}
+          error={form.errorOf('email')}
+        />
+        <TextField
+          label="Phone"
+          type="tel"
+          autocomplete="off"
+          placeholder="+49 170 1234567"
+          hint="With + and the country's code."
+          value={form.values.phoneE164}
+          onValue={(value) => form.set('phoneE164', value)}
+          error={form.errorOf('phoneE164')}
+        />
+        <TextField
+          label="Company"
+          optional
+          maxLength={200}
+          autocomplete="off"
+          value={form.values.company}
+          onValue={(value) => form.set('company', value)}
+          error={form.errorOf('company')}
+        />
       </Form>
     </Dialog>
   );
 }
 
 /** What was filled in. A number is written with spaces and dashes by people, and without by the API. */
-export function given(values: Readonly<Record<'name' | 'email' | 'phoneE164' | 'company', string>>): Record<string, string> {
+export function given(
+  values: Readonly<Record<'name' | 'email' | 'phoneE164' | 'company', string>>,
+): Record<string, string> {
   const tidy = { ...values, phoneE164: values.phoneE164.replaceAll(/[\s().\u2010-\u2015/-]/g, '') };
-  return Object.fromEntries(Object.entries(tidy).map(([name, value]) => [name, value.trim()] as const).filter(([, value]) => value !== ''));
+  return Object.fromEntries(
+    Object.entries(tidy)
+      .map(([name, value]) => [name, value.trim()] as const)
+      .filter(([, value]) => value !== ''),
+  );
 }

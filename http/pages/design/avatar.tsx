@@ -4,12 +4,27 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AgentStatus } from '../records.ts';
 
-export function Avatar({ name, url, size = 32, presence }: { readonly name: string; readonly url?: string | null; readonly size?: number; readonly presence?: AgentStatus | undefined }): JSX.Element {
+export function Avatar({
+  name,
+  url,
+  size = 32,
+  presence,
+}: {
+  readonly name: string;
+  readonly url?: string | null;
+  readonly size?: number;
+  readonly presence?: AgentStatus | undefined;
+}): JSX.Element {
   const [failed, setFailed] = useState<string | undefined>(undefined);
   const hasPicture = typeof url === 'string' && url !== failed;
   return (
     // The initials are drawn by the stylesheet: they are a picture, and no part of the name of the button that it may be on.
-    <span class="avatar" style={{ '--avatar': `${size}px` }} data-initials={hasPicture ? undefined : initialsOf(name)} aria-hidden="true">
+    <span
+      class="avatar"
+      style={{ '--avatar': `${size}px` }}
+      data-initials={hasPicture ? undefined : initialsOf(name)}
+      aria-hidden="true"
+    >
       {hasPicture && <img src={url} alt="" onError={() => setFailed(url)} />}
       {presence !== undefined && <span class={`presence ${presence}`} />}
     </span>
@@ -18,6 +33,8 @@ export function Avatar({ name, url, size = 32, presence }: { readonly name: stri
 
 function initialsOf(name: string): string {
   const words = name.trim().split(/\s+/u);
-  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? '')][0] ?? '').join('');
+  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined]
+    .map((word) => [...(word ?? '')][0] ?? '')
+    .join('');
   return letters === '' ? '?' : letters.toLocaleUpperCase();
 }

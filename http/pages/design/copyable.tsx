@@ -9,11 +9,15 @@ import { Button } from './button.tsx';
 export async function copyText(text: string): Promise<boolean> {
   // Without a secure connection, as on a server of one's own at home, there is no clipboard for pages, though the types say so.
   const clipboard = navigator.clipboard as Clipboard | undefined;
-  const isCopied = clipboard === undefined ? copySelected(text) : await clipboard.writeText(text).then(
-    () => true,
-    () => false,
-  );
-  if (!isCopied) notify({ kind: 'problem', text: 'Your browser did not let it be copied. Select the text and copy it yourself.' });
+  const isCopied =
+    clipboard === undefined
+      ? copySelected(text)
+      : await clipboard.writeText(text).then(
+          () => true,
+          () => false,
+        );
+  if (!isCopied)
+    notify({ kind: 'problem', text: 'Your browser did not let it be copied. Select the text and copy it yourself.' });
   return isCopied;
 }
 
@@ -42,7 +46,12 @@ export function Copyable({ text, label }: { readonly text: string; readonly labe
   return (
     <div class="copyable">
       <code>{text}</code>
-      <Button small icon={copied ? 'check' : 'copy'} aria-label={`${copied ? 'Copied' : 'Copy'} ${label}`} onClick={() => void copy()}>
+      <Button
+        small
+        icon={copied ? 'check' : 'copy'}
+        aria-label={`${copied ? 'Copied' : 'Copy'} ${label}`}
+        onClick={() => void copy()}
+      >
         {copied ? 'Copied' : 'Copy'}
       </Button>
     </div>

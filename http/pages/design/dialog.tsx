@@ -74,7 +74,15 @@ interface ConfirmProps {
 }
 
 /** Asks before what cannot be taken back. Stays open, and says why, when it fails. */
-export function Confirm({ title, children, action, danger = true, typed, onConfirm, onClose }: ConfirmProps): JSX.Element {
+export function Confirm({
+  title,
+  children,
+  action,
+  danger = true,
+  typed,
+  onConfirm,
+  onClose,
+}: ConfirmProps): JSX.Element {
   const [text, setText] = useState('');
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>(undefined);
@@ -93,10 +101,23 @@ export function Confirm({ title, children, action, danger = true, typed, onConfi
     <Dialog title={title} onClose={onClose}>
       <div class="form">
         <div class="stack">{children}</div>
-        {typed !== undefined && <TextField label={`Type ${typed} to go on`} value={text} onValue={setText} autocomplete="off" spellcheck={false} />}
+        {typed !== undefined && (
+          <TextField
+            label={`Type ${typed} to go on`}
+            value={text}
+            onValue={setText}
+            autocomplete="off"
+            spellcheck={false}
+          />
+        )}
         <div role="alert">{failure !== undefined && <Banner kind="bad">{messageOf(failure)}</Banner>}</div>
         <div class="actions">
-          <Button kind={danger ? 'danger' : 'primary'} busy={busy} disabled={typed !== undefined && text.trim() !== typed} onClick={() => void confirm()}>
+          <Button
+            kind={danger ? 'danger' : 'primary'}
+            busy={busy}
+            disabled={typed !== undefined && text.trim() !== typed}
+            onClick={() => void confirm()}
+          >
             {action}
           </Button>
           <Button kind="quiet" onClick={onClose}>

@@ -17,15 +17,27 @@ interface Described {
 }
 
 /** For controls that are not one of those below: `children` is given what ties it to its label. */
-export function Field({ label, hint, error, optional = false, children }: FieldProps & { readonly children: (described: Described) => JSX.Element }): JSX.Element {
+export function Field({
+  label,
+  hint,
+  error,
+  optional = false,
+  children,
+}: FieldProps & { readonly children: (described: Described) => JSX.Element }): JSX.Element {
   const id = useId();
-  const notes = [hint === undefined ? undefined : `${id}-hint`, error === undefined ? undefined : `${id}-error`].filter((one) => one !== undefined).join(' ');
+  const notes = [hint === undefined ? undefined : `${id}-hint`, error === undefined ? undefined : `${id}-error`]
+    .filter((one) => one !== undefined)
+    .join(' ');
   return (
     <div class="field">
       <label for={id}>
         {label} {optional && <span class="optional">(optional)</span>}
       </label>
-      {children({ id, 'aria-describedby': notes === '' ? undefined : notes, 'aria-invalid': error === undefined ? undefined : true })}
+      {children({
+        id,
+        'aria-describedby': notes === '' ? undefined : notes,
+        'aria-invalid': error === undefined ? undefined : true,
+      })}
       {hint !== undefined && (
         <p class="hint" id={`${id}-hint`}>
           {hint}
@@ -58,7 +70,16 @@ export interface TextFieldProps extends FieldProps {
   readonly spellcheck?: boolean;
 }
 
-export function TextField({ label, hint, error, optional, value, onValue, type = 'text', ...rest }: TextFieldProps): JSX.Element {
+export function TextField({
+  label,
+  hint,
+  error,
+  optional,
+  value,
+  onValue,
+  type = 'text',
+  ...rest
+}: TextFieldProps): JSX.Element {
   // Inputs are typed by each type apart; all of this list take all that is handed on here.
   const shared = { ...rest, type } as { type: 'text' };
   const input = useRef<HTMLInputElement>(null);
@@ -68,15 +89,43 @@ export function TextField({ label, hint, error, optional, value, onValue, type =
   }, []);
   return (
     <Field label={label} hint={hint} error={error} optional={optional ?? false}>
-      {(described) => <input class="input" ref={input} value={value} onInput={(event) => onValue(event.currentTarget.value)} {...shared} {...described} />}
+      {(described) => (
+        <input
+          class="input"
+          ref={input}
+          value={value}
+          onInput={(event) => onValue(event.currentTarget.value)}
+          {...shared}
+          {...described}
+        />
+      )}
     </Field>
   );
 }
 
-export function TextArea({ label, hint, error, optional, value, onValue, ...rest }: FieldProps & { readonly value: string; readonly onValue: (value: string) => void } & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'label' | 'onInput' | 'value'>): JSX.Element {
+export function TextArea({
+  label,
+  hint,
+  error,
+  optional,
+  value,
+  onValue,
+  ...rest
+}: FieldProps & { readonly value: string; readonly onValue: (value: string) => void } & Omit<
+    TextareaHTMLAttributes<HTMLTextAreaElement>,
+    'label' | 'onInput' | 'value'
+  >): JSX.Element {
   return (
     <Field label={label} hint={hint} error={error} optional={optional ?? false}>
-      {(described) => <textarea class="input" value={value} onInput={(event) => onValue(event.currentTarget.value)} {...rest} {...described} />}
+      {(described) => (
+        <textarea
+          class="input"
+          value={value}
+          onInput={(event) => onValue(event.currentTarget.value)}
+          {...rest}
+          {...described}
+        />
+      )}
     </Field>
   );
 }
@@ -86,12 +135,32 @@ export interface Choice<Value extends string> {
   readonly label: string;
 }
 
-export function SelectField<Value extends string>({ label, hint, error, optional, value, choices, onValue, disabled }: FieldProps & { readonly value: Value; readonly choices: readonly Choice<Value>[]; readonly onValue: (value: Value) => void; readonly disabled?: boolean }): JSX.Element {
+export function SelectField<Value extends string>({
+  label,
+  hint,
+  error,
+  optional,
+  value,
+  choices,
+  onValue,
+  disabled,
+}: FieldProps & {
+  readonly value: Value;
+  readonly choices: readonly Choice<Value>[];
+  readonly onValue: (value: Value) => void;
+  readonly disabled?: boolean;
+}): JSX.Element {
   return (
     <Field label={label} hint={hint} error={error} optional={optional ?? false}>
       {(described) => (
         // Its options are the choices alone.
-        <select class="input" value={value} disabled={disabled} onChange={(event) => onValue(event.currentTarget.value as Value)} {...described}>
+        <select
+          class="input"
+          value={value}
+          disabled={disabled}
+          onChange={(event) => onValue(event.currentTarget.value as Value)}
+          {...described}
+        >
           {choices.map((choice) => (
             <option key={choice.value} value={choice.value}>
               {choice.label}
@@ -103,10 +172,32 @@ export function SelectField<Value extends string>({ label, hint, error, optional
   );
 }
 
-export function Checkbox({ label, hint, checked, onChecked, disabled, type = 'checkbox', name }: { readonly label: ComponentChildren; readonly hint?: ComponentChildren; readonly checked: boolean; readonly onChecked: (checked: boolean) => void; readonly disabled?: boolean; readonly type?: 'checkbox' | 'radio'; readonly name?: string }): JSX.Element {
+export function Checkbox({
+  label,
+  hint,
+  checked,
+  onChecked,
+  disabled,
+  type = 'checkbox',
+  name,
+}: {
+  readonly label: ComponentChildren;
+  readonly hint?: ComponentChildren;
+  readonly checked: boolean;
+  readonly onChecked: (checked: boolean) => void;
+  readonly disabled?: boolean;
+  readonly type?: 'checkbox' | 'radio';
+  readonly name?: string;
+}): JSX.Element {
   return (
     <label class="choice">
-      <input type={type} name={name} checked={checked} disabled={disabled} onChange={(event) => onChecked(event.currentTarget.checked)} />
+      <input
+        type={type}
+        name={name}
+        checked={checked}
+        disabled={disabled}
+        onChange={(event) => onChecked(event.currentTarget.checked)}
+      />
       <span>
         {label}
         {hint !== undefined && <span class="hint">{hint}</span>}

@@ -1,8 +1,8 @@
 // A form that sends what it holds and shows what the service says of it: by the field where the API names one, above the buttons
 // where it does not. Nothing that was typed is lost to a failure.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, messageOf } from '../api.ts';
 import { Banner, PlanLink } from './feedback.tsx';
 import { mergeChanges, same } from './three-way.ts';
@@ -25,7 +25,11 @@ export interface FormState<Values> {
 /** By the word of a refusal that the API gives as a whole, the field that is meant: said there, where the eye is. */
 export type RefusedAt = Readonly<Record<string, string>>;
 
-export function useForm<Values extends object>(initial: Values, send: (values: Values) => Promise<void>, refusedAt: RefusedAt = {}): FormState<Values> {
+export function useForm<Values extends object>(
+  initial: Values,
+  send: (values: Values) => Promise<void>,
+  refusedAt: RefusedAt = {},
+): FormState<Values> {
   const [values, setValues] = useState(initial);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>(undefined);
@@ -48,7 +52,9 @@ export function useForm<Values extends object>(initial: Values, send: (values: V
       if (failure === undefined) return undefined;
       const rest = Object.entries(fieldErrors).filter(([path]) => !used.has(path));
       if (Object.keys(fieldErrors).length === 0) return messageOf(failure);
-      return rest.length === 0 ? undefined : rest.map(([path, messages]) => `${path}: ${messages.join(', ')}`).join('; ');
+      return rest.length === 0
+        ? undefined
+        : rest.map(([path, messages]) => `${path}: ${messages.join(', ')}`).join('; ');
     },
     needsPlan: failure instanceof ApiError && failure.status === 402,
     set(name, value) {
@@ -89,11 +95,23 @@ export function useFollowing<Values extends object>(form: FormState<Values>, the
 
 function errorsByField({ fieldErrors, slug, message }: ApiError, refusedAt: RefusedAt): ApiError['fieldErrors'] {
   const field = refusedAt[slug];
-  return field === undefined || Object.keys(fieldErrors).length > 0 ? fieldErrors : { [field]: [message.replace(/\.$/, '')] };
+  return field === undefined || Object.keys(fieldErrors).length > 0
+    ? fieldErrors
+    : { [field]: [message.replace(/\.$/, '')] };
 }
 
 /** `actions` come last, below what is wrong. */
-export function Form<Values>({ form, children, actions, label }: { readonly form: FormState<Values>; readonly children: ComponentChildren; readonly actions: ComponentChildren; readonly label?: string }): JSX.Element {
+export function Form<Values>({
+  form,
+  children,
+  actions,
+  label,
+}: {
+  readonly form: FormState<Values>;
+  readonly children: ComponentChildren;
+  readonly actions: ComponentChildren;
+  readonly label?: string;
+}): JSX.Element {
   const element = useRef<HTMLFormElement>(null);
   return (
     <form
@@ -103,7 +121,11 @@ export function Form<Values>({ form, children, actions, label }: { readonly form
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        void form.submit().then(() => requestAnimationFrame(() => element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()));
+        void form
+          .submit()
+          .then(() =>
+            requestAnimationFrame(() => element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()),
+          );
       }}
     >
       {children}
@@ -116,5 +138,13 @@ export function Form<Values>({ form, children, actions, label }: { readonly form
 /** Drawn after the fields, so that it knows which of the errors they show. */
 function FormProblem<Values>({ form }: { readonly form: FormState<Values> }): JSX.Element {
   const { problem, needsPlan } = form;
-  return <div role="alert">{problem !== undefined && <Banner kind="bad">{problem} {needsPlan && <PlanLink />}</Banner>}</div>;
+  return (
+    <div role="alert">
+      {problem !== undefined && (
+        <Banner kind="bad">
+          {problem} {needsPlan && <PlanLink />}
+        </Banner>
+      )}
+    </div>
+  );
 }

@@ -41,7 +41,8 @@ export class Heights {
 
   /** Of the upper edge of that row; of the end, for the number of rows. */
   offsetOf(index: number): number {
-    for (; this.#sound < index; this.#sound += 1) this.#offsets[this.#sound + 1] = (this.#offsets[this.#sound] ?? 0) + this.#heightAt(this.#sound);
+    for (; this.#sound < index; this.#sound += 1)
+      this.#offsets[this.#sound + 1] = (this.#offsets[this.#sound] ?? 0) + this.#heightAt(this.#sound);
     return this.#offsets[index] ?? 0;
   }
 

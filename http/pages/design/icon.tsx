@@ -9,7 +9,8 @@ const paths = {
   ticket: 'M3 5.5h14v9H3zM3 6l7 5 7-5',
   call: 'M5.5 3.5l2.2.2 1 3.3-1.8 1.5a9 9 0 0 0 4.6 4.6l1.5-1.8 3.3 1 .2 2.2c0 1-.8 1.8-1.8 1.8A11.7 11.7 0 0 1 3.7 5.3c0-1 .8-1.8 1.8-1.8z',
   search: 'M9 14.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11zM13 13l4 4',
-  people: 'M7.5 9.5a2.75 2.75 0 1 0 0-5.5 2.75 2.75 0 0 0 0 5.5zM2.5 16.5a5 5 0 0 1 10 0M13 4.3a2.75 2.75 0 0 1 0 5M14.5 12.2a5 5 0 0 1 3 4.3',
+  people:
+    'M7.5 9.5a2.75 2.75 0 1 0 0-5.5 2.75 2.75 0 0 0 0 5.5zM2.5 16.5a5 5 0 0 1 10 0M13 4.3a2.75 2.75 0 0 1 0 5M14.5 12.2a5 5 0 0 1 3 4.3',
   person: 'M10 9.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM4 17a6 6 0 0 1 12 0',
   chart: 'M3.5 16.5h13M5.5 13.5v-4M10 13.5v-9M14.5 13.5V7',
   settings: 'M3 6h7M14 6h3M3 14h3M10 14h7M12 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM8 16a2 2 0 1 0 0-4 2 2 0 0 0 0 4z',
@@ -29,7 +30,8 @@ const paths = {
   book: 'M4 4.5c2.5-.8 4.5-.5 6 .8 1.5-1.3 3.5-1.6 6-.8v11c-2.5-.8-4.5-.5-6 .8-1.5-1.3-3.5-1.6-6-.8zM10 5.3v11',
   tag: 'M3.5 3.5h6l7 7-6 6-7-7zM7 7h.01',
   clock: 'M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM10 6v4l2.5 2',
-  globe: 'M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM3 10h14M10 3c2 2 2.8 4.5 2.8 7S12 15 10 17c-2-2-2.8-4.5-2.8-7S8 5 10 3z',
+  globe:
+    'M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM3 10h14M10 3c2 2 2.8 4.5 2.8 7S12 15 10 17c-2-2-2.8-4.5-2.8-7S8 5 10 3z',
   copy: 'M7 7h9.5v9.5H7zM13 7V3.5H3.5V13H7',
   link: 'M8.5 11.5a3 3 0 0 0 4.2 0l2.9-2.9a3 3 0 0 0-4.2-4.2l-1 1M11.5 8.5a3 3 0 0 0-4.2 0l-2.9 2.9a3 3 0 0 0 4.2 4.2l1-1',
   trash: 'M4 6h12M8 6V4h4v2M5.5 6l.7 10.5h7.6L14.5 6',
@@ -63,9 +65,27 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-export function Icon({ name, size = 20, label }: { readonly name: IconName; readonly size?: number; readonly label?: string }): JSX.Element {
+export function Icon({
+  name,
+  size = 20,
+  label,
+}: {
+  readonly name: IconName;
+  readonly size?: number;
+  readonly label?: string;
+}): JSX.Element {
   return (
-    <svg width={size} height={size} viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round" {...(label === undefined ? { 'aria-hidden': true } : { role: 'img', 'aria-label': label })}>
+    <svg
+      width={size}
+      height={size}
+      viewBox="0 0 20 20"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.75"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+      {...(label === undefined ? { 'aria-hidden': true } : { role: 'img', 'aria-label': label })}
+    >
       <path d={paths[name]} />
     </svg>
   );

@@ -9,7 +9,13 @@ export type Load<Props> = () => Promise<ComponentType<Props>>;
 /** By their load: what is loaded by the same one is the same component, so that going from one page of a family to another keeps what is there. */
 const loaded = new Map<unknown, unknown>();
 
-export function Lazy<Props extends object>({ load, props }: { readonly load: Load<Props>; readonly props: Props }): JSX.Element {
+export function Lazy<Props extends object>({
+  load,
+  props,
+}: {
+  readonly load: Load<Props>;
+  readonly props: Props;
+}): JSX.Element {
   const [, setRound] = useState(0);
   const [failure, setFailure] = useState<unknown>(undefined);
   useEffect(() => {
@@ -27,6 +33,7 @@ export function Lazy<Props extends object>({ load, props }: { readonly load: Loa
   const Found = loaded.get(load) as ComponentType<Props> | undefined;
   if (Found !== undefined) return <Found {...props} />;
   // A service that was updated has other files by now: loading everything again brings them.
-  if (failure !== undefined) return <Failure error={new Error('This page could not be loaded.')} retry={() => location.reload()} />;
+  if (failure !== undefined)
+    return <Failure error={new Error('This page could not be loaded.')} retry={() => location.reload()} />;
   return <Loading />;
 }

@@ -5,8 +5,24 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
 /** `checked` is one of several to choose from, unless it is turned on and off by itself. */
 export type MenuItem =
-  | { readonly kind?: 'item'; readonly label: string; readonly hint?: string; readonly icon?: JSX.Element; readonly danger?: boolean; readonly checked?: boolean; readonly isToggle?: boolean; readonly disabled?: boolean; readonly run: () => void }
-  | { readonly kind: 'link'; readonly label: string; readonly hint?: string; readonly icon?: JSX.Element; readonly href: string }
+  | {
+      readonly kind?: 'item';
+      readonly label: string;
+      readonly hint?: string;
+      readonly icon?: JSX.Element;
+      readonly danger?: boolean;
+      readonly checked?: boolean;
+      readonly isToggle?: boolean;
+      readonly disabled?: boolean;
+      readonly run: () => void;
+    }
+  | {
+      readonly kind: 'link';
+      readonly label: string;
+      readonly hint?: string;
+      readonly icon?: JSX.Element;
+      readonly href: string;
+    }
   | { readonly kind: 'line' };
 
 interface MenuProps {
@@ -19,13 +35,22 @@ interface MenuProps {
   readonly children: ComponentChildren;
 }
 
-export function Menu({ label, class: buttonClass = 'button quiet', align = 'end', above = false, items, children }: MenuProps): JSX.Element {
+export function Menu({
+  label,
+  class: buttonClass = 'button quiet',
+  align = 'end',
+  above = false,
+  items,
+  children,
+}: MenuProps): JSX.Element {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const id = useId();
 
-  const entries = (): HTMLElement[] => [...(root.current?.querySelectorAll<HTMLElement>('[role^="menuitem"]:not(:disabled)') ?? [])];
+  const entries = (): HTMLElement[] => [
+    ...(root.current?.querySelectorAll<HTMLElement>('[role^="menuitem"]:not(:disabled)') ?? []),
+  ];
   const close = (): void => {
     setOpen(false);
     button.current?.focus();
@@ -45,11 +70,17 @@ export function Menu({ label, class: buttonClass = 'button quiet', align = 'end'
     if (!open) return;
     const all = entries();
     const index = all.findIndex((entry) => entry === document.activeElement);
-    const to = { ArrowDown: (index + 1) % all.length, ArrowUp: (index - 1 + all.length) % all.length, Home: 0, End: all.length - 1 }[event.key];
+    const to = {
+      ArrowDown: (index + 1) % all.length,
+      ArrowUp: (index - 1 + all.length) % all.length,
+      Home: 0,
+      End: all.length - 1,
+    }[event.key];
     if (event.key === 'Escape') close();
     else if (event.key === 'Tab') return setOpen(false);
     else if (to !== undefined) all[to]?.focus();
-    else if (event.key.length === 1 && /\S/.test(event.key)) all.find((entry) => entry.textContent?.trim().toLowerCase().startsWith(event.key.toLowerCase()))?.focus();
+    else if (event.key.length === 1 && /\S/.test(event.key))
+      all.find((entry) => entry.textContent?.trim().toLowerCase().startsWith(event.key.toLowerCase()))?.focus();
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -57,7 +88,17 @@ export function Menu({ label, class: buttonClass = 'button quiet', align = 'end'
 
   return (
     <div class="menu-root" ref={root} onKeyDown={onKeyDown}>
-      <button type="button" ref={button} class={buttonClass} aria-haspopup="menu" aria-expanded={open} aria-controls={open ? id : undefined} aria-label={label} title={label} onClick={() => setOpen(!open)}>
+      <button
+        type="button"
+        ref={button}
+        class={buttonClass}
+        aria-haspopup="menu"
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        aria-label={label}
+        title={label}
+        onClick={() => setOpen(!open)}
+      >
         {children}
       </button>
       {open && (
@@ -75,7 +116,13 @@ export function Menu({ label, class: buttonClass = 'button quiet', align = 'end'
               <button
                 key={index}
                 type="button"
-                role={item.checked === undefined ? 'menuitem' : item.isToggle === true ? 'menuitemcheckbox' : 'menuitemradio'}
+                role={
+                  item.checked === undefined
+                    ? 'menuitem'
+                    : item.isToggle === true
+                      ? 'menuitemcheckbox'
+                      : 'menuitemradio'
+                }
                 aria-checked={item.checked}
                 class={item.danger === true ? 'danger' : ''}
                 disabled={item.disabled}

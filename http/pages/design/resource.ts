@@ -15,8 +15,15 @@ export interface Resource<Value> {
 }
 
 /** `on` is what the question depends on: another one forgets the former value. */
-export function useResource<Value>(read: (signal: AbortSignal) => Promise<Value>, on: readonly unknown[]): Resource<Value> {
-  const [state, setState] = useState<{ value: Value | undefined; failure: unknown; loading: boolean }>({ value: undefined, failure: undefined, loading: true });
+export function useResource<Value>(
+  read: (signal: AbortSignal) => Promise<Value>,
+  on: readonly unknown[],
+): Resource<Value> {
+  const [state, setState] = useState<{ value: Value | undefined; failure: unknown; loading: boolean }>({
+    value: undefined,
+    failure: undefined,
+    loading: true,
+  });
   const [round, setRound] = useState(0);
   const isReload = useRef(false);
   const isOvertaken = useRef(false);

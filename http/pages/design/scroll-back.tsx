@@ -28,7 +28,9 @@ export function ScrollBack({ label, keys, guess, render, follow, onBeginning, be
   const heights = useRef(new Heights()).current;
   const known = useRef<readonly string[] | undefined>(undefined);
   /** Undefined: the end is before the eyes. */
-  const anchor = useRef<{ readonly key: string; readonly delta: number; readonly lastKey: string | undefined } | undefined>(undefined);
+  const anchor = useRef<
+    { readonly key: string; readonly delta: number; readonly lastKey: string | undefined } | undefined
+  >(undefined);
   const [, setRound] = useState(0);
   const drawn = useRef({ first: 0, end: 0 });
   const followed = useRef(follow);
@@ -37,7 +39,10 @@ export function ScrollBack({ label, keys, guess, render, follow, onBeginning, be
     if (follow !== undefined) anchor.current = undefined;
   }
   if (known.current !== keys) {
-    heights.set(keys, keys.map((_, index) => guess(index)));
+    heights.set(
+      keys,
+      keys.map((_, index) => guess(index)),
+    );
     known.current = keys;
   }
 
@@ -49,14 +54,16 @@ export function ScrollBack({ label, keys, guess, render, follow, onBeginning, be
   };
   const range = rangeNow();
   drawn.current = range;
-  const rowsOf = (): NodeListOf<HTMLElement> | [] => box.current?.querySelectorAll<HTMLElement>(':scope > div > [data-key]') ?? [];
+  const rowsOf = (): NodeListOf<HTMLElement> | [] =>
+    box.current?.querySelectorAll<HTMLElement>(':scope > div > [data-key]') ?? [];
 
   /** Before it is painted: real heights in the place of guesses, and what is looked at where it was. */
   const settle = (): void => {
     const element = box.current;
     if (element === null) return;
     let changed = false;
-    for (const row of rowsOf()) changed = heights.measure(row.dataset['key'] ?? '', row.getBoundingClientRect().height) || changed;
+    for (const row of rowsOf())
+      changed = heights.measure(row.dataset['key'] ?? '', row.getBoundingClientRect().height) || changed;
     if (anchor.current === undefined) element.scrollTop = element.scrollHeight;
     else {
       const row = [...rowsOf()].find(({ dataset }) => dataset['key'] === anchor.current?.key);
@@ -84,16 +91,23 @@ export function ScrollBack({ label, keys, guess, render, follow, onBeginning, be
     if (element === null) return;
     const { scrollTop, scrollHeight, clientHeight } = element;
     const wasAway = anchor.current !== undefined;
-    if (scrollHeight - scrollTop - clientHeight < nearEndPx && drawn.current.end === keys.length) anchor.current = undefined;
+    if (scrollHeight - scrollTop - clientHeight < nearEndPx && drawn.current.end === keys.length)
+      anchor.current = undefined;
     else {
       const row = [...rowsOf()].find((one) => one.offsetTop + one.offsetHeight > scrollTop);
       // Thrown beyond all that is drawn: the sums say where it is.
       const index = heights.between(scrollTop, scrollTop).first;
       const key = row?.dataset['key'] ?? keys[index];
-      if (key !== undefined) anchor.current = { key, delta: scrollTop - (row?.offsetTop ?? heights.offsetOf(index)), lastKey: anchor.current === undefined ? keys.at(-1) : anchor.current.lastKey };
+      if (key !== undefined)
+        anchor.current = {
+          key,
+          delta: scrollTop - (row?.offsetTop ?? heights.offsetOf(index)),
+          lastKey: anchor.current === undefined ? keys.at(-1) : anchor.current.lastKey,
+        };
     }
     const next = rangeNow();
-    if (next.first < drawn.current.first || next.end > drawn.current.end || wasAway !== (anchor.current !== undefined)) setRound((round) => round + 1);
+    if (next.first < drawn.current.first || next.end > drawn.current.end || wasAway !== (anchor.current !== undefined))
+      setRound((round) => round + 1);
     if (scrollTop < nearBeginningPx) onBeginning();
   };
   useEffect(() => {
@@ -109,7 +123,12 @@ export function ScrollBack({ label, keys, guess, render, follow, onBeginning, be
   return (
     <div class="scroll-back">
       <div class="scroll-back-box" ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label={label}>
-        <div style={{ paddingTop: `${heights.offsetOf(range.first)}px`, paddingBottom: `${heights.total - heights.offsetOf(range.end)}px` }}>
+        <div
+          style={{
+            paddingTop: `${heights.offsetOf(range.first)}px`,
+            paddingBottom: `${heights.total - heights.offsetOf(range.end)}px`,
+          }}
+        >
           {keys.slice(range.first, range.end).map((key, offset) => (
             <div key={key} data-key={key}>
               {render(range.first + offset)}

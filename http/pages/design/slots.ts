@@ -29,7 +29,7 @@ export class Slots {
     const kept = this.#drawn.map((one) => {
       const row = missing.get(one.key);
       missing.delete(one.key);
-      return row === undefined ? one.key === pinned ? undefined : one.slot : { ...row, slot: one.slot };
+      return row === undefined ? (one.key === pinned ? undefined : one.slot) : { ...row, slot: one.slot };
     });
     const waiting = missing.values();
     const drawn: Drawn[] = [];

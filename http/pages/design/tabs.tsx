@@ -15,7 +15,8 @@ export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: r
   useEffect(() => {
     const [box, link] = [nav.current, nav.current?.querySelector<HTMLElement>('[aria-current]')];
     // Sideways alone: the page stays where it is.
-    if (box != null && link != null) box.scrollLeft = link.offsetLeft - box.offsetLeft - (box.clientWidth - link.offsetWidth) / 2;
+    if (box != null && link != null)
+      box.scrollLeft = link.offsetLeft - box.offsetLeft - (box.clientWidth - link.offsetWidth) / 2;
   }, [current]);
   return (
     <nav class="tabs" aria-label={label} ref={nav}>

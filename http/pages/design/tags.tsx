@@ -26,7 +26,10 @@ export function Tags({ label, tags, onTags, known = [], error, autofocus = false
   const [typed, setTyped] = useState('');
 
   const add = (text: string): void => {
-    const added = text.split(',').map((one) => one.trim().slice(0, maxTagChars)).filter((one) => one !== '');
+    const added = text
+      .split(',')
+      .map((one) => one.trim().slice(0, maxTagChars))
+      .filter((one) => one !== '');
     setTyped('');
     const next = distinctNames([...tags, ...added]).slice(0, maxTags);
     if (next.length > tags.length) onTags(next);
@@ -66,7 +69,8 @@ export function Tags({ label, tags, onTags, known = [], error, autofocus = false
           onInput={(event) => {
             const { value } = event.currentTarget;
             // Chosen from the list, in browsers that say so.
-            if (event instanceof InputEvent ? event.inputType === 'insertReplacementText' : known.includes(value)) add(value);
+            if (event instanceof InputEvent ? event.inputType === 'insertReplacementText' : known.includes(value))
+              add(value);
             else setTyped(value);
           }}
           onKeyDown={(event) => {
@@ -82,9 +86,11 @@ export function Tags({ label, tags, onTags, known = [], error, autofocus = false
           onBlur={() => add(typed)}
         />
         <datalist id={`${id}-known`}>
-          {distinctNames(known).filter((one) => !tags.some((tag) => nameKey(tag) === nameKey(one))).map((one) => (
-            <option key={one} value={one} />
-          ))}
+          {distinctNames(known)
+            .filter((one) => !tags.some((tag) => nameKey(tag) === nameKey(one)))
+            .map((one) => (
+              <option key={one} value={one} />
+            ))}
         </datalist>
       </div>
       {error !== undefined && (

@@ -10,11 +10,21 @@ export interface Merged<Values> {
   readonly contested: readonly (keyof Values)[];
 }
 
-export function mergeChanges<Values extends object>({ base, theirs, mine }: { readonly base: Values; readonly theirs: Values; readonly mine: Values }): Merged<Values> {
+export function mergeChanges<Values extends object>({
+  base,
+  theirs,
+  mine,
+}: {
+  readonly base: Values;
+  readonly theirs: Values;
+  readonly mine: Values;
+}): Merged<Values> {
   // The keys of an object of this type, which Object.keys forgets.
   const names = Object.keys(mine) as (keyof Values)[];
   const taken = names.filter((name) => !same(base[name], theirs[name]) && same(base[name], mine[name]));
-  const contested = names.filter((name) => !same(base[name], theirs[name]) && !same(base[name], mine[name]) && !same(mine[name], theirs[name]));
+  const contested = names.filter(
+    (name) => !same(base[name], theirs[name]) && !same(base[name], mine[name]) && !same(mine[name], theirs[name]),
+  );
   return { values: { ...mine, ...Object.fromEntries(taken.map((name) => [name, theirs[name]])) }, taken, contested };
 }
 

@@ -3,7 +3,13 @@
 import type { JSX } from 'preact';
 import { exactTime, shortTime } from '../times.ts';
 
-export function Time({ at, format = shortTime }: { readonly at: string; readonly format?: (at: string) => string }): JSX.Element {
+export function Time({
+  at,
+  format = shortTime,
+}: {
+  readonly at: string;
+  readonly format?: (at: string) => string;
+}): JSX.Element {
   return (
     <time dateTime={at} title={exactTime(at)}>
       {format(at)}

@@ -33,26 +33,37 @@ interface Options<Kept extends { readonly version: number }, Values> {
   readonly refusedAt?: RefusedAt;
 }
 
-export function useVersionedForm<Kept extends { readonly version: number }, Values extends object>({ record, valuesOf, save, read, onSaved, refusedAt }: Options<Kept, Values>): VersionedForm<Values> {
+export function useVersionedForm<Kept extends { readonly version: number }, Values extends object>({
+  record,
+  valuesOf,
+  save,
+  read,
+  onSaved,
+  refusedAt,
+}: Options<Kept, Values>): VersionedForm<Values> {
   const [base, setBase] = useState(record);
   const [meanwhile, setMeanwhile] = useState<Meanwhile<Values> | undefined>(undefined);
-  const form = useForm(valuesOf(record), async (values) => {
-    try {
-      const saved = await save(values, base.version);
-      setBase(saved);
-      setMeanwhile(undefined);
-      form.reset(valuesOf(saved));
-      onSaved(saved);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.slug !== 'stale_version') throw error;
-      const current = await read();
-      const theirs = valuesOf(current);
-      const { values: merged, taken, contested } = mergeChanges({ base: valuesOf(base), theirs, mine: values });
-      setBase(current);
-      setMeanwhile({ theirs, taken, contested });
-      form.reset(merged);
-    }
-  }, refusedAt);
+  const form = useForm(
+    valuesOf(record),
+    async (values) => {
+      try {
+        const saved = await save(values, base.version);
+        setBase(saved);
+        setMeanwhile(undefined);
+        form.reset(valuesOf(saved));
+        onSaved(saved);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.slug !== 'stale_version') throw error;
+        const current = await read();
+        const theirs = valuesOf(current);
+        const { values: merged, taken, contested } = mergeChanges({ base: valuesOf(base), theirs, mine: values });
+        setBase(current);
+        setMeanwhile({ theirs, taken, contested });
+        form.reset(merged);
+      }
+    },
+    refusedAt,
+  );
   return {
     ...form,
     // Read after the fields were, as in the form itself.
@@ -64,13 +75,25 @@ export function useVersionedForm<Kept extends { readonly version: number }, Valu
     take(name) {
       if (meanwhile === undefined) return;
       form.set(name, meanwhile.theirs[name]);
-      setMeanwhile({ ...meanwhile, taken: [...meanwhile.taken, name], contested: meanwhile.contested.filter((one) => one !== name) });
+      setMeanwhile({
+        ...meanwhile,
+        taken: [...meanwhile.taken, name],
+        contested: meanwhile.contested.filter((one) => one !== name),
+      });
     },
   };
 }
 
 /** What somebody else changed while the form was open. `show` says a value of a field in words. */
-export function ChangedMeanwhile<Values extends object>({ form, labels, show }: { readonly form: VersionedForm<Values>; readonly labels: Readonly<Record<keyof Values, string>>; readonly show: (name: keyof Values, values: Values) => string }): JSX.Element {
+export function ChangedMeanwhile<Values extends object>({
+  form,
+  labels,
+  show,
+}: {
+  readonly form: VersionedForm<Values>;
+  readonly labels: Readonly<Record<keyof Values, string>>;
+  readonly show: (name: keyof Values, values: Values) => string;
+}): JSX.Element {
   const { meanwhile } = form;
   return (
     <div role="alert">
@@ -79,7 +102,9 @@ export function ChangedMeanwhile<Values extends object>({ form, labels, show }: 
           <div class="stack">
             <p>
               <strong>Somebody else changed this while you were editing.</strong>{' '}
-              {meanwhile.contested.length > 0 ? 'Yours is kept below; saving replaces theirs.' : 'You had not touched what they changed, so it is taken over. Save to keep yours, too.'}
+              {meanwhile.contested.length > 0
+                ? 'Yours is kept below; saving replaces theirs.'
+                : 'You had not touched what they changed, so it is taken over. Save to keep yours, too.'}
             </p>
             <ul class="stack">
               {meanwhile.contested.map((name) => (

@@ -43,7 +43,18 @@ const comingRows = 60;
 /** Without a movement for so long, it rests. */
 const restMs = 150;
 
-export function VirtualList({ label, count, rowHeight, keyOf, indexOf, render, onEnd, onComing, handle, children }: VirtualListProps): JSX.Element {
+export function VirtualList({
+  label,
+  count,
+  rowHeight,
+  keyOf,
+  indexOf,
+  render,
+  onEnd,
+  onComing,
+  handle,
+  children,
+}: VirtualListProps): JSX.Element {
   const element = useRef<HTMLDivElement>(null);
   const slots = useRef(new Slots()).current;
   const [range, setRange] = useState({ first: 0, end: 24 });
@@ -60,7 +71,8 @@ export function VirtualList({ label, count, rowHeight, keyOf, indexOf, render, o
   };
   const { isMoving, moved } = useMovement();
   useEffect(() => {
-    if (isMoving) onComing?.({ first: Math.max(0, range.first - comingRows), end: Math.min(count, range.end + comingRows) });
+    if (isMoving)
+      onComing?.({ first: Math.max(0, range.first - comingRows), end: Math.min(count, range.end + comingRows) });
   }, [isMoving, range]);
   useLayoutEffect(see, [count]);
   useEffect(() => {
@@ -74,7 +86,10 @@ export function VirtualList({ label, count, rowHeight, keyOf, indexOf, render, o
     if (range.end >= count) onEnd?.();
   }, [range.end >= count, count]);
   useLayoutEffect(() => {
-    const row = wanted.current === undefined ? null : element.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"]`);
+    const row =
+      wanted.current === undefined
+        ? null
+        : element.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"]`);
     if (row == null) return;
     wanted.current = undefined;
     row.querySelector<HTMLElement>('a, button')?.focus({ preventScroll: true });
@@ -106,24 +121,40 @@ export function VirtualList({ label, count, rowHeight, keyOf, indexOf, render, o
   for (let index = first; index < end; index += 1) rows.push({ index, key: keyOf(index) });
   const focused = element.current?.contains(document.activeElement) === true ? document.activeElement : null;
   const focusedRow = focused?.closest<HTMLElement>('[data-row]')?.dataset['row'];
-  const pinned = focusedRow === undefined ? undefined : slots.drawn.find(({ index }) => index === Number(focusedRow))?.key;
+  const pinned =
+    focusedRow === undefined ? undefined : slots.drawn.find(({ index }) => index === Number(focusedRow))?.key;
   const pinnedIndex = pinned === undefined ? -1 : indexOf(pinned);
-  if (pinned !== undefined && pinnedIndex >= 0 && (pinnedIndex < first || pinnedIndex >= end)) rows.push({ index: pinnedIndex, key: pinned });
+  if (pinned !== undefined && pinnedIndex >= 0 && (pinnedIndex < first || pinnedIndex >= end))
+    rows.push({ index: pinnedIndex, key: pinned });
   slots.draw(rows, pinned);
   const isSorted = !isMoving && slots.sort();
   // To move the element that has the focus takes the focus from it in some browsers, and brings it into sight in the others.
   const top = isSorted && focused !== null ? element.current?.scrollTop : undefined;
   useLayoutEffect(() => {
-    if (focused instanceof HTMLElement && focused.isConnected && document.activeElement === document.body) focused.focus({ preventScroll: true });
+    if (focused instanceof HTMLElement && focused.isConnected && document.activeElement === document.body)
+      focused.focus({ preventScroll: true });
     const box = element.current;
     if (box !== null && top !== undefined && box.scrollTop !== top) box.scrollTop = top;
   });
 
   const itemOf = ({ slot, index, key }: Drawn): JSX.Element => {
     const known = items.get(slot);
-    if (known !== undefined && known.index === index && known.key === key && known.count === count && known.render === render) return known.drawn;
+    if (
+      known !== undefined &&
+      known.index === index &&
+      known.key === key &&
+      known.count === count &&
+      known.render === render
+    )
+      return known.drawn;
     const item = (
-      <li key={slot} data-row={index} aria-setsize={count} aria-posinset={index + 1} style={{ top: `${index * rowHeight}px`, height: `${rowHeight}px` }}>
+      <li
+        key={slot}
+        data-row={index}
+        aria-setsize={count}
+        aria-posinset={index + 1}
+        style={{ top: `${index * rowHeight}px`, height: `${rowHeight}px` }}
+      >
         {render(key)}
       </li>
     );
@@ -131,7 +162,8 @@ export function VirtualList({ label, count, rowHeight, keyOf, indexOf, render, o
     return item;
   };
   const drawn = slots.drawn.map(itemOf);
-  if (items.size > drawn.length) for (const slot of items.keys()) if (!slots.drawn.some((one) => one.slot === slot)) items.delete(slot);
+  if (items.size > drawn.length)
+    for (const slot of items.keys()) if (!slots.drawn.some((one) => one.slot === slot)) items.delete(slot);
   return (
     <div
       class="virtual"

@@ -10,7 +10,7 @@ import { Form, useForm } from '../design/form.tsx';
 import { notify } from '../notices.ts';
 import type { Agent } from '../records.ts';
 import { keepAgent, me, signOut, signOutEverywhere } from '../session.ts';
-import { chooseTheme, theme, type Theme } from '../theme.ts';
+import { chooseTheme, type Theme, theme } from '../theme.ts';
 import { setTitle } from '../title.ts';
 import { ChangePassword } from './change-password.tsx';
 import { NotificationSettings } from './notification-settings.tsx';
@@ -54,14 +54,29 @@ export function Account(): JSX.Element | null {
             </Button>
           }
         >
-          <TextField label="Name" required maxLength={120} autocomplete="name" value={form.values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
+          <TextField
+            label="Name"
+            required
+            maxLength={120}
+            autocomplete="name"
+            value={form.values.name}
+            onValue={(value) => form.set('name', value)}
+            error={form.errorOf('name')}
+          />
         </Form>
       </section>
       <section class="card" aria-labelledby="account-colours">
         <h2 id="account-colours">Colours</h2>
         <div class="stack" role="radiogroup" aria-labelledby="account-colours">
           {themes.map(({ value, label }) => (
-            <Checkbox key={value} type="radio" name="theme" label={label} checked={theme.value === value} onChecked={() => chooseTheme(value)} />
+            <Checkbox
+              key={value}
+              type="radio"
+              name="theme"
+              label={label}
+              checked={theme.value === value}
+              onChecked={() => chooseTheme(value)}
+            />
           ))}
         </div>
       </section>
@@ -86,7 +101,12 @@ export function Account(): JSX.Element | null {
       </section>
       {changing && <ChangePassword onClose={() => setChanging(false)} />}
       {ending && (
-        <Confirm title="Sign out everywhere?" action="Sign out everywhere" onConfirm={signOutEverywhere} onClose={() => setEnding(false)}>
+        <Confirm
+          title="Sign out everywhere?"
+          action="Sign out everywhere"
+          onConfirm={signOutEverywhere}
+          onClose={() => setEnding(false)}
+        >
           <p>Every browser and app that is signed in as you has to sign in again, this one too.</p>
         </Confirm>
       )}

@@ -34,8 +34,23 @@ export function ChangePassword({ onClose }: { readonly onClose: () => void }): J
           </>
         }
       >
-        <TextField label="Present password" type="password" autocomplete="current-password" autofocus required value={form.values.currentPassword} onValue={(value) => form.set('currentPassword', value)} error={form.errorOf('currentPassword')} hint={<a href="/forgot-password">Forgot it?</a>} />
-        <PasswordField label="New password" value={form.values.newPassword} onValue={(value) => form.set('newPassword', value)} error={form.errorOf('newPassword')} />
+        <TextField
+          label="Present password"
+          type="password"
+          autocomplete="current-password"
+          autofocus
+          required
+          value={form.values.currentPassword}
+          onValue={(value) => form.set('currentPassword', value)}
+          error={form.errorOf('currentPassword')}
+          hint={<a href="/forgot-password">Forgot it?</a>}
+        />
+        <PasswordField
+          label="New password"
+          value={form.values.newPassword}
+          onValue={(value) => form.set('newPassword', value)}
+          error={form.errorOf('newPassword')}
+        />
       </Form>
     </Dialog>
   );

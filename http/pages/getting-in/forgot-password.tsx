@@ -27,7 +27,16 @@ export function ForgotPassword(): JSX.Element {
             </Button>
           }
         >
-          <TextField label="Email" type="email" autocomplete="username" autofocus required value={form.values.email} onValue={(value) => form.set('email', value)} error={form.errorOf('email')} />
+          <TextField
+            label="Email"
+            type="email"
+            autocomplete="username"
+            autofocus
+            required
+            value={form.values.email}
+            onValue={(value) => form.set('email', value)}
+            error={form.errorOf('email')}
+          />
         </Form>
       ) : (
         <div role="status">

@@ -7,7 +7,15 @@ import { navigate, query } from '../location.ts';
 import { pageAt } from '../paths.ts';
 import { setTitle } from '../title.ts';
 
-export function Gate({ title, children, aside }: { readonly title: string; readonly children: ComponentChildren; readonly aside?: ComponentChildren }): JSX.Element {
+export function Gate({
+  title,
+  children,
+  aside,
+}: {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  readonly aside?: ComponentChildren;
+}): JSX.Element {
   useEffect(() => setTitle(title), [title]);
   return (
     <main class="gate">

@@ -31,8 +31,22 @@ export function Join({ params }: { readonly params: Readonly<Record<string, stri
           </Button>
         }
       >
-        <TextField label="Your name" optional autofocus maxLength={120} autocomplete="name" value={form.values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} hint="As your colleagues and customers see it." />
-        <PasswordField value={form.values.password} onValue={(value) => form.set('password', value)} error={form.errorOf('password')} />
+        <TextField
+          label="Your name"
+          optional
+          autofocus
+          maxLength={120}
+          autocomplete="name"
+          value={form.values.name}
+          onValue={(value) => form.set('name', value)}
+          error={form.errorOf('name')}
+          hint="As your colleagues and customers see it."
+        />
+        <PasswordField
+          value={form.values.password}
+          onValue={(value) => form.set('password', value)}
+          error={form.errorOf('password')}
+        />
       </Form>
     </Gate>
   );

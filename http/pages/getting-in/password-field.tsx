@@ -7,7 +7,17 @@ import { Checkbox, TextField } from '../design/field.tsx';
 
 const minChars = 10;
 
-export function PasswordField({ label = 'Password', value, onValue, error }: { readonly label?: string; readonly value: string; readonly onValue: (value: string) => void; readonly error?: string | undefined }): JSX.Element {
+export function PasswordField({
+  label = 'Password',
+  value,
+  onValue,
+  error,
+}: {
+  readonly label?: string;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+  readonly error?: string | undefined;
+}): JSX.Element {
   const [shown, setShown] = useState(false);
   const missing = minChars - value.length;
   return (
@@ -21,7 +31,11 @@ export function PasswordField({ label = 'Password', value, onValue, error }: { r
         value={value}
         onValue={onValue}
         error={error}
-        hint={value === '' || missing <= 0 ? 'At least 10 characters that are not easy to guess. A few unusual words do well.' : `${missing} more ${missing === 1 ? 'character' : 'characters'}.`}
+        hint={
+          value === '' || missing <= 0
+            ? 'At least 10 characters that are not easy to guess. A few unusual words do well.'
+            : `${missing} more ${missing === 1 ? 'character' : 'characters'}.`
+        }
       />
       <Checkbox label="Show it" checked={shown} onChecked={setShown} />
     </div>

@@ -15,13 +15,25 @@ import { Gate } from './gate.tsx';
 import { PasswordField } from './password-field.tsx';
 
 export function Register(): JSX.Element {
-  const { registration } = useResource((signal) => call<{ registration: 'open' | 'invite' | 'off' }>('GET', '/auth/registration', { signal }), []).value ?? {};
-  const form = useForm({ workspaceName: '', siteUrl: '', email: '', password: '', inviteCode: query.peek().get('code') ?? '' }, async ({ siteUrl, inviteCode, ...rest }) => {
-    const url = webAddressOf(siteUrl);
-    const code = inviteCode.trim();
-    await signIn('/auth/register', { ...rest, ...(url === '' ? {} : { siteUrl: url }), ...(code === '' ? {} : { inviteCode: code }) });
-    navigate('/welcome', { replace: true });
-  }, { email_taken: 'email' });
+  const { registration } =
+    useResource(
+      (signal) => call<{ registration: 'open' | 'invite' | 'off' }>('GET', '/auth/registration', { signal }),
+      [],
+    ).value ?? {};
+  const form = useForm(
+    { workspaceName: '', siteUrl: '', email: '', password: '', inviteCode: query.peek().get('code') ?? '' },
+    async ({ siteUrl, inviteCode, ...rest }) => {
+      const url = webAddressOf(siteUrl);
+      const code = inviteCode.trim();
+      await signIn('/auth/register', {
+        ...rest,
+        ...(url === '' ? {} : { siteUrl: url }),
+        ...(code === '' ? {} : { inviteCode: code }),
+      });
+      navigate('/welcome', { replace: true });
+    },
+    { email_taken: 'email' },
+  );
   return (
     <Gate
       title="Make a workspace"
@@ -42,11 +54,53 @@ export function Register(): JSX.Element {
             </Button>
           }
         >
-          <TextField label="What is your business called?" autofocus required maxLength={120} autocomplete="organization" value={form.values.workspaceName} onValue={(value) => form.set('workspaceName', value)} error={form.errorOf('workspaceName')} />
-          <TextField label="Its website" optional placeholder="shop.example" inputMode="url" autocomplete="url" value={form.values.siteUrl} onValue={(value) => form.set('siteUrl', value)} error={form.errorOf('siteUrl')} hint="Where the chat will be. It can be added later." />
-          <TextField label="Your email" type="email" required autocomplete="username" value={form.values.email} onValue={(value) => form.set('email', value)} error={form.errorOf('email')} />
-          <PasswordField value={form.values.password} onValue={(value) => form.set('password', value)} error={form.errorOf('password')} />
-          {registration === 'invite' && <TextField label="Invitation code" required autocomplete="off" maxLength={200} value={form.values.inviteCode} onValue={(value) => form.set('inviteCode', value)} error={form.errorOf('inviteCode')} hint="From whoever runs this server." />}
+          <TextField
+            label="What is your business called?"
+            autofocus
+            required
+            maxLength={120}
+            autocomplete="organization"
+            value={form.values.workspaceName}
+            onValue={(value) => form.set('workspaceName', value)}
+            error={form.errorOf('workspaceName')}
+          />
+          <TextField
+            label="Its website"
+            optional
+            placeholder="shop.example"
+            inputMode="url"
+            autocomplete="url"
+            value={form.values.siteUrl}
+            onValue={(value) => form.set('siteUrl', value)}
+            error={form.errorOf('siteUrl')}
+            hint="Where the chat will be. It can be added later."
+          />
+          <TextField
+            label="Your email"
+            type="email"
+            required
+            autocomplete="username"
+            value={form.values.email}
+            onValue={(value) => form.set('email', value)}
+            error={form.errorOf('email')}
+          />
+          <PasswordField
+            value={form.values.password}
+            onValue={(value) => form.set('password', value)}
+            error={form.errorOf('password')}
+          />
+          {registration === 'invite' && (
+            <TextField
+              label="Invitation code"
+              required
+              autocomplete="off"
+              maxLength={200}
+              value={form.values.inviteCode}
+              onValue={(value) => form.set('inviteCode', value)}
+              error={form.errorOf('inviteCode')}
+              hint="From whoever runs this server."
+            />
+          )}
         </Form>
       )}
     </Gate>

@@ -27,7 +27,8 @@ export function ResetPassword(): JSX.Element {
     }
     setDone(true);
   });
-  if (question !== undefined && !done) return <SecondFactor question={question} onPassed={() => setDone(true)} onAgain={() => setQuestion(undefined)} />;
+  if (question !== undefined && !done)
+    return <SecondFactor question={question} onPassed={() => setDone(true)} onAgain={() => setQuestion(undefined)} />;
   return (
     <Gate title="Choose a new password" aside={done ? undefined : <a href="/forgot-password">Ask for another link</a>}>
       {done ? (
@@ -46,7 +47,12 @@ export function ResetPassword(): JSX.Element {
             </Button>
           }
         >
-          <PasswordField label="New password" value={form.values.newPassword} onValue={(value) => form.set('newPassword', value)} error={form.errorOf('newPassword')} />
+          <PasswordField
+            label="New password"
+            value={form.values.newPassword}
+            onValue={(value) => form.set('newPassword', value)}
+            error={form.errorOf('newPassword')}
+          />
         </Form>
       )}
     </Gate>

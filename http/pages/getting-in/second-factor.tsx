@@ -21,15 +21,28 @@ export interface Question {
 /** What is asked, where a refusal asks for a second factor. */
 export function questionIn(error: unknown): Question | undefined {
   // As the login's description says.
-  return error instanceof ApiError && error.slug === 'second_factor_required' ? (error.detail as unknown as Question) : undefined;
+  return error instanceof ApiError && error.slug === 'second_factor_required'
+    ? (error.detail as unknown as Question)
+    : undefined;
 }
 
-export function SecondFactor({ question, onPassed, onAgain }: { readonly question: Question; readonly onPassed: (signedIn: SignedIn) => void; readonly onAgain: () => void }): JSX.Element {
+export function SecondFactor({
+  question,
+  onPassed,
+  onAgain,
+}: {
+  readonly question: Question;
+  readonly onPassed: (signedIn: SignedIn) => void;
+  readonly onAgain: () => void;
+}): JSX.Element {
   const { challenge, methods, passkey } = question;
-  const [isRecovering, setRecovering] = useState(!methods.includes('totp') && !(methods.includes('passkey') && hasPasskeys));
+  const [isRecovering, setRecovering] = useState(
+    !methods.includes('totp') && !(methods.includes('passkey') && hasPasskeys),
+  );
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>(undefined);
-  const pass = async (proof: object): Promise<void> => onPassed(await call<SignedIn>('POST', '/sign-in/second-factor', { body: { challenge, ...proof } }));
+  const pass = async (proof: object): Promise<void> =>
+    onPassed(await call<SignedIn>('POST', '/sign-in/second-factor', { body: { challenge, ...proof } }));
   const form = useForm(
     { code: '' },
     async ({ code }) => {
@@ -38,7 +51,7 @@ export function SecondFactor({ question, onPassed, onAgain }: { readonly questio
     },
     { invalid_code: 'code' },
   );
-  const usePasskey = async (): Promise<void> => {
+  const passkeyInstead = async (): Promise<void> => {
     if (passkey === null) return;
     setBusy(true);
     setFailure(undefined);
@@ -68,7 +81,7 @@ export function SecondFactor({ question, onPassed, onAgain }: { readonly questio
     >
       {passkey !== null && hasPasskeys && !isRecovering && (
         <div class="stack">
-          <Button kind={hasField ? 'plain' : 'primary'} busy={busy} onClick={() => void usePasskey()}>
+          <Button kind={hasField ? 'plain' : 'primary'} busy={busy} onClick={() => void passkeyInstead()}>
             Use a passkey
           </Button>
           <div role="alert">{failure !== undefined && <Banner kind="bad">{messageOf(failure)}</Banner>}</div>
@@ -84,9 +97,34 @@ export function SecondFactor({ question, onPassed, onAgain }: { readonly questio
           }
         >
           {isRecovering ? (
-            <TextField key="recovery" label="Recovery code" required autofocus autocomplete="off" spellcheck={false} maxLength={40} value={form.values.code} onValue={(value) => form.set('code', value)} error={form.errorOf('code') ?? form.errorOf('recoveryCode')} hint="One of the ten that you kept. It counts once." />
+            <TextField
+              key="recovery"
+              label="Recovery code"
+              required
+              autofocus
+              autocomplete="off"
+              spellcheck={false}
+              maxLength={40}
+              value={form.values.code}
+              onValue={(value) => form.set('code', value)}
+              error={form.errorOf('code') ?? form.errorOf('recoveryCode')}
+              hint="One of the ten that you kept. It counts once."
+            />
           ) : (
-            <TextField key="code" label="Code" required autofocus autocomplete="one-time-code" inputMode="numeric" spellcheck={false} maxLength={10} value={form.values.code} onValue={(value) => form.set('code', value)} error={form.errorOf('code')} hint="Six digits, from your authenticator app." />
+            <TextField
+              key="code"
+              label="Code"
+              required
+              autofocus
+              autocomplete="one-time-code"
+              inputMode="numeric"
+              spellcheck={false}
+              maxLength={10}
+              value={form.values.code}
+              onValue={(value) => form.set('code', value)}
+              error={form.errorOf('code')}
+              hint="Six digits, from your authenticator app."
+            />
           )}
         </Form>
       )}

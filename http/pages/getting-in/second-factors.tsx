@@ -52,7 +52,12 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
   const [open, setOpen] = useState<Open | undefined>(undefined);
   const close = (): void => setOpen(undefined);
   const { value } = security;
-  if (value === undefined) return security.failure === undefined ? <Loading lines={3} /> : <Failure error={security.failure} retry={security.reload} />;
+  if (value === undefined)
+    return security.failure === undefined ? (
+      <Loading lines={3} />
+    ) : (
+      <Failure error={security.failure} retry={security.reload} />
+    );
   const { totp, passkeys, recoveryCodesLeft, isRequired } = value;
   const hasOne = totp !== null || passkeys.length > 0;
   const isLast = isRequired && (totp === null ? 0 : 1) + passkeys.length === 1;
@@ -82,7 +87,13 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
       {!hasOne && <p class="soft">With a second factor nobody gets in by your password alone.</p>}
       <Factor
         name="Authenticator app"
-        state={totp === null ? undefined : <>Set up <Time at={totp.createdAt} format={timeInSentence} /></>}
+        state={
+          totp === null ? undefined : (
+            <>
+              Set up <Time at={totp.createdAt} format={timeInSentence} />
+            </>
+          )
+        }
         actions={
           totp === null ? (
             <Button onClick={() => void beginApp()}>Set up</Button>
@@ -95,8 +106,16 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
       >
         A code of six digits that your phone shows.
       </Factor>
-      <Factor name="Passkeys" actions={hasPasskeys && value.hasPasskeys && <Button onClick={() => setOpen({ kind: 'passkey' })}>Add a passkey</Button>}>
-        {hasPasskeys && value.hasPasskeys ? 'The lock of this device, or a security key. One signs you in without a password, too.' : 'This browser has none at this address.'}
+      <Factor
+        name="Passkeys"
+        actions={
+          hasPasskeys &&
+          value.hasPasskeys && <Button onClick={() => setOpen({ kind: 'passkey' })}>Add a passkey</Button>
+        }
+      >
+        {hasPasskeys && value.hasPasskeys
+          ? 'The lock of this device, or a security key. One signs you in without a password, too.'
+          : 'This browser has none at this address.'}
       </Factor>
       {passkeys.length > 0 && (
         <ul class="factor-list">
@@ -105,10 +124,22 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
               <div>
                 <strong>{passkey.name}</strong>
                 <p class="soft">
-                  Added <Time at={passkey.createdAt} format={timeInSentence} />, {passkey.lastUsedAt === null ? 'not used yet' : <>last used <Time at={passkey.lastUsedAt} format={timeInSentence} /></>}
+                  Added <Time at={passkey.createdAt} format={timeInSentence} />,{' '}
+                  {passkey.lastUsedAt === null ? (
+                    'not used yet'
+                  ) : (
+                    <>
+                      last used <Time at={passkey.lastUsedAt} format={timeInSentence} />
+                    </>
+                  )}
                 </p>
               </div>
-              <Button small disabled={isLast} aria-label={`Remove ${passkey.name}`} onClick={() => setOpen({ kind: 'removePasskey', passkey })}>
+              <Button
+                small
+                disabled={isLast}
+                aria-label={`Remove ${passkey.name}`}
+                onClick={() => setOpen({ kind: 'removePasskey', passkey })}
+              >
                 Remove
               </Button>
             </li>
@@ -116,14 +147,29 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
         </ul>
       )}
       {hasOne && (
-        <Factor name="Recovery codes" state={`${recoveryCodesLeft} left`} isLow={recoveryCodesLeft < 3} actions={<Button onClick={() => setOpen({ kind: 'renew' })}>Make new ones</Button>}>
+        <Factor
+          name="Recovery codes"
+          state={`${recoveryCodesLeft} left`}
+          isLow={recoveryCodesLeft < 3}
+          actions={<Button onClick={() => setOpen({ kind: 'renew' })}>Make new ones</Button>}
+        >
           For when you lost the others. Each lets you in once.
         </Factor>
       )}
-      {isLast && <p class="soft">Your workspace requires a second factor: set up another before you remove this one.</p>}
+      {isLast && (
+        <p class="soft">Your workspace requires a second factor: set up another before you remove this one.</p>
+      )}
 
-      {open?.kind === 'app' && <SetUpApp app={open.app} onAdded={(codes) => added('Your authenticator app is set up.', codes)} onClose={close} />}
-      {open?.kind === 'passkey' && <AddPasskey run={confirming.run} onAdded={(codes) => added('The passkey is added.', codes)} onClose={close} />}
+      {open?.kind === 'app' && (
+        <SetUpApp
+          app={open.app}
+          onAdded={(codes) => added('Your authenticator app is set up.', codes)}
+          onClose={close}
+        />
+      )}
+      {open?.kind === 'passkey' && (
+        <AddPasskey run={confirming.run} onAdded={(codes) => added('The passkey is added.', codes)} onClose={close} />
+      )}
       {open?.kind === 'codes' && (
         <RecoveryCodes
           codes={open.codes}
@@ -143,7 +189,11 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
             removed('The authenticator app is removed.');
           }}
         >
-          <p>{passkeys.length > 0 ? 'Its codes stop working.' : 'Its codes stop working, and your password alone lets you in.'}</p>
+          <p>
+            {passkeys.length > 0
+              ? 'Its codes stop working.'
+              : 'Its codes stop working, and your password alone lets you in.'}
+          </p>
         </Confirm>
       )}
       {open?.kind === 'removePasskey' && (
@@ -167,10 +217,12 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
               <Button
                 kind="primary"
                 onClick={() => {
-                  confirming.run(() => call<{ recoveryCodes: string[] }>('POST', '/me/recovery-codes')).then(({ recoveryCodes }) => {
-                    security.reload();
-                    setOpen({ kind: 'codes', codes: recoveryCodes });
-                  }, notifyFailure);
+                  confirming
+                    .run(() => call<{ recoveryCodes: string[] }>('POST', '/me/recovery-codes'))
+                    .then(({ recoveryCodes }) => {
+                      security.reload();
+                      setOpen({ kind: 'codes', codes: recoveryCodes });
+                    }, notifyFailure);
                 }}
               >
                 Make new ones
@@ -187,7 +239,19 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
   );
 }
 
-function Factor({ name, state, isLow = false, actions, children }: { readonly name: string; readonly state?: ComponentChildren; readonly isLow?: boolean; readonly actions: ComponentChildren; readonly children: ComponentChildren }): JSX.Element {
+function Factor({
+  name,
+  state,
+  isLow = false,
+  actions,
+  children,
+}: {
+  readonly name: string;
+  readonly state?: ComponentChildren;
+  readonly isLow?: boolean;
+  readonly actions: ComponentChildren;
+  readonly children: ComponentChildren;
+}): JSX.Element {
   return (
     <div class="factor">
       <div>
@@ -199,11 +263,21 @@ function Factor({ name, state, isLow = false, actions, children }: { readonly na
   );
 }
 
-function SetUpApp({ app, onAdded, onClose }: { readonly app: NewApp; readonly onAdded: (codes: readonly string[] | null) => void; readonly onClose: () => void }): JSX.Element {
+function SetUpApp({
+  app,
+  onAdded,
+  onClose,
+}: {
+  readonly app: NewApp;
+  readonly onAdded: (codes: readonly string[] | null) => void;
+  readonly onClose: () => void;
+}): JSX.Element {
   const form = useForm(
     { code: '' },
     async ({ code }) => {
-      const { recoveryCodes } = await call<{ recoveryCodes: string[] | null }>('POST', '/me/totp/confirm', { body: { code: code.replace(/\s/g, '') } });
+      const { recoveryCodes } = await call<{ recoveryCodes: string[] | null }>('POST', '/me/totp/confirm', {
+        body: { code: code.replace(/\s/g, '') },
+      });
       onAdded(recoveryCodes);
     },
     { invalid_code: 'code' },
@@ -226,16 +300,38 @@ function SetUpApp({ app, onAdded, onClose }: { readonly app: NewApp; readonly on
         <p>Scan this with the app, or type the secret into it.</p>
         <img class="qr" src={app.qrCode} alt="A QR code that holds the secret below" width={200} height={200} />
         <Copyable text={app.secret} label="the secret" />
-        <TextField label="Code" required autofocus autocomplete="one-time-code" inputMode="numeric" spellcheck={false} maxLength={10} value={form.values.code} onValue={(value) => form.set('code', value)} error={form.errorOf('code')} hint="Six digits that the app shows now." />
+        <TextField
+          label="Code"
+          required
+          autofocus
+          autocomplete="one-time-code"
+          inputMode="numeric"
+          spellcheck={false}
+          maxLength={10}
+          value={form.values.code}
+          onValue={(value) => form.set('code', value)}
+          error={form.errorOf('code')}
+          hint="Six digits that the app shows now."
+        />
       </Form>
     </Dialog>
   );
 }
 
-function AddPasskey({ run, onAdded, onClose }: { readonly run: <Answer>(act: () => Promise<Answer>) => Promise<Answer>; readonly onAdded: (codes: readonly string[] | null) => void; readonly onClose: () => void }): JSX.Element {
+function AddPasskey({
+  run,
+  onAdded,
+  onClose,
+}: {
+  readonly run: <Answer>(act: () => Promise<Answer>) => Promise<Answer>;
+  readonly onAdded: (codes: readonly string[] | null) => void;
+  readonly onClose: () => void;
+}): JSX.Element {
   const form = useForm({ name: thisDevice() }, async ({ name }) => {
     const passkey = await run(makePasskey);
-    const { recoveryCodes } = await run(() => call<{ recoveryCodes: string[] | null }>('POST', '/me/passkeys', { body: { name, passkey } }));
+    const { recoveryCodes } = await run(() =>
+      call<{ recoveryCodes: string[] | null }>('POST', '/me/passkeys', { body: { name, passkey } }),
+    );
     onAdded(recoveryCodes);
   });
   return (
@@ -253,17 +349,35 @@ function AddPasskey({ run, onAdded, onClose }: { readonly run: <Answer>(act: () 
           </>
         }
       >
-        <TextField label="Name" required autofocus maxLength={120} value={form.values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} hint="By which you know it again in the list. Your device asks you next." />
+        <TextField
+          label="Name"
+          required
+          autofocus
+          maxLength={120}
+          value={form.values.name}
+          onValue={(value) => form.set('name', value)}
+          error={form.errorOf('name')}
+          hint="By which you know it again in the list. Your device asks you next."
+        />
       </Form>
     </Dialog>
   );
 }
 
-function RecoveryCodes({ codes, onClose }: { readonly codes: readonly string[]; readonly onClose: () => void }): JSX.Element {
+function RecoveryCodes({
+  codes,
+  onClose,
+}: {
+  readonly codes: readonly string[];
+  readonly onClose: () => void;
+}): JSX.Element {
   return (
     <Dialog title="Keep these recovery codes" onClose={onClose}>
       <div class="form">
-        <p>Each lets you in once, when you have lost your other ways. They are shown this once: print them, or keep them where your passwords are.</p>
+        <p>
+          Each lets you in once, when you have lost your other ways. They are shown this once: print them, or keep them
+          where your passwords are.
+        </p>
         <ul class="codes">
           {codes.map((code) => (
             <li key={code}>

@@ -50,8 +50,26 @@ export function SignIn(): JSX.Element {
           </Button>
         }
       >
-        <TextField label="Email" type="email" autocomplete="username" autofocus required value={form.values.email} onValue={(value) => form.set('email', value)} error={form.errorOf('email')} />
-        <TextField label="Password" type="password" autocomplete="current-password" required value={form.values.password} onValue={(value) => form.set('password', value)} error={form.errorOf('password')} hint={<a href="/forgot-password">Forgot it?</a>} />
+        <TextField
+          label="Email"
+          type="email"
+          autocomplete="username"
+          autofocus
+          required
+          value={form.values.email}
+          onValue={(value) => form.set('email', value)}
+          error={form.errorOf('email')}
+        />
+        <TextField
+          label="Password"
+          type="password"
+          autocomplete="current-password"
+          required
+          value={form.values.password}
+          onValue={(value) => form.set('password', value)}
+          error={form.errorOf('password')}
+          hint={<a href="/forgot-password">Forgot it?</a>}
+        />
       </Form>
       {hasPasskeys && <ByPasskey />}
     </Gate>

@@ -23,7 +23,10 @@ const shownAtFirst = 5;
 
 export function SignIns(): JSX.Element {
   const [all, setAll] = useState(false);
-  const list = useResource(async (signal) => (await call<{ sessions: SignIn[] }>('GET', '/me/sessions', { signal })).sessions, []);
+  const list = useResource(
+    async (signal) => (await call<{ sessions: SignIn[] }>('GET', '/me/sessions', { signal })).sessions,
+    [],
+  );
   const end = async (path: string, text: string): Promise<void> => {
     try {
       await call('DELETE', path);
@@ -34,7 +37,8 @@ export function SignIns(): JSX.Element {
     }
   };
   const { value } = list;
-  if (value === undefined) return list.failure === undefined ? <Loading lines={3} /> : <Failure error={list.failure} retry={list.reload} />;
+  if (value === undefined)
+    return list.failure === undefined ? <Loading lines={3} /> : <Failure error={list.failure} retry={list.reload} />;
   const shown = all ? value : value.slice(0, shownAtFirst);
   return (
     <div class="stack">
@@ -44,11 +48,16 @@ export function SignIns(): JSX.Element {
             <div>
               <strong>{device}</strong> {isCurrent && <Badge kind="accent">This one</Badge>}
               <p class="soft">
-                {address === '' ? 'Unknown address' : address}, last used <Time at={lastUsedAt} format={timeInSentence} />
+                {address === '' ? 'Unknown address' : address}, last used{' '}
+                <Time at={lastUsedAt} format={timeInSentence} />
               </p>
             </div>
             {!isCurrent && (
-              <Button small aria-label={`Sign out ${device} at ${address}`} onClick={() => void end(`/me/sessions/${id}`, 'Signed out there.')}>
+              <Button
+                small
+                aria-label={`Sign out ${device} at ${address}`}
+                onClick={() => void end(`/me/sessions/${id}`, 'Signed out there.')}
+              >
                 Sign out
               </Button>
             )}
@@ -57,7 +66,11 @@ export function SignIns(): JSX.Element {
       </ul>
       <div class="row">
         {value.length > shown.length && <Button onClick={() => setAll(true)}>Show all {value.length}</Button>}
-        {value.some(({ isCurrent }) => !isCurrent) && <Button onClick={() => void end('/me/sessions', 'Signed out everywhere else.')}>Sign out everywhere else</Button>}
+        {value.some(({ isCurrent }) => !isCurrent) && (
+          <Button onClick={() => void end('/me/sessions', 'Signed out everywhere else.')}>
+            Sign out everywhere else
+          </Button>
+        )}
       </div>
     </div>
   );

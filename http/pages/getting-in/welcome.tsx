@@ -32,9 +32,16 @@ async function readStanding(signal: AbortSignal): Promise<Standing> {
     call<{ agents: Agent[] }>('GET', '/agents', { signal }),
     call<{ conversations: Conversation[] }>('GET', '/conversations/queue', { query: { limit: 1 }, signal }),
     call<{ conversations: Conversation[] }>('GET', '/conversations/recently-closed', { query: { limit: 1 }, signal }),
-    me.peek()?.agent.role === 'admin' ? call<{ inboundEmail: { address: string } }>('GET', '/workspace/integrations', { signal }) : undefined,
+    me.peek()?.agent.role === 'admin'
+      ? call<{ inboundEmail: { address: string } }>('GET', '/workspace/integrations', { signal })
+      : undefined,
   ]);
-  return { sites, agents, hasConversation: queue.conversations.length + closed.conversations.length > 0, mailAddress: integrations?.inboundEmail.address };
+  return {
+    sites,
+    agents,
+    hasConversation: queue.conversations.length + closed.conversations.length > 0,
+    mailAddress: integrations?.inboundEmail.address,
+  };
 }
 
 export function Welcome(): JSX.Element {
@@ -52,7 +59,11 @@ export function Welcome(): JSX.Element {
         </ButtonLink>
       </header>
       {standing.failure !== undefined && <Failure error={standing.failure} retry={standing.reload} />}
-      {standing.value === undefined ? standing.failure === undefined && <Loading lines={8} /> : <Steps standing={standing.value} reload={standing.reload} />}
+      {standing.value === undefined ? (
+        standing.failure === undefined && <Loading lines={8} />
+      ) : (
+        <Steps standing={standing.value} reload={standing.reload} />
+      )}
     </div>
   );
 }
@@ -73,16 +84,26 @@ function Steps({ standing, reload }: { readonly standing: Standing; readonly rel
   const name = me.value?.agent.name ?? '';
   return (
     <ol class="steps">
-      <Step number={1} title="Your name" done={name !== '' && !name.includes('@') && name !== me.value?.agent.email.split('@')[0]}>
+      <Step
+        number={1}
+        title="Your name"
+        done={name !== '' && !name.includes('@') && name !== me.value?.agent.email.split('@')[0]}
+      >
         <p class="soft">Customers see who answers them.</p>
         <NameForm />
       </Step>
-      <Step number={2} title={site === undefined ? 'Say where your website is' : `The chat for ${site.domain}`} done={site !== undefined}>
+      <Step
+        number={2}
+        title={site === undefined ? 'Say where your website is' : `The chat for ${site.domain}`}
+        done={site !== undefined}
+      >
         {site === undefined ? (
           <SiteForm onMade={reload} />
         ) : (
           <>
-            <p class="soft">Put this line into your pages, before the end of the body. Everything about it can be changed later.</p>
+            <p class="soft">
+              Put this line into your pages, before the end of the body. Everything about it can be changed later.
+            </p>
             <Copyable label="the snippet" text={snippetOf(site)} />
             <p>
               <a href={`/settings/sites/${site.id}`}>Colours, texts and addresses of this site</a>
@@ -91,10 +112,16 @@ function Steps({ standing, reload }: { readonly standing: Standing; readonly rel
         )}
       </Step>
       <Step number={3} title="Talk to yourself" done={hasConversation || heard !== undefined}>
-        <p class="soft">This is a page with your widget on it. Write something as a customer would, and answer it from your inbox.</p>
+        <p class="soft">
+          This is a page with your widget on it. Write something as a customer would, and answer it from your inbox.
+        </p>
         {site !== undefined && (
           <>
-            <iframe class="preview-frame" title="A page with your widget" src={`/preview/${encodeURIComponent(site.embedId)}`} />
+            <iframe
+              class="preview-frame"
+              title="A page with your widget"
+              src={`/preview/${encodeURIComponent(site.embedId)}`}
+            />
             <div class="row" role="status">
               {heard === undefined ? (
                 <a href={`/preview/${encodeURIComponent(site.embedId)}`} target="_blank" rel="noreferrer">
@@ -124,7 +151,9 @@ function Steps({ standing, reload }: { readonly standing: Standing; readonly rel
           <p class="soft">An admin can bring in mail in the settings.</p>
         ) : (
           <>
-            <p class="soft">Mail to this address becomes tickets. Forward your support address to it, or use a domain of your own.</p>
+            <p class="soft">
+              Mail to this address becomes tickets. Forward your support address to it, or use a domain of your own.
+            </p>
             <Copyable label="the address" text={mailAddress} />
             <p>
               <a href="/settings/email">Mail and domains</a>
@@ -136,7 +165,17 @@ function Steps({ standing, reload }: { readonly standing: Standing; readonly rel
   );
 }
 
-function Step({ number, title, done, children }: { readonly number: number; readonly title: string; readonly done: boolean; readonly children: ComponentChildren }): JSX.Element {
+function Step({
+  number,
+  title,
+  done,
+  children,
+}: {
+  readonly number: number;
+  readonly title: string;
+  readonly done: boolean;
+  readonly children: ComponentChildren;
+}): JSX.Element {
   return (
     <li class={`card step ${done ? 'done' : ''}`}>
       <span class="mark" aria-hidden="true">
@@ -168,17 +207,28 @@ function NameForm(): JSX.Element {
         </Button>
       }
     >
-      <TextField label="Your name" maxLength={120} autocomplete="name" value={form.values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
+      <TextField
+        label="Your name"
+        maxLength={120}
+        autocomplete="name"
+        value={form.values.name}
+        onValue={(value) => form.set('name', value)}
+        error={form.errorOf('name')}
+      />
     </Form>
   );
 }
 
 function SiteForm({ onMade }: { readonly onMade: () => void }): JSX.Element {
-  const form = useForm({ domain: '' }, async ({ domain }) => {
-    const host = hostOf(domain);
-    await call('POST', '/sites', { body: { name: host, domain: host } });
-    onMade();
-  }, { conflict: 'domain' });
+  const form = useForm(
+    { domain: '' },
+    async ({ domain }) => {
+      const host = hostOf(domain);
+      await call('POST', '/sites', { body: { name: host, domain: host } });
+      onMade();
+    },
+    { conflict: 'domain' },
+  );
   return (
     <Form
       form={form}
@@ -188,18 +238,32 @@ function SiteForm({ onMade }: { readonly onMade: () => void }): JSX.Element {
         </Button>
       }
     >
-      <TextField label="Website" placeholder="shop.example" inputMode="url" value={form.values.domain} onValue={(value) => form.set('domain', value)} error={form.errorOf('domain') ?? form.errorOf('name')} />
+      <TextField
+        label="Website"
+        placeholder="shop.example"
+        inputMode="url"
+        value={form.values.domain}
+        onValue={(value) => form.set('domain', value)}
+        error={form.errorOf('domain') ?? form.errorOf('name')}
+      />
     </Form>
   );
 }
 
 function InviteForm({ onInvited }: { readonly onInvited: () => void }): JSX.Element {
-  const form = useForm({ name: '', email: '' }, async (values) => {
-    await call('POST', '/agents/invite', { body: { ...values, role: 'agent', channels: ['chats', 'tickets'] } });
-    notify({ kind: 'done', text: `An invitation is on its way to ${values.email}. Its link works once, for 7 days.` });
-    form.reset({ name: '', email: '' });
-    onInvited();
-  }, { email_already_exists: 'email' });
+  const form = useForm(
+    { name: '', email: '' },
+    async (values) => {
+      await call('POST', '/agents/invite', { body: { ...values, role: 'agent', channels: ['chats', 'tickets'] } });
+      notify({
+        kind: 'done',
+        text: `An invitation is on its way to ${values.email}. Its link works once, for 7 days.`,
+      });
+      form.reset({ name: '', email: '' });
+      onInvited();
+    },
+    { email_already_exists: 'email' },
+  );
   return (
     <Form
       form={form}
@@ -210,8 +274,20 @@ function InviteForm({ onInvited }: { readonly onInvited: () => void }): JSX.Elem
       }
     >
       <div class="columns">
-        <TextField label="Name" maxLength={120} value={form.values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
-        <TextField label="Email" type="email" value={form.values.email} onValue={(value) => form.set('email', value)} error={form.errorOf('email')} />
+        <TextField
+          label="Name"
+          maxLength={120}
+          value={form.values.name}
+          onValue={(value) => form.set('name', value)}
+          error={form.errorOf('name')}
+        />
+        <TextField
+          label="Email"
+          type="email"
+          value={form.values.email}
+          onValue={(value) => form.set('email', value)}
+          error={form.errorOf('email')}
+        />
       </div>
     </Form>
   );

@@ -19,7 +19,15 @@ interface Chunk {
 const waitMs = 300;
 const maxQueryChars = 2000;
 
-export function AnswersDialog({ question, onChoose, onClose }: { readonly question: string; readonly onChoose: (text: string) => void; readonly onClose: () => void }): JSX.Element {
+export function AnswersDialog({
+  question,
+  onChoose,
+  onClose,
+}: {
+  readonly question: string;
+  readonly onChoose: (text: string) => void;
+  readonly onClose: () => void;
+}): JSX.Element {
   const [typed, setTyped] = useState(question.slice(0, 300));
   const [asked, setAsked] = useState(typed);
   useEffect(() => {
@@ -27,7 +35,15 @@ export function AnswersDialog({ question, onChoose, onClose }: { readonly questi
     return () => clearTimeout(timer);
   }, [typed]);
   const found = useResource(
-    async (signal) => (asked.trim() === '' ? [] : (await call<{ chunks: Chunk[] }>('POST', '/kb/search', { body: { query: asked.slice(0, maxQueryChars), topK: 6 }, signal })).chunks),
+    async (signal) =>
+      asked.trim() === ''
+        ? []
+        : (
+            await call<{ chunks: Chunk[] }>('POST', '/kb/search', {
+              body: { query: asked.slice(0, maxQueryChars), topK: 6 },
+              signal,
+            })
+          ).chunks,
     [asked],
   );
   return (
@@ -39,7 +55,8 @@ export function AnswersDialog({ question, onChoose, onClose }: { readonly questi
         {found.value?.length === 0 && asked.trim() !== '' && (
           <Empty icon="book" title="Nothing is known of this">
             <p>
-              Answers come from articles and pages that were read in. <a href="/settings/knowledge">The knowledge base</a>
+              Answers come from articles and pages that were read in.{' '}
+              <a href="/settings/knowledge">The knowledge base</a>
             </p>
           </Empty>
         )}

@@ -57,14 +57,23 @@ function File({ attachment }: { readonly attachment: Attachment }): JSX.Element 
       <FileLink address={address} name={name} size={attachment.size} />
       {programs.test(path) && (
         <p class="inbox-danger">
-          <Icon name="warning" size={16} /> This is a program: run it only if you trust its sender. It downloads under a name that does not run.
+          <Icon name="warning" size={16} /> This is a program: run it only if you trust its sender. It downloads under a
+          name that does not run.
         </p>
       )}
     </div>
   );
 }
 
-function FileLink({ address, name, size }: { readonly address: string; readonly name: string; readonly size: number | null }): JSX.Element {
+function FileLink({
+  address,
+  name,
+  size,
+}: {
+  readonly address: string;
+  readonly name: string;
+  readonly size: number | null;
+}): JSX.Element {
   const isWeb = address.startsWith('/storage/') || /^https?:\/\//i.test(address);
   const text = (
     <>

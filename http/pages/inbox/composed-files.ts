@@ -1,7 +1,7 @@
 // The files of what is being written, per conversation: those on their way and those that are there. They go on while another
 // conversation is looked at, and are found again on coming back; those that arrived are kept with the draft.
 
-import { signal, type Signal } from '@preact/signals';
+import { type Signal, signal } from '@preact/signals';
 import { messageOf, token } from '../api.ts';
 import { notify } from '../notices.ts';
 import { draftOf } from './drafts.ts';
@@ -33,7 +33,9 @@ export class ComposedFiles {
   readonly #given = new Map<number, { readonly file: File; readonly abort: AbortController }>();
 
   constructor(arrived: readonly SentFile[]) {
-    this.all = signal(arrived.map((file) => ({ id: (count += 1), name: file.name, size: file.size, progress: 1, file })));
+    this.all = signal(
+      arrived.map((file) => ({ id: (count += 1), name: file.name, size: file.size, progress: 1, file })),
+    );
   }
 
   get arrived(): readonly SentFile[] {
@@ -50,7 +52,10 @@ export class ComposedFiles {
     if (given.length > room) notify({ kind: 'problem', text: `A message takes ${maxFiles} files.` });
     for (const file of given.slice(0, room)) {
       const id = (count += 1);
-      this.all.value = [...this.all.peek(), { id, name: file.name === '' ? 'file' : file.name, size: file.size, progress: 0 }];
+      this.all.value = [
+        ...this.all.peek(),
+        { id, name: file.name === '' ? 'file' : file.name, size: file.size, progress: 0 },
+      ];
       this.#begin(id, file);
     }
   }
@@ -58,7 +63,9 @@ export class ComposedFiles {
   retry(id: number): void {
     const known = this.#given.get(id);
     if (known === undefined) return;
-    this.all.value = this.all.peek().map((one) => (one.id === id ? { id, name: one.name, size: one.size, progress: 0 } : one));
+    this.all.value = this.all
+      .peek()
+      .map((one) => (one.id === id ? { id, name: one.name, size: one.size, progress: 0 } : one));
     this.#begin(id, known.file);
   }
 

@@ -17,20 +17,37 @@ import { draftOf, keepDraft } from './drafts.ts';
 import { namesOf } from './mail-marks.tsx';
 import { send } from './outgoing.ts';
 import { ReplyMenu } from './reply-menu.tsx';
-import { findReplies, refreshSavedReplies, resolveReply, type SavedReply, savedReplies, slashWord } from './saved-replies.ts';
+import {
+  findReplies,
+  refreshSavedReplies,
+  resolveReply,
+  type SavedReply,
+  savedReplies,
+  slashWord,
+} from './saved-replies.ts';
 import type { Thread } from './threads.ts';
 import { tellTyping } from './typing.ts';
-import { useDrop } from './use-drop.ts';
 import { UploadList } from './upload-list.tsx';
+import { useDrop } from './use-drop.ts';
 
 const maxChars = 10_000;
 /** From here on it says how much room is left. */
 const nearChars = 9_500;
 const maxFieldPx = 280;
-const isClosed: Readonly<Partial<Record<Conversation['status'], string>>> = { solved: 'This is solved. Reopen it to write to the customer.', closed: 'This is closed. Reopen it to write to the customer.', spam: 'This is spam. Say that it is not, to write to the customer.' };
+const isClosed: Readonly<Partial<Record<Conversation['status'], string>>> = {
+  solved: 'This is solved. Reopen it to write to the customer.',
+  closed: 'This is closed. Reopen it to write to the customer.',
+  spam: 'This is spam. Say that it is not, to write to the customer.',
+};
 
 /** One per conversation: give it the conversation's id as key. */
-export function Composer({ conversation, thread }: { readonly conversation: Conversation; readonly thread: Thread }): JSX.Element {
+export function Composer({
+  conversation,
+  thread,
+}: {
+  readonly conversation: Conversation;
+  readonly thread: Thread;
+}): JSX.Element {
   const { id: conversationId, channel } = conversation;
   const begun = useRef(draftOf(conversationId)).current;
   const [text, setText] = useState(begun?.body ?? '');
@@ -47,12 +64,18 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
 
   const isNote = mode === 'note';
   const closed = isNote ? undefined : isClosed[conversation.status];
-  const isOver = useDrop((files) => {
-    if (!isNote && closed === undefined) uploads.add(files);
-  }) && !isNote && closed === undefined;
+  const isOver =
+    useDrop((files) => {
+      if (!isNote && closed === undefined) uploads.add(files);
+    }) &&
+    !isNote &&
+    closed === undefined;
   const { arrived, isBusy } = uploads;
   // Before it is painted: what is seen to be there is kept, also when the page is loaded anew at that moment.
-  useLayoutEffect(() => keepDraft(conversationId, { body: text, mode, attachments: arrived, ...(isCopied ? {} : { copy: false }) }), [text, mode, arrived.length, isCopied]);
+  useLayoutEffect(
+    () => keepDraft(conversationId, { body: text, mode, attachments: arrived, ...(isCopied ? {} : { copy: false }) }),
+    [text, mode, arrived.length, isCopied],
+  );
   useLayoutEffect(() => {
     const element = field.current;
     if (element === null) return;
@@ -66,18 +89,42 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
   };
   useCommands(
     () => [
-      { id: 'conversation.reply', title: 'Write to the customer', group: 'Conversation', keys: ['r'], run: () => choose('message') },
+      {
+        id: 'conversation.reply',
+        title: 'Write to the customer',
+        group: 'Conversation',
+        keys: ['r'],
+        run: () => choose('message'),
+      },
       { id: 'conversation.note', title: 'Write a note', group: 'Conversation', keys: ['n'], run: () => choose('note') },
-      { id: 'conversation.toggleNote', title: 'Message or note', group: 'Conversation', keys: ['alt+n'], whileTyping: true, run: () => choose(isNote ? 'message' : 'note') },
+      {
+        id: 'conversation.toggleNote',
+        title: 'Message or note',
+        group: 'Conversation',
+        keys: ['alt+n'],
+        whileTyping: true,
+        run: () => choose(isNote ? 'message' : 'note'),
+      },
       { id: 'conversation.attach', title: 'Attach a file', group: 'Conversation', run: () => picker.current?.click() },
-      { id: 'conversation.answers', title: 'Find an answer in the knowledge base', group: 'Conversation', words: 'insert article', run: () => setAsking(true) },
+      {
+        id: 'conversation.answers',
+        title: 'Find an answer in the knowledge base',
+        group: 'Conversation',
+        words: 'insert article',
+        run: () => setAsking(true),
+      },
     ],
     [isNote],
   );
 
   const slash = isNote || isDismissed ? undefined : slashWord(text, caret);
   const word = slash?.word;
-  const found = word === undefined ? undefined : savedReplies.value === undefined ? undefined : findReplies(savedReplies.value, { word, channel });
+  const found =
+    word === undefined
+      ? undefined
+      : savedReplies.value === undefined
+        ? undefined
+        : findReplies(savedReplies.value, { word, channel });
   useEffect(() => {
     if (word !== undefined) refreshSavedReplies();
     setActive(0);
@@ -86,7 +133,10 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
   /** Puts it where the caret is, over what stands between. */
   const insert = (inserted: string, range?: { start: number; end: number }): void => {
     const element = field.current;
-    const { start, end } = range ?? { start: element?.selectionStart ?? text.length, end: element?.selectionEnd ?? text.length };
+    const { start, end } = range ?? {
+      start: element?.selectionStart ?? text.length,
+      end: element?.selectionEnd ?? text.length,
+    };
     setText(text.slice(0, start) + inserted + text.slice(end));
     requestAnimationFrame(() => {
       element?.focus();
@@ -96,14 +146,25 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
   };
   const insertReply = ({ body }: SavedReply): void => {
     if (slash === undefined) return;
-    const scene = { visitor: visitorOf(conversation.visitorId), agentName: me.peek()?.agent.name ?? '', workspaceName: me.peek()?.workspace.name ?? '', subject: channel === 'ticket' ? conversation.subject : null };
+    const scene = {
+      visitor: visitorOf(conversation.visitorId),
+      agentName: me.peek()?.agent.name ?? '',
+      workspaceName: me.peek()?.workspace.name ?? '',
+      subject: channel === 'ticket' ? conversation.subject : null,
+    };
     insert(resolveReply(body, scene), { start: slash.start, end: caret });
   };
 
   const canSend = text.trim() !== '' && text.length <= maxChars && closed === undefined && (isNote || !isBusy);
   const submit = (): void => {
     if (!canSend) return;
-    send({ conversationId, kind: mode, body: text, attachments: isNote ? [] : arrived, ...(isNote || isCopied ? {} : { copy: false }) });
+    send({
+      conversationId,
+      kind: mode,
+      body: text,
+      attachments: isNote ? [] : arrived,
+      ...(isNote || isCopied ? {} : { copy: false }),
+    });
     setText('');
     if (!isNote) setCopied(true);
     if (!isNote) uploads.clear();
@@ -115,8 +176,16 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
     if (event.isComposing) return;
     if (slash !== undefined && found !== undefined && found.length > 0) {
       const reply = found[active];
-      if (event.key === 'ArrowDown' || event.key === 'ArrowUp') setActive((active + (event.key === 'ArrowDown' ? 1 : found.length - 1)) % found.length);
-      else if ((event.key === 'Enter' || event.key === 'Tab') && !event.ctrlKey && !event.metaKey && !event.shiftKey && reply !== undefined) insertReply(reply);
+      if (event.key === 'ArrowDown' || event.key === 'ArrowUp')
+        setActive((active + (event.key === 'ArrowDown' ? 1 : found.length - 1)) % found.length);
+      else if (
+        (event.key === 'Enter' || event.key === 'Tab') &&
+        !event.ctrlKey &&
+        !event.metaKey &&
+        !event.shiftKey &&
+        reply !== undefined
+      )
+        insertReply(reply);
       else if (event.key === 'Escape') setDismissed(true);
       else return;
       event.preventDefault();
@@ -157,7 +226,9 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
         aria-label={isNote ? 'Note' : 'Message'}
         aria-autocomplete="list"
         aria-controls={slash !== undefined && found !== undefined && found.length > 0 ? menuId : undefined}
-        aria-activedescendant={slash !== undefined && found !== undefined && found.length > 0 ? `${menuId}-${active}` : undefined}
+        aria-activedescendant={
+          slash !== undefined && found !== undefined && found.length > 0 ? `${menuId}-${active}` : undefined
+        }
         aria-describedby={`${id}-room`}
         placeholder={isNote ? 'A note for your colleagues' : 'Write an answer, or / for a saved reply'}
         value={text}
@@ -173,7 +244,13 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
         onPaste={(event) => {
           const files = event.clipboardData?.files;
           // What is copied from a table or a document comes as text and as a picture of it: the text is meant.
-          if (isNote || files === undefined || files.length === 0 || event.clipboardData?.types.includes('text/plain') === true) return;
+          if (
+            isNote ||
+            files === undefined ||
+            files.length === 0 ||
+            event.clipboardData?.types.includes('text/plain') === true
+          )
+            return;
           event.preventDefault();
           uploads.add(files);
         }}
@@ -198,13 +275,31 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
                 event.currentTarget.value = '';
               }}
             />
-            <IconButton icon="clip" label="Attach files" disabled={closed !== undefined} onClick={() => picker.current?.click()} />
-            <IconButton icon="bolt" label="Saved replies" disabled={closed !== undefined} onClick={() => insert(text === '' || /\s$/.test(text) ? '/' : ' /')} />
+            <IconButton
+              icon="clip"
+              label="Attach files"
+              disabled={closed !== undefined}
+              onClick={() => picker.current?.click()}
+            />
+            <IconButton
+              icon="bolt"
+              label="Saved replies"
+              disabled={closed !== undefined}
+              onClick={() => insert(text === '' || /\s$/.test(text) ? '/' : ' /')}
+            />
           </>
         )}
-        <IconButton icon="book" label="Answers from the knowledge base" disabled={closed !== undefined} onClick={() => setAsking(true)} />
+        <IconButton
+          icon="book"
+          label="Answers from the knowledge base"
+          disabled={closed !== undefined}
+          onClick={() => setAsking(true)}
+        />
         <p id={`${id}-room`} class={`inbox-room ${text.length > maxChars ? 'bad' : ''}`} role="status">
-          {text.length >= nearChars && (text.length > maxChars ? `${text.length - maxChars} characters too many` : `${maxChars - text.length} characters left`)}
+          {text.length >= nearChars &&
+            (text.length > maxChars
+              ? `${text.length - maxChars} characters too many`
+              : `${maxChars - text.length} characters left`)}
         </p>
         <Button type="submit" kind="primary" icon={isNote ? 'note' : 'send'} disabled={!canSend}>
           {isNote ? 'Add the note' : 'Send'}

@@ -52,7 +52,13 @@ export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }:
         </ButtonLink>
       )}
       <ConversationActions conversation={conversation} back={back} />
-      <IconButton class="inbox-panel-toggle" icon="person" label={isPanelOpen ? 'Hide the customer' : 'Show the customer'} aria-pressed={isPanelOpen} onClick={onPanel} />
+      <IconButton
+        class="inbox-panel-toggle"
+        icon="person"
+        label={isPanelOpen ? 'Hide the customer' : 'Show the customer'}
+        aria-pressed={isPanelOpen}
+        onClick={onPanel}
+      />
     </header>
   );
 }

@@ -14,7 +14,13 @@ import { type List, listOf, pagers, readOn } from './lists.ts';
 
 export const rowHeight = 84;
 
-export function ConversationList({ list, conversationId }: { readonly list: List; readonly conversationId: string | undefined }): JSX.Element {
+export function ConversationList({
+  list,
+  conversationId,
+}: {
+  readonly list: List;
+  readonly conversationId: string | undefined;
+}): JSX.Element {
   const { key, label, source } = list.definition;
   const pager = pagers[source];
   const rows = list.rows;
@@ -25,7 +31,10 @@ export function ConversationList({ list, conversationId }: { readonly list: List
   }, [source, pager.state.value === 'waiting']);
 
   const move = (step: 1 | -1): void => {
-    const focused = document.activeElement instanceof HTMLElement ? document.activeElement.closest<HTMLElement>('[data-row]')?.dataset['row'] : undefined;
+    const focused =
+      document.activeElement instanceof HTMLElement
+        ? document.activeElement.closest<HTMLElement>('[data-row]')?.dataset['row']
+        : undefined;
     const open = conversationId === undefined ? -1 : list.indexOf(conversationId);
     const index = focused === undefined ? (open < 0 ? (step === 1 ? 0 : -1) : open + step) : Number(focused) + step;
     handle.current?.focusRow(index);
@@ -34,7 +43,17 @@ export function ConversationList({ list, conversationId }: { readonly list: List
     () => [
       { id: 'list.next', title: 'Next conversation', group: 'List', keys: ['j'], run: () => move(1) },
       { id: 'list.previous', title: 'Previous conversation', group: 'List', keys: ['k'], run: () => move(-1) },
-      ...(conversationId === undefined ? [] : [{ id: 'list.back', title: 'Back to the list', group: 'List', keys: ['u'], run: () => navigate(`/inbox/${key}`) }]),
+      ...(conversationId === undefined
+        ? []
+        : [
+            {
+              id: 'list.back',
+              title: 'Back to the list',
+              group: 'List',
+              keys: ['u'],
+              run: () => navigate(`/inbox/${key}`),
+            },
+          ]),
     ],
     [list, conversationId],
   );
@@ -82,11 +101,28 @@ const nothing: Readonly<Record<string, { readonly title: string; readonly text: 
 function Nothing({ list }: { readonly list: List }): JSX.Element {
   const { key, label } = list.definition;
   const hasAny = (listOf('all')?.rows.length ?? 0) > 0;
-  const { title, text } = nothing[key] ?? { title: `Nothing in ${label.toLowerCase()}`, text: 'New conversations appear here by themselves.' };
+  const { title, text } = nothing[key] ?? {
+    title: `Nothing in ${label.toLowerCase()}`,
+    text: 'New conversations appear here by themselves.',
+  };
   return (
     <Empty icon={list.definition.icon} title={title}>
       <p>{text}</p>
-      {key !== 'solved' && key !== 'spam' && (hasAny ? key !== 'all' && <ButtonLink href={key === 'mine' && (listOf('unassigned')?.rows.length ?? 0) > 0 ? '/inbox/unassigned' : '/inbox/all'}>{key === 'mine' && (listOf('unassigned')?.rows.length ?? 0) > 0 ? 'See what nobody has' : 'See all that is open'}</ButtonLink> : <ButtonLink href="/welcome">Put the chat on your site</ButtonLink>)}
+      {key !== 'solved' &&
+        key !== 'spam' &&
+        (hasAny ? (
+          key !== 'all' && (
+            <ButtonLink
+              href={key === 'mine' && (listOf('unassigned')?.rows.length ?? 0) > 0 ? '/inbox/unassigned' : '/inbox/all'}
+            >
+              {key === 'mine' && (listOf('unassigned')?.rows.length ?? 0) > 0
+                ? 'See what nobody has'
+                : 'See all that is open'}
+            </ButtonLink>
+          )
+        ) : (
+          <ButtonLink href="/welcome">Put the chat on your site</ButtonLink>
+        ))}
     </Empty>
   );
 }

@@ -24,7 +24,15 @@ interface Mark {
   readonly kind?: 'accent' | 'warn';
 }
 
-export function ConversationRow({ conversationId, href, isCurrent }: { readonly conversationId: string; readonly href: string; readonly isCurrent: boolean }): JSX.Element | null {
+export function ConversationRow({
+  conversationId,
+  href,
+  isCurrent,
+}: {
+  readonly conversationId: string;
+  readonly href: string;
+  readonly isCurrent: boolean;
+}): JSX.Element | null {
   const conversation = conversationOf(conversationId);
   if (conversation === undefined) return null;
   const { channel, subject, lastMessageAt, createdAt, assignedAgentId, ticketNumber } = conversation;
@@ -33,10 +41,16 @@ export function ConversationRow({ conversationId, href, isCurrent }: { readonly 
   const number = ticketNumber === null ? '' : `#${ticketNumber} `;
   const preview = conversation.preview === null ? unsaid[channel] : apart(conversation.preview);
   const marks = marksOf(conversation, unread);
-  const owner = assignedAgentId === null || assignedAgentId === me.value?.agent.id ? undefined : agentName(assignedAgentId);
+  const owner =
+    assignedAgentId === null || assignedAgentId === me.value?.agent.id ? undefined : agentName(assignedAgentId);
   const at = lastMessageAt ?? createdAt;
   return (
-    <a class={unread ? 'inbox-row unread' : 'inbox-row'} href={href} aria-current={isCurrent ? 'page' : undefined} data-time={shortTime(at)}>
+    <a
+      class={unread ? 'inbox-row unread' : 'inbox-row'}
+      href={href}
+      aria-current={isCurrent ? 'page' : undefined}
+      data-time={shortTime(at)}
+    >
       <Avatar name={name} size={36} />
       <strong>{name}</strong>
       {unread && <span class="inbox-dot" role="img" aria-label="Unread." />}
@@ -61,7 +75,8 @@ export function ConversationRow({ conversationId, href, isCurrent }: { readonly 
 
 function marksOf({ agentsReadUpTo, firstResponseAt, handshake, status, tags }: Conversation, unread: boolean): Mark[] {
   const marks: Mark[] = [];
-  if (unread && agentsReadUpTo === null && firstResponseAt === null && (status === 'open' || status === 'pending')) marks.push({ text: 'New', kind: 'accent' });
+  if (unread && agentsReadUpTo === null && firstResponseAt === null && (status === 'open' || status === 'pending'))
+    marks.push({ text: 'New', kind: 'accent' });
   if (handshake !== null) marks.push({ text: 'Offered', kind: 'warn' });
   if (status === 'pending') marks.push({ text: 'Pending', kind: 'warn' });
   return [...marks, ...tags.slice(0, shownTags).map((text) => ({ text }))];

@@ -1,7 +1,7 @@
 // The conversations that this page knows, each one once: read from lists, kept by the socket, changed by what is asked for here.
 // Whoever shows one reads its signal; whoever shows many is told of each change. Nothing here knows of lists or of messages.
 
-import { signal, type Signal } from '@preact/signals';
+import { type Signal, signal } from '@preact/signals';
 import { ApiError, call, token } from '../api.ts';
 import { onEvent } from '../live.ts';
 import type { Conversation, Message, Read } from '../records.ts';
@@ -20,7 +20,10 @@ export class StaleError extends Error {
   }
 }
 
-type Listener = (change: { readonly before: Conversation | undefined; readonly after: Conversation | undefined }) => void;
+type Listener = (change: {
+  readonly before: Conversation | undefined;
+  readonly after: Conversation | undefined;
+}) => void;
 
 const kept = new Map<string, Signal<Conversation | undefined>>();
 /** Those whose signals somebody follows. */
@@ -69,14 +72,23 @@ export function forget(conversationId: string): void {
 export function forgetUnfollowed(isWanted: (conversation: Conversation) => boolean): void {
   for (const [conversationId, one] of [...kept]) {
     const conversation = one.peek();
-    if (followed.has(conversationId) || isActedOn(conversationId) || (conversation !== undefined && isWanted(conversation))) continue;
+    if (
+      followed.has(conversationId) ||
+      isActedOn(conversationId) ||
+      (conversation !== undefined && isWanted(conversation))
+    )
+      continue;
     forget(conversationId);
     kept.delete(conversationId);
   }
 }
 
 export async function loadConversation(conversationId: string, abort?: AbortSignal): Promise<Conversation> {
-  const { conversation } = await call<{ conversation: Conversation }>('GET', `/conversations/${encodeURIComponent(conversationId)}`, abort === undefined ? {} : { signal: abort });
+  const { conversation } = await call<{ conversation: Conversation }>(
+    'GET',
+    `/conversations/${encodeURIComponent(conversationId)}`,
+    abort === undefined ? {} : { signal: abort },
+  );
   return remember(conversation);
 }
 
@@ -97,11 +109,20 @@ function countActs(conversationId: string, step: 1 | -1): void {
  * Asks for a change of the conversation and remembers what it is then. Rejects with StaleError when it was another one than the
  * reader saw, with ApiError for everything else.
  */
-export async function act<Answer extends object = { conversation: Conversation }>(conversationId: string, pathBelowConversation: string, body?: unknown, method: 'POST' | 'PUT' | 'PATCH' | 'DELETE' = 'POST'): Promise<Answer> {
+export async function act<Answer extends object = { conversation: Conversation }>(
+  conversationId: string,
+  pathBelowConversation: string,
+  body?: unknown,
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE' = 'POST',
+): Promise<Answer> {
   const was = kept.get(conversationId)?.peek();
   countActs(conversationId, 1);
   try {
-    const answer = await call<Answer & { conversation?: Conversation }>(method, `/conversations/${encodeURIComponent(conversationId)}/${pathBelowConversation}`, { body });
+    const answer = await call<Answer & { conversation?: Conversation }>(
+      method,
+      `/conversations/${encodeURIComponent(conversationId)}/${pathBelowConversation}`,
+      { body },
+    );
     if (answer?.conversation !== undefined) remember(answer.conversation);
     return answer;
   } catch (error) {
@@ -115,7 +136,10 @@ export async function act<Answer extends object = { conversation: Conversation }
 function signalOf(conversationId: string): Signal<Conversation | undefined> {
   let found = kept.get(conversationId);
   if (found === undefined) {
-    found = signal<Conversation | undefined>(undefined, { watched: () => void followed.add(conversationId), unwatched: () => void followed.delete(conversationId) });
+    found = signal<Conversation | undefined>(undefined, {
+      watched: () => void followed.add(conversationId),
+      unwatched: () => void followed.delete(conversationId),
+    });
     kept.set(conversationId, found);
   }
   return found;

@@ -1,6 +1,6 @@
 // Who the customers are: visitors by id, read in batches once somebody shows one, then kept by what the socket says.
 
-import { effect, signal, type Signal } from '@preact/signals';
+import { effect, type Signal, signal } from '@preact/signals';
 import { call, token } from '../api.ts';
 import { onEvent, onResync } from '../live.ts';
 import type { Conversation, Visitor } from '../records.ts';
@@ -21,6 +21,7 @@ const followed = new Set<string>();
 const wanted = new Set<string>();
 /** May be shown soon. */
 const expected = new Set<string>();
+// biome-ignore lint/correctness/noUnusedVariables: `??=` reads it.
 let timer: ReturnType<typeof setTimeout> | undefined;
 let lastAskedMs = -restMs;
 
@@ -35,8 +36,14 @@ export function visitorOf(visitorId: string | null): Visitor | undefined {
 }
 
 function keep(visitorId: string, visitor: Visitor | undefined): Signal<Visitor | undefined> {
-  for (const id of kept.size < maxKept ? [] : [...kept.keys()].filter((one) => !followed.has(one)).slice(0, maxKept / 5)) kept.delete(id);
-  const made = signal(visitor, { watched: () => void followed.add(visitorId), unwatched: () => void followed.delete(visitorId) });
+  for (const id of kept.size < maxKept
+    ? []
+    : [...kept.keys()].filter((one) => !followed.has(one)).slice(0, maxKept / 5))
+    kept.delete(id);
+  const made = signal(visitor, {
+    watched: () => void followed.add(visitorId),
+    unwatched: () => void followed.delete(visitorId),
+  });
   kept.set(visitorId, made);
   return made;
 }

@@ -18,8 +18,8 @@ import { conversationOf, loadConversation } from './conversations.ts';
 import { customerName } from './customers.ts';
 import { ListMenu, ListNav } from './list-nav.tsx';
 import { definitions, isReachable, listOf } from './lists.ts';
-import { NoticesMenu } from './notices-menu.tsx';
 import { NoteDialogs } from './note-dialogs.tsx';
+import { NoticesMenu } from './notices-menu.tsx';
 import { useReading } from './reading.ts';
 import { CustomerPanel } from './side/customer-panel.tsx';
 import { HandshakeBanner } from './side/handshake.tsx';
@@ -35,7 +35,8 @@ export function Inbox({ params }: { readonly params: Readonly<Record<string, str
     else if (conversationId === undefined && list !== undefined) setTitle(list.definition.label);
   }, [params['list'], conversationId, list]);
   // Departments are read a moment after the page.
-  if (list === undefined && key.startsWith('department-') && !arePeopleRead.value && peopleFailure.value === undefined) return <Loading />;
+  if (list === undefined && key.startsWith('department-') && !arePeopleRead.value && peopleFailure.value === undefined)
+    return <Loading />;
   if (list === undefined) {
     return (
       <Empty icon="list" title="There is no such list">
@@ -49,7 +50,11 @@ export function Inbox({ params }: { readonly params: Readonly<Record<string, str
       <ListNav current={key} />
       <section class="inbox-list" aria-label={list.definition.label}>
         <header>
-          {conversationId === undefined ? <h1 class="for-readers">{list.definition.label}</h1> : <h2 class="for-readers">{list.definition.label}</h2>}
+          {conversationId === undefined ? (
+            <h1 class="for-readers">{list.definition.label}</h1>
+          ) : (
+            <h2 class="for-readers">{list.definition.label}</h2>
+          )}
           <ListMenu list={list} />
           <NoticesMenu />
         </header>
@@ -64,7 +69,13 @@ export function Inbox({ params }: { readonly params: Readonly<Record<string, str
           </Empty>
         </div>
       ) : (
-        <Opened key={conversationId} conversationId={conversationId} back={`/inbox/${key}`} isPanelOpen={isPanelOpen} onPanel={() => setPanelOpen(!isPanelOpen)} />
+        <Opened
+          key={conversationId}
+          conversationId={conversationId}
+          back={`/inbox/${key}`}
+          isPanelOpen={isPanelOpen}
+          onPanel={() => setPanelOpen(!isPanelOpen)}
+        />
       )}
     </div>
   );
@@ -96,17 +107,33 @@ function Opened({ conversationId, back, isPanelOpen, onPanel }: OpenedProps): JS
   if (isGone || (loaded.failure instanceof ApiError && [400, 403, 404].includes(loaded.failure.status))) {
     return (
       <div class="inbox-nothing">
-        <Empty icon="info" title={isGone ? 'This conversation is no longer yours to see' : 'This conversation is not here'}>
-          <p>{isGone ? 'It moved to a department that is not yours, or your channels have changed.' : 'It may be with a department that is not yours, or the address is mistyped.'}</p>
+        <Empty
+          icon="info"
+          title={isGone ? 'This conversation is no longer yours to see' : 'This conversation is not here'}
+        >
+          <p>
+            {isGone
+              ? 'It moved to a department that is not yours, or your channels have changed.'
+              : 'It may be with a department that is not yours, or the address is mistyped.'}
+          </p>
           <ButtonLink href={back}>Back to the list</ButtonLink>
         </Empty>
       </div>
     );
   }
-  return <div class="inbox-nothing">{loaded.failure === undefined ? <Loading /> : <Failure error={loaded.failure} retry={loaded.reload} />}</div>;
+  return (
+    <div class="inbox-nothing">
+      {loaded.failure === undefined ? <Loading /> : <Failure error={loaded.failure} retry={loaded.reload} />}
+    </div>
+  );
 }
 
-function ConversationView({ conversation, back, isPanelOpen, onPanel }: Omit<OpenedProps, 'conversationId'> & { readonly conversation: Conversation }): JSX.Element {
+function ConversationView({
+  conversation,
+  back,
+  isPanelOpen,
+  onPanel,
+}: Omit<OpenedProps, 'conversationId'> & { readonly conversation: Conversation }): JSX.Element {
   const thread = threadOf(conversation.id);
   const name = customerName(conversation);
   useEffect(() => setTitle(name), [name]);

@@ -45,7 +45,13 @@ export function ListNav({ current }: { readonly current: string }): JSX.Element 
 export function ListMenu({ list }: { readonly list: List }): JSX.Element {
   const items = definitions.value.flatMap((definition, index, all): MenuItem[] => {
     const count = countIn(definition);
-    const link: MenuItem = { kind: 'link', label: definition.label, href: `/inbox/${definition.key}`, icon: <Icon name={definition.icon} size={18} />, ...(count === undefined ? {} : { hint: count }) };
+    const link: MenuItem = {
+      kind: 'link',
+      label: definition.label,
+      href: `/inbox/${definition.key}`,
+      icon: <Icon name={definition.icon} size={18} />,
+      ...(count === undefined ? {} : { hint: count }),
+    };
     return index > 0 && all[index - 1]?.group !== definition.group ? [{ kind: 'line' }, link] : [link];
   });
   return (

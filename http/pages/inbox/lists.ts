@@ -10,7 +10,15 @@ import { connection, onResync } from '../live.ts';
 import { departments } from '../people.ts';
 import type { Agent, Conversation } from '../records.ts';
 import { me } from '../session.ts';
-import { conversationOf, forget, forgetUnfollowed, knownConversations, loadConversation, onConversation, remember } from './conversations.ts';
+import {
+  conversationOf,
+  forget,
+  forgetUnfollowed,
+  knownConversations,
+  loadConversation,
+  onConversation,
+  remember,
+} from './conversations.ts';
 import { isUnread } from './merging.ts';
 import { SortedRows } from './sorted-rows.ts';
 
@@ -29,42 +37,92 @@ type Source = (typeof sources)[number];
 
 const isOpen = ({ status }: Conversation): boolean => status === 'open' || status === 'pending';
 const isOver = ({ status }: Conversation): boolean => status === 'solved' || status === 'closed';
-const inChannel = (channel: Conversation['channel']) => (one: Conversation): boolean => isOpen(one) && one.channel === channel;
+const inChannel =
+  (channel: Conversation['channel']) =>
+  (one: Conversation): boolean =>
+    isOpen(one) && one.channel === channel;
 
 const fixed: readonly ListDefinition[] = [
-  { key: 'mine', label: 'Yours', icon: 'person', group: 'yours', source: 'queue', holds: (one, agent) => isOpen(one) && (one.assignedAgentId === agent.id || one.handshake?.toAgentId === agent.id) },
-  { key: 'unassigned', label: 'Unassigned', icon: 'inbox', group: 'yours', source: 'queue', holds: (one) => isOpen(one) && one.assignedAgentId === null },
+  {
+    key: 'mine',
+    label: 'Yours',
+    icon: 'person',
+    group: 'yours',
+    source: 'queue',
+    holds: (one, agent) => isOpen(one) && (one.assignedAgentId === agent.id || one.handshake?.toAgentId === agent.id),
+  },
+  {
+    key: 'unassigned',
+    label: 'Unassigned',
+    icon: 'inbox',
+    group: 'yours',
+    source: 'queue',
+    holds: (one) => isOpen(one) && one.assignedAgentId === null,
+  },
   { key: 'all', label: 'All open', icon: 'list', group: 'yours', source: 'queue', holds: isOpen },
   { key: 'chats', label: 'Chats', icon: 'chat', group: 'channels', source: 'queue', holds: inChannel('chat') },
   { key: 'tickets', label: 'Tickets', icon: 'ticket', group: 'channels', source: 'queue', holds: inChannel('ticket') },
   { key: 'calls', label: 'Calls', icon: 'call', group: 'channels', source: 'queue', holds: inChannel('call') },
   { key: 'solved', label: 'Solved', icon: 'check', group: 'over', source: 'solved', holds: isOver },
-  { key: 'spam', label: 'Spam', icon: 'block', group: 'over', source: 'spam', holds: ({ status }) => status === 'spam' },
+  {
+    key: 'spam',
+    label: 'Spam',
+    icon: 'block',
+    group: 'over',
+    source: 'spam',
+    holds: ({ status }) => status === 'spam',
+  },
 ];
 
-const channelOf: Readonly<Record<string, Agent['channels'][number]>> = { chats: 'chats', tickets: 'tickets', calls: 'calls' };
+const channelOf: Readonly<Record<string, Agent['channels'][number]>> = {
+  chats: 'chats',
+  tickets: 'tickets',
+  calls: 'calls',
+};
 
 /** What of who is signed in decides which conversations it may see: its name and its status do not. */
-const reach = computed(() => JSON.stringify([me.value?.agent.id, me.value?.agent.role, me.value?.agent.channels, me.value?.agent.groupIds]));
+const reach = computed(() =>
+  JSON.stringify([me.value?.agent.id, me.value?.agent.role, me.value?.agent.channels, me.value?.agent.groupIds]),
+);
 
 /** Those that the agent who is signed in may have anything in. */
 export const definitions = computed<readonly ListDefinition[]>(() => {
   void reach.value;
   const agent = me.peek()?.agent;
-  const own = [...departments.value.values()].filter(({ id }) => agent?.role === 'admin' || agent?.groupIds.includes(id) === true).sort((a, b) => a.name.localeCompare(b.name));
-  const ofDepartments = own.map(({ id, name }): ListDefinition => ({ key: `department-${id}`, label: name, icon: 'people', group: 'departments', source: 'queue', holds: (one) => isOpen(one) && one.departmentId === id }));
+  const own = [...departments.value.values()]
+    .filter(({ id }) => agent?.role === 'admin' || agent?.groupIds.includes(id) === true)
+    .sort((a, b) => a.name.localeCompare(b.name));
+  const ofDepartments = own.map(
+    ({ id, name }): ListDefinition => ({
+      key: `department-${id}`,
+      label: name,
+      icon: 'people',
+      group: 'departments',
+      source: 'queue',
+      holds: (one) => isOpen(one) && one.departmentId === id,
+    }),
+  );
   const shown = fixed.filter(({ key }) => {
     const channel = channelOf[key];
     return channel === undefined || agent?.role === 'admin' || agent?.channels.includes(channel) === true;
   });
-  return [...shown.filter(({ group }) => group !== 'over'), ...ofDepartments, ...shown.filter(({ group }) => group === 'over')];
+  return [
+    ...shown.filter(({ group }) => group !== 'over'),
+    ...ofDepartments,
+    ...shown.filter(({ group }) => group === 'over'),
+  ];
 });
 
 /** As the service decides it; a conversation that moved out of reach is told of once more, so that it goes, and then never again. */
 export function isReachable(one: Conversation, agent: Agent): boolean {
   if (agent.role === 'admin') return true;
   if (!agent.channels.includes(`${one.channel}s`)) return false;
-  return one.departmentId === null || agent.groupIds.includes(one.departmentId) || one.assignedAgentId === agent.id || one.handshake?.toAgentId === agent.id;
+  return (
+    one.departmentId === null ||
+    agent.groupIds.includes(one.departmentId) ||
+    one.assignedAgentId === agent.id ||
+    one.handshake?.toAgentId === agent.id
+  );
 }
 
 export class List {
@@ -100,13 +158,19 @@ export class List {
   }
 
   take(conversationId: string, conversation: Conversation | undefined, agent: Agent | undefined): void {
-    const isIn = conversation !== undefined && agent !== undefined && this.definition.holds(conversation, agent) && isReachable(conversation, agent);
+    const isIn =
+      conversation !== undefined &&
+      agent !== undefined &&
+      this.definition.holds(conversation, agent) &&
+      isReachable(conversation, agent);
     if (this.#sorted.put(conversationId, isIn ? this.#placeOf(conversation) : undefined)) this.#changes.value += 1;
   }
 
   rebuild(agent: Agent | undefined): void {
     this.#sorted.clear();
-    if (agent !== undefined) for (const one of knownConversations()) if (this.definition.holds(one, agent) && isReachable(one, agent)) this.#sorted.put(one.id, this.#placeOf(one));
+    if (agent !== undefined)
+      for (const one of knownConversations())
+        if (this.definition.holds(one, agent) && isReachable(one, agent)) this.#sorted.put(one.id, this.#placeOf(one));
     this.#changes.value += 1;
   }
 
@@ -116,7 +180,9 @@ export class List {
   }
 }
 
-const lists = computed<ReadonlyMap<string, List>>(() => new Map(definitions.value.map((definition) => [definition.key, new List(definition)])));
+const lists = computed<ReadonlyMap<string, List>>(
+  () => new Map(definitions.value.map((definition) => [definition.key, new List(definition)])),
+);
 
 /** Undefined when there is no such list for this agent. */
 export function listOf(key: string): List | undefined {
@@ -153,7 +219,10 @@ function forgetOverSoon(): void {
     if (long.length === 0) return;
     for (const source of long) pagers[source].reset();
     const agent = me.peek()?.agent;
-    const isWanted = (one: Conversation): boolean => agent !== undefined && isReachable(one, agent) && !long.some((source) => listOf(source)?.definition.holds(one, agent) === true);
+    const isWanted = (one: Conversation): boolean =>
+      agent !== undefined &&
+      isReachable(one, agent) &&
+      !long.some((source) => listOf(source)?.definition.holds(one, agent) === true);
     batch(() => forgetUnfollowed(isWanted));
   });
 }
@@ -197,7 +266,11 @@ export class Pager {
     const round = this.#round;
     this.state.value = 'reading';
     try {
-      const { conversations, nextCursor } = await call<{ conversations: Conversation[]; nextCursor: string | null }>('GET', this.#path, { query: { limit: this.#limit, cursor: this.#cursor } });
+      const { conversations, nextCursor } = await call<{ conversations: Conversation[]; nextCursor: string | null }>(
+        'GET',
+        this.#path,
+        { query: { limit: this.#limit, cursor: this.#cursor } },
+      );
       // Who scrolls already is not held up by what comes behind.
       if (this.#cursor !== null) await idle();
       if (round !== this.#round) return [];
@@ -256,7 +329,10 @@ async function goOn(): Promise<void> {
   }
   if (pagers.queue.state.peek() !== 'complete') return;
   // What was open and is not any more: solved, spam, or out of reach.
-  for (const id of unseen) await loadConversation(id).catch((error: unknown) => error instanceof ApiError && (error.status === 403 || error.status === 404) && forget(id));
+  for (const id of unseen)
+    await loadConversation(id).catch(
+      (error: unknown) => error instanceof ApiError && (error.status === 403 || error.status === 404) && forget(id),
+    );
 }
 
 /** The next page of a list; of what is open all the rest, where it could not be read. */

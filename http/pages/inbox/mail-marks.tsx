@@ -20,13 +20,20 @@ export function ForgedMark({ mail }: { readonly mail: MessageMail }): JSX.Elemen
   const domain = mail.from.address.slice(mail.from.address.lastIndexOf('@') + 1);
   return (
     <p class="inbox-forged">
-      <Icon name="warning" size={16} /> This may be forged. It says that it is from {mail.from.address}, and {domain} does not confirm it.
+      <Icon name="warning" size={16} /> This may be forged. It says that it is from {mail.from.address}, and {domain}{' '}
+      does not confirm it.
     </p>
   );
 }
 
 /** Below it. */
-export function MailMarks({ mail, conversation }: { readonly mail: MessageMail; readonly conversation: Conversation }): JSX.Element | null {
+export function MailMarks({
+  mail,
+  conversation,
+}: {
+  readonly mail: MessageMail;
+  readonly conversation: Conversation;
+}): JSX.Element | null {
   const { from, copiedTo, authentication } = mail;
   const customer = visitorOf(conversation.visitorId)?.email;
   const isFromOther = customer != null && from.address.toLowerCase() !== customer.toLowerCase();

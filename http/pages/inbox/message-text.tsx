@@ -41,7 +41,9 @@ interface FramePolicy {
   createHTML(text: string): string;
 }
 /** Of Trusted Types, where a browser has them. */
-const { trustedTypes } = window as { trustedTypes?: { createPolicy(name: string, rules: { createHTML: (text: string) => string }): FramePolicy } };
+const { trustedTypes } = window as {
+  trustedTypes?: { createPolicy(name: string, rules: { createHTML: (text: string) => string }): FramePolicy };
+};
 let policy: FramePolicy | undefined;
 
 /**
@@ -53,10 +55,14 @@ export function FormattedMail({ html }: { readonly html: string }): JSX.Element 
   const frame = useRef<HTMLIFrameElement>(null);
   useEffect(() => {
     if (!isOpen || frame.current === null) return;
-    policy ??= trustedTypes?.createPolicy('formatted-mail', { createHTML: (text) => text }) ?? { createHTML: (text) => text };
+    policy ??= trustedTypes?.createPolicy('formatted-mail', { createHTML: (text) => text }) ?? {
+      createHTML: (text) => text,
+    };
     const styles = document.querySelector<HTMLLinkElement>('link[rel=stylesheet]')?.href ?? '';
     const theme = document.documentElement.getAttribute('data-theme');
-    frame.current.srcdoc = policy.createHTML(`<!doctype html><html${theme === 'dark' || theme === 'light' ? ` data-theme="${theme}"` : ''}><head><meta charset="utf-8"><link rel="stylesheet" href="${encodeURI(styles)}"></head><body class="mail-frame">${html}</body></html>`);
+    frame.current.srcdoc = policy.createHTML(
+      `<!doctype html><html${theme === 'dark' || theme === 'light' ? ` data-theme="${theme}"` : ''}><head><meta charset="utf-8"><link rel="stylesheet" href="${encodeURI(styles)}"></head><body class="mail-frame">${html}</body></html>`,
+    );
   }, [isOpen, html]);
   return (
     <>

@@ -1,9 +1,9 @@
 // Changing and deleting notes: whoever wrote one changes the last of its own, in place; its author or an admin deletes one for good.
 // What is asked stands outside of the timeline, whose rows come and go as it is scrolled.
 
+import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { signal } from '@preact/signals';
 import { call } from '../api.ts';
 import { useCommands } from '../commands.ts';
 import { Button, IconButton } from '../design/button.tsx';
@@ -14,14 +14,15 @@ import { notify } from '../notices.ts';
 import type { Note } from '../records.ts';
 import { hasRole, me } from '../session.ts';
 import { outgoing } from './outgoing.ts';
-import { dropNote, takeNote, type Thread, threadOf } from './threads.ts';
+import { dropNote, type Thread, takeNote, threadOf } from './threads.ts';
 import { workingNoteOf } from './timeline.ts';
 
 const asked = signal<{ readonly what: 'change' | 'delete'; readonly note: Note } | undefined>(undefined);
 
 /** The one that the service would change: unknown while another of this agent's is on its way there. */
 function workingNote(thread: Thread): Note | undefined {
-  if (outgoing.value.some(({ kind, conversationId }) => kind === 'note' && conversationId === thread.conversationId)) return undefined;
+  if (outgoing.value.some(({ kind, conversationId }) => kind === 'note' && conversationId === thread.conversationId))
+    return undefined;
   return workingNoteOf(thread.notes.value, me.value?.agent.id);
 }
 
@@ -29,27 +30,74 @@ function workingNote(thread: Thread): Note | undefined {
 export function NoteActions({ note }: { readonly note: Note }): JSX.Element {
   return (
     <span class="inbox-note-actions">
-      {workingNote(threadOf(note.conversationId))?.id === note.id && <IconButton small icon="edit" label="Change your note" onClick={() => (asked.value = { what: 'change', note })} />}
-      {(note.authorAgentId === me.value?.agent.id || hasRole('admin')) && <IconButton small icon="trash" label="Delete the note" onClick={() => (asked.value = { what: 'delete', note })} />}
+      {workingNote(threadOf(note.conversationId))?.id === note.id && (
+        <IconButton
+          small
+          icon="edit"
+          label="Change your note"
+          onClick={() => (asked.value = { what: 'change', note })}
+        />
+      )}
+      {(note.authorAgentId === me.value?.agent.id || hasRole('admin')) && (
+        <IconButton
+          small
+          icon="trash"
+          label="Delete the note"
+          onClick={() => (asked.value = { what: 'delete', note })}
+        />
+      )}
     </span>
   );
 }
 
 export function NoteDialogs({ thread }: { readonly thread: Thread }): JSX.Element | null {
   const working = workingNote(thread);
-  useCommands(() => (working === undefined ? [] : [{ id: 'conversation.changeNote', title: 'Change your last note', group: 'Conversation', keys: ['shift+n'], run: () => (asked.value = { what: 'change', note: working }) }]), [working]);
+  useCommands(
+    () =>
+      working === undefined
+        ? []
+        : [
+            {
+              id: 'conversation.changeNote',
+              title: 'Change your last note',
+              group: 'Conversation',
+              keys: ['shift+n'],
+              run: () => (asked.value = { what: 'change', note: working }),
+            },
+          ],
+    [working],
+  );
   useEffect(() => () => void (asked.value = undefined), []);
   if (asked.value === undefined) return null;
   const { what, note } = asked.value;
   const close = (): void => void (asked.value = undefined);
-  return what === 'change' ? <ChangeDialog key={note.id} thread={thread} note={note} onClose={close} /> : <DeleteDialog note={note} onClose={close} />;
+  return what === 'change' ? (
+    <ChangeDialog key={note.id} thread={thread} note={note} onClose={close} />
+  ) : (
+    <DeleteDialog note={note} onClose={close} />
+  );
 }
 
-function ChangeDialog({ thread, note, onClose }: { readonly thread: Thread; readonly note: Note; readonly onClose: () => void }): JSX.Element {
+function ChangeDialog({
+  thread,
+  note,
+  onClose,
+}: {
+  readonly thread: Thread;
+  readonly note: Note;
+  readonly onClose: () => void;
+}): JSX.Element {
   const form = useForm({ body: note.body }, async ({ body }) => {
     // The service changes the last one, whichever that is by now.
-    if (workingNote(thread)?.id !== note.id) throw new Error('It is no longer the last note that you wrote here, so that it stays as it is. What you typed can be copied.');
-    const { note: changed } = await call<{ note: Note | null }>('PATCH', `/conversations/${note.conversationId}/notes/working`, { body: { body } });
+    if (workingNote(thread)?.id !== note.id)
+      throw new Error(
+        'It is no longer the last note that you wrote here, so that it stays as it is. What you typed can be copied.',
+      );
+    const { note: changed } = await call<{ note: Note | null }>(
+      'PATCH',
+      `/conversations/${note.conversationId}/notes/working`,
+      { body: { body } },
+    );
     if (changed === null) dropNote(note.conversationId, note.id);
     else takeNote(changed);
     notify({ kind: 'done', text: changed === null ? 'The note is deleted.' : 'The note is changed.' });
@@ -62,7 +110,12 @@ function ChangeDialog({ thread, note, onClose }: { readonly thread: Thread; read
         form={form}
         actions={
           <>
-            <Button type="submit" kind={isEmpty ? 'danger' : 'primary'} busy={form.busy} disabled={form.values.body === note.body}>
+            <Button
+              type="submit"
+              kind={isEmpty ? 'danger' : 'primary'}
+              busy={form.busy}
+              disabled={form.values.body === note.body}
+            >
               {isEmpty ? 'Delete the note' : 'Save'}
             </Button>
             <Button kind="quiet" onClick={onClose}>
@@ -71,7 +124,16 @@ function ChangeDialog({ thread, note, onClose }: { readonly thread: Thread; read
           </>
         }
       >
-        <TextArea label="Note" rows={6} maxLength={10_000} autofocus value={form.values.body} onValue={(body) => form.set('body', body)} error={form.errorOf('body')} hint="Only colleagues see it. Empty, it is deleted." />
+        <TextArea
+          label="Note"
+          rows={6}
+          maxLength={10_000}
+          autofocus
+          value={form.values.body}
+          onValue={(body) => form.set('body', body)}
+          error={form.errorOf('body')}
+          hint="Only colleagues see it. Empty, it is deleted."
+        />
       </Form>
     </Dialog>
   );

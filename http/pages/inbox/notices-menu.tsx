@@ -12,8 +12,20 @@ export function NoticesMenu(): JSX.Element {
       class="button quiet icon-only"
       items={[
         permission.value === 'default' || permission.value === 'granted'
-          ? { label: 'Show notifications on this desktop', checked: isNotifying.value, isToggle: true, run: () => void setNotifying(!isNotifying.peek()) }
-          : { label: { denied: 'Your browser shows no notifications from here', unsupported: 'This browser has no notifications' }[permission.value], disabled: true, run: () => undefined },
+          ? {
+              label: 'Show notifications on this desktop',
+              checked: isNotifying.value,
+              isToggle: true,
+              run: () => void setNotifying(!isNotifying.peek()),
+            }
+          : {
+              label: {
+                denied: 'Your browser shows no notifications from here',
+                unsupported: 'This browser has no notifications',
+              }[permission.value],
+              disabled: true,
+              run: () => undefined,
+            },
         { label: 'Play a sound', checked: hasSound.value, isToggle: true, run: () => setSound(!hasSound.peek()) },
       ]}
     >

@@ -63,15 +63,38 @@ async function deliver(one: Outgoing): Promise<boolean> {
     return true;
   }
   try {
-    if (one.kind === 'note') takeNote((await call<{ note: Note }>('POST', `/conversations/${one.conversationId}/notes`, { body: { noteId: one.id, body: one.body } })).note);
-    else takeMessage(await call<Message>('POST', `/conversations/${one.conversationId}/messages`, { body: { messageId: one.id, body: one.body, ...(one.attachments.length === 0 ? {} : { attachments: one.attachments }), ...(one.copy === false ? { copy: false } : {}) } }));
+    if (one.kind === 'note')
+      takeNote(
+        (
+          await call<{ note: Note }>('POST', `/conversations/${one.conversationId}/notes`, {
+            body: { noteId: one.id, body: one.body },
+          })
+        ).note,
+      );
+    else
+      takeMessage(
+        await call<Message>('POST', `/conversations/${one.conversationId}/messages`, {
+          body: {
+            messageId: one.id,
+            body: one.body,
+            ...(one.attachments.length === 0 ? {} : { attachments: one.attachments }),
+            ...(one.copy === false ? { copy: false } : {}),
+          },
+        }),
+      );
     failures = 0;
     discard(one.id);
     return true;
   } catch (error) {
     // Another tab has sent it meanwhile; or its writer has signed out, and finds it after signing in again.
     if (!outgoing.peek().some(({ id }) => id === one.id)) return true;
-    if (error instanceof ApiError && error.status !== 0 && error.status < 500 && error.status !== 429 && error.status !== 401) {
+    if (
+      error instanceof ApiError &&
+      error.status !== 0 &&
+      error.status < 500 &&
+      error.status !== 429 &&
+      error.status !== 401
+    ) {
       put({ ...one, state: 'failed', problem: messageOf(error) });
       return true;
     }
@@ -93,7 +116,9 @@ function pendingIn(conversationId: string): Outgoing | undefined {
 }
 
 function put(one: Outgoing): void {
-  outgoing.value = [...outgoing.peek().filter(({ id }) => id !== one.id), one].sort((a, b) => a.writtenAtMs - b.writtenAtMs);
+  outgoing.value = [...outgoing.peek().filter(({ id }) => id !== one.id), one].sort(
+    (a, b) => a.writtenAtMs - b.writtenAtMs,
+  );
   keep(one.id, one);
 }
 
@@ -111,7 +136,9 @@ function kept(): Outgoing[] {
   try {
     const keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix()));
     // Written by keep() alone.
-    return keys.map((key) => JSON.parse(localStorage.getItem(key) ?? 'null') as Outgoing).sort((a, b) => a.writtenAtMs - b.writtenAtMs);
+    return keys
+      .map((key) => JSON.parse(localStorage.getItem(key) ?? 'null') as Outgoing)
+      .sort((a, b) => a.writtenAtMs - b.writtenAtMs);
   } catch {
     return [];
   }
@@ -126,7 +153,8 @@ effect(() => {
 });
 // Sent or discarded in another tab, which read what this one wrote when it was loaded, or the other way round.
 addEventListener('storage', ({ key, newValue }) => {
-  if (key !== null && newValue === null && key.startsWith(prefix())) outgoing.value = outgoing.peek().filter(({ id }) => key !== prefix() + id);
+  if (key !== null && newValue === null && key.startsWith(prefix()))
+    outgoing.value = outgoing.peek().filter(({ id }) => key !== prefix() + id);
 });
 effect(() => {
   if (connection.value !== 'live' || me.value === undefined) return;

@@ -1,6 +1,8 @@
 // What is in the text of a message: addresses that may become links, and the history at its end that mail programs repeat.
 
-export type Piece = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'link'; readonly text: string; readonly href: string };
+export type Piece =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'link'; readonly text: string; readonly href: string };
 
 const addresses = /https?:\/\/[^\s<>"'`]+/gi;
 

@@ -35,7 +35,8 @@ export function see(conversationId: string): () => void {
 
 /** Until all of it is marked: what came while the service was asked is seen as well. */
 export function markRead(conversationId: string): Promise<void> {
-  const marking = underWay.get(conversationId) ?? markWhileSeen(conversationId).finally(() => underWay.delete(conversationId));
+  const marking =
+    underWay.get(conversationId) ?? markWhileSeen(conversationId).finally(() => underWay.delete(conversationId));
   underWay.set(conversationId, marking);
   return marking;
 }

@@ -15,7 +15,12 @@ export function ReplyMenu({ id, replies, active, onChoose }: ReplyMenuProps): JS
     <div class="inbox-replies">
       {replies === undefined || replies.length === 0 ? (
         <p class="soft">
-          {replies !== undefined ? 'No saved reply is called that.' : haveRepliesFailed.value ? 'The saved replies could not be read. Type on to try again.' : 'Reading the saved replies…'} <a href="/settings/saved-replies">Saved replies</a>
+          {replies !== undefined
+            ? 'No saved reply is called that.'
+            : haveRepliesFailed.value
+              ? 'The saved replies could not be read. Type on to try again.'
+              : 'Reading the saved replies…'}{' '}
+          <a href="/settings/saved-replies">Saved replies</a>
         </p>
       ) : (
         <ul role="listbox" id={id} aria-label="Saved replies">

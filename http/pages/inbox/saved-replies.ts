@@ -53,7 +53,10 @@ export function slashWord(text: string, caret: number): { readonly start: number
 }
 
 /** Those of the channel that a word meets: by shortcut first, then title, then body. */
-export function findReplies(replies: readonly SavedReply[], { word, channel }: { readonly word: string; readonly channel: Conversation['channel'] }): readonly SavedReply[] {
+export function findReplies(
+  replies: readonly SavedReply[],
+  { word, channel }: { readonly word: string; readonly channel: Conversation['channel'] },
+): readonly SavedReply[] {
   const sought = folded(word);
   const rank = ({ shortcut, title, body }: SavedReply): number => {
     if (folded(shortcut).startsWith(`/${sought}`)) return 0;

@@ -31,7 +31,13 @@ const toldSince = new Map<string, Set<Change[]>>();
 /** Begins to read it when it is not there yet. */
 export function threadOf(conversationId: string): Thread {
   const known = threads.get(conversationId);
-  const thread = known ?? { conversationId, messages: signal([]), notes: signal([]), older: signal<'unknown' | 'more' | 'reading' | 'none'>('unknown'), failure: signal<unknown>(undefined) };
+  const thread = known ?? {
+    conversationId,
+    messages: signal([]),
+    notes: signal([]),
+    older: signal<'unknown' | 'more' | 'reading' | 'none'>('unknown'),
+    failure: signal<unknown>(undefined),
+  };
   // What was looked at last is kept longest.
   threads.delete(conversationId);
   threads.set(conversationId, thread);
@@ -57,7 +63,9 @@ export async function readNewest(thread: Thread): Promise<void> {
   toldSince.set(thread.conversationId, awaited.add(told));
   try {
     const [{ messages, nextCursor }, { notes }] = await Promise.all([
-      call<{ messages: Message[]; nextCursor: string | null }>('GET', `${path}/messages`, { query: { limit: pageSize } }),
+      call<{ messages: Message[]; nextCursor: string | null }>('GET', `${path}/messages`, {
+        query: { limit: pageSize },
+      }),
       call<{ notes: Note[] }>('GET', `${path}/notes`),
     ]);
     batch(() => {
@@ -82,7 +90,11 @@ export async function readOlder(thread: Thread): Promise<void> {
   if (thread.older.peek() !== 'more' || first === undefined) return;
   thread.older.value = 'reading';
   try {
-    const { messages, nextCursor } = await call<{ messages: Message[]; nextCursor: string | null }>('GET', `/conversations/${encodeURIComponent(thread.conversationId)}/messages`, { query: { limit: 200, before: first.createdAt } });
+    const { messages, nextCursor } = await call<{ messages: Message[]; nextCursor: string | null }>(
+      'GET',
+      `/conversations/${encodeURIComponent(thread.conversationId)}/messages`,
+      { query: { limit: 200, before: first.createdAt } },
+    );
     // A newer page has taken the place of what this one came before.
     if (thread.messages.peek()[0]?.id !== first.id) return;
     batch(() => {

@@ -19,7 +19,13 @@ import { NoteActions } from './note-dialogs.tsx';
 import { discard, retry } from './outgoing.ts';
 import type { Item, Outgoing } from './timeline.ts';
 
-export function TimelineItem({ item, conversation }: { readonly item: Item; readonly conversation: Conversation }): JSX.Element {
+export function TimelineItem({
+  item,
+  conversation,
+}: {
+  readonly item: Item;
+  readonly conversation: Conversation;
+}): JSX.Element {
   switch (item.kind) {
     case 'day':
       return (
@@ -39,17 +45,34 @@ export function TimelineItem({ item, conversation }: { readonly item: Item; read
 }
 
 export function senderName(message: Message, conversation: Conversation): string {
-  if (message.senderType === 'visitor' && message.mail !== null && message.senderId !== conversation.visitorId) return message.mail.from.name ?? message.mail.from.address;
+  if (message.senderType === 'visitor' && message.mail !== null && message.senderId !== conversation.visitorId)
+    return message.mail.from.name ?? message.mail.from.address;
   if (message.senderType === 'visitor') return customerName(conversation);
   return message.senderType === 'ai' ? 'AI' : agentName(message.senderId);
 }
 
-function Said({ message, conversation, isFirst, isLast }: { readonly message: Message; readonly conversation: Conversation; readonly isFirst: boolean; readonly isLast: boolean }): JSX.Element {
+function Said({
+  message,
+  conversation,
+  isFirst,
+  isLast,
+}: {
+  readonly message: Message;
+  readonly conversation: Conversation;
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+}): JSX.Element {
   const isTheirs = message.senderType === 'visitor';
   const name = senderName(message, conversation);
   const sender = message.senderId === null ? undefined : agents.value.get(message.senderId);
   return (
-    <Bubble side={isTheirs ? 'theirs' : 'ours'} isFirst={isFirst} name={name} at={message.createdAt} avatar={<Avatar name={name} url={isTheirs ? null : (sender?.avatarUrl ?? null)} size={28} />}>
+    <Bubble
+      side={isTheirs ? 'theirs' : 'ours'}
+      isFirst={isFirst}
+      name={name}
+      at={message.createdAt}
+      avatar={<Avatar name={name} url={isTheirs ? null : (sender?.avatarUrl ?? null)} size={28} />}
+    >
       {isTheirs && message.mail !== null && <ForgedMark mail={message.mail} />}
       <MessageText body={message.body} />
       <Attachments attachments={message.attachments} />
@@ -60,7 +83,21 @@ function Said({ message, conversation, isFirst, isLast }: { readonly message: Me
   );
 }
 
-function Bubble({ side, isFirst, name, at, avatar, children }: { readonly side: 'theirs' | 'ours'; readonly isFirst: boolean; readonly name: string; readonly at: string; readonly avatar: JSX.Element; readonly children: ComponentChildren }): JSX.Element {
+function Bubble({
+  side,
+  isFirst,
+  name,
+  at,
+  avatar,
+  children,
+}: {
+  readonly side: 'theirs' | 'ours';
+  readonly isFirst: boolean;
+  readonly name: string;
+  readonly at: string;
+  readonly avatar: JSX.Element;
+  readonly children: ComponentChildren;
+}): JSX.Element {
   return (
     <article class={`inbox-said ${side} ${isFirst ? 'first' : ''}`} aria-label={`${name}, ${exactTime(at)}`}>
       {isFirst ? avatar : <span />}
@@ -101,7 +138,13 @@ function Delivery({ message, isLast }: { readonly message: Message; readonly isL
   return <p class="inbox-delivery">{readAt === null ? 'Sent' : <span title={exactTime(readAt)}>Seen</span>}</p>;
 }
 
-function Line({ message, conversation }: { readonly message: Message; readonly conversation: Conversation }): JSX.Element {
+function Line({
+  message,
+  conversation,
+}: {
+  readonly message: Message;
+  readonly conversation: Conversation;
+}): JSX.Element {
   return (
     <p class="inbox-line">
       {message.body} <Time at={message.createdAt} format={clockTime} />
@@ -119,7 +162,8 @@ function NoteItem({ note }: { readonly note: Note }): JSX.Element {
   return (
     <article class="inbox-note" aria-label={`Note of ${note.authorName}, ${exactTime(note.createdAt)}`}>
       <p class="inbox-sender">
-        <Icon name="note" size={14} /> <strong>{note.authorName}</strong> noted <Time at={note.createdAt} format={clockTime} />
+        <Icon name="note" size={14} /> <strong>{note.authorName}</strong> noted{' '}
+        <Time at={note.createdAt} format={clockTime} />
         {note.updatedAt !== note.createdAt && <span title={exactTime(note.updatedAt)}>(changed)</span>}
         <NoteActions note={note} />
       </p>
@@ -133,7 +177,13 @@ function OnItsWay({ outgoing }: { readonly outgoing: Outgoing }): JSX.Element {
   const at = new Date(outgoing.writtenAtMs).toISOString();
   const standing =
     state === 'pending' ? (
-      <p class="inbox-delivery">{outgoing.isUncertain !== true ? 'Sending…' : isCutOff.value ? 'Waiting for the connection…' : 'Not taken yet, trying again…'}</p>
+      <p class="inbox-delivery">
+        {outgoing.isUncertain !== true
+          ? 'Sending…'
+          : isCutOff.value
+            ? 'Waiting for the connection…'
+            : 'Not taken yet, trying again…'}
+      </p>
     ) : (
       <div class="inbox-failed" role="alert">
         <p class="inbox-delivery bad">
@@ -160,7 +210,13 @@ function OnItsWay({ outgoing }: { readonly outgoing: Outgoing }): JSX.Element {
   const name = me.value?.agent.name ?? '';
   return (
     <div class={`inbox-pending ${state}`}>
-      <Bubble side="ours" isFirst name={name} at={at} avatar={<Avatar name={name} url={me.value?.agent.avatarUrl ?? null} size={28} />}>
+      <Bubble
+        side="ours"
+        isFirst
+        name={name}
+        at={at}
+        avatar={<Avatar name={name} url={me.value?.agent.avatarUrl ?? null} size={28} />}
+      >
         <MessageText body={body} />
         <Attachments attachments={attachments} />
         {standing}

@@ -17,18 +17,37 @@ import { typists } from './typing.ts';
 const lineChars = 70;
 const lineHeight = 21;
 
-export function Timeline({ conversation, thread }: { readonly conversation: Conversation; readonly thread: Thread }): JSX.Element {
+export function Timeline({
+  conversation,
+  thread,
+}: {
+  readonly conversation: Conversation;
+  readonly thread: Thread;
+}): JSX.Element {
   const messages = thread.messages.value;
   const notes = thread.notes.value;
   const onTheirWay = outgoing.value;
   const hasOlder = thread.older.value === 'more' || thread.older.value === 'reading';
   const { items, keys } = useMemo(() => {
-    const made = itemsOf({ messages, notes, outgoing: onTheirWay.filter(({ conversationId }) => conversationId === conversation.id), from: hasOlder ? messages[0]?.createdAt : undefined });
+    const made = itemsOf({
+      messages,
+      notes,
+      outgoing: onTheirWay.filter(({ conversationId }) => conversationId === conversation.id),
+      from: hasOlder ? messages[0]?.createdAt : undefined,
+    });
     return { items: made, keys: made.map(({ key }) => key) };
   }, [messages, notes, onTheirWay, hasOlder, conversation.id]);
 
   if (thread.older.value === 'unknown') {
-    return <div class="inbox-timeline">{thread.failure.value === undefined ? <Loading lines={6} label="Reading what was said" /> : <Failure error={thread.failure.value} retry={() => void readNewest(thread)} />}</div>;
+    return (
+      <div class="inbox-timeline">
+        {thread.failure.value === undefined ? (
+          <Loading lines={6} label="Reading what was said" />
+        ) : (
+          <Failure error={thread.failure.value} retry={() => void readNewest(thread)} />
+        )}
+      </div>
+    );
   }
   const last = messages.at(-1);
   return (
@@ -53,9 +72,13 @@ export function Timeline({ conversation, thread }: { readonly conversation: Conv
           );
         }}
       />
-      {thread.failure.value !== undefined && <Failure error={thread.failure.value} retry={() => void readNewest(thread)} />}
+      {thread.failure.value !== undefined && (
+        <Failure error={thread.failure.value} retry={() => void readNewest(thread)} />
+      )}
       <p class="for-readers" role="status">
-        {last !== undefined && last.senderType === 'visitor' ? `${senderName(last, conversation)}: ${last.body.slice(0, 300)}` : ''}
+        {last !== undefined && last.senderType === 'visitor'
+          ? `${senderName(last, conversation)}: ${last.body.slice(0, 300)}`
+          : ''}
       </p>
       <Rating conversation={conversation} />
       <Typing conversation={conversation} />
@@ -74,7 +97,11 @@ function guessOf(item: Item | undefined): number {
 }
 
 /** What the customer thought of it, in its own words. */
-function Rating({ conversation: { rating, ratingComment } }: { readonly conversation: Conversation }): JSX.Element | null {
+function Rating({
+  conversation: { rating, ratingComment },
+}: {
+  readonly conversation: Conversation;
+}): JSX.Element | null {
   if (rating === null || ratingComment === null) return null;
   return (
     <figure class="inbox-rating">
@@ -85,7 +112,9 @@ function Rating({ conversation: { rating, ratingComment } }: { readonly conversa
 }
 
 function Typing({ conversation }: { readonly conversation: Conversation }): JSX.Element {
-  const names = typists.value.filter(({ conversationId }) => conversationId === conversation.id).map(({ senderType, senderId }) => (senderType === 'visitor' ? customerName(conversation) : agentName(senderId)));
+  const names = typists.value
+    .filter(({ conversationId }) => conversationId === conversation.id)
+    .map(({ senderType, senderId }) => (senderType === 'visitor' ? customerName(conversation) : agentName(senderId)));
   return (
     <p class="inbox-typing" role="status">
       {names.length > 0 && `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} typing…`}

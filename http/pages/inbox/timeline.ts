@@ -29,7 +29,14 @@ export interface Outgoing {
 
 export type Item =
   | { readonly kind: 'day'; readonly key: string; readonly at: string }
-  | { readonly kind: 'message'; readonly key: string; readonly at: string; readonly message: Message; readonly isFirst: boolean; readonly isLast: boolean }
+  | {
+      readonly kind: 'message';
+      readonly key: string;
+      readonly at: string;
+      readonly message: Message;
+      readonly isFirst: boolean;
+      readonly isLast: boolean;
+    }
   | { readonly kind: 'line'; readonly key: string; readonly at: string; readonly message: Message }
   | { readonly kind: 'note'; readonly key: string; readonly at: string; readonly note: Note }
   | { readonly kind: 'outgoing'; readonly key: string; readonly at: string; readonly outgoing: Outgoing };
@@ -42,7 +49,8 @@ export function mergeMessages(known: readonly Message[], come: readonly Message[
   const last = known.at(-1);
   const only = come[0];
   // What is new comes after all that is known: by far the most frequent way.
-  if (come.length === 1 && only !== undefined && (last === undefined || only.createdAt > last.createdAt)) return [...known, only];
+  if (come.length === 1 && only !== undefined && (last === undefined || only.createdAt > last.createdAt))
+    return [...known, only];
   const byId = new Map(known.map((message) => [message.id, message]));
   for (const message of come) {
     const before = byId.get(message.id);
@@ -54,15 +62,25 @@ export function mergeMessages(known: readonly Message[], come: readonly Message[
 const deliveryOrder = [null, 'queued', 'sent', 'failed'] as const;
 
 function furthestOf(one: Message, other: Message): Message {
-  const deliveryStatus = deliveryOrder[Math.max(deliveryOrder.indexOf(one.deliveryStatus), deliveryOrder.indexOf(other.deliveryStatus))] ?? null;
+  const deliveryStatus =
+    deliveryOrder[Math.max(deliveryOrder.indexOf(one.deliveryStatus), deliveryOrder.indexOf(other.deliveryStatus))] ??
+    null;
   const readAt = one.readAt ?? other.readAt;
   return readAt === one.readAt && deliveryStatus === one.deliveryStatus ? one : { ...other, readAt, deliveryStatus };
 }
 
 /** One side read what the other wrote until then. */
-export function markRead(messages: readonly Message[], read: { readonly senderType: 'visitor' | 'agent'; readonly readUpTo: string; readonly readAt: string }): readonly Message[] {
-  const isMeant = ({ senderType, readAt, createdAt }: Message): boolean => readAt === null && createdAt <= read.readUpTo && (senderType === read.senderType || (read.senderType === 'agent' && senderType === 'ai'));
-  return messages.some(isMeant) ? messages.map((message) => (isMeant(message) ? { ...message, readAt: read.readAt } : message)) : messages;
+export function markRead(
+  messages: readonly Message[],
+  read: { readonly senderType: 'visitor' | 'agent'; readonly readUpTo: string; readonly readAt: string },
+): readonly Message[] {
+  const isMeant = ({ senderType, readAt, createdAt }: Message): boolean =>
+    readAt === null &&
+    createdAt <= read.readUpTo &&
+    (senderType === read.senderType || (read.senderType === 'agent' && senderType === 'ai'));
+  return messages.some(isMeant)
+    ? messages.map((message) => (isMeant(message) ? { ...message, readAt: read.readAt } : message))
+    : messages;
 }
 
 /** Union by id, oldest first; what was written in one moment in the order of the ids. */
@@ -81,7 +99,12 @@ export function workingNoteOf(notes: readonly Note[], agentId: string | undefine
 }
 
 /** `from`: notes before it belong to a part that is not read yet; undefined when all was read. What is on its way comes last, unless it has arrived. */
-export function itemsOf(parts: { readonly messages: readonly Message[]; readonly notes: readonly Note[]; readonly outgoing: readonly Outgoing[]; readonly from: string | undefined }): Item[] {
+export function itemsOf(parts: {
+  readonly messages: readonly Message[];
+  readonly notes: readonly Note[];
+  readonly outgoing: readonly Outgoing[];
+  readonly from: string | undefined;
+}): Item[] {
   const items: Item[] = [];
   let day = '';
   const add = (item: Item): void => {
@@ -111,7 +134,9 @@ export function itemsOf(parts: { readonly messages: readonly Message[]; readonly
   }
   addNotesBefore('9999');
   const arrived = new Set([...parts.messages, ...parts.notes].map(({ id }) => id));
-  for (const outgoing of parts.outgoing) if (!arrived.has(outgoing.id)) add({ kind: 'outgoing', key: outgoing.id, at: new Date(outgoing.writtenAtMs).toISOString(), outgoing });
+  for (const outgoing of parts.outgoing)
+    if (!arrived.has(outgoing.id))
+      add({ kind: 'outgoing', key: outgoing.id, at: new Date(outgoing.writtenAtMs).toISOString(), outgoing });
   return items;
 }
 

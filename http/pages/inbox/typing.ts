@@ -26,7 +26,8 @@ export function tellTyping(conversationId: string): void {
 }
 
 function drop({ conversationId, senderId }: Pick<Typist, 'conversationId' | 'senderId'>): void {
-  if (typists.peek().some((one) => one.conversationId === conversationId && one.senderId === senderId)) typists.value = typists.peek().filter((one) => one.conversationId !== conversationId || one.senderId !== senderId);
+  if (typists.peek().some((one) => one.conversationId === conversationId && one.senderId === senderId))
+    typists.value = typists.peek().filter((one) => one.conversationId !== conversationId || one.senderId !== senderId);
 }
 
 onEvent(['typing'], ({ data }) => {

@@ -27,7 +27,12 @@ export function UploadList({ uploads }: { readonly uploads: ComposedFiles }): JS
               </Button>
             </>
           )}
-          <IconButton small icon="cross" label={file === undefined && problem === undefined ? `Stop ${name}` : `Remove ${name}`} onClick={() => uploads.remove(id)} />
+          <IconButton
+            small
+            icon="cross"
+            label={file === undefined && problem === undefined ? `Stop ${name}` : `Remove ${name}`}
+            onClick={() => uploads.remove(id)}
+          />
         </li>
       ))}
     </ul>

@@ -27,7 +27,10 @@ export const maxFiles = 20;
 /** Rejects with an error whose message a person can read. */
 export async function upload({ file, onProgress, signal }: UploadOptions): Promise<SentFile> {
   const contentType = file.type === '' ? 'application/octet-stream' : file.type;
-  const { uploadUrl, publicUrl } = await call<{ uploadUrl: string; publicUrl: string }>('POST', '/uploads/presigned', { body: { filename: file.name === '' ? 'file' : file.name, contentType, size: file.size }, signal });
+  const { uploadUrl, publicUrl } = await call<{ uploadUrl: string; publicUrl: string }>('POST', '/uploads/presigned', {
+    body: { filename: file.name === '' ? 'file' : file.name, contentType, size: file.size },
+    signal,
+  });
   await put(ownAddress(uploadUrl), { file, contentType, onProgress, signal });
   return { url: publicUrl, name: file.name, size: file.size };
 }
@@ -38,7 +41,10 @@ export function ownAddress(url: string): string {
   return parsed?.pathname.startsWith('/storage/') === true ? parsed.pathname + parsed.search : url;
 }
 
-function put(url: string, { file, contentType, onProgress, signal }: UploadOptions & { readonly contentType: string }): Promise<void> {
+function put(
+  url: string,
+  { file, contentType, onProgress, signal }: UploadOptions & { readonly contentType: string },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     // fetch() does not tell how much was sent.
     const request = new XMLHttpRequest();
@@ -63,4 +69,3 @@ function problemIn({ responseText, status }: XMLHttpRequest): string {
   }
   return `The file was not taken (${status}).`;
 }
-

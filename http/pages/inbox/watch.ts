@@ -3,8 +3,8 @@
 
 import { effect } from '@preact/signals';
 import { onEvent } from '../live.ts';
-import { isLookedAt, isLookedAtElsewhere } from '../looking.ts';
 import { navigate } from '../location.ts';
+import { isLookedAt, isLookedAtElsewhere } from '../looking.ts';
 import { notify } from '../notices.ts';
 import { playMessage, showOnDesktop } from '../notifications.ts';
 import type { Conversation, Message } from '../records.ts';
@@ -18,7 +18,11 @@ import { previewOf } from './merging.ts';
 function concerns(conversation: Conversation): boolean {
   const agent = me.peek()?.agent;
   if (agent === undefined || conversation.status === 'spam' || !isReachable(conversation, agent)) return false;
-  return conversation.assignedAgentId === null || conversation.assignedAgentId === agent.id || conversation.handshake?.toAgentId === agent.id;
+  return (
+    conversation.assignedAgentId === null ||
+    conversation.assignedAgentId === agent.id ||
+    conversation.handshake?.toAgentId === agent.id
+  );
 }
 
 async function tell(message: Message): Promise<void> {
@@ -39,17 +43,28 @@ async function tell(message: Message): Promise<void> {
 async function tellGiven(conversation: Conversation): Promise<void> {
   await customerRead(conversation);
   const href = `/inbox/mine/${conversation.id}`;
-  notify({ kind: 'news', text: `The conversation with ${customerName(conversation)} is yours now.`, action: { label: 'Open', run: () => navigate(href) } });
+  notify({
+    kind: 'news',
+    text: `The conversation with ${customerName(conversation)} is yours now.`,
+    action: { label: 'Open', run: () => navigate(href) },
+  });
   if (isLookedAt.peek() || (await isLookedAtElsewhere())) return;
   playMessage();
-  showOnDesktop({ tag: conversation.id, title: customerName(conversation), body: 'This conversation is yours now.', href });
+  showOnDesktop({
+    tag: conversation.id,
+    title: customerName(conversation),
+    body: 'This conversation is yours now.',
+    href,
+  });
 }
 
 onConversation(({ before, after }) => {
   const own = me.peek()?.agent.id;
-  if (own === undefined || before === undefined || after?.assignedAgentId !== own || before.assignedAgentId === own) return;
+  if (own === undefined || before === undefined || after?.assignedAgentId !== own || before.assignedAgentId === own)
+    return;
   const isOpen = after.status === 'open' || after.status === 'pending';
-  if (isOpen && after.channel !== 'call' && before.handshake?.toAgentId !== own && !isActedOn(after.id)) void tellGiven(after);
+  if (isOpen && after.channel !== 'call' && before.handshake?.toAgentId !== own && !isActedOn(after.id))
+    void tellGiven(after);
 });
 effect(() => {
   unreadCount.value = unreadOwn.value;

@@ -5,7 +5,7 @@ import { query } from '../location.ts';
 import { departments, joinedAgents } from '../people.ts';
 import type { Agent, Channel, Department } from '../records.ts';
 import { me } from '../session.ts';
-import { type AskedRange, rangeOf, type RangeQuery, rangeQuery } from './range.ts';
+import { type AskedRange, type RangeQuery, rangeOf, rangeQuery } from './range.ts';
 import { channels, type ReportPlace } from './report-list.ts';
 
 export interface Asked extends AskedRange {
@@ -33,7 +33,11 @@ export function timeZone(): string {
 export function ownChannels(): readonly Channel[] {
   const agent = me.value?.agent;
   if (agent === undefined) return [];
-  return channels.filter((channel) => agent.role === 'admin' || agent.channels.includes(({ chat: 'chats', ticket: 'tickets', call: 'calls' } as const)[channel]));
+  return channels.filter(
+    (channel) =>
+      agent.role === 'admin' ||
+      agent.channels.includes(({ chat: 'chats', ticket: 'tickets', call: 'calls' } as const)[channel]),
+  );
 }
 
 export function isOpenTo(place: ReportPlace): boolean {
@@ -50,7 +54,11 @@ export function channelOf(place: ReportPlace, { channel }: Asked): Channel | und
 }
 
 /** Undefined while the days of a custom range are not right. */
-export function apiQuery(place: ReportPlace, request: Asked, range: RangeQuery | undefined = rangeQuery(request, timeZone())): Record<string, string | undefined> | undefined {
+export function apiQuery(
+  place: ReportPlace,
+  request: Asked,
+  range: RangeQuery | undefined = rangeQuery(request, timeZone()),
+): Record<string, string | undefined> | undefined {
   if (range === undefined) return undefined;
   return {
     ...range,
@@ -65,13 +73,21 @@ export function apiQuery(place: ReportPlace, request: Asked, range: RangeQuery |
 export function agentsToChoose(): readonly Agent[] {
   const own = me.value?.agent;
   if (own === undefined || own.role === 'agent') return [];
-  return joinedAgents.value.filter((one) => own.role === 'admin' || one.id === own.id || one.groupIds.length === 0 || one.groupIds.some((id) => own.groupIds.includes(id)));
+  return joinedAgents.value.filter(
+    (one) =>
+      own.role === 'admin' ||
+      one.id === own.id ||
+      one.groupIds.length === 0 ||
+      one.groupIds.some((id) => own.groupIds.includes(id)),
+  );
 }
 
 export function departmentsToChoose(): readonly Department[] {
   const own = me.value?.agent;
   if (own === undefined || own.role === 'agent') return [];
-  return [...departments.value.values()].filter(({ id }) => own.role === 'admin' || own.groupIds.includes(id)).sort((a, b) => a.name.localeCompare(b.name));
+  return [...departments.value.values()]
+    .filter(({ id }) => own.role === 'admin' || own.groupIds.includes(id))
+    .sort((a, b) => a.name.localeCompare(b.name));
 }
 
 /** The address of a report with what is asked for now, changed here and there. */

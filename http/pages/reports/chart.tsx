@@ -26,7 +26,10 @@ export interface ChartProps {
   readonly onChoose?: (index: number) => void;
 }
 
-const wholeSteps = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000, 10_000_000];
+const wholeSteps = [
+  1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000,
+  10_000_000,
+];
 const labelSpacePx = 64;
 
 export function Chart(props: ChartProps): JSX.Element {
@@ -50,9 +53,23 @@ export function Chart(props: ChartProps): JSX.Element {
         // What is drawn by now may be more than what this was begun for: options and figures have to be of the same.
         const shown = latest.current;
         const count = shown.labels.length;
-        const row = (given: readonly (number | null)[]): (number | null)[] => Array.from({ length: count }, (_, index) => given[index] ?? null);
-        const data: uPlot.AlignedData = [Array.from({ length: count }, (_, index) => index), ...(shown.before === undefined ? [] : [row(shown.before)]), row(shown.values)];
-        plot = new Plot(optionsOf(Plot, shown, { colours: coloursAt(element), width: element.clientWidth, height, onPoint: setPointed }), data, element);
+        const row = (given: readonly (number | null)[]): (number | null)[] =>
+          Array.from({ length: count }, (_, index) => given[index] ?? null);
+        const data: uPlot.AlignedData = [
+          Array.from({ length: count }, (_, index) => index),
+          ...(shown.before === undefined ? [] : [row(shown.before)]),
+          row(shown.values),
+        ];
+        plot = new Plot(
+          optionsOf(Plot, shown, {
+            colours: coloursAt(element),
+            width: element.clientWidth,
+            height,
+            onPoint: setPointed,
+          }),
+          data,
+          element,
+        );
         plot.over.addEventListener('click', () => {
           const index = plot?.cursor.idx;
           if (typeof index === 'number') latest.current.onChoose?.(index);
@@ -76,7 +93,9 @@ export function Chart(props: ChartProps): JSX.Element {
       <div class="reports-legend" aria-hidden="true">
         <span>
           <i class="now" />
-          {index === undefined ? 'This time' : `${longLabels[index] ?? ''}: ${valueThere == null ? 'none' : format(valueThere)}`}
+          {index === undefined
+            ? 'This time'
+            : `${longLabels[index] ?? ''}: ${valueThere == null ? 'none' : format(valueThere)}`}
         </span>
         {before !== undefined && (
           <span>
@@ -85,7 +104,11 @@ export function Chart(props: ChartProps): JSX.Element {
           </span>
         )}
       </div>
-      {failed ? <p class="soft">The chart could not be loaded. Its figures are below.</p> : <div class="reports-plot" ref={frame} aria-hidden="true" style={{ height: `${height}px` }} />}
+      {failed ? (
+        <p class="soft">The chart could not be loaded. Its figures are below.</p>
+      ) : (
+        <div class="reports-plot" ref={frame} aria-hidden="true" style={{ height: `${height}px` }} />
+      )}
       <figcaption>{summary}</figcaption>
     </figure>
   );
@@ -98,15 +121,27 @@ interface Surroundings {
   readonly onPoint: (index: number | undefined) => void;
 }
 
-function optionsOf(Plot: typeof uPlot, { kind, labels, format, max, isWhole = true, steps = wholeSteps, before, onChoose }: ChartProps, { colours, width, height, onPoint }: Surroundings): uPlot.Options {
+function optionsOf(
+  Plot: typeof uPlot,
+  { kind, labels, format, max, isWhole = true, steps = wholeSteps, before, onChoose }: ChartProps,
+  { colours, width, height, onPoint }: Surroundings,
+): uPlot.Options {
   const bars = Plot.paths.bars?.({ size: [0.72, 48], radius: 0.15 });
   const axis = { stroke: colours.ink, font: colours.font, ticks: { show: false } };
   const now: uPlot.Series = {
     stroke: colours.accent,
     width: kind === 'bars' ? 0 : 2,
-    ...(kind === 'bars' ? { fill: colours.accent, points: { show: false }, ...(bars === undefined ? {} : { paths: bars }) } : { spanGaps: true, points: { show: true, size: 5, fill: colours.accent, stroke: colours.accent } }),
+    ...(kind === 'bars'
+      ? { fill: colours.accent, points: { show: false }, ...(bars === undefined ? {} : { paths: bars }) }
+      : { spanGaps: true, points: { show: true, size: 5, fill: colours.accent, stroke: colours.accent } }),
   };
-  const past: uPlot.Series = { stroke: colours.before, width: 1.5, dash: [4, 3], spanGaps: true, points: { show: false } };
+  const past: uPlot.Series = {
+    stroke: colours.before,
+    width: 1.5,
+    dash: [4, 3],
+    spanGaps: true,
+    points: { show: false },
+  };
   return {
     width,
     height,
@@ -116,11 +151,29 @@ function optionsOf(Plot: typeof uPlot, { kind, labels, format, max, isWhole = tr
     padding: [8, 20, 0, 0],
     scales: {
       x: { time: false, range: [-0.5, Math.max(labels.length, 1) - 0.5] },
-      y: { range: (_, __, highest) => [0, max ?? (Number.isFinite(highest) && highest > 0 ? Math.max(highest * 1.08, isWhole ? 1 : 0) : 1)] },
+      y: {
+        range: (_, __, highest) => [
+          0,
+          max ?? (Number.isFinite(highest) && highest > 0 ? Math.max(highest * 1.08, isWhole ? 1 : 0) : 1),
+        ],
+      },
     },
     axes: [
-      { ...axis, grid: { show: false }, size: 28, incrs: wholeSteps, space: labelSpacePx, values: (_, splits) => splits.map((at) => (Number.isInteger(at) ? (labels[at] ?? '') : '')) },
-      { ...axis, grid: { stroke: colours.line, width: 1 }, ...(isWhole ? { incrs: [...steps] } : {}), size: 52, values: (_, splits) => splits.map((at) => format(at)) },
+      {
+        ...axis,
+        grid: { show: false },
+        size: 28,
+        incrs: wholeSteps,
+        space: labelSpacePx,
+        values: (_, splits) => splits.map((at) => (Number.isInteger(at) ? (labels[at] ?? '') : '')),
+      },
+      {
+        ...axis,
+        grid: { stroke: colours.line, width: 1 },
+        ...(isWhole ? { incrs: [...steps] } : {}),
+        size: 52,
+        values: (_, splits) => splits.map((at) => format(at)),
+      },
     ],
     series: [{}, ...(before === undefined ? [] : [past]), now],
     hooks: {

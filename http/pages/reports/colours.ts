@@ -29,7 +29,13 @@ export function coloursAt(element: HTMLElement): ChartColours {
     probe.style.color = `var(${token})`;
     return getComputedStyle(probe).color;
   };
-  const colours = { accent: read('--accent'), before: read('--ink-faint'), ink: read('--ink-soft'), line: read('--line'), font: `12px ${getComputedStyle(element).fontFamily}` };
+  const colours = {
+    accent: read('--accent'),
+    before: read('--ink-faint'),
+    ink: read('--ink-soft'),
+    line: read('--line'),
+    font: `12px ${getComputedStyle(element).fontFamily}`,
+  };
   probe.remove();
   return colours;
 }

@@ -12,7 +12,7 @@ import { query, setQuery } from '../location.ts';
 import { agentName } from '../people.ts';
 import type { Conversation } from '../records.ts';
 import { clockTime, countOf, dayOf, spanOf } from '../times.ts';
-import { apiQuery, type Asked, ownChannels } from './asked.ts';
+import { type Asked, apiQuery, ownChannels } from './asked.ts';
 import { Reading } from './parts.tsx';
 import { channelNames, type ReportPlace } from './report-list.ts';
 
@@ -28,36 +28,92 @@ interface Found {
 /** What the address narrows it to beside what every report knows. */
 export function drillFlags(address: URLSearchParams): Record<string, string | undefined> {
   const status = address.get('status');
-  return { status: statuses.find((one) => one === status), rated: address.get('rated') === '1' ? '1' : undefined, missed: address.get('missed') === '1' ? '1' : undefined };
+  return {
+    status: statuses.find((one) => one === status),
+    rated: address.get('rated') === '1' ? '1' : undefined,
+    missed: address.get('missed') === '1' ? '1' : undefined,
+  };
 }
 
-export function Conversations({ place, request }: { readonly place: ReportPlace; readonly request: Asked }): JSX.Element {
+export function Conversations({
+  place,
+  request,
+}: {
+  readonly place: ReportPlace;
+  readonly request: Asked;
+}): JSX.Element {
   const flags = drillFlags(query.value);
   const offset = Math.max(0, Math.floor(Number(query.value.get('offset') ?? 0)) || 0);
   const asks = apiQuery(place, request);
-  const read = useResource<Found | undefined>(async (signal) => (asks === undefined ? undefined : call<Found>('GET', '/reports/conversations', { query: { ...asks, ...flags, limit: pageRows, offset }, signal })), [JSON.stringify([asks, flags, offset])]);
+  const read = useResource<Found | undefined>(
+    async (signal) =>
+      asks === undefined
+        ? undefined
+        : call<Found>('GET', '/reports/conversations', {
+            query: { ...asks, ...flags, limit: pageRows, offset },
+            signal,
+          }),
+    [JSON.stringify([asks, flags, offset])],
+  );
   const again = { offset: undefined };
   return (
     <>
       <div class="reports-filters">
-        <SelectField label="Channel" value={request.channel ?? ''} choices={[any, ...ownChannels().map((channel) => ({ value: channel, label: channelNames[channel] }))]} onValue={(channel) => setQuery({ ...again, channel })} />
-        <SelectField label="Status" value={flags['status'] ?? ''} choices={[{ value: '', label: 'Any but spam' }, ...statuses.map((status) => ({ value: status, label: status.charAt(0).toUpperCase() + status.slice(1) }))]} onValue={(status) => setQuery({ ...again, status })} />
+        <SelectField
+          label="Channel"
+          value={request.channel ?? ''}
+          choices={[any, ...ownChannels().map((channel) => ({ value: channel, label: channelNames[channel] }))]}
+          onValue={(channel) => setQuery({ ...again, channel })}
+        />
+        <SelectField
+          label="Status"
+          value={flags['status'] ?? ''}
+          choices={[
+            { value: '', label: 'Any but spam' },
+            ...statuses.map((status) => ({ value: status, label: status.charAt(0).toUpperCase() + status.slice(1) })),
+          ]}
+          onValue={(status) => setQuery({ ...again, status })}
+        />
         <div class="reports-checks">
-          <Checkbox label="Rated" checked={flags['rated'] === '1'} onChecked={(on) => setQuery({ ...again, rated: on ? '1' : undefined })} />
-          <Checkbox label="Gave up unanswered" checked={flags['missed'] === '1'} onChecked={(on) => setQuery({ ...again, missed: on ? '1' : undefined })} />
+          <Checkbox
+            label="Rated"
+            checked={flags['rated'] === '1'}
+            onChecked={(on) => setQuery({ ...again, rated: on ? '1' : undefined })}
+          />
+          <Checkbox
+            label="Gave up unanswered"
+            checked={flags['missed'] === '1'}
+            onChecked={(on) => setQuery({ ...again, missed: on ? '1' : undefined })}
+          />
         </div>
       </div>
       <Reading of={read} lines={10}>
         {({ conversations, total }) => (
           <>
-            <p role="status">{total === 0 ? '' : `${countOf(offset + 1)} to ${countOf(offset + conversations.length)} of ${countOf(total)}`}</p>
-            {conversations.length === 0 ? <Empty icon="search" title="No conversations like these in this time" /> : <Rows conversations={conversations} />}
+            <p role="status">
+              {total === 0
+                ? ''
+                : `${countOf(offset + 1)} to ${countOf(offset + conversations.length)} of ${countOf(total)}`}
+            </p>
+            {conversations.length === 0 ? (
+              <Empty icon="search" title="No conversations like these in this time" />
+            ) : (
+              <Rows conversations={conversations} />
+            )}
             {total > pageRows && (
               <div class="row">
-                <Button icon="left" disabled={offset === 0} onClick={() => setQuery({ offset: offset - pageRows > 0 ? String(offset - pageRows) : undefined })}>
+                <Button
+                  icon="left"
+                  disabled={offset === 0}
+                  onClick={() => setQuery({ offset: offset - pageRows > 0 ? String(offset - pageRows) : undefined })}
+                >
                   Newer
                 </Button>
-                <Button icon="right" disabled={offset + pageRows >= total} onClick={() => setQuery({ offset: String(offset + pageRows) })}>
+                <Button
+                  icon="right"
+                  disabled={offset + pageRows >= total}
+                  onClick={() => setQuery({ offset: String(offset + pageRows) })}
+                >
                   Older
                 </Button>
               </div>
@@ -99,8 +155,14 @@ function Rows({ conversations }: { readonly conversations: readonly Conversation
               <td>
                 <StatusBadge status={one.status} />
               </td>
-              <td data-label="Agent">{one.assignedAgentId === null ? <span class="soft">Nobody</span> : agentName(one.assignedAgentId)}</td>
-              <td class="number" data-label="First answer">{one.firstResponseAt === null || one.firstResponseAt <= one.createdAt ? '' : spanOf((Date.parse(one.firstResponseAt) - Date.parse(one.createdAt)) / 1000)}</td>
+              <td data-label="Agent">
+                {one.assignedAgentId === null ? <span class="soft">Nobody</span> : agentName(one.assignedAgentId)}
+              </td>
+              <td class="number" data-label="First answer">
+                {one.firstResponseAt === null || one.firstResponseAt <= one.createdAt
+                  ? ''
+                  : spanOf((Date.parse(one.firstResponseAt) - Date.parse(one.createdAt)) / 1000)}
+              </td>
               <td class="number" data-label="Rating">
                 {one.rating === null ? '' : `${one.rating} of 5`}
                 {one.ratingComment !== null && <span class="report-comment soft">{one.ratingComment}</span>}

@@ -58,7 +58,12 @@ export function Customers({ place, request }: { readonly place: ReportPlace; rea
               <div role="status" aria-live="polite">
                 <Figures>
                   {channels.map((channel) => (
-                    <Figure key={channel} label={channelNames[channel]} value={countOf(now.queued[channel])} href={now.queued[channel] === 0 ? undefined : '/inbox/unassigned'} />
+                    <Figure
+                      key={channel}
+                      label={channelNames[channel]}
+                      value={countOf(now.queued[channel])}
+                      href={now.queued[channel] === 0 ? undefined : '/inbox/unassigned'}
+                    />
                   ))}
                 </Figures>
               </div>
@@ -71,11 +76,17 @@ export function Customers({ place, request }: { readonly place: ReportPlace; rea
                 labels={channels.map((channel) => channelNames[channel])}
                 longLabels={channels.map((channel) => channelNames[channel])}
                 values={channels.map((channel) => now.abandonment[channel].rate * 100)}
-                before={before === undefined ? undefined : channels.map((channel) => before.abandonment[channel].rate * 100)}
+                before={
+                  before === undefined ? undefined : channels.map((channel) => before.abandonment[channel].rate * 100)
+                }
                 format={(value) => percentOf(value / 100)}
                 isWhole={false}
                 max={100}
-                summary={all === 0 ? 'Nobody wrote or rang in this time.' : `${countOf(given)} of ${countOf(all)} customers were gone before anybody answered.`}
+                summary={
+                  all === 0
+                    ? 'Nobody wrote or rang in this time.'
+                    : `${countOf(given)} of ${countOf(all)} customers were gone before anybody answered.`
+                }
               />
               <SeriesTable
                 head={['Channel', 'Gave up', 'Of', 'Share', 'Change']}
@@ -83,7 +94,12 @@ export function Customers({ place, request }: { readonly place: ReportPlace; rea
                   const { abandoned, total, rate } = now.abandonment[channel];
                   return {
                     name: channelNames[channel],
-                    cells: [countOf(abandoned), countOf(total), percentOf(rate), changeSince(abandoned, before?.abandonment[channel].abandoned) ?? ''],
+                    cells: [
+                      countOf(abandoned),
+                      countOf(total),
+                      percentOf(rate),
+                      changeSince(abandoned, before?.abandonment[channel].abandoned) ?? '',
+                    ],
                     href: abandoned === 0 ? undefined : reportHref('conversations', { channel, missed: '1' }),
                   };
                 })}

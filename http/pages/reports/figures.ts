@@ -8,10 +8,23 @@ import type { Granularity } from './range.ts';
 const none = 'none yet';
 
 const day = new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', day: 'numeric', month: 'short' });
-const weekdayAndDay = new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' });
+const weekdayAndDay = new Intl.DateTimeFormat(undefined, {
+  timeZone: 'UTC',
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+});
 const monthAndYear = new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', month: 'short', year: 'numeric' });
 const hour = new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', hour: '2-digit', minute: '2-digit' });
-const dayAndHour = new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const dayAndHour = new Intl.DateTimeFormat(undefined, {
+  timeZone: 'UTC',
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
 
 /** A bucket's clock, read as if it were UTC: it is that of the workspace, wherever the reader is. */
 function clockOf(bucket: string): Date {
@@ -67,13 +80,26 @@ const hourMs = 3600_000;
 const bucketMs = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs } as const;
 
 /** The last seven days reach into eight dates: it is by their length that an average is one of days. */
-function bucketsIn({ start, end }: { readonly start: string; readonly end: string }, series: readonly SeriesPoint[]): number {
+function bucketsIn(
+  { start, end }: { readonly start: string; readonly end: string },
+  series: readonly SeriesPoint[],
+): number {
   const granularity = granularityOf(series);
-  return granularity === 'month' ? series.length : Math.max(1, Math.round(((Date.parse(end) - Date.parse(start)) / bucketMs[granularity]) * 10) / 10);
+  return granularity === 'month'
+    ? series.length
+    : Math.max(1, Math.round(((Date.parse(end) - Date.parse(start)) / bucketMs[granularity]) * 10) / 10);
 }
 
 /** What the chart of a series shows, in a sentence. `range`: what it is about. */
-export function summaryOf(series: readonly SeriesPoint[], options: { readonly what: string; readonly range: { readonly start: string; readonly end: string }; readonly format?: (value: number) => string; readonly isSum: boolean }): string {
+export function summaryOf(
+  series: readonly SeriesPoint[],
+  options: {
+    readonly what: string;
+    readonly range: { readonly start: string; readonly end: string };
+    readonly format?: (value: number) => string;
+    readonly isSum: boolean;
+  },
+): string {
   const { what, range, format = countOf, isSum } = options;
   const granularity = granularityOf(series);
   const counted = isSum ? series : series.filter(({ value }) => value > 0);

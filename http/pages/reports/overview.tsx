@@ -1,12 +1,18 @@
 // The figures of everything at a glance, each a way to its report.
 
 import type { ComponentChildren, JSX } from 'preact';
-import type { ConversionsReport, CustomersReport, ResponseTimesReport, SatisfactionReport, VolumeReport } from '../records.ts';
+import type {
+  ConversionsReport,
+  CustomersReport,
+  ResponseTimesReport,
+  SatisfactionReport,
+  VolumeReport,
+} from '../records.ts';
 import { amountOf, countOf } from '../times.ts';
 import { type Asked, channelOf, isOpenTo, ownChannels, reportHref } from './asked.ts';
 import { useMoves } from './customers-report.tsx';
 import { scoreOf, secondsOf } from './figures.ts';
-import { changeSince, CountSeries, Figure, Figures, Reading, useReport } from './parts.tsx';
+import { CountSeries, changeSince, Figure, Figures, Reading, useReport } from './parts.tsx';
 import { channelNames, placeOf, type ReportPlace, type ReportSlug } from './report-list.ts';
 
 const chartHeight = 140;
@@ -35,7 +41,12 @@ interface CardProps {
   readonly request: Asked;
 }
 
-function Frame({ place, request, wide = false, children }: CardProps & { readonly wide?: boolean; readonly children: ComponentChildren }): JSX.Element {
+function Frame({
+  place,
+  request,
+  wide = false,
+  children,
+}: CardProps & { readonly wide?: boolean; readonly children: ComponentChildren }): JSX.Element {
   return (
     <section class={`card reports-card ${wide ? 'wide' : ''}`} aria-labelledby={`reports-${place.slug}`}>
       <h2 id={`reports-${place.slug}`}>
@@ -62,9 +73,21 @@ function Volume({ place, request }: CardProps): JSX.Element {
         {({ now, before }) => (
           <>
             <Figures>
-              <Figure label="Began" value={countOf(now.total)} change={changeSince(now.total, before?.total)} href={now.total === 0 ? undefined : reportHref('conversations', { channel })} />
+              <Figure
+                label="Began"
+                value={countOf(now.total)}
+                change={changeSince(now.total, before?.total)}
+                href={now.total === 0 ? undefined : reportHref('conversations', { channel })}
+              />
             </Figures>
-            <CountSeries report={now} before={before} what={`${channel}s`} drill={{ channel }} height={chartHeight} isFolded />
+            <CountSeries
+              report={now}
+              before={before}
+              what={`${channel}s`}
+              drill={{ channel }}
+              height={chartHeight}
+              isFolded
+            />
           </>
         )}
       </Reading>
@@ -82,7 +105,12 @@ function Queue({ place, request }: CardProps): JSX.Element {
           <div role="status">
             <Figures>
               {ownChannels().map((channel) => (
-                <Figure key={channel} label={channelNames[channel]} value={countOf(now.queued[channel])} href={now.queued[channel] === 0 ? undefined : '/inbox/unassigned'} />
+                <Figure
+                  key={channel}
+                  label={channelNames[channel]}
+                  value={countOf(now.queued[channel])}
+                  href={now.queued[channel] === 0 ? undefined : '/inbox/unassigned'}
+                />
               ))}
             </Figures>
           </div>
@@ -99,8 +127,16 @@ function Speed({ place, request }: CardProps): JSX.Element {
       <Reading of={read} lines={2}>
         {({ now, before }) => (
           <Figures>
-            <Figure label="First answer, median" value={secondsOf(now.firstResponse.medianSeconds)} change={changeSince(now.firstResponse.medianSeconds, before?.firstResponse.medianSeconds)} />
-            <Figure label="Solved, median" value={secondsOf(now.resolution.medianSeconds)} change={changeSince(now.resolution.medianSeconds, before?.resolution.medianSeconds)} />
+            <Figure
+              label="First answer, median"
+              value={secondsOf(now.firstResponse.medianSeconds)}
+              change={changeSince(now.firstResponse.medianSeconds, before?.firstResponse.medianSeconds)}
+            />
+            <Figure
+              label="Solved, median"
+              value={secondsOf(now.resolution.medianSeconds)}
+              change={changeSince(now.resolution.medianSeconds, before?.resolution.medianSeconds)}
+            />
           </Figures>
         )}
       </Reading>
@@ -115,8 +151,16 @@ function Rating({ place, request }: CardProps): JSX.Element {
       <Reading of={read} lines={2}>
         {({ now, before }) => (
           <Figures>
-            <Figure label="Mean rating" value={scoreOf(now.average)} change={changeSince(now.average, before?.average)} />
-            <Figure label="Ratings" value={countOf(now.responses)} change={changeSince(now.responses, before?.responses)} />
+            <Figure
+              label="Mean rating"
+              value={scoreOf(now.average)}
+              change={changeSince(now.average, before?.average)}
+            />
+            <Figure
+              label="Ratings"
+              value={countOf(now.responses)}
+              change={changeSince(now.responses, before?.responses)}
+            />
           </Figures>
         )}
       </Reading>
@@ -132,7 +176,11 @@ function Goals({ place, request }: CardProps): JSX.Element {
         {({ now, before }) => (
           <Figures>
             <Figure label="Completions" value={countOf(now.total)} change={changeSince(now.total, before?.total)} />
-            <Figure label="Worth" value={amountOf(now.totalValueCents)} change={changeSince(now.totalValueCents, before?.totalValueCents)} />
+            <Figure
+              label="Worth"
+              value={amountOf(now.totalValueCents)}
+              change={changeSince(now.totalValueCents, before?.totalValueCents)}
+            />
           </Figures>
         )}
       </Reading>

@@ -8,7 +8,7 @@ import { type Resource, useResource } from '../design/resource.ts';
 import { navigate } from '../location.ts';
 import type { ReportHead, SeriesPoint } from '../records.ts';
 import { countOf } from '../times.ts';
-import { apiQuery, type Asked, reportHref } from './asked.ts';
+import { type Asked, apiQuery, reportHref } from './asked.ts';
 import { Chart } from './chart.tsx';
 import { changeOf, granularityOf, longBucket, shortBucket, summaryOf } from './figures.ts';
 import { bucketRange, rangeBefore } from './range.ts';
@@ -21,21 +21,50 @@ export interface Compared<Report> {
 }
 
 /** A report, and, once it is there, the same of the time before it. Reading it again leaves what was before. */
-export function useReport<Report extends ReportHead>(place: ReportPlace, request: Asked): Resource<Compared<Report> | undefined> {
+export function useReport<Report extends ReportHead>(
+  place: ReportPlace,
+  request: Asked,
+): Resource<Compared<Report> | undefined> {
   const query = apiQuery(place, request);
   const key = JSON.stringify(query);
-  const now = useResource<Report | undefined>(async (signal) => (query === undefined ? undefined : call<Report>('GET', `/reports/${place.path}`, { query, signal })), [place.path, key]);
+  const now = useResource<Report | undefined>(
+    async (signal) =>
+      query === undefined ? undefined : call<Report>('GET', `/reports/${place.path}`, { query, signal }),
+    [place.path, key],
+  );
   const range = now.value?.range;
   const before = useResource<Report | undefined>(
-    async (signal) => (range === undefined ? undefined : call<Report>('GET', `/reports/${place.path}`, { query: { ...query, ...rangeBefore(range) }, signal }).catch(() => undefined)),
+    async (signal) =>
+      range === undefined
+        ? undefined
+        : call<Report>('GET', `/reports/${place.path}`, { query: { ...query, ...rangeBefore(range) }, signal }).catch(
+            () => undefined,
+          ),
     [place.path, key, range === undefined],
   );
-  return { ...now, value: now.value === undefined ? undefined : { now: now.value, before: before.value }, set: (value) => now.set(value?.now) };
+  return {
+    ...now,
+    value: now.value === undefined ? undefined : { now: now.value, before: before.value },
+    set: (value) => now.set(value?.now),
+  };
 }
 
 /** Draws a report once it is there. */
-export function Reading<Value>({ of: read, lines = 5, children }: { readonly of: Resource<Value | undefined>; readonly lines?: number; readonly children: (value: Value) => ComponentChildren }): JSX.Element | null {
-  if (read.value === undefined) return read.failure !== undefined ? <Failure error={read.failure} retry={read.reload} /> : read.loading ? <Loading lines={lines} /> : null;
+export function Reading<Value>({
+  of: read,
+  lines = 5,
+  children,
+}: {
+  readonly of: Resource<Value | undefined>;
+  readonly lines?: number;
+  readonly children: (value: Value) => ComponentChildren;
+}): JSX.Element | null {
+  if (read.value === undefined)
+    return read.failure !== undefined ? (
+      <Failure error={read.failure} retry={read.reload} />
+    ) : read.loading ? (
+      <Loading lines={lines} />
+    ) : null;
   return (
     <>
       {read.failure !== undefined && <Failure error={read.failure} retry={read.reload} />}
@@ -45,7 +74,17 @@ export function Reading<Value>({ of: read, lines = 5, children }: { readonly of:
 }
 
 /** One number, what it is, and how it was before. `href` leads to what it is made of. */
-export function Figure({ label, value, change, href }: { readonly label: string; readonly value: string; readonly change?: string | undefined; readonly href?: string | undefined }): JSX.Element {
+export function Figure({
+  label,
+  value,
+  change,
+  href,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly change?: string | undefined;
+  readonly href?: string | undefined;
+}): JSX.Element {
   return (
     <div class="reports-figure">
       <dt>{label}</dt>
@@ -77,11 +116,18 @@ interface SeriesProps {
 export function CountSeries({ report, before, what, drill, height, isFolded = false }: SeriesProps): JSX.Element {
   const { series, range } = report;
   const granularity = granularityOf(series);
-  const hrefOf = (index: number): string | undefined => (drill === undefined ? undefined : reportHref('conversations', { ...drill, range: 'custom', by: undefined, ...bucketRange(series, index, range) }));
+  const hrefOf = (index: number): string | undefined =>
+    drill === undefined
+      ? undefined
+      : reportHref('conversations', { ...drill, range: 'custom', by: undefined, ...bucketRange(series, index, range) });
   const table = (
     <SeriesTable
       head={[bucketHead(granularity), capital(what), ...(before === undefined ? [] : ['Before'])]}
-      rows={series.map(({ bucket, value }, index) => ({ name: longBucket(bucket, granularity), cells: [countOf(value), ...(before === undefined ? [] : [countOf(before.series[index]?.value ?? 0)])], href: value === 0 ? undefined : hrefOf(index) }))}
+      rows={series.map(({ bucket, value }, index) => ({
+        name: longBucket(bucket, granularity),
+        cells: [countOf(value), ...(before === undefined ? [] : [countOf(before.series[index]?.value ?? 0)])],
+        href: value === 0 ? undefined : hrefOf(index),
+      }))}
       label={`${capital(what)}, ${granularity} by ${granularity}`}
     />
   );
@@ -125,7 +171,15 @@ export interface TableRow {
 }
 
 /** May be scrolled by keys: it has a name and takes the focus. */
-export function SeriesTable({ head, rows, label }: { readonly head: readonly string[]; readonly rows: readonly TableRow[]; readonly label: string }): JSX.Element {
+export function SeriesTable({
+  head,
+  rows,
+  label,
+}: {
+  readonly head: readonly string[];
+  readonly rows: readonly TableRow[];
+  readonly label: string;
+}): JSX.Element {
   return (
     <div class="table-frame reports-table" role="region" aria-label={label} tabIndex={0}>
       <table class={`table ${head.length > 3 ? 'stacks' : ''}`}>

@@ -32,9 +32,19 @@ export function ByStatus({ place, request }: PanelProps): JSX.Element {
       {({ now, before }) => (
         <>
           <Figures>
-            <Figure label={channel === undefined ? 'All' : channelNames[channel]} value={countOf(now.total)} change={changeSince(now.total, before?.total)} href={reportHref('conversations', { channel })} />
+            <Figure
+              label={channel === undefined ? 'All' : channelNames[channel]}
+              value={countOf(now.total)}
+              change={changeSince(now.total, before?.total)}
+              href={reportHref('conversations', { channel })}
+            />
             {statuses.map(({ status, label }) => (
-              <Figure key={status} label={label} value={countOf(now.counts[status])} href={now.counts[status] === 0 ? undefined : reportHref('conversations', { channel, status })} />
+              <Figure
+                key={status}
+                label={label}
+                value={countOf(now.counts[status])}
+                href={now.counts[status] === 0 ? undefined : reportHref('conversations', { channel, status })}
+              />
             ))}
           </Figures>
           <Chart
@@ -47,7 +57,8 @@ export function ByStatus({ place, request }: PanelProps): JSX.Element {
             summary={`Of ${countOf(now.total)}: ${statuses.map(({ status, label }) => `${countOf(now.counts[status])} ${label.toLowerCase()}`).join(', ')}.`}
             onChoose={(index) => {
               const chosen = statuses[index];
-              if (chosen !== undefined && now.counts[chosen.status] > 0) navigate(reportHref('conversations', { channel, status: chosen.status }));
+              if (chosen !== undefined && now.counts[chosen.status] > 0)
+                navigate(reportHref('conversations', { channel, status: chosen.status }));
             }}
           />
           <SeriesTable
@@ -66,7 +77,10 @@ export function ByStatus({ place, request }: PanelProps): JSX.Element {
 }
 
 /** Marks at which times are round: seconds, minutes, hours, days. */
-const secondSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400, 172_800, 432_000, 864_000, 2_592_000];
+const secondSteps = [
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400, 172_800, 432_000,
+  864_000, 2_592_000,
+];
 
 export function ResponseTimes({ place, request }: PanelProps): JSX.Element {
   const read = useReport<ResponseTimesReport>(place, request);
@@ -75,8 +89,16 @@ export function ResponseTimes({ place, request }: PanelProps): JSX.Element {
     <Reading of={read}>
       {({ now, before }) => {
         const rows = [
-          { name: 'First answer, median', value: now.firstResponse.medianSeconds, past: before?.firstResponse.medianSeconds },
-          { name: 'First answer, 9 in 10', value: now.firstResponse.p90Seconds, past: before?.firstResponse.p90Seconds },
+          {
+            name: 'First answer, median',
+            value: now.firstResponse.medianSeconds,
+            past: before?.firstResponse.medianSeconds,
+          },
+          {
+            name: 'First answer, 9 in 10',
+            value: now.firstResponse.p90Seconds,
+            past: before?.firstResponse.p90Seconds,
+          },
           { name: 'Solved, median', value: now.resolution.medianSeconds, past: before?.resolution.medianSeconds },
           { name: 'Solved, 9 in 10', value: now.resolution.p90Seconds, past: before?.resolution.p90Seconds },
         ];
@@ -101,7 +123,14 @@ export function ResponseTimes({ place, request }: PanelProps): JSX.Element {
                   : `Half of the customers had a first answer within ${secondsOf(now.firstResponse.medianSeconds)}, nine in ten within ${secondsOf(now.firstResponse.p90Seconds)}${now.resolution.medianSeconds === null ? '.' : `; half were helped within ${secondsOf(now.resolution.medianSeconds)}, nine in ten within ${secondsOf(now.resolution.p90Seconds)}.`}`
               }
             />
-            <SeriesTable head={['Measure', 'This time', ...(before === undefined ? [] : ['Before'])]} rows={rows.map(({ name, value, past }) => ({ name, cells: [secondsOf(value), ...(before === undefined ? [] : [secondsOf(past ?? null)])] }))} label="Response times" />
+            <SeriesTable
+              head={['Measure', 'This time', ...(before === undefined ? [] : ['Before'])]}
+              rows={rows.map(({ name, value, past }) => ({
+                name,
+                cells: [secondsOf(value), ...(before === undefined ? [] : [secondsOf(past ?? null)])],
+              }))}
+              label="Response times"
+            />
             <p>
               <a href={reportHref('conversations', { channel })}>The conversations behind these times</a>
             </p>
@@ -120,12 +149,28 @@ export function Satisfaction({ place, request }: PanelProps): JSX.Element {
       {({ now, before }) => {
         const { series } = now;
         const granularity = granularityOf(series);
-        const hrefOf = (index: number): string => reportHref('conversations', { channel, rated: '1', range: 'custom', by: undefined, ...bucketRange(series, index, now.range) });
+        const hrefOf = (index: number): string =>
+          reportHref('conversations', {
+            channel,
+            rated: '1',
+            range: 'custom',
+            by: undefined,
+            ...bucketRange(series, index, now.range),
+          });
         return (
           <>
             <Figures>
-              <Figure label="Mean rating" value={scoreOf(now.average)} change={changeSince(now.average, before?.average)} />
-              <Figure label="Ratings" value={countOf(now.responses)} change={changeSince(now.responses, before?.responses)} href={now.responses === 0 ? undefined : reportHref('conversations', { channel, rated: '1' })} />
+              <Figure
+                label="Mean rating"
+                value={scoreOf(now.average)}
+                change={changeSince(now.average, before?.average)}
+              />
+              <Figure
+                label="Ratings"
+                value={countOf(now.responses)}
+                change={changeSince(now.responses, before?.responses)}
+                href={now.responses === 0 ? undefined : reportHref('conversations', { channel, rated: '1' })}
+              />
             </Figures>
             <Chart
               kind="line"
@@ -136,14 +181,23 @@ export function Satisfaction({ place, request }: PanelProps): JSX.Element {
               values={series.map(({ value, responses }) => (responses === 0 ? null : value))}
               before={before?.series.map(({ value, responses }) => (responses === 0 ? null : value))}
               format={(value) => value.toFixed(1)}
-              summary={summaryOf(series, { what: 'ratings', range: now.range, format: (value) => `${value.toFixed(1)} of 5`, isSum: false })}
+              summary={summaryOf(series, {
+                what: 'ratings',
+                range: now.range,
+                format: (value) => `${value.toFixed(1)} of 5`,
+                isSum: false,
+              })}
               onChoose={(index) => {
                 if ((series[index]?.responses ?? 0) > 0) navigate(hrefOf(index));
               }}
             />
             <SeriesTable
               head={[bucketHead(granularity), 'Ratings', 'Mean']}
-              rows={series.map(({ bucket, value, responses }, index) => ({ name: longBucket(bucket, granularity), cells: [countOf(responses), responses === 0 ? '' : value.toFixed(2)], href: responses === 0 ? undefined : hrefOf(index) }))}
+              rows={series.map(({ bucket, value, responses }, index) => ({
+                name: longBucket(bucket, granularity),
+                cells: [countOf(responses), responses === 0 ? '' : value.toFixed(2)],
+                href: responses === 0 ? undefined : hrefOf(index),
+              }))}
               label={`Ratings, ${granularity} by ${granularity}`}
             />
           </>
@@ -171,19 +225,39 @@ export function Performance({ place, request }: PanelProps): JSX.Element {
               values={rows.map(({ conversations }) => conversations)}
               before={before === undefined ? undefined : rows.map(({ agent }) => past.get(agent.id) ?? 0)}
               format={countOf}
-              summary={most === undefined ? '' : `${rows.length === 1 ? 'One agent' : `${rows.length} agents`} had ${countOf(rows.reduce((sum, { conversations }) => sum + conversations, 0))} conversations. The most: ${most.agent.name}, ${countOf(most.conversations)}.`}
+              summary={
+                most === undefined
+                  ? ''
+                  : `${rows.length === 1 ? 'One agent' : `${rows.length} agents`} had ${countOf(rows.reduce((sum, { conversations }) => sum + conversations, 0))} conversations. The most: ${most.agent.name}, ${countOf(most.conversations)}.`
+              }
               onChoose={(index) => {
                 const chosen = rows[index];
-                if (chosen !== undefined && chosen.conversations > 0) navigate(reportHref('conversations', { agent: chosen.agent.id }));
+                if (chosen !== undefined && chosen.conversations > 0)
+                  navigate(reportHref('conversations', { agent: chosen.agent.id }));
               }}
             />
             <SeriesTable
               head={['Agent', 'Conversations', 'First answer, median', 'Solved, median', 'Mean rating', 'Ratings']}
-              rows={rows.map(({ agent, conversations, firstResponseMedianSeconds, fullResolutionMedianSeconds, csatScore, csatResponses }) => ({
-                name: agent.name,
-                cells: [countOf(conversations), secondsOf(firstResponseMedianSeconds), secondsOf(fullResolutionMedianSeconds), scoreOf(csatScore), countOf(csatResponses)],
-                href: conversations === 0 ? undefined : reportHref('conversations', { agent: agent.id }),
-              }))}
+              rows={rows.map(
+                ({
+                  agent,
+                  conversations,
+                  firstResponseMedianSeconds,
+                  fullResolutionMedianSeconds,
+                  csatScore,
+                  csatResponses,
+                }) => ({
+                  name: agent.name,
+                  cells: [
+                    countOf(conversations),
+                    secondsOf(firstResponseMedianSeconds),
+                    secondsOf(fullResolutionMedianSeconds),
+                    scoreOf(csatScore),
+                    countOf(csatResponses),
+                  ],
+                  href: conversations === 0 ? undefined : reportHref('conversations', { agent: agent.id }),
+                }),
+              )}
               label="What agents did"
             />
           </>

@@ -46,7 +46,10 @@ export interface RangeProblem {
 }
 
 /** The start and the end in milliseconds, or what is wrong with the days. The last day is included. */
-export function customRange({ from, to }: Pick<AskedRange, 'from' | 'to'>, timeZone: string): { readonly fromMs: number; readonly toMs: number } | RangeProblem {
+export function customRange(
+  { from, to }: Pick<AskedRange, 'from' | 'to'>,
+  timeZone: string,
+): { readonly fromMs: number; readonly toMs: number } | RangeProblem {
   const fromMs = instantOf(from, timeZone, 0);
   const toMs = instantOf(to, timeZone, 1);
   if (fromMs === undefined) return { from: 'Choose the first day.' };
@@ -74,9 +77,22 @@ export function midnightOf(dateMs: number, timeZone: string): number {
 }
 
 function offsetMs(atMs: number, timeZone: string): number {
-  const parts = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' }).formatToParts(atMs);
-  const part = (type: Intl.DateTimeFormatPartTypes): number => Number(parts.find((one) => one.type === type)?.value ?? 0);
-  return Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second')) - Math.floor(atMs / 1000) * 1000;
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(atMs);
+  const part = (type: Intl.DateTimeFormatPartTypes): number =>
+    Number(parts.find((one) => one.type === type)?.value ?? 0);
+  return (
+    Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second')) -
+    Math.floor(atMs / 1000) * 1000
+  );
 }
 
 /** The day that a time is in there: what a date field shows. */
@@ -96,7 +112,9 @@ export interface RangeQuery {
 export function rangeQuery(asked: AskedRange, timeZone: string): RangeQuery | undefined {
   if (asked.range !== 'custom') return { range: asked.range };
   const found = customRange(asked, timeZone);
-  return 'fromMs' in found ? { range: 'custom', from: new Date(found.fromMs).toISOString(), to: new Date(found.toMs).toISOString() } : undefined;
+  return 'fromMs' in found
+    ? { range: 'custom', from: new Date(found.fromMs).toISOString(), to: new Date(found.toMs).toISOString() }
+    : undefined;
 }
 
 /** The same length of time just before what a report said it is about. */
@@ -114,8 +132,15 @@ export function mayBeHourly(asked: AskedRange, timeZone: string): boolean {
 }
 
 /** Where a bucket ends: where the next one begins, or the range does. */
-export function bucketRange(series: readonly { readonly bucket: string }[], index: number, range: { readonly start: string; readonly end: string }): { readonly from: string; readonly to: string } {
+export function bucketRange(
+  series: readonly { readonly bucket: string }[],
+  index: number,
+  range: { readonly start: string; readonly end: string },
+): { readonly from: string; readonly to: string } {
   const startMs = Date.parse(series[index]?.bucket ?? range.start);
   const next = series[index + 1]?.bucket;
-  return { from: new Date(Math.max(startMs, Date.parse(range.start))).toISOString(), to: next === undefined ? new Date(Date.parse(range.end) + 1).toISOString() : new Date(next).toISOString() };
+  return {
+    from: new Date(Math.max(startMs, Date.parse(range.start))).toISOString(),
+    to: next === undefined ? new Date(Date.parse(range.end) + 1).toISOString() : new Date(next).toISOString(),
+  };
 }

@@ -9,9 +9,25 @@ import { Menu } from '../design/menu.tsx';
 import { query, setQuery } from '../location.ts';
 import { notify, notifyFailure } from '../notices.ts';
 import { serverNow } from '../server-clock.ts';
-import { agentsToChoose, apiQuery, type Asked, channelOf, departmentsToChoose, ownChannels, timeZone } from './asked.ts';
+import {
+  type Asked,
+  agentsToChoose,
+  apiQuery,
+  channelOf,
+  departmentsToChoose,
+  ownChannels,
+  timeZone,
+} from './asked.ts';
 import { drillFlags } from './conversations-report.tsx';
-import { customRange, dayOfInstant, type Granularity, mayBeHourly, maxRangeDays, rangeNames, type RangeProblem } from './range.ts';
+import {
+  customRange,
+  dayOfInstant,
+  type Granularity,
+  maxRangeDays,
+  mayBeHourly,
+  type RangeProblem,
+  rangeNames,
+} from './range.ts';
 import { channelNames, type ReportPlace } from './report-list.ts';
 
 const any = { value: '', label: 'All' };
@@ -24,7 +40,13 @@ const lengths: readonly { readonly value: Granularity | ''; readonly label: stri
 ];
 
 /** `place` is none on the overview, whose cards have no buckets to choose. */
-export function ReportBar({ place, request }: { readonly place: ReportPlace | undefined; readonly request: Asked }): JSX.Element {
+export function ReportBar({
+  place,
+  request,
+}: {
+  readonly place: ReportPlace | undefined;
+  readonly request: Asked;
+}): JSX.Element {
   const zone = timeZone();
   const agents = agentsToChoose();
   const groups = departmentsToChoose();
@@ -38,20 +60,67 @@ export function ReportBar({ place, request }: { readonly place: ReportPlace | un
         label="Time"
         value={request.range}
         choices={rangeNames}
-        onValue={(range) => setQuery({ ...again, range, ...(range === 'custom' ? lastDays(request, zone) : { from: undefined, to: undefined }), ...(request.granularity === 'hour' && range === '90d' ? { by: undefined } : {}) })}
+        onValue={(range) =>
+          setQuery({
+            ...again,
+            range,
+            ...(range === 'custom' ? lastDays(request, zone) : { from: undefined, to: undefined }),
+            ...(request.granularity === 'hour' && range === '90d' ? { by: undefined } : {}),
+          })
+        }
       />
       {request.range === 'custom' && (
         <>
-          <TextField label="First day" type="date" value={dayOfInstant(request.from, zone)} max={dayOfInstant(request.to, zone)} onValue={(from) => setQuery({ ...again, from })} error={problem.from} />
-          <TextField label="Last day" type="date" value={lastDayOf(request.to, zone)} onValue={(to) => setQuery({ ...again, to })} error={problem.to} hint={`Up to ${maxRangeDays} days.`} />
+          <TextField
+            label="First day"
+            type="date"
+            value={dayOfInstant(request.from, zone)}
+            max={dayOfInstant(request.to, zone)}
+            onValue={(from) => setQuery({ ...again, from })}
+            error={problem.from}
+          />
+          <TextField
+            label="Last day"
+            type="date"
+            value={lastDayOf(request.to, zone)}
+            onValue={(to) => setQuery({ ...again, to })}
+            error={problem.to}
+            hint={`Up to ${maxRangeDays} days.`}
+          />
         </>
       )}
-      {place?.hasSeries === true && <SelectField label="By" value={request.granularity ?? ''} choices={lengths.filter(({ value }) => value !== 'hour' || hourly)} onValue={(by) => setQuery({ by })} />}
-      {place?.channel === 'one' && ownChannels().length > 1 && (
-        <SelectField label="Channel" value={channelOf(place, request) ?? 'chat'} choices={ownChannels().map((channel) => ({ value: channel, label: channelNames[channel] }))} onValue={(channel) => setQuery({ channel })} />
+      {place?.hasSeries === true && (
+        <SelectField
+          label="By"
+          value={request.granularity ?? ''}
+          choices={lengths.filter(({ value }) => value !== 'hour' || hourly)}
+          onValue={(by) => setQuery({ by })}
+        />
       )}
-      {groups.length > 0 && <SelectField label="Department" value={request.departmentId ?? ''} choices={[any, ...groups.map(({ id, name }) => ({ value: id, label: name }))]} onValue={(department) => setQuery({ ...again, department })} />}
-      {agents.length > 1 && <SelectField label="Agent" value={request.agentId ?? ''} choices={[any, ...agents.map(({ id, name }) => ({ value: id, label: name }))]} onValue={(agent) => setQuery({ ...again, agent })} />}
+      {place?.channel === 'one' && ownChannels().length > 1 && (
+        <SelectField
+          label="Channel"
+          value={channelOf(place, request) ?? 'chat'}
+          choices={ownChannels().map((channel) => ({ value: channel, label: channelNames[channel] }))}
+          onValue={(channel) => setQuery({ channel })}
+        />
+      )}
+      {groups.length > 0 && (
+        <SelectField
+          label="Department"
+          value={request.departmentId ?? ''}
+          choices={[any, ...groups.map(({ id, name }) => ({ value: id, label: name }))]}
+          onValue={(department) => setQuery({ ...again, department })}
+        />
+      )}
+      {agents.length > 1 && (
+        <SelectField
+          label="Agent"
+          value={request.agentId ?? ''}
+          choices={[any, ...agents.map(({ id, name }) => ({ value: id, label: name }))]}
+          onValue={(agent) => setQuery({ ...again, agent })}
+        />
+      )}
     </form>
   );
 }
@@ -66,7 +135,9 @@ function lastDays({ from, to }: Asked, zone: string): { from: string; to: string
 
 /** A time that ends a range is not in it any more: the last day is that of the moment before. */
 function lastDayOf(to: string, zone: string): string {
-  return to.includes('T') && !Number.isNaN(Date.parse(to)) ? dayOfInstant(new Date(Date.parse(to) - 1).toISOString(), zone) : dayOfInstant(to, zone);
+  return to.includes('T') && !Number.isNaN(Date.parse(to))
+    ? dayOfInstant(new Date(Date.parse(to) - 1).toISOString(), zone)
+    : dayOfInstant(to, zone);
 }
 
 export function ExportMenu({ place, request }: { readonly place: ReportPlace; readonly request: Asked }): JSX.Element {
@@ -77,7 +148,9 @@ export function ExportMenu({ place, request }: { readonly place: ReportPlace; re
     setBusy(true);
     try {
       const flags = place.slug === 'conversations' ? drillFlags(query.peek()) : {};
-      const { url } = await call<{ url: string }>('GET', '/reports/export', { query: { type: place.path, format, ...asks, ...flags } });
+      const { url } = await call<{ url: string }>('GET', '/reports/export', {
+        query: { type: place.path, format, ...asks, ...flags },
+      });
       // The service may be known by another name than the one that it was reached by here.
       const { pathname, search } = new URL(url);
       const link = document.createElement('a');

@@ -6,14 +6,14 @@ import { Empty } from '../design/feedback.tsx';
 import { Tabs } from '../design/tabs.tsx';
 import { hasRole } from '../session.ts';
 import { setTitle } from '../title.ts';
-import { asked, type Asked, isOpenTo, reportHref, timeZone } from './asked.ts';
+import { type Asked, asked, isOpenTo, reportHref, timeZone } from './asked.ts';
 import { Conversations } from './conversations-report.tsx';
 import { Customers } from './customers-report.tsx';
 import { Overview } from './overview.tsx';
 import { ByStatus, Performance, ResponseTimes, Satisfaction } from './quality-reports.tsx';
 import { rangeQuery } from './range.ts';
 import { ExportMenu, ReportBar } from './report-bar.tsx';
-import { placeOf, type ReportPlace, reportPlaces, type ReportSlug } from './report-list.ts';
+import { placeOf, type ReportPlace, type ReportSlug, reportPlaces } from './report-list.ts';
 import { Conversions, Volume } from './volume-report.tsx';
 
 type Panel = (props: { readonly place: ReportPlace; readonly request: Asked }) => JSX.Element;
@@ -44,18 +44,49 @@ export function Reports({ params }: { readonly params: Readonly<Record<string, s
       <header>
         <div>
           <h1>{title}</h1>
-          <p>{place?.about ?? (hasRole('admin') ? 'What there was to do, and how it went.' : hasRole('supervisor') ? 'What there was to do in your departments, and how it went.' : 'What you had to do, and how it went.')}</p>
+          <p>
+            {place?.about ??
+              (hasRole('admin')
+                ? 'What there was to do, and how it went.'
+                : hasRole('supervisor')
+                  ? 'What there was to do in your departments, and how it went.'
+                  : 'What you had to do, and how it went.')}
+          </p>
         </div>
         {place !== undefined && !isUnknown && <ExportMenu place={place} request={request} />}
       </header>
-      <Tabs label="Reports" tabs={[{ href: reportHref(''), label: 'Overview', isCurrent: slug === undefined }, ...reportPlaces.filter(isOpenTo).map((one) => ({ href: reportHref(one.slug), label: one.short ?? one.title, isCurrent: slug === one.slug }))]} />
+      <Tabs
+        label="Reports"
+        tabs={[
+          { href: reportHref(''), label: 'Overview', isCurrent: slug === undefined },
+          ...reportPlaces.filter(isOpenTo).map((one) => ({
+            href: reportHref(one.slug),
+            label: one.short ?? one.title,
+            isCurrent: slug === one.slug,
+          })),
+        ]}
+      />
       {isUnknown ? (
-        <Empty icon="chart" title={place === undefined ? 'There is no such report' : 'This report is of a channel that you do not work in'} />
+        <Empty
+          icon="chart"
+          title={
+            place === undefined ? 'There is no such report' : 'This report is of a channel that you do not work in'
+          }
+        />
       ) : (
         <>
           <ReportBar place={place} request={request} />
-          {!isReady ? <p class="soft">Choose the days, and the figures are here.</p> : place === undefined || Shown === undefined ? <Overview request={request} /> : <Shown key={place.slug} place={place} request={request} />}
-          <p class="soft reports-foot">Of the conversations that began in this time, as they are now, without spam. Days are those of {timeZone().replaceAll('_', ' ')}.</p>
+          {!isReady ? (
+            <p class="soft">Choose the days, and the figures are here.</p>
+          ) : place === undefined || Shown === undefined ? (
+            <Overview request={request} />
+          ) : (
+            <Shown key={place.slug} place={place} request={request} />
+          )}
+          <p class="soft reports-foot">
+            Of the conversations that began in this time, as they are now, without spam. Days are those of{' '}
+            {timeZone().replaceAll('_', ' ')}.
+          </p>
         </>
       )}
     </div>

@@ -1,9 +1,9 @@
 // How many chats, tickets or completions there were over time.
 
 import type { JSX } from 'preact';
-import type { ConversionsReport, VolumeReport } from '../records.ts';
-import { countOf, amountOf } from '../times.ts';
 import { Badge, Empty } from '../design/feedback.tsx';
+import type { ConversionsReport, VolumeReport } from '../records.ts';
+import { amountOf, countOf } from '../times.ts';
 import type { Asked } from './asked.ts';
 import { CountSeries, changeSince, Figure, Figures, Reading, SeriesTable, useReport } from './parts.tsx';
 import type { ReportPlace } from './report-list.ts';
@@ -40,7 +40,11 @@ export function Conversions({ place, request }: PanelProps): JSX.Element {
         <>
           <Figures>
             <Figure label="Completions" value={countOf(now.total)} change={changeSince(now.total, before?.total)} />
-            <Figure label="Worth" value={amountOf(now.totalValueCents)} change={changeSince(now.totalValueCents, before?.totalValueCents)} />
+            <Figure
+              label="Worth"
+              value={amountOf(now.totalValueCents)}
+              change={changeSince(now.totalValueCents, before?.totalValueCents)}
+            />
           </Figures>
           <CountSeries report={now} before={before} what="completions" />
           <h2>By goal</h2>
@@ -50,7 +54,14 @@ export function Conversions({ place, request }: PanelProps): JSX.Element {
             </Empty>
           ) : (
             <>
-              <SeriesTable head={['Goal', 'Completions', 'Worth']} rows={now.goals.map(({ name, completions, valueCents }) => ({ name, cells: [countOf(completions), amountOf(valueCents)] }))} label="Completions by goal" />
+              <SeriesTable
+                head={['Goal', 'Completions', 'Worth']}
+                rows={now.goals.map(({ name, completions, valueCents }) => ({
+                  name,
+                  cells: [countOf(completions), amountOf(valueCents)],
+                }))}
+                label="Completions by goal"
+              />
               <p class="row">
                 {now.goals
                   .filter(({ status }) => goalStatus[status] !== undefined)

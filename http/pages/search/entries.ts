@@ -32,7 +32,10 @@ const channelIcons = { chat: 'chat', ticket: 'ticket', call: 'call' } as const;
 export function commandEntries(text: string, commands: readonly Command[]): EntryGroup[] {
   const known = distinct(commands).filter(({ id }) => id !== 'palette.open');
   if (text === '') return grouped(known).map(([title, group]) => ({ title, entries: group.map(entryOf) }));
-  const best = rank(text, known, ({ title, group, words = '' }) => ({ title, beside: `${group} ${words}` })).slice(0, maxRanked);
+  const best = rank(text, known, ({ title, group, words = '' }) => ({ title, beside: `${group} ${words}` })).slice(
+    0,
+    maxRanked,
+  );
   return [{ title: 'Commands', entries: best.map(entryOf) }];
 }
 
@@ -56,13 +59,21 @@ export function agentEntries(text: string, agents: readonly Agent[]): Entry[] {
   if (text === '') return [];
   return rank(text, agents, ({ name, email }) => ({ title: name, beside: email }))
     .slice(0, maxAgents)
-    .map(({ id, name, role, status }) => ({ id: `agent.${id}`, title: name, hint: `${role}, ${status}`, icon: 'people', href: `/settings/agents/${id}` }));
+    .map(({ id, name, role, status }) => ({
+      id: `agent.${id}`,
+      title: name,
+      hint: `${role}, ${status}`,
+      icon: 'people',
+      href: `/settings/agents/${id}`,
+    }));
 }
 
 export function contactEntries(contacts: readonly Contact[]): Entry[] {
   return contacts.map((contact) => {
     const title = nameOfCustomer(contact);
-    const hint = [contact.email, contact.phone, contact.company].filter((part) => part !== null && part !== title).join(', ');
+    const hint = [contact.email, contact.phone, contact.company]
+      .filter((part) => part !== null && part !== title)
+      .join(', ');
     return { id: `contact.${contact.id}`, title, hint, icon: 'person', isFound: true, href: `/contacts/${contact.id}` };
   });
 }
@@ -70,7 +81,14 @@ export function contactEntries(contacts: readonly Contact[]): Entry[] {
 export function conversationEntries(rows: readonly SearchRow[]): Entry[] {
   return rows.map((row) => {
     const title = row.subject ?? nameOfCustomer({ name: row.visitorName, email: row.visitorEmail });
-    return { id: `conversation.${row.conversationId}`, title, hint: row.matchedBody, icon: channelIcons[row.channel], isFound: true, href: `/inbox/all/${row.conversationId}` };
+    return {
+      id: `conversation.${row.conversationId}`,
+      title,
+      hint: row.matchedBody,
+      icon: channelIcons[row.channel],
+      isFound: true,
+      href: `/inbox/all/${row.conversationId}`,
+    };
   });
 }
 
@@ -78,5 +96,13 @@ export function conversationEntries(rows: readonly SearchRow[]): Entry[] {
 export function searchEntry(text: string, total: number | undefined): Entry[] {
   if (text === '') return [];
   const hint = total === undefined ? undefined : total === 1 ? '1 conversation' : `${countOf(total)} conversations`;
-  return [{ id: 'search', title: `Search everything for “${text}”`, hint, icon: 'search', href: `/search?${new URLSearchParams({ q: text }).toString()}` }];
+  return [
+    {
+      id: 'search',
+      title: `Search everything for “${text}”`,
+      hint,
+      icon: 'search',
+      href: `/search?${new URLSearchParams({ q: text }).toString()}`,
+    },
+  ];
 }

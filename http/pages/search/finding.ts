@@ -18,7 +18,11 @@ export interface Found<Value> {
 const nothing = { value: undefined, failure: undefined, asking: false };
 
 /** `question` is what is asked, as text; an empty one asks nothing. `round` asks again. */
-export function useFinding<Value>(question: string, ask: (signal: AbortSignal) => Promise<Value>, round = 0): Found<Value> {
+export function useFinding<Value>(
+  question: string,
+  ask: (signal: AbortSignal) => Promise<Value>,
+  round = 0,
+): Found<Value> {
   const [state, setState] = useState<Found<Value>>(nothing);
   useEffect(() => {
     if (question === '') {
@@ -66,16 +70,26 @@ export function isSearchable(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }
 
-export function findConversations(options: { readonly q: string; readonly limit: number; readonly filter?: SearchFilter; readonly signal: AbortSignal }): Promise<SearchAnswer> {
+export function findConversations(options: {
+  readonly q: string;
+  readonly limit: number;
+  readonly filter?: SearchFilter;
+  readonly signal: AbortSignal;
+}): Promise<SearchAnswer> {
   const { q, limit, filter = {}, signal } = options;
   return call<SearchAnswer>('GET', '/conversations/search', { query: { q, limit, ...filter }, signal });
 }
 
 export async function findContacts(search: string, limit: number, signal: AbortSignal): Promise<readonly Contact[]> {
-  return (await call<{ contacts: readonly Contact[] }>('GET', '/contacts', { query: { search, limit }, signal })).contacts;
+  return (await call<{ contacts: readonly Contact[] }>('GET', '/contacts', { query: { search, limit }, signal }))
+    .contacts;
 }
 
 /** What a customer is called where little is known of it. */
-export function nameOfCustomer(of: { readonly name: string | null; readonly email: string | null; readonly phone?: string | null }): string {
+export function nameOfCustomer(of: {
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly phone?: string | null;
+}): string {
   return of.name ?? of.email ?? of.phone ?? 'Somebody';
 }

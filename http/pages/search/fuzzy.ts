@@ -53,7 +53,11 @@ function isScattered(typed: string, word: string): boolean {
 }
 
 /** What fits, best first; what fits equally well stays in its order. */
-export function rank<Item>(typed: string, items: readonly Item[], nameOf: (item: Item) => { readonly title: string; readonly beside?: string | undefined }): Item[] {
+export function rank<Item>(
+  typed: string,
+  items: readonly Item[],
+  nameOf: (item: Item) => { readonly title: string; readonly beside?: string | undefined },
+): Item[] {
   return items
     .map((item) => {
       const { title, beside } = nameOf(item);

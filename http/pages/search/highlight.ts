@@ -10,7 +10,8 @@ export interface Part {
 }
 
 const wordPattern = /[\p{L}\p{N}\p{M}]+/gu;
-const pairedScripts = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const pairedScripts =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const typoLetters = 5;
 const prefixLetters = 2;
 
@@ -40,7 +41,9 @@ function hitsIn(word: string, sought: readonly string[]): { from: number; to: nu
     if (text.length !== word.length) return places.length === 0 ? [] : [{ from: 0, to: word.length }];
     return places.sort((a, b) => a.from - b.from).filter(isFree());
   }
-  return sought.some((one, index) => meets(text, one, index === sought.length - 1)) ? [{ from: 0, to: word.length }] : [];
+  return sought.some((one, index) => meets(text, one, index === sought.length - 1))
+    ? [{ from: 0, to: word.length }]
+    : [];
 }
 
 /** Keeps those that begin after the one before ended. */
@@ -55,7 +58,8 @@ function isFree(): (place: { from: number; to: number }) => boolean {
 
 function placesOf(word: string, sought: string): { from: number; to: number }[] {
   const places = [];
-  for (let from = word.indexOf(sought); from >= 0; from = word.indexOf(sought, from + sought.length)) places.push({ from, to: from + sought.length });
+  for (let from = word.indexOf(sought); from >= 0; from = word.indexOf(sought, from + sought.length))
+    places.push({ from, to: from + sought.length });
   return places;
 }
 

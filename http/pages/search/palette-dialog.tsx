@@ -3,16 +3,24 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { messageOf } from '../api.ts';
 import { commands, keysForReading } from '../commands.ts';
 import { Dialog } from '../design/dialog.tsx';
 import { Icon } from '../design/icon.tsx';
-import { messageOf } from '../api.ts';
 import { navigate } from '../location.ts';
 import { joinedAgents } from '../people.ts';
 import { ownSections } from '../settings/sections.ts';
+import {
+  agentEntries,
+  commandEntries,
+  contactEntries,
+  conversationEntries,
+  type Entry,
+  type EntryGroup,
+  searchEntry,
+} from './entries.ts';
 import { findContacts, findConversations, isSearchable, useFinding } from './finding.ts';
 import { Marked } from './marked.tsx';
-import { agentEntries, commandEntries, contactEntries, conversationEntries, type Entry, type EntryGroup, searchEntry } from './entries.ts';
 
 const foundRows = 6;
 
@@ -24,13 +32,19 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
   const id = useId();
   const text = typed.trim();
   const found = useFinding(isSearchable(text) && text.length > 1 ? text : '', (signal) =>
-    Promise.all([findConversations({ q: text.slice(0, 200), limit: foundRows, signal }), findContacts(text.slice(0, 200), foundRows, signal)]).then(([answer, contacts]) => ({ ...answer, contacts })),
+    Promise.all([
+      findConversations({ q: text.slice(0, 200), limit: foundRows, signal }),
+      findContacts(text.slice(0, 200), foundRows, signal),
+    ]).then(([answer, contacts]) => ({ ...answer, contacts })),
   );
 
   const groups: readonly EntryGroup[] = [
     ...commandEntries(text, commands.value),
     // Their page is one of the settings, which not everybody may open.
-    { title: 'Agents', entries: agentEntries(text, ownSections().some(({ slug }) => slug === 'agents') ? joinedAgents.value : []) },
+    {
+      title: 'Agents',
+      entries: agentEntries(text, ownSections().some(({ slug }) => slug === 'agents') ? joinedAgents.value : []),
+    },
     { title: 'Contacts', entries: contactEntries(found.value?.contacts ?? []) },
     { title: 'Conversations', entries: conversationEntries(found.value?.rows ?? []) },
     { title: 'Search', entries: searchEntry(text, found.value?.total) },
@@ -55,7 +69,12 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.isComposing) return;
     const last = entries.length - 1;
-    const to = { ArrowDown: current === last ? 0 : current + 1, ArrowUp: current <= 0 ? last : current - 1, PageDown: Math.min(last, current + 8), PageUp: Math.max(0, current - 8) }[event.key];
+    const to = {
+      ArrowDown: current === last ? 0 : current + 1,
+      ArrowUp: current <= 0 ? last : current - 1,
+      PageDown: Math.min(last, current + 8),
+      PageUp: Math.max(0, current - 8),
+    }[event.key];
     if (event.key === 'Enter') run(entries[current]);
     else if (to !== undefined) choose(to);
     else return;
@@ -94,13 +113,29 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
               </div>
               {group.entries.map((entry) => {
                 const index = entries.indexOf(entry);
-                return <Row key={entry.id} entry={entry} text={text} id={`${id}-${index}`} isChosen={index === current} onPoint={() => choose(index)} onChoose={() => run(entry)} />;
+                return (
+                  <Row
+                    key={entry.id}
+                    entry={entry}
+                    text={text}
+                    id={`${id}-${index}`}
+                    isChosen={index === current}
+                    onPoint={() => choose(index)}
+                    onChoose={() => run(entry)}
+                  />
+                );
               })}
             </div>
           ))}
         </div>
         <p class="palette-end" role="status">
-          {found.failure !== undefined ? `Conversations and contacts could not be searched: ${messageOf(found.failure)}` : entries.length === 0 ? (found.asking ? 'Searching…' : 'Nothing was found.') : ''}
+          {found.failure !== undefined
+            ? `Conversations and contacts could not be searched: ${messageOf(found.failure)}`
+            : entries.length === 0
+              ? found.asking
+                ? 'Searching…'
+                : 'Nothing was found.'
+              : ''}
         </p>
       </div>
     </Dialog>
@@ -119,15 +154,20 @@ interface RowProps {
 /** Moving the pointer chooses; scrolling under one that rests does not. */
 function Row({ entry, text, id, isChosen, onPoint, onChoose }: RowProps): JSX.Element {
   return (
-    <div class="palette-row" role="option" id={id} aria-selected={isChosen} onMouseMove={isChosen ? undefined : onPoint} onMouseDown={(event) => event.preventDefault()} onClick={onChoose}>
+    <div
+      class="palette-row"
+      role="option"
+      id={id}
+      aria-selected={isChosen}
+      onMouseMove={isChosen ? undefined : onPoint}
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={onChoose}
+    >
       <Icon name={entry.icon} size={18} />
       <span class="palette-name truncate">
         {entry.isFound ? <Marked text={entry.title} query={text} /> : entry.title}
         {entry.hint !== undefined && (
-          <span class="soft">
-            {' '}
-            {entry.isFound ? <Marked text={entry.hint} query={text} /> : entry.hint}
-          </span>
+          <span class="soft"> {entry.isFound ? <Marked text={entry.hint} query={text} /> : entry.hint}</span>
         )}
       </span>
       {entry.keys !== undefined && <kbd>{keysForReading(entry.keys)}</kbd>}

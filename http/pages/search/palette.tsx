@@ -1,9 +1,9 @@
 // The ways to the command palette and to the list of keys. They are no part of the first view: they are loaded when the browser
 // has nothing else to do, or when they are opened, whatever comes first.
 
+import { signal } from '@preact/signals';
 import type { ComponentType, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { signal } from '@preact/signals';
 import { notifyFailure } from '../notices.ts';
 
 interface OpenProps {

@@ -3,19 +3,26 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useCommands } from '../commands.ts';
+import { Button } from '../design/button.tsx';
 import { StatusBadge } from '../design/conversation-status.tsx';
 import { Badge, Empty, Failure, Loading } from '../design/feedback.tsx';
 import { SelectField, TextField } from '../design/field.tsx';
-import { Button } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
 import { Time } from '../design/time.tsx';
 import { path, query, setQuery } from '../location.ts';
 import type { SearchRow } from '../records.ts';
 import { countOf } from '../times.ts';
 import { setTitle } from '../title.ts';
-import { findConversations, isSearchable, nameOfCustomer, type SearchAnswer, type SearchFilter, useFinding } from './finding.ts';
-import { Marked } from './marked.tsx';
 import { endOfDay, startOfDay } from './days.ts';
+import {
+  findConversations,
+  isSearchable,
+  nameOfCustomer,
+  type SearchAnswer,
+  type SearchFilter,
+  useFinding,
+} from './finding.ts';
+import { Marked } from './marked.tsx';
 
 const maxRows = 50;
 /** Before it is asked again for what had not been read. */
@@ -42,10 +49,22 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
   const [round, setRound] = useState(0);
   const q = query.value.get('q') ?? '';
   const text = q.trim();
-  const filter: SearchFilter = Object.fromEntries(filterNames.map((name) => [name, query.value.get(name) ?? undefined]));
+  const filter: SearchFilter = Object.fromEntries(
+    filterNames.map((name) => [name, query.value.get(name) ?? undefined]),
+  );
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const question = isSearchable(text) ? JSON.stringify([text, filter]) : '';
-  const found = useFinding(question, (signal) => findConversations({ q: text.slice(0, 200), limit: maxRows, filter: { ...filter, from: startOfDay(filter.from), to: endOfDay(filter.to) }, signal }), round);
+  const found = useFinding(
+    question,
+    (signal) =>
+      findConversations({
+        q: text.slice(0, 200),
+        limit: maxRows,
+        filter: { ...filter, from: startOfDay(filter.from), to: endOfDay(filter.to) },
+        signal,
+      }),
+    round,
+  );
 
   useEffect(() => setTitle(text === '' ? 'Search' : `“${text}”`), [text]);
   useEffect(() => field.current?.focus(), []);
@@ -77,7 +96,11 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
     const at = all.findIndex((link) => link === document.activeElement);
     const inField = document.activeElement === field.current;
     if (!inField && at < 0) return;
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, ...(inField ? {} : { j: at + 1, k: at - 1, Home: 0, End: all.length - 1 }) }[event.key];
+    const to = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      ...(inField ? {} : { j: at + 1, k: at - 1, Home: 0, End: all.length - 1 }),
+    }[event.key];
     if (inField && event.key === 'Enter') all[0]?.click();
     else if (to === undefined || (inField && event.key !== 'ArrowDown')) return;
     else if (to < 0) field.current?.focus();
@@ -98,16 +121,42 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
       <search class="search-bar">
         <div class="search-field">
           <Icon name="search" />
-          <input ref={field} type="search" class="input" aria-label="Search conversations" aria-describedby="search-total" placeholder="Words of a message, a customer's name or email" autocomplete="off" spellcheck={false} maxLength={200} value={q} onInput={(event) => change({ q: event.currentTarget.value })} />
+          <input
+            ref={field}
+            type="search"
+            class="input"
+            aria-label="Search conversations"
+            aria-describedby="search-total"
+            placeholder="Words of a message, a customer's name or email"
+            autocomplete="off"
+            spellcheck={false}
+            maxLength={200}
+            value={q}
+            onInput={(event) => change({ q: event.currentTarget.value })}
+          />
         </div>
         <div class="search-filters">
-          <SelectField label="Channel" value={filter.channel ?? ''} choices={channels} onValue={(channel) => change({ channel })} />
-          <SelectField label="Status" value={filter.status ?? ''} choices={statuses} onValue={(status) => change({ status })} />
+          <SelectField
+            label="Channel"
+            value={filter.channel ?? ''}
+            choices={channels}
+            onValue={(channel) => change({ channel })}
+          />
+          <SelectField
+            label="Status"
+            value={filter.status ?? ''}
+            choices={statuses}
+            onValue={(status) => change({ status })}
+          />
           <TextField label="Tag" value={filter.tag ?? ''} maxLength={50} onValue={(tag) => change({ tag })} />
           <TextField label="Changed from" type="date" value={filter.from ?? ''} onValue={(from) => change({ from })} />
           <TextField label="Changed until" type="date" value={filter.to ?? ''} onValue={(to) => change({ to })} />
           {isFiltered && (
-            <Button kind="quiet" icon="cross" onClick={() => change(Object.fromEntries(filterNames.map((name) => [name, undefined])))}>
+            <Button
+              kind="quiet"
+              icon="cross"
+              onClick={() => change(Object.fromEntries(filterNames.map((name) => [name, undefined])))}
+            >
               Clear filters
             </Button>
           )}
@@ -119,7 +168,10 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
       {found.failure !== undefined && <Failure error={found.failure} retry={() => setRound(round + 1)} />}
       {question === '' && (
         <Empty icon="search" title="Find what was said">
-          <p>Words in any order, misspelt or only begun, in every message that you may read. Arrow keys go through what is found.</p>
+          <p>
+            Words in any order, misspelt or only begun, in every message that you may read. Arrow keys go through what
+            is found.
+          </p>
         </Empty>
       )}
       {found.value === undefined && found.asking && <Loading lines={6} label="Searching" />}
@@ -130,11 +182,18 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
           ))}
         </ul>
       )}
-      {found.value !== undefined && found.value.rows.length === 0 && found.value.indexing === undefined && !found.asking && (
-        <Empty icon="search" title="Nothing was found">
-          <p>{isFiltered ? 'Fewer filters find more.' : 'Fewer or other words may find it. Only conversations that you may see are searched.'}</p>
-        </Empty>
-      )}
+      {found.value !== undefined &&
+        found.value.rows.length === 0 &&
+        found.value.indexing === undefined &&
+        !found.asking && (
+          <Empty icon="search" title="Nothing was found">
+            <p>
+              {isFiltered
+                ? 'Fewer filters find more.'
+                : 'Fewer or other words may find it. Only conversations that you may see are searched.'}
+            </p>
+          </Empty>
+        )}
     </div>
   );
 }
@@ -149,7 +208,9 @@ function totalOf(answer: SearchAnswer): string {
 function countedOf({ rows, total }: SearchAnswer): string {
   if (total === 0) return 'No conversations';
   if (total === 1) return '1 conversation';
-  return total > rows.length ? `${countOf(total)} conversations. The best ${rows.length} are shown; more words find fewer.` : `${countOf(total)} conversations`;
+  return total > rows.length
+    ? `${countOf(total)} conversations. The best ${rows.length} are shown; more words find fewer.`
+    : `${countOf(total)} conversations`;
 }
 
 function Row({ row, text }: { readonly row: SearchRow; readonly text: string }): JSX.Element {
@@ -163,7 +224,15 @@ function Row({ row, text }: { readonly row: SearchRow; readonly text: string }):
           <Marked text={row.subject === null ? name : `${number}${row.subject}`} query={text} />
           {(row.subject !== null || row.visitorEmail !== null) && (
             <span class="soft">
-              <Marked text={[row.subject === null ? undefined : name, row.visitorEmail === name ? undefined : row.visitorEmail].filter((part) => part != null).join(', ')} query={text} />
+              <Marked
+                text={[
+                  row.subject === null ? undefined : name,
+                  row.visitorEmail === name ? undefined : row.visitorEmail,
+                ]
+                  .filter((part) => part != null)
+                  .join(', ')}
+                query={text}
+              />
             </span>
           )}
         </span>

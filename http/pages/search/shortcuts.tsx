@@ -12,7 +12,12 @@ export function Shortcuts({ onClose }: { readonly onClose: () => void }): JSX.El
   return (
     <Dialog title="Keys" wide onClose={onClose}>
       <div class="stack">
-        <Checkbox label="Use letters as keys" hint="Without them, keys with Ctrl, Alt or ⌘ work still, and everything is in the palette." checked={hasLetterKeys.value} onChecked={setLetterKeys} />
+        <Checkbox
+          label="Use letters as keys"
+          hint="Without them, keys with Ctrl, Alt or ⌘ work still, and everything is in the palette."
+          checked={hasLetterKeys.value}
+          onChecked={setLetterKeys}
+        />
         <div class="shortcuts">
           {groups.map(([title, group]) => (
             <section key={title} aria-label={title}>

@@ -25,13 +25,32 @@ interface CheckListProps<Value extends string> {
 }
 
 /** What is chosen comes in the order of the list, after what is chosen and not in it. */
-export function CheckList<Value extends string>({ label, hint, error, items, chosen, disabled = false, wide = false, onChosen }: CheckListProps<Value>): JSX.Element {
+export function CheckList<Value extends string>({
+  label,
+  hint,
+  error,
+  items,
+  chosen,
+  disabled = false,
+  wide = false,
+  onChosen,
+}: CheckListProps<Value>): JSX.Element {
   const id = useId();
-  const notes = [...(hint === undefined ? [] : [`${id}-hint`]), ...(error === undefined ? [] : [`${id}-error`])].join(' ');
+  const notes = [...(hint === undefined ? [] : [`${id}-hint`]), ...(error === undefined ? [] : [`${id}-error`])].join(
+    ' ',
+  );
   const choose = (value: Value, on: boolean): void =>
-    onChosen([...chosen.filter((one) => !items.some((item) => item.value === one)), ...items.map((item) => item.value).filter((one) => (one === value ? on : chosen.includes(one)))]);
+    onChosen([
+      ...chosen.filter((one) => !items.some((item) => item.value === one)),
+      ...items.map((item) => item.value).filter((one) => (one === value ? on : chosen.includes(one))),
+    ]);
   return (
-    <fieldset class={`check-list ${wide ? 'wide' : ''}`} aria-describedby={notes === '' ? undefined : notes} aria-invalid={error === undefined ? undefined : true} tabIndex={error === undefined ? undefined : -1}>
+    <fieldset
+      class={`check-list ${wide ? 'wide' : ''}`}
+      aria-describedby={notes === '' ? undefined : notes}
+      aria-invalid={error === undefined ? undefined : true}
+      tabIndex={error === undefined ? undefined : -1}
+    >
       <legend>{label}</legend>
       {hint !== undefined && (
         <p class="hint" id={`${id}-hint`}>
@@ -40,7 +59,14 @@ export function CheckList<Value extends string>({ label, hint, error, items, cho
       )}
       <div class="check-items">
         {items.map(({ value, label: itemLabel, hint: itemHint, disabled: itemDisabled }) => (
-          <Checkbox key={value} label={itemLabel} {...(itemHint === undefined ? {} : { hint: itemHint })} disabled={disabled || itemDisabled === true} checked={chosen.includes(value)} onChecked={(on) => choose(value, on)} />
+          <Checkbox
+            key={value}
+            label={itemLabel}
+            {...(itemHint === undefined ? {} : { hint: itemHint })}
+            disabled={disabled || itemDisabled === true}
+            checked={chosen.includes(value)}
+            onChecked={(on) => choose(value, on)}
+          />
         ))}
       </div>
       {error !== undefined && (

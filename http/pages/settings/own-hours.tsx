@@ -18,11 +18,23 @@ interface OwnHoursProps {
 export function OwnHours({ label, hours, onHours, errorOf }: OwnHoursProps): JSX.Element {
   return (
     <>
-      <Checkbox label={label} checked={hours !== null} onChecked={(on) => onHours(on ? { days: [...usualWeek], holidays: [] } : null)} />
+      <Checkbox
+        label={label}
+        checked={hours !== null}
+        onChecked={(on) => onHours(on ? { days: [...usualWeek], holidays: [] } : null)}
+      />
       {hours !== null && (
         <>
-          <WeekEditor days={hours.days} onDays={(days) => onHours({ ...hours, days: [...days] })} errorOf={(index) => errorOf(`days.${index}`)} />
-          <HolidayEditor holidays={hours.holidays ?? []} onHolidays={(holidays) => onHours({ ...hours, holidays: [...holidays] })} error={errorOf('holidays')} />
+          <WeekEditor
+            days={hours.days}
+            onDays={(days) => onHours({ ...hours, days: [...days] })}
+            errorOf={(index) => errorOf(`days.${index}`)}
+          />
+          <HolidayEditor
+            holidays={hours.holidays ?? []}
+            onHolidays={(holidays) => onHours({ ...hours, holidays: [...holidays] })}
+            error={errorOf('holidays')}
+          />
         </>
       )}
     </>

@@ -28,7 +28,13 @@ interface State<Row> {
 
 /** `key` is the name that the rows stand under in the answer. Another path begins anew. */
 export function usePaged<Row>(path: string, key: string, limit = 50): Paged<Row> {
-  const [state, setState] = useState<State<Row>>({ rows: undefined, cursor: null, asked: null, loading: true, failure: undefined });
+  const [state, setState] = useState<State<Row>>({
+    rows: undefined,
+    cursor: null,
+    asked: null,
+    loading: true,
+    failure: undefined,
+  });
   const [round, setRound] = useState(0);
   const current = useRef(0);
 
@@ -40,7 +46,13 @@ export function usePaged<Row>(path: string, key: string, limit = 50): Paged<Row>
       if (asked !== current.current) return;
       // Lists stand under their plural name, decisions, Wrapping.
       const added = page[key] as readonly Row[];
-      setState((now) => ({ ...now, rows: cursor === null ? added : [...(now.rows ?? []), ...added], cursor: (page['nextCursor'] as string | null | undefined) ?? null, loading: false, failure: undefined }));
+      setState((now) => ({
+        ...now,
+        rows: cursor === null ? added : [...(now.rows ?? []), ...added],
+        cursor: (page['nextCursor'] as string | null | undefined) ?? null,
+        loading: false,
+        failure: undefined,
+      }));
     } catch (failure) {
       if (asked === current.current) setState((now) => ({ ...now, loading: false, failure }));
     }

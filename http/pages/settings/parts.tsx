@@ -7,7 +7,19 @@ import { Failure, Loading } from '../design/feedback.tsx';
 import type { Paged } from './paged.ts';
 
 /** A part of a section under a heading, with what can be done beside it. */
-export function Part({ id, title, intro, actions, children }: { readonly id: string; readonly title: string; readonly intro?: ComponentChildren; readonly actions?: ComponentChildren; readonly children: ComponentChildren }): JSX.Element {
+export function Part({
+  id,
+  title,
+  intro,
+  actions,
+  children,
+}: {
+  readonly id: string;
+  readonly title: string;
+  readonly intro?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}): JSX.Element {
   return (
     <section class="card" aria-labelledby={id}>
       <header>
@@ -23,7 +35,13 @@ export function Part({ id, title, intro, actions, children }: { readonly id: str
 }
 
 /** A link to somewhere else, or its text where it is no web address. */
-export function OutLink({ url, children }: { readonly url: string | null; readonly children?: ComponentChildren }): JSX.Element {
+export function OutLink({
+  url,
+  children,
+}: {
+  readonly url: string | null;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
   const href = webUrl(url);
   if (href === undefined) return <span>{children ?? url}</span>;
   return (
@@ -34,7 +52,17 @@ export function OutLink({ url, children }: { readonly url: string | null; readon
 }
 
 /** What stands where something is read, was not to be had, or is not in the plan. */
-export function Reading({ failure, retry, lines, what }: { readonly failure: unknown; readonly retry: () => void; readonly lines?: number | undefined; readonly what?: string | undefined }): JSX.Element {
+export function Reading({
+  failure,
+  retry,
+  lines,
+  what,
+}: {
+  readonly failure: unknown;
+  readonly retry: () => void;
+  readonly lines?: number | undefined;
+  readonly what?: string | undefined;
+}): JSX.Element {
   if (failure !== undefined) return <Failure error={failure} retry={retry} what={what} />;
   return <Loading {...(lines === undefined ? {} : { lines })} />;
 }
@@ -55,12 +83,24 @@ export function Pages<Row>({ of: list, lines, empty, children }: PagesProps<Row>
   return (
     <>
       {rows.length === 0 ? empty : children(rows)}
-      {failure === undefined ? <More shown={hasMore} loading={loading} onMore={() => void list.more()} /> : <Failure error={failure} retry={list.retry} />}
+      {failure === undefined ? (
+        <More shown={hasMore} loading={loading} onMore={() => void list.more()} />
+      ) : (
+        <Failure error={failure} retry={list.retry} />
+      )}
     </>
   );
 }
 
-export function More({ shown, loading, onMore }: { readonly shown: boolean; readonly loading: boolean; readonly onMore: () => void }): JSX.Element | null {
+export function More({
+  shown,
+  loading,
+  onMore,
+}: {
+  readonly shown: boolean;
+  readonly loading: boolean;
+  readonly onMore: () => void;
+}): JSX.Element | null {
   if (!shown) return null;
   return (
     <div class="row">

@@ -9,7 +9,19 @@ export interface SectionProps {
   readonly item: string | undefined;
 }
 
-export function Section({ title, intro, actions, back, children }: { readonly title: string; readonly intro?: ComponentChildren; readonly actions?: ComponentChildren; readonly back?: { readonly href: string; readonly label: string }; readonly children: ComponentChildren }): JSX.Element {
+export function Section({
+  title,
+  intro,
+  actions,
+  back,
+  children,
+}: {
+  readonly title: string;
+  readonly intro?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly back?: { readonly href: string; readonly label: string };
+  readonly children: ComponentChildren;
+}): JSX.Element {
   useEffect(() => setTitle(title), [title]);
   return (
     <div class="page">

@@ -40,20 +40,39 @@ export function Settings({ params }: { readonly params: Readonly<Record<string, 
         ))}
       </nav>
       <div class="settings-menu">
-        <Menu label={`Settings: ${section?.title ?? 'choose'}`} class="button" align="start" items={own.map((one) => ({ kind: 'link', label: one.title, icon: <Icon name={one.icon} size={18} />, href: `/settings/${one.slug}` }))}>
+        <Menu
+          label={`Settings: ${section?.title ?? 'choose'}`}
+          class="button"
+          align="start"
+          items={own.map((one) => ({
+            kind: 'link',
+            label: one.title,
+            icon: <Icon name={one.icon} size={18} />,
+            href: `/settings/${one.slug}`,
+          }))}
+        >
           <Icon name={section?.icon ?? 'settings'} size={18} />
           {section?.title ?? 'Settings'}
           <Icon name="down" size={16} />
         </Menu>
       </div>
-      <div class="settings-section">{section === undefined ? <Missing slug={slug} /> : <Lazy key={section.slug} load={section.load} props={{ item: params['item'] }} />}</div>
+      <div class="settings-section">
+        {section === undefined ? (
+          <Missing slug={slug} />
+        ) : (
+          <Lazy key={section.slug} load={section.load} props={{ item: params['item'] }} />
+        )}
+      </div>
     </div>
   );
 }
 
 /** By group, in the order of the table. */
 function groupsOf(shown: readonly SettingsSection[]): readonly (readonly [string, readonly SettingsSection[]])[] {
-  return [...new Set(shown.map(({ group }) => group))].map((group) => [group, shown.filter((one) => one.group === group)]);
+  return [...new Set(shown.map(({ group }) => group))].map((group) => [
+    group,
+    shown.filter((one) => one.group === group),
+  ]);
 }
 
 function Missing({ slug }: { readonly slug: string }): JSX.Element {

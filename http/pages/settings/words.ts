@@ -7,10 +7,14 @@ export type AgentChannel = Agent['channels'][number];
 export const roleNames: Readonly<Record<Role, string>> = { admin: 'Admin', supervisor: 'Supervisor', agent: 'Agent' };
 export const roleHints: Readonly<Record<Role, string>> = {
   admin: 'Changes everything: agents, sites, billing, settings. Works in every channel.',
-  supervisor: 'Sees everybody\'s figures, writes shared replies and goals, looks after its departments.',
+  supervisor: "Sees everybody's figures, writes shared replies and goals, looks after its departments.",
   agent: 'Answers customers in its channels and departments.',
 };
-export const channelNames: Readonly<Record<AgentChannel, string>> = { chats: 'Chats', tickets: 'Tickets', calls: 'Calls' };
+export const channelNames: Readonly<Record<AgentChannel, string>> = {
+  chats: 'Chats',
+  tickets: 'Tickets',
+  calls: 'Calls',
+};
 export const agentChannels: readonly AgentChannel[] = ['chats', 'tickets', 'calls'];
 
 /** "a, b and c" */

@@ -30,7 +30,11 @@ function count(conversationId: string, step: 1 | -1): void {
 }
 
 /** Resolves to the record that the service answered, or undefined when it refused; `retry` is what its notice offers. */
-async function change({ id }: Pick<Conversation, 'id'>, { path, body, method = 'POST', shown }: Change, retry: () => void): Promise<Conversation | undefined> {
+async function change(
+  { id }: Pick<Conversation, 'id'>,
+  { path, body, method = 'POST', shown }: Change,
+  retry: () => void,
+): Promise<Conversation | undefined> {
   // What was said since somebody looked at it is newer than the record that the button was drawn with.
   const before = peekConversation(id);
   if (before !== undefined) remember({ ...before, ...shown });
@@ -40,7 +44,12 @@ async function change({ id }: Pick<Conversation, 'id'>, { path, body, method = '
   } catch (error) {
     const now = peekConversation(id);
     // What somebody else made of it meanwhile stands.
-    if (before !== undefined && now !== undefined && now.version === before.version) remember({ ...now, ...(shown.status === undefined ? {} : { status: before.status }), ...(shown.tags === undefined ? {} : { tags: before.tags }) });
+    if (before !== undefined && now !== undefined && now.version === before.version)
+      remember({
+        ...now,
+        ...(shown.status === undefined ? {} : { status: before.status }),
+        ...(shown.tags === undefined ? {} : { tags: before.tags }),
+      });
     void loadConversation(id).catch(() => undefined);
     notify({ kind: 'problem', text: messageOf(error), action: { label: 'Try again', run: retry } });
     return undefined;
@@ -49,37 +58,75 @@ async function change({ id }: Pick<Conversation, 'id'>, { path, body, method = '
   }
 }
 
-const told: Readonly<Record<RequestedStatus, string>> = { open: 'Open again.', pending: 'Waits for the customer.', solved: 'Solved.', spam: 'Marked as spam.' };
+const told: Readonly<Record<RequestedStatus, string>> = {
+  open: 'Open again.',
+  pending: 'Waits for the customer.',
+  solved: 'Solved.',
+  spam: 'Marked as spam.',
+};
 
 export async function changeStatus(conversation: Conversation, status: RequestedStatus): Promise<void> {
   const before = conversation.status;
-  const changed = await change(conversation, { path: 'status', body: { status }, shown: { status } }, () => void changeStatus(conversation, status));
+  const changed = await change(
+    conversation,
+    { path: 'status', body: { status }, shown: { status } },
+    () => void changeStatus(conversation, status),
+  );
   if (changed === undefined) return;
   const canUndo = status === 'solved' || status === 'spam';
-  notify({ kind: 'done', text: told[status], ...(canUndo && before !== 'closed' ? { action: { label: 'Undo', run: () => void undo(changed, before) } } : {}) });
+  notify({
+    kind: 'done',
+    text: told[status],
+    ...(canUndo && before !== 'closed' ? { action: { label: 'Undo', run: () => void undo(changed, before) } } : {}),
+  });
 }
 
 /** From solved and spam every way back leads over open. */
 async function undo(conversation: Conversation, to: Conversation['status']): Promise<void> {
   const again = (): void => void undo(conversation, to);
-  const opened = await change(conversation, { path: 'status', body: { status: 'open' }, shown: { status: 'open' } }, again);
-  if (opened !== undefined && to === 'pending') await change(opened, { path: 'status', body: { status: 'pending' }, shown: { status: 'pending' } }, () => void changeStatus(opened, 'pending'));
+  const opened = await change(
+    conversation,
+    { path: 'status', body: { status: 'open' }, shown: { status: 'open' } },
+    again,
+  );
+  if (opened !== undefined && to === 'pending')
+    await change(
+      opened,
+      { path: 'status', body: { status: 'pending' }, shown: { status: 'pending' } },
+      () => void changeStatus(opened, 'pending'),
+    );
 }
 
 export async function markSpam(conversation: Conversation): Promise<void> {
-  const changed = await change(conversation, { path: 'spam', shown: { status: 'spam' } }, () => void markSpam(conversation));
-  if (changed !== undefined) notify({ kind: 'done', text: told.spam, action: { label: 'Undo', run: () => void unmarkSpam(changed) } });
+  const changed = await change(
+    conversation,
+    { path: 'spam', shown: { status: 'spam' } },
+    () => void markSpam(conversation),
+  );
+  if (changed !== undefined)
+    notify({ kind: 'done', text: told.spam, action: { label: 'Undo', run: () => void unmarkSpam(changed) } });
 }
 
 export async function unmarkSpam(conversation: Conversation): Promise<void> {
-  const changed = await change(conversation, { path: 'not-spam', shown: { status: 'open' } }, () => void unmarkSpam(conversation));
+  const changed = await change(
+    conversation,
+    { path: 'not-spam', shown: { status: 'open' } },
+    () => void unmarkSpam(conversation),
+  );
   if (changed !== undefined) notify({ kind: 'done', text: 'Not spam. It is open again.' });
 }
 
 /** Adds and takes off what the reader did, and leaves what others did meanwhile. */
-export async function setTags({ id }: Pick<Conversation, 'id'>, { from, to }: { readonly from: readonly string[]; readonly to: readonly string[] }): Promise<void> {
+export async function setTags(
+  { id }: Pick<Conversation, 'id'>,
+  { from, to }: { readonly from: readonly string[]; readonly to: readonly string[] },
+): Promise<void> {
   const tags = mergedTags(peekConversation(id)?.tags ?? from, { from, to });
-  await change({ id }, { path: 'tags', method: 'PUT', body: { tags }, shown: { tags } }, () => void setTags({ id }, { from, to }));
+  await change(
+    { id },
+    { path: 'tags', method: 'PUT', body: { tags }, shown: { tags } },
+    () => void setTags({ id }, { from, to }),
+  );
 }
 
 /** The whole record as a file. */

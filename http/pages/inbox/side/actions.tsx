@@ -32,19 +32,48 @@ interface Stale {
 }
 
 /** `back`: the list it was opened from. */
-export function ConversationActions({ conversation, back }: { readonly conversation: Conversation; readonly back: string }): JSX.Element {
+export function ConversationActions({
+  conversation,
+  back,
+}: {
+  readonly conversation: Conversation;
+  readonly back: string;
+}): JSX.Element {
   const [asked, setAsked] = useState<Asked | undefined>(undefined);
   const [stale, setStale] = useState<Stale | undefined>(undefined);
   const isBlocked = visitorOf(conversation.visitorId)?.blockedAt != null;
   const actions = actionsOf(conversation, { isBlocked, back, ask: setAsked, onStale: setStale });
 
   useCommands(
-    () => actions.map(({ id, title, keys, words, run }): Command => ({ id: `conversation.${id}`, title, group: 'Conversation', ...(keys === undefined ? {} : { keys: [keys] }), ...(words === undefined ? {} : { words }), run })),
-    [conversation.id, conversation.version, conversation.status, conversation.lastCustomerMessageAt === null, isBlocked, back, me.value?.agent.role, me.value?.agent.channels.join(), departments.value.size],
+    () =>
+      actions.map(
+        ({ id, title, keys, words, run }): Command => ({
+          id: `conversation.${id}`,
+          title,
+          group: 'Conversation',
+          ...(keys === undefined ? {} : { keys: [keys] }),
+          ...(words === undefined ? {} : { words }),
+          run,
+        }),
+      ),
+    [
+      conversation.id,
+      conversation.version,
+      conversation.status,
+      conversation.lastCustomerMessageAt === null,
+      isBlocked,
+      back,
+      me.value?.agent.role,
+      me.value?.agent.channels.join(),
+      departments.value.size,
+    ],
   );
 
   const first = actions.find(({ id }) => id === main(conversation));
-  const free = conversation.assignedAgentId === null && isWorkedOn(conversation) ? actions.find(({ id }) => id === 'take') : undefined;
+  const free =
+    conversation.assignedAgentId === null && isWorkedOn(conversation)
+      ? actions.find(({ id }) => id === 'take')
+      : undefined;
   const inMenu = actions.filter((action) => action.id !== 'assign' && action !== first && action !== free);
   const close = (): void => setAsked(undefined);
   return (
@@ -53,12 +82,25 @@ export function ConversationActions({ conversation, back }: { readonly conversat
         <span class="side-label">Assign</span>
       </Button>
       {free !== undefined && (
-        <Button small kind="primary" icon="person" aria-label={free.title} title={`${free.title} (M)`} onClick={free.run}>
+        <Button
+          small
+          kind="primary"
+          icon="person"
+          aria-label={free.title}
+          title={`${free.title} (M)`}
+          onClick={free.run}
+        >
           <span class="side-label">{free.title}</span>
         </Button>
       )}
       {first !== undefined && (
-        <Button small icon={first.id === 'solve' ? 'check' : 'inbox'} aria-label={first.title} title={`${first.title} (E)`} onClick={first.run}>
+        <Button
+          small
+          icon={first.id === 'solve' ? 'check' : 'inbox'}
+          aria-label={first.title}
+          title={`${first.title} (E)`}
+          onClick={first.run}
+        >
           <span class="side-label">{first.title}</span>
         </Button>
       )}
@@ -71,7 +113,13 @@ export function ConversationActions({ conversation, back }: { readonly conversat
       {asked === 'transcript' && <TranscriptDialog conversation={conversation} onClose={close} />}
       {asked === 'block' && <BlockDialog conversation={conversation} onClose={close} />}
       {stale !== undefined && (
-        <Confirm title="Somebody was faster" action="Take it anyway" danger={false} onConfirm={() => takeAgain(stale.now, setStale)} onClose={() => setStale(undefined)}>
+        <Confirm
+          title="Somebody was faster"
+          action="Take it anyway"
+          danger={false}
+          onConfirm={() => takeAgain(stale.now, setStale)}
+          onClose={() => setStale(undefined)}
+        >
           <p>{stale.text} Nothing was done yet.</p>
         </Confirm>
       )}
@@ -99,7 +147,15 @@ function isWorkedOn({ status }: Conversation): boolean {
   return status === 'open' || status === 'pending';
 }
 
-function actionsOf(conversation: Conversation, on: { readonly isBlocked: boolean; readonly back: string; readonly ask: (what: Asked) => void; readonly onStale: (stale: Stale) => void }): Action[] {
+function actionsOf(
+  conversation: Conversation,
+  on: {
+    readonly isBlocked: boolean;
+    readonly back: string;
+    readonly ask: (what: Asked) => void;
+    readonly onStale: (stale: Stale) => void;
+  },
+): Action[] {
   const { status, assignedAgentId, visitorId } = conversation;
   const own = me.value?.agent;
   const isOpen = isWorkedOn(conversation);
@@ -107,28 +163,123 @@ function actionsOf(conversation: Conversation, on: { readonly isBlocked: boolean
   const mayTake = own !== undefined && assignedAgentId !== own.id && canTake(own, conversation.channel);
   const offered: (Action | false)[] = [
     { id: 'assign', title: 'Assign', keys: 'a', words: 'offer hand over transfer agent', run: () => on.ask('assign') },
-    mayTake && { id: 'take', title: assignedAgentId === null ? 'Take it' : 'Assign to me', keys: 'm', words: 'take mine assign to me', run: () => void takeOrAsk(conversation, on.onStale) },
-    own !== undefined && mayGiveBack(own, conversation) && { id: 'giveBack', title: 'Give back to the queue', keys: 'q', words: 'unassign return release', run: () => void giveBack(conversation) },
-    departments.value.size > 0 && { id: 'department', title: 'Move to a department', keys: 'd', words: 'team group', run: () => on.ask('department') },
-    isOpen && may('solved') && { id: 'solve', title: 'Solve', keys: 'e', words: 'done close resolve', run: () => void changeStatus(conversation, 'solved') },
-    !isOpen && status !== 'spam' && may('open') && { id: 'reopen', title: 'Reopen', keys: 'e', words: 'open', run: () => void changeStatus(conversation, 'open') },
-    status === 'closed' && may('solved') && { id: 'solveClosed', title: 'Mark as solved', words: 'solve', run: () => void changeStatus(conversation, 'solved') },
-    may('pending') && { id: 'pending', title: 'Wait for the customer', keys: 'w', words: 'pending snooze', run: () => void changeStatus(conversation, 'pending') },
-    status === 'pending' && { id: 'open', title: 'Stop waiting', keys: 'w', words: 'open pending', run: () => void changeStatus(conversation, 'open') },
-    mayMarkUnread(own, conversation) && { id: 'unread', title: 'Mark as unread', keys: 'shift+u', words: 'read later', run: () => void leaveUnread(conversation, on.back) },
+    mayTake && {
+      id: 'take',
+      title: assignedAgentId === null ? 'Take it' : 'Assign to me',
+      keys: 'm',
+      words: 'take mine assign to me',
+      run: () => void takeOrAsk(conversation, on.onStale),
+    },
+    own !== undefined &&
+      mayGiveBack(own, conversation) && {
+        id: 'giveBack',
+        title: 'Give back to the queue',
+        keys: 'q',
+        words: 'unassign return release',
+        run: () => void giveBack(conversation),
+      },
+    departments.value.size > 0 && {
+      id: 'department',
+      title: 'Move to a department',
+      keys: 'd',
+      words: 'team group',
+      run: () => on.ask('department'),
+    },
+    isOpen &&
+      may('solved') && {
+        id: 'solve',
+        title: 'Solve',
+        keys: 'e',
+        words: 'done close resolve',
+        run: () => void changeStatus(conversation, 'solved'),
+      },
+    !isOpen &&
+      status !== 'spam' &&
+      may('open') && {
+        id: 'reopen',
+        title: 'Reopen',
+        keys: 'e',
+        words: 'open',
+        run: () => void changeStatus(conversation, 'open'),
+      },
+    status === 'closed' &&
+      may('solved') && {
+        id: 'solveClosed',
+        title: 'Mark as solved',
+        words: 'solve',
+        run: () => void changeStatus(conversation, 'solved'),
+      },
+    may('pending') && {
+      id: 'pending',
+      title: 'Wait for the customer',
+      keys: 'w',
+      words: 'pending snooze',
+      run: () => void changeStatus(conversation, 'pending'),
+    },
+    status === 'pending' && {
+      id: 'open',
+      title: 'Stop waiting',
+      keys: 'w',
+      words: 'open pending',
+      run: () => void changeStatus(conversation, 'open'),
+    },
+    mayMarkUnread(own, conversation) && {
+      id: 'unread',
+      title: 'Mark as unread',
+      keys: 'shift+u',
+      words: 'read later',
+      run: () => void leaveUnread(conversation, on.back),
+    },
     { id: 'tags', title: 'Change tags', keys: 't', words: 'label', begins: true, run: () => on.ask('tags') },
     { id: 'transcript', title: 'Mail a transcript', words: 'email send copy', run: () => on.ask('transcript') },
-    { id: 'export', title: 'Download everything', words: 'export json record', run: () => void downloadRecord(conversation).catch(notifyFailure) },
-    status !== 'spam' && { id: 'spam', title: 'Mark as spam', keys: '!', words: 'junk', begins: true, run: () => void markSpam(conversation) },
-    status === 'spam' && { id: 'notSpam', title: 'Not spam', keys: 'e', words: 'junk reopen', begins: true, run: () => void unmarkSpam(conversation) },
-    visitorId !== null && !on.isBlocked && { id: 'block', title: 'Block the customer', words: 'ban lock out', isDanger: true, run: () => on.ask('block') },
-    visitorId !== null && on.isBlocked && { id: 'unblock', title: 'Unblock the customer', words: 'ban', run: () => void setBlocked(conversation, false).catch(notifyFailure) },
+    {
+      id: 'export',
+      title: 'Download everything',
+      words: 'export json record',
+      run: () => void downloadRecord(conversation).catch(notifyFailure),
+    },
+    status !== 'spam' && {
+      id: 'spam',
+      title: 'Mark as spam',
+      keys: '!',
+      words: 'junk',
+      begins: true,
+      run: () => void markSpam(conversation),
+    },
+    status === 'spam' && {
+      id: 'notSpam',
+      title: 'Not spam',
+      keys: 'e',
+      words: 'junk reopen',
+      begins: true,
+      run: () => void unmarkSpam(conversation),
+    },
+    visitorId !== null &&
+      !on.isBlocked && {
+        id: 'block',
+        title: 'Block the customer',
+        words: 'ban lock out',
+        isDanger: true,
+        run: () => on.ask('block'),
+      },
+    visitorId !== null &&
+      on.isBlocked && {
+        id: 'unblock',
+        title: 'Unblock the customer',
+        words: 'ban',
+        run: () => void setBlocked(conversation, false).catch(notifyFailure),
+      },
   ];
   return offered.filter((action): action is Action => action !== false);
 }
 
 function menuItem({ title, keys, isDanger = false, begins = false, run }: Action): MenuItem[] {
-  const item: MenuItem = { label: title, danger: isDanger, run, ...(keys === undefined ? {} : { hint: keysForReading(keys) }) };
+  const item: MenuItem = {
+    label: title,
+    danger: isDanger,
+    run,
+    ...(keys === undefined ? {} : { hint: keysForReading(keys) }),
+  };
   return begins ? [{ kind: 'line' }, item] : [item];
 }
 
@@ -137,7 +288,12 @@ async function takeOrAsk(conversation: Conversation, onStale: (stale: Stale) => 
     await take(conversation);
   } catch (error) {
     if (error instanceof StaleError) onStale(staleOf(conversation, error));
-    else notify({ kind: 'problem', text: messageOf(error), action: { label: 'Try again', run: () => void takeOrAsk(conversation, onStale) } });
+    else
+      notify({
+        kind: 'problem',
+        text: messageOf(error),
+        action: { label: 'Try again', run: () => void takeOrAsk(conversation, onStale) },
+      });
   }
 }
 
@@ -165,7 +321,11 @@ async function take(conversation: Conversation): Promise<void> {
     notify({ kind: 'done', text: 'It is yours.' });
     return;
   }
-  const { conversation: taken } = await act(conversation.id, 'assign-to-agent', { agentId: own.id, expectedVersion: conversation.version, ...(isSenior ? { force: true } : {}) });
+  const { conversation: taken } = await act(conversation.id, 'assign-to-agent', {
+    agentId: own.id,
+    expectedVersion: conversation.version,
+    ...(isSenior ? { force: true } : {}),
+  });
   if (!isSenior && taken.handshake?.toAgentId === own.id && !(await answerOffer(taken, 'accept'))) return;
   notify({ kind: 'done', text: 'It is yours.' });
 }
@@ -180,9 +340,16 @@ async function leaveUnread(conversation: Conversation, back: string): Promise<vo
 async function giveBack(conversation: Conversation): Promise<void> {
   try {
     const { conversation: free } = await act(conversation.id, 'unassign', { expectedVersion: conversation.version });
-    notify({ kind: 'done', text: free.assignedAgentId === null ? 'It is back in the queue.' : `${agentName(free.assignedAgentId)} has it now.` });
+    notify({
+      kind: 'done',
+      text:
+        free.assignedAgentId === null ? 'It is back in the queue.' : `${agentName(free.assignedAgentId)} has it now.`,
+    });
   } catch (error) {
-    const text = error instanceof StaleError ? `${whatHappened(error.was ?? conversation, error.now, { agent: agentName, department: departmentName })} Nothing was done.` : messageOf(error);
+    const text =
+      error instanceof StaleError
+        ? `${whatHappened(error.was ?? conversation, error.now, { agent: agentName, department: departmentName })} Nothing was done.`
+        : messageOf(error);
     notify({ kind: 'problem', text });
   }
 }

@@ -18,7 +18,9 @@ import { hasRole, me } from '../../session.ts';
 import { act, StaleError } from '../conversations.ts';
 import { recipientsOf, sortedDepartments, whatHappened } from './moves.ts';
 
-type Target = { readonly kind: 'agent'; readonly agent: Agent } | { readonly kind: 'department'; readonly department: Department };
+type Target =
+  | { readonly kind: 'agent'; readonly agent: Agent }
+  | { readonly kind: 'department'; readonly department: Department };
 
 interface AssignProps {
   readonly conversation: Conversation;
@@ -40,11 +42,17 @@ export function AssignDialog({ conversation, to, onClose }: AssignProps): JSX.El
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
 
-  const people: Target[] = to === 'department' ? [] : recipientsOf(seen, agents.value.values(), me.value?.agent.id).map((agent) => ({ kind: 'agent', agent }));
+  const people: Target[] =
+    to === 'department'
+      ? []
+      : recipientsOf(seen, agents.value.values(), me.value?.agent.id).map((agent) => ({ kind: 'agent', agent }));
   const places: Target[] = sortedDepartments(departments.value.values())
     .filter((department) => department.id !== seen.departmentId)
     .map((department) => ({ kind: 'department', department }));
-  const targets = rank(typed, [...people, ...places], (target) => ({ title: nameOf(target), beside: target.kind === 'agent' ? target.agent.email : 'department' }));
+  const targets = rank(typed, [...people, ...places], (target) => ({
+    title: nameOf(target),
+    beside: target.kind === 'agent' ? target.agent.email : 'department',
+  }));
   const chosen = targets.find((target) => idOf(target) === chosenId) ?? targets[0];
   const at = chosen === undefined ? -1 : targets.indexOf(chosen);
 
@@ -65,15 +73,27 @@ export function AssignDialog({ conversation, to, onClose }: AssignProps): JSX.El
     setBusy(true);
     setProblem(undefined);
     try {
-      if (chosen.kind === 'department') await act(seen.id, 'assign-to-department', { departmentId: chosen.department.id, expectedVersion: seen.version });
-      else await act(seen.id, 'assign-to-agent', { agentId: chosen.agent.id, expectedVersion: seen.version, ...(note.trim() === '' ? {} : { note: note.trim() }), ...(force ? { force } : {}) });
+      if (chosen.kind === 'department')
+        await act(seen.id, 'assign-to-department', {
+          departmentId: chosen.department.id,
+          expectedVersion: seen.version,
+        });
+      else
+        await act(seen.id, 'assign-to-agent', {
+          agentId: chosen.agent.id,
+          expectedVersion: seen.version,
+          ...(note.trim() === '' ? {} : { note: note.trim() }),
+          ...(force ? { force } : {}),
+        });
       if (chosen.kind === 'department') notify({ kind: 'done', text: `Moved to ${chosen.department.name}.` });
       else if (force) notify({ kind: 'done', text: `${chosen.agent.name} has it now.` });
       onClose();
     } catch (error) {
       if (error instanceof StaleError) {
         setSeen(error.now);
-        setProblem(`${whatHappened(seen, error.now, { agent: agentName, department: departmentName })} Nothing was done yet.`);
+        setProblem(
+          `${whatHappened(seen, error.now, { agent: agentName, department: departmentName })} Nothing was done yet.`,
+        );
       } else setProblem(messageOf(error));
       setBusy(false);
     }
@@ -111,20 +131,36 @@ export function AssignDialog({ conversation, to, onClose }: AssignProps): JSX.El
           />
           <div class="assign-list" role="listbox" id={id} aria-label="Who can take it" ref={list}>
             {targets.map((target) => (
-              <Row key={idOf(target)} id={`${id}-${idOf(target)}`} target={target} isChosen={target === chosen} onChoose={() => setChosenId(idOf(target))} />
+              <Row
+                key={idOf(target)}
+                id={`${id}-${idOf(target)}`}
+                target={target}
+                isChosen={target === chosen}
+                onChoose={() => setChosenId(idOf(target))}
+              />
             ))}
           </div>
           {targets.length === 0 && (
             <p class="soft" role="status">
-              {typed.trim() !== '' ? 'Nobody of that name can take it.' : to === 'department' ? 'There is no other department.' : 'There is nobody else who can take it.'}
+              {typed.trim() !== ''
+                ? 'Nobody of that name can take it.'
+                : to === 'department'
+                  ? 'There is no other department.'
+                  : 'There is nobody else who can take it.'}
             </p>
           )}
         </div>
-        {chosen?.kind === 'agent' && <TextField label="A note for them" optional maxLength={1000} value={note} onValue={setNote} />}
+        {chosen?.kind === 'agent' && (
+          <TextField label="A note for them" optional maxLength={1000} value={note} onValue={setNote} />
+        )}
         <div role="alert">{problem !== undefined && <Banner kind="warn">{problem}</Banner>}</div>
         <div class="actions">
           <Button type="submit" kind="primary" busy={busy} disabled={chosen === undefined}>
-            {chosen === undefined ? 'Assign' : chosen.kind === 'department' ? `Move to ${chosen.department.name}${again}` : `Offer to ${chosen.agent.name}${again}`}
+            {chosen === undefined
+              ? 'Assign'
+              : chosen.kind === 'department'
+                ? `Move to ${chosen.department.name}${again}`
+                : `Offer to ${chosen.agent.name}${again}`}
           </Button>
           {chosen?.kind === 'agent' && hasRole('supervisor') && (
             <Button disabled={busy} title="Without asking" onClick={() => void send(true)}>
@@ -135,18 +171,45 @@ export function AssignDialog({ conversation, to, onClose }: AssignProps): JSX.El
             Cancel
           </Button>
         </div>
-        {chosen?.kind === 'agent' && <p class="soft assign-hint">They have 30 seconds to accept. Until then it stays where it is.</p>}
+        {chosen?.kind === 'agent' && (
+          <p class="soft assign-hint">They have 30 seconds to accept. Until then it stays where it is.</p>
+        )}
       </form>
     </Dialog>
   );
 }
 
-function Row({ id, target, isChosen, onChoose }: { readonly id: string; readonly target: Target; readonly isChosen: boolean; readonly onChoose: () => void }): JSX.Element {
+function Row({
+  id,
+  target,
+  isChosen,
+  onChoose,
+}: {
+  readonly id: string;
+  readonly target: Target;
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
+}): JSX.Element {
   return (
-    <div class="assign-row" role="option" id={id} aria-selected={isChosen} onMouseDown={(event) => event.preventDefault()} onClick={onChoose}>
-      {target.kind === 'agent' ? <Avatar name={target.agent.name} url={target.agent.avatarUrl} presence={target.agent.status} size={28} /> : <Icon name="people" size={28} />}
+    <div
+      class="assign-row"
+      role="option"
+      id={id}
+      aria-selected={isChosen}
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={onChoose}
+    >
+      {target.kind === 'agent' ? (
+        <Avatar name={target.agent.name} url={target.agent.avatarUrl} presence={target.agent.status} size={28} />
+      ) : (
+        <Icon name="people" size={28} />
+      )}
       <span class="truncate">{nameOf(target)}</span>
-      <span class="soft">{target.kind === 'agent' ? `${presenceOf(target.agent)} · ${target.agent.channels.join(', ')}` : 'department, at once'}</span>
+      <span class="soft">
+        {target.kind === 'agent'
+          ? `${presenceOf(target.agent)} · ${target.agent.channels.join(', ')}`
+          : 'department, at once'}
+      </span>
     </div>
   );
 }

@@ -4,9 +4,9 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api.ts';
-import { History } from '../../contacts/history.tsx';
-import { readableValue } from '../../contacts/custom-fields.ts';
 import { ContactDialog } from '../../contacts/contact-dialog.tsx';
+import { readableValue } from '../../contacts/custom-fields.ts';
+import { History } from '../../contacts/history.tsx';
 import { Avatar } from '../../design/avatar.tsx';
 import { Button } from '../../design/button.tsx';
 import { Badge, Failure, Loading } from '../../design/feedback.tsx';
@@ -29,13 +29,24 @@ interface Known {
   readonly total: number;
 }
 
-async function readKnown({ contactId, visitorId }: Pick<Conversation, 'contactId' | 'visitorId'>, signal: AbortSignal): Promise<Known> {
+async function readKnown(
+  { contactId, visitorId }: Pick<Conversation, 'contactId' | 'visitorId'>,
+  signal: AbortSignal,
+): Promise<Known> {
   if (contactId !== null) {
-    const { contact, conversations, stats } = await call<{ contact: Contact; conversations: HistoryItem[]; stats: { total: number } }>('GET', `/contacts/${contactId}`, { signal });
+    const { contact, conversations, stats } = await call<{
+      contact: Contact;
+      conversations: HistoryItem[];
+      stats: { total: number };
+    }>('GET', `/contacts/${contactId}`, { signal });
     return { contact, conversations, total: stats.total };
   }
   if (visitorId === null) return { contact: undefined, conversations: [], total: 0 };
-  const { conversations } = await call<{ conversations: HistoryItem[] }>('GET', `/visitors/${visitorId}/conversations`, { signal });
+  const { conversations } = await call<{ conversations: HistoryItem[] }>(
+    'GET',
+    `/visitors/${visitorId}/conversations`,
+    { signal },
+  );
   return { contact: undefined, conversations, total: conversations.length };
 }
 
@@ -55,7 +66,11 @@ export function CustomerPanel({ conversation }: { readonly conversation: Convers
       onEvent(['conversation.created', 'conversation.closed', 'conversation.updated'], ({ conversationId, data }) => {
         // The event's data, as the sockets' document gives it.
         const other = (data as { conversation: Conversation }).conversation;
-        if (conversationId !== id && (other.visitorId === visitorId || (contactId !== null && other.contactId === contactId))) known.reload();
+        if (
+          conversationId !== id &&
+          (other.visitorId === visitorId || (contactId !== null && other.contactId === contactId))
+        )
+          known.reload();
       }),
     [id, visitorId, contactId],
   );
@@ -78,14 +93,27 @@ export function CustomerPanel({ conversation }: { readonly conversation: Convers
       {known.failure !== undefined && <Failure error={known.failure} retry={known.reload} />}
 
       <Section name="about" title="About">
-        {visitor === undefined && contact === undefined ? known.loading ? <Loading lines={3} label="Reading the customer" /> : <p class="soft">Nothing is known of this customer.</p> : <Facts visitor={visitor} contact={contact} />}
+        {visitor === undefined && contact === undefined ? (
+          known.loading ? (
+            <Loading lines={3} label="Reading the customer" />
+          ) : (
+            <p class="soft">Nothing is known of this customer.</p>
+          )
+        ) : (
+          <Facts visitor={visitor} contact={contact} />
+        )}
       </Section>
-      {contact !== undefined && (contact.note !== null || contact.tags.length > 0 || Object.keys(contact.customFields).length > 0) && (
-        <Section name="notes" title="Noted by colleagues">
-          <Noted contact={contact} />
-        </Section>
-      )}
-      <Section name="earlier" title="Other conversations" aside={known.value === undefined ? undefined : countOf(Math.max(0, known.value.total - 1))}>
+      {contact !== undefined &&
+        (contact.note !== null || contact.tags.length > 0 || Object.keys(contact.customFields).length > 0) && (
+          <Section name="notes" title="Noted by colleagues">
+            <Noted contact={contact} />
+          </Section>
+        )}
+      <Section
+        name="earlier"
+        title="Other conversations"
+        aside={known.value === undefined ? undefined : countOf(Math.max(0, known.value.total - 1))}
+      >
         {known.value === undefined ? (
           known.failure === undefined && <Loading lines={3} label="Reading conversations" />
         ) : earlier.length === 0 ? (
@@ -100,7 +128,13 @@ export function CustomerPanel({ conversation }: { readonly conversation: Convers
           <Shop key={visitorId} visitorId={visitorId} hasEmail={visitor?.email != null} />
         </Section>
       )}
-      {editing && contact !== undefined && <ContactDialog contact={contact} onChanged={(changed) => known.value !== undefined && known.set({ ...known.value, contact: changed })} onClose={() => setEditing(false)} />}
+      {editing && contact !== undefined && (
+        <ContactDialog
+          contact={contact}
+          onChanged={(changed) => known.value !== undefined && known.set({ ...known.value, contact: changed })}
+          onClose={() => setEditing(false)}
+        />
+      )}
     </aside>
   );
 }
@@ -124,21 +158,42 @@ function Blocked({ conversation, at }: { readonly conversation: Conversation; re
   );
 }
 
-function Facts({ visitor, contact }: { readonly visitor: Visitor | undefined; readonly contact: Contact | undefined }): JSX.Element {
+function Facts({
+  visitor,
+  contact,
+}: {
+  readonly visitor: Visitor | undefined;
+  readonly contact: Contact | undefined;
+}): JSX.Element {
   const page = pageAddress(visitor?.currentPageUrl ?? null);
   const firstSeenAt = contact?.firstSeenAt ?? visitor?.firstSeenAt;
-  const lastSeenAt = [contact?.lastSeenAt, visitor?.lastSeenAt].filter((at) => at !== undefined).sort().at(-1);
+  const lastSeenAt = [contact?.lastSeenAt, visitor?.lastSeenAt]
+    .filter((at) => at !== undefined)
+    .sort()
+    .at(-1);
   const rows: readonly (readonly [string, JSX.Element | string | undefined])[] = [
     ['Email', contact?.email ?? visitor?.email ?? undefined],
     ['Phone', contact?.phone ?? visitor?.phoneE164 ?? undefined],
-    ['Page', page === undefined ? undefined : page.href === undefined ? page.text : <a class="side-page" href={page.href} title={page.href} target="_blank" rel="noopener noreferrer nofollow">{page.text}</a>],
+    [
+      'Page',
+      page === undefined ? undefined : page.href === undefined ? (
+        page.text
+      ) : (
+        <a class="side-page" href={page.href} title={page.href} target="_blank" rel="noopener noreferrer nofollow">
+          {page.text}
+        </a>
+      ),
+    ],
     ['Last seen', lastSeenAt === undefined ? undefined : <Time at={lastSeenAt} />],
     ['First seen', firstSeenAt === undefined ? undefined : <Time at={firstSeenAt} />],
     ['Visits', visitor === undefined ? undefined : countOf(visitor.visitCount)],
     ['Browser', browserOf(visitor?.userAgent ?? null)],
     ['Place', visitor === undefined ? undefined : placeOf(visitor)],
     ['IP address', visitor?.ip ?? undefined],
-    ['Has bought for', contact === undefined || contact.lifetimeValueCents === 0 ? undefined : amountOf(contact.lifetimeValueCents)],
+    [
+      'Has bought for',
+      contact === undefined || contact.lifetimeValueCents === 0 ? undefined : amountOf(contact.lifetimeValueCents),
+    ],
   ];
   return (
     <dl class="side-facts">
@@ -183,7 +238,10 @@ function Noted({ contact }: { readonly contact: Contact }): JSX.Element {
 
 /** Not there for who completed none. */
 function Goals({ visitorId }: { readonly visitorId: string }): JSX.Element | null {
-  const goals = useResource((signal) => call<{ completions: GoalCompletion[] }>('GET', `/visitors/${visitorId}/completions`, { signal }), [visitorId]);
+  const goals = useResource(
+    (signal) => call<{ completions: GoalCompletion[] }>('GET', `/visitors/${visitorId}/completions`, { signal }),
+    [visitorId],
+  );
   useEffect(
     () =>
       onEvent(['goal.completed'], ({ data }) => {

@@ -68,7 +68,10 @@ export function TagsDialog({ conversation, onClose }: DialogOf): JSX.Element {
 
 export function TranscriptDialog({ conversation, onClose }: DialogOf): JSX.Element {
   const form = useForm(
-    { to: visitorOf(conversation.visitorId)?.email ?? '', subject: conversation.subject ?? `Your conversation with ${me.value?.workspace.name ?? 'us'}`.slice(0, 200) },
+    {
+      to: visitorOf(conversation.visitorId)?.email ?? '',
+      subject: conversation.subject ?? `Your conversation with ${me.value?.workspace.name ?? 'us'}`.slice(0, 200),
+    },
     async ({ to, subject }) => {
       await call('POST', `/conversations/${conversation.id}/email-transcript`, { body: { to: to.trim(), subject } });
       notify({ kind: 'done', text: `The transcript is on its way to ${to.trim()}.` });
@@ -91,8 +94,25 @@ export function TranscriptDialog({ conversation, onClose }: DialogOf): JSX.Eleme
         }
       >
         <p class="soft">Everything that was said, without notes. Nobody can answer in it.</p>
-        <TextField label="To" type="email" required autofocus autocomplete="off" maxLength={254} value={form.values.to} onValue={(to) => form.set('to', to)} error={form.errorOf('to')} />
-        <TextField label="Subject" required maxLength={200} value={form.values.subject} onValue={(subject) => form.set('subject', subject)} error={form.errorOf('subject')} />
+        <TextField
+          label="To"
+          type="email"
+          required
+          autofocus
+          autocomplete="off"
+          maxLength={254}
+          value={form.values.to}
+          onValue={(to) => form.set('to', to)}
+          error={form.errorOf('to')}
+        />
+        <TextField
+          label="Subject"
+          required
+          maxLength={200}
+          value={form.values.subject}
+          onValue={(subject) => form.set('subject', subject)}
+          error={form.errorOf('subject')}
+        />
         {form.problem !== undefined && hasRole('admin') && (
           <p>
             <a href="/settings/email">Addresses that mail came back from</a>
@@ -107,14 +127,19 @@ export function BlockDialog({ conversation, onClose }: DialogOf): JSX.Element {
   const name = customerName(conversation);
   return (
     <Confirm title={`Block ${name}?`} action="Block" onConfirm={() => setBlocked(conversation, true)} onClose={onClose}>
-      <p>They can no longer write to you or see your answers, at once and until you unblock them. What was said stays.</p>
+      <p>
+        They can no longer write to you or see your answers, at once and until you unblock them. What was said stays.
+      </p>
     </Confirm>
   );
 }
 
 export async function setBlocked({ visitorId }: Pick<Conversation, 'visitorId'>, isBlocked: boolean): Promise<void> {
   if (visitorId === null) return;
-  const { visitor } = await call<{ visitor: Visitor }>('POST', `/visitors/${visitorId}/${isBlocked ? 'block' : 'unblock'}`);
+  const { visitor } = await call<{ visitor: Visitor }>(
+    'POST',
+    `/visitors/${visitorId}/${isBlocked ? 'block' : 'unblock'}`,
+  );
   rememberVisitor(visitor);
   notify({ kind: 'done', text: isBlocked ? 'Blocked.' : 'Not blocked any more.' });
 }

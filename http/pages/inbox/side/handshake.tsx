@@ -16,10 +16,20 @@ const offerSeconds = 30;
 export function HandshakeBanner({ conversation }: { readonly conversation: Conversation }): JSX.Element {
   const { handshake } = conversation;
   // The place is there before the offer, so that it is read aloud when it comes.
-  return <div role="status">{handshake !== null && <Offered key={handshake.expiresAt} conversation={conversation} handshake={handshake} />}</div>;
+  return (
+    <div role="status">
+      {handshake !== null && <Offered key={handshake.expiresAt} conversation={conversation} handshake={handshake} />}
+    </div>
+  );
 }
 
-function Offered({ conversation, handshake }: { readonly conversation: Conversation; readonly handshake: Handshake }): JSX.Element {
+function Offered({
+  conversation,
+  handshake,
+}: {
+  readonly conversation: Conversation;
+  readonly handshake: Handshake;
+}): JSX.Element {
   const ownId = me.value?.agent.id;
   const isMine = handshake.toAgentId === ownId;
   const mayCancel = handshake.initiatedByAgentId === ownId || hasRole('supervisor');
@@ -30,11 +40,33 @@ function Offered({ conversation, handshake }: { readonly conversation: Conversat
     () => [
       ...(isMine
         ? [
-            { id: 'offer.accept', title: 'Accept the offer', group: 'Conversation', keys: ['y'], run: () => void answerOffer(conversation, 'accept') },
-            { id: 'offer.decline', title: 'Decline the offer', group: 'Conversation', keys: ['shift+y'], run: () => void answerOffer(conversation, 'decline') },
+            {
+              id: 'offer.accept',
+              title: 'Accept the offer',
+              group: 'Conversation',
+              keys: ['y'],
+              run: () => void answerOffer(conversation, 'accept'),
+            },
+            {
+              id: 'offer.decline',
+              title: 'Decline the offer',
+              group: 'Conversation',
+              keys: ['shift+y'],
+              run: () => void answerOffer(conversation, 'decline'),
+            },
           ]
         : []),
-      ...(mayCancel && !isMine ? [{ id: 'offer.cancel', title: 'Take the offer back', group: 'Conversation', words: 'cancel handshake', run: () => void answerOffer(conversation, 'cancel') }] : []),
+      ...(mayCancel && !isMine
+        ? [
+            {
+              id: 'offer.cancel',
+              title: 'Take the offer back',
+              group: 'Conversation',
+              words: 'cancel handshake',
+              run: () => void answerOffer(conversation, 'cancel'),
+            },
+          ]
+        : []),
     ],
     [conversation.id, isMine, mayCancel],
   );
@@ -46,7 +78,9 @@ function Offered({ conversation, handshake }: { readonly conversation: Conversat
         <p>
           {isMine ? (
             <>
-              <strong>{by === 'You' ? 'You offered yourself' : `${by} offers you`} this conversation.</strong> It stays with {conversation.assignedAgentId === null ? 'nobody' : agentName(conversation.assignedAgentId)} until you accept.
+              <strong>{by === 'You' ? 'You offered yourself' : `${by} offers you`} this conversation.</strong> It stays
+              with {conversation.assignedAgentId === null ? 'nobody' : agentName(conversation.assignedAgentId)} until
+              you accept.
             </>
           ) : (
             <>
@@ -63,16 +97,31 @@ function Offered({ conversation, handshake }: { readonly conversation: Conversat
       <div class="row">
         {isMine && (
           <>
-            <Button kind="primary" busy={busy === 'accept'} disabled={busy !== undefined} title="Y" onClick={() => void answerOffer(conversation, 'accept')}>
+            <Button
+              kind="primary"
+              busy={busy === 'accept'}
+              disabled={busy !== undefined}
+              title="Y"
+              onClick={() => void answerOffer(conversation, 'accept')}
+            >
               Accept
             </Button>
-            <Button busy={busy === 'decline'} disabled={busy !== undefined} title="Shift+Y" onClick={() => void answerOffer(conversation, 'decline')}>
+            <Button
+              busy={busy === 'decline'}
+              disabled={busy !== undefined}
+              title="Shift+Y"
+              onClick={() => void answerOffer(conversation, 'decline')}
+            >
               Decline
             </Button>
           </>
         )}
         {!isMine && mayCancel && (
-          <Button busy={busy === 'cancel'} disabled={busy !== undefined} onClick={() => void answerOffer(conversation, 'cancel')}>
+          <Button
+            busy={busy === 'cancel'}
+            disabled={busy !== undefined}
+            onClick={() => void answerOffer(conversation, 'cancel')}
+          >
             Take it back
           </Button>
         )}
@@ -86,7 +135,11 @@ export function SecondsLeft({ at }: { readonly at: string }): JSX.Element {
   const seconds = useSecondsUntil(at);
   return (
     <span class="offer-time" role="timer" aria-live="off" aria-label={`${seconds} seconds left`}>
-      <span class="offer-ring" style={{ '--left': `${Math.min(1, seconds / offerSeconds) * 100}%` }} aria-hidden="true" />
+      <span
+        class="offer-ring"
+        style={{ '--left': `${Math.min(1, seconds / offerSeconds) * 100}%` }}
+        aria-hidden="true"
+      />
       {seconds === 0 ? 'Ending…' : durationOf(seconds * 1000)}
     </span>
   );

@@ -18,7 +18,11 @@ export function mayMove(from: ConversationStatus, to: RequestedStatus): boolean 
   return moves[from].includes(to);
 }
 
-const workOf: Readonly<Record<Channel, Agent['channels'][number]>> = { chat: 'chats', ticket: 'tickets', call: 'calls' };
+const workOf: Readonly<Record<Channel, Agent['channels'][number]>> = {
+  chat: 'chats',
+  ticket: 'tickets',
+  call: 'calls',
+};
 
 /** Whether the service would let the agent have it. Admins work in every channel. */
 export function canTake({ inviteStatus, role, channels }: Agent, channel: Channel): boolean {
@@ -27,12 +31,22 @@ export function canTake({ inviteStatus, role, channels }: Agent, channel: Channe
 
 /** Who has it, admins and supervisors put back what somebody has. Calls are put back by handing them over. */
 export function mayGiveBack(own: Agent, { assignedAgentId, channel, status }: Conversation): boolean {
-  return assignedAgentId !== null && channel !== 'call' && (status === 'open' || status === 'pending') && (assignedAgentId === own.id || own.role !== 'agent');
+  return (
+    assignedAgentId !== null &&
+    channel !== 'call' &&
+    (status === 'open' || status === 'pending') &&
+    (assignedAgentId === own.id || own.role !== 'agent')
+  );
 }
 
 /** What a customer wrote, of who may read it: who has the conversation, while nobody does anybody. */
-export function mayMarkUnread(own: Agent | undefined, { assignedAgentId, lastCustomerMessageAt }: Conversation): boolean {
-  return own !== undefined && lastCustomerMessageAt !== null && (assignedAgentId === null || assignedAgentId === own.id);
+export function mayMarkUnread(
+  own: Agent | undefined,
+  { assignedAgentId, lastCustomerMessageAt }: Conversation,
+): boolean {
+  return (
+    own !== undefined && lastCustomerMessageAt !== null && (assignedAgentId === null || assignedAgentId === own.id)
+  );
 }
 
 const presenceOrder = { available: 0, away: 1, offline: 2 } as const;
@@ -40,8 +54,16 @@ const presenceOrder = { available: 0, away: 1, offline: 2 } as const;
 /** Who can be offered it: everybody who can take it but who has it and who asks, the available first, of them those who are there. */
 export function recipientsOf(conversation: Conversation, agents: Iterable<Agent>, ownId: string | undefined): Agent[] {
   return [...agents]
-    .filter((agent) => canTake(agent, conversation.channel) && agent.id !== conversation.assignedAgentId && agent.id !== ownId)
-    .sort((a, b) => presenceOrder[a.status] - presenceOrder[b.status] || Number(b.isOnline) - Number(a.isOnline) || a.name.localeCompare(b.name));
+    .filter(
+      (agent) =>
+        canTake(agent, conversation.channel) && agent.id !== conversation.assignedAgentId && agent.id !== ownId,
+    )
+    .sort(
+      (a, b) =>
+        presenceOrder[a.status] - presenceOrder[b.status] ||
+        Number(b.isOnline) - Number(a.isOnline) ||
+        a.name.localeCompare(b.name),
+    );
 }
 
 interface Names {
@@ -53,19 +75,34 @@ interface Names {
 export function whatHappened(was: Conversation | undefined, now: Conversation, names: Names): string {
   if (was === undefined) return 'Somebody changed it a moment ago.';
   const said: string[] = [];
-  if (was.assignedAgentId !== now.assignedAgentId) said.push(now.assignedAgentId === null ? 'Nobody has it any more.' : `${names.agent(now.assignedAgentId)} took it a moment ago.`);
+  if (was.assignedAgentId !== now.assignedAgentId)
+    said.push(
+      now.assignedAgentId === null
+        ? 'Nobody has it any more.'
+        : `${names.agent(now.assignedAgentId)} took it a moment ago.`,
+    );
   if (was.handshake?.expiresAt !== now.handshake?.expiresAt || was.handshake?.toAgentId !== now.handshake?.toAgentId) {
-    if (now.handshake !== null) said.push(`${names.agent(now.handshake.initiatedByAgentId)} offered it to ${names.agent(now.handshake.toAgentId)} a moment ago.`);
+    if (now.handshake !== null)
+      said.push(
+        `${names.agent(now.handshake.initiatedByAgentId)} offered it to ${names.agent(now.handshake.toAgentId)} a moment ago.`,
+      );
     else if (was.assignedAgentId === now.assignedAgentId) said.push('The offer to somebody has ended.');
   }
-  if (was.departmentId !== now.departmentId) said.push(now.departmentId === null ? 'It is in no department now.' : `It moved to ${names.department(now.departmentId)}.`);
+  if (was.departmentId !== now.departmentId)
+    said.push(
+      now.departmentId === null ? 'It is in no department now.' : `It moved to ${names.department(now.departmentId)}.`,
+    );
   if (was.status !== now.status) said.push(`It is ${now.status} now.`);
-  if (was.tags.join('\n') !== now.tags.join('\n')) said.push(now.tags.length === 0 ? 'It has no tags any more.' : `Its tags are ${now.tags.join(', ')} now.`);
+  if (was.tags.join('\n') !== now.tags.join('\n'))
+    said.push(now.tags.length === 0 ? 'It has no tags any more.' : `Its tags are ${now.tags.join(', ')} now.`);
   return said.length === 0 ? 'Somebody changed it a moment ago.' : said.join(' ');
 }
 
 /** The tags as they are, with what somebody added and took off who saw them as `from`. */
-export function mergedTags(now: readonly string[], { from, to }: { readonly from: readonly string[]; readonly to: readonly string[] }): string[] {
+export function mergedTags(
+  now: readonly string[],
+  { from, to }: { readonly from: readonly string[]; readonly to: readonly string[] },
+): string[] {
   const kept = now.filter((tag) => to.includes(tag) || !from.includes(tag));
   return [...new Set([...kept, ...to.filter((tag) => !from.includes(tag))])];
 }

@@ -27,7 +27,10 @@ export function Offers(): JSX.Element {
 
   useEffect(() => {
     const [newest] = all;
-    const text = newest?.handshake == null ? undefined : `${agentName(newest.handshake.initiatedByAgentId)} offers you ${all.length === 1 ? channelNames[newest.channel] : `${all.length} conversations`}`;
+    const text =
+      newest?.handshake == null
+        ? undefined
+        : `${agentName(newest.handshake.initiatedByAgentId)} offers you ${all.length === 1 ? channelNames[newest.channel] : `${all.length} conversations`}`;
     return text === undefined ? undefined : addTitleAlert(text);
   }, [all.map(({ id, version }) => `${id} ${version}`).join()]);
 
@@ -54,8 +57,20 @@ export function Offers(): JSX.Element {
       first === undefined
         ? []
         : [
-            { id: 'offers.accept', title: `Accept the conversation with ${customerName(first)}`, group: 'Offers', keys: ['y'], run: () => void accept(first) },
-            { id: 'offers.decline', title: `Decline the conversation with ${customerName(first)}`, group: 'Offers', keys: ['shift+y'], run: () => void answerOffer(first, 'decline') },
+            {
+              id: 'offers.accept',
+              title: `Accept the conversation with ${customerName(first)}`,
+              group: 'Offers',
+              keys: ['y'],
+              run: () => void accept(first),
+            },
+            {
+              id: 'offers.decline',
+              title: `Decline the conversation with ${customerName(first)}`,
+              group: 'Offers',
+              keys: ['shift+y'],
+              run: () => void answerOffer(first, 'decline'),
+            },
           ],
     [first],
   );
@@ -75,7 +90,12 @@ const keyOf = ({ id, handshake }: Conversation): string => `${id} ${handshake?.e
 function announce(conversation: Conversation): () => void {
   const { id, handshake } = conversation;
   const name = agentName(handshake?.initiatedByAgentId ?? null);
-  const endNotice = showOnDesktop({ tag: `offer-${id}`, title: `${name} offers you ${channelNames[conversation.channel]}`, body: handshake?.note ?? conversation.subject ?? conversation.preview ?? '', href: `/inbox/mine/${id}` });
+  const endNotice = showOnDesktop({
+    tag: `offer-${id}`,
+    title: `${name} offers you ${channelNames[conversation.channel]}`,
+    body: handshake?.note ?? conversation.subject ?? conversation.preview ?? '',
+    href: `/inbox/mine/${id}`,
+  });
   const endRing = ring();
   return () => {
     endNotice();
@@ -106,10 +126,19 @@ function OfferLine({ conversation }: { readonly conversation: Conversation }): J
       </div>
       <SecondsLeft at={handshake.expiresAt} />
       <div class="row">
-        <Button kind="primary" busy={busy === 'accept'} disabled={busy !== undefined} onClick={() => void accept(conversation)}>
+        <Button
+          kind="primary"
+          busy={busy === 'accept'}
+          disabled={busy !== undefined}
+          onClick={() => void accept(conversation)}
+        >
           Accept
         </Button>
-        <Button busy={busy === 'decline'} disabled={busy !== undefined} onClick={() => void answerOffer(conversation, 'decline')}>
+        <Button
+          busy={busy === 'decline'}
+          disabled={busy !== undefined}
+          onClick={() => void answerOffer(conversation, 'decline')}
+        >
           Decline
         </Button>
       </div>

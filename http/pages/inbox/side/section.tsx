@@ -5,7 +5,17 @@ import { useState } from 'preact/hooks';
 
 const key = (name: string): string => `switchboard.panel.${name}`;
 
-export function Section({ name, title, aside, children }: { readonly name: string; readonly title: string; readonly aside?: ComponentChildren; readonly children: ComponentChildren }): JSX.Element {
+export function Section({
+  name,
+  title,
+  aside,
+  children,
+}: {
+  readonly name: string;
+  readonly title: string;
+  readonly aside?: ComponentChildren;
+  readonly children: ComponentChildren;
+}): JSX.Element {
   const [isOpen] = useState(() => read(name));
   return (
     <details class="side-section" open={isOpen} onToggle={(event) => keep(name, event.currentTarget.open)}>

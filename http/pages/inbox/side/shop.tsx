@@ -33,7 +33,9 @@ export function Shop({ visitorId, hasEmail }: { readonly visitorId: string; read
   return (
     <div class="side-shop">
       <div role="status">{found !== undefined && <Answer found={found} />}</div>
-      <div role="alert">{failure !== undefined && <Banner kind="bad">The shop did not answer. {messageOf(failure)}</Banner>}</div>
+      <div role="alert">
+        {failure !== undefined && <Banner kind="bad">The shop did not answer. {messageOf(failure)}</Banner>}
+      </div>
       {!hasEmail && found === undefined ? (
         <p class="soft">The shop is asked by email, and this customer has not given one.</p>
       ) : (

@@ -42,7 +42,10 @@ function keep(conversation: Conversation): void {
   const own = ownId();
   if (own === undefined) return;
   // Who takes something offers it to itself, and accepts at once.
-  const concerns = handshake !== null && handshake.toAgentId !== handshake.initiatedByAgentId && (handshake.toAgentId === own || handshake.initiatedByAgentId === own);
+  const concerns =
+    handshake !== null &&
+    handshake.toAgentId !== handshake.initiatedByAgentId &&
+    (handshake.toAgentId === own || handshake.initiatedByAgentId === own);
   if (!concerns || offers.peek().get(id)?.handshake.expiresAt === handshake.expiresAt) return;
   // Another offer than the one that was answered here.
   if (!answering.peek().has(id)) endedHere.delete(id);
@@ -79,17 +82,26 @@ onEvent(outcomes, ({ type, data }) => {
 
 function tellWhoOffered(outcome: Outcome, conversation: Conversation, toAgentId: string): void {
   const [name, what] = [agentName(toAgentId), customerName(conversation)];
-  if (outcome === 'assignment.accepted') notify({ kind: 'done', text: `${agentName(conversation.assignedAgentId)} has the conversation with ${what} now.` });
-  else if (outcome === 'assignment.declined') notify({ kind: 'news', text: `${name} declined the conversation with ${what}. ${remains(conversation)}` });
-  else if (outcome === 'assignment.expired') notify({ kind: 'news', text: `${name} did not answer in time. ${remains(conversation)}` });
+  if (outcome === 'assignment.accepted')
+    notify({ kind: 'done', text: `${agentName(conversation.assignedAgentId)} has the conversation with ${what} now.` });
+  else if (outcome === 'assignment.declined')
+    notify({ kind: 'news', text: `${name} declined the conversation with ${what}. ${remains(conversation)}` });
+  else if (outcome === 'assignment.expired')
+    notify({ kind: 'news', text: `${name} did not answer in time. ${remains(conversation)}` });
   else notify({ kind: 'news', text: `Your offer of the conversation with ${what} to ${name} has ended.` });
 }
 
 function tellWhoWasAsked(outcome: Outcome, conversation: Conversation, byAgentId: string): void {
   const what = customerName(conversation);
-  if (outcome === 'assignment.accepted') notify({ kind: 'news', text: `The conversation with ${what} is yours: it was accepted for you.` });
-  else if (outcome === 'assignment.expired') notify({ kind: 'news', text: `The offer of the conversation with ${what} ran out.` });
-  else if (outcome === 'assignment.cancelled') notify({ kind: 'news', text: `${agentName(byAgentId)} does not offer you the conversation with ${what} any more.` });
+  if (outcome === 'assignment.accepted')
+    notify({ kind: 'news', text: `The conversation with ${what} is yours: it was accepted for you.` });
+  else if (outcome === 'assignment.expired')
+    notify({ kind: 'news', text: `The offer of the conversation with ${what} ran out.` });
+  else if (outcome === 'assignment.cancelled')
+    notify({
+      kind: 'news',
+      text: `${agentName(byAgentId)} does not offer you the conversation with ${what} any more.`,
+    });
 }
 
 function remains({ assignedAgentId }: Conversation): string {
@@ -109,7 +121,11 @@ export async function answerOffer(conversation: Conversation, step: OfferStep): 
     return true;
   } catch (error) {
     endedHere.delete(id);
-    notify({ kind: 'problem', text: messageOf(error), action: { label: 'Try again', run: () => void answerOffer(conversation, step) } });
+    notify({
+      kind: 'problem',
+      text: messageOf(error),
+      action: { label: 'Try again', run: () => void answerOffer(conversation, step) },
+    });
     return false;
   } finally {
     const left = new Map(answering.peek());
@@ -122,10 +138,13 @@ async function readOffers(): Promise<void> {
   const asked = token.peek();
   if (asked === null) return;
   try {
-    const { conversations } = await call<{ conversations: Conversation[] }>('GET', '/conversations/queue', { query: { offered: true, limit: 50 } });
+    const { conversations } = await call<{ conversations: Conversation[] }>('GET', '/conversations/queue', {
+      query: { offered: true, limit: 50 },
+    });
     if (token.peek() !== asked) return;
     const standing = new Set(conversations.map(({ id }) => id));
-    for (const { conversationId, handshake } of offers.peek().values()) if (handshake.toAgentId === ownId() && !standing.has(conversationId)) drop(conversationId);
+    for (const { conversationId, handshake } of offers.peek().values())
+      if (handshake.toAgentId === ownId() && !standing.has(conversationId)) drop(conversationId);
     for (const conversation of conversations) keep(remember(conversation));
   } catch {
     // They stand for 30 seconds at the most; the next one is told by the socket.

@@ -24,21 +24,30 @@ const systems = [
 /** "Firefox 128, Windows"; undefined for what no browser of these says. */
 export function browserOf(userAgent: string | null): string | undefined {
   if (userAgent === null) return undefined;
-  const browser = browsers.map(([name, pattern]) => ({ name, found: pattern.exec(userAgent) })).find(({ found }) => found !== null);
+  const browser = browsers
+    .map(([name, pattern]) => ({ name, found: pattern.exec(userAgent) }))
+    .find(({ found }) => found !== null);
   const system = systems.find(([, pattern]) => pattern.test(userAgent))?.[0];
-  const said = [browser === undefined ? undefined : `${browser.name} ${browser.found?.[1] ?? ''}`.trim(), system].filter((part) => part !== undefined);
+  const said = [
+    browser === undefined ? undefined : `${browser.name} ${browser.found?.[1] ?? ''}`.trim(),
+    system,
+  ].filter((part) => part !== undefined);
   return said.length === 0 ? undefined : said.join(', ');
 }
 
 /** "Lyon, Auvergne-Rhône-Alpes, France" */
 export function placeOf({ geo, country }: Pick<Visitor, 'geo' | 'country'>): string | undefined {
-  const said = [geo?.city, geo?.region, country === null ? undefined : countryName(country)].filter((part) => part != null && part !== '');
+  const said = [geo?.city, geo?.region, country === null ? undefined : countryName(country)].filter(
+    (part) => part != null && part !== '',
+  );
   return said.length === 0 ? undefined : said.join(', ');
 }
 
 function countryName(code: string): string {
   try {
-    return /^[A-Za-z]{2}$/.test(code) ? (new Intl.DisplayNames(undefined, { type: 'region' }).of(code.toUpperCase()) ?? code) : code;
+    return /^[A-Za-z]{2}$/.test(code)
+      ? (new Intl.DisplayNames(undefined, { type: 'region' }).of(code.toUpperCase()) ?? code)
+      : code;
   } catch {
     return code;
   }
@@ -56,7 +65,10 @@ export function pageAddress(url: string | null): PageAddress | undefined {
   try {
     const parsed = new URL(url);
     if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') return { text: url, href: undefined };
-    return { text: `${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}${parsed.search}`, href: parsed.href };
+    return {
+      text: `${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}${parsed.search}`,
+      href: parsed.href,
+    };
   } catch {
     return { text: url, href: undefined };
   }

@@ -13,21 +13,33 @@ export interface Change {
 /** Bodies of dropped mails and such are cut there. */
 const maxChars = 2000;
 
-export function changesOf({ before, after, context }: Pick<AuditEntry, 'before' | 'after' | 'context'>, names: Names): readonly Change[] {
+export function changesOf(
+  { before, after, context }: Pick<AuditEntry, 'before' | 'after' | 'context'>,
+  names: Names,
+): readonly Change[] {
   const flatBefore = flat(before);
   const flatAfter = flat(after);
   const fields = [...new Set([...flatBefore.keys(), ...flatAfter.keys()])];
   const changed = fields
     .filter((name) => JSON.stringify(flatBefore.get(name)) !== JSON.stringify(flatAfter.get(name)))
-    .map((name) => ({ name: fieldInWords(name), before: valueInWords(name, flatBefore.get(name), names), after: valueInWords(name, flatAfter.get(name), names) }))
+    .map((name) => ({
+      name: fieldInWords(name),
+      before: valueInWords(name, flatBefore.get(name), names),
+      after: valueInWords(name, flatAfter.get(name), names),
+    }))
     .filter((change) => change.before !== undefined || change.after !== undefined);
-  const told = [...flat(context)].filter(([name]) => !throughFields.some((field) => name.startsWith(`${field}.`))).map(([name, value]) => ({ name: fieldInWords(name), before: undefined, after: valueInWords(name, value, names) })).filter((change) => change.after !== undefined);
+  const told = [...flat(context)]
+    .filter(([name]) => !throughFields.some((field) => name.startsWith(`${field}.`)))
+    .map(([name, value]) => ({ name: fieldInWords(name), before: undefined, after: valueInWords(name, value, names) }))
+    .filter((change) => change.after !== undefined);
   return [...changed, ...told];
 }
 
 /** `{routing: {mode}}` becomes `routing.mode`; lists stay whole. */
 function flat(record: AuditEntry['before'], prefix = ''): Map<string, unknown> {
-  const entries = Object.entries(record ?? {}).flatMap(([name, value]): [string, unknown][] => (isPlain(value) ? [...flat(value, `${prefix}${name}.`)] : [[prefix + name, value]]));
+  const entries = Object.entries(record ?? {}).flatMap(([name, value]): [string, unknown][] =>
+    isPlain(value) ? [...flat(value, `${prefix}${name}.`)] : [[prefix + name, value]],
+  );
   return new Map(entries);
 }
 
@@ -38,7 +50,10 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
 /** "maxOpenChatsPerAgent" becomes "Max open chats per agent". */
 export function fieldInWords(name: string): string {
   const last = name.split('.').at(-1) ?? name;
-  const words = last.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll('_', ' ').toLowerCase();
+  const words = last
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
@@ -56,7 +71,10 @@ function valueInWords(name: string, value: unknown, names: Names): string | unde
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value === 'number') return String(value);
-  if (Array.isArray(value)) return value.length === 0 ? 'None' : value.map((one: unknown) => valueInWords(name, one, names) ?? '').join(value.some(isPlain) ? '\n' : ', ');
+  if (Array.isArray(value))
+    return value.length === 0
+      ? 'None'
+      : value.map((one: unknown) => valueInWords(name, one, names) ?? '').join(value.some(isPlain) ? '\n' : ', ');
   if (isPlain(value)) return partsInWords(value, names);
   if (typeof value !== 'string') return JSON.stringify(value);
   if (/(?:agentId|memberIds)$/i.test(name)) return names.agent(value);

@@ -17,13 +17,21 @@ export function isFiltered({ area, actor, words }: AuditFilter): boolean {
   return area !== '' || actor !== '' || words.trim() !== '';
 }
 
-export function filterEntries(entries: readonly AuditEntry[], { area, actor, words }: AuditFilter, names: Names): readonly AuditEntry[] {
-  const wanted = folded(words).split(/\s+/u).filter((word) => word !== '');
+export function filterEntries(
+  entries: readonly AuditEntry[],
+  { area, actor, words }: AuditFilter,
+  names: Names,
+): readonly AuditEntry[] {
+  const wanted = folded(words)
+    .split(/\s+/u)
+    .filter((word) => word !== '');
   return entries.filter((entry) => {
     if (area !== '' && areaOf(entry) !== area) return false;
     if (actor !== '' && (entry.actorAgentId ?? 'service') !== actor) return false;
     if (wanted.length === 0) return true;
-    const text = folded(`${actorOf(entry, names)} ${deedOf(entry, names)} ${JSON.stringify([entry.before, entry.after, entry.context])}`);
+    const text = folded(
+      `${actorOf(entry, names)} ${deedOf(entry, names)} ${JSON.stringify([entry.before, entry.after, entry.context])}`,
+    );
     return wanted.every((word) => text.includes(word));
   });
 }

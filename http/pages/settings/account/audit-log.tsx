@@ -10,11 +10,11 @@ import { query, setQuery } from '../../location.ts';
 import { agentName, agents, departmentName } from '../../people.ts';
 import type { AuditEntry } from '../../records.ts';
 import { clockTime, countOf, dayHeading, exactTime, isSameDay } from '../../times.ts';
+import { usePaged } from '../paged.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { changesOf } from './audit-changes.ts';
 import { type AuditFilter, filterEntries, isFiltered } from './audit-filter.ts';
 import { actorOf, areas, deedOf, type Names } from './audit-sentences.ts';
-import { usePaged } from '../paged.ts';
 
 const pageSize = 100;
 /** A search goes on by itself until it shows so many, or has read so many. */
@@ -25,10 +25,23 @@ const names: Names = { agent: agentName, department: departmentName, time: exact
 
 export function AuditLog(_props: SectionProps): JSX.Element {
   const list = usePaged<AuditEntry>('/workspace/audit-log', 'entries', pageSize);
-  const filter: AuditFilter = { area: query.value.get('area') ?? '', actor: query.value.get('actor') ?? '', words: query.value.get('words') ?? '' };
+  const filter: AuditFilter = {
+    area: query.value.get('area') ?? '',
+    actor: query.value.get('actor') ?? '',
+    words: query.value.get('words') ?? '',
+  };
   const { rows } = list;
-  const found = useMemo(() => (rows === undefined ? [] : filterEntries(rows, filter, names)), [rows, filter.area, filter.actor, filter.words, agents.value]);
-  const readsOn = isFiltered(filter) && rows !== undefined && list.hasMore && list.failure === undefined && found.length < wantedRows && rows.length < maxRead;
+  const found = useMemo(
+    () => (rows === undefined ? [] : filterEntries(rows, filter, names)),
+    [rows, filter.area, filter.actor, filter.words, agents.value],
+  );
+  const readsOn =
+    isFiltered(filter) &&
+    rows !== undefined &&
+    list.hasMore &&
+    list.failure === undefined &&
+    found.length < wantedRows &&
+    rows.length < maxRead;
   useEffect(() => {
     if (readsOn && !list.loading) void list.more();
   }, [readsOn, list.loading]);
@@ -38,7 +51,9 @@ export function AuditLog(_props: SectionProps): JSX.Element {
       <div class="stack">
         <Filters filter={filter} />
         <p class="soft" role="status">
-          {isFiltered(filter) && rows !== undefined && `${countOf(found.length)} of the last ${countOf(rows.length)} entries${oldest === undefined || !list.hasMore ? '' : `, back to ${exactTime(oldest.createdAt)}`}`}
+          {isFiltered(filter) &&
+            rows !== undefined &&
+            `${countOf(found.length)} of the last ${countOf(rows.length)} entries${oldest === undefined || !list.hasMore ? '' : `, back to ${exactTime(oldest.createdAt)}`}`}
         </p>
       </div>
       {list.failure !== undefined && <Failure error={list.failure} retry={list.retry} />}
@@ -53,7 +68,11 @@ export function AuditLog(_props: SectionProps): JSX.Element {
           ) : (
             <ol class="audit">
               {found.map((entry, index) => (
-                <Entry key={entry.id} entry={entry} startsDay={index === 0 || !isSameDay(entry.createdAt, found[index - 1]?.createdAt ?? '')} />
+                <Entry
+                  key={entry.id}
+                  entry={entry}
+                  startsDay={index === 0 || !isSameDay(entry.createdAt, found[index - 1]?.createdAt ?? '')}
+                />
               ))}
             </ol>
           )}
@@ -71,11 +90,23 @@ export function AuditLog(_props: SectionProps): JSX.Element {
 }
 
 function Filters({ filter }: { readonly filter: AuditFilter }): JSX.Element {
-  const people = [...agents.value.values()].sort((a, b) => a.name.localeCompare(b.name)).map(({ id, name }) => ({ value: id, label: name }));
+  const people = [...agents.value.values()]
+    .sort((a, b) => a.name.localeCompare(b.name))
+    .map(({ id, name }) => ({ value: id, label: name }));
   return (
     <div class="columns" role="search" aria-label="Audit log">
-      <SelectField label="About" value={filter.area} choices={[{ value: '', label: 'Everything' }, ...areas]} onValue={(area) => setQuery({ area })} />
-      <SelectField label="By" value={filter.actor} choices={[{ value: '', label: 'Everybody' }, { value: 'service', label: 'The service' }, ...people]} onValue={(actor) => setQuery({ actor })} />
+      <SelectField
+        label="About"
+        value={filter.area}
+        choices={[{ value: '', label: 'Everything' }, ...areas]}
+        onValue={(area) => setQuery({ area })}
+      />
+      <SelectField
+        label="By"
+        value={filter.actor}
+        choices={[{ value: '', label: 'Everybody' }, { value: 'service', label: 'The service' }, ...people]}
+        onValue={(actor) => setQuery({ actor })}
+      />
       <TextField label="With the words" type="search" value={filter.words} onValue={(words) => setQuery({ words })} />
     </div>
   );

@@ -3,7 +3,6 @@
 
 import type { AuditEntry } from '../../records.ts';
 
-
 export interface Names {
   agent(agentId: string): string;
   department(departmentId: string): string;
@@ -54,18 +53,29 @@ const endReasons: Readonly<Record<string, string>> = {
 const factorNames: Readonly<Record<string, string>> = { totp: 'an authenticator app', passkey: 'a passkey' };
 
 const deeds: Readonly<Record<string, Tell>> = {
-  'agent.invited': (entry, names) => (field(entry.context, 'resent') === undefined ? `invited ${nameIn(entry)}` : `sent ${target(entry, names)} the invitation again`),
+  'agent.invited': (entry, names) =>
+    field(entry.context, 'resent') === undefined
+      ? `invited ${nameIn(entry)}`
+      : `sent ${target(entry, names)} the invitation again`,
   'agent.joined': () => 'joined',
   'agent.deleted': (entry) => `deactivated ${nameIn(entry)}`,
   'agent.role_changed': (entry, names) => `made ${target(entry, names)} ${withArticle(field(entry.after, 'role'))}`,
   'agent.updated': (entry, names) => `changed ${target(entry, names)}`,
   'agent.reset_password': () => 'chose a new password',
   'agent.password_changed': () => 'changed the password',
-  'agent.signed_in': (entry) => `signed in with ${field(entry.context, 'device') ?? 'a browser'} at ${field(entry.context, 'address') ?? 'an address'}${entry.context?.['isNew'] === false ? '' : ' for the first time'}`,
-  'agent.session_ended': (entry) => (field(entry.context, 'device') === undefined ? 'signed out everywhere else' : `ended the sign-in with ${field(entry.context, 'device')} at ${field(entry.context, 'address') ?? 'an address'}`),
-  'agent.attacked': (entry, names) => `slowed down somebody who tries the password of ${target(entry, names)}, from ${field(entry.context, 'address') ?? 'an address'}`,
+  'agent.signed_in': (entry) =>
+    `signed in with ${field(entry.context, 'device') ?? 'a browser'} at ${field(entry.context, 'address') ?? 'an address'}${entry.context?.['isNew'] === false ? '' : ' for the first time'}`,
+  'agent.session_ended': (entry) =>
+    field(entry.context, 'device') === undefined
+      ? 'signed out everywhere else'
+      : `ended the sign-in with ${field(entry.context, 'device')} at ${field(entry.context, 'address') ?? 'an address'}`,
+  'agent.attacked': (entry, names) =>
+    `slowed down somebody who tries the password of ${target(entry, names)}, from ${field(entry.context, 'address') ?? 'an address'}`,
   'agent.mfa_enabled': (entry) => `added ${factorNames[field(entry.context, 'method') ?? ''] ?? 'a second factor'}`,
-  'agent.mfa_disabled': (entry, names) => (field(entry.context, 'method') === 'all' ? `took the second factor of ${target(entry, names)} away${field(entry.context, 'by') === 'operator' ? ', as whoever runs it asked' : ''}` : `removed ${factorNames[field(entry.context, 'method') ?? ''] ?? 'a second factor'}`),
+  'agent.mfa_disabled': (entry, names) =>
+    field(entry.context, 'method') === 'all'
+      ? `took the second factor of ${target(entry, names)} away${field(entry.context, 'by') === 'operator' ? ', as whoever runs it asked' : ''}`
+      : `removed ${factorNames[field(entry.context, 'method') ?? ''] ?? 'a second factor'}`,
   'agent.recovery_codes_renewed': () => 'made new recovery codes',
   'agent.recovery_code_used': (entry) => `used a recovery code; ${field(entry.context, 'left') ?? 'some'} left`,
   'department.created': (entry) => `made the department ${quoted(nameIn(entry))}`,
@@ -73,12 +83,14 @@ const deeds: Readonly<Record<string, Tell>> = {
   'department.deleted': (entry) => `deleted the department ${quoted(nameIn(entry))}`,
   'department.members_changed': (entry, names) => `changed who is in the department ${departmentOf(entry, names)}`,
   'workspace.updated': workspaceChange,
-  'workspace.domain_verified': (entry) => `found the records of ${field(entry.after, 'domain') ?? 'the email domain'}, and sends mail from it now`,
+  'workspace.domain_verified': (entry) =>
+    `found the records of ${field(entry.after, 'domain') ?? 'the email domain'}, and sends mail from it now`,
   'workspace.restored': () => 'restored the workspace from a backup',
   'business_hours_rule.created': (entry) => `added the business hours ${quoted(nameIn(entry))}`,
   'business_hours_rule.updated': (entry) => `changed the business hours ${quoted(nameIn(entry))}`,
   'business_hours_rule.deleted': (entry) => `deleted the business hours ${quoted(nameIn(entry))}`,
-  'conversation.force_transferred': (entry, names) => `gave a conversation to ${names.agent(field(entry.after, 'assignedAgentId') ?? '')} without asking`,
+  'conversation.force_transferred': (entry, names) =>
+    `gave a conversation to ${names.agent(field(entry.after, 'assignedAgentId') ?? '')} without asking`,
   'conversation.exported': () => 'exported a conversation',
   'conversation.transcript_mailed': (entry) => `mailed a conversation to ${field(entry.context, 'to') ?? 'an address'}`,
   'site.created': (entry) => `added the site ${quoted(nameIn(entry))}`,
@@ -91,8 +103,10 @@ const deeds: Readonly<Record<string, Tell>> = {
   'phone_number.claimed': (entry) => `claimed ${field(entry.after, 'e164') ?? 'a number'}`,
   'phone_number.updated': (entry) => `changed ${field(entry.after, 'e164') ?? 'a number'}`,
   'phone_number.released': (entry) => `released ${field(entry.after, 'e164') ?? 'a number'}`,
-  'phone_number.event_ignored': (entry) => `ignored a call from ${field(entry.context, 'from') ?? 'a withheld number'} to a number that was released`,
-  'email.dropped': (entry) => `dropped a mail from ${field(entry.context, 'from') ?? 'nobody'}: ${dropReason(field(entry.context, 'reason'))}`,
+  'phone_number.event_ignored': (entry) =>
+    `ignored a call from ${field(entry.context, 'from') ?? 'a withheld number'} to a number that was released`,
+  'email.dropped': (entry) =>
+    `dropped a mail from ${field(entry.context, 'from') ?? 'nobody'}: ${dropReason(field(entry.context, 'reason'))}`,
   'suppression.added': (entry) => `sends no more mail to ${entry.targetId ?? 'an address'}, because it came back`,
   'suppression.removed': (entry) => `let mail be sent to ${entry.targetId ?? 'an address'} again`,
   'subscription.changed': subscriptionChange,
@@ -104,13 +118,16 @@ const deeds: Readonly<Record<string, Tell>> = {
   'oauth_app.deleted': (entry) => `deleted the app ${quoted(nameIn(entry))}`,
   'oauth_app.secret_rotated': () => 'gave an app another secret',
   'oauth_app.authorized': (entry) => `let in the app ${quoted(field(entry.context, 'name') ?? '')}`,
-  'oauth_app.withdrawn': (entry, names) => `withdrew what ${names.agent(field(entry.context, 'agentId') ?? '')} allowed the app ${quoted(field(entry.context, 'name') ?? '')}`,
-  'oauth_app.ended': (entry, names) => `ended what ${names.agent(field(entry.context, 'agentId') ?? '')} allowed an app, because ${endReasons[field(entry.context, 'reason') ?? ''] ?? 'it was over'}`,
+  'oauth_app.withdrawn': (entry, names) =>
+    `withdrew what ${names.agent(field(entry.context, 'agentId') ?? '')} allowed the app ${quoted(field(entry.context, 'name') ?? '')}`,
+  'oauth_app.ended': (entry, names) =>
+    `ended what ${names.agent(field(entry.context, 'agentId') ?? '')} allowed an app, because ${endReasons[field(entry.context, 'reason') ?? ''] ?? 'it was over'}`,
   'webhook.created': (entry) => `added a webhook to ${field(entry.after, 'url') ?? 'an address'}`,
   'webhook.deleted': (entry) => `deleted the webhook to ${field(entry.before, 'url') ?? 'an address'}`,
   'webhook.updated': (entry) => `changed the webhook to ${field(entry.after, 'url') ?? 'an address'}`,
   'webhook.secret_rotated': () => 'gave a webhook another secret',
-  'webhook.disabled': (entry) => `disabled the webhook to ${field(entry.after, 'url') ?? 'an address'}, which ${field(entry.context, 'answer') === undefined ? 'took nothing for five days' : 'said that it is gone'}`,
+  'webhook.disabled': (entry) =>
+    `disabled the webhook to ${field(entry.after, 'url') ?? 'an address'}, which ${field(entry.context, 'answer') === undefined ? 'took nothing for five days' : 'said that it is gone'}`,
   'verify_service.created': (entry) => `made the verification service ${quoted(nameIn(entry))}`,
   'verify_service.updated': (entry) => `changed the verification service ${quoted(nameIn(entry))}`,
   'verify_factor.deleted': () => 'deleted an authenticator app',
@@ -136,11 +153,16 @@ function throughOf({ context }: AuditEntry): string {
 }
 
 function nameOfRecord(value: unknown): string | undefined {
-  return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string' ? value.name : undefined;
+  return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string'
+    ? value.name
+    : undefined;
 }
 
 function workspaceChange({ before, after, context }: AuditEntry): string {
-  if (field(context, 'rotatedSecret') !== undefined) return field(context, 'rotatedSecret') === 'inbound-email' ? 'changed the secret for mail by webhook' : 'changed a secret of the workspace';
+  if (field(context, 'rotatedSecret') !== undefined)
+    return field(context, 'rotatedSecret') === 'inbound-email'
+      ? 'changed the secret for mail by webhook'
+      : 'changed a secret of the workspace';
   const changed = { ...before, ...after };
   if ('emailDomain' in changed) return `asked for the email domain ${field(after, 'emailDomain') ?? ''}`;
   if ('inboundAddresses' in changed) return 'changed the addresses that bring mail in';
@@ -151,8 +173,11 @@ function workspaceChange({ before, after, context }: AuditEntry): string {
 
 function subscriptionChange({ before, after }: AuditEntry): string {
   const plan = field(after, 'plan');
-  if (field(after, 'cancelAtPeriodEnd') === 'true' && field(before, 'cancelAtPeriodEnd') !== 'true') return 'cancelled the subscription';
-  return plan === undefined || plan === field(before, 'plan') ? 'changed the subscription' : `changed the plan to ${plan}`;
+  if (field(after, 'cancelAtPeriodEnd') === 'true' && field(before, 'cancelAtPeriodEnd') !== 'true')
+    return 'cancelled the subscription';
+  return plan === undefined || plan === field(before, 'plan')
+    ? 'changed the subscription'
+    : `changed the plan to ${plan}`;
 }
 
 export const dropReasons: Readonly<Record<string, string>> = {
@@ -194,5 +219,7 @@ function withArticle(role: string | undefined): string {
 
 function field(record: AuditEntry['before'], name: string): string | undefined {
   const value = record?.[name];
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : undefined;
 }

@@ -9,11 +9,17 @@ import { Checkbox } from '../../design/field.tsx';
 import { notify, notifyFailure } from '../../notices.ts';
 import type { Standing } from '../../records.ts';
 import { dayOf } from '../../times.ts';
-import { isLive } from './billing-words.ts';
 import { Part } from '../parts.tsx';
+import { isLive } from './billing-words.ts';
 import { goTo } from './plans.tsx';
 
-export function BillingActions({ standing, onChanged }: { readonly standing: Standing; readonly onChanged: () => void }): JSX.Element | null {
+export function BillingActions({
+  standing,
+  onChanged,
+}: {
+  readonly standing: Standing;
+  readonly onChanged: () => void;
+}): JSX.Element | null {
   const [busy, setBusy] = useState<'addons' | 'portal' | undefined>(undefined);
   /** What was asked for, until the plan says so itself. */
   const [wantedAi, setWantedAi] = useState<boolean | undefined>(undefined);
@@ -44,7 +50,11 @@ export function BillingActions({ standing, onChanged }: { readonly standing: Sta
       {(billingSource !== 'stripe' || addons.includes('ai')) && (
         <Checkbox
           label="AI"
-          hint={billingSource === 'stripe' ? 'Is on your bill, and opens nothing yet.' : 'Planned: it opens nothing yet, and costs nothing here.'}
+          hint={
+            billingSource === 'stripe'
+              ? 'Is on your bill, and opens nothing yet.'
+              : 'Planned: it opens nothing yet, and costs nothing here.'
+          }
           checked={wantedAi ?? addons.includes('ai')}
           disabled={busy !== undefined || standing.locked}
           onChecked={(next) => void setAi(next)}
@@ -52,7 +62,12 @@ export function BillingActions({ standing, onChanged }: { readonly standing: Sta
       )}
       <div class="row">
         {billingSource === 'stripe' && (
-          <Button busy={busy === 'portal'} onClick={() => void doing('portal', async () => goTo((await call<{ url: string }>('POST', '/billing/portal')).url))}>
+          <Button
+            busy={busy === 'portal'}
+            onClick={() =>
+              void doing('portal', async () => goTo((await call<{ url: string }>('POST', '/billing/portal')).url))
+            }
+          >
             How you pay
           </Button>
         )}

@@ -2,7 +2,6 @@
 
 import type { BillingInterval, PlanId, Standing, Subscription } from '../../records.ts';
 
-
 export interface PlanWords {
   readonly id: PlanId;
   readonly name: string;
@@ -18,7 +17,10 @@ export const plans: readonly PlanWords[] = [
   { id: 'business', name: 'Business', seats: 50, what: ['All of Support', 'Phone numbers and calls'] },
 ];
 
-export const intervalNames = { monthly: 'by the month', annual: 'by the year' } as const satisfies Record<BillingInterval, string>;
+export const intervalNames = { monthly: 'by the month', annual: 'by the year' } as const satisfies Record<
+  BillingInterval,
+  string
+>;
 
 export function planName(id: PlanId): string {
   return plans.find((plan) => plan.id === id)?.name ?? 'Enterprise';

@@ -9,7 +9,10 @@ import { amountOf, dayOf } from '../../times.ts';
 import { OutLink, Part, Reading } from '../parts.tsx';
 
 export function Invoices(): JSX.Element {
-  const { value, failure, reload } = useResource((signal) => call<{ invoices: Invoice[] }>('GET', '/billing/invoices', { signal }), []);
+  const { value, failure, reload } = useResource(
+    (signal) => call<{ invoices: Invoice[] }>('GET', '/billing/invoices', { signal }),
+    [],
+  );
   return (
     <Part id="invoices" title="Invoices">
       {value === undefined ? (
@@ -30,20 +33,22 @@ export function Invoices(): JSX.Element {
               </tr>
             </thead>
             <tbody>
-              {value.invoices.map(({ id, number, hostedUrl, periodStart, periodEnd, status, amountCents, currency }) => (
-                <tr key={id}>
-                  <td>
-                    <OutLink url={hostedUrl}>{number ?? id}</OutLink>
-                  </td>
-                  <td>
-                    {dayOf(periodStart)} to {dayOf(periodEnd)}
-                  </td>
-                  <td>
-                    <Badge kind={status === 'paid' ? 'good' : status === 'open' ? 'warn' : undefined}>{status}</Badge>
-                  </td>
-                  <td class="number">{amountOf(amountCents, currency.toUpperCase())}</td>
-                </tr>
-              ))}
+              {value.invoices.map(
+                ({ id, number, hostedUrl, periodStart, periodEnd, status, amountCents, currency }) => (
+                  <tr key={id}>
+                    <td>
+                      <OutLink url={hostedUrl}>{number ?? id}</OutLink>
+                    </td>
+                    <td>
+                      {dayOf(periodStart)} to {dayOf(periodEnd)}
+                    </td>
+                    <td>
+                      <Badge kind={status === 'paid' ? 'good' : status === 'open' ? 'warn' : undefined}>{status}</Badge>
+                    </td>
+                    <td class="number">{amountOf(amountCents, currency.toUpperCase())}</td>
+                  </tr>
+                ),
+              )}
             </tbody>
           </table>
         </div>

@@ -10,8 +10,8 @@ import { Badge } from '../../design/feedback.tsx';
 import { SelectField } from '../../design/field.tsx';
 import { notify } from '../../notices.ts';
 import type { BillingInterval, Standing, Subscription } from '../../records.ts';
-import { intervalNames, type PlanWords, plans } from './billing-words.ts';
 import { Part } from '../parts.tsx';
+import { intervalNames, type PlanWords, plans } from './billing-words.ts';
 
 interface Checkout {
   readonly url?: string;
@@ -24,11 +24,23 @@ export function goTo(url: string | undefined): void {
   if (target !== undefined) location.assign(target);
 }
 
-export function Plans({ standing, onChanged }: { readonly standing: Standing; readonly onChanged: () => void }): JSX.Element {
+export function Plans({
+  standing,
+  onChanged,
+}: {
+  readonly standing: Standing;
+  readonly onChanged: () => void;
+}): JSX.Element {
   const { subscription, planId, locked, billingSource } = standing;
   const [interval, setInterval] = useState<BillingInterval>(subscription?.billingInterval ?? 'monthly');
   const [chosen, setChosen] = useState<PlanWords | undefined>(undefined);
-  const isPresent = (plan: PlanWords): boolean => !locked && plan.id === planId && subscription !== null && subscription.status !== 'trialing' && !subscription.cancelAtPeriodEnd && subscription.billingInterval === interval;
+  const isPresent = (plan: PlanWords): boolean =>
+    !locked &&
+    plan.id === planId &&
+    subscription !== null &&
+    subscription.status !== 'trialing' &&
+    !subscription.cancelAtPeriodEnd &&
+    subscription.billingInterval === interval;
   const charges = billingSource === 'stripe';
   return (
     <Part
@@ -58,7 +70,11 @@ export function Plans({ standing, onChanged }: { readonly standing: Standing; re
                 <li key={one}>{one}</li>
               ))}
             </ul>
-            <Button disabled={isPresent(plan)} aria-label={isPresent(plan) ? `${plan.name} is your plan` : `Choose ${plan.name}`} onClick={() => setChosen(plan)}>
+            <Button
+              disabled={isPresent(plan)}
+              aria-label={isPresent(plan) ? `${plan.name} is your plan` : `Choose ${plan.name}`}
+              onClick={() => setChosen(plan)}
+            >
               {isPresent(plan) ? 'Your plan' : 'Choose'}
             </Button>
           </li>
@@ -71,7 +87,9 @@ export function Plans({ standing, onChanged }: { readonly standing: Standing; re
           danger={false}
           onConfirm={async () => {
             const back = `${location.origin}/settings/billing?checkout=`;
-            const answer = await call<Checkout>('POST', '/billing/checkout', { body: { planId: chosen.id, interval, successUrl: `${back}done`, cancelUrl: `${back}cancelled` } });
+            const answer = await call<Checkout>('POST', '/billing/checkout', {
+              body: { planId: chosen.id, interval, successUrl: `${back}done`, cancelUrl: `${back}cancelled` },
+            });
             if (answer.url !== undefined) return goTo(answer.url);
             notify({ kind: 'done', text: `You have the ${chosen.name} plan, ${intervalNames[interval]}.` });
             onChanged();
@@ -80,7 +98,11 @@ export function Plans({ standing, onChanged }: { readonly standing: Standing; re
         >
           <p>
             {chosen.seats} seats, billed {intervalNames[interval]}.{' '}
-            {!charges ? 'Nothing is charged.' : subscription === null || locked || subscription.status === 'trialing' ? 'You pay on the page of our billing provider.' : 'What you have paid already is set off against it.'}
+            {!charges
+              ? 'Nothing is charged.'
+              : subscription === null || locked || subscription.status === 'trialing'
+                ? 'You pay on the page of our billing provider.'
+                : 'What you have paid already is set off against it.'}
           </p>
         </Confirm>
       )}

@@ -13,19 +13,25 @@ import { agentName } from '../../people.ts';
 import type { OAuthGrant } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
 import { timeInSentence } from '../../times.ts';
-import { Section, type SectionProps } from '../section.tsx';
 import { Reading } from '../parts.tsx';
+import { Section, type SectionProps } from '../section.tsx';
 import { scopeLabel } from './scopes.ts';
 
 export function AllowedApps(_props: SectionProps): JSX.Element {
   const seesAll = hasRole('admin');
   const path = seesAll ? '/oauth-grants' : '/me/grants';
-  const { value, failure, reload, set } = useResource((signal) => call<{ grants: OAuthGrant[] }>('GET', path, { signal }), [path]);
+  const { value, failure, reload, set } = useResource(
+    (signal) => call<{ grants: OAuthGrant[] }>('GET', path, { signal }),
+    [path],
+  );
   const [withdrawing, setWithdrawing] = useState<OAuthGrant | undefined>(undefined);
   const isOwn = ({ agentId }: OAuthGrant): boolean => agentId === me.value?.agent.id;
   const grants = [...(value?.grants ?? [])].sort((a, b) => Number(isOwn(b)) - Number(isOwn(a)));
   return (
-    <Section title="Allowed apps" intro={`Apps that you${seesAll ? ' and your colleagues' : ''} let in. Each acts in the name of who let it in, until that is withdrawn.`}>
+    <Section
+      title="Allowed apps"
+      intro={`Apps that you${seesAll ? ' and your colleagues' : ''} let in. Each acts in the name of who let it in, until that is withdrawn.`}
+    >
       {value === undefined ? (
         <Reading failure={failure} retry={reload} />
       ) : grants.length === 0 ? (
@@ -37,7 +43,12 @@ export function AllowedApps(_props: SectionProps): JSX.Element {
       ) : (
         <ul class="entries">
           {grants.map((grant) => (
-            <GrantCard key={grant.id} grant={grant} by={isOwn(grant) ? 'you' : agentName(grant.agentId)} onWithdraw={() => setWithdrawing(grant)} />
+            <GrantCard
+              key={grant.id}
+              grant={grant}
+              by={isOwn(grant) ? 'you' : agentName(grant.agentId)}
+              onWithdraw={() => setWithdrawing(grant)}
+            />
           ))}
         </ul>
       )}
@@ -52,14 +63,26 @@ export function AllowedApps(_props: SectionProps): JSX.Element {
           }}
           onClose={() => setWithdrawing(undefined)}
         >
-          <p>It can no longer act in {isOwn(withdrawing) ? 'your name' : `the name of ${agentName(withdrawing.agentId)}, who is told by mail`}. To have it back, let it in again.</p>
+          <p>
+            It can no longer act in{' '}
+            {isOwn(withdrawing) ? 'your name' : `the name of ${agentName(withdrawing.agentId)}, who is told by mail`}.
+            To have it back, let it in again.
+          </p>
         </Confirm>
       )}
     </Section>
   );
 }
 
-function GrantCard({ grant, by, onWithdraw }: { readonly grant: OAuthGrant; readonly by: string; readonly onWithdraw: () => void }): JSX.Element {
+function GrantCard({
+  grant,
+  by,
+  onWithdraw,
+}: {
+  readonly grant: OAuthGrant;
+  readonly by: string;
+  readonly onWithdraw: () => void;
+}): JSX.Element {
   return (
     <li class="card">
       <header>
@@ -74,7 +97,15 @@ function GrantCard({ grant, by, onWithdraw }: { readonly grant: OAuthGrant; read
         ))}
       </ul>
       <p class="soft">
-        Let in by {by} <Time at={grant.createdAt} format={timeInSentence} />, {grant.lastUsedAt === null ? 'not used yet' : <>last used <Time at={grant.lastUsedAt} format={timeInSentence} /></>}.
+        Let in by {by} <Time at={grant.createdAt} format={timeInSentence} />,{' '}
+        {grant.lastUsedAt === null ? (
+          'not used yet'
+        ) : (
+          <>
+            last used <Time at={grant.lastUsedAt} format={timeInSentence} />
+          </>
+        )}
+        .
       </p>
     </li>
   );

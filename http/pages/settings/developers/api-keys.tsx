@@ -14,14 +14,17 @@ import { notify } from '../../notices.ts';
 import type { ApiKey } from '../../records.ts';
 import { timeInSentence } from '../../times.ts';
 import { CheckList } from '../check-list.tsx';
+import { Reading } from '../parts.tsx';
 import { Section, type SectionProps } from '../section.tsx';
 import { keepOnce } from './once.ts';
-import { Reading } from '../parts.tsx';
 import { everything, scopeLabel, scopes } from './scopes.ts';
 import { SecretOnce } from './secret-once.tsx';
 
 export function ApiKeys(_props: SectionProps): JSX.Element {
-  const { value, failure, reload, set } = useResource((signal) => call<{ apiKeys: ApiKey[] }>('GET', '/api-keys', { signal }), []);
+  const { value, failure, reload, set } = useResource(
+    (signal) => call<{ apiKeys: ApiKey[] }>('GET', '/api-keys', { signal }),
+    [],
+  );
   const [making, setMaking] = useState(false);
   const [revoking, setRevoking] = useState<ApiKey | undefined>(undefined);
   return (
@@ -67,7 +70,13 @@ export function ApiKeys(_props: SectionProps): JSX.Element {
                 ))}
               </ul>
               <p class="soft">
-                Made <Time at={key.createdAt} format={timeInSentence} />, {key.lastUsedAt === null ? 'not used yet' : <>last used {<Time at={key.lastUsedAt} format={timeInSentence} />}</>}.
+                Made <Time at={key.createdAt} format={timeInSentence} />,{' '}
+                {key.lastUsedAt === null ? (
+                  'not used yet'
+                ) : (
+                  <>last used {<Time at={key.lastUsedAt} format={timeInSentence} />}</>
+                )}
+                .
               </p>
             </li>
           ))}
@@ -105,10 +114,25 @@ function isTest({ prefix }: ApiKey): boolean {
   return prefix.startsWith('sk_test_');
 }
 
-function KeyDialog({ onMade, onClose }: { readonly onMade: (made: ApiKey & { readonly key: string }) => void; readonly onClose: () => void }): JSX.Element {
-  const start: { name: string; all: boolean; scopes: readonly string[]; isTest: boolean } = { name: '', all: false, scopes: [], isTest: false };
+function KeyDialog({
+  onMade,
+  onClose,
+}: {
+  readonly onMade: (made: ApiKey & { readonly key: string }) => void;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const start: { name: string; all: boolean; scopes: readonly string[]; isTest: boolean } = {
+    name: '',
+    all: false,
+    scopes: [],
+    isTest: false,
+  };
   const form = useForm(start, async ({ name, all, scopes: some, isTest: test }) => {
-    onMade(await call('POST', '/api-keys', { body: { name, scopes: all ? [everything.scope] : some, mode: test ? 'test' : 'live' } }));
+    onMade(
+      await call('POST', '/api-keys', {
+        body: { name, scopes: all ? [everything.scope] : some, mode: test ? 'test' : 'live' },
+      }),
+    );
   });
   const { name, all, scopes: chosen, isTest: test } = form.values;
   return (
@@ -127,10 +151,37 @@ function KeyDialog({ onMade, onClose }: { readonly onMade: (made: ApiKey & { rea
           </>
         }
       >
-        <TextField label="Name" maxLength={120} placeholder="Shop" value={name} onValue={(next) => form.set('name', next)} error={form.errorOf('name')} hint="The program that it is for." />
-        <Checkbox label={everything.label} hint="Needed for settings. Give it only to programs that you trust as yourself." checked={all} onChecked={(next) => form.set('all', next)} />
-        {!all && <CheckList wide label="Or only to" items={scopes.map(({ scope, label }) => ({ value: scope, label }))} chosen={chosen} onChosen={(next) => form.set('scopes', next)} error={form.errorOf('scopes')} />}
-        <Checkbox label="A test key" hint="For trying out one-time codes, and nothing else: none is sent, the code is always 000000." checked={test} onChecked={(next) => form.set('isTest', next)} />
+        <TextField
+          label="Name"
+          maxLength={120}
+          placeholder="Shop"
+          value={name}
+          onValue={(next) => form.set('name', next)}
+          error={form.errorOf('name')}
+          hint="The program that it is for."
+        />
+        <Checkbox
+          label={everything.label}
+          hint="Needed for settings. Give it only to programs that you trust as yourself."
+          checked={all}
+          onChecked={(next) => form.set('all', next)}
+        />
+        {!all && (
+          <CheckList
+            wide
+            label="Or only to"
+            items={scopes.map(({ scope, label }) => ({ value: scope, label }))}
+            chosen={chosen}
+            onChosen={(next) => form.set('scopes', next)}
+            error={form.errorOf('scopes')}
+          />
+        )}
+        <Checkbox
+          label="A test key"
+          hint="For trying out one-time codes, and nothing else: none is sent, the code is always 000000."
+          checked={test}
+          onChecked={(next) => form.set('isTest', next)}
+        />
       </Form>
     </Dialog>
   );

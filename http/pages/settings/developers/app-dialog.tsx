@@ -33,15 +33,33 @@ interface AppValues {
   readonly public: boolean;
 }
 
-function bodyOf({ name, redirectUris, scopes: chosen }: AppValues): Pick<OAuthApp, 'name' | 'redirectUris'> & { readonly scopes: readonly string[] } {
+function bodyOf({
+  name,
+  redirectUris,
+  scopes: chosen,
+}: AppValues): Pick<OAuthApp, 'name' | 'redirectUris'> & { readonly scopes: readonly string[] } {
   return { name, redirectUris: linesOf(redirectUris), scopes: chosen };
 }
 
-export function AppDialog({ app, onSaved, onClose }: { readonly app?: OAuthApp | undefined; readonly onSaved: (app: RegisteredApp) => void; readonly onClose: () => void }): JSX.Element {
-  const start: AppValues = { name: app?.name ?? '', redirectUris: app?.redirectUris.join('\n') ?? '', scopes: app?.scopes ?? [], public: app?.public ?? false };
+export function AppDialog({
+  app,
+  onSaved,
+  onClose,
+}: {
+  readonly app?: OAuthApp | undefined;
+  readonly onSaved: (app: RegisteredApp) => void;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const start: AppValues = {
+    name: app?.name ?? '',
+    redirectUris: app?.redirectUris.join('\n') ?? '',
+    scopes: app?.scopes ?? [],
+    public: app?.public ?? false,
+  };
   const form = useForm(start, async (values) => {
     const body = bodyOf(values);
-    if (app === undefined) return onSaved(await call('POST', '/oauth-apps', { body: { ...body, public: values.public } }));
+    if (app === undefined)
+      return onSaved(await call('POST', '/oauth-apps', { body: { ...body, public: values.public } }));
     // What others change meanwhile is not undone.
     const changes = changedIn(bodyOf(start), body);
     if (Object.keys(changes).length === 0) return onClose();
@@ -63,7 +81,14 @@ export function AppDialog({ app, onSaved, onClose }: { readonly app?: OAuthApp |
           </>
         }
       >
-        <TextField label="Name" maxLength={120} value={form.values.name} onValue={(next) => form.set('name', next)} error={form.errorOf('name')} hint="Shown to whoever lets it in." />
+        <TextField
+          label="Name"
+          maxLength={120}
+          value={form.values.name}
+          onValue={(next) => form.set('name', next)}
+          error={form.errorOf('name')}
+          hint="Shown to whoever lets it in."
+        />
         <TextArea
           label="Where it leads back to"
           rows={3}
@@ -74,8 +99,22 @@ export function AppDialog({ app, onSaved, onClose }: { readonly app?: OAuthApp |
           error={form.errorOf('redirectUris')}
           hint="Redirect addresses, one on each line, compared letter by letter."
         />
-        <CheckList wide label="It may ask for" items={offered} chosen={form.values.scopes} onChosen={(next) => form.set('scopes', next)} error={form.errorOf('scopes')} />
-        {app === undefined && <Checkbox label="It cannot keep a secret" hint="A browser or phone app: it gets no secret, and proves itself by PKCE." checked={form.values.public} onChecked={(next) => form.set('public', next)} />}
+        <CheckList
+          wide
+          label="It may ask for"
+          items={offered}
+          chosen={form.values.scopes}
+          onChosen={(next) => form.set('scopes', next)}
+          error={form.errorOf('scopes')}
+        />
+        {app === undefined && (
+          <Checkbox
+            label="It cannot keep a secret"
+            hint="A browser or phone app: it gets no secret, and proves itself by PKCE."
+            checked={form.values.public}
+            onChecked={(next) => form.set('public', next)}
+          />
+        )}
       </Form>
     </Dialog>
   );

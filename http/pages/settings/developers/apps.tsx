@@ -12,10 +12,10 @@ import { Time } from '../../design/time.tsx';
 import { notify } from '../../notices.ts';
 import type { OAuthApp } from '../../records.ts';
 import { timeInSentence } from '../../times.ts';
+import { Reading } from '../parts.tsx';
 import { Section, type SectionProps } from '../section.tsx';
 import { AppDialog, type RegisteredApp } from './app-dialog.tsx';
 import { keepOnce } from './once.ts';
-import { Reading } from '../parts.tsx';
 import { scopeLabel } from './scopes.ts';
 import { SecretOnce } from './secret-once.tsx';
 
@@ -24,12 +24,19 @@ type Doing = { readonly what: 'make' } | { readonly what: 'change' | 'rotate' | 
 const clientSecret = 'client secret';
 
 export function Apps(_props: SectionProps): JSX.Element {
-  const { value, failure, reload, set } = useResource((signal) => call<{ oauthApps: OAuthApp[] }>('GET', '/oauth-apps', { signal }), []);
+  const { value, failure, reload, set } = useResource(
+    (signal) => call<{ oauthApps: OAuthApp[] }>('GET', '/oauth-apps', { signal }),
+    [],
+  );
   const [doing, setDoing] = useState<Doing | undefined>(undefined);
   const done = (): void => setDoing(undefined);
   const saved = ({ clientSecret: secret, ...app }: RegisteredApp): void => {
     const apps = value?.oauthApps ?? [];
-    set({ oauthApps: apps.some(({ id }) => id === app.id) ? apps.map((one) => (one.id === app.id ? app : one)) : [app, ...apps] });
+    set({
+      oauthApps: apps.some(({ id }) => id === app.id)
+        ? apps.map((one) => (one.id === app.id ? app : one))
+        : [app, ...apps],
+    });
     if (typeof secret === 'string') keepOnce({ what: clientSecret, name: app.name, secret });
     else notify({ kind: 'done', text: 'Saved.' });
     done();
@@ -60,7 +67,9 @@ export function Apps(_props: SectionProps): JSX.Element {
           ))}
         </ul>
       )}
-      {(doing?.what === 'make' || doing?.what === 'change') && <AppDialog app={doing.what === 'change' ? doing.app : undefined} onSaved={saved} onClose={done} />}
+      {(doing?.what === 'make' || doing?.what === 'change') && (
+        <AppDialog app={doing.what === 'change' ? doing.app : undefined} onSaved={saved} onClose={done} />
+      )}
       {doing?.what === 'rotate' && (
         <Confirm
           title={`Give “${doing.app.name}” another secret?`}
@@ -93,13 +102,21 @@ export function Apps(_props: SectionProps): JSX.Element {
   );
 }
 
-function AppCard({ app, onDo }: { readonly app: OAuthApp; readonly onDo: (what: 'change' | 'rotate' | 'remove') => void }): JSX.Element {
+function AppCard({
+  app,
+  onDo,
+}: {
+  readonly app: OAuthApp;
+  readonly onDo: (what: 'change' | 'rotate' | 'remove') => void;
+}): JSX.Element {
   return (
     <li class="card">
       <header>
         <div class="row">
           <h2>{app.name}</h2>
-          <Badge kind={app.status === 'live' ? 'good' : undefined}>{app.status === 'live' ? 'Live' : 'In development'}</Badge>
+          <Badge kind={app.status === 'live' ? 'good' : undefined}>
+            {app.status === 'live' ? 'Live' : 'In development'}
+          </Badge>
           {app.public && <Badge>Without a secret</Badge>}
         </div>
         <div class="row">
@@ -145,7 +162,9 @@ function AppCard({ app, onDo }: { readonly app: OAuthApp; readonly onDo: (what: 
         </div>
       </dl>
       <p class="soft">
-        Registered <Time at={app.createdAt} format={timeInSentence} />.{app.status === 'development' && ' Only your own agents can let it in, until the operator of this server takes it live.'}
+        Registered <Time at={app.createdAt} format={timeInSentence} />.
+        {app.status === 'development' &&
+          ' Only your own agents can let it in, until the operator of this server takes it live.'}
       </p>
     </li>
   );

@@ -11,15 +11,21 @@ import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
 import type { Delivery, Webhook } from '../../records.ts';
 import { dayOf, exactTime, now } from '../../times.ts';
-import { Section } from '../section.tsx';
-import { eventLabel } from './events.ts';
 import { usePaged } from '../paged.ts';
 import { Pages, Part, Reading } from '../parts.tsx';
+import { Section } from '../section.tsx';
+import { eventLabel } from './events.ts';
 import { Disable, isTold, WebhookState } from './webhook-state.tsx';
 
 const back = { href: '/settings/webhooks', label: 'All webhooks' };
-const statusNames = { pending: 'On its way', delivered: 'Taken', failed: 'Given up' } as const satisfies Record<Delivery['status'], string>;
-const statusKinds = { pending: 'accent', delivered: 'good', failed: 'bad' } as const satisfies Record<Delivery['status'], string>;
+const statusNames = { pending: 'On its way', delivered: 'Taken', failed: 'Given up' } as const satisfies Record<
+  Delivery['status'],
+  string
+>;
+const statusKinds = { pending: 'accent', delivered: 'good', failed: 'bad' } as const satisfies Record<
+  Delivery['status'],
+  string
+>;
 
 interface DeliveriesProps {
   readonly webhook: Webhook | undefined;
@@ -95,7 +101,8 @@ function Log({ webhook }: { readonly webhook: Webhook }): JSX.Element {
     }
     setTesting(false);
   };
-  const put = (delivery: Delivery): void => list.change((all) => all.map((one) => (one.id === delivery.id ? delivery : one)));
+  const put = (delivery: Delivery): void =>
+    list.change((all) => all.map((one) => (one.id === delivery.id ? delivery : one)));
   return (
     <Part
       id="deliveries"
@@ -145,7 +152,15 @@ function Log({ webhook }: { readonly webhook: Webhook }): JSX.Element {
   );
 }
 
-function Row({ webhook, delivery, onChanged }: { readonly webhook: Webhook; readonly delivery: Delivery; readonly onChanged: (delivery: Delivery) => void }): JSX.Element {
+function Row({
+  webhook,
+  delivery,
+  onChanged,
+}: {
+  readonly webhook: Webhook;
+  readonly delivery: Delivery;
+  readonly onChanged: (delivery: Delivery) => void;
+}): JSX.Element {
   const [busy, setBusy] = useState(false);
   const { event, status, lastAnswer, attempts, lastAttemptAt, nextAttemptAt, createdAt } = delivery;
   const again = async (): Promise<void> => {
@@ -168,8 +183,12 @@ function Row({ webhook, delivery, onChanged }: { readonly webhook: Webhook; read
       <td>
         <Badge kind={statusKinds[status]}>{statusNames[status]}</Badge>
       </td>
-      <td class="answer" data-label="Last answer">{lastAnswer ?? '–'}</td>
-      <td class="number" data-label="Tries">{attempts}</td>
+      <td class="answer" data-label="Last answer">
+        {lastAnswer ?? '–'}
+      </td>
+      <td class="number" data-label="Tries">
+        {attempts}
+      </td>
       <td>
         <Time at={lastAttemptAt ?? createdAt} />
         {status === 'pending' && nextAttemptAt !== null && attempts > 0 && (
@@ -181,7 +200,12 @@ function Row({ webhook, delivery, onChanged }: { readonly webhook: Webhook; read
       </td>
       <td class="actions">
         {isTold(webhook) && (
-          <Button small busy={busy} aria-label={`Send again: ${event} of ${exactTime(createdAt)}`} onClick={() => void again()}>
+          <Button
+            small
+            busy={busy}
+            aria-label={`Send again: ${event} of ${exactTime(createdAt)}`}
+            onClick={() => void again()}
+          >
             Send again
           </Button>
         )}

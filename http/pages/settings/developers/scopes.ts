@@ -9,13 +9,25 @@ export interface ScopeWords {
 
 export const scopes: readonly ScopeWords[] = [
   { scope: 'conversations:read', label: 'Read conversations, tickets, calls, notes and saved replies', forApps: true },
-  { scope: 'conversations:write', label: 'Start, assign, tag, close and annotate conversations, tickets and calls', forApps: true },
+  {
+    scope: 'conversations:write',
+    label: 'Start, assign, tag, close and annotate conversations, tickets and calls',
+    forApps: true,
+  },
   { scope: 'messages:send', label: 'Send messages in conversations, and mail tickets and transcripts', forApps: true },
   { scope: 'messages:read', label: 'Read messages, also in lists, exports, transcripts and recordings', forApps: true },
-  { scope: 'visitors:read', label: 'Read visitors and contacts: who they are, also in what else is read', forApps: true },
+  {
+    scope: 'visitors:read',
+    label: 'Read visitors and contacts: who they are, also in what else is read',
+    forApps: true,
+  },
   { scope: 'visitors:write', label: 'Create, change and block visitors and contacts', forApps: true },
   { scope: 'agents:read', label: 'Read agents, departments, sites and the workspace', forApps: true },
-  { scope: 'webhooks:write', label: 'Subscribe to events, as far as the other scopes reach; only an admin can allow it', forApps: true },
+  {
+    scope: 'webhooks:write',
+    label: 'Subscribe to events, as far as the other scopes reach; only an admin can allow it',
+    forApps: true,
+  },
   { scope: 'reports:read', label: 'Read reports and goals', forApps: true },
   { scope: 'ai:read', label: 'Search the knowledge base', forApps: true },
   { scope: 'ai:invoke', label: 'Start AI actions, of which there are none yet', forApps: true },

@@ -10,11 +10,34 @@ import type { Webhook } from '../../records.ts';
 import { CheckList } from '../check-list.tsx';
 import { eventGroups } from './events.ts';
 
-export function WebhookDialog({ onMade, onClose }: { readonly onMade: (made: Webhook & { readonly secret: string }) => void; readonly onClose: () => void }): JSX.Element {
-  const start: { url: string; description: string; all: boolean; events: readonly string[] } = { url: '', description: '', all: true, events: [] };
-  const form = useForm(start, async ({ url, description, all, events }) => {
-    onMade(await call('POST', '/webhooks', { body: { url: url.trim(), events: all ? ['*'] : events, description: description.trim() === '' ? null : description } }));
-  }, { forbidden_url: 'url' });
+export function WebhookDialog({
+  onMade,
+  onClose,
+}: {
+  readonly onMade: (made: Webhook & { readonly secret: string }) => void;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const start: { url: string; description: string; all: boolean; events: readonly string[] } = {
+    url: '',
+    description: '',
+    all: true,
+    events: [],
+  };
+  const form = useForm(
+    start,
+    async ({ url, description, all, events }) => {
+      onMade(
+        await call('POST', '/webhooks', {
+          body: {
+            url: url.trim(),
+            events: all ? ['*'] : events,
+            description: description.trim() === '' ? null : description,
+          },
+        }),
+      );
+    },
+    { forbidden_url: 'url' },
+  );
   const { url, description, all, events } = form.values;
   return (
     <Dialog title="Add a webhook" wide onClose={onClose}>
@@ -32,13 +55,42 @@ export function WebhookDialog({ onMade, onClose }: { readonly onMade: (made: Web
           </>
         }
       >
-        <TextField label="Address" inputMode="url" spellcheck={false} autocomplete="off" placeholder="https://shop.example/hook" value={url} onValue={(next) => form.set('url', next)} error={form.errorOf('url')} hint="Takes a POST of JSON, and answers within 10 seconds with any 2xx." />
-        <TextField label="What it is for" optional maxLength={500} value={description} onValue={(next) => form.set('description', next)} error={form.errorOf('description')} />
-        <Checkbox label="Everything that happens" hint="Kinds of events that come later, too." checked={all} onChecked={(next) => form.set('all', next)} />
+        <TextField
+          label="Address"
+          inputMode="url"
+          spellcheck={false}
+          autocomplete="off"
+          placeholder="https://shop.example/hook"
+          value={url}
+          onValue={(next) => form.set('url', next)}
+          error={form.errorOf('url')}
+          hint="Takes a POST of JSON, and answers within 10 seconds with any 2xx."
+        />
+        <TextField
+          label="What it is for"
+          optional
+          maxLength={500}
+          value={description}
+          onValue={(next) => form.set('description', next)}
+          error={form.errorOf('description')}
+        />
+        <Checkbox
+          label="Everything that happens"
+          hint="Kinds of events that come later, too."
+          checked={all}
+          onChecked={(next) => form.set('all', next)}
+        />
         {!all && (
           <div class="columns">
             {eventGroups.map(({ title, events: members }) => (
-              <CheckList key={title} wide label={title} items={members.map(({ type, label }) => ({ value: type, label }))} chosen={events} onChosen={(next) => form.set('events', next)} />
+              <CheckList
+                key={title}
+                wide
+                label={title}
+                items={members.map(({ type, label }) => ({ value: type, label }))}
+                chosen={events}
+                onChosen={(next) => form.set('events', next)}
+              />
             ))}
           </div>
         )}

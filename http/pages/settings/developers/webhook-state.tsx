@@ -32,11 +32,20 @@ export function WebhookBadge({ webhook }: { readonly webhook: Webhook }): JSX.El
 /** Nothing for one that is told. */
 export function WebhookState({ webhook, onChanged }: StateProps): JSX.Element | null {
   if (isTold(webhook)) return null;
-  const again = <Save webhook={webhook} status="active" label={webhook.status === 'disabled' ? 'Turn it on again' : 'Answer for it'} done="It is told again what happens." onChanged={onChanged} />;
+  const again = (
+    <Save
+      webhook={webhook}
+      status="active"
+      label={webhook.status === 'disabled' ? 'Turn it on again' : 'Answer for it'}
+      done="It is told again what happens."
+      onChanged={onChanged}
+    />
+  );
   if (webhook.status === 'disabled') {
     return (
       <Banner kind="bad" action={again}>
-        It is disabled, so nothing is sent to it. The last answers below say whether its receiver was to blame. What happens meanwhile is not sent later.
+        It is disabled, so nothing is sent to it. The last answers below say whether its receiver was to blame. What
+        happens meanwhile is not sent later.
       </Banner>
     );
   }
@@ -51,7 +60,15 @@ export function WebhookState({ webhook, onChanged }: StateProps): JSX.Element | 
 }
 
 export function Disable({ webhook, onChanged }: StateProps): JSX.Element {
-  return <Save webhook={webhook} status="disabled" label="Turn it off" done="Nothing is sent to it any more." onChanged={onChanged} />;
+  return (
+    <Save
+      webhook={webhook}
+      status="disabled"
+      label="Turn it off"
+      done="Nothing is sent to it any more."
+      onChanged={onChanged}
+    />
+  );
 }
 
 interface SaveProps extends StateProps {

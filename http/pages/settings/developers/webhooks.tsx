@@ -8,21 +8,35 @@ import { Empty } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import type { Webhook } from '../../records.ts';
+import { Reading } from '../parts.tsx';
 import { Section, type SectionProps } from '../section.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { eventsInWords } from './events.ts';
 import { keepOnce } from './once.ts';
-import { Reading } from '../parts.tsx';
 import { SecretOnce } from './secret-once.tsx';
 import { WebhookDialog } from './webhook-dialog.tsx';
 import { WebhookBadge } from './webhook-state.tsx';
 
 /** `item` is a webhook's id: its deliveries. */
 export function Webhooks({ item }: SectionProps): JSX.Element {
-  const { value, failure, reload, set } = useResource((signal) => call<{ webhooks: Webhook[] }>('GET', '/webhooks', { signal }), [item]);
+  const { value, failure, reload, set } = useResource(
+    (signal) => call<{ webhooks: Webhook[] }>('GET', '/webhooks', { signal }),
+    [item],
+  );
   const [making, setMaking] = useState(false);
-  const put = (changed: Webhook): void => set({ webhooks: (value?.webhooks ?? []).map((one) => (one.id === changed.id ? changed : one)) });
-  if (item !== undefined) return <Deliveries key={item} webhook={value?.webhooks.find(({ id }) => id === item)} isRead={value !== undefined} failure={failure} retry={reload} onChanged={put} />;
+  const put = (changed: Webhook): void =>
+    set({ webhooks: (value?.webhooks ?? []).map((one) => (one.id === changed.id ? changed : one)) });
+  if (item !== undefined)
+    return (
+      <Deliveries
+        key={item}
+        webhook={value?.webhooks.find(({ id }) => id === item)}
+        isRead={value !== undefined}
+        failure={failure}
+        retry={reload}
+        onChanged={put}
+      />
+    );
   return (
     <Section
       title="Webhooks"

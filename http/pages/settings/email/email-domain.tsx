@@ -22,7 +22,10 @@ function register(domain: string): Promise<{ domain: EmailDomain }> {
 }
 
 export function EmailDomainPart(): JSX.Element {
-  const { value, failure, loading, reload, set } = useResource((signal) => call<{ domain: EmailDomain | null }>('GET', '/email/domain', { signal }), []);
+  const { value, failure, loading, reload, set } = useResource(
+    (signal) => call<{ domain: EmailDomain | null }>('GET', '/email/domain', { signal }),
+    [],
+  );
   const [changing, setChanging] = useState(false);
   const domain = value?.domain ?? undefined;
   useEffect(
@@ -61,7 +64,10 @@ export function EmailDomainPart(): JSX.Element {
       {changing && domain !== undefined && (
         <Dialog title="Use another domain" onClose={() => setChanging(false)}>
           <div class="stack">
-            <p>It takes the place of {domain.name}. Mail is sent from this server's own address until the new records stand.</p>
+            <p>
+              It takes the place of {domain.name}. Mail is sent from this server's own address until the new records
+              stand.
+            </p>
             <DomainForm
               label="New domain"
               action="Use it"
@@ -77,10 +83,22 @@ export function EmailDomainPart(): JSX.Element {
   );
 }
 
-function DomainForm({ label, action, onRegistered }: { readonly label: string; readonly action: string; readonly onRegistered: (answer: { domain: EmailDomain }) => void }): JSX.Element {
-  const form = useForm({ domain: '' }, async ({ domain }) => {
-    onRegistered(await register(domain.trim()));
-  }, { conflict: 'domain' });
+function DomainForm({
+  label,
+  action,
+  onRegistered,
+}: {
+  readonly label: string;
+  readonly action: string;
+  readonly onRegistered: (answer: { domain: EmailDomain }) => void;
+}): JSX.Element {
+  const form = useForm(
+    { domain: '' },
+    async ({ domain }) => {
+      onRegistered(await register(domain.trim()));
+    },
+    { conflict: 'domain' },
+  );
   return (
     <Form
       form={form}
@@ -91,12 +109,31 @@ function DomainForm({ label, action, onRegistered }: { readonly label: string; r
         </Button>
       }
     >
-      <TextField label={label} placeholder="shop.example" inputMode="url" spellcheck={false} autocomplete="off" maxLength={253} value={form.values.domain} onValue={(next) => form.set('domain', next)} error={form.errorOf('domain')} hint="Without www or anything else in front." />
+      <TextField
+        label={label}
+        placeholder="shop.example"
+        inputMode="url"
+        spellcheck={false}
+        autocomplete="off"
+        maxLength={253}
+        value={form.values.domain}
+        onValue={(next) => form.set('domain', next)}
+        error={form.errorOf('domain')}
+        hint="Without www or anything else in front."
+      />
     </Form>
   );
 }
 
-function Standing({ domain, onAnswer, failure }: { readonly domain: EmailDomain; readonly onAnswer: (answer: { domain: EmailDomain }) => void; readonly failure: unknown }): JSX.Element {
+function Standing({
+  domain,
+  onAnswer,
+  failure,
+}: {
+  readonly domain: EmailDomain;
+  readonly onAnswer: (answer: { domain: EmailDomain }) => void;
+  readonly failure: unknown;
+}): JSX.Element {
   const [busy, setBusy] = useState(false);
   const isOver = domain.status === 'pending' && Date.parse(domain.pollUntil) < now.value;
   const startOver = async (): Promise<void> => {
@@ -115,7 +152,9 @@ function Standing({ domain, onAnswer, failure }: { readonly domain: EmailDomain;
     <>
       <div class="row">
         <h3>{domain.name}</h3>
-        <Badge kind={domain.status === 'verified' ? 'good' : 'warn'}>{domain.status === 'verified' ? 'In use' : 'Waiting for its records'}</Badge>
+        <Badge kind={domain.status === 'verified' ? 'good' : 'warn'}>
+          {domain.status === 'verified' ? 'In use' : 'Waiting for its records'}
+        </Badge>
         {domain.lastCheckedAt !== null && (
           <span class="soft">
             Last looked at <Time at={domain.lastCheckedAt} format={timeInSentence} />
@@ -126,7 +165,9 @@ function Standing({ domain, onAnswer, failure }: { readonly domain: EmailDomain;
         {failure !== undefined && <Banner kind="bad">What you see is from before: it could not be read again.</Banner>}
         {domain.status === 'verified' ? (
           <Banner kind="good">
-            {isComplete ? `Everything stands. Mail is sent from ${domain.name}.` : `Mail is sent from ${domain.name}. What is written to it goes elsewhere: have that forwarded to your first address above, or add the MX record.`}
+            {isComplete
+              ? `Everything stands. Mail is sent from ${domain.name}.`
+              : `Mail is sent from ${domain.name}. What is written to it goes elsewhere: have that forwarded to your first address above, or add the MX record.`}
           </Banner>
         ) : isOver ? (
           <Banner
@@ -147,7 +188,9 @@ function Standing({ domain, onAnswer, failure }: { readonly domain: EmailDomain;
               </Button>
             }
           >
-            {missing === 1 ? 'One record is' : `${missing} records are`} not there yet. Add {missing === 1 ? 'it' : 'them'} where your domain is managed. They are looked for by themselves until {dayOf(domain.pollUntil)}; it can take some hours until a change is seen.
+            {missing === 1 ? 'One record is' : `${missing} records are`} not there yet. Add{' '}
+            {missing === 1 ? 'it' : 'them'} where your domain is managed. They are looked for by themselves until{' '}
+            {dayOf(domain.pollUntil)}; it can take some hours until a change is seen.
           </Banner>
         )}
       </div>
@@ -168,13 +211,23 @@ export function purposeOf({ type, name, value }: Pick<DnsRecord, 'type' | 'name'
   return name.includes('._domainkey.') ? 'holds the key that mail is signed with' : 'proves that the domain is yours';
 }
 
-function Record({ record: { type, name, value, priority, status, required } }: { readonly record: DnsRecord }): JSX.Element {
+function Record({
+  record: { type, name, value, priority, status, required },
+}: {
+  readonly record: DnsRecord;
+}): JSX.Element {
   return (
     <li>
       <div class="row">
         <strong>{type}</strong>
         <span class="soft">{purposeOf({ type, name, value })}</span>
-        {status === 'verified' ? <Badge kind="good">Found</Badge> : required ? <Badge kind="warn">Not found yet</Badge> : <Badge>Not needed if you forward mail here</Badge>}
+        {status === 'verified' ? (
+          <Badge kind="good">Found</Badge>
+        ) : required ? (
+          <Badge kind="warn">Not found yet</Badge>
+        ) : (
+          <Badge>Not needed if you forward mail here</Badge>
+        )}
       </div>
       <dl>
         <dt>Name</dt>

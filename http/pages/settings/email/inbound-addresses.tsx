@@ -23,15 +23,26 @@ const maxAddresses = 100;
 
 /** Each local part once: an address at the subdomain and the one at the domain are the same entry. */
 export function mappedOf(addresses: readonly InboundAddress[]): Mapped[] {
-  const byPart = new Map(addresses.filter(({ kind }) => kind !== 'auto').map(({ localPart, departmentId }) => [localPart, { localPart, departmentId: departmentId ?? '' }]));
+  const byPart = new Map(
+    addresses
+      .filter(({ kind }) => kind !== 'auto')
+      .map(({ localPart, departmentId }) => [localPart, { localPart, departmentId: departmentId ?? '' }]),
+  );
   return [...byPart.values()];
 }
 
 export function InboundAddresses(): JSX.Element {
-  const { value, failure, reload, set } = useResource((signal) => call<{ addresses: InboundAddress[] }>('GET', '/email/inbound-addresses', { signal }), []);
+  const { value, failure, reload, set } = useResource(
+    (signal) => call<{ addresses: InboundAddress[] }>('GET', '/email/inbound-addresses', { signal }),
+    [],
+  );
   const auto = value?.addresses.find(({ kind }) => kind === 'auto');
   return (
-    <Part id="addresses" title="Addresses that bring mail in" intro="Mail to them becomes tickets. Forward your support address to one of them, or use a domain of your own.">
+    <Part
+      id="addresses"
+      title="Addresses that bring mail in"
+      intro="Mail to them becomes tickets. Forward your support address to one of them, or use a domain of your own."
+    >
       {value === undefined ? (
         <Reading failure={failure} retry={reload} lines={3} />
       ) : (
@@ -44,9 +55,24 @@ export function InboundAddresses(): JSX.Element {
   );
 }
 
-function Mapping({ addresses, onSaved }: { readonly addresses: readonly InboundAddress[]; readonly onSaved: (answer: { addresses: InboundAddress[] }) => void }): JSX.Element {
+function Mapping({
+  addresses,
+  onSaved,
+}: {
+  readonly addresses: readonly InboundAddress[];
+  readonly onSaved: (answer: { addresses: InboundAddress[] }) => void;
+}): JSX.Element {
   const form = useForm<{ rows: readonly Mapped[] }>({ rows: mappedOf(addresses) }, async ({ rows }) => {
-    onSaved(await call('PUT', '/email/inbound-addresses', { body: { addresses: rows.map(({ localPart, departmentId }) => ({ localPart: localPart.trim(), departmentId: departmentId === '' ? null : departmentId })) } }));
+    onSaved(
+      await call('PUT', '/email/inbound-addresses', {
+        body: {
+          addresses: rows.map(({ localPart, departmentId }) => ({
+            localPart: localPart.trim(),
+            departmentId: departmentId === '' ? null : departmentId,
+          })),
+        },
+      }),
+    );
     notify({ kind: 'done', text: 'Saved.' });
   });
   const [saved, setSaved] = useState(addresses);
@@ -56,8 +82,15 @@ function Mapping({ addresses, onSaved }: { readonly addresses: readonly InboundA
     form.reset({ rows: mappedOf(addresses) });
   }, [addresses]);
   const { rows } = form.values;
-  const change = (index: number, next: Partial<Mapped>): void => form.set('rows', rows.map((row, at) => (at === index ? { ...row, ...next } : row)));
-  const choices = [{ value: '', label: 'The default department' }, ...[...departments.value.values()].map(({ id, name }) => ({ value: id, label: name }))];
+  const change = (index: number, next: Partial<Mapped>): void =>
+    form.set(
+      'rows',
+      rows.map((row, at) => (at === index ? { ...row, ...next } : row)),
+    );
+  const choices = [
+    { value: '', label: 'The default department' },
+    ...[...departments.value.values()].map(({ id, name }) => ({ value: id, label: name })),
+  ];
   const full = (localPart: string): string =>
     addresses
       .filter((one) => one.kind !== 'auto' && one.localPart === localPart)
@@ -72,14 +105,22 @@ function Mapping({ addresses, onSaved }: { readonly addresses: readonly InboundA
           <Button type="submit" kind="primary" busy={form.busy}>
             Save the addresses
           </Button>
-          <Button icon="plus" disabled={rows.length >= maxAddresses} onClick={() => form.set('rows', [...rows, { localPart: '', departmentId: '' }])}>
+          <Button
+            icon="plus"
+            disabled={rows.length >= maxAddresses}
+            onClick={() => form.set('rows', [...rows, { localPart: '', departmentId: '' }])}
+          >
             Add an address
           </Button>
         </>
       }
     >
       <h3>For departments</h3>
-      {rows.length === 0 && <p class="soft">None yet. Add billing or repairs, say, and what is written there goes to its department at once.</p>}
+      {rows.length === 0 && (
+        <p class="soft">
+          None yet. Add billing or repairs, say, and what is written there goes to its department at once.
+        </p>
+      )}
       {rows.map((row, index) => (
         <div class="address" key={index}>
           <TextField
@@ -93,8 +134,22 @@ function Mapping({ addresses, onSaved }: { readonly addresses: readonly InboundA
             error={form.errorOf(`addresses.${index}`)}
             hint={full(row.localPart) === '' ? undefined : full(row.localPart)}
           />
-          <SelectField label="Goes to" value={row.departmentId} choices={choices} onValue={(departmentId) => change(index, { departmentId })} />
-          <IconButton icon="trash" label={`Remove ${row.localPart === '' ? 'this address' : row.localPart}`} onClick={() => form.set('rows', rows.filter((_, at) => at !== index))} />
+          <SelectField
+            label="Goes to"
+            value={row.departmentId}
+            choices={choices}
+            onValue={(departmentId) => change(index, { departmentId })}
+          />
+          <IconButton
+            icon="trash"
+            label={`Remove ${row.localPart === '' ? 'this address' : row.localPart}`}
+            onClick={() =>
+              form.set(
+                'rows',
+                rows.filter((_, at) => at !== index),
+              )
+            }
+          />
         </div>
       ))}
     </Form>

@@ -12,11 +12,18 @@ import type { Integrations } from '../../records.ts';
 import { Part, Reading } from '../parts.tsx';
 
 export function InboundWebhook(): JSX.Element {
-  const { value, failure, reload, set } = useResource((signal) => call<Integrations>('GET', '/workspace/integrations', { signal }), []);
+  const { value, failure, reload, set } = useResource(
+    (signal) => call<Integrations>('GET', '/workspace/integrations', { signal }),
+    [],
+  );
   const [shown, setShown] = useState(false);
   const [rotating, setRotating] = useState(false);
   return (
-    <Part id="webhook" title="Delivery by webhook" intro="For a mail provider that hands mail over by HTTP. It signs each request with the secret.">
+    <Part
+      id="webhook"
+      title="Delivery by webhook"
+      intro="For a mail provider that hands mail over by HTTP. It signs each request with the secret."
+    >
       {value === undefined ? (
         <Reading failure={failure} retry={reload} lines={2} />
       ) : (
@@ -46,7 +53,10 @@ export function InboundWebhook(): JSX.Element {
           }}
           onClose={() => setRotating(false)}
         >
-          <p>What is signed with the present one is refused from that moment on, until your mail provider has the new one.</p>
+          <p>
+            What is signed with the present one is refused from that moment on, until your mail provider has the new
+            one.
+          </p>
         </Confirm>
       )}
     </Part>

@@ -11,13 +11,20 @@ import type { Suppression } from '../../records.ts';
 import { usePaged } from '../paged.ts';
 import { Pages, Part } from '../parts.tsx';
 
-const reasons = { bounce: 'Mail came back', rejected: 'Refused there for good' } as const satisfies Record<Suppression['reason'], string>;
+const reasons = { bounce: 'Mail came back', rejected: 'Refused there for good' } as const satisfies Record<
+  Suppression['reason'],
+  string
+>;
 
 export function Suppressions(): JSX.Element {
   const list = usePaged<Suppression>('/email/suppressions', 'suppressions');
   const [removing, setRemoving] = useState<Suppression | undefined>(undefined);
   return (
-    <Part id="suppressions" title="Addresses that cannot be reached" intro="Nothing is sent to them, so that your domain keeps its good name.">
+    <Part
+      id="suppressions"
+      title="Addresses that cannot be reached"
+      intro="Nothing is sent to them, so that your domain keeps its good name."
+    >
       <Pages of={list} lines={2} empty={<p class="soft">None. Mail goes to every address.</p>}>
         {(rows) => (
           <div class="table-frame">
@@ -64,7 +71,10 @@ export function Suppressions(): JSX.Element {
           }}
           onClose={() => setRemoving(undefined)}
         >
-          <p>Only when you know that {removing.email} takes mail now. If it comes back once more, the address is listed here again.</p>
+          <p>
+            Only when you know that {removing.email} takes mail now. If it comes back once more, the address is listed
+            here again.
+          </p>
         </Confirm>
       )}
     </Part>

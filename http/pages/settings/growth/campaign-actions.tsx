@@ -10,13 +10,26 @@ import { notify, notifyFailure } from '../../notices.ts';
 import type { Campaign, CampaignStatus } from '../../records.ts';
 import { statusNames } from './campaign.ts';
 
-const statusKinds: Readonly<Record<CampaignStatus, 'good' | 'warn' | 'accent' | undefined>> = { live: 'good', paused: 'warn', draft: 'accent', archived: undefined };
+const statusKinds: Readonly<Record<CampaignStatus, 'good' | 'warn' | 'accent' | undefined>> = {
+  live: 'good',
+  paused: 'warn',
+  draft: 'accent',
+  archived: undefined,
+};
 export function StatusBadge({ status }: { readonly status: CampaignStatus }): JSX.Element {
   const kind = statusKinds[status];
   return <Badge {...(kind === undefined ? {} : { kind })}>{statusNames[status]}</Badge>;
 }
 
-export function ArchiveCampaign({ campaign, onClose, onDone }: { readonly campaign: Campaign; readonly onClose: () => void; readonly onDone: () => void }): JSX.Element {
+export function ArchiveCampaign({
+  campaign,
+  onClose,
+  onDone,
+}: {
+  readonly campaign: Campaign;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}): JSX.Element {
   return (
     <Confirm
       title={`Archive “${campaign.name}”?`}
@@ -34,19 +47,32 @@ export function ArchiveCampaign({ campaign, onClose, onDone }: { readonly campai
 }
 
 /** What may become of it from where it is. */
-export function campaignItems(campaign: Campaign, onArchive: (campaign: Campaign) => void, onChanged: () => void): readonly MenuItem[] {
+export function campaignItems(
+  campaign: Campaign,
+  onArchive: (campaign: Campaign) => void,
+  onChanged: () => void,
+): readonly MenuItem[] {
   const items: MenuItem[] = [];
-  if (campaign.status !== 'live' && campaign.status !== 'archived') items.push({ label: 'Go live', run: () => void moveCampaign(campaign, 'live', onChanged) });
-  if (campaign.status === 'live') items.push({ label: 'Pause', run: () => void moveCampaign(campaign, 'paused', onChanged) });
+  if (campaign.status !== 'live' && campaign.status !== 'archived')
+    items.push({ label: 'Go live', run: () => void moveCampaign(campaign, 'live', onChanged) });
+  if (campaign.status === 'live')
+    items.push({ label: 'Pause', run: () => void moveCampaign(campaign, 'paused', onChanged) });
   items.push({ label: 'Make a copy', run: () => void copyCampaign(campaign) });
-  if (campaign.status !== 'archived') items.push({ kind: 'line' }, { label: 'Archive', danger: true, run: () => onArchive(campaign) });
+  if (campaign.status !== 'archived')
+    items.push({ kind: 'line' }, { label: 'Archive', danger: true, run: () => onArchive(campaign) });
   return items;
 }
 
 async function moveCampaign(campaign: Campaign, status: 'live' | 'paused', onChanged: () => void): Promise<void> {
   try {
     await call('PATCH', `/campaigns/${campaign.id}`, { body: { status } });
-    notify({ kind: 'done', text: status === 'live' ? `“${campaign.name}” is live. Visitors see it from the next page they open.` : `“${campaign.name}” is paused.` });
+    notify({
+      kind: 'done',
+      text:
+        status === 'live'
+          ? `“${campaign.name}” is live. Visitors see it from the next page they open.`
+          : `“${campaign.name}” is paused.`,
+    });
     onChanged();
   } catch (error) {
     notifyFailure(error);

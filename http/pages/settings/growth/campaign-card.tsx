@@ -2,15 +2,25 @@
 
 import type { JSX } from 'preact';
 import { Avatar } from '../../design/avatar.tsx';
-import type { CampaignValues } from './campaign.ts';
 import { listed } from '../words.ts';
+import type { CampaignValues } from './campaign.ts';
 
-export function CampaignPreview({ values, siteName }: { readonly values: CampaignValues; readonly siteName: string }): JSX.Element {
+export function CampaignPreview({
+  values,
+  siteName,
+}: {
+  readonly values: CampaignValues;
+  readonly siteName: string;
+}): JSX.Element {
   const name = values.agentName.trim() === '' ? siteName : values.agentName;
   const replies = values.quickReplies.length === 0 ? ['Open chat'] : values.quickReplies.map(({ label }) => label);
   const said = values.body.trim() === '' ? 'What do you want to say?' : values.body;
   return (
-    <div class="widget-preview right" role="img" aria-label={`The campaign as visitors will see it: ${name} says “${said}”, with ${listed(replies.map((reply) => `“${reply}”`))}.`}>
+    <div
+      class="widget-preview right"
+      role="img"
+      aria-label={`The campaign as visitors will see it: ${name} says “${said}”, with ${listed(replies.map((reply) => `“${reply}”`))}.`}
+    >
       <div class="preview-campaign">
         <p class="preview-who">
           {values.agentAvatarUrl.trim() !== '' && <Avatar name={name} />}

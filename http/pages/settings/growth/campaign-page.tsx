@@ -15,12 +15,12 @@ import { navigate } from '../../location.ts';
 import { notify } from '../../notices.ts';
 import type { Campaign, CampaignFrequency, Site } from '../../records.ts';
 import { hasRole } from '../../session.ts';
+import { SaveLine } from '../save-line.tsx';
 import { Section } from '../section.tsx';
 import { type CampaignValues, contentOf, frequencyNames, rulesInWords, rulesOf, valuesOf } from './campaign.ts';
 import { ArchiveCampaign, campaignItems, StatusBadge } from './campaign-actions.tsx';
 import { CampaignPreview } from './campaign-card.tsx';
 import { QuickReplyFields } from './quick-replies.tsx';
-import { SaveLine } from '../save-line.tsx';
 import { UrlMatchFields } from './url-match.tsx';
 
 interface Read {
@@ -29,7 +29,10 @@ interface Read {
 }
 
 async function readCampaign(campaignId: string | undefined, signal: AbortSignal): Promise<Read> {
-  const [campaign, { sites }] = await Promise.all([campaignId === undefined ? undefined : call<Campaign>('GET', `/campaigns/${campaignId}`, { signal }), call<{ sites: Site[] }>('GET', '/sites', { query: { limit: 1 }, signal })]);
+  const [campaign, { sites }] = await Promise.all([
+    campaignId === undefined ? undefined : call<Campaign>('GET', `/campaigns/${campaignId}`, { signal }),
+    call<{ sites: Site[] }>('GET', '/sites', { query: { limit: 1 }, signal }),
+  ]);
   return { campaign, siteName: sites[0]?.name ?? 'Your site' };
 }
 
@@ -47,7 +50,11 @@ export function CampaignPage({ campaignId }: { readonly campaignId: string | und
           <>
             <StatusBadge status={campaign.status} />
             {hasRole('admin') && (
-              <Menu label="Actions" class="button" items={campaignItems(campaign, () => setArchiving(true), read.reload)}>
+              <Menu
+                label="Actions"
+                class="button"
+                items={campaignItems(campaign, () => setArchiving(true), read.reload)}
+              >
                 Actions <Icon name="down" size={16} />
               </Menu>
             )}
@@ -62,17 +69,37 @@ export function CampaignPage({ campaignId }: { readonly campaignId: string | und
       )}
       {read.failure !== undefined && !isGone && <Failure error={read.failure} retry={read.reload} />}
       {read.value === undefined && read.failure === undefined && <Loading lines={8} />}
-      {read.value !== undefined && <CampaignForm key={campaignId ?? 'new'} campaign={campaign} siteName={read.value.siteName} onSaved={(saved) => read.set({ campaign: saved, siteName: read.value?.siteName ?? '' })} />}
-      {archiving && campaign !== undefined && <ArchiveCampaign campaign={campaign} onClose={() => setArchiving(false)} onDone={read.reload} />}
+      {read.value !== undefined && (
+        <CampaignForm
+          key={campaignId ?? 'new'}
+          campaign={campaign}
+          siteName={read.value.siteName}
+          onSaved={(saved) => read.set({ campaign: saved, siteName: read.value?.siteName ?? '' })}
+        />
+      )}
+      {archiving && campaign !== undefined && (
+        <ArchiveCampaign campaign={campaign} onClose={() => setArchiving(false)} onDone={read.reload} />
+      )}
     </Section>
   );
 }
 
-function CampaignForm({ campaign, siteName, onSaved }: { readonly campaign: Campaign | undefined; readonly siteName: string; readonly onSaved: (campaign: Campaign) => void }): JSX.Element {
+function CampaignForm({
+  campaign,
+  siteName,
+  onSaved,
+}: {
+  readonly campaign: Campaign | undefined;
+  readonly siteName: string;
+  readonly onSaved: (campaign: Campaign) => void;
+}): JSX.Element {
   const mayWrite = hasRole('admin') && campaign?.status !== 'archived';
   const form = useForm<CampaignValues>(valuesOf(campaign), async (values) => {
     const body = { name: values.name, triggerRules: rulesOf(values), content: contentOf(values) };
-    const saved = campaign === undefined ? await call<Campaign>('POST', '/campaigns', { body }) : await call<Campaign>('PATCH', `/campaigns/${campaign.id}`, { body });
+    const saved =
+      campaign === undefined
+        ? await call<Campaign>('POST', '/campaigns', { body })
+        : await call<Campaign>('PATCH', `/campaigns/${campaign.id}`, { body });
     if (campaign === undefined) {
       notify({ kind: 'done', text: 'Saved as a draft. Let it go live when you are ready.' });
       navigate(`/settings/campaigns/${saved.id}`, { replace: true });
@@ -80,7 +107,10 @@ function CampaignForm({ campaign, siteName, onSaved }: { readonly campaign: Camp
     }
     form.reset(valuesOf(saved));
     onSaved(saved);
-    notify({ kind: 'done', text: saved.status === 'live' ? 'Saved. Visitors see it from the next page they open.' : 'Saved.' });
+    notify({
+      kind: 'done',
+      text: saved.status === 'live' ? 'Saved. Visitors see it from the next page they open.' : 'Saved.',
+    });
   });
   const { values } = form;
   const changed = !same(values, valuesOf(campaign));
@@ -90,7 +120,11 @@ function CampaignForm({ campaign, siteName, onSaved }: { readonly campaign: Camp
       label="The campaign"
       actions={
         mayWrite && (
-          <SaveLine busy={form.busy} label={campaign === undefined ? 'Save as a draft' : 'Save'} changed={changed && campaign !== undefined} />
+          <SaveLine
+            busy={form.busy}
+            label={campaign === undefined ? 'Save as a draft' : 'Save'}
+            changed={changed && campaign !== undefined}
+          />
         )
       }
     >
@@ -120,30 +154,113 @@ function SayFields({ form }: { readonly form: FormState<CampaignValues> }): JSX.
   const { values } = form;
   return (
     <div class="stack">
-      <TextField label="Name" required maxLength={120} value={values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} hint="For you alone; visitors do not see it." />
-      <TextArea label="Text" required rows={4} maxLength={2000} value={values.body} onValue={(value) => form.set('body', value)} error={form.errorOf('content.body')} />
-      <TextField label="Who says it" optional maxLength={120} value={values.agentName} onValue={(value) => form.set('agentName', value)} error={form.errorOf('content.agentName')} hint="The name of the site when this stays empty." />
-      <TextField label="Picture" optional type="url" maxLength={2048} placeholder="https://…" value={values.agentAvatarUrl} onValue={(value) => form.set('agentAvatarUrl', value)} error={form.errorOf('content.agentAvatarUrl')} hint="The address of a picture of who says it." />
-      <QuickReplyFields replies={values.quickReplies} onReplies={(replies) => form.set('quickReplies', replies)} errorOf={(path) => form.errorOf(`content.quickReplies${path}`)} />
+      <TextField
+        label="Name"
+        required
+        maxLength={120}
+        value={values.name}
+        onValue={(value) => form.set('name', value)}
+        error={form.errorOf('name')}
+        hint="For you alone; visitors do not see it."
+      />
+      <TextArea
+        label="Text"
+        required
+        rows={4}
+        maxLength={2000}
+        value={values.body}
+        onValue={(value) => form.set('body', value)}
+        error={form.errorOf('content.body')}
+      />
+      <TextField
+        label="Who says it"
+        optional
+        maxLength={120}
+        value={values.agentName}
+        onValue={(value) => form.set('agentName', value)}
+        error={form.errorOf('content.agentName')}
+        hint="The name of the site when this stays empty."
+      />
+      <TextField
+        label="Picture"
+        optional
+        type="url"
+        maxLength={2048}
+        placeholder="https://…"
+        value={values.agentAvatarUrl}
+        onValue={(value) => form.set('agentAvatarUrl', value)}
+        error={form.errorOf('content.agentAvatarUrl')}
+        hint="The address of a picture of who says it."
+      />
+      <QuickReplyFields
+        replies={values.quickReplies}
+        onReplies={(replies) => form.set('quickReplies', replies)}
+        errorOf={(path) => form.errorOf(`content.quickReplies${path}`)}
+      />
     </div>
   );
 }
 
-const frequencies = (['once', 'session', 'always'] as const).map((value: CampaignFrequency) => ({ value, label: `${frequencyNames[value].charAt(0).toUpperCase()}${frequencyNames[value].slice(1)}` }));
+const frequencies = (['once', 'session', 'always'] as const).map((value: CampaignFrequency) => ({
+  value,
+  label: `${frequencyNames[value].charAt(0).toUpperCase()}${frequencyNames[value].slice(1)}`,
+}));
 
 function WhenFields({ form }: { readonly form: FormState<CampaignValues> }): JSX.Element {
   const { values } = form;
   return (
     <div class="stack">
       <Checkbox label="On every page" checked={values.everyPage} onChecked={(value) => form.set('everyPage', value)} />
-      {!values.everyPage && <UrlMatchFields match={values.urlMatch} onMatch={(value) => form.set('urlMatch', value)} errorOf={(name) => form.errorOf(`triggerRules.urlMatch.${name}`)} />}
+      {!values.everyPage && (
+        <UrlMatchFields
+          match={values.urlMatch}
+          onMatch={(value) => form.set('urlMatch', value)}
+          errorOf={(name) => form.errorOf(`triggerRules.urlMatch.${name}`)}
+        />
+      )}
       <div class="columns">
-        <TextField label="After so many seconds" type="number" inputMode="decimal" min={0} max={600} step="any" value={values.showAfterSeconds} onValue={(value) => form.set('showAfterSeconds', value)} error={secondsError(form.errorOf('triggerRules.showAfterMs'))} />
-        <TextField label="Once so much was scrolled, in %" type="number" inputMode="numeric" min={0} max={100} step={1} value={values.scrollDepthPct} onValue={(value) => form.set('scrollDepthPct', value)} error={form.errorOf('triggerRules.scrollDepthPct')} />
-        <SelectField label="How often" value={values.frequency} choices={frequencies} onValue={(value) => form.set('frequency', value)} error={form.errorOf('triggerRules.frequency')} hint="A visit ends after 30 minutes without a page." />
+        <TextField
+          label="After so many seconds"
+          type="number"
+          inputMode="decimal"
+          min={0}
+          max={600}
+          step="any"
+          value={values.showAfterSeconds}
+          onValue={(value) => form.set('showAfterSeconds', value)}
+          error={secondsError(form.errorOf('triggerRules.showAfterMs'))}
+        />
+        <TextField
+          label="Once so much was scrolled, in %"
+          type="number"
+          inputMode="numeric"
+          min={0}
+          max={100}
+          step={1}
+          value={values.scrollDepthPct}
+          onValue={(value) => form.set('scrollDepthPct', value)}
+          error={form.errorOf('triggerRules.scrollDepthPct')}
+        />
+        <SelectField
+          label="How often"
+          value={values.frequency}
+          choices={frequencies}
+          onValue={(value) => form.set('frequency', value)}
+          error={form.errorOf('triggerRules.frequency')}
+          hint="A visit ends after 30 minutes without a page."
+        />
       </div>
-      <Checkbox label="When the pointer leaves the page" hint="Towards the tabs and the address. Phones have no pointer, so they never show it." checked={values.exitIntent} onChecked={(value) => form.set('exitIntent', value)} />
-      <Checkbox label="Only while you are open" checked={values.officeHoursOnly} onChecked={(value) => form.set('officeHoursOnly', value)} />
+      <Checkbox
+        label="When the pointer leaves the page"
+        hint="Towards the tabs and the address. Phones have no pointer, so they never show it."
+        checked={values.exitIntent}
+        onChecked={(value) => form.set('exitIntent', value)}
+      />
+      <Checkbox
+        label="Only while you are open"
+        checked={values.officeHoursOnly}
+        onChecked={(value) => form.set('officeHoursOnly', value)}
+      />
     </div>
   );
 }

@@ -1,6 +1,13 @@
 // A campaign as the API has it, as a form holds it, and in words.
 
-import type { Campaign, CampaignContent, CampaignFrequency, CampaignStatus, TriggerRules, UrlMatch } from '../../records.ts';
+import type {
+  Campaign,
+  CampaignContent,
+  CampaignFrequency,
+  CampaignStatus,
+  TriggerRules,
+  UrlMatch,
+} from '../../records.ts';
 import { matchInWords } from './url-words.ts';
 
 export type QuickReply = NonNullable<CampaignContent['quickReplies']>[number];
@@ -21,11 +28,27 @@ export interface CampaignValues {
   readonly quickReplies: readonly QuickReply[];
 }
 
-export const statusNames: Readonly<Record<CampaignStatus, string>> = { draft: 'Draft', live: 'Live', paused: 'Paused', archived: 'Archived' };
-export const frequencyNames: Readonly<Record<CampaignFrequency, string>> = { once: 'once per visitor', session: 'once per visit', always: 'every time' };
+export const statusNames: Readonly<Record<CampaignStatus, string>> = {
+  draft: 'Draft',
+  live: 'Live',
+  paused: 'Paused',
+  archived: 'Archived',
+};
+export const frequencyNames: Readonly<Record<CampaignFrequency, string>> = {
+  once: 'once per visitor',
+  session: 'once per visit',
+  always: 'every time',
+};
 
 export function valuesOf(campaign: Campaign | undefined): CampaignValues {
-  const { urlMatch, showAfterMs = 0, exitIntent = false, scrollDepthPct = 0, frequency = 'session', officeHoursOnly = false } = campaign?.triggerRules ?? {};
+  const {
+    urlMatch,
+    showAfterMs = 0,
+    exitIntent = false,
+    scrollDepthPct = 0,
+    frequency = 'session',
+    officeHoursOnly = false,
+  } = campaign?.triggerRules ?? {};
   const { body = '', agentName = '', agentAvatarUrl = '', quickReplies = [] } = campaign?.content ?? {};
   return {
     name: campaign?.name ?? '',
@@ -59,7 +82,13 @@ export function contentOf({ body, agentName, agentAvatarUrl, quickReplies }: Cam
     body,
     ...(agentName.trim() === '' ? {} : { agentName }),
     ...(agentAvatarUrl.trim() === '' ? {} : { agentAvatarUrl: agentAvatarUrl.trim() }),
-    ...(quickReplies.length === 0 ? {} : { quickReplies: quickReplies.map(({ label, action, value }) => (action === 'navigate' ? { label, action, value: value?.trim() ?? '' } : { label, action })) }),
+    ...(quickReplies.length === 0
+      ? {}
+      : {
+          quickReplies: quickReplies.map(({ label, action, value }) =>
+            action === 'navigate' ? { label, action, value: value?.trim() ?? '' } : { label, action },
+          ),
+        }),
   };
 }
 
@@ -69,17 +98,33 @@ function numberOf(text: string): number {
 }
 
 /** "On pages whose address contains “/cart”, after 5 seconds, once per visit, while you are open." */
-export function rulesInWords({ urlMatch, showAfterMs = 0, exitIntent = false, scrollDepthPct = 0, frequency = 'session', officeHoursOnly = false }: TriggerRules): string {
+export function rulesInWords({
+  urlMatch,
+  showAfterMs = 0,
+  exitIntent = false,
+  scrollDepthPct = 0,
+  frequency = 'session',
+  officeHoursOnly = false,
+}: TriggerRules): string {
   const seconds = showAfterMs / 1000;
   const when = [
-    ...(seconds > 0 ? [`after ${new Intl.NumberFormat().format(seconds)} ${seconds === 1 ? 'second' : 'seconds'}`] : []),
+    ...(seconds > 0
+      ? [`after ${new Intl.NumberFormat().format(seconds)} ${seconds === 1 ? 'second' : 'seconds'}`]
+      : []),
     ...(scrollDepthPct > 0 ? [`once ${scrollDepthPct} % of the page was scrolled`] : []),
     ...(exitIntent ? ['when the pointer leaves the page'] : []),
   ];
-  return [`On ${urlMatch === undefined ? 'every page' : matchInWords(urlMatch)}`, when.length === 0 ? 'at once' : when.join(', then '), frequencyNames[frequency], ...(officeHoursOnly ? ['while you are open'] : [])].join(', ');
+  return [
+    `On ${urlMatch === undefined ? 'every page' : matchInWords(urlMatch)}`,
+    when.length === 0 ? 'at once' : when.join(', then '),
+    frequencyNames[frequency],
+    ...(officeHoursOnly ? ['while you are open'] : []),
+  ].join(', ');
 }
 
 /** "12 %"; a dash where nothing was shown. */
 export function shareOf(part: number, whole: number): string {
-  return whole === 0 ? '–' : new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(part / whole);
+  return whole === 0
+    ? '–'
+    : new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(part / whole);
 }

@@ -21,7 +21,11 @@ import { CampaignPage } from './campaign-page.tsx';
 import { Figure } from './figure.tsx';
 
 export function Campaigns({ item }: SectionProps): JSX.Element {
-  return item === undefined ? <CampaignList /> : <CampaignPage key={item} campaignId={item === 'new' ? undefined : item} />;
+  return item === undefined ? (
+    <CampaignList />
+  ) : (
+    <CampaignPage key={item} campaignId={item === 'new' ? undefined : item} />
+  );
 }
 
 const filters = [
@@ -36,8 +40,26 @@ function CampaignList(): JSX.Element {
   const isAdmin = hasRole('admin');
   const [archiving, setArchiving] = useState<Campaign | undefined>(undefined);
   const status = filters.find(({ value }) => value === query.value.get('status'))?.value ?? '';
-  const campaigns = useResource(async (signal) => (await call<{ campaigns: Campaign[] }>('GET', '/campaigns', { query: { status }, signal })).campaigns, [status]);
-  useCommands(() => (isAdmin ? [{ id: 'campaign.create', title: 'Write a campaign', group: 'This page', keys: ['n'], run: () => navigate('/settings/campaigns/new') }] : []), [isAdmin]);
+  const campaigns = useResource(
+    async (signal) =>
+      (await call<{ campaigns: Campaign[] }>('GET', '/campaigns', { query: { status }, signal })).campaigns,
+    [status],
+  );
+  useCommands(
+    () =>
+      isAdmin
+        ? [
+            {
+              id: 'campaign.create',
+              title: 'Write a campaign',
+              group: 'This page',
+              keys: ['n'],
+              run: () => navigate('/settings/campaigns/new'),
+            },
+          ]
+        : [],
+    [isAdmin],
+  );
   const shown = campaigns.value?.filter((campaign) => status !== '' || campaign.status !== 'archived');
   return (
     <Section
@@ -68,12 +90,22 @@ function CampaignList(): JSX.Element {
           ))}
         </ul>
       )}
-      {archiving !== undefined && <ArchiveCampaign campaign={archiving} onClose={() => setArchiving(undefined)} onDone={campaigns.reload} />}
+      {archiving !== undefined && (
+        <ArchiveCampaign campaign={archiving} onClose={() => setArchiving(undefined)} onDone={campaigns.reload} />
+      )}
     </Section>
   );
 }
 
-function CampaignRow({ campaign, onArchive, onChanged }: { readonly campaign: Campaign; readonly onArchive: (campaign: Campaign) => void; readonly onChanged: () => void }): JSX.Element {
+function CampaignRow({
+  campaign,
+  onArchive,
+  onChanged,
+}: {
+  readonly campaign: Campaign;
+  readonly onArchive: (campaign: Campaign) => void;
+  readonly onChanged: () => void;
+}): JSX.Element {
   const { name, status, stats, triggerRules } = campaign;
   return (
     <li class="card compact">
@@ -82,7 +114,11 @@ function CampaignRow({ campaign, onArchive, onChanged }: { readonly campaign: Ca
           <a href={`/settings/campaigns/${campaign.id}`}>{name}</a> <StatusBadge status={status} />
         </h2>
         {hasRole('admin') && (
-          <Menu label={`What to do with ${name}`} class="button quiet icon-only small" items={campaignItems(campaign, onArchive, onChanged)}>
+          <Menu
+            label={`What to do with ${name}`}
+            class="button quiet icon-only small"
+            items={campaignItems(campaign, onArchive, onChanged)}
+          >
             <Icon name="more" />
           </Menu>
         )}
@@ -91,7 +127,11 @@ function CampaignRow({ campaign, onArchive, onChanged }: { readonly campaign: Ca
       <dl class="figures">
         <Figure label="Shown" value={countOf(stats.impressions)} />
         <Figure label="Clicked" value={countOf(stats.clicks)} more={shareOf(stats.clicks, stats.impressions)} />
-        <Figure label="Chats begun" value={countOf(stats.startedChats)} more={shareOf(stats.startedChats, stats.impressions)} />
+        <Figure
+          label="Chats begun"
+          value={countOf(stats.startedChats)}
+          more={shareOf(stats.startedChats, stats.impressions)}
+        />
       </dl>
     </li>
   );

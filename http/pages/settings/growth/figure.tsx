@@ -2,7 +2,15 @@
 
 import type { JSX } from 'preact';
 
-export function Figure({ label, value, more }: { readonly label: string; readonly value: string; readonly more?: string }): JSX.Element {
+export function Figure({
+  label,
+  value,
+  more,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly more?: string;
+}): JSX.Element {
   return (
     <div>
       <dt>{label}</dt>

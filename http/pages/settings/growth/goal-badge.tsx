@@ -5,7 +5,11 @@ import { Badge } from '../../design/feedback.tsx';
 import type { GoalStatus } from '../../records.ts';
 import { goalStatusNames } from './goal.ts';
 
-const kinds: Readonly<Record<GoalStatus, 'good' | 'warn' | undefined>> = { active: 'good', paused: 'warn', archived: undefined };
+const kinds: Readonly<Record<GoalStatus, 'good' | 'warn' | undefined>> = {
+  active: 'good',
+  paused: 'warn',
+  archived: undefined,
+};
 
 export function GoalBadge({ status }: { readonly status: GoalStatus }): JSX.Element {
   const kind = kinds[status];

@@ -7,13 +7,40 @@ import { amountError } from '../amounts.ts';
 import type { GoalValues } from './goal.ts';
 import { UrlMatchFields } from './url-match.tsx';
 
-export function GoalFields({ form, autofocus = false }: { readonly form: FormState<GoalValues>; readonly autofocus?: boolean }): JSX.Element {
+export function GoalFields({
+  form,
+  autofocus = false,
+}: {
+  readonly form: FormState<GoalValues>;
+  readonly autofocus?: boolean;
+}): JSX.Element {
   const { values } = form;
   return (
     <>
-      <TextField label="Name" required autofocus={autofocus} maxLength={120} value={values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
-      <UrlMatchFields match={values.condition} onMatch={(value) => form.set('condition', value)} errorOf={(name) => form.errorOf(`condition.${name}`)} />
-      <TextField label="Worth, in US dollars" optional inputMode="decimal" placeholder="49.90" value={values.value} onValue={(value) => form.set('value', value)} error={amountError(form.errorOf('valueCents'))} hint="What one visitor who gets there brings you. A change holds for later ones." />
+      <TextField
+        label="Name"
+        required
+        autofocus={autofocus}
+        maxLength={120}
+        value={values.name}
+        onValue={(value) => form.set('name', value)}
+        error={form.errorOf('name')}
+      />
+      <UrlMatchFields
+        match={values.condition}
+        onMatch={(value) => form.set('condition', value)}
+        errorOf={(name) => form.errorOf(`condition.${name}`)}
+      />
+      <TextField
+        label="Worth, in US dollars"
+        optional
+        inputMode="decimal"
+        placeholder="49.90"
+        value={values.value}
+        onValue={(value) => form.set('value', value)}
+        error={amountError(form.errorOf('valueCents'))}
+        hint="What one visitor who gets there brings you. A change holds for later ones."
+      />
     </>
   );
 }

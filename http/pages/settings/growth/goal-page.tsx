@@ -18,12 +18,12 @@ import { notify, notifyFailure } from '../../notices.ts';
 import type { Goal, GoalStatus } from '../../records.ts';
 import { serverNow } from '../../server-clock.ts';
 import { amountOf, countOf } from '../../times.ts';
+import { SaveLine } from '../save-line.tsx';
 import { Section } from '../section.tsx';
 import { Figure } from './figure.tsx';
-import { bodyOf, type Completions, ranges, type RangeDays, sinceOf, valuesOf } from './goal.ts';
+import { bodyOf, type Completions, type RangeDays, ranges, sinceOf, valuesOf } from './goal.ts';
 import { GoalBadge } from './goal-badge.tsx';
 import { GoalFields } from './goal-fields.tsx';
-import { SaveLine } from '../save-line.tsx';
 
 const pageSize = 50;
 
@@ -70,7 +70,10 @@ export function GoalPage({ goalId }: { readonly goalId: string }): JSX.Element {
             navigate('/settings/goals', { replace: true });
           }}
         >
-          <p>It counts no more, and this page goes. What it counted stays in past reports. To keep the page, archive it instead.</p>
+          <p>
+            It counts no more, and this page goes. What it counted stays in past reports. To keep the page, archive it
+            instead.
+          </p>
         </Confirm>
       )}
     </Section>
@@ -78,7 +81,10 @@ export function GoalPage({ goalId }: { readonly goalId: string }): JSX.Element {
 }
 
 function itemsOf(goal: Goal, resource: Resource<Goal>, onDelete: () => void): readonly MenuItem[] {
-  const move = (status: GoalStatus, label: string): MenuItem => ({ label, run: () => void moveGoal(goal, status, resource) });
+  const move = (status: GoalStatus, label: string): MenuItem => ({
+    label,
+    run: () => void moveGoal(goal, status, resource),
+  });
   return [
     ...(goal.status === 'active' ? [move('paused', 'Pause')] : [move('active', 'Count again')]),
     ...(goal.status === 'archived' ? [] : [move('archived', 'Archive')]),
@@ -106,12 +112,7 @@ function GoalForm({ goal, onSaved }: { readonly goal: Goal; readonly onSaved: (g
   return (
     <section class="card" aria-labelledby="goal-what">
       <h2 id="goal-what">What counts</h2>
-      <Form
-        form={form}
-        actions={
-          <SaveLine busy={form.busy} changed={!same(form.values, valuesOf(goal))} />
-        }
-      >
+      <Form form={form} actions={<SaveLine busy={form.busy} changed={!same(form.values, valuesOf(goal))} />}>
         <GoalFields form={form} />
       </Form>
     </section>
@@ -122,7 +123,11 @@ function CompletionList({ goalId }: { readonly goalId: string }): JSX.Element {
   const [days, setDays] = useState<RangeDays>('30');
   const [more, setMore] = useState<Completions['completions']>([]);
   const [range, setRange] = useState(() => sinceOf('30', serverNow()));
-  const first = useResource((signal) => call<Completions>('GET', `/goals/${goalId}/completions`, { query: { ...range, limit: pageSize }, signal }), [goalId, range]);
+  const first = useResource(
+    (signal) =>
+      call<Completions>('GET', `/goals/${goalId}/completions`, { query: { ...range, limit: pageSize }, signal }),
+    [goalId, range],
+  );
   const choose = (chosen: RangeDays): void => {
     setDays(chosen);
     setMore([]);
@@ -131,7 +136,9 @@ function CompletionList({ goalId }: { readonly goalId: string }): JSX.Element {
   const rows = [...(first.value?.completions ?? []), ...more];
   const readOn = async (): Promise<void> => {
     try {
-      const next = await call<Completions>('GET', `/goals/${goalId}/completions`, { query: { ...range, limit: pageSize, offset: rows.length } });
+      const next = await call<Completions>('GET', `/goals/${goalId}/completions`, {
+        query: { ...range, limit: pageSize, offset: rows.length },
+      });
       setMore([...more, ...next.completions]);
     } catch (error) {
       notifyFailure(error);
@@ -186,9 +193,17 @@ function CompletionTable({ rows }: { readonly rows: Completions['completions'] }
                 <Time at={row.completedAt} />
               </td>
               <td class="page-address">{row.url}</td>
-              <td class="number" data-label="Worth">{row.valueCents === null ? '–' : amountOf(row.valueCents)}</td>
+              <td class="number" data-label="Worth">
+                {row.valueCents === null ? '–' : amountOf(row.valueCents)}
+              </td>
               <td data-label="Talked with">{row.attributedAgentName ?? <span class="soft">Nobody</span>}</td>
-              <td>{row.conversationId === null ? <span class="soft">None</span> : <a href={`/inbox/all/${row.conversationId}`}>Open it</a>}</td>
+              <td>
+                {row.conversationId === null ? (
+                  <span class="soft">None</span>
+                ) : (
+                  <a href={`/inbox/all/${row.conversationId}`}>Open it</a>
+                )}
+              </td>
             </tr>
           ))}
         </tbody>

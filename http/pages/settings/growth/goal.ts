@@ -16,7 +16,11 @@ export interface GoalValues {
   readonly value: string;
 }
 
-export const goalStatusNames: Readonly<Record<GoalStatus, string>> = { active: 'Active', paused: 'Paused', archived: 'Archived' };
+export const goalStatusNames: Readonly<Record<GoalStatus, string>> = {
+  active: 'Active',
+  paused: 'Paused',
+  archived: 'Archived',
+};
 
 export const ranges = [
   { value: '7', label: 'The last 7 days' },
@@ -35,13 +39,23 @@ export function sinceOf(days: RangeDays, nowMs: number): { readonly from: string
 
 /** As reports are asked for it: the longest has no word of its own there. */
 export function reportRangeOf(days: RangeDays, nowMs: number): Readonly<Record<string, string>> {
-  return days === '365' ? { range: 'custom', ...sinceOf(days, nowMs), to: new Date(nowMs).toISOString() } : { range: `${days}d` };
+  return days === '365'
+    ? { range: 'custom', ...sinceOf(days, nowMs), to: new Date(nowMs).toISOString() }
+    : { range: `${days}d` };
 }
 
 export function valuesOf(goal: Goal | undefined): GoalValues {
-  return { name: goal?.name ?? '', condition: goal?.condition ?? { operator: 'contains', value: '' }, value: amountText(goal?.valueCents ?? null) };
+  return {
+    name: goal?.name ?? '',
+    condition: goal?.condition ?? { operator: 'contains', value: '' },
+    value: amountText(goal?.valueCents ?? null),
+  };
 }
 
-export function bodyOf({ name, condition, value }: GoalValues): { readonly name: string; readonly condition: UrlMatch; readonly valueCents: number | string | null } {
+export function bodyOf({ name, condition, value }: GoalValues): {
+  readonly name: string;
+  readonly condition: UrlMatch;
+  readonly valueCents: number | string | null;
+} {
   return { name, condition, valueCents: centsOf(value) };
 }

@@ -17,7 +17,7 @@ import { serverNow } from '../../server-clock.ts';
 import { amountOf, countOf } from '../../times.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { Figure } from './figure.tsx';
-import { bodyOf, ranges, type RangeDays, reportRangeOf, valuesOf } from './goal.ts';
+import { bodyOf, type RangeDays, ranges, reportRangeOf, valuesOf } from './goal.ts';
 import { GoalBadge } from './goal-badge.tsx';
 import { GoalFields } from './goal-fields.tsx';
 import { GoalPage } from './goal-page.tsx';
@@ -37,7 +37,10 @@ interface Report {
 }
 
 async function readGoals(days: RangeDays, signal: AbortSignal): Promise<readonly Counted[]> {
-  const [{ goals }, report] = await Promise.all([call<{ goals: Goal[] }>('GET', '/goals', { signal }), call<Report>('GET', '/reports/conversions/goals', { query: reportRangeOf(days, serverNow()), signal })]);
+  const [{ goals }, report] = await Promise.all([
+    call<{ goals: Goal[] }>('GET', '/goals', { signal }),
+    call<Report>('GET', '/reports/conversions/goals', { query: reportRangeOf(days, serverNow()), signal }),
+  ]);
   return goals.map((goal) => {
     const found = report.goals.find(({ goalId }) => goalId === goal.id);
     return { ...goal, completions: found?.completions ?? 0, completedCents: found?.valueCents ?? 0 };
@@ -48,7 +51,10 @@ function GoalList(): JSX.Element {
   const [making, setMaking] = useState(false);
   const days = ranges.find(({ value }) => value === query.value.get('days'))?.value ?? '30';
   const goals = useResource((signal) => readGoals(days, signal), [days]);
-  useCommands(() => [{ id: 'goal.create', title: 'Set a goal', group: 'This page', keys: ['n'], run: () => setMaking(true) }], []);
+  useCommands(
+    () => [{ id: 'goal.create', title: 'Set a goal', group: 'This page', keys: ['n'], run: () => setMaking(true) }],
+    [],
+  );
   return (
     <Section
       title="Goals"

@@ -12,8 +12,17 @@ const actions = [
   { value: 'dismiss', label: 'closes the message' },
 ] as const;
 
-export function QuickReplyFields({ replies, onReplies, errorOf }: { readonly replies: readonly QuickReply[]; readonly onReplies: (replies: readonly QuickReply[]) => void; readonly errorOf: (path: string) => string | undefined }): JSX.Element {
-  const change = (index: number, changes: Partial<QuickReply>): void => onReplies(replies.map((one, at) => (at === index ? { ...one, ...changes } : one)));
+export function QuickReplyFields({
+  replies,
+  onReplies,
+  errorOf,
+}: {
+  readonly replies: readonly QuickReply[];
+  readonly onReplies: (replies: readonly QuickReply[]) => void;
+  readonly errorOf: (path: string) => string | undefined;
+}): JSX.Element {
+  const change = (index: number, changes: Partial<QuickReply>): void =>
+    onReplies(replies.map((one, at) => (at === index ? { ...one, ...changes } : one)));
   return (
     <fieldset class="check-list">
       <legend>Answers to press</legend>
@@ -22,10 +31,37 @@ export function QuickReplyFields({ replies, onReplies, errorOf }: { readonly rep
         {replies.map((reply, index) => (
           <li key={index}>
             <div class="quick-reply" role="group" aria-label={`Answer ${index + 1}`}>
-              <TextField label="It says" required maxLength={80} value={reply.label} onValue={(label) => change(index, { label })} error={errorOf(`.${index}.label`)} />
-              <SelectField label="and" value={reply.action} choices={actions} onValue={(action) => change(index, { action })} error={errorOf(`.${index}.action`)} />
-              {reply.action === 'navigate' && <TextField label="Page" required maxLength={2048} placeholder="/prices or https://…" value={reply.value ?? ''} onValue={(value) => change(index, { value })} error={errorOf(`.${index}.value`)} />}
-              <IconButton icon="trash" label={`Take away answer ${index + 1}`} onClick={() => onReplies(replies.filter((_, at) => at !== index))} />
+              <TextField
+                label="It says"
+                required
+                maxLength={80}
+                value={reply.label}
+                onValue={(label) => change(index, { label })}
+                error={errorOf(`.${index}.label`)}
+              />
+              <SelectField
+                label="and"
+                value={reply.action}
+                choices={actions}
+                onValue={(action) => change(index, { action })}
+                error={errorOf(`.${index}.action`)}
+              />
+              {reply.action === 'navigate' && (
+                <TextField
+                  label="Page"
+                  required
+                  maxLength={2048}
+                  placeholder="/prices or https://…"
+                  value={reply.value ?? ''}
+                  onValue={(value) => change(index, { value })}
+                  error={errorOf(`.${index}.value`)}
+                />
+              )}
+              <IconButton
+                icon="trash"
+                label={`Take away answer ${index + 1}`}
+                onClick={() => onReplies(replies.filter((_, at) => at !== index))}
+              />
             </div>
           </li>
         ))}

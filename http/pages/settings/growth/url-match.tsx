@@ -8,24 +8,47 @@ import { SelectField, TextField } from '../../design/field.tsx';
 import type { UrlMatch } from '../../records.ts';
 import { operatorNames } from './url-words.ts';
 
-const operators = (['contains', 'starts-with', 'ends-with', 'equals', 'regex'] as const).map((value) => ({ value, label: operatorNames[value] }));
+const operators = (['contains', 'starts-with', 'ends-with', 'equals', 'regex'] as const).map((value) => ({
+  value,
+  label: operatorNames[value],
+}));
 const typingMs = 250;
 
-export function UrlMatchFields({ match, onMatch, errorOf }: { readonly match: UrlMatch; readonly onMatch: (match: UrlMatch) => void; readonly errorOf: (name: 'operator' | 'value') => string | undefined }): JSX.Element {
+export function UrlMatchFields({
+  match,
+  onMatch,
+  errorOf,
+}: {
+  readonly match: UrlMatch;
+  readonly onMatch: (match: UrlMatch) => void;
+  readonly errorOf: (name: 'operator' | 'value') => string | undefined;
+}): JSX.Element {
   return (
     <div class="stack">
       <div class="columns">
-        <SelectField label="The address" value={match.operator} choices={operators} onValue={(operator) => onMatch({ ...match, operator })} error={errorOf('operator')} />
+        <SelectField
+          label="The address"
+          value={match.operator}
+          choices={operators}
+          onValue={(operator) => onMatch({ ...match, operator })}
+          error={errorOf('operator')}
+        />
         <TextField
           label={match.operator === 'regex' ? 'Expression' : 'This text'}
           required
           maxLength={500}
           spellcheck={false}
-          placeholder={match.operator === 'equals' || match.operator === 'starts-with' ? 'https://shop.example/thanks' : '/thanks'}
+          placeholder={
+            match.operator === 'equals' || match.operator === 'starts-with' ? 'https://shop.example/thanks' : '/thanks'
+          }
           value={match.value}
           onValue={(value) => onMatch({ ...match, value })}
           error={errorOf('value')}
-          hint={match.operator === 'regex' ? 'RE2 syntax, found anywhere in the address.' : 'Capitals and small letters differ.'}
+          hint={
+            match.operator === 'regex'
+              ? 'RE2 syntax, found anywhere in the address.'
+              : 'Capitals and small letters differ.'
+          }
         />
       </div>
       <UrlTester match={match} />
@@ -44,7 +67,10 @@ function UrlTester({ match }: { readonly match: UrlMatch }): JSX.Element {
     if (address.trim() === '' || value === '') return undefined;
     const abort = new AbortController();
     const timer = setTimeout(() => {
-      call<{ matches: boolean }>('POST', '/url-match', { body: { condition: { operator, value }, url: address.trim() }, signal: abort.signal }).then(
+      call<{ matches: boolean }>('POST', '/url-match', {
+        body: { condition: { operator, value }, url: address.trim() },
+        signal: abort.signal,
+      }).then(
         ({ matches }) => setVerdict({ kind: matches ? 'matches' : 'differs' }),
         (error: unknown) => {
           if (!abort.signal.aborted) setVerdict({ kind: 'problem', text: problemOf(error) });
@@ -58,7 +84,15 @@ function UrlTester({ match }: { readonly match: UrlMatch }): JSX.Element {
   }, [address, operator, value]);
   return (
     <div class="url-tester">
-      <TextField label="Try an address" type="url" maxLength={2048} spellcheck={false} placeholder="Paste one from your site" value={address} onValue={setAddress} />
+      <TextField
+        label="Try an address"
+        type="url"
+        maxLength={2048}
+        spellcheck={false}
+        placeholder="Paste one from your site"
+        value={address}
+        onValue={setAddress}
+      />
       <p role="status">
         {verdict?.kind === 'matches' && <Badge kind="good">This page counts</Badge>}
         {verdict?.kind === 'differs' && <Badge kind="warn">This page does not count</Badge>}

@@ -2,7 +2,6 @@
 
 import type { Article } from '../../records.ts';
 
-
 export interface ArticleDraft {
   readonly title: string;
   readonly body: string;

@@ -15,18 +15,21 @@ import { navigate } from '../../location.ts';
 import { notify } from '../../notices.ts';
 import type { Article } from '../../records.ts';
 import { timeInSentence } from '../../times.ts';
-import { Section } from '../section.tsx';
-import { type ArticleDraft, draftOf, forgetDraft, isChanged, keepDraft } from './article-drafts.ts';
-import { ArticleConflict } from './article-conflict.tsx';
-import { Markdown } from './markdown.tsx';
 import { Reading } from '../parts.tsx';
+import { Section } from '../section.tsx';
+import { ArticleConflict } from './article-conflict.tsx';
+import { type ArticleDraft, draftOf, forgetDraft, isChanged, keepDraft } from './article-drafts.ts';
+import { Markdown } from './markdown.tsx';
 
 const back = { href: '/settings/knowledge?tab=articles', label: 'All articles' };
 
 /** `articleId` is `new` for one that is not there yet. */
 export function ArticlePage({ articleId }: { readonly articleId: string }): JSX.Element {
   const isNew = articleId === 'new';
-  const { value, failure, reload } = useResource((signal) => (isNew ? Promise.resolve(undefined) : call<Article>('GET', `/kb/articles/${articleId}`, { signal })), [articleId]);
+  const { value, failure, reload } = useResource(
+    (signal) => (isNew ? Promise.resolve(undefined) : call<Article>('GET', `/kb/articles/${articleId}`, { signal })),
+    [articleId],
+  );
   if (isNew) return <Editor key="new" stored={undefined} />;
   if (value !== undefined) return <Editor key={value.id} stored={value} />;
   return (
@@ -49,7 +52,9 @@ interface Values {
 
 function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Element {
   const key = stored?.id ?? 'new';
-  const [start] = useState<ArticleDraft>(() => draftOf(key) ?? { title: stored?.title ?? '', body: stored?.body ?? '', base: stored });
+  const [start] = useState<ArticleDraft>(
+    () => draftOf(key) ?? { title: stored?.title ?? '', body: stored?.body ?? '', base: stored },
+  );
   const [base, setBase] = useState(start.base);
   /** What the button that was pressed makes of it: known before the form is sent, without waiting to be drawn. */
   const wanted = useRef<Article['status']>(start.base?.status ?? 'draft');
@@ -61,7 +66,10 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
     setConflict(undefined);
     setBase(article);
     form.reset({ title: article.title, body: article.body });
-    notify({ kind: 'done', text: article.status === 'published' ? 'Saved. Answers are taken from it.' : 'Saved as a draft.' });
+    notify({
+      kind: 'done',
+      text: article.status === 'published' ? 'Saved. Answers are taken from it.' : 'Saved as a draft.',
+    });
     if (base === undefined) navigate(`/settings/knowledge/${article.id}`, { replace: true });
   };
   const save = async ({ title, body }: Values, over: Article | undefined, status: Article['status']): Promise<void> => {
@@ -69,21 +77,29 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
       taken(
         over === undefined
           ? await call<Article>('POST', '/kb/articles', { body: { title, body, status } })
-          : await call<Article>('PATCH', `/kb/articles/${over.id}`, { body: { expectedVersion: over.version, title, body, status } }),
+          : await call<Article>('PATCH', `/kb/articles/${over.id}`, {
+              body: { expectedVersion: over.version, title, body, status },
+            }),
       );
     } catch (error) {
       if (over === undefined || !(error instanceof ApiError) || error.slug !== 'stale_version') throw error;
       setConflict(await call<Article>('GET', `/kb/articles/${over.id}`));
     }
   };
-  const form = useForm<Values>({ title: start.title, body: start.body }, (values) => save(values, base, wanted.current));
+  const form = useForm<Values>({ title: start.title, body: start.body }, (values) =>
+    save(values, base, wanted.current),
+  );
   const { title, body } = form.values;
   const changed = isChanged({ title, body, base });
   useEffect(() => keepDraft(key, { title, body, base }), [title, body, base]);
 
   const isPublished = base?.status === 'published';
   return (
-    <Section title={base === undefined ? 'Write an article' : base.title} back={back} actions={base !== undefined && <State article={base} changed={changed} />}>
+    <Section
+      title={base === undefined ? 'Write an article' : base.title}
+      back={back}
+      actions={base !== undefined && <State article={base} changed={changed} />}
+    >
       {draftOf(key) !== undefined && start.base !== undefined && isChanged(start) && changed && (
         <Banner
           kind="warn"
@@ -138,15 +154,34 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
             </>
           }
         >
-          <TextField label="Title" maxLength={300} value={title} onValue={(next) => form.set('title', next)} error={form.errorOf('title')} />
+          <TextField
+            label="Title"
+            maxLength={300}
+            value={title}
+            onValue={(next) => form.set('title', next)}
+            error={form.errorOf('title')}
+          />
           <div class="kb-editor">
-            <TextArea label="Text, in Markdown" class="input kb-text" rows={20} maxLength={200_000} value={body} onValue={(next) => form.set('body', next)} error={form.errorOf('body')} hint="# heading, **strong**, *emphasis*, - list, [a link](https://…)" />
+            <TextArea
+              label="Text, in Markdown"
+              class="input kb-text"
+              rows={20}
+              maxLength={200_000}
+              value={body}
+              onValue={(next) => form.set('body', next)}
+              error={form.errorOf('body')}
+              hint="# heading, **strong**, *emphasis*, - list, [a link](https://…)"
+            />
             <div class="field">
               <h2 class="label" id="preview">
                 Preview
               </h2>
               <div class="kb-preview" role="region" aria-labelledby="preview" tabIndex={0}>
-                {body.trim() === '' ? <p class="soft">What you write shows here as it will look.</p> : <Markdown text={body} />}
+                {body.trim() === '' ? (
+                  <p class="soft">What you write shows here as it will look.</p>
+                ) : (
+                  <Markdown text={body} />
+                )}
               </div>
             </div>
           </div>
@@ -164,7 +199,10 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
           }}
           onClose={() => setRemoving(false)}
         >
-          <p>Its text is gone for good.{base.sourceDocumentId !== null && ' Answers are taken from the page it was made of again.'}</p>
+          <p>
+            Its text is gone for good.
+            {base.sourceDocumentId !== null && ' Answers are taken from the page it was made of again.'}
+          </p>
         </Confirm>
       )}
     </Section>
@@ -172,7 +210,19 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
 }
 
 /** The first of them is what Enter does, so that nothing is published by accident. */
-function SaveButton({ form, wanted, as, label, primary = false }: { readonly form: FormState<Values>; readonly wanted: { current: Article['status'] }; readonly as: Article['status']; readonly label: string; readonly primary?: boolean }): JSX.Element {
+function SaveButton({
+  form,
+  wanted,
+  as,
+  label,
+  primary = false,
+}: {
+  readonly form: FormState<Values>;
+  readonly wanted: { current: Article['status'] };
+  readonly as: Article['status'];
+  readonly label: string;
+  readonly primary?: boolean;
+}): JSX.Element {
   return (
     <Button
       type="submit"
@@ -192,7 +242,9 @@ function State({ article, changed }: { readonly article: Article; readonly chang
   return (
     <>
       {changed && <Badge kind="warn">Not saved</Badge>}
-      <Badge kind={article.status === 'published' ? 'good' : undefined}>{article.status === 'published' ? 'Published' : 'Draft'}</Badge>
+      <Badge kind={article.status === 'published' ? 'good' : undefined}>
+        {article.status === 'published' ? 'Published' : 'Draft'}
+      </Badge>
       <span class="soft">
         Changed <Time at={article.updatedAt} format={timeInSentence} />
       </span>

@@ -5,14 +5,20 @@ import { ApiError, call } from '../../api.ts';
 import { Empty } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import type { Article } from '../../records.ts';
+import { Reading } from '../parts.tsx';
 import { Section } from '../section.tsx';
 import { Markdown } from './markdown.tsx';
-import { Reading } from '../parts.tsx';
 
 export function ArticleReader({ articleId }: { readonly articleId: string }): JSX.Element {
-  const { value, failure, reload } = useResource((signal) => call<Article>('GET', `/kb/articles/${articleId}`, { signal }), [articleId]);
+  const { value, failure, reload } = useResource(
+    (signal) => call<Article>('GET', `/kb/articles/${articleId}`, { signal }),
+    [articleId],
+  );
   return (
-    <Section title={value?.title ?? 'Article'} back={{ href: '/settings/knowledge?tab=articles', label: 'All articles' }}>
+    <Section
+      title={value?.title ?? 'Article'}
+      back={{ href: '/settings/knowledge?tab=articles', label: 'All articles' }}
+    >
       {value !== undefined ? (
         <div class="card">
           <Markdown text={value.body} />

@@ -8,18 +8,26 @@ import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import type { Article } from '../../records.ts';
 import { hasRole } from '../../session.ts';
-import { hasDraft } from './article-drafts.ts';
 import { Part, Reading } from '../parts.tsx';
+import { hasDraft } from './article-drafts.ts';
 
 export function Articles(): JSX.Element {
-  const { value, failure, reload } = useResource((signal) => call<{ articles: Article[] }>('GET', '/kb/articles', { signal }), []);
+  const { value, failure, reload } = useResource(
+    (signal) => call<{ articles: Article[] }>('GET', '/kb/articles', { signal }),
+    [],
+  );
   const write = hasRole('admin') && (
     <ButtonLink href="/settings/knowledge/new" kind="primary" icon="plus">
       Write an article
     </ButtonLink>
   );
   return (
-    <Part id="articles" title="Articles" intro="What you write yourself. Answers are taken from those that are published." actions={write}>
+    <Part
+      id="articles"
+      title="Articles"
+      intro="What you write yourself. Answers are taken from those that are published."
+      actions={write}
+    >
       {value === undefined ? (
         <Reading failure={failure} retry={reload} what="Knowledge bases" />
       ) : value.articles.length === 0 ? (
@@ -43,7 +51,10 @@ export function Articles(): JSX.Element {
                     <a href={`/settings/knowledge/${id}`}>{title}</a>
                   </td>
                   <td>
-                    <Badge kind={status === 'published' ? 'good' : undefined}>{status === 'published' ? 'Published' : 'Draft'}</Badge> {hasDraft(id) && <Badge kind="warn">Not saved</Badge>}
+                    <Badge kind={status === 'published' ? 'good' : undefined}>
+                      {status === 'published' ? 'Published' : 'Draft'}
+                    </Badge>{' '}
+                    {hasDraft(id) && <Badge kind="warn">Not saved</Badge>}
                   </td>
                   <td>
                     <Time at={updatedAt} />

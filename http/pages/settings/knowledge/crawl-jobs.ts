@@ -9,8 +9,11 @@ const maxJobs = 20;
 /** Newest first. News of a job that is older than what is shown of it changes nothing. */
 export function mergeJob(jobs: readonly KbJob[], job: KbJob): readonly KbJob[] {
   const known = jobs.find(({ id }) => id === job.id);
-  if (known !== undefined) return isOver(known) && !isOver(job) ? jobs : jobs.map((one) => (one.id === job.id ? job : one));
-  return [job, ...jobs].sort((a, b) => (a.createdAt === b.createdAt ? b.id.localeCompare(a.id) : b.createdAt.localeCompare(a.createdAt))).slice(0, maxJobs);
+  if (known !== undefined)
+    return isOver(known) && !isOver(job) ? jobs : jobs.map((one) => (one.id === job.id ? job : one));
+  return [job, ...jobs]
+    .sort((a, b) => (a.createdAt === b.createdAt ? b.id.localeCompare(a.id) : b.createdAt.localeCompare(a.createdAt)))
+    .slice(0, maxJobs);
 }
 
 export function isOver({ status }: Pick<KbJob, 'status'>): boolean {
@@ -23,11 +26,27 @@ export function progressOf({ stats, status }: KbJob): string {
   if (stats === null) return status === 'failed' ? '' : 'Beginning';
   const parts = [`${countOf(stats.pagesFetched)} ${stats.pagesFetched === 1 ? 'page' : 'pages'} read`];
   if (stats.pagesSkipped > 0) parts.push(`${countOf(stats.pagesSkipped)} left out`);
-  if (stats.documents > 0) parts.push(`${countOf(stats.documents)} ${stats.documents === 1 ? 'document' : 'documents'}`);
+  if (stats.documents > 0)
+    parts.push(`${countOf(stats.documents)} ${stats.documents === 1 ? 'document' : 'documents'}`);
   if (stats.bytes > 0) parts.push(sizeOf(stats.bytes));
-  if (stats.pagesLeft !== undefined && stats.pagesLeft > 0) parts.push(status === 'running' ? `${countOf(stats.pagesLeft)} more found` : `${countOf(stats.pagesLeft)} more found and not read`);
+  if (stats.pagesLeft !== undefined && stats.pagesLeft > 0)
+    parts.push(
+      status === 'running'
+        ? `${countOf(stats.pagesLeft)} more found`
+        : `${countOf(stats.pagesLeft)} more found and not read`,
+    );
   return parts.join(', ');
 }
 
-export const jobStatusNames = { queued: 'Waiting', running: 'Reading', done: 'Done', failed: 'Failed' } as const satisfies Record<KbJob['status'], string>;
-export const jobStatusKinds = { queued: undefined, running: 'accent', done: 'good', failed: 'bad' } as const satisfies Record<KbJob['status'], string | undefined>;
+export const jobStatusNames = {
+  queued: 'Waiting',
+  running: 'Reading',
+  done: 'Done',
+  failed: 'Failed',
+} as const satisfies Record<KbJob['status'], string>;
+export const jobStatusKinds = {
+  queued: undefined,
+  running: 'accent',
+  done: 'good',
+  failed: 'bad',
+} as const satisfies Record<KbJob['status'], string | undefined>;

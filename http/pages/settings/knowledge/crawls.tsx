@@ -16,8 +16,8 @@ import { agentName } from '../../people.ts';
 import type { KbJob } from '../../records.ts';
 import { hasRole } from '../../session.ts';
 import { timeInSentence } from '../../times.ts';
-import { isOver, jobStatusKinds, jobStatusNames, mergeJob, progressOf } from './crawl-jobs.ts';
 import { OutLink, Part, Reading } from '../parts.tsx';
+import { isOver, jobStatusKinds, jobStatusNames, mergeJob, progressOf } from './crawl-jobs.ts';
 
 const depths = [
   { value: '0', label: 'That page alone' },
@@ -28,7 +28,10 @@ const depths = [
 
 /** `onRead` is called when a crawl has changed the documents. */
 export function Crawls({ onRead }: { readonly onRead: () => void }): JSX.Element {
-  const { value, failure, reload, set } = useResource((signal) => call<{ jobs: KbJob[] }>('GET', '/kb/jobs', { signal }), []);
+  const { value, failure, reload, set } = useResource(
+    (signal) => call<{ jobs: KbJob[] }>('GET', '/kb/jobs', { signal }),
+    [],
+  );
   const shown = useRef<readonly KbJob[]>([]);
   shown.current = value?.jobs ?? [];
   useEffect(() => {
@@ -67,13 +70,23 @@ export function Crawls({ onRead }: { readonly onRead: () => void }): JSX.Element
 }
 
 function CrawlForm(): JSX.Element {
-  const form = useForm({ url: '', maxDepth: '2', maxPages: '200' }, async ({ url, maxDepth, maxPages }) => {
-    await call('POST', '/kb/ingest/url', { body: { url: webAddressOf(url), maxDepth: Number(maxDepth), maxPages: Number(maxPages) } });
-    form.reset({ url: '', maxDepth, maxPages });
-    notify({ kind: 'done', text: 'It is being read. What it says can be found once it is done.' });
-  }, { website_not_public: 'url' });
+  const form = useForm(
+    { url: '', maxDepth: '2', maxPages: '200' },
+    async ({ url, maxDepth, maxPages }) => {
+      await call('POST', '/kb/ingest/url', {
+        body: { url: webAddressOf(url), maxDepth: Number(maxDepth), maxPages: Number(maxPages) },
+      });
+      form.reset({ url: '', maxDepth, maxPages });
+      notify({ kind: 'done', text: 'It is being read. What it says can be found once it is done.' });
+    },
+    { website_not_public: 'url' },
+  );
   return (
-    <Part id="crawl" title="Read a site" intro="Its pages are read as a visitor would, and kept for answers. Reading an address again takes the place of what was read there before.">
+    <Part
+      id="crawl"
+      title="Read a site"
+      intro="Its pages are read as a visitor would, and kept for answers. Reading an address again takes the place of what was read there before."
+    >
       <Form
         form={form}
         label="Read a site"
@@ -83,10 +96,34 @@ function CrawlForm(): JSX.Element {
           </Button>
         }
       >
-        <TextField label="Address" placeholder="https://help.shop.example/" inputMode="url" autocomplete="url" spellcheck={false} value={form.values.url} onValue={(next) => form.set('url', next)} error={form.errorOf('url')} />
+        <TextField
+          label="Address"
+          placeholder="https://help.shop.example/"
+          inputMode="url"
+          autocomplete="url"
+          spellcheck={false}
+          value={form.values.url}
+          onValue={(next) => form.set('url', next)}
+          error={form.errorOf('url')}
+        />
         <div class="columns">
-          <SelectField label="How far" value={form.values.maxDepth} choices={depths} onValue={(next) => form.set('maxDepth', next)} error={form.errorOf('maxDepth')} />
-          <TextField label="At most so many pages" type="number" min={1} max={200} value={form.values.maxPages} onValue={(next) => form.set('maxPages', next)} error={form.errorOf('maxPages')} hint="1 to 200." />
+          <SelectField
+            label="How far"
+            value={form.values.maxDepth}
+            choices={depths}
+            onValue={(next) => form.set('maxDepth', next)}
+            error={form.errorOf('maxDepth')}
+          />
+          <TextField
+            label="At most so many pages"
+            type="number"
+            min={1}
+            max={200}
+            value={form.values.maxPages}
+            onValue={(next) => form.set('maxPages', next)}
+            error={form.errorOf('maxPages')}
+            hint="1 to 200."
+          />
         </div>
       </Form>
     </Part>
@@ -121,7 +158,9 @@ function Job({ job }: { readonly job: KbJob }): JSX.Element {
           {agentName(job.createdByAgentId)}, <Time at={job.finishedAt ?? job.createdAt} format={timeInSentence} />
         </span>
       </div>
-      {job.status === 'running' && <progress max={maxPages} value={job.stats?.pagesFetched ?? 0} aria-label={`Reading ${url}`} />}
+      {job.status === 'running' && (
+        <progress max={maxPages} value={job.stats?.pagesFetched ?? 0} aria-label={`Reading ${url}`} />
+      )}
       <div class="row">
         <p class="soft">
           {progressOf(job)}

@@ -29,7 +29,9 @@ export function Documents({ list }: { readonly list: Resource<DocumentList> }): 
   const [removing, setRemoving] = useState<KbDocument | undefined>(undefined);
   const documents = list.value?.documents;
   const wanted = folded(words).trim();
-  const found = (documents ?? []).filter(({ title, sourceUrl }) => folded(`${title} ${sourceUrl ?? ''}`).includes(wanted));
+  const found = (documents ?? []).filter(({ title, sourceUrl }) =>
+    folded(`${title} ${sourceUrl ?? ''}`).includes(wanted),
+  );
   return (
     <Part id="documents" title={documents === undefined ? 'Documents' : `Documents (${countOf(documents.length)})`}>
       {documents === undefined ? (
@@ -82,9 +84,7 @@ export function Documents({ list }: { readonly list: Resource<DocumentList> }): 
           }}
           onClose={() => setRemoving(undefined)}
         >
-          <p>
-            Answers are no longer taken from “{removing.title}”. When its site is read again, it comes back.
-          </p>
+          <p>Answers are no longer taken from “{removing.title}”. When its site is read again, it comes back.</p>
         </Confirm>
       )}
     </Part>
@@ -121,17 +121,28 @@ function Row({ document, onRemove }: { readonly document: KbDocument; readonly o
       </td>
       <td class="actions">
         {articleId !== null ? (
-          <a href={`/settings/knowledge/${articleId}`} aria-label={`${sourceType === 'article' ? 'Article' : 'Its article'}: ${title}`}>
+          <a
+            href={`/settings/knowledge/${articleId}`}
+            aria-label={`${sourceType === 'article' ? 'Article' : 'Its article'}: ${title}`}
+          >
             {sourceType === 'article' ? 'Article' : 'Its article'}
           </a>
         ) : (
           hasRole('admin') && (
-            <Button small kind="quiet" busy={busy} aria-label={`Make an article of ${title}`} onClick={() => void adopt()}>
+            <Button
+              small
+              kind="quiet"
+              busy={busy}
+              aria-label={`Make an article of ${title}`}
+              onClick={() => void adopt()}
+            >
               Make an article
             </Button>
           )
         )}
-        {sourceType === 'url' && hasRole('admin') && <IconButton small icon="trash" label={`Delete ${title}`} onClick={onRemove} />}
+        {sourceType === 'url' && hasRole('admin') && (
+          <IconButton small icon="trash" label={`Delete ${title}`} onClick={onRemove} />
+        )}
       </td>
     </tr>
   );

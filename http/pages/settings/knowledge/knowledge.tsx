@@ -5,8 +5,8 @@ import { call } from '../../api.ts';
 import { useResource } from '../../design/resource.ts';
 import { Tabs } from '../../design/tabs.tsx';
 import { query } from '../../location.ts';
-import { Section, type SectionProps } from '../section.tsx';
 import { hasRole } from '../../session.ts';
+import { Section, type SectionProps } from '../section.tsx';
 import { ArticlePage } from './article-editor.tsx';
 import { ArticleReader } from './article-reader.tsx';
 import { Articles } from './articles.tsx';
@@ -22,11 +22,23 @@ const tabs = [
 
 /** Read by everybody, changed by admins alone. `item` is an article's id, or `new`. */
 export function Knowledge({ item }: SectionProps): JSX.Element {
-  if (item !== undefined) return hasRole('admin') ? <ArticlePage key={item} articleId={item} /> : <ArticleReader key={item} articleId={item} />;
+  if (item !== undefined)
+    return hasRole('admin') ? (
+      <ArticlePage key={item} articleId={item} />
+    ) : (
+      <ArticleReader key={item} articleId={item} />
+    );
   const tab = query.value.get('tab') ?? '';
   return (
     <Section title="Knowledge" intro="Articles and pages that answers are taken from.">
-      <Tabs label="Knowledge" tabs={tabs.map(({ name, label }) => ({ href: name === '' ? '/settings/knowledge' : `/settings/knowledge?tab=${name}`, label, isCurrent: tab === name }))} />
+      <Tabs
+        label="Knowledge"
+        tabs={tabs.map(({ name, label }) => ({
+          href: name === '' ? '/settings/knowledge' : `/settings/knowledge?tab=${name}`,
+          label,
+          isCurrent: tab === name,
+        }))}
+      />
       {tab === 'articles' ? <Articles /> : tab === 'try' ? <Retrieval /> : <Pages />}
     </Section>
   );

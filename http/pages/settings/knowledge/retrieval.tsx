@@ -22,10 +22,17 @@ interface Found {
 export function Retrieval(): JSX.Element {
   const [found, setFound] = useState<Found | undefined>(undefined);
   const form = useForm({ query: '', topK: '5' }, async ({ query, topK }) => {
-    setFound({ query, ...(await call<Omit<Found, 'query'>>('POST', '/kb/search', { body: { query, topK: Number(topK) } })) });
+    setFound({
+      query,
+      ...(await call<Omit<Found, 'query'>>('POST', '/kb/search', { body: { query, topK: Number(topK) } })),
+    });
   });
   return (
-    <Part id="retrieval" title="Try a question" intro="See which passages are nearest to it in meaning. 1 is the same, 0 has nothing to do with it.">
+    <Part
+      id="retrieval"
+      title="Try a question"
+      intro="See which passages are nearest to it in meaning. 1 is the same, 0 has nothing to do with it."
+    >
       <Form
         form={form}
         label="Try a question"
@@ -36,8 +43,21 @@ export function Retrieval(): JSX.Element {
         }
       >
         <div class="kb-question">
-          <TextField label="Question" type="search" maxLength={2000} placeholder="When do I get my money back?" value={form.values.query} onValue={(next) => form.set('query', next)} error={form.errorOf('query')} />
-          <SelectField label="Passages" value={form.values.topK} choices={counts} onValue={(next) => form.set('topK', next)} />
+          <TextField
+            label="Question"
+            type="search"
+            maxLength={2000}
+            placeholder="When do I get my money back?"
+            value={form.values.query}
+            onValue={(next) => form.set('query', next)}
+            error={form.errorOf('query')}
+          />
+          <SelectField
+            label="Passages"
+            value={form.values.topK}
+            choices={counts}
+            onValue={(next) => form.set('topK', next)}
+          />
         </div>
       </Form>
       <div role="status">
@@ -61,7 +81,9 @@ export function Retrieval(): JSX.Element {
                 <strong>{chunk.title}</strong>
               </div>
               <p class="kb-passage">{chunk.text}</p>
-              <small class="soft">{chunk.sourceUrl === null ? 'An article of yours' : <OutLink url={chunk.sourceUrl} />}</small>
+              <small class="soft">
+                {chunk.sourceUrl === null ? 'An article of yours' : <OutLink url={chunk.sourceUrl} />}
+              </small>
             </li>
           ))}
         </ol>

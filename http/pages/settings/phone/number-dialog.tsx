@@ -22,13 +22,47 @@ interface NumberValues extends Routing {
   readonly businessHours: PhoneNumber['businessHours'];
 }
 
-function valuesOf({ displayName, routingStrategy, routingTargetId, voicemailEnabled, recordingEnabled, voiceProfileId, welcomeAudioUrl, businessHours }: PhoneNumber): NumberValues {
-  return { displayName, routingStrategy, routingTargetId: routingTargetId ?? '', voicemailEnabled, recordingEnabled, voiceProfileId: voiceProfileId ?? '', welcomeAudioUrl: welcomeAudioUrl ?? '', businessHours };
+function valuesOf({
+  displayName,
+  routingStrategy,
+  routingTargetId,
+  voicemailEnabled,
+  recordingEnabled,
+  voiceProfileId,
+  welcomeAudioUrl,
+  businessHours,
+}: PhoneNumber): NumberValues {
+  return {
+    displayName,
+    routingStrategy,
+    routingTargetId: routingTargetId ?? '',
+    voicemailEnabled,
+    recordingEnabled,
+    voiceProfileId: voiceProfileId ?? '',
+    welcomeAudioUrl: welcomeAudioUrl ?? '',
+    businessHours,
+  };
 }
 
 /** As the API takes it. */
-function bodyOf({ displayName, voicemailEnabled, recordingEnabled, voiceProfileId, welcomeAudioUrl, businessHours, ...routing }: NumberValues): object {
-  return { displayName, voicemailEnabled, recordingEnabled, voiceProfileId: voiceProfileId === '' ? null : voiceProfileId, welcomeAudioUrl: welcomeAudioUrl.trim() === '' ? null : welcomeAudioUrl.trim(), businessHours, ...routingBody(routing) };
+function bodyOf({
+  displayName,
+  voicemailEnabled,
+  recordingEnabled,
+  voiceProfileId,
+  welcomeAudioUrl,
+  businessHours,
+  ...routing
+}: NumberValues): object {
+  return {
+    displayName,
+    voicemailEnabled,
+    recordingEnabled,
+    voiceProfileId: voiceProfileId === '' ? null : voiceProfileId,
+    welcomeAudioUrl: welcomeAudioUrl.trim() === '' ? null : welcomeAudioUrl.trim(),
+    businessHours,
+    ...routingBody(routing),
+  };
 }
 
 interface NumberDialogProps {
@@ -63,14 +97,55 @@ export function NumberDialog({ number, profiles, onChanged, onClose }: NumberDia
           </>
         }
       >
-        <TextField label="Name" maxLength={120} value={form.values.displayName} onValue={(next) => form.set('displayName', next)} error={form.errorOf('displayName')} />
-        <RoutingFields value={form.values} onValue={(next) => form.reset({ ...form.values, ...next })} errorOf={form.errorOf} />
-        <Checkbox label="Voicemail" hint="Takes a message when nobody answers within 30 seconds, or outside of your hours." checked={form.values.voicemailEnabled} onChecked={(next) => form.set('voicemailEnabled', next)} />
-        <Checkbox label="Record calls" hint="Tell your callers: in many countries you must." checked={form.values.recordingEnabled} onChecked={(next) => form.set('recordingEnabled', next)} />
-        <VoiceField profiles={profiles} value={form.values.voiceProfileId} onValue={(next) => form.set('voiceProfileId', next)} error={form.errorOf('voiceProfileId')} />
-        <TextField label="Recorded greeting" optional inputMode="url" placeholder="https://shop.example/welcome.mp3" value={form.values.welcomeAudioUrl} onValue={(next) => form.set('welcomeAudioUrl', next)} error={form.errorOf('welcomeAudioUrl')} hint="The address of a sound file, played instead of the greeting above." />
-        <OwnHours label="This number has hours of its own" hours={form.values.businessHours} onHours={(hours) => form.set('businessHours', hours)} errorOf={(path) => form.errorOf(`businessHours.${path}`)} />
-        {form.values.businessHours === null && <p class="soft">Without them it goes by those of its department, else of the workspace, in Business hours.</p>}
+        <TextField
+          label="Name"
+          maxLength={120}
+          value={form.values.displayName}
+          onValue={(next) => form.set('displayName', next)}
+          error={form.errorOf('displayName')}
+        />
+        <RoutingFields
+          value={form.values}
+          onValue={(next) => form.reset({ ...form.values, ...next })}
+          errorOf={form.errorOf}
+        />
+        <Checkbox
+          label="Voicemail"
+          hint="Takes a message when nobody answers within 30 seconds, or outside of your hours."
+          checked={form.values.voicemailEnabled}
+          onChecked={(next) => form.set('voicemailEnabled', next)}
+        />
+        <Checkbox
+          label="Record calls"
+          hint="Tell your callers: in many countries you must."
+          checked={form.values.recordingEnabled}
+          onChecked={(next) => form.set('recordingEnabled', next)}
+        />
+        <VoiceField
+          profiles={profiles}
+          value={form.values.voiceProfileId}
+          onValue={(next) => form.set('voiceProfileId', next)}
+          error={form.errorOf('voiceProfileId')}
+        />
+        <TextField
+          label="Recorded greeting"
+          optional
+          inputMode="url"
+          placeholder="https://shop.example/welcome.mp3"
+          value={form.values.welcomeAudioUrl}
+          onValue={(next) => form.set('welcomeAudioUrl', next)}
+          error={form.errorOf('welcomeAudioUrl')}
+          hint="The address of a sound file, played instead of the greeting above."
+        />
+        <OwnHours
+          label="This number has hours of its own"
+          hours={form.values.businessHours}
+          onHours={(hours) => form.set('businessHours', hours)}
+          errorOf={(path) => form.errorOf(`businessHours.${path}`)}
+        />
+        {form.values.businessHours === null && (
+          <p class="soft">Without them it goes by those of its department, else of the workspace, in Business hours.</p>
+        )}
       </Form>
     </Dialog>
   );

@@ -17,25 +17,50 @@ const strategies: readonly { readonly value: RoutingStrategy; readonly label: st
   { value: 'specific_agent', label: 'One agent' },
 ];
 
-export function routingWords({ routingStrategy, routingTargetId }: Pick<PhoneNumber, 'routingStrategy' | 'routingTargetId'>): string {
+export function routingWords({
+  routingStrategy,
+  routingTargetId,
+}: Pick<PhoneNumber, 'routingStrategy' | 'routingTargetId'>): string {
   if (routingStrategy === 'department') return departmentName(routingTargetId);
   return routingStrategy === 'specific_agent' ? agentName(routingTargetId) : 'Everybody';
 }
 
 /** As the API takes it. */
-export function routingBody({ routingStrategy, routingTargetId }: Routing): { routingStrategy: RoutingStrategy; routingTargetId: string | null } {
-  return { routingStrategy, routingTargetId: routingStrategy === 'all_agents' || routingTargetId === '' ? null : routingTargetId };
+export function routingBody({ routingStrategy, routingTargetId }: Routing): {
+  routingStrategy: RoutingStrategy;
+  routingTargetId: string | null;
+} {
+  return {
+    routingStrategy,
+    routingTargetId: routingStrategy === 'all_agents' || routingTargetId === '' ? null : routingTargetId,
+  };
 }
 
-export function RoutingFields({ value, onValue, errorOf }: { readonly value: Routing; readonly onValue: (value: Routing) => void; readonly errorOf: (name: string) => string | undefined }): JSX.Element {
+export function RoutingFields({
+  value,
+  onValue,
+  errorOf,
+}: {
+  readonly value: Routing;
+  readonly onValue: (value: Routing) => void;
+  readonly errorOf: (name: string) => string | undefined;
+}): JSX.Element {
   const { routingStrategy, routingTargetId } = value;
   const choices =
     routingStrategy === 'department'
       ? [...departments.value.values()].map(({ id, name }) => ({ value: id, label: name }))
-      : joinedAgents.value.filter(({ channels }) => channels.includes('calls')).map(({ id, name }) => ({ value: id, label: name }));
+      : joinedAgents.value
+          .filter(({ channels }) => channels.includes('calls'))
+          .map(({ id, name }) => ({ value: id, label: name }));
   return (
     <div class="columns">
-      <SelectField label="Rings" value={routingStrategy} choices={strategies} onValue={(next) => onValue({ routingStrategy: next, routingTargetId: '' })} error={errorOf('routingStrategy')} />
+      <SelectField
+        label="Rings"
+        value={routingStrategy}
+        choices={strategies}
+        onValue={(next) => onValue({ routingStrategy: next, routingTargetId: '' })}
+        error={errorOf('routingStrategy')}
+      />
       {routingStrategy !== 'all_agents' && (
         <SelectField
           label={routingStrategy === 'department' ? 'Which department' : 'Which agent'}
@@ -49,6 +74,28 @@ export function RoutingFields({ value, onValue, errorOf }: { readonly value: Rou
   );
 }
 
-export function VoiceField({ profiles, value, onValue, error }: { readonly profiles: readonly VoiceProfile[]; readonly value: string; readonly onValue: (value: string) => void; readonly error?: string | undefined }): JSX.Element {
-  return <SelectField label="Greeting" value={value} choices={[{ value: '', label: 'None: it rings at once' }, ...profiles.map(({ id, name }) => ({ value: id, label: name }))]} onValue={onValue} error={error} hint="What callers hear first. Greetings are made below." />;
+export function VoiceField({
+  profiles,
+  value,
+  onValue,
+  error,
+}: {
+  readonly profiles: readonly VoiceProfile[];
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+  readonly error?: string | undefined;
+}): JSX.Element {
+  return (
+    <SelectField
+      label="Greeting"
+      value={value}
+      choices={[
+        { value: '', label: 'None: it rings at once' },
+        ...profiles.map(({ id, name }) => ({ value: id, label: name })),
+      ]}
+      onValue={onValue}
+      error={error}
+      hint="What callers hear first. Greetings are made below."
+    />
+  );
 }

@@ -9,8 +9,8 @@ import { Checkbox, SelectField, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { notify } from '../../notices.ts';
 import type { AvailableNumber, PhoneNumber, VoiceProfile } from '../../records.ts';
-import { RoutingFields, type Routing, routingBody, VoiceField } from './number-routing.tsx';
 import { Part } from '../parts.tsx';
+import { type Routing, RoutingFields, routingBody, VoiceField } from './number-routing.tsx';
 
 /** By calling code; those of the numbering plan of North America are searched by area. */
 const countries = [
@@ -56,17 +56,34 @@ interface SearchValues {
   readonly areaCode: string;
 }
 
-export function searchBody({ country, kind, areaCode }: SearchValues): { kind: string; areaCode?: string; limit: number } {
+export function searchBody({ country, kind, areaCode }: SearchValues): {
+  kind: string;
+  areaCode?: string;
+  limit: number;
+} {
   const code = areaCode.trim().replace(/^\+/, '');
   if (country === '1') return { kind, areaCode: code, limit: 20 };
-  return { kind: 'international', limit: 20, ...(country === 'other' ? (code === '' ? {} : { areaCode: code }) : { areaCode: country }) };
+  return {
+    kind: 'international',
+    limit: 20,
+    ...(country === 'other' ? (code === '' ? {} : { areaCode: code }) : { areaCode: country }),
+  };
 }
 
-export function NumberSearch({ profiles, onClaimed }: { readonly profiles: readonly VoiceProfile[]; readonly onClaimed: (number: PhoneNumber) => void }): JSX.Element {
+export function NumberSearch({
+  profiles,
+  onClaimed,
+}: {
+  readonly profiles: readonly VoiceProfile[];
+  readonly onClaimed: (number: PhoneNumber) => void;
+}): JSX.Element {
   const [found, setFound] = useState<readonly AvailableNumber[] | undefined>(undefined);
   const [chosen, setChosen] = useState<AvailableNumber | undefined>(undefined);
   const form = useForm<SearchValues>({ country: '1', kind: 'local', areaCode: '' }, async (values) => {
-    setFound((await call<{ available: AvailableNumber[] }>('POST', '/phone-numbers/available', { body: searchBody(values) })).available);
+    setFound(
+      (await call<{ available: AvailableNumber[] }>('POST', '/phone-numbers/available', { body: searchBody(values) }))
+        .available,
+    );
   });
   const { country, kind, areaCode } = form.values;
   const gone = (e164: string): void => setFound((current) => current?.filter((one) => one.e164 !== e164));
@@ -82,13 +99,45 @@ export function NumberSearch({ profiles, onClaimed }: { readonly profiles: reado
         }
       >
         <div class="columns">
-          <SelectField label="Country" value={country} choices={countries} onValue={(next) => form.reset({ ...form.values, country: next, areaCode: '' })} />
-          {country === '1' && <SelectField label="Kind" value={kind} choices={kinds} onValue={(next) => form.set('kind', next)} />}
-          {country === '1' && <TextField label="Area code" inputMode="numeric" maxLength={10} placeholder={kind === 'local' ? '415' : '833'} value={areaCode} onValue={(next) => form.set('areaCode', next)} error={form.errorOf('areaCode')} />}
-          {country === 'other' && <TextField label="Its calling code" optional inputMode="numeric" maxLength={4} placeholder="30" value={areaCode} onValue={(next) => form.set('areaCode', next)} error={form.errorOf('areaCode')} />}
+          <SelectField
+            label="Country"
+            value={country}
+            choices={countries}
+            onValue={(next) => form.reset({ ...form.values, country: next, areaCode: '' })}
+          />
+          {country === '1' && (
+            <SelectField label="Kind" value={kind} choices={kinds} onValue={(next) => form.set('kind', next)} />
+          )}
+          {country === '1' && (
+            <TextField
+              label="Area code"
+              inputMode="numeric"
+              maxLength={10}
+              placeholder={kind === 'local' ? '415' : '833'}
+              value={areaCode}
+              onValue={(next) => form.set('areaCode', next)}
+              error={form.errorOf('areaCode')}
+            />
+          )}
+          {country === 'other' && (
+            <TextField
+              label="Its calling code"
+              optional
+              inputMode="numeric"
+              maxLength={4}
+              placeholder="30"
+              value={areaCode}
+              onValue={(next) => form.set('areaCode', next)}
+              error={form.errorOf('areaCode')}
+            />
+          )}
         </div>
       </Form>
-      <div role="status">{found !== undefined && found.length === 0 && <p class="soft">There is none to have there now. Try another area.</p>}</div>
+      <div role="status">
+        {found !== undefined && found.length === 0 && (
+          <p class="soft">There is none to have there now. Try another area.</p>
+        )}
+      </div>
       {found !== undefined && found.length > 0 && (
         <ul class="numbers" aria-label="Numbers to have">
           {found.map((one) => (
@@ -121,11 +170,39 @@ export function NumberSearch({ profiles, onClaimed }: { readonly profiles: reado
   );
 }
 
-function ClaimDialog({ number, profiles, onTaken, onClaimed, onClose }: { readonly number: AvailableNumber; readonly profiles: readonly VoiceProfile[]; readonly onTaken: (e164: string) => void; readonly onClaimed: (number: PhoneNumber) => void; readonly onClose: () => void }): JSX.Element {
-  const start: Routing & { displayName: string; recordCalls: boolean; voiceProfileId: string } = { displayName: '', routingStrategy: 'all_agents', routingTargetId: '', recordCalls: false, voiceProfileId: '' };
+function ClaimDialog({
+  number,
+  profiles,
+  onTaken,
+  onClaimed,
+  onClose,
+}: {
+  readonly number: AvailableNumber;
+  readonly profiles: readonly VoiceProfile[];
+  readonly onTaken: (e164: string) => void;
+  readonly onClaimed: (number: PhoneNumber) => void;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const start: Routing & { displayName: string; recordCalls: boolean; voiceProfileId: string } = {
+    displayName: '',
+    routingStrategy: 'all_agents',
+    routingTargetId: '',
+    recordCalls: false,
+    voiceProfileId: '',
+  };
   const form = useForm(start, async ({ displayName, recordCalls, voiceProfileId, ...routing }) => {
     try {
-      onClaimed(await call<PhoneNumber>('POST', '/phone-numbers', { body: { e164: number.e164, displayName, recordCalls, voiceProfileId: voiceProfileId === '' ? null : voiceProfileId, ...routingBody(routing) } }));
+      onClaimed(
+        await call<PhoneNumber>('POST', '/phone-numbers', {
+          body: {
+            e164: number.e164,
+            displayName,
+            recordCalls,
+            voiceProfileId: voiceProfileId === '' ? null : voiceProfileId,
+            ...routingBody(routing),
+          },
+        }),
+      );
       notify({ kind: 'done', text: `${number.e164} is yours. Calls to it ring within a minute.` });
     } catch (error) {
       if (error instanceof ApiError && error.slug === 'number_taken') onTaken(number.e164);
@@ -151,10 +228,32 @@ function ClaimDialog({ number, profiles, onTaken, onClaimed, onClose }: { readon
         <p class="soft">
           {number.locality}. It costs ${number.monthlyCost} a month for as long as you have it.
         </p>
-        <TextField label="Name" maxLength={120} placeholder="Main line" value={form.values.displayName} onValue={(next) => form.set('displayName', next)} error={form.errorOf('displayName')} hint="What your colleagues see when it rings." />
-        <RoutingFields value={form.values} onValue={(next) => form.reset({ ...form.values, ...next })} errorOf={form.errorOf} />
-        <VoiceField profiles={profiles} value={form.values.voiceProfileId} onValue={(next) => form.set('voiceProfileId', next)} error={form.errorOf('voiceProfileId')} />
-        <Checkbox label="Record calls" hint="Tell your callers: in many countries you must." checked={form.values.recordCalls} onChecked={(next) => form.set('recordCalls', next)} />
+        <TextField
+          label="Name"
+          maxLength={120}
+          placeholder="Main line"
+          value={form.values.displayName}
+          onValue={(next) => form.set('displayName', next)}
+          error={form.errorOf('displayName')}
+          hint="What your colleagues see when it rings."
+        />
+        <RoutingFields
+          value={form.values}
+          onValue={(next) => form.reset({ ...form.values, ...next })}
+          errorOf={form.errorOf}
+        />
+        <VoiceField
+          profiles={profiles}
+          value={form.values.voiceProfileId}
+          onValue={(next) => form.set('voiceProfileId', next)}
+          error={form.errorOf('voiceProfileId')}
+        />
+        <Checkbox
+          label="Record calls"
+          hint="Tell your callers: in many countries you must."
+          checked={form.values.recordCalls}
+          onChecked={(next) => form.set('recordCalls', next)}
+        />
       </Form>
     </Dialog>
   );

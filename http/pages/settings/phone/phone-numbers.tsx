@@ -9,17 +9,20 @@ import { Badge, Empty, Failure } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { notify } from '../../notices.ts';
 import type { PhoneNumber, VoiceProfile } from '../../records.ts';
+import { type Paged, usePaged } from '../paged.ts';
+import { Pages, Part, Reading } from '../parts.tsx';
 import { Section, type SectionProps } from '../section.tsx';
 import { NumberDialog } from './number-dialog.tsx';
 import { routingWords } from './number-routing.tsx';
 import { NumberSearch } from './number-search.tsx';
-import { type Paged, usePaged } from '../paged.ts';
-import { Pages, Part, Reading } from '../parts.tsx';
 import { VoiceProfiles } from './voice-profiles.tsx';
 
 export function PhoneNumbers(_props: SectionProps): JSX.Element {
   const numbers = usePaged<PhoneNumber>('/phone-numbers', 'numbers');
-  const voices = useResource((signal) => call<{ voiceProfiles: VoiceProfile[] }>('GET', '/voice-profiles', { signal }), []);
+  const voices = useResource(
+    (signal) => call<{ voiceProfiles: VoiceProfile[] }>('GET', '/voice-profiles', { signal }),
+    [],
+  );
   const profiles = voices.value?.voiceProfiles ?? [];
   return (
     <Section title="Phone numbers" intro="The numbers that customers call, and where each of them rings.">
@@ -31,14 +34,27 @@ export function PhoneNumbers(_props: SectionProps): JSX.Element {
         <>
           <Numbers numbers={numbers} profiles={profiles} />
           <NumberSearch profiles={profiles} onClaimed={(number) => numbers.change((rows) => [number, ...rows])} />
-          {voices.failure !== undefined ? <Failure error={voices.failure} retry={voices.reload} /> : <VoiceProfiles profiles={profiles} onMade={(profile) => voices.set({ voiceProfiles: [profile, ...profiles] })} />}
+          {voices.failure !== undefined ? (
+            <Failure error={voices.failure} retry={voices.reload} />
+          ) : (
+            <VoiceProfiles
+              profiles={profiles}
+              onMade={(profile) => voices.set({ voiceProfiles: [profile, ...profiles] })}
+            />
+          )}
         </>
       )}
     </Section>
   );
 }
 
-function Numbers({ numbers, profiles }: { readonly numbers: Paged<PhoneNumber>; readonly profiles: readonly VoiceProfile[] }): JSX.Element {
+function Numbers({
+  numbers,
+  profiles,
+}: {
+  readonly numbers: Paged<PhoneNumber>;
+  readonly profiles: readonly VoiceProfile[];
+}): JSX.Element {
   const [changing, setChanging] = useState<PhoneNumber | undefined>(undefined);
   const [releasing, setReleasing] = useState<PhoneNumber | undefined>(undefined);
   return (
@@ -83,8 +99,18 @@ function Numbers({ numbers, profiles }: { readonly numbers: Paged<PhoneNumber>; 
                       </span>
                     </td>
                     <td class="actions">
-                      <IconButton small icon="edit" label={`Change ${number.e164}`} onClick={() => setChanging(number)} />
-                      <Button small kind="danger" aria-label={`Release ${number.e164}`} onClick={() => setReleasing(number)}>
+                      <IconButton
+                        small
+                        icon="edit"
+                        label={`Change ${number.e164}`}
+                        onClick={() => setChanging(number)}
+                      />
+                      <Button
+                        small
+                        kind="danger"
+                        aria-label={`Release ${number.e164}`}
+                        onClick={() => setReleasing(number)}
+                      >
                         Release
                       </Button>
                     </td>
@@ -118,7 +144,10 @@ function Numbers({ numbers, profiles }: { readonly numbers: Paged<PhoneNumber>; 
           }}
           onClose={() => setReleasing(undefined)}
         >
-          <p>It goes back to the carrier, who may give it to somebody else. You cannot get it back. Calls that ring now go to voicemail.</p>
+          <p>
+            It goes back to the carrier, who may give it to somebody else. You cannot get it back. Calls that ring now
+            go to voicemail.
+          </p>
         </Confirm>
       )}
     </Part>

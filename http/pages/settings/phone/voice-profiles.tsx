@@ -9,9 +9,19 @@ import { notify } from '../../notices.ts';
 import type { VoiceProfile } from '../../records.ts';
 import { Part } from '../parts.tsx';
 
-export function VoiceProfiles({ profiles, onMade }: { readonly profiles: readonly VoiceProfile[]; readonly onMade: (profile: VoiceProfile) => void }): JSX.Element {
+export function VoiceProfiles({
+  profiles,
+  onMade,
+}: {
+  readonly profiles: readonly VoiceProfile[];
+  readonly onMade: (profile: VoiceProfile) => void;
+}): JSX.Element {
   const form = useForm({ name: '', greetingText: '', voice: '' }, async ({ name, greetingText, voice }) => {
-    onMade(await call<VoiceProfile>('POST', '/voice-profiles', { body: { name, greetingText, ...(voice.trim() === '' ? {} : { voice: voice.trim() }) } }));
+    onMade(
+      await call<VoiceProfile>('POST', '/voice-profiles', {
+        body: { name, greetingText, ...(voice.trim() === '' ? {} : { voice: voice.trim() }) },
+      }),
+    );
     form.reset({ name: '', greetingText: '', voice: '' });
     notify({ kind: 'done', text: 'The greeting is made. Choose it where you change a number.' });
   });
@@ -37,10 +47,33 @@ export function VoiceProfiles({ profiles, onMade }: { readonly profiles: readonl
         }
       >
         <div class="columns">
-          <TextField label="Name of the greeting" maxLength={120} value={form.values.name} onValue={(next) => form.set('name', next)} error={form.errorOf('name')} />
-          <TextField label="Voice" optional maxLength={60} placeholder="alice" spellcheck={false} value={form.values.voice} onValue={(next) => form.set('voice', next)} error={form.errorOf('voice')} hint="As your carrier calls it, such as alice or Polly.Joanna." />
+          <TextField
+            label="Name of the greeting"
+            maxLength={120}
+            value={form.values.name}
+            onValue={(next) => form.set('name', next)}
+            error={form.errorOf('name')}
+          />
+          <TextField
+            label="Voice"
+            optional
+            maxLength={60}
+            placeholder="alice"
+            spellcheck={false}
+            value={form.values.voice}
+            onValue={(next) => form.set('voice', next)}
+            error={form.errorOf('voice')}
+            hint="As your carrier calls it, such as alice or Polly.Joanna."
+          />
         </div>
-        <TextArea label="What it says" rows={3} maxLength={1000} value={form.values.greetingText} onValue={(next) => form.set('greetingText', next)} error={form.errorOf('greetingText')} />
+        <TextArea
+          label="What it says"
+          rows={3}
+          maxLength={1000}
+          value={form.values.greetingText}
+          onValue={(next) => form.set('greetingText', next)}
+          error={form.errorOf('greetingText')}
+        />
       </Form>
     </Part>
   );

@@ -6,16 +6,16 @@ import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { Field, SelectField, TextField } from '../../design/field.tsx';
+import type { FormState } from '../../design/form.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { ChangedMeanwhile, useVersionedForm } from '../../design/versioned.tsx';
-import type { FormState } from '../../design/form.tsx';
 import { notify } from '../../notices.ts';
 import { readAll } from '../../people.ts';
 import type { ReplyChannel, ReplyScope, SavedReply } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
 import { CheckList } from '../check-list.tsx';
-import { filledIn, placeholders, unknownPlaceholders } from './placeholders.ts';
 import { listed } from '../words.ts';
+import { filledIn, placeholders, unknownPlaceholders } from './placeholders.ts';
 
 interface ReplyValues {
   readonly shortcut: string;
@@ -25,7 +25,13 @@ interface ReplyValues {
   readonly scope: ReplyScope;
 }
 
-const labels: Readonly<Record<keyof ReplyValues, string>> = { shortcut: 'The short word', title: 'The title', body: 'The text', channels: 'Where it is used', scope: 'Whose it is' };
+const labels: Readonly<Record<keyof ReplyValues, string>> = {
+  shortcut: 'The short word',
+  title: 'The title',
+  body: 'The text',
+  channels: 'Where it is used',
+  scope: 'Whose it is',
+};
 const refusedAt = { conflict: 'shortcut' };
 const channelNames = { chat: 'Chats', ticket: 'Tickets' } as const;
 const scopeNames = { workspace: 'Everybody in the workspace', personal: 'I alone' } as const;
@@ -52,16 +58,30 @@ interface DialogProps {
 }
 
 export function ReplyDialog({ reply, onClose, onSaved }: DialogProps): JSX.Element {
-  return reply === undefined ? <NewReply onClose={onClose} onSaved={onSaved} /> : <EditReply reply={reply} onClose={onClose} onSaved={onSaved} />;
+  return reply === undefined ? (
+    <NewReply onClose={onClose} onSaved={onSaved} />
+  ) : (
+    <EditReply reply={reply} onClose={onClose} onSaved={onSaved} />
+  );
 }
 
 function NewReply({ onClose, onSaved }: Omit<DialogProps, 'reply'>): JSX.Element {
-  const form = useForm<ReplyValues>({ shortcut: '', title: '', body: '', channels: ['chat', 'ticket'], scope: hasRole('supervisor') ? 'workspace' : 'personal' }, async (values) => {
-    const { shortcut } = await call<SavedReply>('POST', '/saved-replies', { body: bodyOf(values) });
-    notify({ kind: 'done', text: `Type ${shortcut} in a conversation to use it.` });
-    onSaved();
-    onClose();
-  }, refusedAt);
+  const form = useForm<ReplyValues>(
+    {
+      shortcut: '',
+      title: '',
+      body: '',
+      channels: ['chat', 'ticket'],
+      scope: hasRole('supervisor') ? 'workspace' : 'personal',
+    },
+    async (values) => {
+      const { shortcut } = await call<SavedReply>('POST', '/saved-replies', { body: bodyOf(values) });
+      notify({ kind: 'done', text: `Type ${shortcut} in a conversation to use it.` });
+      onSaved();
+      onClose();
+    },
+    refusedAt,
+  );
   return (
     <Dialog title="Write a saved reply" wide onClose={onClose}>
       <Form form={form} actions={<Actions busy={form.busy} onClose={onClose} />}>
@@ -75,7 +95,8 @@ function EditReply({ reply, onClose, onSaved }: DialogProps & { readonly reply: 
   const form = useVersionedForm<SavedReply, ReplyValues>({
     record: reply,
     valuesOf,
-    save: (values, expectedVersion) => call<SavedReply>('PATCH', `/saved-replies/${reply.id}`, { body: { ...bodyOf(values), expectedVersion } }),
+    save: (values, expectedVersion) =>
+      call<SavedReply>('PATCH', `/saved-replies/${reply.id}`, { body: { ...bodyOf(values), expectedVersion } }),
     read: () => readReply(reply.id),
     refusedAt,
     onSaved: () => {
@@ -114,19 +135,58 @@ function Actions({ busy, onClose }: { readonly busy: boolean; readonly onClose: 
   );
 }
 
-function ReplyFields({ form, mayChooseScope }: { readonly form: FormState<ReplyValues>; readonly mayChooseScope: boolean }): JSX.Element {
+function ReplyFields({
+  form,
+  mayChooseScope,
+}: {
+  readonly form: FormState<ReplyValues>;
+  readonly mayChooseScope: boolean;
+}): JSX.Element {
   const { values } = form;
-  const scopes = (['workspace', 'personal'] as const).filter((one) => one === values.scope || (mayChooseScope && (one === 'personal' || hasRole('supervisor')))).map((value) => ({ value, label: scopeNames[value] }));
+  const scopes = (['workspace', 'personal'] as const)
+    .filter((one) => one === values.scope || (mayChooseScope && (one === 'personal' || hasRole('supervisor'))))
+    .map((value) => ({ value, label: scopeNames[value] }));
   return (
     <>
       <div class="columns">
-        <TextField label="Title" required autofocus maxLength={200} value={values.title} onValue={(value) => form.set('title', value)} error={form.errorOf('title')} />
-        <TextField label="Short word" required maxLength={32} placeholder="/hello" spellcheck={false} value={values.shortcut} onValue={(value) => form.set('shortcut', value)} error={form.errorOf('shortcut')} hint="One word. Typing it after a slash brings the reply." />
+        <TextField
+          label="Title"
+          required
+          autofocus
+          maxLength={200}
+          value={values.title}
+          onValue={(value) => form.set('title', value)}
+          error={form.errorOf('title')}
+        />
+        <TextField
+          label="Short word"
+          required
+          maxLength={32}
+          placeholder="/hello"
+          spellcheck={false}
+          value={values.shortcut}
+          onValue={(value) => form.set('shortcut', value)}
+          error={form.errorOf('shortcut')}
+          hint="One word. Typing it after a slash brings the reply."
+        />
       </div>
       <BodyField form={form} />
       <div class="columns">
-        <CheckList label="Used in" items={(['chat', 'ticket'] as const).map((value) => ({ value, label: channelNames[value] }))} chosen={values.channels} onChosen={(value) => form.set('channels', value)} error={form.errorOf('channels')} />
-        <SelectField label="Who may use it" value={values.scope} choices={scopes} disabled={scopes.length === 1} onValue={(value) => form.set('scope', value)} error={form.errorOf('scope')} />
+        <CheckList
+          label="Used in"
+          items={(['chat', 'ticket'] as const).map((value) => ({ value, label: channelNames[value] }))}
+          chosen={values.channels}
+          onChosen={(value) => form.set('channels', value)}
+          error={form.errorOf('channels')}
+        />
+        <SelectField
+          label="Who may use it"
+          value={values.scope}
+          choices={scopes}
+          disabled={scopes.length === 1}
+          onValue={(value) => form.set('scope', value)}
+          error={form.errorOf('scope')}
+        />
       </div>
     </>
   );
@@ -137,10 +197,20 @@ function BodyField({ form }: { readonly form: FormState<ReplyValues> }): JSX.Ele
   const { body } = form.values;
   const unknown = unknownPlaceholders(body);
   const current = me.value;
-  const own = new Map(current === undefined ? [] : [['agent.name', current.agent.name], ['workspace.name', current.workspace.name]]);
+  const own = new Map(
+    current === undefined
+      ? []
+      : [
+          ['agent.name', current.agent.name],
+          ['workspace.name', current.workspace.name],
+        ],
+  );
   const insert = (name: string): void => {
     const text = `{{${name}}}`;
-    const { selectionStart: start, selectionEnd: end } = area.current ?? { selectionStart: body.length, selectionEnd: body.length };
+    const { selectionStart: start, selectionEnd: end } = area.current ?? {
+      selectionStart: body.length,
+      selectionEnd: body.length,
+    };
     form.set('body', body.slice(0, start) + text + body.slice(end));
     // Once the new text is drawn, the caret goes on behind it.
     requestAnimationFrame(() => {
@@ -151,7 +221,18 @@ function BodyField({ form }: { readonly form: FormState<ReplyValues> }): JSX.Ele
   return (
     <div class="stack">
       <Field label="Text" error={form.errorOf('body')}>
-        {(described) => <textarea class="input" rows={7} maxLength={10_000} required ref={area} value={body} onInput={({ currentTarget }) => form.set('body', currentTarget.value)} {...described} />}
+        {(described) => (
+          <textarea
+            class="input"
+            rows={7}
+            maxLength={10_000}
+            required
+            ref={area}
+            value={body}
+            onInput={({ currentTarget }) => form.set('body', currentTarget.value)}
+            {...described}
+          />
+        )}
       </Field>
       <div class="row" role="group" aria-label="Insert what is known when it is sent">
         {placeholders.map(({ name, label }) => (
@@ -162,7 +243,8 @@ function BodyField({ form }: { readonly form: FormState<ReplyValues> }): JSX.Ele
       </div>
       {unknown.length > 0 && (
         <p class="error" role="status">
-          {listed(unknown.map((name) => `{{${name}}}`))} {unknown.length === 1 ? 'stands for nothing' : 'stand for nothing'} and would be sent as written.
+          {listed(unknown.map((name) => `{{${name}}}`))}{' '}
+          {unknown.length === 1 ? 'stands for nothing' : 'stand for nothing'} and would be sent as written.
         </p>
       )}
       {body.includes('{{') && (

@@ -14,8 +14,8 @@ import { agentName, readAll } from '../../people.ts';
 import type { SavedReply } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
 import { Section, type SectionProps } from '../section.tsx';
-import { ReplyDialog } from './reply-dialog.tsx';
 import { counted } from '../words.ts';
+import { ReplyDialog } from './reply-dialog.tsx';
 
 const scopes = [
   { value: '', label: 'All' },
@@ -29,7 +29,9 @@ const channels = [
 ] as const;
 
 type Filter<Choices extends readonly { readonly value: string }[]> = Choices[number]['value'];
-type Open = { readonly kind: 'edit'; readonly reply: SavedReply | undefined } | { readonly kind: 'delete'; readonly reply: SavedReply };
+type Open =
+  | { readonly kind: 'edit'; readonly reply: SavedReply | undefined }
+  | { readonly kind: 'delete'; readonly reply: SavedReply };
 
 const typingMs = 200;
 
@@ -48,9 +50,15 @@ export function SavedReplies(_props: SectionProps): JSX.Element {
     const timer = setTimeout(() => setQ(typed.trim()), typingMs);
     return () => clearTimeout(timer);
   }, [typed]);
-  const replies = useResource(() => readAll<SavedReply>('/saved-replies', 'savedReplies', { q, scope, channel }), [q, scope, channel]);
+  const replies = useResource(
+    () => readAll<SavedReply>('/saved-replies', 'savedReplies', { q, scope, channel }),
+    [q, scope, channel],
+  );
   const write = (): void => setOpen({ kind: 'edit', reply: undefined });
-  useCommands(() => [{ id: 'savedReply.create', title: 'Write a saved reply', group: 'This page', keys: ['n'], run: write }], []);
+  useCommands(
+    () => [{ id: 'savedReply.create', title: 'Write a saved reply', group: 'This page', keys: ['n'], run: write }],
+    [],
+  );
   const isFiltered = q !== '' || scope !== '' || channel !== '';
   return (
     <Section
@@ -74,7 +82,11 @@ export function SavedReplies(_props: SectionProps): JSX.Element {
       {replies.value === undefined && replies.failure === undefined && <Loading />}
       {replies.value?.length === 0 && (
         <Empty icon="bolt" title={isFiltered ? 'No reply like that' : 'No saved replies yet'}>
-          <p>{isFiltered ? 'Other words, or fewer, may find it.' : 'Write the first: what do customers ask again and again?'}</p>
+          <p>
+            {isFiltered
+              ? 'Other words, or fewer, may find it.'
+              : 'Write the first: what do customers ask again and again?'}
+          </p>
         </Empty>
       )}
       {replies.value !== undefined && replies.value.length > 0 && (
@@ -84,7 +96,9 @@ export function SavedReplies(_props: SectionProps): JSX.Element {
           ))}
         </ul>
       )}
-      {open?.kind === 'edit' && <ReplyDialog reply={open.reply} onClose={() => setOpen(undefined)} onSaved={replies.reload} />}
+      {open?.kind === 'edit' && (
+        <ReplyDialog reply={open.reply} onClose={() => setOpen(undefined)} onSaved={replies.reload} />
+      )}
       {open?.kind === 'delete' && (
         <Confirm
           title={`Delete “${open.reply.title}”?`}
@@ -96,14 +110,24 @@ export function SavedReplies(_props: SectionProps): JSX.Element {
             notify({ kind: 'done', text: `${open.reply.shortcut} is gone.` });
           }}
         >
-          <p>{open.reply.scope === 'workspace' ? 'Nobody in the workspace can use it any more. What was sent with it stays.' : 'What was sent with it stays.'}</p>
+          <p>
+            {open.reply.scope === 'workspace'
+              ? 'Nobody in the workspace can use it any more. What was sent with it stays.'
+              : 'What was sent with it stays.'}
+          </p>
         </Confirm>
       )}
     </Section>
   );
 }
 
-function ReplyCard({ reply, onOpen }: { readonly reply: SavedReply; readonly onOpen: (open: Open) => void }): JSX.Element {
+function ReplyCard({
+  reply,
+  onOpen,
+}: {
+  readonly reply: SavedReply;
+  readonly onOpen: (open: Open) => void;
+}): JSX.Element {
   const may = mayWrite(reply);
   return (
     <li class="card compact">
@@ -113,13 +137,25 @@ function ReplyCard({ reply, onOpen }: { readonly reply: SavedReply; readonly onO
         </h2>
         <div class="row">
           {reply.scope === 'personal' && <Badge kind="accent">My own</Badge>}
-          {reply.channels.length === 1 && <Badge>{reply.channels[0] === 'chat' ? 'Chats alone' : 'Tickets alone'}</Badge>}
+          {reply.channels.length === 1 && (
+            <Badge>{reply.channels[0] === 'chat' ? 'Chats alone' : 'Tickets alone'}</Badge>
+          )}
           {may && (
             <>
-              <Button small icon="edit" aria-label={`Edit ${reply.title}`} onClick={() => onOpen({ kind: 'edit', reply })}>
+              <Button
+                small
+                icon="edit"
+                aria-label={`Edit ${reply.title}`}
+                onClick={() => onOpen({ kind: 'edit', reply })}
+              >
                 Edit
               </Button>
-              <IconButton small icon="trash" label={`Delete ${reply.title}`} onClick={() => onOpen({ kind: 'delete', reply })} />
+              <IconButton
+                small
+                icon="trash"
+                label={`Delete ${reply.title}`}
+                onClick={() => onOpen({ kind: 'delete', reply })}
+              />
             </>
           )}
         </div>

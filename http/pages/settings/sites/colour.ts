@@ -40,8 +40,12 @@ export function inkOn(hex: string): string {
 export function warningsOf(hex: string): readonly string[] {
   const ratio = contrastOf(hex, inkOn(hex));
   const warnings: string[] = [];
-  if (ratio < textContrast) warnings.push(`Text on it is hard to read: a contrast of ${ratio.toFixed(1)}, where 4.5 is needed. A lighter or a darker one does better.`);
+  if (ratio < textContrast)
+    warnings.push(
+      `Text on it is hard to read: a contrast of ${ratio.toFixed(1)}, where 4.5 is needed. A lighter or a darker one does better.`,
+    );
   const onPage = contrastOf(hex, white);
-  if (onPage < shapeContrast) warnings.push(`On a white page the button is hard to see: a contrast of ${onPage.toFixed(1)}, where 3 is needed.`);
+  if (onPage < shapeContrast)
+    warnings.push(`On a white page the button is hard to see: a contrast of ${onPage.toFixed(1)}, where 3 is needed.`);
   return warnings;
 }

@@ -5,9 +5,9 @@ import { Button, IconButton } from '../../design/button.tsx';
 import { Banner } from '../../design/feedback.tsx';
 import { Field, SelectField, TextArea, TextField } from '../../design/field.tsx';
 import type { VersionedForm } from '../../design/versioned.tsx';
+import { placeAmongFilled } from '../filled-rows.ts';
 import { OwnHours } from '../own-hours.tsx';
 import { isHex, normalHex, warningsOf } from './colour.ts';
-import { placeAmongFilled } from '../filled-rows.ts';
 import type { SiteValues } from './site-values.ts';
 
 interface Fields {
@@ -25,12 +25,33 @@ export function LookFields({ form }: Fields): JSX.Element {
   const warnings = isHex(colour) ? warningsOf(colour) : [];
   return (
     <div class="stack">
-      <TextField label="Name" required maxLength={120} value={values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} hint="Stands above the chat." />
+      <TextField
+        label="Name"
+        required
+        maxLength={120}
+        value={values.name}
+        onValue={(value) => form.set('name', value)}
+        error={form.errorOf('name')}
+        hint="Stands above the chat."
+      />
       <Field label="Colour" hint="As a hex colour, such as #2563eb." error={form.errorOf('primaryColor')}>
         {(described) => (
           <div class="colour">
-            <input type="color" aria-label="Choose the colour" value={isHex(colour) ? colour : '#000000'} onInput={({ currentTarget }) => form.set('primaryColor', currentTarget.value)} />
-            <input class="input" value={values.primaryColor} spellcheck={false} maxLength={9} onInput={({ currentTarget }) => form.set('primaryColor', currentTarget.value)} onBlur={() => form.set('primaryColor', colour)} {...described} />
+            <input
+              type="color"
+              aria-label="Choose the colour"
+              value={isHex(colour) ? colour : '#000000'}
+              onInput={({ currentTarget }) => form.set('primaryColor', currentTarget.value)}
+            />
+            <input
+              class="input"
+              value={values.primaryColor}
+              spellcheck={false}
+              maxLength={9}
+              onInput={({ currentTarget }) => form.set('primaryColor', currentTarget.value)}
+              onBlur={() => form.set('primaryColor', colour)}
+              {...described}
+            />
           </div>
         )}
       </Field>
@@ -41,8 +62,22 @@ export function LookFields({ form }: Fields): JSX.Element {
           </Banner>
         ))}
       </div>
-      <SelectField label="The button stands" value={values.launcherPosition} choices={sides} onValue={(value) => form.set('launcherPosition', value)} error={form.errorOf('launcherPosition')} />
-      <TextArea label="Welcome" rows={3} maxLength={1000} value={values.welcomeMessage} onValue={(value) => form.set('welcomeMessage', value)} error={form.errorOf('welcomeMessage')} hint="The first line in the chat. Without one, it begins empty." />
+      <SelectField
+        label="The button stands"
+        value={values.launcherPosition}
+        choices={sides}
+        onValue={(value) => form.set('launcherPosition', value)}
+        error={form.errorOf('launcherPosition')}
+      />
+      <TextArea
+        label="Welcome"
+        rows={3}
+        maxLength={1000}
+        value={values.welcomeMessage}
+        onValue={(value) => form.set('welcomeMessage', value)}
+        error={form.errorOf('welcomeMessage')}
+        hint="The first line in the chat. Without one, it begins empty."
+      />
     </div>
   );
 }
@@ -50,19 +85,41 @@ export function LookFields({ form }: Fields): JSX.Element {
 export function AddressFields({ form }: Fields): JSX.Element {
   const { values } = form;
   const set = (allowedOrigins: readonly string[]): void => form.set('allowedOrigins', allowedOrigins);
-  const errors = values.allowedOrigins.map((origin, index) => (origin.trim() === '' ? undefined : form.errorOf(`allowedOrigins.${placeAmongFilled(values.allowedOrigins, index)}`)));
+  const errors = values.allowedOrigins.map((origin, index) =>
+    origin.trim() === '' ? undefined : form.errorOf(`allowedOrigins.${placeAmongFilled(values.allowedOrigins, index)}`),
+  );
   const error = form.errorOf('allowedOrigins');
   return (
     <>
-      <TextField label="Website" required inputMode="url" value={values.domain} onValue={(value) => form.set('domain', value)} error={form.errorOf('domain')} hint="The host alone, such as shop.example." />
+      <TextField
+        label="Website"
+        required
+        inputMode="url"
+        value={values.domain}
+        onValue={(value) => form.set('domain', value)}
+        error={form.errorOf('domain')}
+        hint="The host alone, such as shop.example."
+      />
       <fieldset class="check-list">
         <legend>Pages that may show the widget</legend>
-        <p class="hint">Hosts such as shop.example, or origins such as https://shop.example. *.shop.example is every subdomain, and not shop.example itself. Others are refused.</p>
+        <p class="hint">
+          Hosts such as shop.example, or origins such as https://shop.example. *.shop.example is every subdomain, and
+          not shop.example itself. Others are refused.
+        </p>
         <ul class="stack">
           {values.allowedOrigins.map((origin, index) => (
             <li key={index} class="origin">
-              <OriginField index={index} value={origin} error={errors[index]} onValue={(value) => set(values.allowedOrigins.map((one, at) => (at === index ? value : one)))} />
-              <IconButton icon="trash" label={`Take away ${origin === '' ? `address ${index + 1}` : origin}`} onClick={() => set(values.allowedOrigins.filter((_, at) => at !== index))} />
+              <OriginField
+                index={index}
+                value={origin}
+                error={errors[index]}
+                onValue={(value) => set(values.allowedOrigins.map((one, at) => (at === index ? value : one)))}
+              />
+              <IconButton
+                icon="trash"
+                label={`Take away ${origin === '' ? `address ${index + 1}` : origin}`}
+                onClick={() => set(values.allowedOrigins.filter((_, at) => at !== index))}
+              />
             </li>
           ))}
         </ul>
@@ -78,11 +135,32 @@ export function AddressFields({ form }: Fields): JSX.Element {
   );
 }
 
-function OriginField({ index, value, error, onValue }: { readonly index: number; readonly value: string; readonly error: string | undefined; readonly onValue: (value: string) => void }): JSX.Element {
+function OriginField({
+  index,
+  value,
+  error,
+  onValue,
+}: {
+  readonly index: number;
+  readonly value: string;
+  readonly error: string | undefined;
+  readonly onValue: (value: string) => void;
+}): JSX.Element {
   const errorId = `origin-error-${index}`;
   return (
     <div>
-      <input class="input" inputMode="url" spellcheck={false} maxLength={300} placeholder="shop.example" aria-label={`Address ${index + 1}`} aria-invalid={error === undefined ? undefined : true} aria-describedby={error === undefined ? undefined : errorId} value={value} onInput={({ currentTarget }) => onValue(currentTarget.value)} />
+      <input
+        class="input"
+        inputMode="url"
+        spellcheck={false}
+        maxLength={300}
+        placeholder="shop.example"
+        aria-label={`Address ${index + 1}`}
+        aria-invalid={error === undefined ? undefined : true}
+        aria-describedby={error === undefined ? undefined : errorId}
+        value={value}
+        onInput={({ currentTarget }) => onValue(currentTarget.value)}
+      />
       {error !== undefined && (
         <p class="error" id={errorId}>
           {error}
@@ -96,9 +174,15 @@ export function HoursFields({ form }: Fields): JSX.Element {
   return (
     <>
       <p class="soft">
-        Outside of its hours the widget says that you are away, and campaigns for open hours stay silent. Without hours of its own a site keeps those in <a href="/settings/hours">Business hours</a>.
+        Outside of its hours the widget says that you are away, and campaigns for open hours stay silent. Without hours
+        of its own a site keeps those in <a href="/settings/hours">Business hours</a>.
       </p>
-      <OwnHours label="This site has hours of its own" hours={form.values.businessHoursOverride} onHours={(hours) => form.set('businessHoursOverride', hours)} errorOf={(path) => form.errorOf(`businessHoursOverride.${path}`)} />
+      <OwnHours
+        label="This site has hours of its own"
+        hours={form.values.businessHoursOverride}
+        onHours={(hours) => form.set('businessHoursOverride', hours)}
+        errorOf={(path) => form.errorOf(`businessHoursOverride.${path}`)}
+      />
     </>
   );
 }

@@ -2,6 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { hostOf } from '../../addresses.ts';
 import { ApiError, call } from '../../api.ts';
 import { Button, ButtonLink } from '../../design/button.tsx';
 import { Copyable } from '../../design/copyable.tsx';
@@ -9,19 +10,18 @@ import { Empty, Failure, Loading } from '../../design/feedback.tsx';
 import { Form } from '../../design/form.tsx';
 import { type Resource, useResource } from '../../design/resource.ts';
 import { ChangedMeanwhile, useVersionedForm, type VersionedForm } from '../../design/versioned.tsx';
-import { hostOf } from '../../addresses.ts';
 import { notify } from '../../notices.ts';
 import type { Site } from '../../records.ts';
 import { snippetOf } from '../../snippet.ts';
-import { Section } from '../section.tsx';
-import { normalHex } from './colour.ts';
 import { filled } from '../filled-rows.ts';
 import { SaveLine } from '../save-line.tsx';
-import { AddressFields, HoursFields, LookFields } from './site-fields.tsx';
+import { Section } from '../section.tsx';
 import { counted } from '../words.ts';
 import { weekInWords } from '../workspace/week.ts';
-import { WidgetPreview } from './widget-preview.tsx';
+import { normalHex } from './colour.ts';
+import { AddressFields, HoursFields, LookFields } from './site-fields.tsx';
 import type { SiteValues } from './site-values.ts';
+import { WidgetPreview } from './widget-preview.tsx';
 
 const labels: Readonly<Record<keyof SiteValues, string>> = {
   name: 'The name',
@@ -35,11 +35,22 @@ const labels: Readonly<Record<keyof SiteValues, string>> = {
 
 function show(name: keyof SiteValues, values: SiteValues): string {
   if (name === 'allowedOrigins') return values.allowedOrigins.join(', ');
-  if (name === 'businessHoursOverride') return values.businessHoursOverride === null ? 'none' : `${weekInWords(values.businessHoursOverride.days)}, ${counted(values.businessHoursOverride.holidays?.length ?? 0, 'holiday')}`;
+  if (name === 'businessHoursOverride')
+    return values.businessHoursOverride === null
+      ? 'none'
+      : `${weekInWords(values.businessHoursOverride.days)}, ${counted(values.businessHoursOverride.holidays?.length ?? 0, 'holiday')}`;
   return values[name];
 }
 
-function valuesOf({ name, domain, primaryColor, launcherPosition, welcomeMessage, allowedOrigins, businessHoursOverride }: Site): SiteValues {
+function valuesOf({
+  name,
+  domain,
+  primaryColor,
+  launcherPosition,
+  welcomeMessage,
+  allowedOrigins,
+  businessHoursOverride,
+}: Site): SiteValues {
   return { name, domain, primaryColor, launcherPosition, welcomeMessage, allowedOrigins, businessHoursOverride };
 }
 
@@ -64,7 +75,8 @@ function SiteParts({ site, resource }: { readonly site: Site; readonly resource:
   const form: VersionedForm<SiteValues> = useVersionedForm<Site, SiteValues>({
     record: site,
     valuesOf,
-    save: (values, expectedVersion) => call<Site>('PATCH', `/sites/${site.id}`, { body: { ...bodyOf(values), expectedVersion } }),
+    save: (values, expectedVersion) =>
+      call<Site>('PATCH', `/sites/${site.id}`, { body: { ...bodyOf(values), expectedVersion } }),
     read: () => call<Site>('GET', `/sites/${site.id}`),
     refusedAt: { conflict: 'domain' },
     onSaved: (saved) => {
@@ -80,19 +92,18 @@ function SiteParts({ site, resource }: { readonly site: Site; readonly resource:
         <p class="soft">One line, before the end of the body of every page that shall have the chat.</p>
         <Copyable label="the snippet" text={snippetOf(site)} />
       </section>
-      <Form
-        form={form}
-        label="The site"
-        actions={
-          <SaveLine busy={form.busy} changed={form.changed} />
-        }
-      >
+      <Form form={form} label="The site" actions={<SaveLine busy={form.busy} changed={form.changed} />}>
         <ChangedMeanwhile form={form} labels={labels} show={show} />
         <section class="card" aria-labelledby="site-look">
           <h2 id="site-look">How it looks</h2>
           <div class="beside">
             <LookFields form={form} />
-            <WidgetPreview name={values.name} colour={normalHex(values.primaryColor)} position={values.launcherPosition} welcome={values.welcomeMessage} />
+            <WidgetPreview
+              name={values.name}
+              colour={normalHex(values.primaryColor)}
+              position={values.launcherPosition}
+              welcome={values.welcomeMessage}
+            />
           </div>
         </section>
         <section class="card" aria-labelledby="site-addresses">
@@ -111,7 +122,12 @@ function SiteParts({ site, resource }: { readonly site: Site; readonly resource:
 
 /** As the service takes it: what was pasted with more around it is brought down to what is meant. */
 function bodyOf(values: SiteValues): SiteValues {
-  return { ...values, domain: hostOf(values.domain), primaryColor: normalHex(values.primaryColor), allowedOrigins: filled(values.allowedOrigins) };
+  return {
+    ...values,
+    domain: hostOf(values.domain),
+    primaryColor: normalHex(values.primaryColor),
+    allowedOrigins: filled(values.allowedOrigins),
+  };
 }
 
 function TryIt({ site, hasChanges }: { readonly site: Site; readonly hasChanges: boolean }): JSX.Element {
@@ -129,7 +145,8 @@ function TryIt({ site, hasChanges }: { readonly site: Site; readonly hasChanges:
         </div>
       </header>
       <p class="soft">
-        The real widget, as saved{hasChanges ? '; what you have changed above is in it once you save' : ''}. What you write in it is a real conversation.
+        The real widget, as saved{hasChanges ? '; what you have changed above is in it once you save' : ''}. What you
+        write in it is a real conversation.
       </p>
       {round === 0 ? (
         <div>
@@ -138,7 +155,12 @@ function TryIt({ site, hasChanges }: { readonly site: Site; readonly hasChanges:
           </Button>
         </div>
       ) : (
-        <iframe key={`${round}-${site.version}`} class="preview-frame" title={`A page with the widget of ${site.name}`} src={address} />
+        <iframe
+          key={`${round}-${site.version}`}
+          class="preview-frame"
+          title={`A page with the widget of ${site.name}`}
+          src={address}
+        />
       )}
     </section>
   );

@@ -24,7 +24,10 @@ export function Sites({ item }: SectionProps): JSX.Element {
 function SiteList(): JSX.Element {
   const [making, setMaking] = useState(false);
   const sites = useResource(() => readAll<Site>('/sites', 'sites'), []);
-  useCommands(() => [{ id: 'site.create', title: 'Add a site', group: 'This page', keys: ['n'], run: () => setMaking(true) }], []);
+  useCommands(
+    () => [{ id: 'site.create', title: 'Add a site', group: 'This page', keys: ['n'], run: () => setMaking(true) }],
+    [],
+  );
   return (
     <Section
       title="Sites"
@@ -63,11 +66,17 @@ function SiteList(): JSX.Element {
 }
 
 function MakeSite({ onClose }: { readonly onClose: () => void }): JSX.Element {
-  const form = useForm({ name: '', domain: '' }, async ({ name, domain }) => {
-    const host = hostOf(domain);
-    const site = await call<Site>('POST', '/sites', { body: { name: name.trim() === '' ? host : name, domain: host } });
-    navigate(`/settings/sites/${site.id}`);
-  }, { conflict: 'domain' });
+  const form = useForm(
+    { name: '', domain: '' },
+    async ({ name, domain }) => {
+      const host = hostOf(domain);
+      const site = await call<Site>('POST', '/sites', {
+        body: { name: name.trim() === '' ? host : name, domain: host },
+      });
+      navigate(`/settings/sites/${site.id}`);
+    },
+    { conflict: 'domain' },
+  );
   return (
     <Dialog title="Add a site" onClose={onClose}>
       <Form
@@ -83,8 +92,25 @@ function MakeSite({ onClose }: { readonly onClose: () => void }): JSX.Element {
           </>
         }
       >
-        <TextField label="Website" autofocus required placeholder="shop.example" inputMode="url" value={form.values.domain} onValue={(value) => form.set('domain', value)} error={form.errorOf('domain')} />
-        <TextField label="Name" optional maxLength={120} value={form.values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} hint="Customers see it above the chat. The address is taken when this stays empty." />
+        <TextField
+          label="Website"
+          autofocus
+          required
+          placeholder="shop.example"
+          inputMode="url"
+          value={form.values.domain}
+          onValue={(value) => form.set('domain', value)}
+          error={form.errorOf('domain')}
+        />
+        <TextField
+          label="Name"
+          optional
+          maxLength={120}
+          value={form.values.name}
+          onValue={(value) => form.set('name', value)}
+          error={form.errorOf('name')}
+          hint="Customers see it above the chat. The address is taken when this stays empty."
+        />
       </Form>
     </Dialog>
   );

@@ -16,7 +16,12 @@ const fallback = '#2563eb';
 export function WidgetPreview({ name, colour, position, welcome }: WidgetPreviewProps): JSX.Element {
   const primary = isHex(colour) ? colour : fallback;
   return (
-    <div class={`widget-preview ${position}`} style={{ '--primary': primary, '--on-primary': inkOn(primary) }} role="img" aria-label={`The widget of ${name} as customers will see it, at the ${position}${welcome.trim() === '' ? '' : `, with the welcome “${welcome}”`}.`}>
+    <div
+      class={`widget-preview ${position}`}
+      style={{ '--primary': primary, '--on-primary': inkOn(primary) }}
+      role="img"
+      aria-label={`The widget of ${name} as customers will see it, at the ${position}${welcome.trim() === '' ? '' : `, with the welcome “${welcome}”`}.`}
+    >
       <div class="preview-panel">
         <div class="preview-head">
           <div>

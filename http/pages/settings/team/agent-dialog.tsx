@@ -11,11 +11,14 @@ import { notify } from '../../notices.ts';
 import { departments, keepColleague } from '../../people.ts';
 import type { Agent, Role } from '../../records.ts';
 import { me } from '../../session.ts';
-import { type AgentField, editableFields, mayMove } from './agent-rights.ts';
 import { CheckList } from '../check-list.tsx';
 import { type AgentChannel, agentChannels, channelNames, roleHints, roleNames } from '../words.ts';
+import { type AgentField, editableFields, mayMove } from './agent-rights.ts';
 
-export const roleChoices = (['agent', 'supervisor', 'admin'] as const).map((value) => ({ value, label: roleNames[value] }));
+export const roleChoices = (['agent', 'supervisor', 'admin'] as const).map((value) => ({
+  value,
+  label: roleNames[value],
+}));
 export const channelItems = agentChannels.map((value) => ({ value, label: channelNames[value] }));
 
 interface AgentValues {
@@ -32,15 +35,21 @@ export function EditAgent({ agent, onClose }: { readonly agent: Agent; readonly 
   const fields = editableFields(editor, agent);
   const may = (field: AgentField): boolean => fields.includes(field);
   const { name, email, role, channels, groupIds, canTransfer } = agent;
-  const form = useForm<AgentValues>({ name, email, role, channels, groupIds, canTransfer }, async (values) => {
-    // Only what was changed: the rest may not be ours to say.
-    const changes = Object.fromEntries(fields.filter((field) => !same(values[field], agent[field])).map((field) => [field, values[field]]));
-    if (Object.keys(changes).length > 0) {
-      keepColleague(await call<Agent>('PATCH', `/agents/${agent.id}`, { body: changes }));
-      notify({ kind: 'done', text: 'Saved.' });
-    }
-    onClose();
-  }, { email_already_exists: 'email', last_admin: 'role', cannot_demote_owner: 'role' });
+  const form = useForm<AgentValues>(
+    { name, email, role, channels, groupIds, canTransfer },
+    async (values) => {
+      // Only what was changed: the rest may not be ours to say.
+      const changes = Object.fromEntries(
+        fields.filter((field) => !same(values[field], agent[field])).map((field) => [field, values[field]]),
+      );
+      if (Object.keys(changes).length > 0) {
+        keepColleague(await call<Agent>('PATCH', `/agents/${agent.id}`, { body: changes }));
+        notify({ kind: 'done', text: 'Saved.' });
+      }
+      onClose();
+    },
+    { email_already_exists: 'email', last_admin: 'role', cannot_demote_owner: 'role' },
+  );
   const { values } = form;
   const isAdmin = values.role === 'admin';
   return (
@@ -58,9 +67,36 @@ export function EditAgent({ agent, onClose }: { readonly agent: Agent; readonly 
           </>
         }
       >
-        <TextField label="Name" required maxLength={120} value={values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} disabled={!may('name')} />
-        {may('email') && <TextField label="Email" type="email" required value={values.email} onValue={(value) => form.set('email', value)} error={form.errorOf('email')} hint="What it signs in with. Links mailed to the former address stop working." />}
-        {may('role') && <SelectField label="Role" value={values.role} choices={roleChoices} onValue={(value) => form.set('role', value)} error={form.errorOf('role')} hint={roleHints[values.role]} />}
+        <TextField
+          label="Name"
+          required
+          maxLength={120}
+          value={values.name}
+          onValue={(value) => form.set('name', value)}
+          error={form.errorOf('name')}
+          disabled={!may('name')}
+        />
+        {may('email') && (
+          <TextField
+            label="Email"
+            type="email"
+            required
+            value={values.email}
+            onValue={(value) => form.set('email', value)}
+            error={form.errorOf('email')}
+            hint="What it signs in with. Links mailed to the former address stop working."
+          />
+        )}
+        {may('role') && (
+          <SelectField
+            label="Role"
+            value={values.role}
+            choices={roleChoices}
+            onValue={(value) => form.set('role', value)}
+            error={form.errorOf('role')}
+            hint={roleHints[values.role]}
+          />
+        )}
         {may('channels') && (
           <CheckList
             label="Channels"
@@ -75,14 +111,25 @@ export function EditAgent({ agent, onClose }: { readonly agent: Agent; readonly 
         {may('groupIds') && departments.value.size > 0 && (
           <CheckList
             label="Departments"
-            items={[...departments.value.values()].map((one) => ({ value: one.id, label: one.name, disabled: !mayMove(editor, one.id) }))}
+            items={[...departments.value.values()].map((one) => ({
+              value: one.id,
+              label: one.name,
+              disabled: !mayMove(editor, one.id),
+            }))}
             chosen={values.groupIds}
             onChosen={(value) => form.set('groupIds', value)}
             error={form.errorOf('groupIds')}
             hint={editor?.role === 'supervisor' ? 'You move people in and out of your own departments.' : undefined}
           />
         )}
-        {may('canTransfer') && values.role === 'agent' && <Checkbox label="May make tickets" hint="Admins and supervisors always may." checked={values.canTransfer} onChecked={(value) => form.set('canTransfer', value)} />}
+        {may('canTransfer') && values.role === 'agent' && (
+          <Checkbox
+            label="May make tickets"
+            hint="Admins and supervisors always may."
+            checked={values.canTransfer}
+            onChecked={(value) => form.set('canTransfer', value)}
+          />
+        )}
       </Form>
     </Dialog>
   );

@@ -15,7 +15,12 @@ export function editableFields(editor: Agent | undefined, agent: Agent): readonl
 
 function fieldsOf(editor: Agent, agent: Agent): readonly AgentField[] {
   if (editor.role === 'admin') return ['name', 'email', 'role', 'channels', 'groupIds', 'canTransfer'];
-  if (editor.role === 'supervisor' && agent.role !== 'admin' && agent.groupIds.some((id) => editor.groupIds.includes(id))) return editor.id === agent.id ? ['name', 'groupIds'] : ['name', 'channels', 'groupIds'];
+  if (
+    editor.role === 'supervisor' &&
+    agent.role !== 'admin' &&
+    agent.groupIds.some((id) => editor.groupIds.includes(id))
+  )
+    return editor.id === agent.id ? ['name', 'groupIds'] : ['name', 'channels', 'groupIds'];
   return editor.id === agent.id ? ['name'] : [];
 }
 

@@ -20,31 +20,58 @@ import { agents, keepColleague, peopleFailure, presenceOf, readPeople } from '..
 import type { Agent, Standing } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
 import { Section, type SectionProps } from '../section.tsx';
+import { channelNames, counted, roleNames } from '../words.ts';
 import { EditAgent } from './agent-dialog.tsx';
 import { invitationNote, mayEdit } from './agent-rights.ts';
 import { InviteAgent } from './invite-dialog.tsx';
-import { channelNames, counted, roleNames } from '../words.ts';
 
 type Seats = Standing['entitlements']['seats'];
-type Open = { readonly kind: 'invite' } | { readonly kind: 'edit' | 'deactivate' | 'resetFactors'; readonly agent: Agent };
+type Open =
+  | { readonly kind: 'invite' }
+  | { readonly kind: 'edit' | 'deactivate' | 'resetFactors'; readonly agent: Agent };
 
 export function Agents(_props: SectionProps): JSX.Element {
   const [open, setOpen] = useState<Open | undefined>(undefined);
   const [wanted, setWanted] = useState('');
   const [withGone, setWithGone] = useState(false);
   const isAdmin = hasRole('admin');
-  const seats = useResource<Seats | undefined>(async (signal) => (isAdmin ? (await call<Standing>('GET', '/billing/subscription', { signal })).entitlements.seats : undefined), [isAdmin]);
-  useCommands(() => (isAdmin ? [{ id: 'agent.invite', title: 'Invite an agent', group: 'This page', keys: ['n'], run: () => setOpen({ kind: 'invite' }) }] : []), [isAdmin]);
+  const seats = useResource<Seats | undefined>(
+    async (signal) =>
+      isAdmin ? (await call<Standing>('GET', '/billing/subscription', { signal })).entitlements.seats : undefined,
+    [isAdmin],
+  );
+  useCommands(
+    () =>
+      isAdmin
+        ? [
+            {
+              id: 'agent.invite',
+              title: 'Invite an agent',
+              group: 'This page',
+              keys: ['n'],
+              run: () => setOpen({ kind: 'invite' }),
+            },
+          ]
+        : [],
+    [isAdmin],
+  );
 
   const all = [...agents.value.values()].sort((a, b) => a.name.localeCompare(b.name));
   const gone = all.filter(({ inviteStatus }) => inviteStatus === 'deactivated').length;
   const words = folded(wanted).trim();
-  const shown = all.filter((agent) => (withGone || agent.inviteStatus !== 'deactivated') && folded(`${agent.name} ${agent.email}`).includes(words));
+  const shown = all.filter(
+    (agent) =>
+      (withGone || agent.inviteStatus !== 'deactivated') && folded(`${agent.name} ${agent.email}`).includes(words),
+  );
   const close = (): void => setOpen(undefined);
   return (
     <Section
       title="Agents"
-      intro={isAdmin ? 'The people who answer your customers, and what each of them may do.' : 'Your colleagues. You may change those of your departments; an admin invites and removes people.'}
+      intro={
+        isAdmin
+          ? 'The people who answer your customers, and what each of them may do.'
+          : 'Your colleagues. You may change those of your departments; an admin invites and removes people.'
+      }
       actions={
         isAdmin && (
           <Button kind="primary" icon="plus" onClick={() => setOpen({ kind: 'invite' })}>
@@ -61,9 +88,19 @@ export function Agents(_props: SectionProps): JSX.Element {
         <>
           <div class="list-tools">
             <TextField label="Find by name or email" type="search" value={wanted} onValue={setWanted} />
-            {gone > 0 && <Checkbox label={`Show ${counted(gone, 'deactivated agent')}`} checked={withGone} onChecked={setWithGone} />}
+            {gone > 0 && (
+              <Checkbox
+                label={`Show ${counted(gone, 'deactivated agent')}`}
+                checked={withGone}
+                onChecked={setWithGone}
+              />
+            )}
           </div>
-          {shown.length === 0 ? <Empty icon="people" title="Nobody by that name" /> : <AgentTable shown={shown} onOpen={setOpen} onSeats={seats.reload} />}
+          {shown.length === 0 ? (
+            <Empty icon="people" title="Nobody by that name" />
+          ) : (
+            <AgentTable shown={shown} onOpen={setOpen} onSeats={seats.reload} />
+          )}
         </>
       )}
       {open?.kind === 'invite' && <InviteAgent seats={seats.value} onClose={close} onInvited={seats.reload} />}
@@ -84,13 +121,22 @@ function SeatLine({ seats }: { readonly seats: Resource<Seats | undefined> }): J
     <div class="seats">
       <meter min={0} max={limit} value={Math.min(taken, limit)} aria-label="Seats taken" />
       <p>
-        {counted(taken, 'seat')} of {limit} taken, {left === 0 ? 'none left' : `${left} left`}. Invitations hold a seat, too. <PlanLink />
+        {counted(taken, 'seat')} of {limit} taken, {left === 0 ? 'none left' : `${left} left`}. Invitations hold a seat,
+        too. <PlanLink />
       </p>
     </div>
   );
 }
 
-function AgentTable({ shown, onOpen, onSeats }: { readonly shown: readonly Agent[]; readonly onOpen: (open: Open) => void; readonly onSeats: () => void }): JSX.Element {
+function AgentTable({
+  shown,
+  onOpen,
+  onSeats,
+}: {
+  readonly shown: readonly Agent[];
+  readonly onOpen: (open: Open) => void;
+  readonly onSeats: () => void;
+}): JSX.Element {
   return (
     <div class="table-frame">
       <table class="table stacks">
@@ -116,14 +162,26 @@ function AgentTable({ shown, onOpen, onSeats }: { readonly shown: readonly Agent
   );
 }
 
-function AgentRow({ agent, onOpen, onSeats }: { readonly agent: Agent; readonly onOpen: (open: Open) => void; readonly onSeats: () => void }): JSX.Element {
+function AgentRow({
+  agent,
+  onOpen,
+  onSeats,
+}: {
+  readonly agent: Agent;
+  readonly onOpen: (open: Open) => void;
+  readonly onSeats: () => void;
+}): JSX.Element {
   const isSelf = me.value?.agent.id === agent.id;
   const items = itemsOf(agent, onOpen, onSeats);
   return (
     <tr>
       <td>
         <div class="who">
-          <Avatar name={agent.name} url={agent.avatarUrl} presence={agent.inviteStatus === 'joined' ? agent.status : undefined} />
+          <Avatar
+            name={agent.name}
+            url={agent.avatarUrl}
+            presence={agent.inviteStatus === 'joined' ? agent.status : undefined}
+          />
           <div>
             <p>
               <strong>{agent.name}</strong> {isSelf && <span class="soft">(you)</span>}
@@ -141,8 +199,16 @@ function AgentRow({ agent, onOpen, onSeats }: { readonly agent: Agent; readonly 
         {roleNames[agent.role]}
         {agent.role === 'agent' && agent.canTransfer && <p class="soft">makes tickets</p>}
       </td>
-      <td data-label="Channels">{agent.channels.length === 0 ? <span class="soft">None</span> : agent.channels.map((channel) => channelNames[channel]).join(', ')}</td>
-      <td data-label="Departments">{agent.groups.length === 0 ? <span class="soft">None</span> : agent.groups.map(({ name }) => name).join(', ')}</td>
+      <td data-label="Channels">
+        {agent.channels.length === 0 ? (
+          <span class="soft">None</span>
+        ) : (
+          agent.channels.map((channel) => channelNames[channel]).join(', ')
+        )}
+      </td>
+      <td data-label="Departments">
+        {agent.groups.length === 0 ? <span class="soft">None</span> : agent.groups.map(({ name }) => name).join(', ')}
+      </td>
       <td class="actions">
         {items.length > 0 && (
           <Menu label={`What to do with ${agent.name}`} class="button quiet icon-only" items={items}>
@@ -159,18 +225,36 @@ function itemsOf(agent: Agent, onOpen: (open: Open) => void, onSeats: () => void
   const isGone = agent.inviteStatus === 'deactivated';
   const isSelf = me.value?.agent.id === agent.id;
   const items: MenuItem[] = [];
-  if (!isGone && mayEdit(me.value?.agent, agent)) items.push({ label: 'Edit', run: () => onOpen({ kind: 'edit', agent }) });
-  if (isAdmin && agent.inviteStatus !== 'joined') items.push({ label: isGone ? 'Invite again' : 'Mail the invitation again', run: () => void resend(agent, onSeats) });
-  if (isAdmin && agent.inviteStatus === 'pending') items.push({ label: 'Copy a note for them', run: () => void copyNote(agent) });
-  if (isAdmin && agent.inviteStatus === 'joined' && !isSelf) items.push({ label: 'Take the second factor away', run: () => onOpen({ kind: 'resetFactors', agent }) });
-  if (isAdmin && !isGone && !isSelf) items.push({ kind: 'line' }, { label: agent.inviteStatus === 'pending' ? 'Take the invitation back' : 'Deactivate', danger: true, run: () => onOpen({ kind: 'deactivate', agent }) });
+  if (!isGone && mayEdit(me.value?.agent, agent))
+    items.push({ label: 'Edit', run: () => onOpen({ kind: 'edit', agent }) });
+  if (isAdmin && agent.inviteStatus !== 'joined')
+    items.push({
+      label: isGone ? 'Invite again' : 'Mail the invitation again',
+      run: () => void resend(agent, onSeats),
+    });
+  if (isAdmin && agent.inviteStatus === 'pending')
+    items.push({ label: 'Copy a note for them', run: () => void copyNote(agent) });
+  if (isAdmin && agent.inviteStatus === 'joined' && !isSelf)
+    items.push({ label: 'Take the second factor away', run: () => onOpen({ kind: 'resetFactors', agent }) });
+  if (isAdmin && !isGone && !isSelf)
+    items.push(
+      { kind: 'line' },
+      {
+        label: agent.inviteStatus === 'pending' ? 'Take the invitation back' : 'Deactivate',
+        danger: true,
+        run: () => onOpen({ kind: 'deactivate', agent }),
+      },
+    );
   return items;
 }
 
 async function resend(agent: Agent, onSeats: () => void): Promise<void> {
   try {
     keepColleague(await call<Agent>('POST', `/agents/${agent.id}/resend-invite`));
-    notify({ kind: 'done', text: `A new invitation is on its way to ${agent.email}. The link before it no longer works.` });
+    notify({
+      kind: 'done',
+      text: `A new invitation is on its way to ${agent.email}. The link before it no longer works.`,
+    });
     onSeats();
   } catch (error) {
     notifyFailure(error);
@@ -195,7 +279,10 @@ function ResetFactors({ agent, onClose }: { readonly agent: Agent; readonly onCl
           notify({ kind: 'done', text: `${agent.name} signs in with the password alone, until it sets up another.` });
         }}
       >
-        <p>For somebody who lost the phone, the passkeys and the recovery codes. Make sure that it is {agent.name} who asks you: whoever has the password gets in then.</p>
+        <p>
+          For somebody who lost the phone, the passkeys and the recovery codes. Make sure that it is {agent.name} who
+          asks you: whoever has the password gets in then.
+        </p>
         <p>{agent.name} is signed out everywhere and told by mail.</p>
       </Confirm>
       {confirming.dialog}
@@ -203,7 +290,15 @@ function ResetFactors({ agent, onClose }: { readonly agent: Agent; readonly onCl
   );
 }
 
-function Deactivate({ agent, onClose, onDone }: { readonly agent: Agent; readonly onClose: () => void; readonly onDone: () => void }): JSX.Element {
+function Deactivate({
+  agent,
+  onClose,
+  onDone,
+}: {
+  readonly agent: Agent;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}): JSX.Element {
   const isPending = agent.inviteStatus === 'pending';
   return (
     <Confirm
@@ -213,7 +308,10 @@ function Deactivate({ agent, onClose, onDone }: { readonly agent: Agent; readonl
       onConfirm={async () => {
         await call('DELETE', `/agents/${agent.id}`);
         await readPeople();
-        notify({ kind: 'done', text: isPending ? 'The link in the mail no longer works.' : `${agent.name} is deactivated.` });
+        notify({
+          kind: 'done',
+          text: isPending ? 'The link in the mail no longer works.' : `${agent.name} is deactivated.`,
+        });
         onDone();
       }}
     >
@@ -221,7 +319,9 @@ function Deactivate({ agent, onClose, onDone }: { readonly agent: Agent; readonl
         <p>The link that was mailed to {agent.email} stops working, and the seat is free.</p>
       ) : (
         <ul class="bullets">
-          <li>Conversations that {agent.name} has go back to the queue of their department, at once, for others to take.</li>
+          <li>
+            Conversations that {agent.name} has go back to the queue of their department, at once, for others to take.
+          </li>
           <li>Every browser and app signed in as {agent.name} is signed out, and its API keys end.</li>
           <li>What it wrote stays, with its name. Its seat is free.</li>
           <li>Inviting it again brings it back, as an agent.</li>

@@ -14,11 +14,13 @@ import { changedIn } from '../../design/three-way.ts';
 import { notify } from '../../notices.ts';
 import { agents, departments, keepDepartment, peopleFailure, readPeople } from '../../people.ts';
 import type { Department } from '../../records.ts';
-import { Section, type SectionProps } from '../section.tsx';
 import { CheckList } from '../check-list.tsx';
+import { Section, type SectionProps } from '../section.tsx';
 import { counted, roleNames } from '../words.ts';
 
-type Open = { readonly kind: 'edit'; readonly department: Department | undefined } | { readonly kind: 'delete'; readonly department: Department };
+type Open =
+  | { readonly kind: 'edit'; readonly department: Department | undefined }
+  | { readonly kind: 'delete'; readonly department: Department };
 
 const shownMembers = 6;
 
@@ -26,7 +28,10 @@ export function Departments(_props: SectionProps): JSX.Element {
   const [open, setOpen] = useState<Open | undefined>(undefined);
   const all = [...departments.value.values()].sort((a, b) => a.name.localeCompare(b.name));
   const make = (): void => setOpen({ kind: 'edit', department: undefined });
-  useCommands(() => [{ id: 'department.create', title: 'Make a department', group: 'This page', keys: ['n'], run: make }], []);
+  useCommands(
+    () => [{ id: 'department.create', title: 'Make a department', group: 'This page', keys: ['n'], run: make }],
+    [],
+  );
   return (
     <Section
       title="Departments"
@@ -58,14 +63,22 @@ export function Departments(_props: SectionProps): JSX.Element {
 }
 
 /** Who has left belongs to none as far as anybody sees. */
-function membersOf(department: Department): readonly { readonly id: string; readonly name: string; readonly avatarUrl: string | null }[] {
+function membersOf(
+  department: Department,
+): readonly { readonly id: string; readonly name: string; readonly avatarUrl: string | null }[] {
   return department.memberIds.flatMap((id) => {
     const agent = agents.value.get(id);
     return agent === undefined || agent.inviteStatus === 'deactivated' ? [] : [agent];
   });
 }
 
-function DepartmentCard({ department, onOpen }: { readonly department: Department; readonly onOpen: (open: Open) => void }): JSX.Element {
+function DepartmentCard({
+  department,
+  onOpen,
+}: {
+  readonly department: Department;
+  readonly onOpen: (open: Open) => void;
+}): JSX.Element {
   const members = membersOf(department);
   return (
     <li class="card compact">
@@ -81,35 +94,66 @@ function DepartmentCard({ department, onOpen }: { readonly department: Departmen
               </span>
             ))}
             {members.length > shownMembers && <span class="soft">and {members.length - shownMembers} more</span>}
-            {members.length === 0 && <span class="soft">Nobody is in it, so nobody but admins sees its conversations.</span>}
+            {members.length === 0 && (
+              <span class="soft">Nobody is in it, so nobody but admins sees its conversations.</span>
+            )}
           </div>
         </div>
         <div class="row">
-          <Button small icon="edit" aria-label={`Edit ${department.name}`} onClick={() => onOpen({ kind: 'edit', department })}>
+          <Button
+            small
+            icon="edit"
+            aria-label={`Edit ${department.name}`}
+            onClick={() => onOpen({ kind: 'edit', department })}
+          >
             Edit
           </Button>
-          <IconButton small icon="trash" label={`Delete ${department.name}`} onClick={() => onOpen({ kind: 'delete', department })} />
+          <IconButton
+            small
+            icon="trash"
+            label={`Delete ${department.name}`}
+            onClick={() => onOpen({ kind: 'delete', department })}
+          />
         </div>
       </header>
     </li>
   );
 }
 
-function DepartmentDialog({ department, onClose }: { readonly department: Department | undefined; readonly onClose: () => void }): JSX.Element {
-  const start: { readonly name: string; readonly memberIds: readonly string[]; readonly isDefault: boolean } = { name: department?.name ?? '', memberIds: department?.memberIds ?? [], isDefault: department?.isDefault ?? false };
-  const form = useForm(start, async (values) => {
-    // What others change meanwhile is not undone.
-    const changes = changedIn(start, values);
-    if (department !== undefined && Object.keys(changes).length === 0) return onClose();
-    const saved = department === undefined ? await call<Department>('POST', '/departments', { body: values }) : await call<Department>('PATCH', `/departments/${department.id}`, { body: changes });
-    keepDepartment(saved);
-    // Its members say so themselves, too.
-    void readPeople();
-    notify({ kind: 'done', text: department === undefined ? `${saved.name} is there.` : 'Saved.' });
-    onClose();
-  }, { conflict: 'name' });
+function DepartmentDialog({
+  department,
+  onClose,
+}: {
+  readonly department: Department | undefined;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const start: { readonly name: string; readonly memberIds: readonly string[]; readonly isDefault: boolean } = {
+    name: department?.name ?? '',
+    memberIds: department?.memberIds ?? [],
+    isDefault: department?.isDefault ?? false,
+  };
+  const form = useForm(
+    start,
+    async (values) => {
+      // What others change meanwhile is not undone.
+      const changes = changedIn(start, values);
+      if (department !== undefined && Object.keys(changes).length === 0) return onClose();
+      const saved =
+        department === undefined
+          ? await call<Department>('POST', '/departments', { body: values })
+          : await call<Department>('PATCH', `/departments/${department.id}`, { body: changes });
+      keepDepartment(saved);
+      // Its members say so themselves, too.
+      void readPeople();
+      notify({ kind: 'done', text: department === undefined ? `${saved.name} is there.` : 'Saved.' });
+      onClose();
+    },
+    { conflict: 'name' },
+  );
   const { values } = form;
-  const candidates = [...agents.value.values()].filter(({ id, inviteStatus }) => inviteStatus !== 'deactivated' || values.memberIds.includes(id)).sort((a, b) => a.name.localeCompare(b.name));
+  const candidates = [...agents.value.values()]
+    .filter(({ id, inviteStatus }) => inviteStatus !== 'deactivated' || values.memberIds.includes(id))
+    .sort((a, b) => a.name.localeCompare(b.name));
   return (
     <Dialog title={department === undefined ? 'Make a department' : `Edit ${department.name}`} onClose={onClose}>
       <Form
@@ -125,7 +169,15 @@ function DepartmentDialog({ department, onClose }: { readonly department: Depart
           </>
         }
       >
-        <TextField label="Name" required autofocus maxLength={120} value={values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
+        <TextField
+          label="Name"
+          required
+          autofocus
+          maxLength={120}
+          value={values.name}
+          onValue={(value) => form.set('name', value)}
+          error={form.errorOf('name')}
+        />
         <CheckList
           label="Members"
           hint={`${counted(values.memberIds.length, 'member')}. Admins see every department without being in it.`}
@@ -134,13 +186,24 @@ function DepartmentDialog({ department, onClose }: { readonly department: Depart
           onChosen={(value) => form.set('memberIds', value)}
           error={form.errorOf('memberIds')}
         />
-        <Checkbox label="New chats and tickets start here" hint="Unless something sends them elsewhere. At most one department has this." checked={values.isDefault} onChecked={(value) => form.set('isDefault', value)} />
+        <Checkbox
+          label="New chats and tickets start here"
+          hint="Unless something sends them elsewhere. At most one department has this."
+          checked={values.isDefault}
+          onChecked={(value) => form.set('isDefault', value)}
+        />
       </Form>
     </Dialog>
   );
 }
 
-function DeleteDepartment({ department, onClose }: { readonly department: Department; readonly onClose: () => void }): JSX.Element {
+function DeleteDepartment({
+  department,
+  onClose,
+}: {
+  readonly department: Department;
+  readonly onClose: () => void;
+}): JSX.Element {
   return (
     <Confirm
       title={`Delete ${department.name}?`}

@@ -10,9 +10,9 @@ import { Form, useForm } from '../../design/form.tsx';
 import { notify } from '../../notices.ts';
 import { departments, keepColleague } from '../../people.ts';
 import type { Agent, Role } from '../../records.ts';
-import { channelItems, roleChoices } from './agent-dialog.tsx';
 import { CheckList } from '../check-list.tsx';
 import { type AgentChannel, agentChannels, counted, roleHints } from '../words.ts';
+import { channelItems, roleChoices } from './agent-dialog.tsx';
 
 interface InviteValues {
   readonly name: string;
@@ -22,14 +22,26 @@ interface InviteValues {
   readonly groupIds: readonly string[];
 }
 
-export function InviteAgent({ seats, onClose, onInvited }: { readonly seats: { readonly limit: number | null; readonly taken: number } | undefined; readonly onClose: () => void; readonly onInvited: () => void }): JSX.Element {
-  const form = useForm<InviteValues>({ name: '', email: '', role: 'agent', channels: ['chats', 'tickets'], groupIds: [] }, async (values) => {
-    const agent = await call<Agent>('POST', '/agents/invite', { body: values });
-    keepColleague(agent);
-    notify({ kind: 'done', text: `An invitation is on its way to ${agent.email}. Its link works once, for 7 days.` });
-    onInvited();
-    onClose();
-  }, { email_already_exists: 'email' });
+export function InviteAgent({
+  seats,
+  onClose,
+  onInvited,
+}: {
+  readonly seats: { readonly limit: number | null; readonly taken: number } | undefined;
+  readonly onClose: () => void;
+  readonly onInvited: () => void;
+}): JSX.Element {
+  const form = useForm<InviteValues>(
+    { name: '', email: '', role: 'agent', channels: ['chats', 'tickets'], groupIds: [] },
+    async (values) => {
+      const agent = await call<Agent>('POST', '/agents/invite', { body: values });
+      keepColleague(agent);
+      notify({ kind: 'done', text: `An invitation is on its way to ${agent.email}. Its link works once, for 7 days.` });
+      onInvited();
+      onClose();
+    },
+    { email_already_exists: 'email' },
+  );
   const { values } = form;
   const isAdmin = values.role === 'admin';
   const left = seats === undefined || seats.limit === null ? undefined : Math.max(0, seats.limit - seats.taken);
@@ -50,16 +62,53 @@ export function InviteAgent({ seats, onClose, onInvited }: { readonly seats: { r
       >
         {left === 0 && !form.needsPlan && (
           <Banner kind="warn">
-            No seat is left in your plan. Take back an invitation, deactivate somebody, or choose a larger plan. <PlanLink />
+            No seat is left in your plan. Take back an invitation, deactivate somebody, or choose a larger plan.{' '}
+            <PlanLink />
           </Banner>
         )}
         {left !== undefined && left > 0 && <p class="soft">{counted(left, 'seat')} left.</p>}
-        <TextField label="Name" required autofocus maxLength={120} value={values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
-        <TextField label="Email" type="email" required value={values.email} onValue={(value) => form.set('email', value)} error={form.errorOf('email')} />
-        <SelectField label="Role" value={values.role} choices={roleChoices} onValue={(value) => form.set('role', value)} error={form.errorOf('role')} hint={roleHints[values.role]} />
-        <CheckList label="Channels" items={channelItems} disabled={isAdmin} chosen={isAdmin ? agentChannels : values.channels} onChosen={(value) => form.set('channels', value)} error={form.errorOf('channels')} hint={isAdmin ? 'Admins work in every channel.' : undefined} />
+        <TextField
+          label="Name"
+          required
+          autofocus
+          maxLength={120}
+          value={values.name}
+          onValue={(value) => form.set('name', value)}
+          error={form.errorOf('name')}
+        />
+        <TextField
+          label="Email"
+          type="email"
+          required
+          value={values.email}
+          onValue={(value) => form.set('email', value)}
+          error={form.errorOf('email')}
+        />
+        <SelectField
+          label="Role"
+          value={values.role}
+          choices={roleChoices}
+          onValue={(value) => form.set('role', value)}
+          error={form.errorOf('role')}
+          hint={roleHints[values.role]}
+        />
+        <CheckList
+          label="Channels"
+          items={channelItems}
+          disabled={isAdmin}
+          chosen={isAdmin ? agentChannels : values.channels}
+          onChosen={(value) => form.set('channels', value)}
+          error={form.errorOf('channels')}
+          hint={isAdmin ? 'Admins work in every channel.' : undefined}
+        />
         {departments.value.size > 0 && (
-          <CheckList label="Departments" items={[...departments.value.values()].map(({ id, name }) => ({ value: id, label: name }))} chosen={values.groupIds} onChosen={(value) => form.set('groupIds', value)} error={form.errorOf('groupIds')} />
+          <CheckList
+            label="Departments"
+            items={[...departments.value.values()].map(({ id, name }) => ({ value: id, label: name }))}
+            chosen={values.groupIds}
+            onChosen={(value) => form.set('groupIds', value)}
+            error={form.errorOf('groupIds')}
+          />
         )}
       </Form>
     </Dialog>

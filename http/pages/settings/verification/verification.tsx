@@ -3,8 +3,8 @@
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
 import { useResource } from '../../design/resource.ts';
-import { Section, type SectionProps } from '../section.tsx';
 import { SecretOnce } from '../developers/secret-once.tsx';
+import { Section, type SectionProps } from '../section.tsx';
 import { Verifications } from './verifications.tsx';
 import { Credits } from './verify-credits.tsx';
 import { type ServiceList, VerifyServices } from './verify-services.tsx';
@@ -17,7 +17,8 @@ export function Verification(_props: SectionProps): JSX.Element {
       title="Verification"
       intro={
         <>
-          Codes that prove an address or a number, for your own sign-ins. They are sent and checked with an <a href="/settings/api-keys">API key</a>.
+          Codes that prove an address or a number, for your own sign-ins. They are sent and checked with an{' '}
+          <a href="/settings/api-keys">API key</a>.
         </>
       }
     >

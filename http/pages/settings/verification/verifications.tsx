@@ -17,8 +17,13 @@ const shownRows = 50;
 /** `services` is undefined while it is not known which there are. */
 export function Verifications({ services }: { readonly services: readonly VerifyService[] | undefined }): JSX.Element {
   const [serviceId, setServiceId] = useState('');
-  const { value, failure, loading, reload } = useResource((signal) => call<{ verifications: Verification[] }>('GET', '/verify', { query: { limit: shownRows, serviceId }, signal }), [serviceId]);
-  const nameOf = (id: string): string => (services === undefined ? '' : (services.find((service) => service.id === id)?.name ?? 'A former service'));
+  const { value, failure, loading, reload } = useResource(
+    (signal) =>
+      call<{ verifications: Verification[] }>('GET', '/verify', { query: { limit: shownRows, serviceId }, signal }),
+    [serviceId],
+  );
+  const nameOf = (id: string): string =>
+    services === undefined ? '' : (services.find((service) => service.id === id)?.name ?? 'A former service');
   return (
     <Part
       id="verifications"
@@ -30,7 +35,14 @@ export function Verifications({ services }: { readonly services: readonly Verify
         </Button>
       }
     >
-      {services !== undefined && services.length > 1 && <SelectField label="Of the service" value={serviceId} choices={[{ value: '', label: 'All' }, ...services.map(({ id, name }) => ({ value: id, label: name }))]} onValue={setServiceId} />}
+      {services !== undefined && services.length > 1 && (
+        <SelectField
+          label="Of the service"
+          value={serviceId}
+          choices={[{ value: '', label: 'All' }, ...services.map(({ id, name }) => ({ value: id, label: name }))]}
+          onValue={setServiceId}
+        />
+      )}
       {value === undefined ? (
         <Reading failure={failure} retry={reload} lines={3} />
       ) : value.verifications.length === 0 ? (
@@ -59,7 +71,9 @@ export function Verifications({ services }: { readonly services: readonly Verify
                   <td>
                     <Badge kind={statusKinds[row.status]}>{statusNames[row.status]}</Badge>
                   </td>
-                  <td class="number" data-label="Wrong tries">{row.attempts}</td>
+                  <td class="number" data-label="Wrong tries">
+                    {row.attempts}
+                  </td>
                   <td>
                     <Time at={row.createdAt} />
                   </td>

@@ -14,18 +14,37 @@ import { amountError, amountText, centsOf } from '../amounts.ts';
 import { Part, Reading } from '../parts.tsx';
 
 export function Credits(): JSX.Element {
-  const { value, failure, reload, set } = useResource((signal) => call<VerifyCredits>('GET', '/verify/credits', { signal }), []);
+  const { value, failure, reload, set } = useResource(
+    (signal) => call<VerifyCredits>('GET', '/verify/credits', { signal }),
+    [],
+  );
   return (
-    <Part id="credits" title="Credits" intro="A code costs 1 cent by email, 5 by text message, 10 by phone call. Codes of test keys cost nothing.">
-      {value === undefined ? <Reading failure={failure} retry={reload} lines={2} /> : <CreditForm credits={value} onSaved={set} />}
+    <Part
+      id="credits"
+      title="Credits"
+      intro="A code costs 1 cent by email, 5 by text message, 10 by phone call. Codes of test keys cost nothing."
+    >
+      {value === undefined ? (
+        <Reading failure={failure} retry={reload} lines={2} />
+      ) : (
+        <CreditForm credits={value} onSaved={set} />
+      )}
     </Part>
   );
 }
 
-function CreditForm({ credits, onSaved }: { readonly credits: VerifyCredits; readonly onSaved: (credits: VerifyCredits) => void }): JSX.Element {
+function CreditForm({
+  credits,
+  onSaved,
+}: {
+  readonly credits: VerifyCredits;
+  readonly onSaved: (credits: VerifyCredits) => void;
+}): JSX.Element {
   const start = { balanceCents: amountText(credits.balanceCents), spendCapCents: amountText(credits.spendCapCents) };
   const form = useForm(start, async ({ balanceCents, spendCapCents }) => {
-    const saved = await call<VerifyCredits>('PUT', '/verify/credits', { body: { balanceCents: centsOf(balanceCents), spendCapCents: centsOf(spendCapCents) } });
+    const saved = await call<VerifyCredits>('PUT', '/verify/credits', {
+      body: { balanceCents: centsOf(balanceCents), spendCapCents: centsOf(spendCapCents) },
+    });
     form.reset({ balanceCents: amountText(saved.balanceCents), spendCapCents: amountText(saved.spendCapCents) });
     onSaved(saved);
     notify({ kind: 'done', text: 'Saved.' });
@@ -33,7 +52,9 @@ function CreditForm({ credits, onSaved }: { readonly credits: VerifyCredits; rea
   return (
     <>
       <p>{amountOf(credits.spentCents)} spent this month.</p>
-      {credits.balanceCents !== null && credits.balanceCents <= 0 && <Banner kind="warn">The balance is used up: no codes are sent until there is more.</Banner>}
+      {credits.balanceCents !== null && credits.balanceCents <= 0 && (
+        <Banner kind="warn">The balance is used up: no codes are sent until there is more.</Banner>
+      )}
       <Form
         form={form}
         label="Credits"
@@ -44,8 +65,24 @@ function CreditForm({ credits, onSaved }: { readonly credits: VerifyCredits; rea
         }
       >
         <div class="columns">
-          <TextField label="Balance in dollars" optional inputMode="decimal" value={form.values.balanceCents} onValue={(next) => form.set('balanceCents', next)} error={amountError(form.errorOf('balanceCents'))} hint="Empty: nothing is counted." />
-          <TextField label="At most in a month, in dollars" optional inputMode="decimal" value={form.values.spendCapCents} onValue={(next) => form.set('spendCapCents', next)} error={amountError(form.errorOf('spendCapCents'))} hint="Empty: no limit." />
+          <TextField
+            label="Balance in dollars"
+            optional
+            inputMode="decimal"
+            value={form.values.balanceCents}
+            onValue={(next) => form.set('balanceCents', next)}
+            error={amountError(form.errorOf('balanceCents'))}
+            hint="Empty: nothing is counted."
+          />
+          <TextField
+            label="At most in a month, in dollars"
+            optional
+            inputMode="decimal"
+            value={form.values.spendCapCents}
+            onValue={(next) => form.set('spendCapCents', next)}
+            error={amountError(form.errorOf('spendCapCents'))}
+            hint="Empty: no limit."
+          />
         </div>
       </Form>
     </>

@@ -67,18 +67,33 @@ export function VerifyServices({ list }: { readonly list: Resource<ServiceList> 
               </div>
               <Copyable text={service.id} label={`the id of ${service.name}`} />
               <p class="soft">
-                {channelsInWords(service.enabledChannels)}. {countriesInWords(service.allowedCountries)}. {service.codeLength} digits, good for {spanOf(service.ttlSeconds)}. At most {service.perMinuteCap} a minute and {service.perDayCap} a day.
+                {channelsInWords(service.enabledChannels)}. {countriesInWords(service.allowedCountries)}.{' '}
+                {service.codeLength} digits, good for {spanOf(service.ttlSeconds)}. At most {service.perMinuteCap} a
+                minute and {service.perDayCap} a day.
               </p>
               <div class="row">
-                <Button small aria-label={`Change ${service.name}`} onClick={() => setDoing({ what: 'change', service })}>
+                <Button
+                  small
+                  aria-label={`Change ${service.name}`}
+                  onClick={() => setDoing({ what: 'change', service })}
+                >
                   Change
                 </Button>
                 {!service.isDefault && (
-                  <Button small aria-label={`Make it the default: ${service.name}`} onClick={() => void makeDefault(service)}>
+                  <Button
+                    small
+                    aria-label={`Make it the default: ${service.name}`}
+                    onClick={() => void makeDefault(service)}
+                  >
                     Make it the default
                   </Button>
                 )}
-                <Button small kind="danger" aria-label={`Delete ${service.name}`} onClick={() => setDoing({ what: 'remove', service })}>
+                <Button
+                  small
+                  kind="danger"
+                  aria-label={`Delete ${service.name}`}
+                  onClick={() => setDoing({ what: 'remove', service })}
+                >
                   Delete
                 </Button>
               </div>
@@ -86,7 +101,9 @@ export function VerifyServices({ list }: { readonly list: Resource<ServiceList> 
           ))}
         </ul>
       )}
-      {(doing?.what === 'make' || doing?.what === 'change') && <ServiceDialog service={doing.what === 'change' ? doing.service : undefined} onSaved={saved} onClose={done} />}
+      {(doing?.what === 'make' || doing?.what === 'change') && (
+        <ServiceDialog service={doing.what === 'change' ? doing.service : undefined} onSaved={saved} onClose={done} />
+      )}
       {doing?.what === 'remove' && (
         <Confirm
           title={`Delete “${doing.service.name}”?`}
@@ -114,7 +131,15 @@ interface ServiceValues {
   readonly ttlSeconds: string;
 }
 
-function bodyOf({ name, channels: chosen, countries, perMinuteCap, perDayCap, codeLength, ttlSeconds }: ServiceValues): object {
+function bodyOf({
+  name,
+  channels: chosen,
+  countries,
+  perMinuteCap,
+  perDayCap,
+  codeLength,
+  ttlSeconds,
+}: ServiceValues): object {
   return {
     name,
     enabledChannels: chosen,
@@ -126,7 +151,15 @@ function bodyOf({ name, channels: chosen, countries, perMinuteCap, perDayCap, co
   };
 }
 
-function ServiceDialog({ service, onSaved, onClose }: { readonly service: VerifyService | undefined; readonly onSaved: () => void; readonly onClose: () => void }): JSX.Element {
+function ServiceDialog({
+  service,
+  onSaved,
+  onClose,
+}: {
+  readonly service: VerifyService | undefined;
+  readonly onSaved: () => void;
+  readonly onClose: () => void;
+}): JSX.Element {
   const enabled: readonly string[] = service?.enabledChannels ?? channels.map(({ value }) => value);
   const start: ServiceValues = {
     name: service?.name ?? '',
@@ -142,7 +175,9 @@ function ServiceDialog({ service, onSaved, onClose }: { readonly service: Verify
     // What others change meanwhile is not undone.
     const changes = changedIn(bodyOf(start), body);
     if (service !== undefined && Object.keys(changes).length === 0) return onClose();
-    await (service === undefined ? call('POST', '/verify/services', { body }) : call('PATCH', `/verify/services/${service.id}`, { body: changes }));
+    await (service === undefined
+      ? call('POST', '/verify/services', { body })
+      : call('PATCH', `/verify/services/${service.id}`, { body: changes }));
     onSaved();
   });
   const { values, set, errorOf } = form;
@@ -162,14 +197,66 @@ function ServiceDialog({ service, onSaved, onClose }: { readonly service: Verify
           </>
         }
       >
-        <TextField label="Name" maxLength={120} placeholder="Sign-in" value={values.name} onValue={(next) => set('name', next)} error={errorOf('name')} />
-        <CheckList label="Codes come by" items={channels} chosen={values.channels} onChosen={(next) => set('channels', next)} error={errorOf('enabledChannels')} />
-        <TextField label="To numbers of" spellcheck={false} value={values.countries} onValue={(next) => set('countries', next)} error={errorOf('allowedCountries')} hint="Countries by their two letters, such as US, CA, DE; * for everywhere." />
+        <TextField
+          label="Name"
+          maxLength={120}
+          placeholder="Sign-in"
+          value={values.name}
+          onValue={(next) => set('name', next)}
+          error={errorOf('name')}
+        />
+        <CheckList
+          label="Codes come by"
+          items={channels}
+          chosen={values.channels}
+          onChosen={(next) => set('channels', next)}
+          error={errorOf('enabledChannels')}
+        />
+        <TextField
+          label="To numbers of"
+          spellcheck={false}
+          value={values.countries}
+          onValue={(next) => set('countries', next)}
+          error={errorOf('allowedCountries')}
+          hint="Countries by their two letters, such as US, CA, DE; * for everywhere."
+        />
         <div class="columns">
-          <TextField label="At most a minute" type="number" min={1} max={1000} value={values.perMinuteCap} onValue={(next) => set('perMinuteCap', next)} error={errorOf('perMinuteCap')} />
-          <TextField label="At most a day" type="number" min={1} max={10_000} value={values.perDayCap} onValue={(next) => set('perDayCap', next)} error={errorOf('perDayCap')} />
-          <TextField label="Digits" type="number" min={4} max={8} value={values.codeLength} onValue={(next) => set('codeLength', next)} error={errorOf('codeLength')} />
-          <TextField label="Good for so many seconds" type="number" min={60} max={3600} value={values.ttlSeconds} onValue={(next) => set('ttlSeconds', next)} error={errorOf('ttlSeconds')} />
+          <TextField
+            label="At most a minute"
+            type="number"
+            min={1}
+            max={1000}
+            value={values.perMinuteCap}
+            onValue={(next) => set('perMinuteCap', next)}
+            error={errorOf('perMinuteCap')}
+          />
+          <TextField
+            label="At most a day"
+            type="number"
+            min={1}
+            max={10_000}
+            value={values.perDayCap}
+            onValue={(next) => set('perDayCap', next)}
+            error={errorOf('perDayCap')}
+          />
+          <TextField
+            label="Digits"
+            type="number"
+            min={4}
+            max={8}
+            value={values.codeLength}
+            onValue={(next) => set('codeLength', next)}
+            error={errorOf('codeLength')}
+          />
+          <TextField
+            label="Good for so many seconds"
+            type="number"
+            min={60}
+            max={3600}
+            value={values.ttlSeconds}
+            onValue={(next) => set('ttlSeconds', next)}
+            error={errorOf('ttlSeconds')}
+          />
         </div>
       </Form>
     </Dialog>

@@ -14,14 +14,21 @@ import { keepOnce } from '../developers/once.ts';
 import { Part, Reading } from '../parts.tsx';
 
 export function VerifyWebhooks(): JSX.Element {
-  const { value, failure, reload, set } = useResource((signal) => call<{ webhooks: Webhook[] }>('GET', '/verify/webhooks', { signal }), []);
+  const { value, failure, reload, set } = useResource(
+    (signal) => call<{ webhooks: Webhook[] }>('GET', '/verify/webhooks', { signal }),
+    [],
+  );
   const [removing, setRemoving] = useState<Webhook | undefined>(undefined);
-  const form = useForm({ url: '' }, async ({ url }) => {
-    const made = await call<Webhook & { secret: string }>('POST', '/verify/webhooks', { body: { url: url.trim() } });
-    keepOnce({ what: 'signing secret', name: made.url, secret: made.secret });
-    form.reset({ url: '' });
-    reload();
-  }, { forbidden_url: 'url' });
+  const form = useForm(
+    { url: '' },
+    async ({ url }) => {
+      const made = await call<Webhook & { secret: string }>('POST', '/verify/webhooks', { body: { url: url.trim() } });
+      keepOnce({ what: 'signing secret', name: made.url, secret: made.secret });
+      form.reset({ url: '' });
+      reload();
+    },
+    { forbidden_url: 'url' },
+  );
   return (
     <Part id="verify-webhooks" title="Webhooks" intro="Told once for each code that was guessed at five times.">
       {value === undefined ? (
@@ -32,8 +39,15 @@ export function VerifyWebhooks(): JSX.Element {
             {value.webhooks.map((webhook) => (
               <li key={webhook.id}>
                 <span>{webhook.url}</span>
-                <Badge kind={webhook.status === 'active' ? 'good' : 'bad'}>{webhook.status === 'active' ? 'Active' : 'Disabled'}</Badge>
-                <Button small kind="danger" aria-label={`Delete the webhook to ${webhook.url}`} onClick={() => setRemoving(webhook)}>
+                <Badge kind={webhook.status === 'active' ? 'good' : 'bad'}>
+                  {webhook.status === 'active' ? 'Active' : 'Disabled'}
+                </Badge>
+                <Button
+                  small
+                  kind="danger"
+                  aria-label={`Delete the webhook to ${webhook.url}`}
+                  onClick={() => setRemoving(webhook)}
+                >
                   Delete
                 </Button>
               </li>
@@ -50,7 +64,16 @@ export function VerifyWebhooks(): JSX.Element {
           </Button>
         }
       >
-        <TextField label="Address" inputMode="url" spellcheck={false} autocomplete="off" placeholder="https://shop.example/hook" value={form.values.url} onValue={(next) => form.set('url', next)} error={form.errorOf('url')} />
+        <TextField
+          label="Address"
+          inputMode="url"
+          spellcheck={false}
+          autocomplete="off"
+          placeholder="https://shop.example/hook"
+          value={form.values.url}
+          onValue={(next) => form.set('url', next)}
+          error={form.errorOf('url')}
+        />
       </Form>
       {removing !== undefined && (
         <Confirm

@@ -2,7 +2,6 @@
 
 import type { Verification } from '../../records.ts';
 
-
 /** Those that can be chosen; the others of the API are not offered yet. */
 export const channels = [
   { value: 'email', label: 'Email' },
@@ -21,8 +20,18 @@ export function channelsInWords(enabled: readonly string[]): string {
   return words === '' ? 'By no way yet' : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-export const statusNames = { pending: 'Waiting', verified: 'Verified', expired: 'Expired', failed: 'Too many wrong codes' } as const satisfies Record<Verification['status'], string>;
-export const statusKinds = { pending: 'accent', verified: 'good', expired: undefined, failed: 'bad' } as const satisfies Record<Verification['status'], string | undefined>;
+export const statusNames = {
+  pending: 'Waiting',
+  verified: 'Verified',
+  expired: 'Expired',
+  failed: 'Too many wrong codes',
+} as const satisfies Record<Verification['status'], string>;
+export const statusKinds = {
+  pending: 'accent',
+  verified: 'good',
+  expired: undefined,
+  failed: 'bad',
+} as const satisfies Record<Verification['status'], string | undefined>;
 
 /** "US, ca" as the API takes it. */
 export function countriesOf(text: string): string[] {

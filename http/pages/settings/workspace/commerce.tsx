@@ -22,39 +22,65 @@ export function CommerceCard(): JSX.Element {
     <section class="card" aria-labelledby="workspace-commerce">
       <h2 id="workspace-commerce">Your shop</h2>
       <p class="soft">
-        Beside a conversation agents see what your shop knows of the customer: orders, and what they were worth. The shop is asked at an address of yours, by the customer's email. <a href="/docs#commerce.set" target="_blank" rel="noreferrer">What it has to answer</a>
+        Beside a conversation agents see what your shop knows of the customer: orders, and what they were worth. The
+        shop is asked at an address of yours, by the customer's email.{' '}
+        <a href="/docs#commerce.set" target="_blank" rel="noreferrer">
+          What it has to answer
+        </a>
       </p>
       {commerce.failure !== undefined && <Failure error={commerce.failure} retry={commerce.reload} />}
       {commerce.value === undefined && commerce.failure === undefined && <Loading lines={2} />}
-      {commerce.value !== undefined && <CommerceForm key={commerce.value.url ?? ''} commerce={commerce.value} onSaved={commerce.set} />}
+      {commerce.value !== undefined && (
+        <CommerceForm key={commerce.value.url ?? ''} commerce={commerce.value} onSaved={commerce.set} />
+      )}
     </section>
   );
 }
 
-function valuesOf({ url, secret, source }: Commerce): { readonly url: string; readonly secret: string; readonly source: string } {
+function valuesOf({ url, secret, source }: Commerce): {
+  readonly url: string;
+  readonly secret: string;
+  readonly source: string;
+} {
   return { url: url ?? '', secret: secret ?? '', source: source ?? '' };
 }
 
 function newSecret(): string {
-  return [...crypto.getRandomValues(new Uint8Array(secretBytes))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return [...crypto.getRandomValues(new Uint8Array(secretBytes))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
 }
 
-function CommerceForm({ commerce, onSaved }: { readonly commerce: Commerce; readonly onSaved: (commerce: Commerce) => void }): JSX.Element {
+function CommerceForm({
+  commerce,
+  onSaved,
+}: {
+  readonly commerce: Commerce;
+  readonly onSaved: (commerce: Commerce) => void;
+}): JSX.Element {
   const [removing, setRemoving] = useState(false);
   const [shown, setShown] = useState(false);
-  const form = useForm(valuesOf(commerce), async (values) => {
-    const saved = await call<Commerce>('PUT', '/workspace/commerce', { body: { ...values, url: values.url.trim() } });
-    form.reset(valuesOf(saved));
-    onSaved(saved);
-    notify({ kind: 'done', text: 'Saved. The shop is asked from the next customer on.' });
-  }, { forbidden_url: 'url' });
+  const form = useForm(
+    valuesOf(commerce),
+    async (values) => {
+      const saved = await call<Commerce>('PUT', '/workspace/commerce', { body: { ...values, url: values.url.trim() } });
+      form.reset(valuesOf(saved));
+      onSaved(saved);
+      notify({ kind: 'done', text: 'Saved. The shop is asked from the next customer on.' });
+    },
+    { forbidden_url: 'url' },
+  );
   const { values } = form;
   return (
     <>
       <Form
         form={form}
         actions={
-          <SaveLine busy={form.busy} label={commerce.url === null ? 'Connect the shop' : 'Save'} changed={commerce.url !== null && !same(values, valuesOf(commerce))}>
+          <SaveLine
+            busy={form.busy}
+            label={commerce.url === null ? 'Connect the shop' : 'Save'}
+            changed={commerce.url !== null && !same(values, valuesOf(commerce))}
+          >
             {commerce.url !== null && (
               <Button kind="danger" onClick={() => setRemoving(true)}>
                 Disconnect
@@ -64,11 +90,40 @@ function CommerceForm({ commerce, onSaved }: { readonly commerce: Commerce; read
         }
       >
         <div class="columns">
-          <TextField label="Address" type="url" required maxLength={2048} spellcheck={false} placeholder="https://shop.example/switchboard" value={values.url} onValue={(value) => form.set('url', value)} error={form.errorOf('url')} />
-          <TextField label="What the shop's software is called" required maxLength={60} placeholder="WooCommerce" value={values.source} onValue={(value) => form.set('source', value)} error={form.errorOf('source')} />
+          <TextField
+            label="Address"
+            type="url"
+            required
+            maxLength={2048}
+            spellcheck={false}
+            placeholder="https://shop.example/switchboard"
+            value={values.url}
+            onValue={(value) => form.set('url', value)}
+            error={form.errorOf('url')}
+          />
+          <TextField
+            label="What the shop's software is called"
+            required
+            maxLength={60}
+            placeholder="WooCommerce"
+            value={values.source}
+            onValue={(value) => form.set('source', value)}
+            error={form.errorOf('source')}
+          />
         </div>
         <div class="secret-line">
-          <TextField label="Secret" required type={shown ? 'text' : 'password'} maxLength={200} spellcheck={false} autocomplete="off" value={values.secret} onValue={(value) => form.set('secret', value)} error={form.errorOf('secret')} hint="At least 16 characters, known to the shop, too: it tells by X-Signature that we ask." />
+          <TextField
+            label="Secret"
+            required
+            type={shown ? 'text' : 'password'}
+            maxLength={200}
+            spellcheck={false}
+            autocomplete="off"
+            value={values.secret}
+            onValue={(value) => form.set('secret', value)}
+            error={form.errorOf('secret')}
+            hint="At least 16 characters, known to the shop, too: it tells by X-Signature that we ask."
+          />
           <Button onClick={() => setShown(!shown)} aria-pressed={shown}>
             Show it
           </Button>

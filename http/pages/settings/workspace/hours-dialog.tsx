@@ -28,14 +28,32 @@ function ofRule(rule: BusinessHours | undefined): string {
 }
 
 /** What it is for goes as one: both ids, or neither. */
-function bodyOf({ of, ...values }: Partial<HoursValues>): Partial<Omit<HoursValues, 'of'> & Pick<BusinessHours, 'siteId' | 'departmentId'>> {
+function bodyOf({
+  of,
+  ...values
+}: Partial<HoursValues>): Partial<Omit<HoursValues, 'of'> & Pick<BusinessHours, 'siteId' | 'departmentId'>> {
   if (of === undefined) return values;
   const [kind, id = null] = of.split(':');
   return { ...values, siteId: kind === 'site' ? id : null, departmentId: kind === 'department' ? id : null };
 }
 
-export function HoursDialog({ rule, sites, onClose, onSaved }: { readonly rule: BusinessHours | undefined; readonly sites: readonly Site[]; readonly onClose: () => void; readonly onSaved: () => void }): JSX.Element {
-  const start: HoursValues = { name: rule?.name ?? '', days: rule?.days ?? usualWeek, holidays: rule?.holidays ?? [], of: ofRule(rule) };
+export function HoursDialog({
+  rule,
+  sites,
+  onClose,
+  onSaved,
+}: {
+  readonly rule: BusinessHours | undefined;
+  readonly sites: readonly Site[];
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+}): JSX.Element {
+  const start: HoursValues = {
+    name: rule?.name ?? '',
+    days: rule?.days ?? usualWeek,
+    holidays: rule?.holidays ?? [],
+    of: ofRule(rule),
+  };
   const form = useForm(start, async (values) => {
     // What others change meanwhile is not undone.
     const changes = bodyOf(changedIn(start, values));
@@ -50,7 +68,10 @@ export function HoursDialog({ rule, sites, onClose, onSaved }: { readonly rule: 
   const choices = [
     { value: '', label: 'The whole workspace' },
     ...sites.map(({ id, name }) => ({ value: `site:${id}`, label: `The site ${name}` })),
-    ...[...departments.value.values()].map(({ id, name }) => ({ value: `department:${id}`, label: `The department ${name}` })),
+    ...[...departments.value.values()].map(({ id, name }) => ({
+      value: `department:${id}`,
+      label: `The department ${name}`,
+    })),
   ];
   return (
     <Dialog title={rule === undefined ? 'Add business hours' : `Edit “${rule.name}”`} wide onClose={onClose}>
@@ -68,11 +89,34 @@ export function HoursDialog({ rule, sites, onClose, onSaved }: { readonly rule: 
         }
       >
         <div class="columns">
-          <TextField label="Name" required autofocus maxLength={120} value={values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
-          <SelectField label="For" value={values.of} choices={choices} onValue={(value) => form.set('of', value)} error={form.errorOf('siteId') ?? form.errorOf('departmentId')} hint="Several for the same add up." />
+          <TextField
+            label="Name"
+            required
+            autofocus
+            maxLength={120}
+            value={values.name}
+            onValue={(value) => form.set('name', value)}
+            error={form.errorOf('name')}
+          />
+          <SelectField
+            label="For"
+            value={values.of}
+            choices={choices}
+            onValue={(value) => form.set('of', value)}
+            error={form.errorOf('siteId') ?? form.errorOf('departmentId')}
+            hint="Several for the same add up."
+          />
         </div>
-        <WeekEditor days={values.days} onDays={(days) => form.set('days', days)} errorOf={(index) => form.errorOf(`days.${index}`)} />
-        <HolidayEditor holidays={values.holidays} onHolidays={(holidays) => form.set('holidays', holidays)} error={form.errorOf('holidays')} />
+        <WeekEditor
+          days={values.days}
+          onDays={(days) => form.set('days', days)}
+          errorOf={(index) => form.errorOf(`days.${index}`)}
+        />
+        <HolidayEditor
+          holidays={values.holidays}
+          onHolidays={(holidays) => form.set('holidays', holidays)}
+          error={form.errorOf('holidays')}
+        />
       </Form>
     </Dialog>
   );

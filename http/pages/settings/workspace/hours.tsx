@@ -14,10 +14,10 @@ import type { BusinessHours, OfficeHours, OfficeHoursNow, Site } from '../../rec
 import { me } from '../../session.ts';
 import { now as time } from '../../times.ts';
 import { Section, type SectionProps } from '../section.tsx';
+import { counted } from '../words.ts';
 import { HoursDialog } from './hours-dialog.tsx';
 import { nextChangeInWords } from './opening.ts';
 import { dateIn, dateInFull, weekInWords } from './week.ts';
-import { counted } from '../words.ts';
 
 interface Read {
   readonly rules: readonly BusinessHours[];
@@ -26,17 +26,26 @@ interface Read {
 }
 
 async function readHours(signal: AbortSignal): Promise<Read> {
-  const [{ businessHours }, now, sites] = await Promise.all([call<{ businessHours: BusinessHours[] }>('GET', '/business-hours', { signal }), call<OfficeHoursNow>('GET', '/business-hours/now', { signal }), readAll<Site>('/sites', 'sites')]);
+  const [{ businessHours }, now, sites] = await Promise.all([
+    call<{ businessHours: BusinessHours[] }>('GET', '/business-hours', { signal }),
+    call<OfficeHoursNow>('GET', '/business-hours/now', { signal }),
+    readAll<Site>('/sites', 'sites'),
+  ]);
   return { rules: businessHours, now, sites };
 }
 
-type Open = { readonly kind: 'edit'; readonly rule: BusinessHours | undefined } | { readonly kind: 'delete'; readonly rule: BusinessHours };
+type Open =
+  | { readonly kind: 'edit'; readonly rule: BusinessHours | undefined }
+  | { readonly kind: 'delete'; readonly rule: BusinessHours };
 
 export function Hours(_props: SectionProps): JSX.Element {
   const [open, setOpen] = useState<Open | undefined>(undefined);
   const hours = useResource(readHours, []);
   const add = (): void => setOpen({ kind: 'edit', rule: undefined });
-  useCommands(() => [{ id: 'hours.create', title: 'Add business hours', group: 'This page', keys: ['n'], run: add }], []);
+  useCommands(
+    () => [{ id: 'hours.create', title: 'Add business hours', group: 'This page', keys: ['n'], run: add }],
+    [],
+  );
   const close = (): void => setOpen(undefined);
   return (
     <Section
@@ -55,7 +64,9 @@ export function Hours(_props: SectionProps): JSX.Element {
           <OpenNow read={hours.value} onPast={hours.reload} />
           {hours.value.rules.length === 0 ? (
             <Empty icon="clock" title="Always open">
-              <p>Without any hours you count as open day and night. Add some, and customers are told when you are away.</p>
+              <p>
+                Without any hours you count as open day and night. Add some, and customers are told when you are away.
+              </p>
             </Empty>
           ) : (
             <ul class="stack">
@@ -64,7 +75,9 @@ export function Hours(_props: SectionProps): JSX.Element {
               ))}
             </ul>
           )}
-          {open?.kind === 'edit' && <HoursDialog rule={open.rule} sites={hours.value.sites} onClose={close} onSaved={hours.reload} />}
+          {open?.kind === 'edit' && (
+            <HoursDialog rule={open.rule} sites={hours.value.sites} onClose={close} onSaved={hours.reload} />
+          )}
         </>
       )}
       {open?.kind === 'delete' && (
@@ -78,7 +91,10 @@ export function Hours(_props: SectionProps): JSX.Element {
             notify({ kind: 'done', text: `“${open.rule.name}” is gone.` });
           }}
         >
-          <p>What goes by these hours keeps the others there are for it, else those of the workspace; without any, it is always open.</p>
+          <p>
+            What goes by these hours keeps the others there are for it, else those of the workspace; without any, it is
+            always open.
+          </p>
         </Confirm>
       )}
     </Section>
@@ -88,14 +104,24 @@ export function Hours(_props: SectionProps): JSX.Element {
 /** What is open changes while it is looked at: `onPast` is told when what is shown is over. */
 function OpenNow({ read: { now, sites }, onPast }: { readonly read: Read; readonly onPast: () => void }): JSX.Element {
   const zone = me.value?.workspace.timezone ?? 'UTC';
-  const isPast = [now.workspace, ...now.sites, ...now.departments].some(({ nextChange }) => nextChange !== null && Date.parse(nextChange) <= time.value);
+  const isPast = [now.workspace, ...now.sites, ...now.departments].some(
+    ({ nextChange }) => nextChange !== null && Date.parse(nextChange) <= time.value,
+  );
   useEffect(() => {
     if (isPast) onPast();
   }, [isPast]);
   const rows: readonly { readonly key: string; readonly name: string; readonly opening: OfficeHours }[] = [
     { key: 'workspace', name: 'The workspace', opening: now.workspace },
-    ...now.sites.map((opening) => ({ key: opening.siteId, name: sites.find(({ id }) => id === opening.siteId)?.name ?? 'A site', opening })),
-    ...now.departments.map((opening) => ({ key: opening.departmentId, name: departmentName(opening.departmentId), opening })),
+    ...now.sites.map((opening) => ({
+      key: opening.siteId,
+      name: sites.find(({ id }) => id === opening.siteId)?.name ?? 'A site',
+      opening,
+    })),
+    ...now.departments.map((opening) => ({
+      key: opening.departmentId,
+      name: departmentName(opening.departmentId),
+      opening,
+    })),
   ];
   return (
     <section class="card compact" aria-labelledby="open-now">
@@ -103,7 +129,9 @@ function OpenNow({ read: { now, sites }, onPast }: { readonly read: Read; readon
       <ul class="stack">
         {rows.map(({ key, name, opening }) => (
           <li key={key} class="row open-row">
-            <Badge {...(opening.officeHoursOpen ? { kind: 'good' as const } : {})}>{opening.officeHoursOpen ? 'Open' : 'Closed'}</Badge>
+            <Badge {...(opening.officeHoursOpen ? { kind: 'good' as const } : {})}>
+              {opening.officeHoursOpen ? 'Open' : 'Closed'}
+            </Badge>
             <strong>{name}</strong>
             <span class="soft">{nextChangeInWords(opening, zone)}</span>
           </li>
@@ -113,8 +141,21 @@ function OpenNow({ read: { now, sites }, onPast }: { readonly read: Read; readon
   );
 }
 
-function RuleCard({ rule, sites, onOpen }: { readonly rule: BusinessHours; readonly sites: readonly Site[]; readonly onOpen: (open: Open) => void }): JSX.Element {
-  const of = rule.departmentId !== null ? departmentName(rule.departmentId) : rule.siteId !== null ? (sites.find(({ id }) => id === rule.siteId)?.name ?? 'A site') : 'The workspace';
+function RuleCard({
+  rule,
+  sites,
+  onOpen,
+}: {
+  readonly rule: BusinessHours;
+  readonly sites: readonly Site[];
+  readonly onOpen: (open: Open) => void;
+}): JSX.Element {
+  const of =
+    rule.departmentId !== null
+      ? departmentName(rule.departmentId)
+      : rule.siteId !== null
+        ? (sites.find(({ id }) => id === rule.siteId)?.name ?? 'A site')
+        : 'The workspace';
   const today = dateIn(me.value?.workspace.timezone ?? 'UTC');
   const holidays = rule.holidays.filter((date) => date >= today).sort();
   return (
@@ -127,7 +168,12 @@ function RuleCard({ rule, sites, onOpen }: { readonly rule: BusinessHours; reado
           <Button small icon="edit" aria-label={`Edit ${rule.name}`} onClick={() => onOpen({ kind: 'edit', rule })}>
             Edit
           </Button>
-          <IconButton small icon="trash" label={`Delete ${rule.name}`} onClick={() => onOpen({ kind: 'delete', rule })} />
+          <IconButton
+            small
+            icon="trash"
+            label={`Delete ${rule.name}`}
+            onClick={() => onOpen({ kind: 'delete', rule })}
+          />
         </div>
       </header>
       <p>{weekInWords(rule.days)}</p>

@@ -8,6 +8,12 @@ export function nextChangeInWords({ officeHoursOpen, nextChange }: OfficeHours, 
   if (nextChange === null) return officeHoursOpen ? 'always' : 'and no hours ahead';
   const at = new Date(nextChange);
   const far = at.getTime() - serverNow() > 6 * 24 * 3600_000;
-  const words = new Intl.DateTimeFormat(undefined, { weekday: 'long', hour: '2-digit', minute: '2-digit', ...(far ? { day: 'numeric', month: 'long' } : {}), timeZone }).format(at);
+  const words = new Intl.DateTimeFormat(undefined, {
+    weekday: 'long',
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(far ? { day: 'numeric', month: 'long' } : {}),
+    timeZone,
+  }).format(at);
   return `${officeHoursOpen ? 'until' : 'opens'} ${words}`;
 }

@@ -2,7 +2,37 @@
 
 export const timeZones: readonly string[] = [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])];
 
-const locales = ['en', 'en-GB', 'en-US', 'de', 'fr', 'es', 'it', 'pt', 'pt-BR', 'nl', 'pl', 'sv', 'da', 'nb', 'fi', 'cs', 'hu', 'ro', 'el', 'tr', 'uk', 'ru', 'ar', 'he', 'hi', 'ja', 'ko', 'zh-CN', 'zh-TW'];
+const locales = [
+  'en',
+  'en-GB',
+  'en-US',
+  'de',
+  'fr',
+  'es',
+  'it',
+  'pt',
+  'pt-BR',
+  'nl',
+  'pl',
+  'sv',
+  'da',
+  'nb',
+  'fi',
+  'cs',
+  'hu',
+  'ro',
+  'el',
+  'tr',
+  'uk',
+  'ru',
+  'ar',
+  'he',
+  'hi',
+  'ja',
+  'ko',
+  'zh-CN',
+  'zh-TW',
+];
 
 /** Each in its own words; with the one that is set, whichever it is. */
 export function localeChoices(current: string): readonly { readonly value: string; readonly label: string }[] {
@@ -22,7 +52,9 @@ function localeName(locale: string): string {
 /** "Friday, 14:05"; undefined where there is no such zone. */
 export function timeIn(timeZone: string): string | undefined {
   try {
-    return new Intl.DateTimeFormat(undefined, { weekday: 'long', hour: '2-digit', minute: '2-digit', timeZone }).format(new Date());
+    return new Intl.DateTimeFormat(undefined, { weekday: 'long', hour: '2-digit', minute: '2-digit', timeZone }).format(
+      new Date(),
+    );
   } catch {
     return undefined;
   }

@@ -4,10 +4,19 @@ import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { Button, IconButton } from '../../design/button.tsx';
 import { Field } from '../../design/field.tsx';
-import { Menu } from '../../design/menu.tsx';
 import { Icon } from '../../design/icon.tsx';
+import { Menu } from '../../design/menu.tsx';
 import type { OpeningHours } from '../../records.ts';
-import { closingFromField, copyDay, dateInFull, endsNextDay, nextSpan, timeInField, weekdayName, weekdays } from './week.ts';
+import {
+  closingFromField,
+  copyDay,
+  dateInFull,
+  endsNextDay,
+  nextSpan,
+  timeInField,
+  weekdayName,
+  weekdays,
+} from './week.ts';
 
 interface WeekEditorProps {
   readonly days: readonly OpeningHours[];
@@ -17,7 +26,8 @@ interface WeekEditorProps {
 }
 
 export function WeekEditor({ days, onDays, errorOf }: WeekEditorProps): JSX.Element {
-  const change = (index: number, changes: Partial<OpeningHours>): void => onDays(days.map((one, at) => (at === index ? { ...one, ...changes } : one)));
+  const change = (index: number, changes: Partial<OpeningHours>): void =>
+    onDays(days.map((one, at) => (at === index ? { ...one, ...changes } : one)));
   return (
     <div class="week" role="group" aria-label="Hours of the week">
       {weekdays.map((weekday) => {
@@ -29,11 +39,23 @@ export function WeekEditor({ days, onDays, errorOf }: WeekEditorProps): JSX.Elem
             <div class="week-spans">
               {own.length === 0 && <p class="soft week-closed">Closed</p>}
               {own.map(({ hours, index }, place) => (
-                <Span key={index} hours={hours} label={own.length === 1 ? name : `${name}, ${place + 1}`} error={errorOf(index)} onChange={(changes) => change(index, changes)} onRemove={() => onDays(days.filter((_, at) => at !== index))} />
+                <Span
+                  key={index}
+                  hours={hours}
+                  label={own.length === 1 ? name : `${name}, ${place + 1}`}
+                  error={errorOf(index)}
+                  onChange={(changes) => change(index, changes)}
+                  onRemove={() => onDays(days.filter((_, at) => at !== index))}
+                />
               ))}
             </div>
             <div class="week-actions">
-              <IconButton small icon="plus" label={`Add hours on ${name}`} onClick={() => onDays([...days, nextSpan(days, weekday)])} />
+              <IconButton
+                small
+                icon="plus"
+                label={`Add hours on ${name}`}
+                onClick={() => onDays([...days, nextSpan(days, weekday)])}
+              />
               <Menu
                 label={`Copy ${name} to other days`}
                 class="button quiet icon-only small"
@@ -52,16 +74,44 @@ export function WeekEditor({ days, onDays, errorOf }: WeekEditorProps): JSX.Elem
   );
 }
 
-function Span({ hours, label, error, onChange, onRemove }: { readonly hours: OpeningHours; readonly label: string; readonly error: string | undefined; readonly onChange: (changes: Partial<OpeningHours>) => void; readonly onRemove: () => void }): JSX.Element {
+function Span({
+  hours,
+  label,
+  error,
+  onChange,
+  onRemove,
+}: {
+  readonly hours: OpeningHours;
+  readonly label: string;
+  readonly error: string | undefined;
+  readonly onChange: (changes: Partial<OpeningHours>) => void;
+  readonly onRemove: () => void;
+}): JSX.Element {
   const id = useId();
   const wrong = error === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': id };
   return (
     <div class="week-span">
-      <input class="input" type="time" aria-label={`${label}: opens`} value={hours.opens} onInput={({ currentTarget }) => onChange({ opens: currentTarget.value })} {...wrong} />
+      <input
+        class="input"
+        type="time"
+        aria-label={`${label}: opens`}
+        value={hours.opens}
+        onInput={({ currentTarget }) => onChange({ opens: currentTarget.value })}
+        {...wrong}
+      />
       <span aria-hidden="true">–</span>
-      <input class="input" type="time" aria-label={`${label}: closes`} value={timeInField(hours.closes)} onInput={({ currentTarget }) => onChange({ closes: closingFromField(currentTarget.value) })} {...wrong} />
+      <input
+        class="input"
+        type="time"
+        aria-label={`${label}: closes`}
+        value={timeInField(hours.closes)}
+        onInput={({ currentTarget }) => onChange({ closes: closingFromField(currentTarget.value) })}
+        {...wrong}
+      />
       <IconButton small icon="cross" label={`Take away ${label}`} onClick={onRemove} />
-      {hours.opens !== '' && hours.closes !== '' && endsNextDay(hours) && <small class="soft">until the next day</small>}
+      {hours.opens !== '' && hours.closes !== '' && endsNextDay(hours) && (
+        <small class="soft">until the next day</small>
+      )}
       {error !== undefined && (
         <p class="error" id={id}>
           {error}
@@ -71,7 +121,15 @@ function Span({ hours, label, error, onChange, onRemove }: { readonly hours: Ope
   );
 }
 
-export function HolidayEditor({ holidays, onHolidays, error }: { readonly holidays: readonly string[]; readonly onHolidays: (holidays: readonly string[]) => void; readonly error: string | undefined }): JSX.Element {
+export function HolidayEditor({
+  holidays,
+  onHolidays,
+  error,
+}: {
+  readonly holidays: readonly string[];
+  readonly onHolidays: (holidays: readonly string[]) => void;
+  readonly error: string | undefined;
+}): JSX.Element {
   const [date, setDate] = useState('');
   const add = (): void => {
     if (date === '') return;
@@ -106,7 +164,12 @@ export function HolidayEditor({ holidays, onHolidays, error }: { readonly holida
           {holidays.map((one) => (
             <li key={one}>
               {dateInFull(one)}
-              <IconButton small icon="cross" label={`Take away ${dateInFull(one)}`} onClick={() => onHolidays(holidays.filter((other) => other !== one))} />
+              <IconButton
+                small
+                icon="cross"
+                label={`Take away ${dateInFull(one)}`}
+                onClick={() => onHolidays(holidays.filter((other) => other !== one))}
+              />
             </li>
           ))}
         </ul>

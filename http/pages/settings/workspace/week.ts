@@ -8,13 +8,23 @@ export const weekdays = [1, 2, 3, 4, 5, 6, 7] as const;
 const dayNames = weekdays.map((weekday) => new Date(Date.UTC(2026, 0, 4 + weekday)));
 const longDay = new Intl.DateTimeFormat(undefined, { weekday: 'long', timeZone: 'UTC' });
 const shortDay = new Intl.DateTimeFormat(undefined, { weekday: 'short', timeZone: 'UTC' });
-const dateInWords = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
+const dateInWords = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
 
 export function weekdayName(weekday: number): string {
   return longDay.format(dayNames[weekday - 1]);
 }
 
-export const usualWeek: readonly OpeningHours[] = [1, 2, 3, 4, 5].map((weekday) => ({ weekday, opens: '09:00', closes: '17:00' }));
+export const usualWeek: readonly OpeningHours[] = [1, 2, 3, 4, 5].map((weekday) => ({
+  weekday,
+  opens: '09:00',
+  closes: '17:00',
+}));
 
 /** As a field for times takes it. */
 export function timeInField(closes: string): string {
@@ -35,7 +45,9 @@ export function nextSpan(days: readonly OpeningHours[], weekday: number): Openin
   const last = days.filter((one) => one.weekday === weekday).at(-1);
   if (last === undefined) return { weekday, opens: '09:00', closes: '17:00' };
   const hour = Number(last.closes.slice(0, 2));
-  return hour < 22 && !endsNextDay(last) ? { weekday, opens: `${two(hour + 1)}:00`, closes: `${two(Math.min(hour + 4, 23))}:00` } : { weekday, opens: '20:00', closes: '23:00' };
+  return hour < 22 && !endsNextDay(last)
+    ? { weekday, opens: `${two(hour + 1)}:00`, closes: `${two(Math.min(hour + 4, 23))}:00` }
+    : { weekday, opens: '20:00', closes: '23:00' };
 }
 
 function two(value: number): string {
@@ -46,7 +58,10 @@ function two(value: number): string {
 export function copyDay(days: readonly OpeningHours[], from: number, to: readonly number[]): readonly OpeningHours[] {
   const copied = days.filter(({ weekday }) => weekday === from);
   const kept = days.filter(({ weekday }) => weekday === from || !to.includes(weekday));
-  return sortWeek([...kept, ...to.filter((weekday) => weekday !== from).flatMap((weekday) => copied.map((one) => ({ ...one, weekday })))]);
+  return sortWeek([
+    ...kept,
+    ...to.filter((weekday) => weekday !== from).flatMap((weekday) => copied.map((one) => ({ ...one, weekday }))),
+  ]);
 }
 
 export function sortWeek(days: readonly OpeningHours[]): readonly OpeningHours[] {
@@ -55,7 +70,11 @@ export function sortWeek(days: readonly OpeningHours[]): readonly OpeningHours[]
 
 /** "Mon–Fri 09:00–17:30, Sat 10:00–14:00": days that follow each other and open alike are said together. */
 export function weekInWords(days: readonly OpeningHours[]): string {
-  const byDay = weekdays.map((weekday) => sortWeek(days.filter((one) => one.weekday === weekday)).map(({ opens, closes }) => `${opens}–${closes}`).join(' and '));
+  const byDay = weekdays.map((weekday) =>
+    sortWeek(days.filter((one) => one.weekday === weekday))
+      .map(({ opens, closes }) => `${opens}–${closes}`)
+      .join(' and '),
+  );
   const runs: { from: number; to: number; hours: string }[] = [];
   byDay.forEach((hours, index) => {
     const last = runs.at(-1);
@@ -65,13 +84,22 @@ export function weekInWords(days: readonly OpeningHours[]): string {
   const open = runs.filter(({ hours }) => hours !== '');
   if (open.length === 0) return 'Never open';
   const name = (index: number): string => shortDay.format(dayNames[index]);
-  return open.map(({ from, to, hours }) => `${from === to ? name(from) : `${name(from)}–${name(to)}`} ${hours}`).join(', ');
+  return open
+    .map(({ from, to, hours }) => `${from === to ? name(from) : `${name(from)}–${name(to)}`} ${hours}`)
+    .join(', ');
 }
 
 /** The date there, as the API writes it. */
 export function dateIn(timeZone: string, at = new Date()): string {
-  const parts = new Intl.DateTimeFormat('en-US', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).formatToParts(at);
-  return (['year', 'month', 'day'] as const).map((type) => parts.find((one) => one.type === type)?.value ?? '').join('-');
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  }).formatToParts(at);
+  return (['year', 'month', 'day'] as const)
+    .map((type) => parts.find((one) => one.type === type)?.value ?? '')
+    .join('-');
 }
 
 /** "Fri, 25 December 2026": a date of no zone. */

@@ -11,16 +11,19 @@ import { changedIn, same } from '../../design/three-way.ts';
 import { onEvent } from '../../live.ts';
 import { notify } from '../../notices.ts';
 import { departments, readPeople } from '../../people.ts';
-import type { WholeWorkspace, Workspace, WorkspaceSettings as Settings } from '../../records.ts';
+import type { WorkspaceSettings as Settings, WholeWorkspace, Workspace } from '../../records.ts';
 import { me, readMe } from '../../session.ts';
+import { SaveLine } from '../save-line.tsx';
 import { Section, type SectionProps } from '../section.tsx';
 import { CommerceCard } from './commerce.tsx';
 import { localeChoices, timeIn, timeZones } from './places.ts';
-import { SaveLine } from '../save-line.tsx';
 
 export function WorkspaceSettings(_props: SectionProps): JSX.Element {
   const settings = useResource((signal) => call<Settings>('GET', '/workspace/settings', { signal }), []);
-  useEffect(() => onEvent(['settings.updated'], ({ data }) => settings.set((data as { settings: Settings }).settings)), [settings.set]);
+  useEffect(
+    () => onEvent(['settings.updated'], ({ data }) => settings.set((data as { settings: Settings }).settings)),
+    [settings.set],
+  );
   const workspace = me.value?.workspace;
   return (
     <Section title="Workspace" intro="What holds for everybody here.">
@@ -38,7 +41,9 @@ function PlaceCard({ workspace }: { readonly workspace: Workspace }): JSX.Elemen
   const before = { name: workspace.name, timezone: workspace.timezone, locale: workspace.locale };
   const form = useForm(before, async (values) => {
     if (!same(values, before)) {
-      const { workspace: saved } = await call<{ workspace: Workspace }>('PATCH', `/workspaces/${workspace.id}`, { body: changedIn(before, values) });
+      const { workspace: saved } = await call<{ workspace: Workspace }>('PATCH', `/workspaces/${workspace.id}`, {
+        body: changedIn(before, values),
+      });
       form.reset({ name: saved.name, timezone: saved.timezone, locale: saved.locale });
       await readMe();
     }
@@ -51,12 +56,38 @@ function PlaceCard({ workspace }: { readonly workspace: Workspace }): JSX.Elemen
     <section class="card" aria-labelledby="workspace-place">
       <h2 id="workspace-place">Name and place</h2>
       <Form form={form} actions={<SaveLine busy={form.busy} changed={!same(values, before)} />}>
-        <TextField label="Name" required maxLength={120} value={values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} hint="Customers see it in mails." />
+        <TextField
+          label="Name"
+          required
+          maxLength={120}
+          value={values.name}
+          onValue={(value) => form.set('name', value)}
+          error={form.errorOf('name')}
+          hint="Customers see it in mails."
+        />
         <div class="columns">
-          <Field label="Time zone" error={form.errorOf('timezone')} hint={time === undefined ? 'Choose one of the list, such as Europe/Berlin.' : `It is ${time} there now. Hours and reports go by it.`}>
+          <Field
+            label="Time zone"
+            error={form.errorOf('timezone')}
+            hint={
+              time === undefined
+                ? 'Choose one of the list, such as Europe/Berlin.'
+                : `It is ${time} there now. Hours and reports go by it.`
+            }
+          >
             {(described) => (
               <>
-                <input class="input" list="time-zones" required maxLength={64} spellcheck={false} autocomplete="off" value={values.timezone} onInput={({ currentTarget }) => form.set('timezone', currentTarget.value)} {...described} />
+                <input
+                  class="input"
+                  list="time-zones"
+                  required
+                  maxLength={64}
+                  spellcheck={false}
+                  autocomplete="off"
+                  value={values.timezone}
+                  onInput={({ currentTarget }) => form.set('timezone', currentTarget.value)}
+                  {...described}
+                />
                 <datalist id="time-zones">
                   {timeZones.map((zone) => (
                     <option key={zone} value={zone} />
@@ -65,7 +96,14 @@ function PlaceCard({ workspace }: { readonly workspace: Workspace }): JSX.Elemen
               </>
             )}
           </Field>
-          <SelectField label="Language" value={values.locale} choices={localeChoices(values.locale)} onValue={(value) => form.set('locale', value)} error={form.errorOf('locale')} hint="Of what is mailed to customers, and how it writes dates." />
+          <SelectField
+            label="Language"
+            value={values.locale}
+            choices={localeChoices(values.locale)}
+            onValue={(value) => form.set('locale', value)}
+            error={form.errorOf('locale')}
+            hint="Of what is mailed to customers, and how it writes dates."
+          />
         </div>
       </Form>
     </section>
@@ -73,16 +111,31 @@ function PlaceCard({ workspace }: { readonly workspace: Workspace }): JSX.Elemen
 }
 
 function SignInSettings({ workspaceId }: { readonly workspaceId: string }): JSX.Element | null {
-  const whole = useResource(async (signal) => (await call<{ workspace: WholeWorkspace }>('GET', `/workspaces/${workspaceId}`, { signal })).workspace, [workspaceId]);
-  useEffect(() => onEvent(['workspace.updated'], ({ data }) => whole.set((data as { workspace: WholeWorkspace }).workspace)), [whole.set]);
+  const whole = useResource(
+    async (signal) =>
+      (await call<{ workspace: WholeWorkspace }>('GET', `/workspaces/${workspaceId}`, { signal })).workspace,
+    [workspaceId],
+  );
+  useEffect(
+    () => onEvent(['workspace.updated'], ({ data }) => whole.set((data as { workspace: WholeWorkspace }).workspace)),
+    [whole.set],
+  );
   if (whole.failure !== undefined) return <Failure error={whole.failure} retry={whole.reload} />;
   return whole.value === undefined ? null : <SignInCard workspace={whole.value} onSaved={whole.set} />;
 }
 
-function SignInCard({ workspace, onSaved }: { readonly workspace: WholeWorkspace; readonly onSaved: (workspace: WholeWorkspace) => void }): JSX.Element {
+function SignInCard({
+  workspace,
+  onSaved,
+}: {
+  readonly workspace: WholeWorkspace;
+  readonly onSaved: (workspace: WholeWorkspace) => void;
+}): JSX.Element {
   const { requireSecondFactor } = workspace;
   const form = useForm({ requireSecondFactor }, async (body) => {
-    const { workspace: saved } = await call<{ workspace: WholeWorkspace }>('PATCH', `/workspaces/${workspace.id}`, { body });
+    const { workspace: saved } = await call<{ workspace: WholeWorkspace }>('PATCH', `/workspaces/${workspace.id}`, {
+      body,
+    });
     onSaved(saved);
     notify({ kind: 'done', text: 'Saved.' });
   });
@@ -90,7 +143,10 @@ function SignInCard({ workspace, onSaved }: { readonly workspace: WholeWorkspace
   return (
     <section class="card" aria-labelledby="workspace-sign-in">
       <h2 id="workspace-sign-in">Signing in</h2>
-      <Form form={form} actions={<SaveLine busy={form.busy} changed={form.values.requireSecondFactor !== requireSecondFactor} />}>
+      <Form
+        form={form}
+        actions={<SaveLine busy={form.busy} changed={form.values.requireSecondFactor !== requireSecondFactor} />}
+      >
         <Checkbox
           label="Everybody must have a second factor"
           hint="Who has none sets one up at the next sign-in, and within a week in any case. You need one yourself first: see your account."
@@ -117,7 +173,13 @@ interface WorkValues {
 }
 
 function valuesOf({ routing, autoCloseDays, csatEnabled, defaultDepartmentId }: Settings): WorkValues {
-  return { mode: routing.mode, maxOpenChats: String(routing.maxOpenChatsPerAgent), autoCloseDays: String(autoCloseDays), csatEnabled, defaultDepartmentId: defaultDepartmentId ?? '' };
+  return {
+    mode: routing.mode,
+    maxOpenChats: String(routing.maxOpenChatsPerAgent),
+    autoCloseDays: String(autoCloseDays),
+    csatEnabled,
+    defaultDepartmentId: defaultDepartmentId ?? '',
+  };
 }
 
 /** What is no number goes as it is, so that the service refuses it at its field; an empty field is no number. */
@@ -126,9 +188,18 @@ function numberOrText(text: string): number | string {
   return text.trim() === '' || Number.isNaN(value) ? text : value;
 }
 
-function WorkCard({ settings, onSaved }: { readonly settings: Settings; readonly onSaved: (settings: Settings) => void }): JSX.Element {
+function WorkCard({
+  settings,
+  onSaved,
+}: {
+  readonly settings: Settings;
+  readonly onSaved: (settings: Settings) => void;
+}): JSX.Element {
   const form = useForm<WorkValues>(valuesOf(settings), async (typed) => {
-    const { mode, maxOpenChats, autoCloseDays, csatEnabled, defaultDepartmentId } = changedIn(valuesOf(settings), typed);
+    const { mode, maxOpenChats, autoCloseDays, csatEnabled, defaultDepartmentId } = changedIn(
+      valuesOf(settings),
+      typed,
+    );
     // What is undefined is not sent.
     const body = {
       routing: { mode, maxOpenChatsPerAgent: maxOpenChats === undefined ? undefined : numberOrText(maxOpenChats) },
@@ -150,20 +221,55 @@ function WorkCard({ settings, onSaved }: { readonly settings: Settings; readonly
       <h2 id="workspace-work">Conversations</h2>
       <Form form={form} actions={<SaveLine busy={form.busy} changed={!same(values, valuesOf(settings))} />}>
         <div class="columns">
-          <SelectField label="A new chat goes" value={values.mode} choices={modes} onValue={(value) => form.set('mode', value)} error={form.errorOf('routing.mode')} />
-          <TextField label="Open chats per agent, at most" type="number" inputMode="numeric" min={1} max={1000} value={values.maxOpenChats} onValue={(value) => form.set('maxOpenChats', value)} error={form.errorOf('routing.maxOpenChatsPerAgent')} hint="Who has that many is given no more by itself." />
+          <SelectField
+            label="A new chat goes"
+            value={values.mode}
+            choices={modes}
+            onValue={(value) => form.set('mode', value)}
+            error={form.errorOf('routing.mode')}
+          />
+          <TextField
+            label="Open chats per agent, at most"
+            type="number"
+            inputMode="numeric"
+            min={1}
+            max={1000}
+            value={values.maxOpenChats}
+            onValue={(value) => form.set('maxOpenChats', value)}
+            error={form.errorOf('routing.maxOpenChatsPerAgent')}
+            hint="Who has that many is given no more by itself."
+          />
         </div>
         <div class="columns">
-          <TextField label="Solved ones close after so many days" type="number" inputMode="decimal" min={0} max={3650} step="any" value={values.autoCloseDays} onValue={(value) => form.set('autoCloseDays', value)} error={form.errorOf('autoCloseDays')} hint="Until then an answer of the customer opens them again." />
+          <TextField
+            label="Solved ones close after so many days"
+            type="number"
+            inputMode="decimal"
+            min={0}
+            max={3650}
+            step="any"
+            value={values.autoCloseDays}
+            onValue={(value) => form.set('autoCloseDays', value)}
+            error={form.errorOf('autoCloseDays')}
+            hint="Until then an answer of the customer opens them again."
+          />
           <SelectField
             label="New chats and tickets start in"
             value={values.defaultDepartmentId}
-            choices={[{ value: '', label: 'No department' }, ...[...departments.value.values()].map(({ id, name }) => ({ value: id, label: name }))]}
+            choices={[
+              { value: '', label: 'No department' },
+              ...[...departments.value.values()].map(({ id, name }) => ({ value: id, label: name })),
+            ]}
             onValue={(value) => form.set('defaultDepartmentId', value)}
             error={form.errorOf('defaultDepartmentId')}
           />
         </div>
-        <Checkbox label="Ask customers how it was" hint="One to five stars, once a conversation is over." checked={values.csatEnabled} onChecked={(value) => form.set('csatEnabled', value)} />
+        <Checkbox
+          label="Ask customers how it was"
+          hint="One to five stars, once a conversation is over."
+          checked={values.csatEnabled}
+          onChecked={(value) => form.set('csatEnabled', value)}
+        />
       </Form>
     </section>
   );
