@@ -1,5 +1,6 @@
-// The service's public API as a program uses it: calls that must succeed, patience with rate limits, and invitations redeemed
-// by the code in the outbox folder's mails. Scenarios, benches and the demo all go through this; nothing here is measured.
+// The service's public API as a program uses it: calls that must succeed, patience with rate limits, and invitations
+// redeemed by the code in the outbox folder's mails. Scenarios, benches and the demo all go through this; nothing here
+// is measured.
 
 import { watch } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
@@ -42,7 +43,10 @@ export class Api {
     this.#onWait = options.onWait ?? (() => {});
   }
 
-  /** The parsed body. The caller names the shape it expects. Rejects with CallFailed on 400 and up, but waits when told to. */
+  /**
+   * The parsed body. The caller names the shape it expects. Rejects with CallFailed on 400 and up, but waits when told
+   * to.
+   */
   async call<Body>(method: Method, path: string, options: { token?: string; body?: object } = {}): Promise<Body> {
     const { token, body } = options;
     const headers = {

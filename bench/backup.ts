@@ -1,5 +1,6 @@
-// A backup of 1,000,000 messages while 500 more are written every second: what a send takes meanwhile, beside the same sends
-// when nobody makes a backup. The backup is `switchboard backup` as an operator or a timer runs it, checks and hashes included.
+// A backup of 1,000,000 messages while 500 more are written every second: what a send takes meanwhile, beside the same
+// sends when nobody makes a backup. The backup is `switchboard backup` as an operator or a timer runs it, checks and
+// hashes included.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -56,8 +57,8 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       const idle = await write(seconds(quick ? 2 : idleSeconds));
       const backup = makeBackup(dataDir);
       const [busy, tookMs] = await Promise.all([write(backup), backup]);
-      // What the log grew to while a reader kept it is copied back first. Both sides of the backup are idle, so that what others do
-      // to the machine meanwhile is in both figures.
+      // What the log grew to while a reader kept it is copied back first. Both sides of the backup are idle, so that
+      // what others do to the machine meanwhile is in both figures.
       const after = await write(seconds(quick ? 1 : warmSeconds));
       idle.push(...(await write(seconds(quick ? 2 : idleSeconds))));
       const about = `sends, ${perSecond} a second, during a backup of ${messages.toLocaleString('en-US')} messages`;
@@ -105,7 +106,9 @@ async function makeBackup(dataDir: string): Promise<number> {
   return performance.now() - startedMs;
 }
 
-/** Writes the rows of a year of chats, each answered and closed, so that every rule that a backup checks holds of them. */
+/**
+ * Writes the rows of a year of chats, each answered and closed, so that every rule that a backup checks holds of them.
+ */
 function fill(path: string, messages: number): void {
   const ids = createIds(systemClock());
   const db = Database.openWriter(path, workspaceMigrations);

@@ -1,6 +1,6 @@
-// A hundred agents answer a ringing call at the same moment, by their sockets: how long each waits for its answer, the one
-// winner and the ninety-nine who are told why they lost. Held against a ping and its pong on the same sockets, which have
-// neither command nor disk.
+// A hundred agents answer a ringing call at the same moment, by their sockets: how long each waits for its answer, the
+// one winner and the ninety-nine who are told why they lost. Held against a ping and its pong on the same sockets,
+// which have neither command nor disk.
 
 import { rmSync } from 'node:fs';
 import { claimNumber } from '../engine/calls/phone-numbers.ts';

@@ -1,5 +1,5 @@
-// What happens in the demo's workspace, as data: a shop for outdoor gear and its workshop for bicycles, the people who answer
-// there, and what customers wrote. demo.ts makes it real through the public API.
+// What happens in the demo's workspace, as data: a shop for outdoor gear and its workshop for bicycles, the people who
+// answer there, and what customers wrote. demo.ts makes it real through the public API.
 
 import type { Invitation } from './scenario.ts';
 

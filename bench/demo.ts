@@ -1,5 +1,5 @@
-// `npm run demo`: fills a running server with a workspace to look at, through its public API, and prints tokens and lines to
-// try. Starts a server in sight of everybody when none runs. Every call makes one more workspace.
+// `npm run demo`: fills a running server with a workspace to look at, through its public API, and prints tokens and
+// lines to try. Starts a server in sight of everybody when none runs. Every call makes one more workspace.
 
 import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
@@ -34,7 +34,10 @@ const startTimeoutMs = 30_000;
 const pollMs = 100;
 const closeTimeoutMs = 10_000;
 
-/** A new workspace with everything in it that the API can make. Rejects with CallFailed when the server refuses something. */
+/**
+ * A new workspace with everything in it that the API can make. Rejects with CallFailed when the server refuses
+ * something.
+ */
 export async function fillDemo(api: Api): Promise<Demo> {
   const { workspaceId, admin, mailDomain, embedIds, siteIds } = await signUp(api);
   const departmentIds = await makeDepartments(api, admin);

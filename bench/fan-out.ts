@@ -1,6 +1,6 @@
-// One message to a thousand agent sockets: from the moment a customer sends it until the last socket has it, with all that is
-// between: the request, the commit, the sync, who may see it. Held against a bare publish to as many sockets, which has only
-// the request.
+// One message to a thousand agent sockets: from the moment a customer sends it until the last socket has it, with all
+// that is between: the request, the commit, the sync, who may see it. Held against a bare publish to as many sockets,
+// which has only the request.
 
 import { Api } from './api.ts';
 import { makeFullTenant, openAgentSockets, openMany } from './crowd.ts';

@@ -1,5 +1,5 @@
-// One kept-alive HTTP connection that sends a request at a time and says to the microsecond when its answer is whole. For
-// latencies, which autocannon counts in whole milliseconds and sends in bursts when it is held to a rate.
+// One kept-alive HTTP connection that sends a request at a time and says to the microsecond when its answer is whole.
+// For latencies, which autocannon counts in whole milliseconds and sends in bursts when it is held to a rate.
 
 import { connect, type Socket } from 'node:net';
 

@@ -1,5 +1,5 @@
-// What a mail with 25 MB in it costs the process that takes it by SMTP: memory beside what it had, and how long its event loop is
-// held at most. The mail is durable, and its file in storage, when it is answered. Linux alone.
+// What a mail with 25 MB in it costs the process that takes it by SMTP: memory beside what it had, and how long its
+// event loop is held at most. The mail is durable, and its file in storage, when it is answered. Linux alone.
 
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';

@@ -77,7 +77,10 @@ export function watchStolen(): () => number {
   };
 }
 
-/** The first line of proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal. What follows is in user and nice already. */
+/**
+ * The first line of proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal. What follows is in user and
+ * nice already.
+ */
 function cpuTicks(): { all: number; stolen: number } {
   if (process.platform !== 'linux') return { all: 0, stolen: 0 };
   const ticks = /^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]?.split(' ').map(Number) ?? [];

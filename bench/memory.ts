@@ -1,5 +1,5 @@
-// What the process keeps: after its start, and for each agent socket that is open and quiet. Resident memory as the kernel
-// counts it, the least of a while, since what is garbage is not kept. Linux alone.
+// What the process keeps: after its start, and for each agent socket that is open and quiet. Resident memory as the
+// kernel counts it, the least of a while, since what is garbage is not kept. Linux alone.
 
 import { rmSync } from 'node:fs';
 import { Api } from './api.ts';

@@ -1,5 +1,6 @@
-// Twelve minutes of a shop's whole work at once: customers and agents on sockets, mail, tickets, searches, reports, files of megabytes up
-// and down, and webhooks of everything. What it takes in memory, while it goes on and once nobody works any more. The crowd is the soak's.
+// Twelve minutes of a shop's whole work at once: customers and agents on sockets, mail, tickets, searches, reports,
+// files of megabytes up and down, and webhooks of everything. What it takes in memory, while it goes on and once nobody
+// works any more. The crowd is the soak's.
 
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';

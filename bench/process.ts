@@ -37,7 +37,10 @@ export function makeDataDir(): string {
   return mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'switchboard-bench-'));
 }
 
-/** The service as `npm start` runs it, but without caps on calls; over a folder of its own unless one is given, which stays. `env` are settings beside. */
+/**
+ * The service as `npm start` runs it, but without caps on calls; over a folder of its own unless one is given, which
+ * stays. `env` are settings beside.
+ */
 export async function startService(
   dataDir?: string,
   env: Readonly<Record<string, string>> = {},

@@ -1,5 +1,5 @@
-// Reads that clients make when they open: a page of messages, a page of the queue. Held against a handler that runs the same
-// query and writes its rows as JSON.
+// Reads that clients make when they open: a page of messages, a page of the queue. Held against a handler that runs the
+// same query and writes its rows as JSON.
 
 import { Api } from './api.ts';
 import { type BenchOptions, type Row, row, runAlone } from './frame.ts';

@@ -1,7 +1,7 @@
-// What the service is held against, as a process of its own: uWebSockets.js handlers with nothing in them but the three rows of
-// a sent message (the message, its event, the conversation's newest line), of the sizes the service writes. The bare lane
-// feeds them through the service's own lane, group commit and checkpoints; the bare commit makes and syncs one transaction
-// per request. And a bare publish to every socket, for the fan-out. No rule, no check, no JSON.
+// What the service is held against, as a process of its own: uWebSockets.js handlers with nothing in them but the three
+// rows of a sent message (the message, its event, the conversation's newest line), of the sizes the service writes. The
+// bare lane feeds them through the service's own lane, group commit and checkpoints; the bare commit makes and syncs
+// one transaction per request. And a bare publish to every socket, for the fan-out. No rule, no check, no JSON.
 
 import {
   App,
@@ -235,7 +235,10 @@ const laneOf = (name: string): BareLane => {
   return lane;
 };
 
-/** SQLite as it is when nothing is done about it: every COMMIT waits for the disk, every thousandth page copies the log back. */
+/**
+ * SQLite as it is when nothing is done about it: every COMMIT waits for the disk, every thousandth page copies the log
+ * back.
+ */
 let perRequest: Rows | undefined;
 function commitAlone(index: number): Rows {
   if (perRequest === undefined) {

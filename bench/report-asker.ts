@@ -1,5 +1,6 @@
-// Who asks for reports: a process of its own, so that what reads the answers does not stand in the way of what times the writes.
-// Told by its parent what to ask; says for each report, in the order they were asked for, how long it took in milliseconds. Answers are read, not parsed.
+// Who asks for reports: a process of its own, so that what reads the answers does not stand in the way of what times
+// the writes. Told by its parent what to ask; says for each report, in the order they were asked for, how long it took
+// in milliseconds. Answers are read, not parsed.
 
 import { HttpConnection } from './http-connection.ts';
 
@@ -27,7 +28,8 @@ interface Dashboards {
 }
 
 /**
- * One path after another, each so long after the last or, if that took longer, at once; people who come, and nothing else; or those
+ * One path after another, each so long after the last or, if that took longer, at once; people who come, and nothing
+ * else; or those
  * who came each ask for all paths at once, every so often.
  */
 export type Order = Rounds | Arrival | Dashboards;

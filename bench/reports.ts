@@ -1,7 +1,8 @@
-// Reports over a year of one workspace, asked by HTTP while messages are being written: 100,000 conversations with 1,000,000 messages,
-// 50 agents, 100,000 contacts. The reports take turns, and the writes are held against the same writes while nobody asks for anything,
-// in rounds of a few seconds: whatever else the machine does falls on all alike. A round in which others on the same host took more than
-// a twentieth of the CPUs is left out and made up for: what a neighbour does is no figure of the service. How many were is told.
+// Reports over a year of one workspace, asked by HTTP while messages are being written: 100,000 conversations with
+// 1,000,000 messages, 50 agents, 100,000 contacts. The reports take turns, and the writes are held against the same
+// writes while nobody asks for anything, in rounds of a few seconds: whatever else the machine does falls on all alike.
+// A round in which others on the same host took more than a twentieth of the CPUs is left out and made up for: what a
+// neighbour does is no figure of the service. How many were is told.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +32,10 @@ const dashboards = { people: 10, everyMs: 2000 };
 const warmUps = 40;
 /** As often as the contract lets an agent ask for anything: 600 times a minute. */
 const agentMs = 100;
-/** As four such agents, or all who look at dashboards. Without any pause, reports would stand in the way of the writes the more often the quicker they are. */
+/**
+ * As four such agents, or all who look at dashboards. Without any pause, reports would stand in the way of the writes
+ * the more often the quicker they are.
+ */
 const peopleMs = 25;
 /** Of all reports, for each that an agent asks for as often as it may: both take about as long. */
 const peopleRounds = 4;
@@ -150,7 +154,8 @@ interface Taking {
 }
 
 /**
- * Each act in turn, round by round, until there are so many rounds in which the host left the machine alone, or the most were tried. Returns
+ * Each act in turn, round by round, until there are so many rounds in which the host left the machine alone, or the
+ * most were tried. Returns
  * what was answered in those that count, in order. Throws when none does.
  */
 async function takeRounds(
@@ -268,7 +273,10 @@ interface WriteConnection {
   isPending: boolean;
 }
 
-/** Sends messages, and now and then a change of status, at a steady rate from its start to its stop, and knows in which phase each was sent and how long it took. */
+/**
+ * Sends messages, and now and then a change of status, at a steady rate from its start to its stop, and knows in which
+ * phase each was sent and how long it took.
+ */
 class Writer {
   readonly #free: WriteConnection[];
   readonly #token: string;

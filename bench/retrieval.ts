@@ -1,5 +1,6 @@
-// Retrieval: whether it finds the right page, how long it takes over 2,000 to 100,000 chunks, and what a crawl costs a chat. Quality is held
-// against BM25 over the same chunks in the same run; with MODEL_DIR the model there is measured beside the builtin one.
+// Retrieval: whether it finds the right page, how long it takes over 2,000 to 100,000 chunks, and what a crawl costs a
+// chat. Quality is held against BM25 over the same chunks in the same run; with MODEL_DIR the model there is measured
+// beside the builtin one.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -82,7 +83,10 @@ function projectDocs(): Corpus {
   };
 }
 
-/** For each question the place of the first chunk of its page, from 0: by the embedding, and by BM25 over the same chunks. */
+/**
+ * For each question the place of the first chunk of its page, from 0: by the embedding, and by BM25 over the same
+ * chunks.
+ */
 async function ranksOf(corpus: Corpus, embedder: Embedder): Promise<[number[], number[]]> {
   const { model } = embedder;
   if (model === undefined) throw new Error('embedding is off');

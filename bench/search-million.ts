@@ -1,6 +1,7 @@
-// Search over 1,000,000 messages, each kind of question by itself: one client after the other's answer, then eight at once. The
-// service is a process of its own, so that the CPU of a question, of all its threads, can be told beside the time it took: on a machine
-// that others use, that is what can be held against another run. Before it, how a service without an index answers until it has one.
+// Search over 1,000,000 messages, each kind of question by itself: one client after the other's answer, then eight at
+// once. The service is a process of its own, so that the CPU of a question, of all its threads, can be told beside the
+// time it took: on a machine that others use, that is what can be held against another run. Before it, how a service
+// without an index answers until it has one.
 
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// A workspace as it is after months of chats and tickets, for benches of the search: words as often as in talk, most of them rare,
-// and what somebody who remembers a conversation would type.
+// A workspace as it is after months of chats and tickets, for benches of the search: words as often as in talk, most of
+// them rare, and what somebody who remembers a conversation would type.
 
 import { systemClock } from '../engine/runtime/clock.ts';
 import { createIds } from '../engine/runtime/ids.ts';
@@ -35,7 +35,10 @@ export interface Past {
   text(): string;
 }
 
-/** Inserts so many messages, and the conversations and visitors that go with them, into a workspace with a site. Conversations are in these departments in turn. */
+/**
+ * Inserts so many messages, and the conversations and visitors that go with them, into a workspace with a site.
+ * Conversations are in these departments in turn.
+ */
 export function fillPast(
   db: Database,
   { messages, departmentIds = [null] }: { messages: number; departmentIds?: readonly (string | null)[] },

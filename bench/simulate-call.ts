@@ -1,5 +1,6 @@
-// `npm run simulate:call`: rings a workspace from the terminal. Plays the carrier and the caller against a running server by
-// the same signed webhook that a carrier uses, and prints what its agents are told while it happens. A client like any other.
+// `npm run simulate:call`: rings a workspace from the terminal. Plays the carrier and the caller against a running
+// server by the same signed webhook that a carrier uses, and prints what its agents are told while it happens. A client
+// like any other.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,6 @@
-// Requests at a steady rate, as many people make them who know nothing of each other: each is sent at its time, however long
-// earlier ones take. What rises with load shows here, where a client that waits for its answers would only slow down.
+// Requests at a steady rate, as many people make them who know nothing of each other: each is sent at its time, however
+// long earlier ones take. What rises with load shows here, where a client that waits for its answers would only slow
+// down.
 
 import { HttpConnection, type Request } from './http-connection.ts';
 
@@ -12,7 +13,10 @@ export interface SteadyWrites {
   readonly until: Promise<unknown>;
 }
 
-/** Milliseconds of each. One that must wait for a connection waits on the clock of its own request. Rejects when one is refused. */
+/**
+ * Milliseconds of each. One that must wait for a connection waits on the clock of its own request. Rejects when one is
+ * refused.
+ */
 export async function writeSteadily({ url, requests, perSecond, until }: SteadyWrites): Promise<number[]> {
   const all = await Promise.all(
     requests.map(async (request) => ({ connection: await HttpConnection.open(url), request })),

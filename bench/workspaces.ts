@@ -1,7 +1,8 @@
-// Thousands of workspaces in one process, far more than may be open at once: what opening one costs the event loop; requests to a
-// random one each time, held against the same requests to as many as can be open; what that takes in memory and of the event loop; and
-// what follows a kill that left the log of every workspace behind, and offers in some that run out meanwhile: how soon the service
-// answers, beside a start after a stop, how soon the offers are taken back, and how others are served until all was looked into.
+// Thousands of workspaces in one process, far more than may be open at once: what opening one costs the event loop;
+// requests to a random one each time, held against the same requests to as many as can be open; what that takes in
+// memory and of the event loop; and what follows a kill that left the log of every workspace behind, and offers in some
+// that run out meanwhile: how soon the service answers, beside a start after a stop, how soon the offers are taken
+// back, and how others are served until all was looked into.
 
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -160,7 +161,10 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** In this process: what `engine.workspace()` takes, which opens on the loop. Milliseconds each, and of the thread's CPU on average, which others at work do not make longer. */
+/**
+ * In this process: what `engine.workspace()` takes, which opens on the loop. Milliseconds each, and of the thread's CPU
+ * on average, which others at work do not make longer.
+ */
 async function timeOpenings(
   dataDir: string,
   workspaceIds: readonly string[],

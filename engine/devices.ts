@@ -1,5 +1,5 @@
-// What a browser or another client says it is, in words for people. User-Agent headers are a custom, not a standard: what is not
-// known is called as it calls itself.
+// What a browser or another client says it is, in words for people. User-Agent headers are a custom, not a standard:
+// what is not known is called as it calls itself.
 
 import { oneLine } from './lines.ts';
 

@@ -1,6 +1,6 @@
-// The catalogue of refusals: every slug a caller may be told, with its status and its usual message. Nothing else in the
-// code names a status for an error; routes declare which slugs they may answer with, and the documents list them from here.
-// Specification 7.
+// The catalogue of refusals: every slug a caller may be told, with its status and its usual message. Nothing else in
+// the code names a status for an error; routes declare which slugs they may answer with, and the documents list them
+// from here. Specification 7.
 
 export const refusals = {
   invalid_body: { status: 400, message: 'The request is not valid.' },
@@ -105,7 +105,8 @@ export function wordOf(slug: Slug): string {
 export type FieldErrors = Record<string, string[]>;
 
 /**
- * An expected "no". Carries what the caller is told. Not an Error with a stack: it is an answer, and thrown only to leave the
+ * An expected "no". Carries what the caller is told. Not an Error with a stack: it is an answer, and thrown only to
+ * leave the
  * command at once.
  */
 export class Refusal {

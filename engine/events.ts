@@ -1,16 +1,22 @@
-// The catalogue of events: what sockets and webhooks can be told, and who may be. Decisions 6. The AsyncAPI document and the
-// webhook subscriptions are made from this list; a type that is not in it does not compile as one.
+// The catalogue of events: what sockets and webhooks can be told, and who may be. Decisions 6. The AsyncAPI document
+// and the webhook subscriptions are made from this list; a type that is not in it does not compile as one.
 
 import type { Channel } from '../store/conversations/conversations.ts';
 import type { Scope } from './rights/scopes.ts';
 import type { Context } from './runtime/context.ts';
 import { feedWebhooks } from './webhook-feed.ts';
 
-/** Who may be told of something in a conversation. Agents by the rules of access.ts; the visitor when it is theirs to know. */
+/**
+ * Who may be told of something in a conversation. Agents by the rules of access.ts; the visitor when it is theirs to
+ * know.
+ */
 export interface ConversationAudience {
   readonly kind: 'conversation';
   readonly channel: Channel;
-  /** The department it is in (`null`: none, so everybody with the channel), and the one it just left, whose agents must see it go. */
+  /**
+   * The department it is in (`null`: none, so everybody with the channel), and the one it just left, whose agents must
+   * see it go.
+   */
   readonly departmentIds: readonly (string | null)[];
   /** Who has it or is offered it, and who had it until now. */
   readonly agentIds: readonly string[];
@@ -24,7 +30,9 @@ export type Audience =
   | { readonly kind: 'channel'; readonly channel: Channel }
   | ConversationAudience;
 
-/** Stored and numbered. `data` names the member of the record it carries, `visitorToo` that its customer may be told. */
+/**
+ * Stored and numbered. `data` names the member of the record it carries, `visitorToo` that its customer may be told.
+ */
 export const events = {
   'conversation.created': { summary: 'A conversation began.', data: 'conversation', visitorToo: false },
   'conversation.updated': {

@@ -39,7 +39,10 @@ export const uploadLinkMs = 5 * 60_000;
 /** Anybody may be a visitor (decisions, settled after the audit). */
 export const visitorLinksPerMinute = 20;
 export const visitorUploadBytesPerDay = 250 * 1024 * 1024;
-/** Of all visitors of a network together: some of them share an address, and one that begins as another each time has it still. */
+/**
+ * Of all visitors of a network together: some of them share an address, and one that begins as another each time has it
+ * still.
+ */
 export const networkUploadBytesPerDay = 4 * visitorUploadBytesPerDay;
 /** What a visitor uploaded and no message names by then is removed. */
 export const unnamedUploadMs = 24 * 3600_000;

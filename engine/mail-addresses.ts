@@ -1,5 +1,5 @@
-// Addresses, Message-IDs and subjects as they stand in mail, read into what can be compared. Pure functions of their input,
-// linear in its length.
+// Addresses, Message-IDs and subjects as they stand in mail, read into what can be compared. Pure functions of their
+// input, linear in its length.
 
 import { domainToASCII } from 'node:url';
 import { oneLine } from './lines.ts';
@@ -11,7 +11,10 @@ export interface Mailbox {
 
 const addressShape = /^[^\s@<>()[\],;:"\\]{1,64}@[^\s@<>()[\],;:"\\]{1,189}$/;
 const ascii = /^[\x00-\x7f]*$/;
-/** Of a local part beyond ASCII: letters with their marks and digits of any script, and what ASCII's may have (RFC 6532). */
+/**
+ * Of a local part beyond ASCII: letters with their marks and digits of any script, and what ASCII's may have (RFC
+ * 6532).
+ */
 const letters = /^[\x21-\x7e\p{L}\p{M}\p{N}]+$/u;
 /** Of a domain: the same, and the dots of Chinese and Japanese keyboards. Nothing that would be taken for an escape. */
 const labels = /^[\p{L}\p{M}\p{N}.\u3002\uff0e\uff61-]+$/u;
@@ -46,7 +49,10 @@ export function comparable(address: string): string {
   return (canonicalAddress(address) ?? address).toLowerCase();
 }
 
-/** Those of a header that names several, parted by commas outside of quotes and brackets. A quote that does not end lasts to the end, so that none is looked for twice. */
+/**
+ * Those of a header that names several, parted by commas outside of quotes and brackets. A quote that does not end
+ * lasts to the end, so that none is looked for twice.
+ */
 export function parseMailboxes(text: string): Mailbox[] {
   const parts = text.match(/(?:"(?:[^"\\]|\\[^])*(?:"|\\?$)|<[^<>]*>|[^,])+/g) ?? [];
   return parts.flatMap((part) => parseMailbox(part.trim()) ?? []);
@@ -57,8 +63,10 @@ export function isAddress(text: string): boolean {
 }
 
 /**
- * An address with letters beyond ASCII as it is kept and compared: composed (NFC), in small letters, its domain as DNS has it (IDNA). One of ASCII
- * is itself; undefined for what is no such address. A mail server that knows no SMTPUTF8 (RFC 6531) takes no mail for a local part beyond ASCII.
+ * An address with letters beyond ASCII as it is kept and compared: composed (NFC), in small letters, its domain as DNS
+ * has it (IDNA). One of ASCII
+ * is itself; undefined for what is no such address. A mail server that knows no SMTPUTF8 (RFC 6531) takes no mail for a
+ * local part beyond ASCII.
  */
 export function canonicalAddress(address: string): string | undefined {
   if (ascii.test(address)) return address;
@@ -89,7 +97,9 @@ export function localPartOf(address: string): string {
   return address.slice(0, address.lastIndexOf('@'));
 }
 
-/** False when a header's value would end its line and begin another. A folded line (RFC 5322 §2.2.3) is one line still. */
+/**
+ * False when a header's value would end its line and begin another. A folded line (RFC 5322 §2.2.3) is one line still.
+ */
 export function isOneLine(text: string): boolean {
   return !hasControls.test(text.replace(/\r?\n(?=[ \t])/g, '').replaceAll('\t', ' '));
 }
@@ -115,7 +125,10 @@ function bracketedIn(header: string): string[] {
   return [...header.matchAll(/<([^<>]+)>/g)].map(([, id = '']) => id);
 }
 
-/** Without white space, which is no part of an id: it is folding, or a client that does not know that it is not allowed (RFC 5322 §3.6.4). */
+/**
+ * Without white space, which is no part of an id: it is folding, or a client that does not know that it is not allowed
+ * (RFC 5322 §3.6.4).
+ */
 function bareMailId(id: string): string {
   return id.replace(/[<>\s]+/g, '');
 }

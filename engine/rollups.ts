@@ -1,6 +1,6 @@
-// Keeps what reports read in step with the conversations, in the command that changes them, and can prove that it did. Whoever writes
-// a conversation calls foldChange(): conversation.ts, messages.ts, and call.ts for calls that end; whoever writes a completion calls
-// foldCompletionOf(): goals.ts.
+// Keeps what reports read in step with the conversations, in the command that changes them, and can prove that it did.
+// Whoever writes a conversation calls foldChange(): conversation.ts, messages.ts, and call.ts for calls that end;
+// whoever writes a completion calls foldCompletionOf(): goals.ts.
 
 import { type CallRecord, callPhaseOf } from '../store/calls/calls.ts';
 import type { ConversationRecord } from '../store/conversations/conversations.ts';
@@ -48,7 +48,10 @@ export function foldCompletionOf(ctx: Context, completion: ReportedCompletion): 
   if (!willBeCounted(ctx.db, completion.completedAt)) foldCompletion(ctx.db, completion);
 }
 
-/** True while rollups are being made again and have not come to that day: what it holds then is counted with the rest of it. */
+/**
+ * True while rollups are being made again and have not come to that day: what it holds then is counted with the rest of
+ * it.
+ */
 function willBeCounted(db: Database, at: string): boolean {
   return deadlineSubjects(db, rebuildDeadline).some(
     (subjectId) => Math.floor(Date.parse(at) / dayMs) < (progressFrom(subjectId)?.day ?? Number.POSITIVE_INFINITY),
@@ -85,13 +88,19 @@ function reported(conversation: ConversationRecord, isCallOver: boolean): Report
   };
 }
 
-/** Makes the rollups of a day again, then those of the day before, down to the first, and of each month some at a time: no command takes long. They are all thrown away first. */
+/**
+ * Makes the rollups of a day again, then those of the day before, down to the first, and of each month some at a time:
+ * no command takes long. They are all thrown away first.
+ */
 export const rebuildReports = command('reports.rebuild', (ctx, params: DeadlineParams): void => {
   const progress = buildNext(ctx.db, progressFrom(params.subjectId) ?? beginRebuild(ctx.db));
   if (progress !== undefined) ctx.setDeadline(rebuildDeadline, textOfProgress(progress), ctx.nowMs);
 });
 
-/** What in the rollups and counts of a workspace its rows do not bear out. Empty: reports are right. Reads everything, once. */
+/**
+ * What in the rollups and counts of a workspace its rows do not bear out. Empty: reports are right. Reads everything,
+ * once.
+ */
 export function* verifyReports(db: Database): Generator<string> {
   const months = reportedMonths(db);
   if (months !== undefined)

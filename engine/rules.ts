@@ -1,5 +1,5 @@
-// What the engine is told of the specification: which command each kind of deadline runs, and how each kind of outside work
-// is done. A new timer or a new kind of work is a line here.
+// What the engine is told of the specification: which command each kind of deadline runs, and how each kind of outside
+// work is done. A new timer or a new kind of work is a line here.
 
 import { indexDeadline } from '../store/customers/contacts.ts';
 import { rebuildDeadline } from '../store/reports/rebuild.ts';
@@ -58,7 +58,10 @@ export const deadlineCommands: DeadlineCommands = {
   [periodDeadline]: endPeriod,
 };
 
-/** The doors to the outside that the outbox needs. Each resolves to the other side's answer, and rejects with OutsideFailure or any error to be tried again. */
+/**
+ * The doors to the outside that the outbox needs. Each resolves to the other side's answer, and rejects with
+ * OutsideFailure or any error to be tried again.
+ */
 export interface OutsidePorts {
   sendMail(item: { workspaceId: string; id: string; mail: Mail }): Promise<string>;
   /** Resolves to DomainFindings as JSON. */

@@ -2,7 +2,10 @@
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 const special = /[&<>"']/;
-/** A web address up to white space or what commonly follows one in a sentence. Linear: one class, one lazy tail character. */
+/**
+ * A web address up to white space or what commonly follows one in a sentence. Linear: one class, one lazy tail
+ * character.
+ */
 const address = /https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]}]/g;
 
 /** So many characters of the beginning, none of them cut in half. */

@@ -1,6 +1,6 @@
-// From an event to its deliveries: for every webhook that wants it a row and a piece of outside work, in the transaction that
-// made the event, so that none is lost and none is told of what never was. Called by tell() for each event. Who may be told is asked
-// here, and again when it is sent.
+// From an event to its deliveries: for every webhook that wants it a row and a piece of outside work, in the
+// transaction that made the event, so that none is lost and none is told of what never was. Called by tell() for each
+// event. Who may be told is asked here, and again when it is sent.
 
 import { insertDelivery, type WebhookDelivery } from '../store/platform/webhook-deliveries.ts';
 import { allWebhooks, type WebhookFeed, type WebhookRecord } from '../store/platform/webhooks.ts';

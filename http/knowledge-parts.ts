@@ -1,5 +1,6 @@
-// The parts behind the knowledge base and uploads, made once and joined: what fetches, reads and embeds pages, what searches them, where files lie.
-// Nothing runs, and no thread is started, before it is asked. serve.ts makes this and stops it.
+// The parts behind the knowledge base and uploads, made once and joined: what fetches, reads and embeds pages, what
+// searches them, where files lie. Nothing runs, and no thread is started, before it is asked. serve.ts makes this and
+// stops it.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

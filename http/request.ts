@@ -1,4 +1,5 @@
-// A request and its reply as plain data, and whom a connection belongs to: the types that every part of the edge shares. Types only.
+// A request and its reply as plain data, and whom a connection belongs to: the types that every part of the edge
+// shares. Types only.
 
 /** A request as it came: what signatures are made over. */
 export interface RawRequest {
@@ -14,7 +15,10 @@ export interface RawRequest {
 export interface RawReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Parts are asked for one by one, as the caller takes them. If one fails the connection is torn, so that the rest is missed. Of a 304 it is what is not sent, whose length is told. */
+  /**
+   * Parts are asked for one by one, as the caller takes them. If one fails the connection is torn, so that the rest is
+   * missed. Of a 304 it is what is not sent, whose length is told.
+   */
   readonly body: string | Uint8Array | AsyncIterable<string> | Streamed;
 }
 

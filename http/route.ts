@@ -1,5 +1,5 @@
-// What an endpoint is: one object from which come its validation, the types of its handler, its rate limit, its permission
-// check, its socket method and its place in the OpenAPI document.
+// What an endpoint is: one object from which come its validation, the types of its handler, its rate limit, its
+// permission check, its socket method and its place in the OpenAPI document.
 
 import type { Static, TSchema } from 'typebox';
 import type { Slug } from '../engine/errors.ts';
@@ -16,27 +16,36 @@ export type Access =
   | { readonly kind: 'public' }
   | {
       readonly kind: 'agent';
-      /** What a key or an app's token must have been given. `null`: only a key for everything, beside people who signed in. */
+      /**
+       * What a key or an app's token must have been given. `null`: only a key for everything, beside people who signed
+       * in.
+       */
       readonly scope: Scope | null;
       /** Another one that opens it as well. */
       readonly or?: Scope;
       /** Scopes that are needed beside it, by a route that does what several are for. */
       readonly also?: readonly Scope[];
-      /** Checked here to refuse early and to say so in the documents; the command checks again on the state it acts on. */
+      /**
+       * Checked here to refuse early and to say so in the documents; the command checks again on the state it acts on.
+       */
       readonly role?: 'admin' | 'senior';
       /** How this area words the refusal of a role (specification 7). */
       readonly roleSlug?: 'admin_required' | 'forbidden';
       readonly feature?: Feature;
       /** How this area words the refusal of a feature. */
       readonly featureSlug?: 'feature_locked' | 'plan_limit';
-      /** Only a key will do: who signed in is told unauthorized. `keyOrAdmin`: unless it is an admin. `person`: only who signed in, no key and no app. */
+      /**
+       * Only a key will do: who signed in is told unauthorized. `keyOrAdmin`: unless it is an admin. `person`: only who
+       * signed in, no key and no app.
+       */
       readonly credential?: 'key' | 'keyOrAdmin' | 'person';
       /** Open to who must set up a second factor before anything else. */
       readonly beforeEnrolment?: true;
     }
   | { readonly kind: 'visitor' }
   /**
-   * Another system's request: JSON, signed as `X-Signature: sha256=<hex of HMAC-SHA256 over the raw body>`. `signers` names whose it
+   * Another system's request: JSON, signed as `X-Signature: sha256=<hex of HMAC-SHA256 over the raw body>`. `signers`
+   * names whose it
    * may be by what it says, before any of it is checked; the first whose secret signed it is whose it is.
    */
   | { readonly kind: 'signed'; readonly signers: (request: SignedRequest, services: Services) => readonly Signer[] };
@@ -58,7 +67,8 @@ export type RateRule =
   /** The network that the address belongs to: an IPv4 address, an IPv6 /64. The /48 around that has a larger one. */
   | { readonly by: 'ip'; readonly perMinute: number }
   /**
-   * The account that is signed in to: counted by the handler (http/limits/sign-in-guard.ts), which knows whose browser it is, once the request is
+   * The account that is signed in to: counted by the handler (http/limits/sign-in-guard.ts), which knows whose browser
+   * it is, once the request is
    * known to be valid. Before that its network is counted. `budget`: the operation whose budget it shares.
    */
   | { readonly by: 'account'; readonly perMinute: number; readonly networkPerMinute: number; readonly budget?: string };
@@ -121,7 +131,10 @@ interface Described {
   readonly invalidQuerySlug?: Slug;
   /** Takes no notice of Accept and Content-Type. */
   readonly anyHeaders?: true;
-  /** The body is handed over unread, as bytes: the handler checks who signed it before it reads it. The schema documents it. */
+  /**
+   * The body is handed over unread, as bytes: the handler checks who signed it before it reads it. The schema documents
+   * it.
+   */
   readonly rawBody?: { readonly contentType: string; readonly schema: TSchema };
   /** The body is a form (application/x-www-form-urlencoded) instead of JSON. */
   readonly form?: true;
@@ -129,7 +142,10 @@ interface Described {
   readonly sunset?: string;
   /** What a handler that writes its own replies answers with beside `reply` and the refusals, by status. */
   readonly otherReplies?: Readonly<Record<number, OtherReply>>;
-  /** Takes much room, `onDisk` or among `files`, which may lie elsewhere: refused with service_unavailable while the disk is down to its reserve. */
+  /**
+   * Takes much room, `onDisk` or among `files`, which may lie elsewhere: refused with service_unavailable while the
+   * disk is down to its reserve.
+   */
   readonly takesRoom?: 'onDisk' | 'files';
   /** Not offered to sockets: pages, files, what changes the credential itself. */
   readonly httpOnly?: true;
@@ -144,7 +160,10 @@ type Handling<P, Q, B, R> =
       readonly send?: never;
       readonly receive?: never;
     }
-  /** Like read, but answered by another thread. The view is of the moment before the question: nothing is read of it afterwards. */
+  /**
+   * Like read, but answered by another thread. The view is of the moment before the question: nothing is read of it
+   * afterwards.
+   */
   | {
       readonly ask: (view: View, input: Input<P, Q, B>, services: Services) => Promise<R>;
       readonly read?: never;
@@ -194,7 +213,10 @@ export type Definition<
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** The one success: its status and the schema of its body, null for none or for what is not JSON. Several types: the one that was asked for. */
+  /**
+   * The one success: its status and the schema of its body, null for none or for what is not JSON. Several types: the
+   * one that was asked for.
+   */
   readonly reply: { readonly status: number; readonly schema: R; readonly contentType?: string | readonly string[] };
 } & Handling<Of<P>, Of<Q>, Of<B>, R extends TSchema ? Immutable<Static<R>> : void>;
 

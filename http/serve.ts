@@ -1,5 +1,6 @@
-// The composition: every part made once, handed to those that use it, started in order and stopped in the opposite one. Tests
-// start the service here with a clock, a random source or ports of their own; http/main.ts starts it from the environment.
+// The composition: every part made once, handed to those that use it, started in order and stopped in the opposite one.
+// Tests start the service here with a clock, a random source or ports of their own; http/main.ts starts it from the
+// environment.
 
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -121,7 +122,10 @@ export interface Running {
   readonly smtpPort: number | undefined;
   readonly services: Services;
   readonly routes: readonly Route[];
-  /** Reads the certificates' files, of the edge and of SMTP, and the database of places again. What is wrong with them is logged, and the former ones stay. Rejects when nobody listens any more. */
+  /**
+   * Reads the certificates' files, of the edge and of SMTP, and the database of places again. What is wrong with them
+   * is logged, and the former ones stay. Rejects when nobody listens any more.
+   */
   reload(): Promise<void>;
   /** Finishes what is under way, makes it durable, tells the sockets, closes. Within stopTimeoutMs. */
   stop(): Promise<void>;
@@ -154,7 +158,10 @@ export interface Composition {
   isReady: boolean;
 }
 
-/** Makes the parts over a data folder that this process holds. Rejects with ConfigError, DatabaseUnusable (directory.db), DataFolderUnusable. */
+/**
+ * Makes the parts over a data folder that this process holds. Rejects with ConfigError, DatabaseUnusable
+ * (directory.db), DataFolderUnusable.
+ */
 export async function compose(options: ServeOptions): Promise<Composition> {
   const { config } = options;
   const log = options.log ?? createLog(config.logLevel);
@@ -409,7 +416,10 @@ function observed(kinds: OutboxKinds, tell: (kind: string, outcome: 'sent' | 're
   );
 }
 
-/** Rejects with ConfigError, DataFolderInUse, DataFolderUnusable, DatabaseUnusable (directory.db), CannotListen or CannotTakeMail. */
+/**
+ * Rejects with ConfigError, DataFolderInUse, DataFolderUnusable, DatabaseUnusable (directory.db), CannotListen or
+ * CannotTakeMail.
+ */
 export async function serve(options: ServeOptions): Promise<Running> {
   const { config } = options;
   const lock = takeDataFolder(resolve(config.dataDir));
@@ -610,7 +620,10 @@ export async function serve(options: ServeOptions): Promise<Running> {
   }
 }
 
-/** Throws DataFolderUnusable, and closes directory.db then, when it knows none of the workspaces or a key is not the one they were served by. */
+/**
+ * Throws DataFolderUnusable, and closes directory.db then, when it knows none of the workspaces or a key is not the one
+ * they were served by.
+ */
 function keysOf(
   { jwtSecret, secretsKey }: Config,
   { dataDir, directory, log }: { dataDir: string; directory: Directory; log: Log },

@@ -1,5 +1,5 @@
-// Where a visitor is, as its record has it: by the database of places where there is one, else the country that a proxy in front says, which is
-// believed as far as the proxy is (TRUST_PROXY). Null is not known.
+// Where a visitor is, as its record has it: by the database of places where there is one, else the country that a proxy
+// in front says, which is believed as far as the proxy is (TRUST_PROXY). Null is not known.
 
 import type { Places } from '../workers/providers/places.ts';
 import type { RequestHead } from './request.ts';

@@ -1,5 +1,6 @@
-// What a contact is found by, made of its row when it is written, and what a search asks of it. Pure: contacts.ts and the triggers of its table,
-// which know these as functions of SQL, see to the rows. How texts are folded, folding.ts says.
+// What a contact is found by, made of its row when it is written, and what a search asks of it. Pure: contacts.ts and
+// the triggers of its table, which know these as functions of SQL, see to the rows. How texts are folded, folding.ts
+// says.
 
 import { domainToUnicode } from 'node:url';
 import { folded, pairsOf, stretchesOf } from './folding.ts';
@@ -24,7 +25,10 @@ const apostrophes = /['’‘ʼ`´′]/g;
 const figureWord = /^[()+./-]*\d[\d()+./-]*$/;
 const letterOrDigit = /[\p{L}\p{N}]/u;
 
-/** Name, email, phone and company, folded, one a line, domains also as people write them; once more without apostrophes where there are any. */
+/**
+ * Name, email, phone and company, folded, one a line, domains also as people write them; once more without apostrophes
+ * where there are any.
+ */
 export function textOfContact(...fields: readonly (string | null)[]): string {
   const given = fields.filter((field) => field !== null);
   const text = folded(
@@ -87,7 +91,9 @@ function wordsOf(text: string): string[][] {
   return words.filter(([word = '']) => letterOrDigit.test(word));
 }
 
-/** A number as it is dialled within its country: contacts have it with the country's before it, and without the zero. */
+/**
+ * A number as it is dialled within its country: contacts have it with the country's before it, and without the zero.
+ */
 function withoutTrunk(number: string): string[] {
   return /^0+[1-9]\d{2,}$/.test(number) ? [number.replace(/^0+/, '')] : [];
 }

@@ -35,7 +35,8 @@ export interface Migration {
 }
 
 /**
- * Asks the disk to keep what was written to a log, the names in a folder, or the log that an ended process left: then `done` is
+ * Asks the disk to keep what was written to a log, the names in a folder, or the log that an ended process left: then
+ * `done` is
  * called before it returns. The kernel's own calls, unless a test stands in.
  */
 export type SyncToDisk = (
@@ -89,7 +90,10 @@ const derivedPageBytes = 8192;
 /** 1 MiB of a backup at a time. */
 const backupPages = 256;
 
-/** Milliseconds of a clock that never goes back and is one for all threads, so that each can say what it saw before what. */
+/**
+ * Milliseconds of a clock that never goes back and is one for all threads, so that each can say what it saw before
+ * what.
+ */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
@@ -123,7 +127,8 @@ export class Database {
   }
 
   /**
-   * Makes the file of a database with nothing in it but its schema: whole under its name, or not there. Off the loop, and a
+   * Makes the file of a database with nothing in it but its schema: whole under its name, or not there. Off the loop,
+   * and a
    * tenth of the work of taking every step of the schema again, which only the first file of a process takes.
    */
   static async makeFile(path: string, migrations: readonly Migration[]): Promise<void> {
@@ -138,11 +143,15 @@ export class Database {
     await rename(part, path);
   }
 
-  /** Opens the one writing connection of a file, made if missing, and brings its schema up to date. Throws DatabaseUnusable. */
+  /**
+   * Opens the one writing connection of a file, made if missing, and brings its schema up to date. Throws
+   * DatabaseUnusable.
+   */
   static openWriter(path: string, migrations: readonly Migration[], syncToDisk: SyncToDisk = askDisk): Database {
     let sqlite: Sqlite.Database | undefined;
     try {
-      // SQLite opens what may not be written to all the same, for reading, and leaves a log beside it that may not be written to either.
+      // SQLite opens what may not be written to all the same, for reading, and leaves a log beside it that may not be
+      // written to either.
       if (existsSync(path)) accessSync(path, constants.W_OK);
       syncFoundLog(path, syncToDisk);
       sqlite = new Sqlite(path);
@@ -159,7 +168,9 @@ export class Database {
     return new Database(path, sqlite, syncToDisk);
   }
 
-  /** Opens a connection that cannot write, for a thread that reads while the writer goes on. Throws DatabaseUnusable. */
+  /**
+   * Opens a connection that cannot write, for a thread that reads while the writer goes on. Throws DatabaseUnusable.
+   */
   static openReader(path: string): Database {
     let sqlite: Sqlite.Database | undefined;
     try {
@@ -175,7 +186,8 @@ export class Database {
   }
 
   /**
-   * Opens the one connection of a file that can be made again from others, made if missing. A process that dies leaves it as of
+   * Opens the one connection of a file that can be made again from others, made if missing. A process that dies leaves
+   * it as of
    * its last COMMIT. Throws DatabaseUnusable when it is damaged or of another version: remove it with removeDatabase().
    */
   static openDerived(path: string, schema: Migration): Database {
@@ -205,7 +217,8 @@ export class Database {
   }
 
   /**
-   * Closes the file of a writer until it is used again, without copying its log back, for which the disk would have to be waited
+   * Closes the file of a writer until it is used again, without copying its log back, for which the disk would have to
+   * be waited
    * for. True when a log was left. All that was committed must be durable.
    */
   park(): boolean {
@@ -249,7 +262,10 @@ export class Database {
     this.#sqlite?.pragma(`cache_size = -${kib}`);
   }
 
-  /** Called now and then: forgets the statements that were not used since the call before. Returns how many calls ago any was used. */
+  /**
+   * Called now and then: forgets the statements that were not used since the call before. Returns how many calls ago
+   * any was used.
+   */
   age(): number {
     this.#unusedAges = this.#statements.size === 0 ? this.#unusedAges + 1 : 0;
     this.#oldStatements = this.#statements;
@@ -272,7 +288,9 @@ export class Database {
     return this.#statement(sql).all(values) as Row[];
   }
 
-  /** The same as lists of values in the order of their columns: half the cost of a row, for reads of thousands of them. */
+  /**
+   * The same as lists of values in the order of their columns: half the cost of a row, for reads of thousands of them.
+   */
   allValues(sql: string, values: Values = []): unknown[][] {
     this.#beforeStatement?.();
     let statement = this.#valueStatements.get(sql);
@@ -331,7 +349,8 @@ export class Database {
   }
 
   /**
-   * Reads that all see the same moment. What they write to the connection's own temporary tables is undone when one of them throws.
+   * Reads that all see the same moment. What they write to the connection's own temporary tables is undone when one of
+   * them throws.
    * `beforeStatement` is called before each of them, and must not ask for any.
    */
   readTogether<Result>(read: () => Result, beforeStatement?: () => void): Seen<Result> {
@@ -430,8 +449,10 @@ export class Database {
   }
 
   /**
-   * Copies the file as of one moment to `path`, which must not exist, as one durable file without a log. Others may write
-   * meanwhile. Each piece waits for the disk, so that theirs are not held up by one long sync; for processes of their own.
+   * Copies the file as of one moment to `path`, which must not exist, as one durable file without a log. Others may
+   * write
+   * meanwhile. Each piece waits for the disk, so that theirs are not held up by one long sync; for processes of their
+   * own.
    */
   async backupTo(path: string, onProgress: (share: number) => void): Promise<void> {
     let descriptor: number | undefined;
@@ -453,7 +474,10 @@ export class Database {
     syncFile(path);
   }
 
-  /** Does away with the log of a file that lies by itself, so that looking into it leaves nothing beside it. Nobody may have it open. */
+  /**
+   * Does away with the log of a file that lies by itself, so that looking into it leaves nothing beside it. Nobody may
+   * have it open.
+   */
   static makeSingleFile(path: string): void {
     const sqlite = new Sqlite(path, { fileMustExist: true });
     try {
@@ -482,7 +506,10 @@ export class Database {
     return Number(this.#open().pragma('user_version', { simple: true }));
   }
 
-  /** Its tables, indexes and triggers, each as the statement that made it, without comments and line breaks, or as kind and name of what SQLite made by itself. */
+  /**
+   * Its tables, indexes and triggers, each as the statement that made it, without comments and line breaks, or as kind
+   * and name of what SQLite made by itself.
+   */
   schema(): Set<string> {
     const rows = this.all<{ text: string }>(
       `SELECT coalesce(sql, type || ' ' || name) AS text FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'`,
@@ -560,7 +587,9 @@ export class Database {
   }
 }
 
-/** Holds the kernel's lock on `path` until the process ends, however it ends. Undefined when another process holds it. */
+/**
+ * Holds the kernel's lock on `path` until the process ends, however it ends. Undefined when another process holds it.
+ */
 export function lockFile(path: string): { release(): void } | undefined {
   const sqlite = new Sqlite(path, { timeout: 0 });
   try {
@@ -652,7 +681,8 @@ function migrate(sqlite: Sqlite.Database, migrations: readonly Migration[]): voi
 }
 
 /**
- * A process that was killed leaves commits that its disk may not have yet. From here on they are read and told as durable, so
+ * A process that was killed leaves commits that its disk may not have yet. From here on they are read and told as
+ * durable, so
  * they must outlast the power too. Waits for the disk: once per file, and only after an end without a stop.
  */
 function syncFoundLog(path: string, syncToDisk: SyncToDisk): void {
@@ -681,7 +711,10 @@ export function syncFolder(path: string): void {
   syncFile(path);
 }
 
-/** Makes what was written to a file durable. Not for a database that this process has open: closing it drops SQLite's locks. */
+/**
+ * Makes what was written to a file durable. Not for a database that this process has open: closing it drops SQLite's
+ * locks.
+ */
 export function syncFile(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

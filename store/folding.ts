@@ -1,14 +1,19 @@
-// How texts are compared wherever something is looked for: one folding for conversations, contacts, saved replies and what the pages find by
-// themselves, so that who is found in one place is found in all. Pure, and all that browsers are given of this folder.
+// How texts are compared wherever something is looked for: one folding for conversations, contacts, saved replies and
+// what the pages find by themselves, so that who is found in one place is found in all. Pure, and all that browsers are
+// given of this folder.
 
 const plain = /^[\x00-\x7f]*$/;
 /**
- * What only says how a letter is spoken, drawn or joined: accents, the points of Hebrew and Arabic, the nukta, the tatweel, joiners, soft hyphens.
+ * What only says how a letter is spoken, drawn or joined: accents, the points of Hebrew and Arabic, the nukta, the
+ * tatweel, joiners, soft hyphens.
  * Not the vowel signs of Indic scripts and Thai, nor the voicing marks of kana, which make other letters.
  */
 const marks =
   /(?![\u3099\u309a])(?:\p{Script=Inherited}|(?=\p{Mn})[\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}]|[\u0640\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc\u0c3c]|\p{Cf})/gu;
-/** Letters that are no letter and a mark, and yet are typed as another: strokes and ligatures, a last sigma, what Arabic and Persian keyboards have for one letter. */
+/**
+ * Letters that are no letter and a mark, and yet are typed as another: strokes and ligatures, a last sigma, what Arabic
+ * and Persian keyboards have for one letter.
+ */
 const likenesses = new Map(
   Object.entries({
     ß: 'ss',
@@ -53,7 +58,10 @@ export function folded(text: string): string {
     .normalize('NFC');
 }
 
-/** What two names have in common when they are one: case and the ways of writing an accent do not count, the accent does. */
+/**
+ * What two names have in common when they are one: case and the ways of writing an accent do not count, the accent
+ * does.
+ */
 export function nameKey(name: string): string {
   return name.toLowerCase().normalize('NFC').replaceAll('ς', 'σ');
 }

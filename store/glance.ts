@@ -1,5 +1,6 @@
-// What must be known of a workspace's file before anybody asks for it: when it wants to be woken, what is left to embed, and a
-// secret to prove a key by. Read by a thread, on a connection of its own, so that a start opens no file on the loop.
+// What must be known of a workspace's file before anybody asks for it: when it wants to be woken, what is left to
+// embed, and a secret to prove a key by. Read by a thread, on a connection of its own, so that a start opens no file on
+// the loop.
 
 import { statSync } from 'node:fs';
 import { Database } from './database.ts';
@@ -41,7 +42,8 @@ export interface GlanceQuestion {
 
 /** A connection that leaves the file as it found it. Throws DatabaseUnusable. */
 export function openToLook(path: string): Database {
-  // The last to close a log copies it back, and waits for the disk, unless it may not write. Where there is none, who may write removes what it made.
+  // The last to close a log copies it back, and waits for the disk, unless it may not write. Where there is none, who
+  // may write removes what it made.
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   return hasLog ? Database.openReader(path) : Database.openCheckpointer(path);
 }

@@ -1,6 +1,6 @@
-// Asks the registry for known faults of the packages that the service runs with. High and critical ones fail, but for those that are
-// allowed below with a reason and a last day. A registry that has no such answer is said and fails nothing. No part of `npm test`, which
-// needs no network: .ci/run calls it.
+// Asks the registry for known faults of the packages that the service runs with. High and critical ones fail, but for
+// those that are allowed below with a reason and a last day. A registry that has no such answer is said and fails
+// nothing. No part of `npm test`, which needs no network: .ci/run calls it.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

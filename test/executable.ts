@@ -1,6 +1,6 @@
-// Tries dist/switchboard as whoever installs it would: alone in an empty folder, without PATH, HOME or node_modules. It serves the
-// main job with each of its threads, is killed, started again, backed up, restored elsewhere and verified. The last step of
-// `npm run build`, which fails when anything here is not as it must be.
+// Tries dist/switchboard as whoever installs it would: alone in an empty folder, without PATH, HOME or node_modules. It
+// serves the main job with each of its threads, is killed, started again, backed up, restored elsewhere and verified.
+// The last step of `npm run build`, which fails when anything here is not as it must be.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';

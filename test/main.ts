@@ -1,6 +1,7 @@
-// npm test: every test file in a process of its own, or those that are named: node test/main.ts test/accounts/sites.test.ts. Writes TAP, and
-// last how many assertions passed and failed. `tap run` would do the same, but has each process report every module that it loads
-// for coverage, which nobody asks for and which takes longer than most files do.
+// npm test: every test file in a process of its own, or those that are named: node test/main.ts
+// test/accounts/sites.test.ts. Writes TAP, and last how many assertions passed and failed. `tap run` would do the same,
+// but has each process report every module that it loads for coverage, which nobody asks for and which takes longer
+// than most files do.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// Makes what browsers load out of folders of modules: one script for the widget, several files for the pages. The only door to
-// esbuild, which is a process of its own. It is started for a build and ended after it, so that a running service does not carry it.
+// Makes what browsers load out of folders of modules: one script for the widget, several files for the pages. The only
+// door to esbuild, which is a process of its own. It is started for a build and ended after it, so that a running
+// service does not carry it.
 
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,7 +35,10 @@ export interface PageFile {
   readonly imports: readonly string[];
 }
 
-/** Resolves to the files of the entries and of what they load when it is needed. Rejects when a source cannot be bundled. */
+/**
+ * Resolves to the files of the entries and of what they load when it is needed. Rejects when a source cannot be
+ * bundled.
+ */
 export type BundlePages = (entries: readonly URL[]) => Promise<readonly PageFile[]>;
 
 /** What the executable calls the files of the pages, as JSON. */

@@ -5,7 +5,9 @@ import type { questions } from './checkpointer-thread.ts';
 import { createThread } from './thread.ts';
 
 export interface Checkpointer {
-  /** Copies what can be copied without waiting for anybody. Rejects when the file cannot be read or the thread failed. */
+  /**
+   * Copies what can be copied without waiting for anybody. Rejects when the file cannot be read or the thread failed.
+   */
   checkpoint(path: string): Promise<{ logFrames: number; copiedFrames: number }>;
   /** Looks into a workspace's file, and leaves it as it was. Rejects when it cannot be read or the thread failed. */
   glance(question: GlanceQuestion): Promise<Glance>;

@@ -1,5 +1,5 @@
-// What a domain is: its written form, and whether it is one that somebody can register. The only importer of tldts, whose list of
-// public suffixes is loaded when it is first asked.
+// What a domain is: its written form, and whether it is one that somebody can register. The only importer of tldts,
+// whose list of public suffixes is loaded when it is first asked.
 
 import { domainToASCII } from 'node:url';
 

@@ -1,7 +1,11 @@
-// What phone numbers look like over the world, and what they cost whoever calls them. The only importer of libphonenumber-js, loaded with the
-// first number; its largest metadata, since the smaller do not tell one kind of number from another.
+// What phone numbers look like over the world, and what they cost whoever calls them. The only importer of
+// libphonenumber-js, loaded with the first number; its largest metadata, since the smaller do not tell one kind of
+// number from another.
 
-/** What a number costs its caller more for than its country says: paid in part to whoever holds it, or carried by satellite. */
+/**
+ * What a number costs its caller more for than its country says: paid in part to whoever holds it, or carried by
+ * satellite.
+ */
 export type CostlyKind = 'premium' | 'shared cost' | 'personal' | 'pager' | 'company' | 'satellite' | 'network';
 
 export interface NumberingPlan {
@@ -13,7 +17,10 @@ export interface NumberingPlan {
   isPossible(text: string): Promise<boolean>;
   /** ISO 3166 alpha-2, or undefined where the number does not tell. */
   countryOf(e164: string): Promise<string | undefined>;
-  /** Where a message to the number goes: its own country, or its calling code's main one where the rest is nobody's; undefined for a code that nobody has. */
+  /**
+   * Where a message to the number goes: its own country, or its calling code's main one where the rest is nobody's;
+   * undefined for a code that nobody has.
+   */
   destinationOf(e164: string): Promise<string | undefined>;
   /** The main country of a calling code such as 44. */
   countryOfCallingCode(code: string): Promise<string | undefined>;
@@ -26,7 +33,10 @@ const costlyTypes: Readonly<Record<string, CostlyKind>> = {
   PAGER: 'pager',
   UAN: 'company',
 };
-/** Calling codes of no country (ITU-T E.164, list of assigned codes): satellites, networks over the sea and in the air, shared cost and premium over the world. */
+/**
+ * Calling codes of no country (ITU-T E.164, list of assigned codes): satellites, networks over the sea and in the air,
+ * shared cost and premium over the world.
+ */
 const costlyCodes: Readonly<Record<string, CostlyKind>> = {
   808: 'shared cost',
   870: 'satellite',

@@ -1,5 +1,6 @@
-// One worker thread that answers questions: started by the first one, started again if it dies, with a bound on what waits and
-// a time limit on each answer. Every thread of the service is asked through this; its own file says what it can be asked.
+// One worker thread that answers questions: started by the first one, started again if it dies, with a bound on what
+// waits and a time limit on each answer. Every thread of the service is asked through this; its own file says what it
+// can be asked.
 
 import { setPriority } from 'node:os';
 import { parentPort, type Worker } from 'node:worker_threads';
@@ -12,7 +13,10 @@ type Params<Q extends Questions, Name extends keyof Q> = Parameters<Q[Name]>[0];
 type Result<Q extends Questions, Name extends keyof Q> = Awaited<ReturnType<Q[Name]>>;
 
 export interface Thread<Q extends Questions> {
-  /** Rejects with ThreadBusy, ThreadFailed (died or took too long), ThreadUnavailable, or what the question itself threw, as an Error. */
+  /**
+   * Rejects with ThreadBusy, ThreadFailed (died or took too long), ThreadUnavailable, or what the question itself
+   * threw, as an Error.
+   */
   ask<Name extends keyof Q & string>(name: Name, params: Params<Q, Name>): Promise<Result<Q, Name>>;
   readonly waiting: number;
   stop(): Promise<void>;
@@ -62,7 +66,10 @@ export interface ThreadOptions {
   readonly timeoutMs: number;
   /** Plain data for the thread's workerData. */
   readonly data?: unknown;
-  /** Megabytes for its new objects, if that matters, and for those that stay. A thread that needs more of the latter dies. */
+  /**
+   * Megabytes for its new objects, if that matters, and for those that stay. A thread that needs more of the latter
+   * dies.
+   */
   readonly heapMb?: { readonly young?: number; readonly old: number };
   /** A thread that nobody has asked for so long is ended; the next question starts it again. */
   readonly idleMs?: number;
@@ -162,13 +169,17 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
 /** The priority of work that nobody waits for, on the scale of nice(1). */
 const backgroundPriority = 10;
 
-/** The thread's side: gives way to every thread that somebody waits for. Linux alone gives a thread a priority of its own; elsewhere nothing changes. */
+/**
+ * The thread's side: gives way to every thread that somebody waits for. Linux alone gives a thread a priority of its
+ * own; elsewhere nothing changes.
+ */
 export function giveWay(): void {
   if (process.platform === 'linux') setPriority(backgroundPriority);
 }
 
 /**
- * The thread's side: answers each question with what its function returns or throws. An error that `isUnavailable` knows
+ * The thread's side: answers each question with what its function returns or throws. An error that `isUnavailable`
+ * knows
  * arrives as ThreadUnavailable.
  */
 export function answerQuestions(questions: Questions, isUnavailable: (error: unknown) => boolean = () => false): void {

@@ -1,5 +1,5 @@
-// What agents do with calls: answer, hold, transfer, hang up. A ringing call has one winner; every other is told why it lost.
-// Specification 4.8, decisions 4.8.
+// What agents do with calls: answer, hold, transfer, hang up. A ringing call has one winner; every other is told why it
+// lost. Specification 4.8, decisions 4.8.
 
 import { type CallFilter, callIdPage, findCallIdOfAgent } from '../../store/calls/calls.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
@@ -106,7 +106,10 @@ function refuseLost(reason: LostReason, conversation: ConversationRecord): never
   });
 }
 
-/** Solves it after an answer; an admin may end one that rings, as missed. Refuses not_assigned, call_unavailable when it is over, and as answerCall. */
+/**
+ * Solves it after an answer; an admin may end one that rings, as missed. Refuses not_assigned, call_unavailable when it
+ * is over, and as answerCall.
+ */
 export const hangUp = command('call.hangup', (ctx, params: ById): CallView => {
   const { conversation, call } = requireOwnCall(ctx, params.conversationId);
   switch (call.phase) {
@@ -150,7 +153,10 @@ export const holdCall = command(
   },
 );
 
-/** Offers the call as assign-to-agent does. Refuses stale_version, semantic_error (cannot take it), conflict when nobody has answered yet, and as hangUp. */
+/**
+ * Offers the call as assign-to-agent does. Refuses stale_version, semantic_error (cannot take it), conflict when nobody
+ * has answered yet, and as hangUp.
+ */
 export const transferCall = command(
   'call.transfer',
   (ctx, params: ById & { agentId: string; expectedVersion: number; note?: string | undefined }): CallView => {

@@ -1,5 +1,5 @@
-// Who calls: the visitor and the contact behind a phone number, found or made. A caller was never on a page, so its visitor
-// stands on the workspace's oldest site, or on one that is made for it.
+// Who calls: the visitor and the contact behind a phone number, found or made. A caller was never on a page, so its
+// visitor stands on the workspace's oldest site, or on one that is made for it.
 
 import { findOldestContactByPhone } from '../../store/customers/contacts.ts';
 import { findVisitorByPhone, insertVisitor, type VisitorRecord } from '../../store/customers/visitors.ts';

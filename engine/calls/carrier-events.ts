@@ -1,5 +1,6 @@
-// What the carrier says of a call. Deliveries come twice, late and in any order; each says a fact that counts once, by the
-// carrier's name for the call and the fact's type, and the call is what follows from the facts known so far. Decisions 4.8.
+// What the carrier says of a call. Deliveries come twice, late and in any order; each says a fact that counts once, by
+// the carrier's name for the call and the fact's type, and the call is what follows from the facts known so far.
+// Decisions 4.8.
 
 import type { CallRecord } from '../../store/calls/calls.ts';
 import { findCallIdByCarrier } from '../../store/calls/calls.ts';
@@ -198,7 +199,10 @@ function newCall(
   };
 }
 
-/** An order that the carrier did not take, and will not: who handles the call must know that the caller hears something else. */
+/**
+ * An order that the carrier did not take, and will not: who handles the call must know that the caller hears something
+ * else.
+ */
 export function noteFailedOrder(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
   const conversation = item.subjectId === null ? undefined : ctx.state(conversationKind, item.subjectId);
   if (outcome.state !== 'failed' || conversation === undefined) return;

@@ -1,5 +1,6 @@
-// A number has three places: the directory, where it is one workspace's, the carrier, where it is bought, and the workspace's
-// own file. This takes it through all of them, and back where one says no. Called by the edge; asks the carrier and so waits.
+// A number has three places: the directory, where it is one workspace's, the carrier, where it is bought, and the
+// workspace's own file. This takes it through all of them, and back where one says no. Called by the edge; asks the
+// carrier and so waits.
 
 import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
 import type { Carrier } from '../../workers/providers/carrier.ts';
@@ -36,7 +37,10 @@ export function requireCarrier(carrier: Carrier): void {
   if (carrier.provider === 'none') refuse('service_unavailable', { message: 'No carrier is configured.' });
 }
 
-/** Refuses service_unavailable, number_taken, plan_limit beyond `maxNumbers`, semantic_error (the carrier will not sell it) and as claimNumber. Rejects with CarrierUnavailable. */
+/**
+ * Refuses service_unavailable, number_taken, plan_limit beyond `maxNumbers`, semantic_error (the carrier will not sell
+ * it) and as claimNumber. Rejects with CarrierUnavailable.
+ */
 export function buyNumber(
   places: NumberPlaces,
   asked: Asked & { fields: ClaimFields; maxNumbers: number },
@@ -106,7 +110,10 @@ export function sweepNumberPlaces({ engine, directory }: NumberPlaces): Promise<
   });
 }
 
-/** Gives those numbers back, and lets others have them then. Behind the start, since it asks the carrier. Rejects when the carrier did not take all of them. */
+/**
+ * Gives those numbers back, and lets others have them then. Behind the start, since it asks the carrier. Rejects when
+ * the carrier did not take all of them.
+ */
 export async function giveBackOrphans(
   { directory, carrier, log }: NumberPlaces,
   orphans: readonly NumberClaim[],

@@ -1,5 +1,5 @@
-// Phone numbers: claimed for the workspace, routed, changed, released. That a number is nobody else's, and bought at the
-// carrier, is number-claims.ts's; here stands what the workspace says of it. Specification 4.18.
+// Phone numbers: claimed for the workspace, routed, changed, released. That a number is nobody else's, and bought at
+// the carrier, is number-claims.ts's; here stands what the workspace says of it. Specification 4.18.
 
 import {
   insertPhoneNumber,
@@ -38,7 +38,9 @@ export interface ClaimFields extends Routing {
   readonly voiceProfileId?: string | null | undefined;
 }
 
-/** Before money is spent: what claimNumber would refuse. Refuses plan_limit, forbidden, invalid_body, semantic_error. */
+/**
+ * Before money is spent: what claimNumber would refuse. Refuses plan_limit, forbidden, invalid_body, semantic_error.
+ */
 export function requireClaimable(view: View, fields: ClaimFields): void {
   requireNumberAdmin(view);
   requireTarget(view, fields);
@@ -98,7 +100,9 @@ export interface NumberChanges {
   readonly welcomeAudioUrl?: string | null | undefined;
 }
 
-/** Takes no version. Refuses plan_limit, forbidden, not_found, gone when it is released, invalid_body, semantic_error. */
+/**
+ * Takes no version. Refuses plan_limit, forbidden, not_found, gone when it is released, invalid_body, semantic_error.
+ */
 export const changeNumber = command(
   'phoneNumber.update',
   (ctx, params: { phoneNumberId: string; changes: NumberChanges }): PhoneNumberRecord => {
@@ -131,7 +135,10 @@ export const changeNumber = command(
   },
 );
 
-/** The department was deleted, or the agent left or takes no calls any more: what rang there rings everybody, and says so until it is routed anew. */
+/**
+ * The department was deleted, or the agent left or takes no calls any more: what rang there rings everybody, and says
+ * so until it is routed anew.
+ */
 export function loseTarget(ctx: Context, target: { id: string; name: string }): void {
   for (const before of phoneNumbersFor(ctx.db, target.id)) {
     if (before.routingStrategy === 'all_agents') continue;
@@ -153,7 +160,10 @@ export function loseTarget(ctx: Context, target: { id: string; name: string }): 
   }
 }
 
-/** Who still rings leaves a message first; then it goes back to the carrier, for good. Refuses plan_limit, forbidden, not_found, gone. */
+/**
+ * Who still rings leaves a message first; then it goes back to the carrier, for good. Refuses plan_limit, forbidden,
+ * not_found, gone.
+ */
 export const releaseNumber = command(
   'phoneNumber.release',
   (ctx, params: { phoneNumberId: string }): PhoneNumberRecord => {

@@ -1,5 +1,6 @@
-// Files that messages name: uploads of the same workspace, a visitor's own where a visitor writes; what comes by mail or from a carrier is the
-// service's own doing and comes without an upload's id. An upload that a message names stays for good. Decisions, "Attachments".
+// Files that messages name: uploads of the same workspace, a visitor's own where a visitor writes; what comes by mail
+// or from a carrier is the service's own doing and comes without an upload's id. An upload that a message names stays
+// for good. Decisions, "Attachments".
 
 import type { Attachment } from '../../store/conversations/messages.ts';
 import {
@@ -40,7 +41,9 @@ export interface NamedFile extends Attachment {
   readonly uploadId?: string;
 }
 
-/** What the caller may attach, whether its bytes are there already or still to come by its link. Refuses invalid_body. */
+/**
+ * What the caller may attach, whether its bytes are there already or still to come by its link. Refuses invalid_body.
+ */
 export function filesOf(ctx: Context, attachments: readonly AttachmentInput[] | undefined): NamedFile[] {
   return (attachments ?? []).map((attachment, index) => {
     const upload = uploadNamed(ctx, attachment.key);

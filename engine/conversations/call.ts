@@ -1,5 +1,6 @@
-// The call actor beside its conversation's: how far the call is, who is on the phone, and its timeline. How a change of it is
-// written and told stands here, and nothing of who may ask for it: that is calls.ts, ringing.ts and carrier-events.ts.
+// The call actor beside its conversation's: how far the call is, who is on the phone, and its timeline. How a change of
+// it is written and told stands here, and nothing of who may ask for it: that is calls.ts, ringing.ts and
+// carrier-events.ts.
 
 import { type CallPhase, type CallRecord, findCall, insertCall, updateCall } from '../../store/calls/calls.ts';
 import {
@@ -123,7 +124,8 @@ export function requireState(view: Pick<View, 'state'>, conversationId: string):
 }
 
 /**
- * A call that goes on belongs to its agent: by no route may another but an admin end it, move it or give it away. Refuses
+ * A call that goes on belongs to its agent: by no route may another but an admin end it, move it or give it away.
+ * Refuses
  * not_assigned.
  */
 export function requireCallHolder(

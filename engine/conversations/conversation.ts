@@ -1,5 +1,5 @@
-// The conversation actor: its state, how a change of it is written, versioned and told. The rules of what may change stand in
-// status.ts, handshake.ts, messages.ts and so on; they all end in changeConversation().
+// The conversation actor: its state, how a change of it is written, versioned and told. The rules of what may change
+// stand in status.ts, handshake.ts, messages.ts and so on; they all end in changeConversation().
 
 import {
   type ConversationRecord,
@@ -102,7 +102,10 @@ export function audienceOf(
   return { kind: 'conversation', channel: conversation.channel, departmentIds, agentIds, visitorId };
 }
 
-/** A conversation for the agent that calls. Refuses not_found, then `outOfScope` when it is beyond the agent's channels or departments. */
+/**
+ * A conversation for the agent that calls. Refuses not_found, then `outOfScope` when it is beyond the agent's channels
+ * or departments.
+ */
 export function requireReachable(
   view: View,
   conversationId: string,
@@ -207,7 +210,10 @@ function writeConversation(ctx: Context, before: ConversationRecord, changes: Co
   return after;
 }
 
-/** Writes a change and tells those who may see it, as `type` where the change has a name of its own beside conversation.updated. */
+/**
+ * Writes a change and tells those who may see it, as `type` where the change has a name of its own beside
+ * conversation.updated.
+ */
 export function changeConversation(
   ctx: Context,
   before: ConversationRecord,

@@ -40,8 +40,10 @@ interface Answer {
 }
 
 /**
- * A new assignment replaces an offer that stands. Whoever has the conversation already just keeps it. Refuses not_found,
- * forbidden (scope; force by an agent), not_assigned for another's call that goes on, stale_version, conflict for a call that
+ * A new assignment replaces an offer that stands. Whoever has the conversation already just keeps it. Refuses
+ * not_found,
+ * forbidden (scope; force by an agent), not_assigned for another's call that goes on, stale_version, conflict for a
+ * call that
  * nobody has answered yet, semantic_error (cannot take it).
  */
 export const assignToAgent = command('conversation.assignToAgent', (ctx, params: AssignParams): Answer => {
@@ -91,7 +93,8 @@ export interface AnswerParams {
 }
 
 /**
- * By the recipient, or an admin or supervisor. Refuses no_pending_handshake, forbidden, stale_version; semantic_error when the
+ * By the recipient, or an admin or supervisor. Refuses no_pending_handshake, forbidden, stale_version; semantic_error
+ * when the
  * recipient no longer works in the channel; call_unavailable when it is in another call.
  */
 export const acceptAssignment = command('assignment.accept', (ctx, params: AnswerParams): Answer => {
@@ -177,7 +180,10 @@ export interface AssignDepartmentParams {
   readonly expectedVersion?: number | undefined;
 }
 
-/** At once: into the department's queue, with nobody assigned; a chat is routed there, and not to who moved it. Refuses not_found, forbidden, not_assigned for another's call that goes on, stale_version. */
+/**
+ * At once: into the department's queue, with nobody assigned; a chat is routed there, and not to who moved it. Refuses
+ * not_found, forbidden, not_assigned for another's call that goes on, stale_version.
+ */
 export const assignToDepartment = command(
   'conversation.assignToDepartment',
   (ctx, params: AssignDepartmentParams): Answer => {

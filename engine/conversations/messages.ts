@@ -1,5 +1,5 @@
-// Messages: what customers, agents and the service itself write into a conversation. Append-only; the order of a conversation
-// is the order of createdAt, which is made strictly increasing here. Specification 2, 4.5.
+// Messages: what customers, agents and the service itself write into a conversation. Append-only; the order of a
+// conversation is the order of createdAt, which is made strictly increasing here. Specification 2, 4.5.
 
 import { type ConversationRecord, setReadUpTo, touchConversation } from '../../store/conversations/conversations.ts';
 import {
@@ -161,7 +161,10 @@ export function appendServiceLine(ctx: Context, conversation: ConversationRecord
   return appendMessage(ctx, conversation, { senderType: 'system', senderId: null, body }).conversation;
 }
 
-/** Who has the conversation has seen what the customer wrote; while nobody has it anybody. For others it changes nothing. Refuses not_found, forbidden. */
+/**
+ * Who has the conversation has seen what the customer wrote; while nobody has it anybody. For others it changes
+ * nothing. Refuses not_found, forbidden.
+ */
 export const markConversationRead = command(
   'conversation.read',
   (ctx, params: { conversationId: string }): { conversation: ConversationView } => {
@@ -202,7 +205,10 @@ const readers = {
   customer: { mark: 'customerReadUpTo', reads: ['agent', 'ai'], of: 'agent' },
 } as const satisfies Record<string, { mark: keyof ConversationRecord; reads: readonly SenderType[]; of: SenderType }>;
 
-/** One side read what the other wrote so far; both are told, when there was something new. The conversation keeps its version. */
+/**
+ * One side read what the other wrote so far; both are told, when there was something new. The conversation keeps its
+ * version.
+ */
 export function markReadBy(
   ctx: Context,
   conversation: ConversationRecord,
@@ -236,7 +242,10 @@ export interface MessageList {
   readonly nextCursor: string | null;
 }
 
-/** A page of messages, oldest first within the page; `nextCursor` is the time to pass as `before`, null at the beginning. */
+/**
+ * A page of messages, oldest first within the page; `nextCursor` is the time to pass as `before`, null at the
+ * beginning.
+ */
 export function readMessages(
   view: View,
   page: { conversationId: string; before: string | undefined; limit: number; withSystem: boolean },

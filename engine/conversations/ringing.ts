@@ -1,5 +1,5 @@
-// Whom a call rings, and how it comes to ring: the agents of its number's routing that are available and in no other call, the
-// longest idle first, all at once; who answers first has it. Specification 3 (transfer), 4.8, decisions 4.8.
+// Whom a call rings, and how it comes to ring: the agents of its number's routing that are available and in no other
+// call, the longest idle first, all at once; who answers first has it. Specification 3 (transfer), 4.8, decisions 4.8.
 
 import { agentIdsInCalls, findCallIdOfAgent, ringingCallIds } from '../../store/calls/calls.ts';
 import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
@@ -29,7 +29,10 @@ export type RingTarget =
   | { readonly kind: 'agent'; readonly agentId: string };
 
 export const notAnswered = 'Nobody has answered this call yet.';
-/** Ringing calls looked at when somebody becomes free; a caller behind so many others waits for one of those to be answered. */
+/**
+ * Ringing calls looked at when somebody becomes free; a caller behind so many others waits for one of those to be
+ * answered.
+ */
 const maxRungAtOnce = 50;
 
 /** The choice itself. */
@@ -127,7 +130,10 @@ export function wouldBeInTwoCalls(ctx: Context, conversation: ConversationRecord
   return present !== undefined && present !== conversation.id;
 }
 
-/** Called when somebody may have become free, or gone away: what rings meanwhile rings the one too, and the other no longer. Who took another call still sees that it rings. */
+/**
+ * Called when somebody may have become free, or gone away: what rings meanwhile rings the one too, and the other no
+ * longer. Who took another call still sees that it rings.
+ */
 export function ringFreeAgents(ctx: Context): void {
   for (const conversationId of ringingCallIds(ctx.db, maxRungAtOnce)) {
     const call = ctx.state(callKind, conversationId);

@@ -1,6 +1,6 @@
-// Who gets a new chat: the available agent with the fewest open chats, the longest idle among equals, up to the workspace's limit;
-// of a department its members alone. Else it waits and the queue drains as agents free up. Tickets stay until somebody takes them.
-// Calls ring (ringing.ts); who becomes free is rung too.
+// Who gets a new chat: the available agent with the fewest open chats, the longest idle among equals, up to the
+// workspace's limit; of a department its members alone. Else it waits and the queue drains as agents free up. Tickets
+// stay until somebody takes them. Calls ring (ringing.ts); who becomes free is rung too.
 
 import {
   type ConversationRecord,
@@ -19,7 +19,9 @@ import { changeConversation, conversationKind } from './conversation.ts';
 import { appendServiceLine } from './messages.ts';
 import { ringFreeAgents } from './ringing.ts';
 
-/** Chats given out in one command, so that a limit that is raised does not hold up the others. More follow in the next. */
+/**
+ * Chats given out in one command, so that a limit that is raised does not hold up the others. More follow in the next.
+ */
 const drainPage = 100;
 export const drainDeadline = 'routing.drain';
 

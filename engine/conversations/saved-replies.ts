@@ -101,7 +101,10 @@ export function listSavedReplies(
   return savedReplyPage(view.db, { ...page, agentId: callingAgent(view).id });
 }
 
-/** A personal one is its author's alone, so that for everybody else it comes with being the workspace's and goes with being no longer. */
+/**
+ * A personal one is its author's alone, so that for everybody else it comes with being the workspace's and goes with
+ * being no longer.
+ */
 function tellOfReply(
   ctx: Context,
   { before, after }: { before: SavedReplyRecord | undefined; after: SavedReplyRecord | undefined },

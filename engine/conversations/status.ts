@@ -42,7 +42,10 @@ interface Answer {
   readonly conversation: ConversationView;
 }
 
-/** Takes no version check (specification 3). Refuses not_found, forbidden, illegal_status_transition; not_assigned for another's call that this would end. */
+/**
+ * Takes no version check (specification 3). Refuses not_found, forbidden, illegal_status_transition; not_assigned for
+ * another's call that this would end.
+ */
 export const setStatus = command(
   'conversation.status',
   (ctx, params: { conversationId: string; status: Exclude<ConversationStatus, 'closed'> }): Answer => {
@@ -58,7 +61,10 @@ export const setStatus = command(
   },
 );
 
-/** From every status; from spam it changes nothing (decisions). Refuses not_found, forbidden; not_assigned for another's call that goes on. */
+/**
+ * From every status; from spam it changes nothing (decisions). Refuses not_found, forbidden; not_assigned for another's
+ * call that goes on.
+ */
 export const markSpam = command('conversation.spam', (ctx, params: { conversationId: string }): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
   requireCallHolder(ctx, agent, conversation);
@@ -81,7 +87,10 @@ export const autoClose = command('conversation.autoClose', (ctx, params: Deadlin
   if (conversation?.status === 'solved') moveTo(ctx, conversation, 'closed');
 });
 
-/** The workspace's days changed: they hold for what is solved already, too. Pages follow, each from the id that the one before ended with. */
+/**
+ * The workspace's days changed: they hold for what is solved already, too. Pages follow, each from the id that the one
+ * before ended with.
+ */
 export function expectClosingAnew(ctx: Context): void {
   closeAnewAfter(ctx, '');
 }
@@ -135,14 +144,20 @@ function isWorkedOn(status: ConversationStatus): boolean {
   return status === 'open' || status === 'pending';
 }
 
-/** A customer's message brings back what waits for it, is solved or closed; a spam one stays (decisions 4.5, "Reopening"). */
+/**
+ * A customer's message brings back what waits for it, is solved or closed; a spam one stays (decisions 4.5,
+ * "Reopening").
+ */
 export function reopenForCustomer(ctx: Context, conversation: ConversationRecord): ConversationRecord {
   return conversation.status === 'open' || conversation.status === 'spam'
     ? conversation
     : moveTo(ctx, conversation, 'open');
 }
 
-/** Who had it when it was put away may be gone since: then it comes back to the queue. So does a chat, which cannot wait, whose agent is not there now. */
+/**
+ * Who had it when it was put away may be gone since: then it comes back to the queue. So does a chat, which cannot
+ * wait, whose agent is not there now.
+ */
 function assigneeOf(ctx: Context, conversation: ConversationRecord): ConversationChanges {
   if (conversation.assignedAgentId === null) return {};
   const assignee = theRoster(ctx).agents.get(conversation.assignedAgentId);

@@ -1,5 +1,5 @@
-// Taking a conversation that nobody has, by a word or by answering, and giving one back to routing. Chats, tickets and calls alike.
-// Decisions, "Taking".
+// Taking a conversation that nobody has, by a word or by answering, and giving one back to routing. Chats, tickets and
+// calls alike. Decisions, "Taking".
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
@@ -63,7 +63,8 @@ export function takeByReply(ctx: Context, conversation: ConversationRecord, agen
 }
 
 /**
- * By its assignee, an admin or a supervisor: back to routing, which passes by who gave it back and who had it. Refuses not_found,
+ * By its assignee, an admin or a supervisor: back to routing, which passes by who gave it back and who had it. Refuses
+ * not_found,
  * nobody_assigned, forbidden; not_assigned for another's call that goes on.
  */
 export const unassignConversation = command(

@@ -30,7 +30,9 @@ export const setCommerce = command(
   },
 );
 
-/** Keeps what the shop answered with the visitor, and what the customer is worth with its contact. Refuses not_found. */
+/**
+ * Keeps what the shop answered with the visitor, and what the customer is worth with its contact. Refuses not_found.
+ */
 export const noteEnrichment = command(
   'visitor.noteEnrichment',
   (ctx, params: { visitorId: string; enrichment: Enrichment }): VisitorRecord => {

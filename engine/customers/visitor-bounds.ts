@@ -1,5 +1,6 @@
-// What browsers may begin, that cost nothing and come from anybody: visitors and chats of a network in an hour, open chats of a visitor. And who
-// stays out with a visitor that was blocked, as far as can be told. Called when a visitor comes, writes first, or says who it is.
+// What browsers may begin, that cost nothing and come from anybody: visitors and chats of a network in an hour, open
+// chats of a visitor. And who stays out with a visitor that was blocked, as far as can be told. Called when a visitor
+// comes, writes first, or says who it is.
 
 import { countOpenConversationsOf } from '../../store/conversations/conversations.ts';
 import {
@@ -38,7 +39,10 @@ export function takeRoomForVisitor(ctx: Context, network: string): void {
   });
 }
 
-/** Counts a chat that begins. Refuses rate_limited when the visitor has as many open ones as it may, or its network began as many. */
+/**
+ * Counts a chat that begins. Refuses rate_limited when the visitor has as many open ones as it may, or its network
+ * began as many.
+ */
 export function takeRoomForChat(ctx: Context, { visitorId, network }: { visitorId: string; network: string }): void {
   if (
     ctx.ceilings !== undefined &&
@@ -70,7 +74,10 @@ export function takeRoomForTicket(ctx: Context, network: string): void {
   });
 }
 
-/** The blocked visitor that a new one is to all appearances: a browser of its kind in its network, of which whoever blocked it knew no more either. */
+/**
+ * The blocked visitor that a new one is to all appearances: a browser of its kind in its network, of which whoever
+ * blocked it knew no more either.
+ */
 export function blockedFrom(
   view: View,
   from: { ownNetwork: string | null; userAgent: string | null },
@@ -89,7 +96,10 @@ export function blockedAs(view: View, visitor: VisitorRecord, email: string | un
   return findBlockedByEmail(view.db, email);
 }
 
-/** Those that stay out with a blocked visitor: they bear the time of its block, and its network and browser or its email. */
+/**
+ * Those that stay out with a blocked visitor: they bear the time of its block, and its network and browser or its
+ * email.
+ */
 export function sharingBlock(view: View, visitor: VisitorRecord): VisitorRecord[] {
   if (visitor.blockedAt === null) return [];
   return visitorsBlockedWith(view.db, { visitorId: visitor.id, blockedAt: visitor.blockedAt, limit: maxSharing });

@@ -106,7 +106,8 @@ export function putVisitor(ctx: Context, visitor: VisitorRecord): void {
 }
 
 /**
- * Writes the visitor with what it says of itself; an email links it to the oldest contact that has it, or to a new one, and
+ * Writes the visitor with what it says of itself; an email links it to the oldest contact that has it, or to a new one,
+ * and
  * with it the conversations that it began as a stranger.
  */
 export function identify(
@@ -126,7 +127,10 @@ export function identify(
   return named;
 }
 
-/** Who writes from this address, or is written to: a visitor that gave it, or a new one of the site. A name is kept where none is known. */
+/**
+ * Who writes from this address, or is written to: a visitor that gave it, or a new one of the site. A name is kept
+ * where none is known.
+ */
 export function visitorOfAddress(
   ctx: Context,
   person: { email: string; name: string | null },

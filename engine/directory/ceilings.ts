@@ -1,6 +1,6 @@
-// What is counted over minutes, hours and days in rows, so that strangers cost whoever runs the service nothing, nor one customer the
-// others, and a restart forgets nothing. A time begins with the first that is counted and holds so many; what is refused is not counted.
-// RATE_LIMITS=off lifts all of it.
+// What is counted over minutes, hours and days in rows, so that strangers cost whoever runs the service nothing, nor
+// one customer the others, and a restart forgets nothing. A time begins with the first that is counted and holds so
+// many; what is refused is not counted. RATE_LIMITS=off lifts all of it.
 
 import { addToTally, findTally } from '../../store/workspace/tallies.ts';
 import { refuse } from '../errors.ts';

@@ -1,6 +1,7 @@
-// The part of the service that no single workspace owns: unique subdomains, the addresses that agents sign in with, and verified email domains. A change that
-// needs both this file and a workspace's reserves here, writes there, confirms here. The workspace's file is the truth: once it has
-// the change the change holds, and what a crash or a failing disk leaves reserved is swept: settled by what the workspace's file says.
+// The part of the service that no single workspace owns: unique subdomains, the addresses that agents sign in with, and
+// verified email domains. A change that needs both this file and a workspace's reserves here, writes there, confirms
+// here. The workspace's file is the truth: once it has the change the change holds, and what a crash or a failing disk
+// leaves reserved is swept: settled by what the workspace's file says.
 
 import { join } from 'node:path';
 import { Database, type SyncToDisk } from '../../store/database.ts';
@@ -70,7 +71,10 @@ export interface WorkspaceFiles {
   remove(workspaceId: string): Promise<void>;
 }
 
-/** Before reservations that could not be settled are swept; twice as long after each sweep that could not settle them either. */
+/**
+ * Before reservations that could not be settled are swept; twice as long after each sweep that could not settle them
+ * either.
+ */
 const sweepAfterMs = 30_000;
 const longestSweepAfterMs = 10 * 60_000;
 /** Workspaces of one name that are told apart by counting; the rest by a piece of their id. */
@@ -112,12 +116,18 @@ export class Directory {
     this.lane = new Lane(this.db, hooks, options.slices);
   }
 
-  /** Which agent of which workspace signs in with this address, or is about to; compared without case. Who was only invited does not. */
+  /**
+   * Which agent of which workspace signs in with this address, or is about to; compared without case. Who was only
+   * invited does not.
+   */
   findEmail(email: string): DirectoryEmail | undefined {
     return findDirectoryEmail(this.db, email);
   }
 
-  /** Takes a subdomain like the wanted one and the owner's email, makes the workspace's file, and confirms, or undoes it all. Refuses email_taken, and who may not register. */
+  /**
+   * Takes a subdomain like the wanted one and the owner's email, makes the workspace's file, and confirms, or undoes it
+   * all. Refuses email_taken, and who may not register.
+   */
   withWorkspace<Result>(
     wanted: WantedWorkspace,
     file: { make(subdomain: string): Promise<Result>; remove(): Promise<void> },
@@ -151,8 +161,10 @@ export class Directory {
   }
 
   /**
-   * Around a change of what an agent signs in with: that it joins, gets another address, or leaves. Takes the address it will have, does
-   * the work that writes the workspace, and leaves here what the workspace's file says then: no address, for who has not joined. One at a
+   * Around a change of what an agent signs in with: that it joins, gets another address, or leaves. Takes the address
+   * it will have, does
+   * the work that writes the workspace, and leaves here what the workspace's file says then: no address, for who has
+   * not joined. One at a
    * time per agent. Refuses `taken` when somebody else has the address.
    */
   changeSignIn<Result>(
@@ -190,7 +202,8 @@ export class Directory {
   }
 
   /**
-   * A change of both files: reserves here, does the work that writes the workspace, then confirms, or gives back when the work
+   * A change of both files: reserves here, does the work that writes the workspace, then confirms, or gives back when
+   * the work
    * was refused. Neither of the two decides anything any more, so neither fails the change.
    */
   async around<Result>(
@@ -301,7 +314,8 @@ export class Directory {
   }
 
   /**
-   * The same for what an ended process left: `verified` is what was seen of the workspace's file some time after the start, so what was
+   * The same for what an ended process left: `verified` is what was seen of the workspace's file some time after the
+   * start, so what was
    * claimed since then stays. Nobody asks for a workspace whose file cannot be read: what it has stays its.
    */
   async settleDomains({ workspaceId, verified }: { workspaceId: string; verified: string | undefined }): Promise<void> {

@@ -1,5 +1,5 @@
-// Secrets that say which workspace they belong to, so that one lookup finds its file: join codes, reset tokens, embed ids,
-// visitor tokens. The first 22 characters are the workspace's id in base64url; the rest is the secret.
+// Secrets that say which workspace they belong to, so that one lookup finds its file: join codes, reset tokens, embed
+// ids, visitor tokens. The first 22 characters are the workspace's id in base64url; the rest is the secret.
 
 import { createHash } from 'node:crypto';
 
@@ -9,7 +9,9 @@ export function locatorOf(workspaceId: string): string {
   return Buffer.from(workspaceId.replaceAll('-', ''), 'hex').toString('base64url');
 }
 
-/** The workspace named by the text's beginning, or undefined when it names none. Whether it exists is another question. */
+/**
+ * The workspace named by the text's beginning, or undefined when it names none. Whether it exists is another question.
+ */
 export function workspaceIdIn(text: string): string | undefined {
   const bytes = Buffer.from(text.slice(0, locatorChars), 'base64url');
   if (bytes.length !== 16) return undefined;

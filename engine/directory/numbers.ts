@@ -1,5 +1,5 @@
-// Phone numbers over all workspaces: one number leads to one of them. Reserved before the workspace's file says so, settled
-// after; those who held a number before are remembered, since their calls may still have news.
+// Phone numbers over all workspaces: one number leads to one of them. Reserved before the workspace's file says so,
+// settled after; those who held a number before are remembered, since their calls may still have news.
 
 import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
 import {
@@ -27,10 +27,14 @@ export interface NumberClaim {
 /** A carrier is paid for a number by the month, however soon it is released. */
 const paidForMs = 30 * dayMs;
 
-/** Former holders looked at for a late delivery. News of a call ends within days; nobody gives a number away so often. */
+/**
+ * Former holders looked at for a late delivery. News of a call ends within days; nobody gives a number away so often.
+ */
 const maxHolders = 10;
 
-/** Workspaces that a delivery about this number may concern: the holder first, then the former ones, the last one first. */
+/**
+ * Workspaces that a delivery about this number may concern: the holder first, then the former ones, the last one first.
+ */
 export function workspacesOfNumber(directory: Directory, e164: string): string[] {
   return [...new Set(directoryNumberHolders(directory.db, e164, maxHolders).map((row) => row.workspaceId))];
 }
@@ -40,7 +44,8 @@ export function isNumberHeld(directory: Directory, e164: string): boolean {
 }
 
 /**
- * Takes the number, does the work that buys it and writes it to the workspace. `giveBack` undoes a purchase. Refuses number_taken, and plan_limit for
+ * Takes the number, does the work that buys it and writes it to the workspace. `giveBack` undoes a purchase. Refuses
+ * number_taken, and plan_limit for
  * a workspace that has `maxNumbers`, those that are being claimed and those that it released in a month among them.
  */
 export function aroundClaim<Result>(
@@ -91,7 +96,8 @@ export function forgetNumber(directory: Directory, numberId: string): Promise<vo
 }
 
 /**
- * Settles what was left reserved, by what the workspace's file says of the number; null: it cannot be read now. Resolves to
+ * Settles what was left reserved, by what the workspace's file says of the number; null: it cannot be read now.
+ * Resolves to
  * those that no workspace has, which may be bought already and must be given back before they are forgotten.
  */
 export async function sweepNumbers(

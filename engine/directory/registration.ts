@@ -1,5 +1,6 @@
-// Who may make a workspace: anybody, who has a code of the operator, or nobody. The first workspace is for whoever set the service up.
-// Asked in the change of directory.db that takes the workspace's name, so that of two at once for one code one has it. Decisions, REGISTRATION.
+// Who may make a workspace: anybody, who has a code of the operator, or nobody. The first workspace is for whoever set
+// the service up. Asked in the change of directory.db that takes the workspace's name, so that of two at once for one
+// code one has it. Decisions, REGISTRATION.
 
 import type { Database } from '../../store/database.ts';
 import {
@@ -27,7 +28,10 @@ export interface Registration {
 const shareOfNetwork = 0.5;
 const tooMany = 'Enough workspaces were made today. Try again tomorrow, or ask whoever runs this server.';
 
-/** Before anything is done for whoever asks. Refuses forbidden where registration is closed, invalid_body without a code that works. */
+/**
+ * Before anything is done for whoever asks. Refuses forbidden where registration is closed, invalid_body without a code
+ * that works.
+ */
 export function requireMayRegister(db: Database, { mode, codeId }: Registration): void {
   const now = modeNow(db, mode);
   if (now === 'off') refuse('forbidden', { message: 'This server takes no new workspaces.' });
@@ -42,7 +46,10 @@ export function requireMayRegister(db: Database, { mode, codeId }: Registration)
     refuseField('invalid_body', 'inviteCode', 'was used, is too old, or is no code of this server');
 }
 
-/** Counts the workspace, or spends its code: who was invited by the operator is no stranger. Refuses as requireMayRegister, and rate_limited. */
+/**
+ * Counts the workspace, or spends its code: who was invited by the operator is no stranger. Refuses as
+ * requireMayRegister, and rate_limited.
+ */
 export function requireAdmission(
   db: Database,
   registration: Registration,

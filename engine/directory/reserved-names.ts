@@ -1,9 +1,12 @@
-// Names under the mail host that are not a workspace's to have, since `<name>@<mail host>` would speak, or be asked, for whoever runs
-// the service. A workspace that was given one before keeps it.
+// Names under the mail host that are not a workspace's to have, since `<name>@<mail host>` would speak, or be asked,
+// for whoever runs the service. A workspace that was given one before keeps it.
 
 import { localPartOf } from '../mail-addresses.ts';
 
-/** Where a certificate authority asks whether a certificate for a host may be issued (CA/B Baseline Requirements 3.2.2.4.4). */
+/**
+ * Where a certificate authority asks whether a certificate for a host may be issued (CA/B Baseline Requirements
+ * 3.2.2.4.4).
+ */
 const askedForCertificates: ReadonlySet<string> = new Set([
   'admin',
   'administrator',

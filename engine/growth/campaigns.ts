@@ -1,5 +1,5 @@
-// Campaigns: what admins write, which of them a page is offered, and what became of it. The service decides by page, office hours
-// and frequency; the widget by time, scroll depth and exit intent. Specification 4.4.
+// Campaigns: what admins write, which of them a page is offered, and what became of it. The service decides by page,
+// office hours and frequency; the widget by time, scroll depth and exit intent. Specification 4.4.
 
 import type { VisitorRecord } from '../../store/customers/visitors.ts';
 import {
@@ -81,7 +81,10 @@ export type CampaignChanges = { readonly [Field in keyof CampaignFields]?: Campa
   readonly status?: Exclude<CampaignStatus, 'archived'> | undefined;
 };
 
-/** Objects replace what was there wholesale. Refuses admin_required, feature_locked, not_found, campaign_archived, invalid_body, semantic_error. */
+/**
+ * Objects replace what was there wholesale. Refuses admin_required, feature_locked, not_found, campaign_archived,
+ * invalid_body, semantic_error.
+ */
 export const changeCampaign = command(
   'campaign.update',
   (ctx, params: { campaignId: string; changes: CampaignChanges }): CampaignView => {
@@ -107,7 +110,9 @@ export const archiveCampaign = command('campaign.archive', (ctx, params: { campa
   return before.status === 'archived' ? campaignView(ctx, before) : put(ctx, { ...before, status: 'archived' });
 });
 
-/** A new draft of any campaign, an archived one too. Refuses admin_required, feature_locked, not_found, semantic_error. */
+/**
+ * A new draft of any campaign, an archived one too. Refuses admin_required, feature_locked, not_found, semantic_error.
+ */
 export const duplicateCampaign = command('campaign.duplicate', (ctx, params: { campaignId: string }): CampaignView => {
   requireCampaignAdmin(ctx);
   const { name, triggerRules, content } = requireCampaign(ctx, params.campaignId);
@@ -158,7 +163,8 @@ export function campaignsFor(ctx: Context, visitor: VisitorRecord, url: string):
 }
 
 /**
- * The widget says what the visitor saw or did. An impression beyond the campaign's frequency is one that was reported twice and is not
+ * The widget says what the visitor saw or did. An impression beyond the campaign's frequency is one that was reported
+ * twice and is not
  * counted again. Refuses forbidden, not_found.
  */
 export const noteCampaignEvent = command(
@@ -216,7 +222,9 @@ function contentOf(content: CampaignFields['content']): CampaignContent {
   };
 }
 
-/** Without what is null, and without the fields that are none of ours, which a request may carry (decisions, general). */
+/**
+ * Without what is null, and without the fields that are none of ours, which a request may carry (decisions, general).
+ */
 function known<Kept extends object>(given: Written<Kept>, fields: readonly (keyof Kept)[]): Kept {
   // Every required field is among them, and of those none is null.
   return Object.fromEntries(

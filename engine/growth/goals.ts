@@ -82,7 +82,10 @@ export type GoalChanges = { readonly [Field in keyof GoalFields]?: GoalFields[Fi
   readonly status?: GoalStatus | undefined;
 };
 
-/** Paused and archived goals match nothing until they are active again. Refuses forbidden, feature_locked, not_found, invalid_body, semantic_error. */
+/**
+ * Paused and archived goals match nothing until they are active again. Refuses forbidden, feature_locked, not_found,
+ * invalid_body, semantic_error.
+ */
 export const changeGoal = command(
   'goal.update',
   (ctx, params: { goalId: string; changes: GoalChanges }): GoalRecord => {

@@ -1,12 +1,15 @@
-// The address of a page as people read and write it, so that what a browser sends and what somebody typed into a condition can be
-// compared. Pure functions of text: half an address is one as well.
+// The address of a page as people read and write it, so that what a browser sends and what somebody typed into a
+// condition can be compared. Pure functions of text: half an address is one as well.
 
 import { domainToUnicode } from 'node:url';
 
 const hostOf = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#:]*)/i;
 const encoded = /(?:%[0-9a-f]{2})+/gi;
 
-/** With its letters instead of their bytes (`/caf%C3%A9` is `/café`), and its host in lower case and in its own script. Encoded delimiters stay encoded. */
+/**
+ * With its letters instead of their bytes (`/caf%C3%A9` is `/café`), and its host in lower case and in its own script.
+ * Encoded delimiters stay encoded.
+ */
 export function readableAddress(address: string): string {
   const decoded = address.includes('%') ? address.replace(encoded, lettersOf) : address;
   return decoded
@@ -41,7 +44,10 @@ export function namesOf(address: string): Named {
   return { parameters: new Set(parametersOf(query).map(nameOf)), hasFragment: fragment !== undefined };
 }
 
-/** Of a readable address: without tracking parameters, without its fragment and without the slash at the end of its path, as far as `named` does not have them. */
+/**
+ * Of a readable address: without tracking parameters, without its fragment and without the slash at the end of its
+ * path, as far as `named` does not have them.
+ */
 export function plainAddress(address: string, named: Named): string {
   const { path, query, fragment } = partsOf(address);
   const kept = parametersOf(query).filter(

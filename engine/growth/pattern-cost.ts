@@ -1,6 +1,7 @@
-// What it costs to compile a regular expression (RE2 syntax), judged by its text in one pass. Compiling is what takes long: `.{0,900}` over and over,
-// or letters of all scripts where case is ignored, keep the library busy for seconds within 500 characters. What is no expression is the compiler's
-// to refuse; here it only must not be taken for less than it is.
+// What it costs to compile a regular expression (RE2 syntax), judged by its text in one pass. Compiling is what takes
+// long: `.{0,900}` over and over, or letters of all scripts where case is ignored, keep the library busy for seconds
+// within 500 characters. What is no expression is the compiler's to refuse; here it only must not be taken for less
+// than it is.
 
 export interface PatternCost {
   /** Characters and classes, once what is repeated so many times is written out. */

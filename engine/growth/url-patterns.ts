@@ -1,6 +1,6 @@
-// Conditions on the address of a page, for campaigns and goals. An address is compared as people read and write it (page-address.ts). The
-// only importer of re2js: patterns are the customer's, addresses the whole world's, so they run on an engine whose time is linear in both, and
-// a bound on a pattern's size bounds the factor.
+// Conditions on the address of a page, for campaigns and goals. An address is compared as people read and write it
+// (page-address.ts). The only importer of re2js: patterns are the customer's, addresses the whole world's, so they run
+// on an engine whose time is linear in both, and a bound on a pattern's size bounds the factor.
 
 import { RE2JS } from 're2js';
 import type { UrlMatch } from '../../store/growth/campaigns.ts';
@@ -8,14 +8,22 @@ import { refuse, refuseField } from '../errors.ts';
 import { namesOf, plainAddress, readableAddress } from './page-address.ts';
 import { costOf } from './pattern-cost.ts';
 
-/** Instructions of a compiled pattern. The longest address (2048 characters) takes such a one 10 ms at the worst, twice that when it has encoded letters, a common one 50 µs. */
+/**
+ * Instructions of a compiled pattern. The longest address (2048 characters) takes such a one 10 ms at the worst, twice
+ * that when it has encoded letters, a common one 50 µs.
+ */
 const maxPatternSize = 200;
-/** What is not even compiled: no pattern of maxPatternSize is written longer. With these bounds compiling takes 10 ms at the worst, a common pattern 0.1 ms. */
+/**
+ * What is not even compiled: no pattern of maxPatternSize is written longer. With these bounds compiling takes 10 ms at
+ * the worst, a common pattern 0.1 ms.
+ */
 const maxWrittenSize = 700;
 /** The Han characters are 20,902. */
 const maxRanged = 25_000;
 const maxNamed = 20;
-/** All patterns that one page view is held against: 50 ms at the worst, twice that for an address with encoded letters. */
+/**
+ * All patterns that one page view is held against: 50 ms at the worst, twice that for an address with encoded letters.
+ */
 const maxTotalSize = 1000;
 /** What is active of one kind. The plain operators take 0.1 µs each. */
 const maxActive = 100;
@@ -29,8 +37,10 @@ export interface UrlPattern {
 const everything: UrlPattern = { size: 0, matches: () => true };
 
 /**
- * Of a condition that requireUrlMatch() let pass. None: every page. Upper and lower case differ, except in the host. Where an end matters, what a
- * campaign's link or a browser adds to an address does not: tracking parameters, a fragment, a slash at the end of the path; unless the
+ * Of a condition that requireUrlMatch() let pass. None: every page. Upper and lower case differ, except in the host.
+ * Where an end matters, what a
+ * campaign's link or a browser adds to an address does not: tracking parameters, a fragment, a slash at the end of the
+ * path; unless the
  * condition has them itself.
  */
 export function urlPattern(match: UrlMatch | undefined): UrlPattern {

@@ -1,5 +1,5 @@
-// Articles: written by hand or made of a page, drafts until they are published. A published article is embedded and retrieved like a page; while it
-// is, the page that it was made of is not. Specification 4.3, decisions 4.3.
+// Articles: written by hand or made of a page, drafts until they are published. A published article is embedded and
+// retrieved like a page; while it is, the page that it was made of is not. Specification 4.3, decisions 4.3.
 
 import {
   allKbArticles,
@@ -48,7 +48,10 @@ export const createArticle = command('kb.createArticle', (ctx, fields: ArticleFi
   return addArticle(ctx, { ...fields, sourceDocumentId: null });
 });
 
-/** Makes a draft of a page. Refuses admin_required, not_found, conflict when it was adopted already or is an article's text. */
+/**
+ * Makes a draft of a page. Refuses admin_required, not_found, conflict when it was adopted already or is an article's
+ * text.
+ */
 export const adoptDocument = command('kb.adoptDocument', (ctx, params: { documentId: string }): KbArticleRecord => {
   requireAdmin(ctx);
   const document = findKbDocument(ctx.db, params.documentId);

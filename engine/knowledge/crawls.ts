@@ -1,5 +1,5 @@
-// Crawl jobs: queued, running, done or failed, and what becomes of the pages. Pages are stored beside what is served and take its place in one
-// command when the crawl is done. Specification 3, 4.3.
+// Crawl jobs: queued, running, done or failed, and what becomes of the pages. Pages are stored beside what is served
+// and take its place in one command when the crawl is done. Specification 3, 4.3.
 
 import { findKbArticle, updateKbArticle } from '../../store/knowledge/articles.ts';
 import { findKbBase } from '../../store/knowledge/chunks.ts';
@@ -160,7 +160,10 @@ export interface CrawledDocument {
   readonly chunkCount: number;
 }
 
-/** Stores what a step of the crawl brought: how far it is, and a page with the first of its chunks. `over`: it was cancelled meanwhile. */
+/**
+ * Stores what a step of the crawl brought: how far it is, and a page with the first of its chunks. `over`: it was
+ * cancelled meanwhile.
+ */
 export const storeStep = command(
   'kb.storeStep',
   (
@@ -195,7 +198,8 @@ function stageDocument(ctx: Context, job: KbJobRecord, { page, model, chunks, ch
 }
 
 /**
- * Puts the crawl's pages in the place of those they replace. `unreadyId`: a page that the model which is searched has not embedded yet; nothing
+ * Puts the crawl's pages in the place of those they replace. `unreadyId`: a page that the model which is searched has
+ * not embedded yet; nothing
  * is done then, since the model changed meanwhile. `over`: it was cancelled.
  */
 export const finishCrawl = command(
@@ -229,7 +233,10 @@ export const finishCrawl = command(
   },
 );
 
-/** It fails at once, whether it waits or runs; who reads the site notices at its next page. Refuses admin_required, not_found, conflict when it is over. */
+/**
+ * It fails at once, whether it waits or runs; who reads the site notices at its next page. Refuses admin_required,
+ * not_found, conflict when it is over.
+ */
 export const cancelCrawl = command('kb.cancelJob', (ctx, params: { jobId: string }): JobView => {
   const agent = requireAdmin(ctx);
   const job = findKbJob(ctx.db, params.jobId) ?? refuse('not_found');

@@ -1,6 +1,6 @@
-// The work behind the knowledge base that takes longer than a command may: walking a site, embedding its pages, embedding everything again for
-// another model. The outbox calls it, so it is done once more from the beginning after a restart. It changes nothing itself: every step it takes is
-// a command, small enough that a chat does not notice.
+// The work behind the knowledge base that takes longer than a command may: walking a site, embedding its pages,
+// embedding everything again for another model. The outbox calls it, so it is done once more from the beginning after a
+// restart. It changes nothing itself: every step it takes is a command, small enough that a chat does not notice.
 
 import { findKbBase, type KbBaseRecord } from '../../store/knowledge/chunks.ts';
 import {
@@ -42,7 +42,10 @@ export class Ingestion {
     this.#embedder = options.embedder;
   }
 
-  /** Walks the site of a job and puts its pages in the place of the former ones. Rejects with what is wrong with the site or the embedding. */
+  /**
+   * Walks the site of a job and puts its pages in the place of the former ones. Rejects with what is wrong with the
+   * site or the embedding.
+   */
   async crawl({ workspaceId, jobId }: { workspaceId: string; jobId: string }): Promise<string> {
     const job = await this.#execute(workspaceId, startCrawl, { jobId });
     if (job === undefined) return 'it is over already';

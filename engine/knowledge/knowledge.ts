@@ -1,6 +1,6 @@
-// What is searched: the model whose chunks are, the embeddings that documents have, and what is swept up behind a change. Documents are replaced
-// by new ones and switched over in one command, so that no search sees half of a change; whatever takes long is done before or after it, a bounded
-// part at a time.
+// What is searched: the model whose chunks are, the embeddings that documents have, and what is swept up behind a
+// change. Documents are replaced by new ones and switched over in one command, so that no search sees half of a change;
+// whatever takes long is done before or after it, a bounded part at a time.
 
 import { forgetSourceDocument } from '../../store/knowledge/articles.ts';
 import {
@@ -67,7 +67,10 @@ export const chooseModel = command('kb.chooseModel', (ctx, params: { model: stri
   return base;
 });
 
-/** Searches `model`'s chunks from now on, if every document has them; false when one still lacks them. What other models made is swept up. */
+/**
+ * Searches `model`'s chunks from now on, if every document has them; false when one still lacks them. What other models
+ * made is swept up.
+ */
 export const switchModel = command('kb.switchModel', (ctx, params: { model: string }): boolean => {
   if (nextWithoutEmbedding(ctx.db, { model: params.model, after: '' }) !== undefined) return false;
   putKbBase(ctx.db, { model: params.model, revision: (findKbBase(ctx.db)?.revision ?? 0) + 1 });
@@ -84,7 +87,10 @@ export interface EmbeddingPart {
   readonly chunkCount: number;
 }
 
-/** Writes a part of a document's embedding, the first one over what an earlier attempt left. With the last part it counts. False: the document is gone. */
+/**
+ * Writes a part of a document's embedding, the first one over what an earlier attempt left. With the last part it
+ * counts. False: the document is gone.
+ */
 export const storeEmbedding = command('kb.storeEmbedding', (ctx, part: EmbeddingPart): boolean => {
   const document = findKbDocument(ctx.db, part.documentId);
   if (document === undefined || document.state === 'removed') return false;
@@ -107,7 +113,10 @@ export function touchBase(ctx: Context): void {
   if (base !== undefined) putKbBase(ctx.db, { ...base, revision: base.revision + 1 });
 }
 
-/** Takes documents out of what is listed, at once; their chunks are swept up after. Whoever takes out what is searched touches the base. */
+/**
+ * Takes documents out of what is listed, at once; their chunks are swept up after. Whoever takes out what is searched
+ * touches the base.
+ */
 export function removeDocuments(ctx: Context, documentIds: readonly string[]): void {
   if (documentIds.length === 0) return;
   for (const documentId of documentIds) {
@@ -123,7 +132,10 @@ export function requireRoom(view: Pick<View, 'db'>): void {
     refuse('semantic_error', { message: `The knowledge base holds ${maxKbDocuments} documents already.` });
 }
 
-/** Deletes what nothing shows any more, a page at a time: the rows of removed documents, or those of models that are not searched. */
+/**
+ * Deletes what nothing shows any more, a page at a time: the rows of removed documents, or those of models that are not
+ * searched.
+ */
 export const sweep = command('kb.sweep', (ctx, { subjectId }: DeadlineParams): void => {
   const model = findKbBase(ctx.db)?.model;
   const chunks =

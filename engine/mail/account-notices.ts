@@ -1,6 +1,7 @@
-// Mails that tell an agent what was done to its account: a password, an address, a key, an app that changed. They leave through the
-// durable outbox with the command that did it, so that none is told of what did not happen. They hold no link and no secret: whoever
-// reads one goes where it always goes. Called by every command that changes who can act as an agent.
+// Mails that tell an agent what was done to its account: a password, an address, a key, an app that changed. They leave
+// through the durable outbox with the command that did it, so that none is told of what did not happen. They hold no
+// link and no secret: whoever reads one goes where it always goes. Called by every command that changes who can act as
+// an agent.
 
 import { countAccountNotices, insertAccountNotice } from '../../store/workspace/account-notices.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
@@ -26,11 +27,17 @@ export interface AccountNotice {
   readonly origin?: Origin | undefined;
   /** What to do if it was not wanted, where that is not to choose a new password. */
   readonly advice?: string;
-  /** Of what strangers, or whoever has the password, can bring about as often as they like: no more of a kind than so many in so long. */
+  /**
+   * Of what strangers, or whoever has the password, can bring about as often as they like: no more of a kind than so
+   * many in so long.
+   */
   readonly atMost?: { readonly kind: string; readonly mails: number; readonly perMs: number };
 }
 
-/** Queues the mail; false when there were enough of its kind. `agent` may have the address that it had until now. Who did it is told where that was somebody else of the workspace. */
+/**
+ * Queues the mail; false when there were enough of its kind. `agent` may have the address that it had until now. Who
+ * did it is told where that was somebody else of the workspace.
+ */
 export function mailAccountNotice(
   ctx: Context,
   agent: Pick<AgentRecord, 'id' | 'email' | 'name'>,

@@ -1,6 +1,6 @@
-// The domain that a workspace sends from and takes mail for: registered with the DNS records to add, asked about by real DNS
-// queries for up to seven days with growing pauses, verified when every required record stands. What is asked and how is the provider's;
-// when, and what follows, is decided here. Specification 4.19, decisions "Email domain".
+// The domain that a workspace sends from and takes mail for: registered with the DNS records to add, asked about by
+// real DNS queries for up to seven days with growing pauses, verified when every required record stands. What is asked
+// and how is the provider's; when, and what follows, is decided here. Specification 4.19, decisions "Email domain".
 
 import { type DnsRecord, type EmailDomainRecord, putEmailDomain } from '../../store/mail/email-domains.ts';
 import { refuse } from '../errors.ts';
@@ -60,7 +60,8 @@ export interface NewDomain {
 }
 
 /**
- * Registers a domain in place of a former one, or starts the days over in which its records are asked for. The same domain keeps
+ * Registers a domain in place of a former one, or starts the days over in which its records are asked for. The same
+ * domain keeps
  * its records, so that what stands in DNS already stays right. Refuses admin_required.
  */
 export const registerDomain = command(
@@ -124,7 +125,10 @@ export const pollDomain = command('emailDomain.poll', (ctx, params: DeadlinePara
   });
 });
 
-/** Writes down what the look found, and when to look again. A failed one (DNS did not answer) says nothing of the records. */
+/**
+ * Writes down what the look found, and when to look again. A failed one (DNS did not answer) says nothing of the
+ * records.
+ */
 export function settleDomainCheck(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
   const domain = theEmailDomain(ctx);
   if (domain === undefined || domain.id !== item.subjectId || isSettled(domain)) return;

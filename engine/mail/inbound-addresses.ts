@@ -1,5 +1,5 @@
-// The addresses that a workspace takes mail at: its own one, <local>@<subdomain>.<mail host> for every local part that an admin
-// mapped, and anything at its verified domain. Specification 4.20, decisions "Inbound email".
+// The addresses that a workspace takes mail at: its own one, <local>@<subdomain>.<mail host> for every local part that
+// an admin mapped, and anything at its verified domain. Specification 4.20, decisions "Inbound email".
 
 import {
   allInboundAddresses,
@@ -53,7 +53,10 @@ export function answerAddress(view: View, ourAddress: string, mailHost: string):
   return takesMailAt(view, ourAddress, mailHost) === undefined ? mainAddress(view, mailHost) : ourAddress;
 }
 
-/** What of this workspace's an address is; undefined when it takes no mail there. What follows a + is the sender's to choose. */
+/**
+ * What of this workspace's an address is; undefined when it takes no mail there. What follows a + is the sender's to
+ * choose.
+ */
 export function takesMailAt(
   view: View,
   address: string,
@@ -118,7 +121,10 @@ export function listInboundAddresses(view: View, mailHost: string): InboundAddre
   return listed;
 }
 
-/** Replaces the mapped local parts. Refuses admin_required, invalid_body for one named twice, a reserved one that was not there before, or an unknown department. */
+/**
+ * Replaces the mapped local parts. Refuses admin_required, invalid_body for one named twice, a reserved one that was
+ * not there before, or an unknown department.
+ */
 export const setInboundAddresses = command(
   'inboundAddress.set',
   (ctx, params: { addresses: readonly InboundAddressRecord[]; mailHost: string }): InboundAddressView[] => {

@@ -1,4 +1,5 @@
-// Mail that commands leave in the outbox. Written here as plain parts; workers/providers/mail.ts makes the message of it.
+// Mail that commands leave in the outbox. Written here as plain parts; workers/providers/mail.ts makes the message of
+// it.
 
 import { dayMs, hourMs, takeIfRoom, takeRoom } from '../directory/ceilings.ts';
 import { hostOf } from '../mail-addresses.ts';
@@ -41,7 +42,9 @@ export const mailRetryDelaysMs: readonly number[] = [
   12 * 3600_000,
 ];
 
-/** What the outbox remembers of a mail: its text only while somebody may want to send it again, and never a secret one. */
+/**
+ * What the outbox remembers of a mail: its text only while somebody may want to send it again, and never a secret one.
+ */
 export function keptOfMail(mail: Mail, state: 'sent' | 'failed'): Partial<Mail> {
   const { to, cc, copyOf, invitation, subject } = mail;
   return state === 'sent' || mail.isSecret === true
@@ -55,16 +58,24 @@ export function keptOfMail(mail: Mail, state: 'sent' | 'failed'): Partial<Mail> 
     : mail;
 }
 
-/** What a mail is written for. `unasked`: to an address of somebody's choosing, from where nobody wrote yet; `account`: of an agent's own, which is never refused. */
+/**
+ * What a mail is written for. `unasked`: to an address of somebody's choosing, from where nobody wrote yet; `account`:
+ * of an agent's own, which is never refused.
+ */
 export type MailPurpose = 'answer' | 'unasked' | 'invitation' | 'account';
 
 /** To one address, in an hour. An agent who answers in many short messages does not get there. */
 const perHour = { answer: 60, unasked: 30, invitation: 5 } as const;
-/** Of the mails of a day, those to addresses of somebody's choosing: who sells to strangers does not do it from here. */
+/**
+ * Of the mails of a day, those to addresses of somebody's choosing: who sells to strangers does not do it from here.
+ */
 const unaskedShare = 0.1;
 const noticesPerDay = 50;
 
-/** Queues a mail; it leaves after the commit, in order per recipient. Returns its id. Refuses rate_limited when the workspace, or this address, has had its mails. */
+/**
+ * Queues a mail; it leaves after the commit, in order per recipient. Returns its id. Refuses rate_limited when the
+ * workspace, or this address, has had its mails.
+ */
 export function enqueueMail(
   ctx: Context,
   mail: Mail,
@@ -79,7 +90,10 @@ export function enqueueMail(
   });
 }
 
-/** Queues what an agent is told of its own account. Of a flood of it only so much is told, and then this is false; the audit log has the rest. */
+/**
+ * Queues what an agent is told of its own account. Of a flood of it only so much is told, and then this is false; the
+ * audit log has the rest.
+ */
 export function enqueueNotice(ctx: Context, mail: Mail): boolean {
   const isTold = takeIfRoom(ctx, { ceiling: 'notices_to_address', of: mail.to, limit: noticesPerDay, perMs: dayMs });
   if (isTold) enqueueMail(ctx, mail, { purpose: 'account' });

@@ -1,5 +1,6 @@
-// Addresses that mail is not sent to any more, and how they leave the list. They come onto it by themselves: engine/tickets/delivery.ts
-// when a server refuses them for good, engine/tickets/bounces.ts when mail comes back. Decisions "Inbound email".
+// Addresses that mail is not sent to any more, and how they leave the list. They come onto it by themselves:
+// engine/tickets/delivery.ts when a server refuses them for good, engine/tickets/bounces.ts when mail comes back.
+// Decisions "Inbound email".
 
 import type { Cursor } from '../../store/cursor.ts';
 import {

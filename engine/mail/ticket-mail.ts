@@ -1,5 +1,6 @@
-// Tickets by mail, outward: what an agent writes on one goes to its customer, as an answer in the thread that the customer's own
-// mail client shows. Written in the message's transaction; sent after it. Specification 4.6, decisions 4.6.
+// Tickets by mail, outward: what an agent writes on one goes to its customer, as an answer in the thread that the
+// customer's own mail client shows. Written in the message's transaction; sent after it. Specification 4.6, decisions
+// 4.6.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { MessageMail, MessageRecord } from '../../store/conversations/messages.ts';
@@ -34,14 +35,19 @@ export function startMailThread(
   addParticipants(ctx.db, conversation.id, [customerAddress]);
 }
 
-/** Whether a message on this conversation would be mailed: `failed` when the customer's address takes none, null when nothing is sent. */
+/**
+ * Whether a message on this conversation would be mailed: `failed` when the customer's address takes none, null when
+ * nothing is sent.
+ */
 export function deliveryOf(ctx: Context, conversation: ConversationRecord): MessageRecord['deliveryStatus'] {
   const thread = conversation.channel === 'ticket' ? findMailThread(ctx.db, conversation.id) : undefined;
   if (thread === undefined) return null;
   return findSuppression(ctx.db, thread.customerAddress) === undefined ? 'queued' : 'failed';
 }
 
-/** How an agent's message goes out as a mail: from where, and to whom beside the customer. Null when nothing is sent. */
+/**
+ * How an agent's message goes out as a mail: from where, and to whom beside the customer. Null when nothing is sent.
+ */
 export function envelopeOf(
   ctx: Context,
   conversation: ConversationRecord,

@@ -1,6 +1,6 @@
-// A backup is a folder: every file of the data folder as of a moment of its own, brought into agreement, checked, and listed with
-// its hash in manifest.json, which is written last. All of it, or one workspace with a key of its own for its secrets. Made from
-// outside of the process that serves; engine/operations/restore.ts brings it back.
+// A backup is a folder: every file of the data folder as of a moment of its own, brought into agreement, checked, and
+// listed with its hash in manifest.json, which is written last. All of it, or one workspace with a key of its own for
+// its secrets. Made from outside of the process that serves; engine/operations/restore.ts brings it back.
 
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, type Stats } from 'node:fs';
@@ -58,7 +58,10 @@ export interface Manifest {
   readonly program: string;
   readonly madeAt: string;
   readonly workspaces: readonly BackedUpWorkspace[];
-  /** Secrets that came from the environment and are not in the backup: what was sealed with them opens with the same ones alone. */
+  /**
+   * Secrets that came from the environment and are not in the backup: what was sealed with them opens with the same
+   * ones alone.
+   */
   readonly secretsElsewhere: readonly string[];
   readonly files: readonly BackupFile[];
 }
@@ -89,7 +92,10 @@ const formatVersion = 1;
 /** Of this process alone, made anew, or handled apart. */
 const notCopied = /^(?:lock|unfinished|incoming|index|directory\.db|workspaces|.*\.part)(?:-wal|-shm|-journal)?$/;
 
-/** Resolves to what is in the backup. Workspaces that cannot be read are told by `findings`, and missing; the others are in. */
+/**
+ * Resolves to what is in the backup. Workspaces that cannot be read are told by `findings`, and missing; the others are
+ * in.
+ */
 export async function backup(options: BackupOptions): Promise<{ manifest: Manifest; findings: Finding[] }> {
   const to = resolve(options.to);
   if (existsSync(to)) throw new BackupUnusable(`${to} exists already`);
@@ -293,7 +299,9 @@ async function copyDatabase(from: string, to: string, onProgress: (share: number
   }
 }
 
-/** Writes what directory.db must know of a workspace as the workspace's file has it. Inside the caller's transaction. */
+/**
+ * Writes what directory.db must know of a workspace as the workspace's file has it. Inside the caller's transaction.
+ */
 export function bringIntoAgreement(directory: Database, dataDir: string, workspaceId: string): void {
   const db = Database.openReader(workspacePath(dataDir, workspaceId));
   try {
@@ -338,7 +346,10 @@ export function resealSecrets(path: string, move: { workspaceId: string; from: S
   settle(path);
 }
 
-/** Whatever else is in the data folder: secrets, uploads, mail that was written. With `only`, what lies in folders of that workspace's name. */
+/**
+ * Whatever else is in the data folder: secrets, uploads, mail that was written. With `only`, what lies in folders of
+ * that workspace's name.
+ */
 async function copyOthers(
   dataDir: string,
   part: string,

@@ -1,6 +1,6 @@
-// Erases one contact or one workspace for good, as an operator asks: rows, what the file still held of them, the search index that
-// was made of them, uploads. The caller holds the data folder. Both leave an entry in the operators' log, the contact's also one
-// in the workspace's own.
+// Erases one contact or one workspace for good, as an operator asks: rows, what the file still held of them, the search
+// index that was made of them, uploads. The caller holds the data folder. Both leave an entry in the operators' log,
+// the contact's also one in the workspace's own.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';

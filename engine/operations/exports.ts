@@ -1,5 +1,5 @@
-// What leaves the workspace in bulk is in the audit log: exports of conversations and reports. The text itself is made at the edge, after the
-// entry is durable. Specification 6.
+// What leaves the workspace in bulk is in the audit log: exports of conversations and reports. The text itself is made
+// at the edge, after the entry is durable. Specification 6.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { requireReachable } from '../conversations/conversation.ts';

@@ -1,5 +1,6 @@
-// Makes directory.db say again what the workspaces' files say: written anew where it is missing or damaged, corrected where it is older
-// or newer than the files. The files are the truth and are not touched, but for being brought up to date. The caller holds the data folder.
+// Makes directory.db say again what the workspaces' files say: written anew where it is missing or damaged, corrected
+// where it is older or newer than the files. The files are the truth and are not touched, but for being brought up to
+// date. The caller holds the data folder.
 
 import { existsSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -49,7 +50,9 @@ export interface Repaired {
   readonly findings: readonly Finding[];
 }
 
-/** Nothing is done half: directory.db is as it was, or repaired. Throws DatabaseUnusable when a newer program wrote it. */
+/**
+ * Nothing is done half: directory.db is as it was, or repaired. Throws DatabaseUnusable when a newer program wrote it.
+ */
 export function repairDirectory(options: RepairOptions): Repaired {
   const { dataDir } = options;
   const path = directoryPath(dataDir);

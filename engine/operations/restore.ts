@@ -1,5 +1,6 @@
-// Brings a backup back: all of it to a folder with nothing in it, or one workspace beside others, as it was or as a copy under a
-// new name. The caller holds the data folder and sees to it that what is interrupted is done again before anybody serves it.
+// Brings a backup back: all of it to a folder with nothing in it, or one workspace beside others, as it was or as a
+// copy under a new name. The caller holds the data folder and sees to it that what is interrupted is done again before
+// anybody serves it.
 
 import { chmod, copyFile, mkdir, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -68,7 +69,10 @@ export interface OneRestored {
   whole(act: () => Promise<void>): Promise<void>;
 }
 
-/** Brings one workspace back beside the others. Resolves to its id and subdomain. Rejects with BackupUnusable when its places are taken. */
+/**
+ * Brings one workspace back beside the others. Resolves to its id and subdomain. Rejects with BackupUnusable when its
+ * places are taken.
+ */
 export async function restoreWorkspace(
   options: RestoreOptions,
   one: OneRestored,

@@ -1,4 +1,5 @@
-// Whether a key opens what was sealed in a data folder. Each seal proves the key that made it, so nothing else has to be kept of that.
+// Whether a key opens what was sealed in a data folder. Each seal proves the key that made it, so nothing else has to
+// be kept of that.
 
 import { type Database, DatabaseUnusable, isStorageFailure } from '../../store/database.ts';
 import { openToLook } from '../../store/glance.ts';
@@ -36,7 +37,10 @@ export function countSealed(
   return { sealed, unopened };
 }
 
-/** Whether this key opens any secret in the folder; undefined when there is none. Files that cannot be read are left to others. */
+/**
+ * Whether this key opens any secret in the folder; undefined when there is none. Files that cannot be read are left to
+ * others.
+ */
 export function provesKey(dataDir: string, box: Opener | undefined): boolean | undefined {
   let isAny = false;
   for (const workspaceId of workspaceIdsIn(dataDir)) {

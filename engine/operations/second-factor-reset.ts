@@ -1,5 +1,6 @@
-// Takes the second factors of one agent away, as an operator asks: for the only admin of a workspace who lost them all, whom nobody else can
-// let in. The caller holds the data folder; the mail about it leaves when the service runs next. Stands in the workspace's log and in the operators'.
+// Takes the second factors of one agent away, as an operator asks: for the only admin of a workspace who lost them all,
+// whom nobody else can let in. The caller holds the data folder; the mail about it leaves when the service runs next.
+// Stands in the workspace's log and in the operators'.
 
 import { Database } from '../../store/database.ts';
 import { insertOperatorAudit } from '../../store/directory/operator-audit.ts';

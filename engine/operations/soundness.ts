@@ -1,6 +1,6 @@
-// Whether the files of a data folder are as they must be: each for itself, and all with one another. Reads alone, so that it may
-// be asked while the service runs; what was on its way when both sides were read is not held against them by who asks again. Nor is
-// what a process left on its way that died: the next start brings it to its end or undoes it.
+// Whether the files of a data folder are as they must be: each for itself, and all with one another. Reads alone, so
+// that it may be asked while the service runs; what was on its way when both sides were read is not held against them
+// by who asks again. Nor is what a process left on its way that died: the next start brings it to its end or undoes it.
 
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,9 +52,13 @@ export function workspaceIdsIn(dataDir: string): string[] {
     : [];
 }
 
-/** Those of them that have come to be. In the others, which a registration has begun, there is nothing yet; the next start removes what a dead process left of one. */
+/**
+ * Those of them that have come to be. In the others, which a registration has begun, there is nothing yet; the next
+ * start removes what a dead process left of one.
+ */
 export function madeWorkspaceIdsIn(dataDir: string): string[] {
-  // Before directory.db is read: a registration that begins after this is not in the list, one that began before is in directory.db.
+  // Before directory.db is read: a registration that begins after this is not in the list, one that began before is in
+  // directory.db.
   const ids = workspaceIdsIn(dataDir);
   const begun = new Set(begunWorkspaceIds(dataDir));
   return ids.filter((workspaceId) => !begun.has(workspaceId) || isMade(workspacePath(dataDir, workspaceId)));
@@ -121,7 +125,10 @@ export function verifyDirectory(path: string): Finding[] {
   return verifyFile(path, directoryMigrations, () => []);
 }
 
-/** That what must be unique over all workspaces is known in directory.db as each workspace's file has it, and nothing else is. */
+/**
+ * That what must be unique over all workspaces is known in directory.db as each workspace's file has it, and nothing
+ * else is.
+ */
 export function verifyAgreement(dataDir: string): Finding[] {
   const findings: Finding[] = [];
   const directory = Database.openReader(directoryPath(dataDir));

@@ -1,5 +1,6 @@
-// API keys: made by an admin, shown once, kept as a hash, held against the roster of each moment. A key acts as the admin who made it,
-// within its scopes, and ends with it. The text names its workspace, so that one look-up finds its row. Decisions 4.21.
+// API keys: made by an admin, shown once, kept as a hash, held against the roster of each moment. A key acts as the
+// admin who made it, within its scopes, and ends with it. The text names its workspace, so that one look-up finds its
+// row. Decisions 4.21.
 
 import {
   type ApiKeyRecord,

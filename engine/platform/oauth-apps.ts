@@ -1,5 +1,6 @@
-// Apps that others build on the service: registered by an admin, known to the whole service by a client id that names its workspace.
-// Secrets come sealed from the edge. An app that is deleted takes every token with it. Specification 5.14, decisions 4.2.
+// Apps that others build on the service: registered by an admin, known to the whole service by a client id that names
+// its workspace. Secrets come sealed from the edge. An app that is deleted takes every token with it. Specification
+// 5.14, decisions 4.2.
 
 import {
   allOAuthApps,
@@ -120,7 +121,9 @@ export const changeApp = command(
   },
 );
 
-/** The former secret counts no more. Refuses admin_required, not_found, semantic_error for a public app, which has none. */
+/**
+ * The former secret counts no more. Refuses admin_required, not_found, semantic_error for a public app, which has none.
+ */
 export const rotateAppSecret = command(
   'oauthApp.rotateSecret',
   (ctx, params: { appId: string; sealedSecret: string; origin?: Origin }): OAuthAppRecord => {

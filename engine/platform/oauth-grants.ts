@@ -1,5 +1,6 @@
-// What agents allowed apps: listed for who allowed it and for admins, and withdrawn by either. With what is withdrawn go its tokens, codes that
-// the app has not exchanged yet, and the app's webhooks where nothing else allows them. Specification 5.14.
+// What agents allowed apps: listed for who allowed it and for admins, and withdrawn by either. With what is withdrawn
+// go its tokens, codes that the app has not exchanged yet, and the app's webhooks where nothing else allows them.
+// Specification 5.14.
 
 import {
   deleteUnusedOAuthCodes,

@@ -1,5 +1,6 @@
-// What an app asks of an agent by GET /oauth/authorize, held against what it registered. A fault in the client or in where to go
-// back is told to the person, never by a redirect; any other fault goes back to the app. RFC 6749 §4.1, RFC 7636, RFC 9700.
+// What an app asks of an agent by GET /oauth/authorize, held against what it registered. A fault in the client or in
+// where to go back is told to the person, never by a redirect; any other fault goes back to the app. RFC 6749 §4.1, RFC
+// 7636, RFC 9700.
 
 import type { OAuthAppRecord } from '../../store/platform/oauth-apps.ts';
 import { isHeaderSafe } from './oauth-apps.ts';
@@ -55,7 +56,8 @@ interface Rule {
 
 /** What is held against a request whose client and address are known, in this order. */
 const rules: readonly Rule[] = [
-  // Specification 4.2 asks for none, and there is no other than code; one without a value counts as left out (RFC 6749 §3.1).
+  // Specification 4.2 asks for none, and there is no other than code; one without a value counts as left out (RFC 6749
+  // §3.1).
   {
     error: 'unsupported_response_type',
     description: 'response_type must be code.',

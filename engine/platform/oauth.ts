@@ -1,6 +1,6 @@
-// Authorization codes and tokens of apps: given for an agent's consent, exchanged once, rotated at each use, ended as one family. A
-// second use of a code or of a refresh token ends the family, so what that leaves is an outcome, not a refusal that would undo it.
-// RFC 6749 §4.1, §6; RFC 7009; RFC 7636; RFC 9700 §4.14. Specification 5.14, decisions 4.2.
+// Authorization codes and tokens of apps: given for an agent's consent, exchanged once, rotated at each use, ended as
+// one family. A second use of a code or of a refresh token ends the family, so what that leaves is an outcome, not a
+// refusal that would undo it. RFC 6749 §4.1, §6; RFC 7009; RFC 7636; RFC 9700 §4.14. Specification 5.14, decisions 4.2.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import {
@@ -87,7 +87,8 @@ export interface Consent {
 }
 
 /**
- * The agent said yes, to what it can allow at all. The code is exchanged once, within a minute. `passwordHash` is what it showed to be it:
+ * The agent said yes, to what it can allow at all. The code is exchanged once, within a minute. `passwordHash` is what
+ * it showed to be it:
  * a reset withdraws what was allowed before, so what comes after needs the new one. Refuses invalid_credentials.
  */
 export const giveConsent = command(
@@ -212,7 +213,10 @@ export const refreshTokens = command(
   },
 );
 
-/** RFC 7009: a refresh token ends its family, an access token itself. Another client's, and what is no token, is left as it is. */
+/**
+ * RFC 7009: a refresh token ends its family, an access token itself. Another client's, and what is no token, is left as
+ * it is.
+ */
 export const revokeToken = command('oauth.revoke', (ctx, params: { token: string; clientId: string }): void => {
   const found = findOfClient(ctx, params.token, params.clientId);
   if (found === undefined) return;
@@ -256,7 +260,10 @@ export const noteGrantUse = command('oauth.use', (ctx, params: { grantId: string
   noteOAuthGrantUse(ctx.db, params.grantId, ctx.at),
 );
 
-/** RFC 7636 §4.6. A verifier without a challenge is refused too, or a stolen code could be made to look as if it never had one (RFC 9700 §4.8). */
+/**
+ * RFC 7636 §4.6. A verifier without a challenge is refused too, or a stolen code could be made to look as if it never
+ * had one (RFC 9700 §4.8).
+ */
 export function provesPossession(challenge: string | null, verifier: string | undefined): boolean {
   if (challenge === null || verifier === undefined) return challenge === null && verifier === undefined;
   const made = createHash('sha256').update(verifier).digest('base64url');
@@ -287,7 +294,10 @@ function issuePair(ctx: Context, grant: OAuthGrantRecord, scopes: readonly strin
   };
 }
 
-/** What of a grant opens something now: the app registers it still, and the agent can still allow it. What a token says it may is true. */
+/**
+ * What of a grant opens something now: the app registers it still, and the agent can still allow it. What a token says
+ * it may is true.
+ */
 function inForce(
   view: Pick<View, 'state'>,
   { scopes, agentId }: OAuthGrantRecord,

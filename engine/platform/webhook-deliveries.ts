@@ -1,5 +1,6 @@
-// What becomes of each delivery: the log that admins read, the retries and tests that they ask for, and the end of a webhook whose receiver has
-// taken nothing for five days, or says that it is gone. The sending itself is outside work; http/webhooks/sending.ts does it. Decisions 4.2.
+// What becomes of each delivery: the log that admins read, the retries and tests that they ask for, and the end of a
+// webhook whose receiver has taken nothing for five days, or says that it is gone. The sending itself is outside work;
+// http/webhooks/sending.ts does it. Decisions 4.2.
 
 import type { Cursor } from '../../store/cursor.ts';
 import {
@@ -51,7 +52,10 @@ const disableAfterMs = 5 * 24 * hourMs;
 /** Receivers are asked again no later than after the longest pause, whatever they say in Retry-After. */
 export const maxRetryAfterMs = 8 * hourMs;
 
-/** What an attempt can end with beside an answer, for settleDelivery(): 410; no right to be told; the app is not there any more. */
+/**
+ * What an attempt can end with beside an answer, for settleDelivery(): 410; no right to be told; the app is not there
+ * any more.
+ */
 export const deliveryEnds = { gone: 'gone', notAllowed: 'not_allowed', appGone: 'app_gone' } as const;
 
 export const testEvent = 'webhook.test';
@@ -67,7 +71,10 @@ export function listDeliveries(
   return deliveryPage(view.db, { webhookId: webhook.id, ...page }).map(deliveryView);
 }
 
-/** One with what was sent and what came back, which the edge tells as far as the reader may read it. Refuses admin_required, not_found. */
+/**
+ * One with what was sent and what came back, which the edge tells as far as the reader may read it. Refuses
+ * admin_required, not_found.
+ */
 export function readDelivery(
   view: View,
   of: WebhookOf & { webhookId: string; deliveryId: string },
@@ -78,7 +85,8 @@ export function readDelivery(
 }
 
 /**
- * Sends it again, under the same id: what is over begins anew, what waits goes out now, after what waits before it. Refuses
+ * Sends it again, under the same id: what is over begins anew, what waits goes out now, after what waits before it.
+ * Refuses
  * admin_required, not_found, conflict when the webhook is disabled or may be told nothing.
  */
 export const retryDelivery = command(
@@ -93,7 +101,9 @@ export const retryDelivery = command(
   },
 );
 
-/** Sends an event that says nothing, apart from what waits. Refuses admin_required, not_found, conflict as a retry does. */
+/**
+ * Sends an event that says nothing, apart from what waits. Refuses admin_required, not_found, conflict as a retry does.
+ */
 export const testWebhook = command('webhook.test', (ctx, params: WebhookOf & { webhookId: string }): DeliveryView => {
   requireAdmin(ctx);
   const webhook = requireWebhook(ctx, params);

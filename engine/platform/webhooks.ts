@@ -1,5 +1,6 @@
-// Subscriptions to events by HTTP: made, changed and ended by admins, or by keys and apps as far as their scopes reach. What is sent, and how
-// failing receivers are let go, stands in webhook-deliveries.ts; whose rights each lives by in webhook-rights.ts. Specification 6, decisions 4.2.
+// Subscriptions to events by HTTP: made, changed and ended by admins, or by keys and apps as far as their scopes reach.
+// What is sent, and how failing receivers are let go, stands in webhook-deliveries.ts; whose rights each lives by in
+// webhook-rights.ts. Specification 6, decisions 4.2.
 
 import {
   deleteWebhook,
@@ -59,7 +60,10 @@ export interface NewWebhook {
   readonly grant: Grant | undefined;
 }
 
-/** Refuses admin_required, insufficient_scope for an event that the key or app may not read, semantic_error when there are too many. */
+/**
+ * Refuses admin_required, insufficient_scope for an event that the key or app may not read, semantic_error when there
+ * are too many.
+ */
 export const createWebhook = command(
   'webhook.create',
   (ctx, params: NewWebhook & { events: readonly (EventType | '*')[] }): WebhookView => {
@@ -78,7 +82,8 @@ export interface WebhookChanges {
 }
 
 /**
- * Who saves a webhook of the workspace answers for it from then on; an app's stays the app's. Refuses admin_required, not_found,
+ * Who saves a webhook of the workspace answers for it from then on; an app's stays the app's. Refuses admin_required,
+ * not_found,
  * invalid_body, insufficient_scope.
  */
 export const changeWebhook = command(
@@ -101,7 +106,8 @@ export const changeWebhook = command(
       status: status ?? before.status,
       failingSince: status === 'active' && before.status === 'disabled' ? null : before.failingSince,
     };
-    // What an app may no longer read of what it asked for is left out; who asks anew, or takes over, must be able to read it. The names are the route's.
+    // What an app may no longer read of what it asked for is left out; who asks anew, or takes over, must be able to
+    // read it. The names are the route's.
     if (before.feed === 'events' && (wanted !== undefined || !isAppsOwn))
       requireReadable(after.events as readonly (EventType | '*')[], params.grant);
     // It goes on to be told what the app may read, which may be more than the key may.
@@ -123,7 +129,10 @@ export const changeWebhook = command(
   },
 );
 
-/** The former secret goes on to sign beside the new one for `overlapMs`. Refuses admin_required, not_found, semantic_error for an app's. */
+/**
+ * The former secret goes on to sign beside the new one for `overlapMs`. Refuses admin_required, not_found,
+ * semantic_error for an app's.
+ */
 export const rotateWebhookSecret = command(
   'webhook.rotateSecret',
   (

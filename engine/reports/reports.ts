@@ -1,6 +1,6 @@
-// Reports: each one's figures, asked of the reader thread and put into the shape that it is answered in. Every figure is of the
-// conversations that began in the range, as they are now: where they are, who has them, what became of them. Spam counts nowhere.
-// Specification 4.13.
+// Reports: each one's figures, asked of the reader thread and put into the shape that it is answered in. Every figure
+// is of the conversations that began in the range, as they are now: where they are, who has them, what became of them.
+// Spam counts nowhere. Specification 4.13.
 
 import type { Channel, ConversationRecord, ConversationStatus } from '../../store/conversations/conversations.ts';
 import type { DrillDown } from '../../store/reports/lists.ts';
@@ -157,7 +157,10 @@ export interface Performance extends Head {
   readonly agents: readonly AgentPerformance[];
 }
 
-/** One row per agent whose figures the caller may see, by name; who has left is listed while there are conversations to tell of. */
+/**
+ * One row per agent whose figures the caller may see, by name; who has left is listed while there are conversations to
+ * tell of.
+ */
 export async function performanceReport(view: View, query: ReportQuery, reads: ReportReads): Promise<Performance> {
   const { agent, scope, range, head } = reportFrame(view, query, undefined);
   const seen = [...theRoster(view).agents.values()].filter(

@@ -44,7 +44,10 @@ const hourlyUpToMs = 2 * dayMs;
 /** Beyond it there would be more hours than anybody looks at. */
 const maxHourlyMs = 31 * dayMs;
 
-/** `channel`: what the report is about when the query does not say; undefined is every channel. Refuses invalid_query, range_too_large, not_found, forbidden. */
+/**
+ * `channel`: what the report is about when the query does not say; undefined is every channel. Refuses invalid_query,
+ * range_too_large, not_found, forbidden.
+ */
 export function reportFrame(view: View, query: ReportQuery, channel: Channel | undefined): ReportFrame {
   const agent = callingAgent(view);
   const { range, start, end } = rangeOf(view, query);

@@ -1,6 +1,7 @@
-// What somebody may do at this moment, for what outlives the request that it was asked with: webhooks, links to reports, replies that are
-// read in parts. Rights are those of now: of the agent, of its key, of what it allows an app. What the app itself registers, and whether it
-// is still there, is the edge's to add, since it may be another workspace's. Decisions "Settled after the audit".
+// What somebody may do at this moment, for what outlives the request that it was asked with: webhooks, links to
+// reports, replies that are read in parts. Rights are those of now: of the agent, of its key, of what it allows an app.
+// What the app itself registers, and whether it is still there, is the edge's to add, since it may be another
+// workspace's. Decisions "Settled after the audit".
 
 import { findApiKey } from '../../store/platform/api-keys.ts';
 import { liveScopesOfApp } from '../../store/platform/oauth-grants.ts';
@@ -32,7 +33,9 @@ export function holderOf(caller: Caller, grant: Pick<Grant, 'by' | 'id'> | undef
   };
 }
 
-/** Undefined when nothing is left: the agent has gone, the key is revoked, or the agent allows the app nothing any more. */
+/**
+ * Undefined when nothing is left: the agent has gone, the key is revoked, or the agent allows the app nothing any more.
+ */
 export function rightsOf(view: Pick<View, 'db' | 'at'>, { agentId, keyId, appId }: Holder): Rights | undefined {
   const agent = findActiveAgent(view.db, agentId);
   if (agent === undefined) return undefined;

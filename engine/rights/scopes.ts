@@ -1,5 +1,5 @@
-// What a key or an app can be limited to. Each route names the one scope that opens it; consent pages and documents say it in the
-// words of this table. Specification 5.14, decisions "Scopes".
+// What a key or an app can be limited to. Each route names the one scope that opens it; consent pages and documents say
+// it in the words of this table. Specification 5.14, decisions "Scopes".
 
 import type { Role } from '../../store/workspace/agents.ts';
 

@@ -1,6 +1,6 @@
-// What a webhook may be told at this moment. It lives by the rights of who made it, or saved it last: an admin, a key of one, or an app
-// that one allows. When those end it is told nothing more, and the reason stands in its record until somebody saves it anew. Decisions
-// "Settled after the audit".
+// What a webhook may be told at this moment. It lives by the rights of who made it, or saved it last: an admin, a key
+// of one, or an app that one allows. When those end it is told nothing more, and the reason stands in its record until
+// somebody saves it anew. Decisions "Settled after the audit".
 
 import type { WebhookRecord } from '../../store/platform/webhooks.ts';
 import type { View } from '../runtime/context.ts';

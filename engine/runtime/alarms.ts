@@ -1,5 +1,5 @@
-// One alarm per workspace, for the earliest thing it waits for. Deadlines and the outbox are rows; this is how their time is
-// noticed. Losing every alarm loses nothing: the engine sets them again from the rows.
+// One alarm per workspace, for the earliest thing it waits for. Deadlines and the outbox are rows; this is how their
+// time is noticed. Losing every alarm loses nothing: the engine sets them again from the rows.
 
 import { type Clock, longestWaitMs, type Timer } from './clock.ts';
 

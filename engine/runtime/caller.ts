@@ -7,7 +7,9 @@ export interface Through {
   readonly name: string;
 }
 
-/** Who asks. `agent` and `visitor` were authenticated at the edge; what they may do is decided inside, on current state. */
+/**
+ * Who asks. `agent` and `visitor` were authenticated at the edge; what they may do is decided inside, on current state.
+ */
 export type Caller =
   | { readonly kind: 'agent'; readonly agentId: string; readonly through?: Through }
   | { readonly kind: 'visitor'; readonly visitorId: string }

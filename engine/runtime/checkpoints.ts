@@ -1,6 +1,7 @@
-// Keeps write-ahead logs short without holding up the loop. A helper thread copies a file's log back in two passes: the long
-// one while writers go on, then a short one over the few frames that came meanwhile, for which alone the lane is held. After
-// it the log starts over from its beginning. One file at a time, so that no held lane waits for another file's long pass.
+// Keeps write-ahead logs short without holding up the loop. A helper thread copies a file's log back in two passes: the
+// long one while writers go on, then a short one over the few frames that came meanwhile, for which alone the lane is
+// held. After it the log starts over from its beginning. One file at a time, so that no held lane waits for another
+// file's long pass.
 
 import type { Database, LogLength } from '../../store/database.ts';
 import type { Lane } from './lane.ts';
@@ -59,7 +60,10 @@ export class Checkpoints {
     return this.#last;
   }
 
-  /** Copies back the log that an ended process left beside a file that nobody here has open, and makes it durable by that. Somebody waits for it. */
+  /**
+   * Copies back the log that an ended process left beside a file that nobody here has open, and makes it durable by
+   * that. Somebody waits for it.
+   */
   async recover(path: string): Promise<void> {
     await this.#checkpoint(path);
   }

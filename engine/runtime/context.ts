@@ -1,6 +1,6 @@
 // What one command sees and does: the state of actors, the rows of its workspace's file, the time, and the effects that
-// leave after the commit. Made by the workspace for each command, thrown away with it. A refused command leaves nothing:
-// the lane undoes its rows, its states and effects are dropped with this object.
+// leave after the commit. Made by the workspace for each command, thrown away with it. A refused command leaves
+// nothing: the lane undoes its rows, its states and effects are dropped with this object.
 
 import type { Database } from '../../store/database.ts';
 import { insertAudit } from '../../store/runtime/audit.ts';
@@ -118,7 +118,10 @@ export class Context implements View {
     return loaded;
   }
 
-  /** Sets the state that later commands see if this one holds. The caller writes the rows; states are never changed in place. */
+  /**
+   * Sets the state that later commands see if this one holds. The caller writes the rows; states are never changed in
+   * place.
+   */
   become<State>(kind: ActorKind<State>, id: string, state: State): void {
     this.#staged ??= new Map();
     let ofKind = this.#staged.get(kind);
@@ -185,7 +188,10 @@ export class Context implements View {
     this.earliestOutboxMs = Math.min(this.earliestOutboxMs, this.nowMs);
   }
 
-  /** Adds an audit entry; the actor is the calling agent, or nobody when the service acts. A key or an app is named in its context. */
+  /**
+   * Adds an audit entry; the actor is the calling agent, or nobody when the service acts. A key or an app is named in
+   * its context.
+   */
   audit(draft: AuditDraft): void {
     insertAudit(this.db, {
       id: this.ids.uuid(),

@@ -1,6 +1,6 @@
-// Runs what is due. A deadline is a row first and an alarm second: after a restart the rows that ran out meanwhile fire at
-// once, the others on time. Its command deletes the row and acts in one transaction, so it happens once; one that fails is
-// put off alone, and holds up no other.
+// Runs what is due. A deadline is a row first and an alarm second: after a restart the rows that ran out meanwhile fire
+// at once, the others on time. Its command deletes the row and acts in one transaction, so it happens once; one that
+// fails is put off alone, and holds up no other.
 
 import {
   type DeadlineRow,
@@ -112,7 +112,9 @@ export class Deadlines {
     );
   }
 
-  /** Resolves to what went wrong. What was put off, cleared or fired since it was read is no longer due, and left alone. */
+  /**
+   * Resolves to what went wrong. What was put off, cleared or fired since it was read is no longer due, and left alone.
+   */
   #submit(workspace: Workspace, { kind, subjectId }: DeadlineRow, act: (ctx: Context) => void): Promise<unknown> {
     const fire = command('deadline.fire', (ctx, _: object) => {
       const row = findDeadline(ctx.db, kind, subjectId);

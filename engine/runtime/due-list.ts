@@ -1,6 +1,6 @@
-// A list, in a file beside the workspaces, of those in which something is due soonest. A start looks into them first, so that what ran
-// out while no process was there is done at once, however many workspaces there are. Nothing else depends on it: the others are looked
-// into after them, and a list that is old, cut off or missing names fewer.
+// A list, in a file beside the workspaces, of those in which something is due soonest. A start looks into them first,
+// so that what ran out while no process was there is done at once, however many workspaces there are. Nothing else
+// depends on it: the others are looked into after them, and a list that is old, cut off or missing names fewer.
 
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';

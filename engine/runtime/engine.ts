@@ -1,5 +1,5 @@
-// Owns every workspace's file, open or not: opens it when it is first asked for, routes commands to its lane, and runs what is due
-// in it. It knows no noun of the specification; the rules come in as definitions.
+// Owns every workspace's file, open or not: opens it when it is first asked for, routes commands to its lane, and runs
+// what is due in it. It knows no noun of the specification; the rules come in as definitions.
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -55,13 +55,21 @@ export type Publish = (workspaceId: string, events: readonly PublishedEvent[]) =
 
 /** Files open at once: four descriptors and 0.6 MiB each, and a share of what caches may take. */
 const defaultMaxOpen = 200;
-/** What nobody used for one of these, or two, is forgotten: memory follows the work of the last minutes. Each is read again from its row. */
+/**
+ * What nobody used for one of these, or two, is forgotten: memory follows the work of the last minutes. Each is read
+ * again from its row.
+ */
 const ageEveryMs = 60_000;
-/** Closing every file may take so long at a stop. What is left open is recovered from its log when it is opened next. */
+/**
+ * Closing every file may take so long at a stop. What is left open is recovered from its log when it is opened next.
+ */
 const closeForMs = 2000;
 /** Files whose times are asked for at once, when all of them are put into an order. */
 const statsAtOnce = 64;
-/** A file that could not be opened is tried again after so long, so that a broken one costs one attempt, not one per request. */
+/**
+ * A file that could not be opened is tried again after so long, so that a broken one costs one attempt, not one per
+ * request.
+ */
 const reopenAfterMs = 10_000;
 /** And at the latest after so long, whether or not somebody asks. */
 const wakeAfterMs = 60_000;
@@ -114,7 +122,8 @@ export class Engine {
   }
 
   /**
-   * Runs a command and resolves when its outcome is durable. Rejects with what the command threw, CommitFailed, LaneFull or
+   * Runs a command and resolves when its outcome is durable. Rejects with what the command threw, CommitFailed,
+   * LaneFull or
    * WorkspaceUnavailable. The workspace must exist.
    */
   execute<Params, Result>(
@@ -138,7 +147,8 @@ export class Engine {
   }
 
   /**
-   * The workspace; undefined when there is none. Its file is opened here and now if need be, on the loop: who can wait asks
+   * The workspace; undefined when there is none. Its file is opened here and now if need be, on the loop: who can wait
+   * asks
    * whenOpen() first. Throws WorkspaceUnavailable.
    */
   workspace(workspaceId: string): Workspace | undefined {
@@ -156,7 +166,10 @@ export class Engine {
     return this.#openFile(workspaceId);
   }
 
-  /** Undefined when the workspace can be used at once, or not at all. Else resolves when its file was opened in its turn, or could not be. */
+  /**
+   * Undefined when the workspace can be used at once, or not at all. Else resolves when its file was opened in its
+   * turn, or could not be.
+   */
   whenOpen(workspaceId: string): Promise<void> | undefined {
     if (this.#files.isOpen(workspaceId) || this.#stopped) return undefined;
     const path = this.#pathOf(workspaceId);
@@ -194,7 +207,10 @@ export class Engine {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${this.#pathOf(workspaceId)}${suffix}`, { force: true });
   }
 
-  /** Calls back once what could be seen of the workspace at `seenMs` of monotonicMs(), or can be seen at this moment, is durable. */
+  /**
+   * Calls back once what could be seen of the workspace at `seenMs` of monotonicMs(), or can be seen at this moment, is
+   * durable.
+   */
   whenDurable(workspaceId: string, call: () => void, seenMs?: number): void {
     const workspace = this.#workspaces.get(workspaceId);
     if (workspace === undefined) call();
@@ -202,8 +218,10 @@ export class Engine {
   }
 
   /**
-   * Sets the alarms of every workspace from its rows and tells `visit` what else was seen of it. Those in which something may be due
-   * come first, then those that were written to last. A file that an older program wrote is opened, which brings it up to date; the others
+   * Sets the alarms of every workspace from its rows and tells `visit` what else was seen of it. Those in which
+   * something may be due
+   * come first, then those that were written to last. A file that an older program wrote is opened, which brings it up
+   * to date; the others
    * are looked into off the loop. Last, what ended processes left of logs is copied back.
    */
   async wakeAll(visit: (workspaceId: string, glance: Glance) => void = () => {}): Promise<void> {
@@ -289,7 +307,9 @@ export class Engine {
     return ids.sort((a, b) => (writtenMs.get(b) ?? 0) - (writtenMs.get(a) ?? 0) || (a < b ? -1 : 1));
   }
 
-  /** `filesWaiting` counts those that wait for their turn to be opened, and one more until wakeAll() has looked at all. */
+  /**
+   * `filesWaiting` counts those that wait for their turn to be opened, and one more until wakeAll() has looked at all.
+   */
   get figures(): {
     openWorkspaces: number;
     filesWaiting: number;
@@ -322,7 +342,10 @@ export class Engine {
     return [...this.#files.values()].filter(({ workspaceId }) => this.#outbox.isAtWork(workspaceId));
   }
 
-  /** From here on nothing happens by itself: no deadline fires, no outside work starts. Resolves when what is under way has ended. */
+  /**
+   * From here on nothing happens by itself: no deadline fires, no outside work starts. Resolves when what is under way
+   * has ended.
+   */
   rest(): Promise<void> {
     // First, since it would say that nothing is due.
     void this.#dueList.stop();

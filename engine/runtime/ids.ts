@@ -1,5 +1,5 @@
-// Names for new things: UUID v7 in the order of their making, and secrets. Both from one source of randomness, so that a
-// simulation can seed it.
+// Names for new things: UUID v7 in the order of their making, and secrets. Both from one source of randomness, so that
+// a simulation can seed it.
 
 import { randomFillSync } from 'node:crypto';
 import type { Clock } from './clock.ts';

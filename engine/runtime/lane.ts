@@ -1,11 +1,14 @@
-// The way to one file's disk. Jobs queue here; at the end of a turn of the event loop all that wait run in one transaction,
-// each undone alone if it throws; then COMMIT, one sync off the main thread, and only when the disk has it do their outcomes leave, in
-// the order they came. While one sync is under way the next batch runs; what comes then gathers. Knows no table, no rule and no timer.
+// The way to one file's disk. Jobs queue here; at the end of a turn of the event loop all that wait run in one
+// transaction, each undone alone if it throws; then COMMIT, one sync off the main thread, and only when the disk has it
+// do their outcomes leave, in the order they came. While one sync is under way the next batch runs; what comes then
+// gathers. Knows no table, no rule and no timer.
 
 import { type Database, monotonicMs } from '../../store/database.ts';
 import { Slices } from './slices.ts';
 
-/** One unit of work. `run` is synchronous; what it throws undoes what it wrote. `settle` is called once, after the disk. */
+/**
+ * One unit of work. `run` is synchronous; what it throws undoes what it wrote. `settle` is called once, after the disk.
+ */
 export interface Job {
   /** Called again when what it wrote the first time was undone. */
   run(): void;
@@ -24,7 +27,10 @@ export class CommitFailed extends Error {
   override readonly name = 'CommitFailed';
 }
 
-/** One transaction at the most. How long it may hold the loop is the slice's to say: at 25 µs a command this many would take 13 ms. */
+/**
+ * One transaction at the most. How long it may hold the loop is the slice's to say: at 25 µs a command this many would
+ * take 13 ms.
+ */
 const maxBatch = 512;
 /** Batches on their way to the disk at once: while it takes one, the next runs. More would only make each smaller. */
 const maxSyncing = 2;
@@ -99,7 +105,10 @@ export class Lane {
     this.#schedule();
   }
 
-  /** Calls back once everything that a reader could see at `seenMs` of monotonicMs(), or can see at this moment, is durable; at once when it is. */
+  /**
+   * Calls back once everything that a reader could see at `seenMs` of monotonicMs(), or can see at this moment, is
+   * durable; at once when it is.
+   */
   whenDurable(call: () => void, seenMs = Number.POSITIVE_INFINITY): void {
     const newest = this.#syncing.findLast(({ committingMs }) => committingMs <= seenMs);
     if (newest === undefined) call();
@@ -174,8 +183,10 @@ export class Lane {
   }
 
   /**
-   * Runs what waits, until it is as much as a batch may be or its time is over; the rest waits for the next. Without savepoints,
-   * which would cost a fifth of every command: who is refused has seldom written before. When one has, the whole batch is undone
+   * Runs what waits, until it is as much as a batch may be or its time is over; the rest waits for the next. Without
+   * savepoints,
+   * which would cost a fifth of every command: who is refused has seldom written before. When one has, the whole batch
+   * is undone
    * and run again with them. Throws when SQLite gave up the whole transaction.
    */
   #runAll(batch: Batch, untilMs: number): void {

@@ -1,4 +1,7 @@
-/** Where the engine says what an operator should know. Fields are plain data; never a secret, a token or a message's text. */
+/**
+ * Where the engine says what an operator should know. Fields are plain data; never a secret, a token or a message's
+ * text.
+ */
 export interface Log {
   debug(fields: object, text: string): void;
   info(fields: object, text: string): void;

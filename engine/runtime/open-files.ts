@@ -1,6 +1,7 @@
-// Which workspaces' files are open. So many at the most: beyond it the least recently used are parked, which costs no disk, and
-// opened again when they are used. Files are opened one after the other, in the order they were asked for, between other work; who
-// can wait for its turn asks whenOpen(). Logs that parking left are copied back later, by a thread.
+// Which workspaces' files are open. So many at the most: beyond it the least recently used are parked, which costs no
+// disk, and opened again when they are used. Files are opened one after the other, in the order they were asked for,
+// between other work; who can wait for its turn asks whenOpen(). Logs that parking left are copied back later, by a
+// thread.
 
 import { statSync } from 'node:fs';
 import { cacheKib } from '../../store/database.ts';
@@ -30,7 +31,10 @@ const allCachesKib = 128 * 1024;
 const leastCacheKib = 256;
 /** A file that nobody used for so many calls of age() is parked. */
 const unusedAges = 5;
-/** A log that parking left is copied back after so long, unless the file is used again: who comes back soon finds it as it was. */
+/**
+ * A log that parking left is copied back after so long, unless the file is used again: who comes back soon finds it as
+ * it was.
+ */
 const copyBackAfterMs = 30_000;
 
 export class OpenFiles {
@@ -87,7 +91,8 @@ export class OpenFiles {
   }
 
   /**
-   * Resolves when the file at `path` was opened by `open`, or could not be. `isFound`: nobody of this process has had it open,
+   * Resolves when the file at `path` was opened by `open`, or could not be. `isFound`: nobody of this process has had
+   * it open,
    * so that a log beside it is what an ended one left, which is copied back first, off the loop.
    */
   whenOpen(workspaceId: string, file: { path: string; isFound: boolean; open(): void }): Promise<void> {
@@ -168,7 +173,10 @@ export class OpenFiles {
     });
   }
 
-  /** Parks the least recently used files that have nothing under way until no more than `count` are open. False when too many have. */
+  /**
+   * Parks the least recently used files that have nothing under way until no more than `count` are open. False when too
+   * many have.
+   */
   #makeRoom(count: number, except?: string): boolean {
     for (const [workspaceId, workspace] of this.#open) {
       if (this.#open.size <= count) return true;

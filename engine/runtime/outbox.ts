@@ -1,6 +1,6 @@
-// Does the work that commands left for the world outside (mail, SMS, webhooks): after the commit, in order per target, a
-// bounded number at a time, again with growing pauses until the kind's schedule ends. At least once: a crash between the
-// deed and the row that records it repeats the deed under the same id, by which the receiver can tell.
+// Does the work that commands left for the world outside (mail, SMS, webhooks): after the commit, in order per target,
+// a bounded number at a time, again with growing pauses until the kind's schedule ends. At least once: a crash between
+// the deed and the row that records it repeats the deed under the same id, by which the receiver can tell.
 
 import { isStorageFailure } from '../../store/database.ts';
 import { dueOutbox, earliestOutboxAt, findOutbox, type OutboxRow, updateOutbox } from '../../store/runtime/outbox.ts';
@@ -42,7 +42,10 @@ export interface Delivered {
 }
 
 export interface OutboxKind {
-  /** Does it, within a time limit of its own. Resolves to what the other side answered; throws OutsideFailure or any error to be tried again. */
+  /**
+   * Does it, within a time limit of its own. Resolves to what the other side answered; throws OutsideFailure or any
+   * error to be tried again.
+   */
   deliver(item: OutboxItem): Promise<string | Delivered>;
   /** Pauses between attempts. When they are used up the item is kept as failed. */
   readonly retryDelaysMs: readonly number[];
@@ -50,16 +53,22 @@ export interface OutboxKind {
   kept?(payload: unknown, state: 'sent' | 'failed'): unknown;
   /** In the transaction that records the outcome of an attempt. */
   settled?(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void;
-  /** For work that takes minutes: so many at once over all workspaces, counted apart, so that mail never waits for it. */
+  /**
+   * For work that takes minutes: so many at once over all workspaces, counted apart, so that mail never waits for it.
+   */
   readonly maxUnderWay?: number;
-  /** For calls to whoever a user named: counted apart from all else, within the bounds of all else, so that mail never waits for a slow stranger. */
+  /**
+   * For calls to whoever a user named: counted apart from all else, within the bounds of all else, so that mail never
+   * waits for a slow stranger.
+   */
   readonly isApart?: true;
 }
 
 export type OutboxKinds = Readonly<Record<string, OutboxKind>>;
 
 /**
- * The other side said no. `permanent`: asking again would change nothing. `code`: for the kind's settled() to tell it by. `retryAfterMs`: it
+ * The other side said no. `permanent`: asking again would change nothing. `code`: for the kind's settled() to tell it
+ * by. `retryAfterMs`: it
  * does not want to be asked before. `detail`: its own words, which no log is told.
  */
 export class OutsideFailure extends Error {
@@ -269,7 +278,10 @@ export class Outbox {
     this.#finish(workspaceId, id);
   }
 
-  /** Until its outcome is recorded an item counts as under way: what was done must not be done again because a disk was full. */
+  /**
+   * Until its outcome is recorded an item counts as under way: what was done must not be done again because a disk was
+   * full.
+   */
   async #recordUntilDone(item: OutboxItem, kind: OutboxKind | undefined, outcome: OutboxOutcome): Promise<void> {
     let rules = kind;
     for (;;) {

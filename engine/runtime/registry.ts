@@ -1,6 +1,6 @@
-// The states of actors that are in memory. Bounded, and forgetful by design: a state can be dropped at any time between two
-// batches and is read again from its rows. Two generations stand in for a list of last uses: what is not asked for while the
-// young one fills, or between two calls of age(), is dropped with the old one.
+// The states of actors that are in memory. Bounded, and forgetful by design: a state can be dropped at any time between
+// two batches and is read again from its rows. Two generations stand in for a list of last uses: what is not asked for
+// while the young one fills, or between two calls of age(), is dropped with the old one.
 
 import type { Database } from '../../store/database.ts';
 

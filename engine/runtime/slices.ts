@@ -1,6 +1,6 @@
-// Shares the event loop out among all workspaces. What their lanes and files have to do runs in the order in which it was asked
-// for, so much of it in each turn of the loop, and between two turns sockets are read and timers run. Who always has more to do
-// asks again each time, and so waits behind everybody else.
+// Shares the event loop out among all workspaces. What their lanes and files have to do runs in the order in which it
+// was asked for, so much of it in each turn of the loop, and between two turns sockets are read and timers run. Who
+// always has more to do asks again each time, and so waits behind everybody else.
 
 /** For all of them together, in one turn. One piece may take it further over this: a command is not cut in two. */
 const turnMs = 8;

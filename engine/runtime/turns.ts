@@ -1,4 +1,5 @@
-// One at a time per key, in the order of asking, for work that waits. What went wrong for one is none of the next one's concern.
+// One at a time per key, in the order of asking, for work that waits. What went wrong for one is none of the next one's
+// concern.
 
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();

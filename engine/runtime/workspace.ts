@@ -1,6 +1,7 @@
-// One workspace: its file, its lane, the states in memory, and what waits for a time. Turns commands into jobs of the lane and,
-// once they are durable, publishes events in order, arms deadlines and wakes the outbox. It stays the same for as long as the
-// process lives, also while its file is parked, so that who waits for something may keep it, or a view of it.
+// One workspace: its file, its lane, the states in memory, and what waits for a time. Turns commands into jobs of the
+// lane and, once they are durable, publishes events in order, arms deadlines and wakes the outbox. It stays the same
+// for as long as the process lives, also while its file is parked, so that who waits for something may keep it, or a
+// view of it.
 
 import type { Database } from '../../store/database.ts';
 import { earliestDeadlineAt } from '../../store/runtime/deadlines.ts';
@@ -85,7 +86,9 @@ export class Workspace implements ContextHost {
     this.lane = new Lane(options.db, hooks, options.slices);
   }
 
-  /** Queues a command. `settle` is called once, when the outcome is durable: with the result, or with what refused it. */
+  /**
+   * Queues a command. `settle` is called once, when the outcome is durable: with the result, or with what refused it.
+   */
   submit<Params, Result>(
     definition: CommandDefinition<Params, Result>,
     request: { caller: Caller; params: Params },
@@ -107,7 +110,10 @@ export class Workspace implements ContextHost {
     });
   }
 
-  /** What a read may see: rows and states as they are now, which whenDurable() of the lane must precede on their way out. */
+  /**
+   * What a read may see: rows and states as they are now, which whenDurable() of the lane must precede on their way
+   * out.
+   */
   view(caller: Caller): View {
     const nowMs = this.#clock.now();
     return {
@@ -150,7 +156,10 @@ export class Workspace implements ContextHost {
     this.#earliestOutboxMs = Math.min(this.#earliestOutboxMs, context.earliestOutboxMs);
   }
 
-  /** Who waits for an outcome goes on in microtasks: when those are done, every reply is on its way, and what follows from it may leave. */
+  /**
+   * Who waits for an outcome goes on in microtasks: when those are done, every reply is on its way, and what follows
+   * from it may leave.
+   */
   #releaseSoon(): void {
     if (this.#releasing) return;
     this.#releasing = true;

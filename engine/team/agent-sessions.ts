@@ -1,5 +1,6 @@
-// Sign-ins of agents: what a token names beside its agent. Each lasts so long from when it began or was last made longer, is listed for
-// who it belongs to, and can be ended by itself. Tokens of before there were any name none; they end with their agent's tokenVersion. Specification 5.3; decisions 4.1.
+// Sign-ins of agents: what a token names beside its agent. Each lasts so long from when it began or was last made
+// longer, is listed for who it belongs to, and can be ended by itself. Tokens of before there were any name none; they
+// end with their agent's tokenVersion. Specification 5.3; decisions 4.1.
 
 import {
   type AgentSessionRecord,
@@ -124,7 +125,8 @@ export const noteSessionUse = command(
 );
 
 /**
- * The caller's session lasts as long again as when it began, though not for ever. A token that names none, from before there were
+ * The caller's session lasts as long again as when it began, though not for ever. A token that names none, from before
+ * there were
  * sessions, is given one. Where it is used from is known from then on.
  */
 export const refreshSession = command(
@@ -180,7 +182,10 @@ export function confirmedUntil(view: View, sessionId: string | undefined): strin
   return untilMs > view.nowMs ? isoTime(untilMs) : null;
 }
 
-/** The calling agent, that has shown a moment ago that it is. Whoever found a browser open shall not take an account over. Refuses confirmation_required. */
+/**
+ * The calling agent, that has shown a moment ago that it is. Whoever found a browser open shall not take an account
+ * over. Refuses confirmation_required.
+ */
 export function requireConfirmed(ctx: View, sessionId: string | undefined): AgentRecord {
   if (confirmedUntil(ctx, sessionId) === null) refuse('confirmation_required');
   return callingAgent(ctx);
@@ -217,7 +222,10 @@ export const endOwnSession = command('agentSession.end', (ctx, params: { session
   leaveRouting(ctx, gone);
 });
 
-/** All but the one that asks. Tokens that name none, from before there were sign-ins, cannot be told apart, and end with them: the asker's too, if it is one. */
+/**
+ * All but the one that asks. Tokens that name none, from before there were sign-ins, cannot be told apart, and end with
+ * them: the asker's too, if it is one.
+ */
 export const endOtherSessions = command(
   'agentSession.endOthers',
   (ctx, params: { sessionId: string | undefined }): void => {
@@ -236,7 +244,10 @@ export const endOtherSessions = command(
   },
 );
 
-/** All of them, and with `forgetOrigins` what is known of where they were. The caller raises the tokenVersion, which ends those that have none. */
+/**
+ * All of them, and with `forgetOrigins` what is known of where they were. The caller raises the tokenVersion, which
+ * ends those that have none.
+ */
 export function endSessionsOf(ctx: Context, agentId: string, options: { forgetOrigins: boolean }): void {
   end(ctx, [...sessionsOf(ctx, agentId).values()]);
   if (options.forgetOrigins) forgetOriginsOf(ctx, agentId);

@@ -1,4 +1,5 @@
-// Agents: inviting, changing, deactivating. Their status and whether they are there is presence.ts's. Specification 3, 4.7.
+// Agents: inviting, changing, deactivating. Their status and whether they are there is presence.ts's. Specification 3,
+// 4.7.
 
 import type { Cursor } from '../../store/cursor.ts';
 import type { AgentChannel, AgentFilter, AgentRecord, NewAgent, Role } from '../../store/workspace/agents.ts';
@@ -45,7 +46,10 @@ export interface InviteParams {
 /** More people than come to a workspace in a day. */
 const addressesAskedPerDay = 200;
 
-/** An admin is about to name an address, and to learn whether somebody anywhere signs in with it: a command of its own, so that it counts whatever the answer is. Refuses admin_required, rate_limited. */
+/**
+ * An admin is about to name an address, and to learn whether somebody anywhere signs in with it: a command of its own,
+ * so that it counts whatever the answer is. Refuses admin_required, rate_limited.
+ */
 export const countAskedAddress = command('agent.countAskedAddress', (ctx, _: object): void => {
   const { id } = requireAdmin(ctx);
   takeRoom(ctx, {
@@ -57,7 +61,10 @@ export const countAskedAddress = command('agent.countAskedAddress', (ctx, _: obj
   });
 });
 
-/** Takes the address from nobody: it is the agent's once it joins. Refuses admin_required, email_already_exists in this workspace, seat_limit_reached, invalid_body for no channel or an unknown department. */
+/**
+ * Takes the address from nobody: it is the agent's once it joins. Refuses admin_required, email_already_exists in this
+ * workspace, seat_limit_reached, invalid_body for no channel or an unknown department.
+ */
 export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): AgentView => {
   requireAdmin(ctx);
   if (params.role !== 'admin' && params.channels?.length === 0)
@@ -118,7 +125,10 @@ export interface AgentChanges {
 /** What the caller named an agent's departments, and is told of them by. */
 type GroupsField = 'groupIds' | 'departments';
 
-/** Specification 4.7. A changed email must be reserved first. Refuses admin_required, not_found, conflict for a deactivated one's, email_already_exists in this workspace, last_admin, cannot_demote_owner, invalid_body. */
+/**
+ * Specification 4.7. A changed email must be reserved first. Refuses admin_required, not_found, conflict for a
+ * deactivated one's, email_already_exists in this workspace, last_admin, cannot_demote_owner, invalid_body.
+ */
 export const changeAgent = command(
   'agent.update',
   (
@@ -157,13 +167,19 @@ export const changeAgent = command(
   },
 );
 
-/** Whoever has it, invited and deactivated ones too (specification 2); that it signs in nobody elsewhere is the directory's to know. */
+/**
+ * Whoever has it, invited and deactivated ones too (specification 2); that it signs in nobody elsewhere is the
+ * directory's to know.
+ */
 function requireFreeAddress(view: Pick<View, 'state'>, email: string, owner?: AgentRecord): void {
   for (const agent of theRoster(view).agents.values())
     if (agent.email.toLowerCase() === email && agent.id !== owner?.id) refuse('email_already_exists');
 }
 
-/** What was mailed to the former address opens nothing any more; an invitation goes to the new one. Whoever has either is told, since it is by it that a password is reset. */
+/**
+ * What was mailed to the former address opens nothing any more; an invitation goes to the new one. Whoever has either
+ * is told, since it is by it that a password is reset.
+ */
 function moveMailbox(
   ctx: Context,
   former: AgentRecord,
@@ -234,7 +250,10 @@ export function listAgents(
   return agentPage(view.db, page).map((agent) => agentView(agent, roster));
 }
 
-/** Fields each role may change, of whom: admins anything of anyone; supervisors of their departments' members but the admins; agents of themselves. */
+/**
+ * Fields each role may change, of whom: admins anything of anyone; supervisors of their departments' members but the
+ * admins; agents of themselves.
+ */
 function requireRightToChange(caller: AgentRecord, agent: AgentRecord, changes: AgentChanges): void {
   if (caller.role === 'admin') return;
   const named = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));

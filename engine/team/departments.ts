@@ -31,9 +31,14 @@ export interface DepartmentView {
   readonly createdAt: string;
 }
 
-/** Conversations of a deleted department are moved so many at a time, so that a large one does not hold up the others. */
+/**
+ * Conversations of a deleted department are moved so many at a time, so that a large one does not hold up the others.
+ */
 const clearPage = 200;
-/** Those that nobody works on can wait: each is told to every inbox, and a page in so long is no more than sockets carry away. */
+/**
+ * Those that nobody works on can wait: each is told to every inbox, and a page in so long is no more than sockets carry
+ * away.
+ */
 const clearPauseMs = 1000;
 export const clearDeadline = 'department.clear';
 

@@ -1,5 +1,5 @@
-// How people get in: the first admin by registering, others by a join code, everybody again by a reset token. Passwords come
-// in hashed; this file never sees one. Specification 3 (agent lifecycle), 4.1, 5.
+// How people get in: the first admin by registering, others by a join code, everybody again by a reset token. Passwords
+// come in hashed; this file never sees one. Specification 3 (agent lifecycle), 4.1, 5.
 
 import { apiKeysOf } from '../../store/platform/api-keys.ts';
 import type { AgentSessionRecord } from '../../store/workspace/agent-sessions.ts';
@@ -112,7 +112,10 @@ export function issueJoinCode(ctx: Context, agent: AgentRecord, baseUrl: string)
   );
 }
 
-/** Whom a join code lets in. Refuses not_found for one that never was, gone for one that was used, replaced or is too old. */
+/**
+ * Whom a join code lets in. Refuses not_found for one that never was, gone for one that was used, replaced or is too
+ * old.
+ */
 export function requireInvited(view: View, code: string): AgentRecord {
   const token = findOneTimeToken(view.db, hashOf(code), 'join') ?? refuse('not_found');
   return requireTokenHolder(view, token, 'gone');
@@ -147,7 +150,10 @@ export const join = command(
   },
 );
 
-/** Mails a reset link that ends every earlier one. Nothing happens for an agent that has not joined. How often one address is mailed is the edge's to bound. */
+/**
+ * Mails a reset link that ends every earlier one. Nothing happens for an agent that has not joined. How often one
+ * address is mailed is the edge's to bound.
+ */
 export const requestReset = command('auth.requestReset', (ctx, params: { agentId: string; baseUrl: string }): void => {
   const agent = theRoster(ctx).agents.get(params.agentId);
   if (agent === undefined || !isActive(agent)) return;
@@ -171,7 +177,8 @@ export function requireResetting(view: View, token: string): AgentRecord {
 }
 
 /**
- * Sets the password and revokes every session of the agent, and what it allowed to apps: whoever took the account over had both. Keys are the
+ * Sets the password and revokes every session of the agent, and what it allowed to apps: whoever took the account over
+ * had both. Keys are the
  * workspace's and go on; the mail names them. Refuses reset_token_expired.
  */
 export const resetPassword = command(
@@ -219,7 +226,8 @@ export const logout = command('auth.logout', (ctx, _: object): void => {
 });
 
 /**
- * An agent that showed its password, which must still be the one that was looked at. Refuses invalid_credentials when it was changed
+ * An agent that showed its password, which must still be the one that was looked at. Refuses invalid_credentials when
+ * it was changed
  * meanwhile.
  */
 export const signIn = command(
@@ -250,7 +258,10 @@ export const signInByPasskey = command(
   },
 );
 
-/** Ends every sign-in, the caller's too, and begins another, which is no more confirmed than the caller's where there is more than a password to show. Refuses invalid_credentials when the former password was changed meanwhile. */
+/**
+ * Ends every sign-in, the caller's too, and begins another, which is no more confirmed than the caller's where there is
+ * more than a password to show. Refuses invalid_credentials when the former password was changed meanwhile.
+ */
 export const changePassword = command(
   'auth.changePassword',
   (

@@ -1,5 +1,6 @@
-// Where an agent signed in from before: browsers by something random that they keep, networks by their prefix. What is known is spared
-// where strangers try an account, and a sign-in from elsewhere is told to the agent. Specification 8, `POST /auth/login`.
+// Where an agent signed in from before: browsers by something random that they keep, networks by their prefix. What is
+// known is spared where strangers try an account, and a sign-in from elsewhere is told to the agent. Specification 8,
+// `POST /auth/login`.
 
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import {
@@ -42,7 +43,8 @@ export function knownOriginOf(
 }
 
 /**
- * Notes that the agent came in from there, and tells it when it never did; not of its first time, when all is new. `isSignIn`: it signed in, which is
+ * Notes that the agent came in from there, and tells it when it never did; not of its first time, when all is new.
+ * `isSignIn`: it signed in, which is
  * audited wherever it was; what else lets somebody in, such as a reset, has an entry of its own.
  */
 export function noteSignInFrom(

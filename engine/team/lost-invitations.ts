@@ -9,7 +9,10 @@ import { ownerOf, theRoster } from '../workspace/roster.ts';
 /** Of what a server answered; some answer with an essay. */
 const maxAnswerChars = 300;
 
-/** Queues the mail to whoever invited, to the owner where that one is gone. Nothing happens for an agent that has joined since, or for a mail that is no invitation. */
+/**
+ * Queues the mail to whoever invited, to the owner where that one is gone. Nothing happens for an agent that has joined
+ * since, or for a mail that is no invitation.
+ */
 export function tellOfLostInvitation(
   ctx: Context,
   { to, invitation }: Pick<Mail, 'to' | 'invitation'>,

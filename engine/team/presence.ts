@@ -1,6 +1,6 @@
-// Who is there. An agent is there while it has a socket; who was and has been gone for the workspace's minutes is away until it comes
-// back, unless it chose its status meanwhile. Signing out makes it offline, the next sign-in available. What it had and cannot serve
-// goes back. Decisions "Presence of agents".
+// Who is there. An agent is there while it has a socket; who was and has been gone for the workspace's minutes is away
+// until it comes back, unless it chose its status meanwhile. Signing out makes it offline, the next sign-in available.
+// What it had and cannot serve goes back. Decisions "Presence of agents".
 
 import type { AgentRecord, AgentStatus } from '../../store/workspace/agents.ts';
 import { ringFreeAgents } from '../conversations/ringing.ts';

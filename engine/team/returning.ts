@@ -1,6 +1,7 @@
-// What goes back to its queue because its agent cannot have it any more: everything when it was deactivated, what it holds of a channel
-// that it does not work in, and, while it is not there, the chats that routing gave it and nobody has answered. Specification 3,
-// decisions "Presence of agents". A page in a command, so that many conversations do not hold up the others.
+// What goes back to its queue because its agent cannot have it any more: everything when it was deactivated, what it
+// holds of a channel that it does not work in, and, while it is not there, the chats that routing gave it and nobody
+// has answered. Specification 3, decisions "Presence of agents". A page in a command, so that many conversations do not
+// hold up the others.
 
 import { findCallIdOfAgent } from '../../store/calls/calls.ts';
 import {
@@ -42,7 +43,10 @@ export const returnConversations = command('agent.returnConversations', (ctx, pa
   returnHeld(ctx, params.subjectId),
 );
 
-/** An offer to who works elsewhere now runs out by itself; a caller stays on the line with its agent until one of them hangs up. */
+/**
+ * An offer to who works elsewhere now runs out by itself; a caller stays on the line with its agent until one of them
+ * hangs up.
+ */
 function whatGoesBack(
   ctx: Context,
   agent: AgentRecord,

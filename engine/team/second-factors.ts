@@ -1,6 +1,7 @@
-// What agents show beside their password: an authenticator app, passkeys, and recovery codes for when those are lost. Any of the first two
-// is a second factor; the codes come with the first of them and go with the last. What a code or a signature proves is found out at the
-// edge; here each is taken once. Whoever changes them has shown a moment ago that it is the agent. `POST /sign-in/second-factor`.
+// What agents show beside their password: an authenticator app, passkeys, and recovery codes for when those are lost.
+// Any of the first two is a second factor; the codes come with the first of them and go with the last. What a code or a
+// signature proves is found out at the edge; here each is taken once. Whoever changes them has shown a moment ago that
+// it is the agent. `POST /sign-in/second-factor`.
 
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import {
@@ -95,7 +96,10 @@ export function isWithoutRequiredFactor(view: Pick<View, 'state'>, agentId: stri
   return theWorkspace(view).settings.secondFactorRequiredAt !== null && !hasSecondFactor(view, agentId);
 }
 
-/** Whether a sign-in may do nothing before its agent has a second factor. One of before that was required goes on for a while. */
+/**
+ * Whether a sign-in may do nothing before its agent has a second factor. One of before that was required goes on for a
+ * while.
+ */
 export function mustEnrol(
   view: Pick<View, 'state' | 'nowMs'>,
   agentId: string,
@@ -134,7 +138,11 @@ export const enrolTotp = command('agentTotp.enrol', (ctx, params: ByAgent & { se
   });
 });
 
-/** The app's first code. `step` is the time step that it is of, by the secret `sealedSecret`, which may be another's by now; null for none that is near now. Answers recovery codes where there were none. Refuses confirmation_required, not_found, invalid_code. */
+/**
+ * The app's first code. `step` is the time step that it is of, by the secret `sealedSecret`, which may be another's by
+ * now; null for none that is near now. Answers recovery codes where there were none. Refuses confirmation_required,
+ * not_found, invalid_code.
+ */
 export const confirmTotp = command(
   'agentTotp.confirm',
   (ctx, params: ByAgent & { step: number | null; sealedSecret: string }): readonly string[] | null => {
@@ -163,7 +171,10 @@ export interface NewPasskey {
   readonly transports: readonly string[];
 }
 
-/** Answers recovery codes where there were none. Refuses confirmation_required, conflict for one that is known, semantic_error for too many. */
+/**
+ * Answers recovery codes where there were none. Refuses confirmation_required, conflict for one that is known,
+ * semantic_error for too many.
+ */
 export const addPasskey = command(
   'passkey.add',
   (
@@ -225,7 +236,10 @@ export const removePasskey = command('passkey.remove', (ctx, params: ByAgent & {
   tellRemoved(ctx, agent, { ...params, method: 'passkey', what: `The passkey “${removed.name}” was removed` });
 });
 
-/** Those of before are worth nothing then. Refuses confirmation_required, not_found for an agent without a second factor. */
+/**
+ * Those of before are worth nothing then. Refuses confirmation_required, not_found for an agent without a second
+ * factor.
+ */
 export const renewRecoveryCodes = command('recoveryCodes.renew', (ctx, params: ByAgent): readonly string[] => {
   const agent = requireConfirmed(ctx, params.sessionId);
   if (!hasSecondFactor(ctx, agent.id)) refuse('not_found', { message: 'Recovery codes come with a second factor.' });
@@ -274,7 +288,10 @@ export const takeRecoveryCode = command(
   },
 );
 
-/** A signature of the passkey was sound. Refuses invalid_code when it was removed meanwhile, or when it counted on since. */
+/**
+ * A signature of the passkey was sound. Refuses invalid_code when it was removed meanwhile, or when it counted on
+ * since.
+ */
 export const usePasskey = command(
   'passkey.use',
   (ctx, params: { agentId: string; credentialId: string; counter: number }): void => {

@@ -32,7 +32,10 @@ export interface WorkspaceChanges {
   readonly requireSecondFactor?: boolean | undefined;
 }
 
-/** Specification 4.10. Refuses admin_required, not_found for another workspace's id, no_changes, semantic_error for a requirement that the caller does not meet. */
+/**
+ * Specification 4.10. Refuses admin_required, not_found for another workspace's id, no_changes, semantic_error for a
+ * requirement that the caller does not meet.
+ */
 export const changeWorkspace = command(
   'workspace.update',
   (ctx, params: { workspaceId: string; changes: WorkspaceChanges }): { workspace: WorkspaceView } => {
@@ -92,7 +95,10 @@ export interface SettingsChanges {
   readonly defaultDepartmentId?: string | null | undefined;
 }
 
-/** Changes the settings that are named, keeps the others. Refuses admin_required, invalid_body for an unknown department. */
+/**
+ * Changes the settings that are named, keeps the others. Refuses admin_required, invalid_body for an unknown
+ * department.
+ */
 export const changeSettings = command('workspace.changeSettings', (ctx, changes: SettingsChanges): SettingsView => {
   requireAdmin(ctx);
   const before = theWorkspace(ctx);

@@ -1,5 +1,5 @@
-// Attachments that an inbound provider keeps for a while are copied into our own storage, after the message that names them was
-// written with the address they will have here.
+// Attachments that an inbound provider keeps for a while are copied into our own storage, after the message that names
+// them was written with the address they will have here.
 
 import { findMessage } from '../../store/conversations/messages.ts';
 import { settleMailed } from '../conversations/attachments.ts';

@@ -1,5 +1,5 @@
-// Mail that came back. A report counts only when it names a mail that this workspace sent, whose id nobody can guess; so nobody
-// can have somebody else's address suppressed. RFC 3464.
+// Mail that came back. A report counts only when it names a mail that this workspace sent, whose id nobody can guess;
+// so nobody can have somebody else's address suppressed. RFC 3464.
 
 import { findOutbox } from '../../store/runtime/outbox.ts';
 import type { Mail } from '../mail/outgoing.ts';
@@ -49,7 +49,10 @@ export function takeBounce(ctx: Context, bounce: Bounce): void {
   }
 }
 
-/** Which of those that got the mail, all by the same Message-ID. Undefined when it cannot be told: none of several is named. */
+/**
+ * Which of those that got the mail, all by the same Message-ID. Undefined when it cannot be told: none of several is
+ * named.
+ */
 function recipientOf({ to, cc = [] }: Mail, { recipient }: Bounce): string | undefined {
   return cc.length === 0 ? to : [to, ...cc].find((address) => address.toLowerCase() === recipient?.toLowerCase());
 }

@@ -1,5 +1,6 @@
-// Mail in: each one once, into the conversation that it belongs to or a new ticket, or dropped with an entry in the audit log that
-// says why. The webhook and the SMTP listener end here alike. Specification 4.20, decisions "Inbound email".
+// Mail in: each one once, into the conversation that it belongs to or a new ticket, or dropped with an entry in the
+// audit log that says why. The webhook and the SMTP listener end here alike. Specification 4.20, decisions "Inbound
+// email".
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import {
@@ -75,7 +76,8 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
   );
   const named = customerOf(ctx, mail, mailHost);
   const replyTo = replyToOf(mail, named);
-  // In a conversation that is there, who asks to be answered elsewhere is who has done so in it before: else anybody on it could speak for its customer.
+  // In a conversation that is there, who asks to be answered elsewhere is who has done so in it before: else anybody on
+  // it could speak for its customer.
   const isCustomer =
     match.conversationId === undefined ||
     replyTo === null ||

@@ -1,5 +1,5 @@
-// Whether a mail becomes a message, or is dropped without a word to its sender: machines that answer machines, lists, mail that
-// goes round in a circle, and what was here before. Specification 4.20, decisions "Inbound email".
+// Whether a mail becomes a message, or is dropped without a word to its sender: machines that answer machines, lists,
+// mail that goes round in a circle, and what was here before. Specification 4.20, decisions "Inbound email".
 
 import { findVisitorByEmail } from '../../store/customers/visitors.ts';
 import { countTakenFrom, findMail, type MailAuthentication } from '../../store/mail/mails.ts';
@@ -64,13 +64,19 @@ export type Verdict =
   | { readonly kind: 'duplicate' }
   | { readonly kind: 'drop'; readonly reason: DropReason };
 
-/** More than the people behind one address write, a colleague's help desk that forwards among them; what comes faster is two machines in conversation. */
+/**
+ * More than the people behind one address write, a colleague's help desk that forwards among them; what comes faster is
+ * two machines in conversation.
+ */
 export const maxMailsPerHour = 100;
 const hourMs = 3600_000;
 /** Of the body, into the key of a mail without a Message-ID (specification 4.20). */
 const keyChars = 200;
 
-/** Who is to be answered: whom it names for that, unless it is ourselves, else who sent it. A form or a shop sends for others. */
+/**
+ * Who is to be answered: whom it names for that, unless it is ourselves, else who sent it. A form or a shop sends for
+ * others.
+ */
 export function customerOf(view: View, mail: Pick<IncomingMail, 'from' | 'replyTo'>, mailHost: string): Mailbox {
   return (
     mail.replyTo.find(
@@ -114,7 +120,9 @@ const dropRules: readonly (readonly [DropReason, (view: View, mail: IncomingMail
   ],
 ];
 
-/** What a mail is known by: its Message-ID, else what is made of its sender, its subject and the beginning of its body. */
+/**
+ * What a mail is known by: its Message-ID, else what is made of its sender, its subject and the beginning of its body.
+ */
 export function mailIdOf(mail: Pick<IncomingMail, 'messageId' | 'from' | 'subject' | 'text' | 'html'>): string {
   return (
     mailIdIn(mail.messageId) ??

@@ -1,5 +1,6 @@
-// Who else is on a ticket's mails: whoever the customer's last one went to gets the answer too, as if its reader had answered to all. Not whom
-// a mail names that nothing ties to the customer: somebody who forges a sender would have our answers copied to itself.
+// Who else is on a ticket's mails: whoever the customer's last one went to gets the answer too, as if its reader had
+// answered to all. Not whom a mail names that nothing ties to the customer: somebody who forges a sender would have our
+// answers copied to itself.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { Threading } from '../../store/conversations/messages.ts';

@@ -1,4 +1,5 @@
-// What agents write to customers: a message, on a ticket a mail too, and whose the conversation is by that. Specification 4.5.
+// What agents write to customers: a message, on a ticket a mail too, and whose the conversation is by that.
+// Specification 4.5.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { findMessage, type MessageRecord } from '../../store/conversations/messages.ts';
@@ -62,7 +63,10 @@ export interface SendParams {
   readonly mailHost: string;
 }
 
-/** An agent writes, and has from then on what nobody had (decisions, taking). Refuses not_found, channel_not_assigned, conversation_archived, invalid_body, conflict for the messageId of another message. */
+/**
+ * An agent writes, and has from then on what nobody had (decisions, taking). Refuses not_found, channel_not_assigned,
+ * conversation_archived, invalid_body, conflict for the messageId of another message.
+ */
 export const sendMessage = command('message.send', (ctx, params: SendParams): MessageView => {
   const { agent, conversation } = requireReadable(ctx, params.conversationId);
   requireText(params.body);

@@ -1,6 +1,7 @@
-// Which conversation a mail belongs to: by what it answers, by the chain it names, by having been named before it came, and
-// only without any of these by its subject. No match is taken for a sender who was not on the thread, so that a shared
-// reference or subject never shows one customer another's conversation. Specification 4.20, decisions "Inbound email".
+// Which conversation a mail belongs to: by what it answers, by the chain it names, by having been named before it came,
+// and only without any of these by its subject. No match is taken for a sender who was not on the thread, so that a
+// shared reference or subject never shows one customer another's conversation. Specification 4.20, decisions "Inbound
+// email".
 
 import type { Threading } from '../../store/conversations/messages.ts';
 
@@ -49,14 +50,16 @@ export function findThread(mail: ThreadSignals, index: ThreadIndex): ThreadMatch
 
   const answered = admitted(mail.inReplyTo);
   if (answered !== undefined) return matched('in_reply_to', answered);
-  // The newest of the chain says most about where the mail belongs; its own id may have been named by one that overtook it.
+  // The newest of the chain says most about where the mail belongs; its own id may have been named by one that overtook
+  // it.
   const named = admitted([...mail.references].reverse()) ?? admitted([mail.mailId]);
   if (named !== undefined) return matched('references', named);
 
   const answersSomething = mail.inReplyTo.length + mail.references.length > 0;
   if (!answersSomething && mail.subjectKey !== '') {
     const place = index.placeBySubject(mail.sender, mail.subjectKey);
-    // Whoever knows a customer's address can guess a subject: for that alone nobody is taken for the customer who is known not to be.
+    // Whoever knows a customer's address can guess a subject: for that alone nobody is taken for the customer who is
+    // known not to be.
     if (place !== undefined && mail.isDisproved) return unmatched('sender_disproved');
     if (place !== undefined) return matched('subject', place);
   }

@@ -1,5 +1,5 @@
-// Tickets: conversations by mail. Opened by an agent or from the widget here, by a customer's mail in inbound-mail.ts; numbered without gaps, since
-// the number is taken in the transaction that writes the ticket. Specification 4.6.
+// Tickets: conversations by mail. Opened by an agent or from the widget here, by a customer's mail in inbound-mail.ts;
+// numbered without gaps, since the number is taken in the transaction that writes the ticket. Specification 4.6.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { VisitorRecord } from '../../store/customers/visitors.ts';
@@ -38,7 +38,10 @@ export interface TicketParams {
   readonly mailHost: string;
 }
 
-/** An agent writes first. Refuses forbidden, feature_locked, invalid_body (blank text, unknown department), site_bootstrap_failed. */
+/**
+ * An agent writes first. Refuses forbidden, feature_locked, invalid_body (blank text, unknown department),
+ * site_bootstrap_failed.
+ */
 export const createTicket = command('ticket.create', (ctx, params: TicketParams): ConversationView => {
   const agent = callingAgent(ctx);
   if (!mayCreateTickets(agent)) refuse('forbidden', { message: 'You may not create tickets.' });
@@ -82,8 +85,10 @@ export interface LeftTicket extends CustomerDraft {
 const madeSubjectChars = 80;
 
 /**
- * A customer leaves a question in the widget, to be answered by mail at the address that it gives; what is answered goes there and
- * nowhere else. Refuses forbidden when blocked, feature_locked, invalid_body, conflict for the messageId of another message, rate_limited for too many of a network.
+ * A customer leaves a question in the widget, to be answered by mail at the address that it gives; what is answered
+ * goes there and
+ * nowhere else. Refuses forbidden when blocked, feature_locked, invalid_body, conflict for the messageId of another
+ * message, rate_limited for too many of a network.
  */
 export const leaveTicket = command('widget.leaveTicket', (ctx, params: LeftTicket): { ticketNumber: number | null } => {
   const visitor = callingVisitor(ctx);
@@ -115,7 +120,10 @@ function subjectOf(text: string): string {
   return `${(end > madeSubjectChars / 2 ? cut.slice(0, end) : cut).trimEnd()}…`;
 }
 
-/** The visitor that an address stands for. A workspace without a site gets one, since a visitor belongs to a site. Refuses site_bootstrap_failed. */
+/**
+ * The visitor that an address stands for. A workspace without a site gets one, since a visitor belongs to a site.
+ * Refuses site_bootstrap_failed.
+ */
 export function ticketCustomer(
   ctx: Context,
   person: { email: string; name: string | null; mailHost: string },

@@ -1,5 +1,6 @@
-// What one-time codes cost and what may still be spent on them. A code is paid for in the transaction that creates it, so that it is
-// paid for once, however often its delivery is tried, and given back when that was given up. Decisions 4.21.
+// What one-time codes cost and what may still be spent on them. A code is paid for in the transaction that creates it,
+// so that it is paid for once, however often its delivery is tried, and given back when that was given up. Decisions
+// 4.21.
 
 import { findVerifyCredits, putVerifyCredits, type VerifyCreditsRecord } from '../../store/verification/credits.ts';
 import type { VerificationRecord } from '../../store/verification/verifications.ts';

@@ -1,5 +1,5 @@
-// Codes on their way to a customer: left in the outbox sealed, tried for as long as they are worth anything, and paid for when a mail
-// server or a carrier took them.
+// Codes on their way to a customer: left in the outbox sealed, tried for as long as they are worth anything, and paid
+// for when a mail server or a carrier took them.
 
 import { findVerification, setChargedCents, type VerificationRecord } from '../../store/verification/verifications.ts';
 import type { Context } from '../runtime/context.ts';
@@ -46,7 +46,10 @@ export function enqueueCode(
   ctx.enqueue({ kind: codeKind, target: `verification:${destination.toLowerCase()}`, subjectId: id, payload });
 }
 
-/** A code that nobody took costs nothing. It counts against the caps all the same, or a number that takes none could be tried without end. */
+/**
+ * A code that nobody took costs nothing. It counts against the caps all the same, or a number that takes none could be
+ * tried without end.
+ */
 export function settleCode(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
   if (outcome.state !== 'failed' || item.subjectId === null) return;
   const verification = findVerification(ctx.db, { id: item.subjectId, isTest: false });

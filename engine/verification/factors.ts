@@ -1,5 +1,6 @@
-// TOTP factors (RFC 6238): enrolled with a secret that comes in sealed, checked by time step. Each step's code is taken once; too many
-// wrong ones in a row close the factor for a while. What a code's step is, the edge finds out. Decisions 4.21.
+// TOTP factors (RFC 6238): enrolled with a secret that comes in sealed, checked by time step. Each step's code is taken
+// once; too many wrong ones in a row close the factor for a while. What a code's step is, the edge finds out. Decisions
+// 4.21.
 
 import type { Cursor } from '../../store/cursor.ts';
 import {
@@ -20,7 +21,10 @@ import type { View } from '../runtime/context.ts';
 import { requireVerifyService, resolveVerifyService } from './services.ts';
 import type { CheckOutcome } from './verification.ts';
 
-/** RFC 6238 §5.2 asks for a throttle. From the fifth wrong code in a row the factor is closed for a minute, then twice as long with each further one. */
+/**
+ * RFC 6238 §5.2 asks for a throttle. From the fifth wrong code in a row the factor is closed for a minute, then twice
+ * as long with each further one.
+ */
 const firstLockMs = 60_000;
 const longestLockMs = 24 * 3600_000;
 

@@ -1,5 +1,6 @@
-// What stands between a request for a one-time code and its sending: the guards of specification 4.21 and 7, in its order. The
-// first that fails refuses; what was refused counts against no cap. Request validation comes before them, at the edge.
+// What stands between a request for a one-time code and its sending: the guards of specification 4.21 and 7, in its
+// order. The first that fails refuses; what was refused counts against no cap. Request validation comes before them, at
+// the edge.
 
 import { type VerifyChannel, verifyChannels } from '../../store/verification/services.ts';
 import { newestReached, nthNewestSendAt, type SendsOf } from '../../store/verification/verifications.ts';
@@ -34,13 +35,19 @@ export interface WantedCode {
   readonly hasCarrier: boolean;
 }
 
-/** More than anybody mislays in a day: with five tries each, no code of five digits is guessed more often than once in a thousand days. */
+/**
+ * More than anybody mislays in a day: with five tries each, no code of five digits is guessed more often than once in a
+ * thousand days.
+ */
 const destinationSendsPerDay = 20;
 /** Of four digits, ten thousand codes in all. */
 const guessableBelow = 5;
 const guessableSendsPerDay = 10;
 
-/** Where codes look like fraud: fewer than `least` of the `newest` were checked. Of real people, more than half check theirs. */
+/**
+ * Where codes look like fraud: fewer than `least` of the `newest` were checked. Of real people, more than half check
+ * theirs.
+ */
 const suspicions = [
   { reach: 'range', newest: 20, least: 1 },
   { reach: 'country', newest: 100, least: 5 },
@@ -55,7 +62,10 @@ interface Guard {
   require(view: View, wanted: WantedCode): void;
 }
 
-/** RFC 5321 as far as a mailbox on the internet needs it: no quotes, no comments, no control characters, a domain with a dot. */
+/**
+ * RFC 5321 as far as a mailbox on the internet needs it: no quotes, no comments, no control characters, a domain with a
+ * dot.
+ */
 const emailShape =
   /^[^\s\x00-\x1f\x7f-\x9f@"(),:;<>[\\\]]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 /** ITU-T E.164: a plus, no leading zero, 15 digits at the most. */
@@ -203,8 +213,10 @@ function requireRoom(
 }
 
 /**
- * Who is paid for calls to its numbers has codes sent there that nobody types in. So the newest codes to a range of numbers, and to a
- * country, are looked at: where next to none was checked, no more go there until those are a day old or some are checked after all.
+ * Who is paid for calls to its numbers has codes sent there that nobody types in. So the newest codes to a range of
+ * numbers, and to a
+ * country, are looked at: where next to none was checked, no more go there until those are a day old or some are
+ * checked after all.
  */
 function requireChecked(view: View, { to, channel, country, isTest }: WantedCode): void {
   if (view.ceilings === undefined || channel === 'email' || isTest) return;

@@ -1,5 +1,5 @@
-// Verification services: under which channels, countries and caps codes are sent, and what a code looks like. One of them is the
-// default, used when a request names none. Specification 2, 4.21; decisions 4.21.
+// Verification services: under which channels, countries and caps codes are sent, and what a code looks like. One of
+// them is the default, used when a request names none. Specification 2, 4.21; decisions 4.21.
 
 import { deleteVerifyFactorsOf } from '../../store/verification/factors.ts';
 import {
@@ -21,7 +21,10 @@ import type { Context, View } from '../runtime/context.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { auditChange } from '../workspace/audit.ts';
 
-/** What a channel can do: `sent` a code to an address, `factor` checks codes that the customer's own device makes, `preview` nothing yet. */
+/**
+ * What a channel can do: `sent` a code to an address, `factor` checks codes that the customer's own device makes,
+ * `preview` nothing yet.
+ */
 export const channelKinds: Readonly<Record<VerifyChannel, 'sent' | 'factor' | 'preview'>> = {
   email: 'sent',
   sms: 'sent',
@@ -50,7 +53,10 @@ export interface VerifyServiceFields {
 /** Countries that the operator lets codes go to by phone; undefined: all. */
 type ServerCountries = readonly string[] | undefined;
 
-/** The first becomes the default. Refuses admin_required, preview_not_available, semantic_error, validation_error for one that could never send or to where the operator lets none. */
+/**
+ * The first becomes the default. Refuses admin_required, preview_not_available, semantic_error, validation_error for
+ * one that could never send or to where the operator lets none.
+ */
 export const createVerifyService = command(
   'verifyService.create',
   (ctx, params: VerifyServiceFields & { name: string; serverCountries?: ServerCountries }): VerifyServiceRecord => {
@@ -79,7 +85,10 @@ export const createVerifyService = command(
   },
 );
 
-/** Refuses admin_required, not_found, validation_error when nothing is named or as createVerifyService, preview_not_available, default_required. */
+/**
+ * Refuses admin_required, not_found, validation_error when nothing is named or as createVerifyService,
+ * preview_not_available, default_required.
+ */
 export const changeVerifyService = command(
   'verifyService.update',
   (
@@ -119,7 +128,10 @@ export const changeVerifyService = command(
   },
 );
 
-/** With its factors, and what was sent under it: nothing of it can be checked any more. Refuses admin_required, not_found, default_required while there are others. */
+/**
+ * With its factors, and what was sent under it: nothing of it can be checked any more. Refuses admin_required,
+ * not_found, default_required while there are others.
+ */
 export const removeVerifyService = command('verifyService.delete', (ctx, params: { serviceId: string }): void => {
   requireAdmin(ctx);
   const service = readVerifyService(ctx, params.serviceId);

@@ -1,5 +1,6 @@
-// One-time codes: asked for, sent after the commit, checked once. A code comes in as a hash and leaves as a sealed text that only
-// its delivery opens; this file never sees one. A check is one command, so of many at once one succeeds. Specification 3, 4.21, 7.
+// One-time codes: asked for, sent after the commit, checked once. A code comes in as a hash and leaves as a sealed text
+// that only its delivery opens; this file never sees one. A check is one command, so of many at once one succeeds.
+// Specification 3, 4.21, 7.
 
 import { timingSafeEqual } from 'node:crypto';
 import {

@@ -1,5 +1,5 @@
-// Who is told when a code was guessed at too often, the one thing that the verification API tells by itself; and the telling. The
-// deliveries are those of every webhook. Specification 6, decisions 4.21.
+// Who is told when a code was guessed at too often, the one thing that the verification API tells by itself; and the
+// telling. The deliveries are those of every webhook. Specification 6, decisions 4.21.
 
 import { addWebhook, type NewWebhook, type WebhookView, webhookView } from '../platform/webhooks.ts';
 import { command } from '../runtime/command.ts';

@@ -45,7 +45,10 @@ export interface CustomerDraft {
   readonly attachments?: readonly AttachmentInput[] | undefined;
 }
 
-/** Opens a chat with its first message and routes it; agents are told which campaign it came from. Refuses forbidden when blocked, invalid_body, conflict for the messageId of another message, rate_limited for too many chats. */
+/**
+ * Opens a chat with its first message and routes it; agents are told which campaign it came from. Refuses forbidden
+ * when blocked, invalid_body, conflict for the messageId of another message, rate_limited for too many chats.
+ */
 export const startChat = command(
   'widget.startChat',
   (ctx, params: CustomerDraft & { campaignId?: string | undefined; network: string }): StartedChat => {
@@ -78,7 +81,10 @@ export const startChat = command(
   },
 );
 
-/** The customer writes on. Reopens what was solved or closed. Refuses forbidden, not_found, invalid_body, conflict for the messageId of another message. */
+/**
+ * The customer writes on. Reopens what was solved or closed. Refuses forbidden, not_found, invalid_body, conflict for
+ * the messageId of another message.
+ */
 export const writeAsCustomer = command(
   'widget.sendMessage',
   (ctx, params: CustomerDraft & { conversationId: string }): MessageView => {
@@ -128,7 +134,10 @@ export function listOwnMessages(
   return readMessages(view, { ...page, withSystem: false });
 }
 
-/** What the widget shows when it opens: the visitor's newest chat, if it has one; to a blocked one without what was said in it. */
+/**
+ * What the widget shows when it opens: the visitor's newest chat, if it has one; to a blocked one without what was said
+ * in it.
+ */
 export function currentChat(view: View, visitorId: string): CustomerConversation | null {
   const conversation = findCurrentConversation(view.db, visitorId, 'chat');
   if (conversation === undefined) return null;
@@ -144,7 +153,8 @@ export function listOwnChats(view: View, limit: number): readonly CustomerConver
 }
 
 /**
- * Somebody else's conversation is not there; nor is a ticket, since a browser only claims its visitor's address while mail goes
+ * Somebody else's conversation is not there; nor is a ticket, since a browser only claims its visitor's address while
+ * mail goes
  * to whoever has it.
  */
 export function requireOwnConversation(
@@ -158,7 +168,10 @@ export function requireOwnConversation(
   return { visitor, conversation };
 }
 
-/** The message that this visitor sent with this id before, if it did, to where it is sent now: anywhere else it would be taken for said and never be there. Refuses conflict. */
+/**
+ * The message that this visitor sent with this id before, if it did, to where it is sent now: anywhere else it would be
+ * taken for said and never be there. Refuses conflict.
+ */
 export function sentBefore(
   ctx: Context,
   visitor: VisitorRecord,

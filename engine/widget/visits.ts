@@ -1,5 +1,5 @@
-// What a customer's browser does before anybody writes: it opens a session, it goes from page to page. Every page may complete
-// goals and is answered with the campaigns that may be shown on it. Decisions 4.12.
+// What a customer's browser does before anybody writes: it opens a session, it goes from page to page. Every page may
+// complete goals and is answered with the campaigns that may be shown on it. Decisions 4.12.
 
 import { insertVisitor, setVisitorNetwork, type VisitorRecord } from '../../store/customers/visitors.ts';
 import { findVisitStart, putVisitStart } from '../../store/growth/campaigns.ts';
@@ -20,7 +20,10 @@ import { completeGoals } from '../growth/goals.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 
-/** Who does nothing for so long has gone; what it does next is a new visit, which is the session that a campaign's frequency means. */
+/**
+ * Who does nothing for so long has gone; what it does next is a new visit, which is the session that a campaign's
+ * frequency means.
+ */
 const visitGapMs = 30 * 60_000;
 
 /** Everything about pages and presence concerns whoever answers chats. */
@@ -50,7 +53,11 @@ export interface LoadedPage {
   readonly campaigns: readonly CampaignOffer[];
 }
 
-/** The visitor that comes back, or a new one. A token of another site starts a new visitor here. One that comes as a blocked one did is blocked with it. Refuses not_found for an unknown site, rate_limited for too many new ones of a network. */
+/**
+ * The visitor that comes back, or a new one. A token of another site starts a new visitor here. One that comes as a
+ * blocked one did is blocked with it. Refuses not_found for an unknown site, rate_limited for too many new ones of a
+ * network.
+ */
 export const openSession = command('widget.openSession', (ctx, params: SessionParams): LoadedPage => {
   const site = findSiteByEmbedId(ctx.db, params.embedId) ?? refuse('not_found');
   const known = params.visitorId === undefined ? undefined : ctx.state(visitorKind, params.visitorId);

@@ -1,4 +1,5 @@
-// Who may do what, decided on the state at the moment the command runs: roles, channels and departments. Specification 5.
+// Who may do what, decided on the state at the moment the command runs: roles, channels and departments. Specification
+// 5.
 
 import type { Channel, ConversationRecord, Reach } from '../../store/conversations/conversations.ts';
 import type { AgentChannel, AgentRecord } from '../../store/workspace/agents.ts';
@@ -38,7 +39,10 @@ export function worksIn(agent: AgentRecord, channel: Channel): boolean {
   return agent.role === 'admin' || agent.channels.includes(agentChannelOf[channel]);
 }
 
-/** Only admins pass over departments; what nobody's department holds, and what is one's own, is open to all with the channel. */
+/**
+ * Only admins pass over departments; what nobody's department holds, and what is one's own, is open to all with the
+ * channel.
+ */
 export function passesDepartment(
   agent: AgentRecord,
   conversation: Pick<ConversationRecord, 'departmentId' | 'assignedAgentId' | 'handshake'>,

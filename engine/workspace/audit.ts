@@ -1,5 +1,5 @@
-// The audit log: reading it, and telling of what was changed. Entries are written where things change, by Context.audit() or by
-// auditChange() where a request may leave everything as it was. Specification 4.11, 6.
+// The audit log: reading it, and telling of what was changed. Entries are written where things change, by
+// Context.audit() or by auditChange() where a request may leave everything as it was. Specification 4.11, 6.
 
 import type { Cursor } from '../../store/cursor.ts';
 import { auditPage } from '../../store/runtime/audit.ts';

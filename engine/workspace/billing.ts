@@ -1,6 +1,6 @@
-// Billing: what a workspace is subscribed to, and how that changes. With the local provider a change applies at once and no money moves;
-// with a real one it is asked for at the edge and what the provider then says is taken here. Workspaces that a third party bills change
-// nothing here. Specification 3 (subscription), 4.14; decisions 4.14.
+// Billing: what a workspace is subscribed to, and how that changes. With the local provider a change applies at once
+// and no money moves; with a real one it is asked for at the edge and what the provider then says is taken here.
+// Workspaces that a third party bills change nothing here. Specification 3 (subscription), 4.14; decisions 4.14.
 
 import {
   type Addon,
@@ -87,7 +87,8 @@ export function readStanding(view: View): Standing {
 }
 
 /**
- * The subscription, if its billing may be changed by the provider in use. Refuses admin_required, conflict for a workspace that somebody
+ * The subscription, if its billing may be changed by the provider in use. Refuses admin_required, conflict for a
+ * workspace that somebody
  * else bills.
  */
 export function requireChangeable(
@@ -146,7 +147,10 @@ export const changePlan = command(
   },
 );
 
-/** Where no provider has the subscription: its own, or a trial's. Refuses admin_required, conflict, semantic_error without a subscription. */
+/**
+ * Where no provider has the subscription: its own, or a trial's. Refuses admin_required, conflict, semantic_error
+ * without a subscription.
+ */
 export const setAddons = command(
   'billing.setAddons',
   (ctx, params: { addons: readonly Addon[]; provider: 'local' | 'stripe' }): SubscriptionView => {
@@ -155,7 +159,10 @@ export const setAddons = command(
   },
 );
 
-/** Where no provider has the subscription. Ends a trial now, all else with its period. Refuses admin_required, conflict, semantic_error. */
+/**
+ * Where no provider has the subscription. Ends a trial now, all else with its period. Refuses admin_required, conflict,
+ * semantic_error.
+ */
 export const cancelSubscription = command(
   'billing.cancel',
   (ctx, params: { provider: 'local' | 'stripe' }): SubscriptionView => {
@@ -178,7 +185,8 @@ export const keepCustomer = command('billing.keepCustomer', (ctx, params: { prov
 });
 
 /**
- * Takes what the provider says, which is the truth for what it bills; each event once. What it says of a subscription that is over, or
+ * Takes what the provider says, which is the truth for what it bills; each event once. What it says of a subscription
+ * that is over, or
  * never began, changes nothing while another one stands. Returns the subscription as it is then.
  */
 export const takeProvided = command(
@@ -216,7 +224,10 @@ export const takeProvided = command(
   },
 );
 
-/** The end of a trial that became nothing, and of a period of the local provider: the next one begins, or it was cancelled. */
+/**
+ * The end of a trial that became nothing, and of a period of the local provider: the next one begins, or it was
+ * cancelled.
+ */
 export const endPeriod = command('billing.endPeriod', (ctx, _: DeadlineParams): void => {
   const present = theSubscription(ctx);
   if (present === undefined || present.providerSubscriptionId !== null || isLocking(present.status)) return;

@@ -1,5 +1,5 @@
-// What each plan and each add-on includes. The one table that every feature and seat check reads. A locked workspace (its trial is over,
-// its subscription ended or unpaid) has nothing of it. Decisions 4.10, 4.14.
+// What each plan and each add-on includes. The one table that every feature and seat check reads. A locked workspace
+// (its trial is over, its subscription ended or unpaid) has nothing of it. Decisions 4.10, 4.14.
 
 import type { Addon } from '../../store/workspace/subscriptions.ts';
 import { refuse } from '../errors.ts';

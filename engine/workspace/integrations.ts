@@ -1,5 +1,5 @@
-// The secrets that a workspace shares with whoever speaks to it from outside: its mail provider and its carrier. They come here
-// sealed and leave sealed; only the edge opens them. Decisions 4.10.
+// The secrets that a workspace shares with whoever speaks to it from outside: its mail provider and its carrier. They
+// come here sealed and leave sealed; only the edge opens them. Decisions 4.10.
 
 import { findSealedSecret, putSealedSecret, type SecretName } from '../../store/workspace/sealed-secrets.ts';
 import { command } from '../runtime/command.ts';
@@ -17,7 +17,8 @@ export function sealedSecrets(view: Pick<View, 'db'>): SealedSecrets | undefined
 }
 
 /**
- * Takes of the fresh ones what the workspace has not yet, and the one that is to be changed, whose former value signs nothing from
+ * Takes of the fresh ones what the workspace has not yet, and the one that is to be changed, whose former value signs
+ * nothing from
  * then on. Refuses admin_required.
  */
 export const takeSecrets = command(

@@ -1,5 +1,5 @@
-// What a workspace forgets by itself, a little at a time, once a day: old events, settled outside work, old audit entries.
-// Specification 8, decisions 6.
+// What a workspace forgets by itself, a little at a time, once a day: old events, settled outside work, old audit
+// entries. Specification 8, decisions 6.
 
 import { deleteExpiredOAuth } from '../../store/platform/oauth-grants.ts';
 import { deleteSettledDeliveries } from '../../store/platform/webhook-deliveries.ts';

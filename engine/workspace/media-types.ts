@@ -1,5 +1,6 @@
-// Which files may be uploaded: common documents, archives, images, audio and video. One list, from which come what is accepted, what a stored file's
-// name ends in, and as what it is served. What a browser would run (SVG, HTML, scripts) and what a computer would run are not in it. Specification 8.
+// Which files may be uploaded: common documents, archives, images, audio and video. One list, from which come what is
+// accepted, what a stored file's name ends in, and as what it is served. What a browser would run (SVG, HTML, scripts)
+// and what a computer would run are not in it. Specification 8.
 
 import { oneLine } from '../lines.ts';
 import { firstChars } from '../text.ts';
@@ -188,7 +189,9 @@ export function isImage(type: string): boolean {
   return type.startsWith('image/');
 }
 
-/** False when the bytes are of something else than was declared. `found` is what they were recognised as, if they were. */
+/**
+ * False when the bytes are of something else than was declared. `found` is what they were recognised as, if they were.
+ */
 export function isBorneOut(type: string, found: string | undefined): boolean {
   const evidence = mediaTypes.get(type)?.evidence ?? 'exact';
   if (evidence === 'exact') return found !== undefined && acceptedType(found) === type;

@@ -26,11 +26,16 @@ export interface OfficeHours {
   readonly nextChange: string | null;
 }
 
-/** Longer than a year of holidays, the most that a rule can hold. What does not change within it is taken as never changing. */
+/**
+ * Longer than a year of holidays, the most that a rule can hold. What does not change within it is taken as never
+ * changing.
+ */
 const horizonDays = 370;
 /** Of those that keep hours of their own: the newest so many are told. */
 const maxSites = 200;
-/** Every question about hours walks through all the rules of the workspace, the site or the department that it is about. */
+/**
+ * Every question about hours walks through all the rules of the workspace, the site or the department that it is about.
+ */
 const maxRulesTogether = 20;
 /** All of them are listed at once, and asked for what is open now. */
 const maxRules = 200;
@@ -41,7 +46,10 @@ interface Span {
   readonly closesMs: number;
 }
 
-/** Open or not at `nowMs`, by the union of the rules. Without any rule it is always open. A holiday closes the hours that begin on it. */
+/**
+ * Open or not at `nowMs`, by the union of the rules. Without any rule it is always open. A holiday closes the hours
+ * that begin on it.
+ */
 export function officeHours(rules: readonly WeeklyHours[], zone: string, nowMs: number): OfficeHours {
   if (rules.length === 0) return { officeHoursOpen: true, nextChange: null };
   const span = currentOrNext(rules, zone, nowMs);
@@ -51,7 +59,10 @@ export function officeHours(rules: readonly WeeklyHours[], zone: string, nowMs: 
   return { officeHoursOpen: isOpen, nextChange: Number.isFinite(changeMs) ? isoWithOffset(changeMs, zone) : null };
 }
 
-/** The first span that is not over, with all that follows it without a pause; it ends at Infinity when that reaches the horizon. */
+/**
+ * The first span that is not over, with all that follows it without a pause; it ends at Infinity when that reaches the
+ * horizon.
+ */
 function currentOrNext(rules: readonly WeeklyHours[], zone: string, nowMs: number): Span | undefined {
   let span: Span | undefined;
   let horizonMs = nowMs;
@@ -140,7 +151,10 @@ export function lineHours(
   );
 }
 
-/** Everything that keeps hours of its own, now: the workspace, and the sites and departments that have an override or rules. */
+/**
+ * Everything that keeps hours of its own, now: the workspace, and the sites and departments that have an override or
+ * rules.
+ */
 export interface Openings {
   readonly workspace: OfficeHours;
   readonly sites: readonly (OfficeHours & { readonly siteId: string })[];

@@ -1,5 +1,5 @@
-// Who works in the workspace: all its agents and departments, held in memory while it is open. Access rules, routing and
-// views read it; every change of an agent goes through putAgent, so that memory, rows and sockets agree.
+// Who works in the workspace: all its agents and departments, held in memory while it is open. Access rules, routing
+// and views read it; every change of an agent goes through putAgent, so that memory, rows and sockets agree.
 
 import {
   type AgentRecord,

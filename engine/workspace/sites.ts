@@ -139,7 +139,8 @@ export function listSites(view: View, page: { cursor: Cursor | undefined; limit:
 }
 
 /**
- * Whether a browser on this origin may use the site. Entries are hosts or origins; `*.example.com` is any depth of subdomain
+ * Whether a browser on this origin may use the site. Entries are hosts or origins; `*.example.com` is any depth of
+ * subdomain
  * and not the apex. No origin is not a browser and passes (decisions 4.12).
  */
 export function allowsOrigin(site: Pick<SiteRecord, 'allowedOrigins'>, origin: string | undefined): boolean {
@@ -186,7 +187,10 @@ function requireOrigins(origins: readonly string[]): readonly string[] {
 const hostName = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const maxHostChars = 253;
 
-/** A host name or an address in the form that browsers send it: lower case, other scripts as Punycode (RFC 5891), IPv6 in brackets. Undefined for what is none. */
+/**
+ * A host name or an address in the form that browsers send it: lower case, other scripts as Punycode (RFC 5891), IPv6
+ * in brackets. Undefined for what is none.
+ */
 export function hostNameOf(text: string): string | undefined {
   if (/^\[[\da-f:.]+\]$/i.test(text)) return URL.parse(`http://${text}`)?.hostname;
   const host = /[:/?#@\\\s]/.test(text) ? '' : domainToASCII(text);

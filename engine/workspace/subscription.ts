@@ -1,5 +1,5 @@
-// The subscription as it stands, and what follows from it. Read at every feature check, so held in memory; changed by billing.ts alone.
-// A workspace without one is on the plan it has, with nothing to pay.
+// The subscription as it stands, and what follows from it. Read at every feature check, so held in memory; changed by
+// billing.ts alone. A workspace without one is on the plan it has, with nothing to pay.
 
 import {
   findSubscription,
@@ -13,7 +13,10 @@ import type { ActorKind } from '../runtime/registry.ts';
 const dayMs = 24 * 3600_000;
 const kind: ActorKind<SubscriptionRecord> = { name: 'subscription', load: findSubscription };
 
-/** Nothing is paid and nothing is on trial: the plan gives nothing. past_due is not among them: the provider still tries to collect. */
+/**
+ * Nothing is paid and nothing is on trial: the plan gives nothing. past_due is not among them: the provider still tries
+ * to collect.
+ */
 const locking: readonly SubscriptionStatus[] = ['canceled', 'unpaid', 'paused', 'incomplete', 'incomplete_expired'];
 
 /** Nothing brings these back: another one begins. */

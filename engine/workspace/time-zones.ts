@@ -1,5 +1,6 @@
-// Local time in IANA zones, daylight saving included. The only importer of luxon, of which it uses the zones alone: which instant a
-// local time is when clocks are set is decided here, so that it is the same whenever it is asked. Called by whoever asks for days, hours or names of zones.
+// Local time in IANA zones, daylight saving included. The only importer of luxon, of which it uses the zones alone:
+// which instant a local time is when clocks are set is decided here, so that it is the same whenever it is asked.
+// Called by whoever asks for days, hours or names of zones.
 
 import { IANAZone } from 'luxon';
 
@@ -51,7 +52,10 @@ export function* localDays(ms: number, zone: string, range: { offset: number; co
   for (let day = first; day < first + range.count; day += 1) yield localDay(day, zone);
 }
 
-/** When the zone's clocks show "HH:MM" on this day; "24:00" is its end. A time that is skipped is the moment of the skip, one that comes twice its first. */
+/**
+ * When the zone's clocks show "HH:MM" on this day; "24:00" is its end. A time that is skipped is the moment of the
+ * skip, one that comes twice its first.
+ */
 export function instantOn(day: LocalDay, time: string, zone: string): number {
   const [hour, minute] = [Number(time.slice(0, 2)), Number(time.slice(3))];
   if (hour === 24) return day.endMs;
@@ -64,7 +68,10 @@ export type Granularity = 'hour' | 'day' | 'week' | 'month';
 
 const hourMs = 60 * minuteMs;
 
-/** Where the hours, days, weeks (from Monday) or months of the zone begin, from the one that `fromMs` is in to the last before `toMs`. */
+/**
+ * Where the hours, days, weeks (from Monday) or months of the zone begin, from the one that `fromMs` is in to the last
+ * before `toMs`.
+ */
 export function bucketStarts(
   granularity: Granularity,
   range: { fromMs: number; toMs: number },
@@ -125,7 +132,10 @@ interface KnownBuckets extends LabelledBuckets {
   readonly endMs: number;
 }
 
-/** The same ones are looked at again and again: by the reports of a page at once, and by the same page a moment later. The newest first. */
+/**
+ * The same ones are looked at again and again: by the reports of a page at once, and by the same page a moment later.
+ * The newest first.
+ */
 let knownBuckets: readonly KnownBuckets[] = [];
 /** Each takes up to 60 KB. */
 const maxKnownBuckets = 32;
@@ -227,7 +237,10 @@ function changeOfOffset(low: number, high: number, offsetAt: (ms: number) => num
   return changed;
 }
 
-/** By zone and day or span: each costs some microseconds, and a question about office hours or a report walks through a year. */
+/**
+ * By zone and day or span: each costs some microseconds, and a question about office hours or a report walks through a
+ * year.
+ */
 type ByZone<Known> = Map<string, Map<number, Known>>;
 
 const days: ByZone<LocalDay> = new Map();

@@ -1,6 +1,6 @@
-// Uploads: what may be uploaded by whom, and the room that is kept for it from the moment a link is given out until the bytes are there or the
-// link's time is over. Which of them messages name, attachments.ts says. The bytes themselves never come here: the edge gives them to the object
-// store between two commands. Specification 4.9.
+// Uploads: what may be uploaded by whom, and the room that is kept for it from the moment a link is given out until the
+// bytes are there or the link's time is over. Which of them messages name, attachments.ts says. The bytes themselves
+// never come here: the edge gives them to the object store between two commands. Specification 4.9.
 
 import {
   bytesUsed,
@@ -53,7 +53,10 @@ export interface UploadRequest {
   readonly network: string;
 }
 
-/** Keeps room and gives out a key. Refuses admin_required (logo), content_type_not_allowed, file_too_large, rate_limited, storage_limit_reached. */
+/**
+ * Keeps room and gives out a key. Refuses admin_required (logo), content_type_not_allowed, file_too_large,
+ * rate_limited, storage_limit_reached.
+ */
 export const reserveUpload = command('upload.reserve', (ctx, request: UploadRequest): UploadRecord => {
   const { kind, size } = request;
   if (kind === 'logo') requireAdmin(ctx);
@@ -77,7 +80,10 @@ export const reserveUpload = command('upload.reserve', (ctx, request: UploadRequ
   return upload;
 });
 
-/** The bytes begin to arrive: the upload is receiving, or stored when they came before. Refuses forbidden when the link is not, or no longer, good, conflict while they come by it. */
+/**
+ * The bytes begin to arrive: the upload is receiving, or stored when they came before. Refuses forbidden when the link
+ * is not, or no longer, good, conflict while they come by it.
+ */
 export const beginUpload = command('upload.begin', (ctx, params: { uploadId: string }): UploadRecord => {
   const upload =
     findUpload(ctx.db, params.uploadId) ?? refuse('forbidden', { message: 'This link is no longer valid.' });
@@ -110,7 +116,8 @@ export const settleUpload = command(
 );
 
 /**
- * The time is over. The room of what did not come is free again; what came only in part, or unseen by us, is removed, and so is what a visitor
+ * The time is over. The room of what did not come is free again; what came only in part, or unseen by us, is removed,
+ * and so is what a visitor
  * uploaded and no message named.
  */
 export const expireUpload = command('upload.expire', (ctx, { subjectId }: DeadlineParams): void => {

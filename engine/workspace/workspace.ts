@@ -1,4 +1,5 @@
-// The workspace's own record, settings and email domain, held in memory while it is open. What admins may change of it stands in settings.ts.
+// The workspace's own record, settings and email domain, held in memory while it is open. What admins may change of it
+// stands in settings.ts.
 
 import { type EmailDomainRecord, findEmailDomain } from '../../store/mail/email-domains.ts';
 import {

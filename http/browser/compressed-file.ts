@@ -1,5 +1,5 @@
-// A text that does not change while the service runs: compressed once in each way that somebody takes it, named after its own hash, answered with 304
-// to who has it already. Used for the widget's scripts, the pages and the documents.
+// A text that does not change while the service runs: compressed once in each way that somebody takes it, named after
+// its own hash, answered with 304 to who has it already. Used for the widget's scripts, the pages and the documents.
 
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -22,7 +22,10 @@ const brotliQuality = 9;
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
-/** `compressAs` works on other threads than the caller's, unless a test stands in. What failed, for want of memory say, is tried again by the next who takes it so. */
+/**
+ * `compressAs` works on other threads than the caller's, unless a test stands in. What failed, for want of memory say,
+ * is tried again by the next who takes it so.
+ */
 export function compressFile(text: string, compressAs = compress): CompressedFile {
   const identity = Buffer.from(text);
   const made = new Map<Encoding, Promise<Uint8Array>>();

@@ -1,6 +1,6 @@
-// The page where an agent signs in and decides what an app may do in its name, and the page that says why it cannot. Plain HTML
-// without a script, but for a passkey's signature, which nothing else asks a browser for: works with the keyboard alone, read aloud, and in
-// whatever browser an app opens.
+// The page where an agent signs in and decides what an app may do in its name, and the page that says why it cannot.
+// Plain HTML without a script, but for a passkey's signature, which nothing else asks a browser for: works with the
+// keyboard alone, read aloud, and in whatever browser an app opens.
 
 import { escapeHtml } from '../../engine/text.ts';
 import { pageStyle } from './page-style.ts';
@@ -93,7 +93,9 @@ ${byPasskey}
   return { html, script };
 }
 
-/** Asks the browser, puts its answer in the form and sends that. What fails leaves the page as it is, for another try. */
+/**
+ * Asks the browser, puts its answer in the form and sends that. What fails leaves the page as it is, for another try.
+ */
 const passkeyScript = `
 const button = document.getElementById('use-passkey');
 const form = button.form;

@@ -1,5 +1,5 @@
-// What a browser is told to do with a file, and what to call it: in any script, by RFC 6266, with letters of ASCII for who knows no better. The only
-// importer of content-disposition.
+// What a browser is told to do with a file, and what to call it: in any script, by RFC 6266, with letters of ASCII for
+// who knows no better. The only importer of content-disposition.
 
 import { create } from 'content-disposition';
 

@@ -1,5 +1,5 @@
-// What a person sees at an address where nothing is, on whatever server of this service: plain HTML that loads nothing. Programs get the
-// error of every other refusal.
+// What a person sees at an address where nothing is, on whatever server of this service: plain HTML that loads nothing.
+// Programs get the error of every other refusal.
 
 import { pageStyle } from './page-style.ts';
 

@@ -1,5 +1,6 @@
-// The pages as they are sent to browsers: one HTML document for all of them, and the scripts and the stylesheet that it names,
-// made from http/pages/ when they are first asked for. A file's name holds the hash of its text, so that browsers keep it for good.
+// The pages as they are sent to browsers: one HTML document for all of them, and the scripts and the stylesheet that it
+// names, made from http/pages/ when they are first asked for. A file's name holds the hash of its text, so that
+// browsers keep it for good.
 
 import type { BundlePages, PageFile } from '../../workers/browser-bundler.ts';
 import { type CompressedFile, compressFile } from './compressed-file.ts';
@@ -49,7 +50,10 @@ export function createPageFiles(bundle: BundlePages): PageFiles {
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='9' fill='%230f6b5c'/%3E%3Cpath d='M9 20a7 7 0 0 1 14 0M16 13V8' stroke='%23fff' stroke-width='3' fill='none' stroke-linecap='round'/%3E%3Ccircle cx='16' cy='21' r='2.5' fill='%23fff'/%3E%3C/svg%3E";
 
-/** What begins everywhere, and what nearly everybody opens: asked for with the document, not one after the other as each is found to need the next. */
+/**
+ * What begins everywhere, and what nearly everybody opens: asked for with the document, not one after the other as each
+ * is found to need the next.
+ */
 const wantedAtOnce = ['app.tsx', 'inbox/inbox.tsx', 'inbox/watch.ts'];
 
 function documentOf(files: readonly PageFile[]): string {

@@ -1,6 +1,6 @@
-// The widget as it is sent to browsers: two scripts made from http/widget/ when they are first asked for, each compressed once in
-// every way that browsers take. The install script is small and named for good; it loads the app, whose name holds the hash of
-// its text, so that a browser keeps it for as long as it is current.
+// The widget as it is sent to browsers: two scripts made from http/widget/ when they are first asked for, each
+// compressed once in every way that browsers take. The install script is small and named for good; it loads the app,
+// whose name holds the hash of its text, so that a browser keeps it for as long as it is current.
 
 import type { Bundle } from '../../workers/browser-bundler.ts';
 import { type CompressedFile, compressFile } from './compressed-file.ts';

@@ -1,5 +1,5 @@
-// What a command of the program is: words, help, options, and what it does. One file per command in this folder, listed in
-// program.ts. A command reports by its exit code and in plain lines; what an operator can mend is a ProgramError.
+// What a command of the program is: words, help, options, and what it does. One file per command in this folder, listed
+// in program.ts. A command reports by its exit code and in plain lines; what an operator can mend is a ProgramError.
 
 import type { ParseArgsConfig } from 'node:util';
 

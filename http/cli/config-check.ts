@@ -1,5 +1,5 @@
-// `switchboard config check`: what the settings are, by the names that the environment has, with every secret left out; or which one cannot
-// be used.
+// `switchboard config check`: what the settings are, by the names that the environment has, with every secret left out;
+// or which one cannot be used.
 
 import { type Config, readConfig } from '../process/config.ts';
 import { settingNames, unknownSettings } from '../process/setting-names.ts';

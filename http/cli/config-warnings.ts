@@ -1,4 +1,5 @@
-// What an operator should know of settings that are sound and may still not be what was meant. Said at start and by `config check`.
+// What an operator should know of settings that are sound and may still not be what was meant. Said at start and by
+// `config check`.
 
 import { type Config, isForThisMachine, isLoopback } from '../process/config.ts';
 

@@ -1,4 +1,5 @@
-// `switchboard erase`: one contact, or one workspace, for good. The service must not run, since it keeps what it reads in memory.
+// `switchboard erase`: one contact, or one workspace, for good. The service must not run, since it keeps what it reads
+// in memory.
 
 import { resolve } from 'node:path';
 import { type ErasureOptions, eraseContactOf, eraseWorkspace, numbersHeld } from '../../engine/operations/erasure.ts';

@@ -1,4 +1,5 @@
-// `switchboard health`: whether the service that these settings describe takes requests. For containers and watchdogs, which have no curl.
+// `switchboard health`: whether the service that these settings describe takes requests. For containers and watchdogs,
+// which have no curl.
 
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';

@@ -1,5 +1,5 @@
-// The command line: finds the command, answers --help, parses its options, and turns what it throws into a line and an exit code.
-// Each command is loaded when it is asked for, so that none pays for the others.
+// The command line: finds the command, answers --help, parses its options, and turns what it throws into a line and an
+// exit code. Each command is loaded when it is asked for, so that none pays for the others.
 
 import { parseArgs } from 'node:util';
 import { type Command, exitCodes, say } from './command.ts';
@@ -70,7 +70,10 @@ const expected: ReadonlySet<string> = new Set([
   'NativePartsUnusable',
 ]);
 
-/** Whatever starts the program: what it writes (databases and their logs, mails with links that let somebody in, backups) is for its own user alone. */
+/**
+ * Whatever starts the program: what it writes (databases and their logs, mails with links that let somebody in,
+ * backups) is for its own user alone.
+ */
 const umask = 0o077;
 
 /** Resolves to the exit code. */

@@ -1,4 +1,5 @@
-// `switchboard repair`: directory.db as the workspaces' files have it, and the keys as they are now. The service must not run.
+// `switchboard repair`: directory.db as the workspaces' files have it, and the keys as they are now. The service must
+// not run.
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';

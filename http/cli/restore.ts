@@ -1,4 +1,5 @@
-// `switchboard restore`: a backup brought back, to an empty data folder or beside what is there. The service must not run.
+// `switchboard restore`: a backup brought back, to an empty data folder or beside what is there. The service must not
+// run.
 
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';

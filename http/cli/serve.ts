@@ -38,7 +38,8 @@ export const command: Command = {
     });
     say(process.stdout.isTTY ? inWords(config, running) : asLogLine(config, running));
     keepMemoryLow();
-    // Made before anybody asks, by a process that nobody waits for. What cannot be made is made again, and told, when it is asked for.
+    // Made before anybody asks, by a process that nobody waits for. What cannot be made is made again, and told, when
+    // it is asked for.
     await running.services.pageFiles.document().catch(() => undefined);
     releaseMemory();
     // Its listener keeps the process; this says only that the start went well.

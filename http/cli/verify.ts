@@ -1,4 +1,5 @@
-// `switchboard verify`: everything that must hold of a data folder, while it is served or not. Exits with 1 when something does not.
+// `switchboard verify`: everything that must hold of a data folder, while it is served or not. Exits with 1 when
+// something does not.
 
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';

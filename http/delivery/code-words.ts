@@ -1,6 +1,6 @@
-// What a one-time code comes with, by language: the widget's five. English is the measure: a language that lacks a line does not compile.
-// Texts keep to the letters of GSM 03.38 where the language has them all: one other letter more than halves what a message holds, and what
-// takes two is paid for twice.
+// What a one-time code comes with, by language: the widget's five. English is the measure: a language that lacks a line
+// does not compile. Texts keep to the letters of GSM 03.38 where the language has them all: one other letter more than
+// halves what a message holds, and what takes two is paid for twice.
 
 /** `minutes` as a whole: "1 minute". */
 interface Said {
@@ -14,7 +14,10 @@ interface CodeWords {
   subject(code: string): string;
   mail(said: Said): string;
   text(said: Said): string;
-  /** As carriers name the voice's language, and what it says; the digits come one by one. Undefined where no carrier's usual voice speaks it: English is spoken then. */
+  /**
+   * As carriers name the voice's language, and what it says; the digits come one by one. Undefined where no carrier's
+   * usual voice speaks it: English is spoken then.
+   */
   readonly voice: { readonly language: string; say(said: Pick<Said, 'code' | 'name'>): string } | undefined;
 }
 

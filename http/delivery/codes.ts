@@ -1,5 +1,5 @@
-// One-time codes at the edge: drawn, hashed and sealed here before a command writes them, opened here again for as long as their
-// delivery takes. Nothing else in the service sees a code.
+// One-time codes at the edge: drawn, hashed and sealed here before a command writes them, opened here again for as long
+// as their delivery takes. Nothing else in the service sees a code.
 
 import { mailboxName, plainName } from '../../engine/lines.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';

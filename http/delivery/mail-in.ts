@@ -1,5 +1,6 @@
-// How mail comes in from the outside, by webhook and by SMTP: whose it is, what it says, its files into storage, then the one
-// command that takes it. Nothing is answered before that is durable; what fails on the way is the sender's to send again.
+// How mail comes in from the outside, by webhook and by SMTP: whose it is, what it says, its files into storage, then
+// the one command that takes it. Nothing is answered before that is durable; what fails on the way is the sender's to
+// send again.
 
 import { createReadStream } from 'node:fs';
 import type { IncomingAttachment } from '../../engine/conversations/attachments.ts';
@@ -39,7 +40,9 @@ export interface WebhookMail {
 }
 
 export interface InboundMail {
-  /** The workspace of the first recipient that anybody here has; undefined when there is none. `to` is not checked yet. */
+  /**
+   * The workspace of the first recipient that anybody here has; undefined when there is none. `to` is not checked yet.
+   */
   workspaceOf(to: unknown): string | undefined;
   /** Whether mail is taken for this address. */
   takes(address: string): boolean;
@@ -47,7 +50,10 @@ export interface InboundMail {
   receiveWebhook(workspaceId: string, mail: WebhookMail): Promise<void>;
   /** Rejects with UnacceptableMail when it will never be taken. */
   receiveSmtp(mail: ReceivedMail): Promise<void>;
-  /** A mail that the service wrote for this workspace came back. False when that is not what it says. Rejects with UnacceptableMail when it will never be taken. */
+  /**
+   * A mail that the service wrote for this workspace came back. False when that is not what it says. Rejects with
+   * UnacceptableMail when it will never be taken.
+   */
   receiveReturn(workspaceId: string, mail: ReceivedMail): Promise<boolean>;
 }
 
@@ -124,7 +130,8 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
         },
       });
     } finally {
-      // The same mail may have come twice at once, or what happened meanwhile decided otherwise: nothing names the files then.
+      // The same mail may have come twice at once, or what happened meanwhile decided otherwise: nothing names the
+      // files then.
       if (verdict === undefined || !wantsFiles(verdict))
         await Promise.all(stored.keys.map((key) => objects?.remove(key)));
     }
@@ -187,7 +194,8 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
       ] as const)
         if (!isOneLine(value)) refuseField('invalid_body', field, 'must be one line');
       const html = mail.html ?? null;
-      // Providers send an empty text beside HTML that has none of its own: it says nothing, and is no key of the mail either.
+      // Providers send an empty text beside HTML that has none of its own: it says nothing, and is no key of the mail
+      // either.
       const text = mail.text == null || (mail.text.trim() === '' && html !== null) ? null : mail.text;
       if (text === null && html === null) refuseField('invalid_body', 'text', 'or html is required');
       const recipients = mail.to.flatMap((entry) => parseMailbox(entry)?.address ?? []);

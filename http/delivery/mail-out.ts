@@ -1,5 +1,5 @@
-// How mail that commands queued leaves: from which address, signed for the domain it is sent from. The key is opened here, for as
-// long as one mail takes, and never stands in the queue.
+// How mail that commands queued leaves: from which address, signed for the domain it is sent from. The key is opened
+// here, for as long as one mail takes, and never stands in the queue.
 
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -85,7 +85,10 @@ function verifiedDomain(ports: OutgoingMailPorts, workspaceId: string): EmailDom
   return domain?.status === 'verified' ? domain : undefined;
 }
 
-/** Mail from the verified domain is signed for it, and what comes back goes by its own name there. Mail from the mail host is signed for that. */
+/**
+ * Mail from the verified domain is signed for it, and what comes back goes by its own name there. Mail from the mail
+ * host is signed for that.
+ */
 function signatureOf(
   { secrets, hostKey }: OutgoingMailPorts,
   mail: { workspaceId: string; domain: EmailDomainRecord | undefined; host: string },

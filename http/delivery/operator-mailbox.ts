@@ -1,5 +1,6 @@
-// Mail to whoever runs the mail host: postmaster and abuse, which every host must have (RFC 5321 §4.5.1, RFC 2142), and what is written to
-// the sender of the service's own mail, where servers look whether it exists. Kept as files for a person to read; nothing else reads them.
+// Mail to whoever runs the mail host: postmaster and abuse, which every host must have (RFC 5321 §4.5.1, RFC 2142), and
+// what is written to the sender of the service's own mail, where servers look whether it exists. Kept as files for a
+// person to read; nothing else reads them.
 
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';

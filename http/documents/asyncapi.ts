@@ -1,4 +1,5 @@
-// The AsyncAPI 3.0 document of the sockets, made from the catalogue of events and the routes alone. A test compares it with both.
+// The AsyncAPI 3.0 document of the sockets, made from the catalogue of events and the routes alone. A test compares it
+// with both.
 
 import Type, { type TSchema } from 'typebox';
 import { refusals } from '../../engine/errors.ts';
@@ -327,7 +328,10 @@ function operationsOf(namespace: string, channel: Pick<Channel, 'messages'>): Js
   };
 }
 
-/** What a call frame may name as its method: the operations of the OpenAPI document, their path, query and body fields together as params. */
+/**
+ * What a call frame may name as its method: the operations of the OpenAPI document, their path, query and body fields
+ * together as params.
+ */
 function methodsOf(routes: readonly Route[], kind: 'agent' | 'visitor'): string[] {
   return routes
     .filter(

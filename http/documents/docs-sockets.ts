@@ -1,4 +1,5 @@
-// The sockets on the page at /docs, made from the AsyncAPI document alone: how to connect, what either side sends, why a socket ends.
+// The sockets on the page at /docs, made from the AsyncAPI document alone: how to connect, what either side sends, why
+// a socket ends.
 
 import { escapeHtml } from '../../engine/text.ts';
 import type { AsyncApi, Channel } from './asyncapi.ts';

@@ -1,4 +1,5 @@
-// The page at /docs: the documents of the API and of its sockets for people, without a script and without anything from elsewhere.
+// The page at /docs: the documents of the API and of its sockets for people, without a script and without anything from
+// elsewhere.
 
 import { refusals } from '../../engine/errors.ts';
 import { escapeHtml } from '../../engine/text.ts';

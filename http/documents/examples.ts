@@ -1,5 +1,5 @@
-// Examples of what routes take, made from their schemas: a sound value of each, with the words of a small shop where a field's name says what
-// it is. A test holds each against its schema.
+// Examples of what routes take, made from their schemas: a sound value of each, with the words of a small shop where a
+// field's name says what it is. A test holds each against its schema.
 
 interface Shape {
   readonly type?: string;

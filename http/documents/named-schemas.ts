@@ -1,5 +1,5 @@
-// Names for the schemas that routes share, so that the documents say each of them once and clients get one type for it. A schema is
-// recognised by what it says, since parts of the same one are copied where they become optional.
+// Names for the schemas that routes share, so that the documents say each of them once and clients get one type for it.
+// A schema is recognised by what it says, since parts of the same one are copied where they become optional.
 
 import * as records from '../schemas/records.ts';
 import * as reports from '../schemas/reports.ts';

@@ -1,5 +1,6 @@
-// The OpenAPI 3.1 document, made from the routes and the catalogue of refusals alone. A test compares it with both. Records are named, so
-// that a generated client has one type for each; pages for people are left out, since they are nothing to call.
+// The OpenAPI 3.1 document, made from the routes and the catalogue of refusals alone. A test compares it with both.
+// Records are named, so that a generated client has one type for each; pages for people are left out, since they are
+// nothing to call.
 
 import { STATUS_CODES } from 'node:http';
 import type { TSchema } from 'typebox';
@@ -130,7 +131,10 @@ const fieldErrorsSchema = {
   additionalProperties: { type: 'array', items: { type: 'string' } },
 } as const;
 
-/** Specification 7: the verification API words its errors itself. The check of an unknown id is worded as its other outcomes are. */
+/**
+ * Specification 7: the verification API words its errors itself. The check of an unknown id is worded as its other
+ * outcomes are.
+ */
 const verificationErrorSchema = {
   type: 'object',
   properties: {

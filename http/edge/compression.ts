@@ -1,7 +1,8 @@
-// Replies that are worth it, compressed as their caller takes them: JSON and text, whole or in parts, on other threads than the loop's. So many at a time;
-// who comes when there are more gets what it asked for as it is. Nothing that a browser sends by itself opens anything here, so no
-// page of a stranger's can guess at secrets by the length of answers (BREACH). Files and documents that do not change are compressed once instead:
-// compressed-file.ts. Used by exchange.ts.
+// Replies that are worth it, compressed as their caller takes them: JSON and text, whole or in parts, on other threads
+// than the loop's. So many at a time; who comes when there are more gets what it asked for as it is. Nothing that a
+// browser sends by itself opens anything here, so no page of a stranger's can guess at secrets by the length of answers
+// (BREACH). Files and documents that do not change are compressed once instead: compressed-file.ts. Used by
+// exchange.ts.
 
 import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -28,7 +29,10 @@ export class Compression {
   #streams = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /** The reply itself where it goes as it is. `room` holds the text until it is compressed, and what became of it until the request is over. */
+  /**
+   * The reply itself where it goes as it is. `room` holds the text until it is compressed, and what became of it until
+   * the request is over.
+   */
   reply(reply: Reply, accepted: string | undefined, room: Room): Reply | Promise<Reply> {
     const { status, headers, body } = reply;
     if (

@@ -1,6 +1,6 @@
-// One request and its reply, from its head to its last byte: through the pipeline when it is its network's turn, holding no more than its
-// network may, and over at once when its connection is gone. What was handed to the pipeline runs to its end, whether or not
-// somebody still waits for the answer. Made by server.ts for each request.
+// One request and its reply, from its head to its last byte: through the pipeline when it is its network's turn,
+// holding no more than its network may, and over at once when its connection is gone. What was handed to the pipeline
+// runs to its end, whether or not somebody still waits for the answer. Made by server.ts for each request.
 
 import type { FairTurns } from '../limits/fair-turns.ts';
 import { type HeldBytes, NetworkRoom } from '../limits/held-bytes.ts';
@@ -69,7 +69,10 @@ export class Exchange {
     else turns.wait(this.#room.network, () => this.#respond(begun));
   }
 
-  /** What follows on this connection cannot be told from what this request meant: behind an answer of a later turn the library reads none of it. */
+  /**
+   * What follows on this connection cannot be told from what this request meant: behind an answer of a later turn the
+   * library reads none of it.
+   */
   #refuse(reply: Reply): void {
     this.#parts.turns.wait(this.#room.network, () => {
       // A reply without a body would leave the connection open.

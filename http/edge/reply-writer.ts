@@ -1,7 +1,8 @@
-// A reply on its way out, never faster than the connection takes it. What the connection does not take at once is not given to the library, which
-// would hold a copy of any length for whoever does not read: it stays here, counted, one reply of each connection, and the
-// request counts as under way until the last byte is taken. The library ends a connection on which another request comes meanwhile, so
-// that nobody gathers replies by not reading. Knows of uWebSockets.js only the few calls it makes; called by exchange.ts.
+// A reply on its way out, never faster than the connection takes it. What the connection does not take at once is not
+// given to the library, which would hold a copy of any length for whoever does not read: it stays here, counted, one
+// reply of each connection, and the request counts as under way until the last byte is taken. The library ends a
+// connection on which another request comes meanwhile, so that nobody gathers replies by not reading. Knows of
+// uWebSockets.js only the few calls it makes; called by exchange.ts.
 
 import { STATUS_CODES } from 'node:http';
 import type { Room } from '../limits/held-bytes.ts';
@@ -27,7 +28,10 @@ export interface ReplyOptions {
   isStopping(): boolean;
   /** A caller that takes nothing for so long is let go. */
   readonly stallMs: number;
-  /** For what waits to be taken. Where there is none the connection is let go. What was taken of it is given back by whoever hears done(). */
+  /**
+   * For what waits to be taken. Where there is none the connection is let go. What was taken of it is given back by
+   * whoever hears done().
+   */
   readonly room: Pick<Room, 'take'>;
   /** Once, when nothing of the reply is left here. The connection may be gone. */
   done(): void;
@@ -40,7 +44,9 @@ export interface Sending {
 }
 
 const nothingLeft: Sending = { gone: () => {} };
-/** The least that a connection takes when it says that it takes more; a larger piece would pile up behind a slow caller. */
+/**
+ * The least that a connection takes when it says that it takes more; a larger piece would pile up behind a slow caller.
+ */
 const pieceBytes = 16 * 1024;
 
 /** Begins to send; done() may be called before it returns. */
@@ -52,7 +58,8 @@ export function sendReply(res: Outgoing, reply: Reply, options: ReplyOptions): S
   if (reply.status === 204 || isStreamed(body)) {
     res.cork(() => {
       writeHead(res, reply, options);
-      // Without an argument: a length that is undefined is written as 2^63. The connection stays open, and is closed with the others.
+      // Without an argument: a length that is undefined is written as 2^63. The connection stays open, and is closed
+      // with the others.
       res.endWithoutBody();
     });
     options.done();
@@ -168,7 +175,10 @@ function sendStream(res: Outgoing, { head, body }: { head: Reply; body: Streamed
   return { gone: () => pouring.gone() };
 }
 
-/** Writes each part when the one before has left, so that a slow caller costs one part of memory, and a stalled one its connection. */
+/**
+ * Writes each part when the one before has left, so that a slow caller costs one part of memory, and a stalled one its
+ * connection.
+ */
 function sendParts(
   res: Outgoing,
   { head, body }: { head: Reply; body: AsyncIterable<string | Uint8Array> },
@@ -205,7 +215,8 @@ function sendParts(
       }
       res.cork(() => void res.end(undefined, options.isStopping()));
     } catch {
-      // The pipeline logs why a part could not be made. What was sent would look complete if its connection did not end here.
+      // The pipeline logs why a part could not be made. What was sent would look complete if its connection did not end
+      // here.
       if (!isGone) res.close();
     }
   }

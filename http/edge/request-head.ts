@@ -1,5 +1,6 @@
-// What comes before a request's body, copied out of the library's short-lived objects; and whose request it is by address: that of the
-// connection, or the one that a trusted proxy names. Knows of uWebSockets.js only the few calls it makes; made by server.ts.
+// What comes before a request's body, copied out of the library's short-lived objects; and whose request it is by
+// address: that of the connection, or the one that a trusted proxy names. Knows of uWebSockets.js only the few calls it
+// makes; made by server.ts.
 
 import { isIP } from 'node:net';
 import { networkOf } from '../limits/network-address.ts';
@@ -65,7 +66,8 @@ export class Head implements RequestHead {
 }
 
 /**
- * What the outermost of the trusted proxies saw: each wrote the address that it was called from at the end, so that many of the last are theirs, and the
+ * What the outermost of the trusted proxies saw: each wrote the address that it was called from at the end, so that
+ * many of the last are theirs, and the
  * rest is the caller's own word. With fewer there are, some proxy was passed by, and the first is what is known.
  */
 export function forwardedAddress(header: string | undefined, trustedProxies: number): string | undefined {

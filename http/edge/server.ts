@@ -1,5 +1,5 @@
-// The edge: the only importer of uWebSockets.js. Listens, makes an exchange of each request, and hands sockets to http/sockets/sockets.ts as plain
-// connections.
+// The edge: the only importer of uWebSockets.js. Listens, makes an exchange of each request, and hands sockets to
+// http/sockets/sockets.ts as plain connections.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -45,7 +45,10 @@ export class CertificateUnusable extends Error {
 export interface ServerOptions {
   readonly pipeline: Pipeline;
   readonly sockets: Sockets;
-  /** Proxies in front, one behind the other, that write an address into X-Forwarded-For; 0: nobody's word is taken for it. */
+  /**
+   * Proxies in front, one behind the other, that write an address into X-Forwarded-For; 0: nobody's word is taken for
+   * it.
+   */
   readonly trustedProxies: number;
   /** Connections that a network may have; undefined for no bound. */
   readonly maxConnectionsPerNetwork: number | undefined;
@@ -63,7 +66,10 @@ export interface ServerOptions {
 export interface Server {
   /** Resolves to the port. Rejects when it is taken. */
   listen(host: string, port: number): Promise<number>;
-  /** New connections are met with what the certificate's files hold now; those that are open stay. Rejects with CertificateUnusable, and nothing changes. */
+  /**
+   * New connections are met with what the certificate's files hold now; those that are open stay. Rejects with
+   * CertificateUnusable, and nothing changes.
+   */
   reloadCertificate(): Promise<void>;
   /** Takes no new connection; requests under way finish. */
   stopListening(): void;
@@ -98,7 +104,8 @@ interface SocketData {
 }
 
 /**
- * A frame may have 64 KiB. A larger one is still read, so that it is answered with 1009; beyond this the library tears the
+ * A frame may have 64 KiB. A larger one is still read, so that it is answered with 1009; beyond this the library tears
+ * the
  * connection before any of it is held, which is as it should be: it would set aside what the frame's header promises.
  */
 const maxFrameBytes = 1024 * 1024;
@@ -108,12 +115,18 @@ const frameOverheadBytes = 1024;
 const libraryBacklogBytes = 1024 * 1024 * 1024;
 /** DISABLED, which the package exports as a type only. */
 const noCompression = 0;
-/** Of a socket, which the library pings sixteen seconds before: within the minute after which load balancers and address translators forget what is idle. */
+/**
+ * Of a socket, which the library pings sixteen seconds before: within the minute after which load balancers and address
+ * translators forget what is idle.
+ */
 const idleTimeoutSeconds = 56;
 const drainPollMs = 10;
 /** A caller that takes nothing for so long is let go. */
 const stallTimeoutMs = 30_000;
-/** LIBUS_LISTEN_EXCLUSIVE_PORT, which the package exports as a type only. Without it a second process of the same user shares the port. */
+/**
+ * LIBUS_LISTEN_EXCLUSIVE_PORT, which the package exports as a type only. Without it a second process of the same user
+ * shares the port.
+ */
 const exclusivePort = 1;
 /** With forward secrecy and authenticated encryption alone (RFC 9325 §4.2); those of TLS 1.3 are such anyway. */
 const tls12Ciphers = [
@@ -124,7 +137,10 @@ const tls12Ciphers = [
   'ECDHE-ECDSA-CHACHA20-POLY1305',
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
-/** The library ends an idle connection after eight to twelve seconds; who is told so does not send another request into that. */
+/**
+ * The library ends an idle connection after eight to twelve seconds; who is told so does not send another request into
+ * that.
+ */
 const keepAliveSeconds = 7;
 /** Of a network in ten seconds: each costs a handshake, some of a millisecond. */
 const maxNewOverTls = 500;
@@ -248,7 +264,8 @@ export function createServer(options: ServerOptions): Server {
         maxPayloadLength: maxFrameBytes,
         idleTimeout: idleTimeoutSeconds,
         sendPingsAutomatically: true,
-        // Sessions close themselves past a bound of their own. The library's would drop frames in silence, the closing one too.
+        // Sessions close themselves past a bound of their own. The library's would drop frames in silence, the closing
+        // one too.
         maxBackpressure: libraryBacklogBytes,
         upgrade: upgradeTo(namespace),
         open: (ws) => {

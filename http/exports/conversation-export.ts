@@ -1,6 +1,6 @@
-// The whole record of a conversation as JSON text in parts: {conversation, visitor, contact, messages, notes, events}. The
-// reader thread reads it page by page, so that neither its length nor a slow caller holds anybody up. What is added after its
-// beginning is left out, which gives it an end; what is edited meanwhile may already be so.
+// The whole record of a conversation as JSON text in parts: {conversation, visitor, contact, messages, notes, events}.
+// The reader thread reads it page by page, so that neither its length nor a slow caller holds anybody up. What is added
+// after its beginning is left out, which gives it an end; what is edited meanwhile may already be so.
 
 import { conversationView } from '../../engine/conversations/conversation.ts';
 import { messageView } from '../../engine/conversations/messages.ts';

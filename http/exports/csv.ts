@@ -1,10 +1,13 @@
-// CSV as RFC 4180 has it, safe to open in a spreadsheet: text that one would take for a formula is led by an apostrophe.
+// CSV as RFC 4180 has it, safe to open in a spreadsheet: text that one would take for a formula is led by an
+// apostrophe.
 
 export type Cell = string | number | boolean | null;
 
 /**
- * What spreadsheets compute, also behind white space or quotes. Where lists are separated by semicolons or tabs they take a quote behind a comma for
- * a letter, and begin a cell at each of those, or a row at a line's end. Numbers are written as numbers and never come here.
+ * What spreadsheets compute, also behind white space or quotes. Where lists are separated by semicolons or tabs they
+ * take a quote behind a comma for
+ * a letter, and begin a cell at each of those, or a row at a line's end. Numbers are written as numbers and never come
+ * here.
  */
 const formulas = /(^|[;\t\r\n])(?=[\s"']*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
 

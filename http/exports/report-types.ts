@@ -1,5 +1,5 @@
-// Every report by its path, with how it is asked for and what of it is a table: the one list behind the routes of reports and behind
-// their exports.
+// Every report by its path, with how it is asked for and what of it is a table: the one list behind the routes of
+// reports and behind their exports.
 
 import { type ConversationView, conversationView } from '../../engine/conversations/conversation.ts';
 import { refuseField } from '../../engine/errors.ts';

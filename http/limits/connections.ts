@@ -1,6 +1,7 @@
-// How many connections there may be: of one network, so that nobody takes them all, and of all, so that there are descriptors left for files. The library
-// tells of each connection when it opens, with its address, and when it closes, without. So a network that seems to have too many is
-// refused only if that many are left when all that closed since were its own; and the kernel, which knows, is asked. Called by server.ts.
+// How many connections there may be: of one network, so that nobody takes them all, and of all, so that there are
+// descriptors left for files. The library tells of each connection when it opens, with its address, and when it closes,
+// without. So a network that seems to have too many is refused only if that many are left when all that closed since
+// were its own; and the kernel, which knows, is asked. Called by server.ts.
 
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -124,7 +125,10 @@ export async function countConnections(port: number): Promise<ReadonlyMap<string
   return counts;
 }
 
-/** `sl local_address rem_address st …`, addresses in words of the machine's own byte order (proc(5)). Open is ESTABLISHED, or CLOSE_WAIT, which waits for us. */
+/**
+ * `sl local_address rem_address st …`, addresses in words of the machine's own byte order (proc(5)). Open is
+ * ESTABLISHED, or CLOSE_WAIT, which waits for us.
+ */
 const row = /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]{8}|[0-9A-F]{32}):[0-9A-F]{4} (?:01|08) /gm;
 
 export function* networksIn(table: string, port: number): Generator<string> {

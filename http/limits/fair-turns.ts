@@ -1,6 +1,7 @@
-// Whose turn it is. As long as a turn of the event loop is short, whatever comes is done at once, and nobody is asked who it is. When it has become long,
-// what comes waits, and is done in the next turns, one by one of each network: whoever sends the most waits the longest, and
-// nobody else longer than for the dearest single piece. Called by exchange.ts.
+// Whose turn it is. As long as a turn of the event loop is short, whatever comes is done at once, and nobody is asked
+// who it is. When it has become long, what comes waits, and is done in the next turns, one by one of each network:
+// whoever sends the most waits the longest, and nobody else longer than for the dearest single piece. Called by
+// exchange.ts.
 
 /** Of one turn of the loop. */
 const sliceMs = 10;

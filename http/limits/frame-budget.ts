@@ -1,5 +1,6 @@
-// What sockets may cost: frames and bytes of one socket and of one network within a minute, and sockets that a network has open. Far above
-// what people and their programs send, whose calls have budgets of their own; below what would hold up others.
+// What sockets may cost: frames and bytes of one socket and of one network within a minute, and sockets that a network
+// has open. Far above what people and their programs send, whose calls have budgets of their own; below what would hold
+// up others.
 
 import type { Clock } from '../../engine/runtime/clock.ts';
 
@@ -36,7 +37,9 @@ interface Network {
 
 const minuteMs = 60_000;
 const mebibyte = 1024 * 1024;
-/** Frames of a socket for each call that a person may make, so that there is room for what is no call; and the least. */
+/**
+ * Frames of a socket for each call that a person may make, so that there is room for what is no call; and the least.
+ */
 const framesPerCall = 2;
 const leastFrames = 1200;
 const maxBytesOfSocket = 16 * mebibyte;
@@ -92,7 +95,10 @@ export class FrameBudget {
     return all === undefined || (all.frames <= spenders * this.#maxFrames && all.bytes <= spenders * maxBytesOfSocket);
   }
 
-  /** Counts one that says nothing, which take() has counted as a frame. False when it was one too many, also of its network: a socket is soon opened again. */
+  /**
+   * Counts one that says nothing, which take() has counted as a frame. False when it was one too many, also of its
+   * network: a socket is soon opened again.
+   */
   takeMalformed({ spent, network }: SocketSpent): boolean {
     const all = this.#networks.get(network)?.spent;
     spent.malformed += 1;
@@ -115,7 +121,10 @@ export class FrameBudget {
     return entry;
   }
 
-  /** The oldest without a socket, as far as one is found soon. Those before it get in line again, so that what stays is bounded by the sockets. */
+  /**
+   * The oldest without a socket, as far as one is found soon. Those before it get in line again, so that what stays is
+   * bounded by the sockets.
+   */
   #forgetOne(): void {
     let looked = 0;
     for (const [network, entry] of this.#networks) {

@@ -1,5 +1,5 @@
-// Bytes that come in pieces, kept in one buffer: a piece of one byte costs one byte, not an object of a hundred. And how small pieces may be, since
-// each costs the loop a turn, whatever it holds.
+// Bytes that come in pieces, kept in one buffer: a piece of one byte costs one byte, not an object of a hundred. And
+// how small pieces may be, since each costs the loop a turn, whatever it holds.
 
 const leastCapacity = 1024;
 /** So many pieces may have any size, as clients have that write a body bit by bit. */

@@ -1,6 +1,6 @@
-// What the edge holds in memory for others: bodies that are not complete, requests and frames that wait for their turn, replies that nobody
-// takes. Each network has so much of it, and all of them together; who would need more is refused or let go. Asked
-// through a room for each request and each socket, by exchange.ts and server.ts.
+// What the edge holds in memory for others: bodies that are not complete, requests and frames that wait for their turn,
+// replies that nobody takes. Each network has so much of it, and all of them together; who would need more is refused
+// or let go. Asked through a room for each request and each socket, by exchange.ts and server.ts.
 
 /** Thirty bodies of the largest size at once, or as many replies of a megabyte. */
 const maxBytesOfNetwork = 32 * 1024 * 1024;

@@ -1,9 +1,11 @@
-// The network that an address belongs to, for limits: whoever has one IPv6 address has the 2^64 of its network (RFC 6177), so those count as one.
+// The network that an address belongs to, for limits: whoever has one IPv6 address has the 2^64 of its network (RFC
+// 6177), so those count as one.
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * An IPv4 address as it is, also when it comes mapped into IPv6; of an IPv6 address its first 64 bits, such as `2001:db8:0:1::/64`. A port that a
+ * An IPv4 address as it is, also when it comes mapped into IPv6; of an IPv6 address its first 64 bits, such as
+ * `2001:db8:0:1::/64`. A port that a
  * proxy wrote behind it counts for nothing. What is no address is left as it is.
  */
 export function networkOf(address: string): string {
@@ -24,7 +26,10 @@ export function siteNetworkOf(address: string): string | undefined {
   return groups === undefined || isMapped(groups) ? undefined : prefixOf(groups, 48);
 }
 
-/** Of machines that know each other: this one, its network, a carrier's own (RFC 1918, 4193, 4291, 6598). A proxy has such an address, and all who come by it. */
+/**
+ * Of machines that know each other: this one, its network, a carrier's own (RFC 1918, 4193, 4291, 6598). A proxy has
+ * such an address, and all who come by it.
+ */
 const privateNetworks = new BlockList();
 for (const [network, bits] of [
   ['127.0.0.0', 8],

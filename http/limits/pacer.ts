@@ -1,5 +1,6 @@
-// Calls that nobody waits for by the millisecond, one after another instead of at once: one now, then one in each turn of the event
-// loop. A page that asks for eight reports at one moment then holds up who writes a message while one is asked, or two, and not all.
+// Calls that nobody waits for by the millisecond, one after another instead of at once: one now, then one in each turn
+// of the event loop. A page that asks for eight reports at one moment then holds up who writes a message while one is
+// asked, or two, and not all.
 
 /** Of all workspaces together. Who comes after so many has the oldest called at once. */
 const maxWaiting = 200;
@@ -9,7 +10,10 @@ export class Pacer {
   /** Somebody was called in this turn, or somebody waits. */
   #isTaken = false;
 
-  /** Calls now, or in a turn of its own after those who came before. What is called then must not throw: nobody is there to catch it. */
+  /**
+   * Calls now, or in a turn of its own after those who came before. What is called then must not throw: nobody is there
+   * to catch it.
+   */
   take(call: () => void): void {
     if (this.#isTaken) {
       this.#waiting.push(call);

@@ -1,5 +1,5 @@
-// Pauses that grow with what fails in a row: the first twenty cost nothing, each further one twice the time of the one before, up to an
-// hour. In memory, and bounded: when there are too many keys those go first that failed little.
+// Pauses that grow with what fails in a row: the first twenty cost nothing, each further one twice the time of the one
+// before, up to an hour. In memory, and bounded: when there are too many keys those go first that failed little.
 
 import type { Clock } from '../../engine/runtime/clock.ts';
 
@@ -10,7 +10,10 @@ interface Failures {
   readonly untilMs: number;
 }
 
-/** A person who tries all passwords that it ever had is below it. In the first hour about 25 can be tried, one in each further: ASVS 2.2.1 allows a hundred. */
+/**
+ * A person who tries all passwords that it ever had is below it. In the first hour about 25 can be tried, one in each
+ * further: ASVS 2.2.1 allows a hundred.
+ */
 const free = 20;
 const firstPauseMs = 60_000;
 const longestPauseMs = 3600_000;

@@ -1,5 +1,6 @@
-// Budgets per minute or another span, in memory: a window opens with the first call and holds so many. Bounded: when there are too many keys those go
-// first that were hardly used, so that a flood of made-up ones gives nobody its spent budget back.
+// Budgets per minute or another span, in memory: a window opens with the first call and holds so many. Bounded: when
+// there are too many keys those go first that were hardly used, so that a flood of made-up ones gives nobody its spent
+// budget back.
 
 import type { Clock } from '../../engine/runtime/clock.ts';
 
@@ -41,7 +42,10 @@ export class RateLimiter {
     this.#windowMs = windowMs;
   }
 
-  /** Counts one call against `key`, or so much of something whose size is known when it is over: it counts whole if anything is left. */
+  /**
+   * Counts one call against `key`, or so much of something whose size is known when it is over: it counts whole if
+   * anything is left.
+   */
   take(key: string, limit: number, amount = 1): Budget {
     const now = this.#clock.now();
     let window = this.#windows.get(key);
@@ -56,7 +60,9 @@ export class RateLimiter {
     return { limit, remaining: Math.max(0, limit - window.used), resetSeconds: secondsUntil(window, now), allowed };
   }
 
-  /** Seconds until the window of a key with nothing left ends; undefined when there is something left. Counts nothing. */
+  /**
+   * Seconds until the window of a key with nothing left ends; undefined when there is something left. Counts nothing.
+   */
   spentSeconds(key: string, limit: number): number | undefined {
     const now = this.#clock.now();
     const window = this.#windows.get(key);

@@ -1,6 +1,7 @@
-// How often an account may be tried, whoever tries it: so many passwords a minute, and pauses that grow with what is wrong in a row. Who
-// comes from a browser or a network that the account knows is counted for itself, so that strangers keep nobody out. Asked before a
-// password is hashed, with a request that is known to be valid, after its network's budget. In memory, and bounded.
+// How often an account may be tried, whoever tries it: so many passwords a minute, and pauses that grow with what is
+// wrong in a row. Who comes from a browser or a network that the account knows is counted for itself, so that strangers
+// keep nobody out. Asked before a password is hashed, with a request that is known to be valid, after its network's
+// budget. In memory, and bounded.
 
 import { hashOf } from '../../engine/directory/locator.ts';
 import { refuse } from '../../engine/errors.ts';
@@ -12,7 +13,10 @@ import { RateLimiter } from './rate-limiter.ts';
 
 /** Specification 8. */
 export const signInsPerMinute = 5;
-/** Of all accounts together, from one network: more than an office needs when it opens, and a fiftieth of what the processor could do. */
+/**
+ * Of all accounts together, from one network: more than an office needs when it opens, and a fiftieth of what the
+ * processor could do.
+ */
 export const signInsPerNetwork = 60;
 /** To one address. A person who waits for a link in vain asks again; who is sent more is being flooded. */
 const resetMailsPerHour = 10;

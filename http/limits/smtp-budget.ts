@@ -1,6 +1,6 @@
-// How much mail a network may leave here in a day: what it sends is written to the disk of all workspaces, and nobody here asked for it. Counted for
-// the network and, as an IPv6 network is easily had, for the /48 around it. A relay of the operator's own has a private address and no bound:
-// what comes through it is everybody's.
+// How much mail a network may leave here in a day: what it sends is written to the disk of all workspaces, and nobody
+// here asked for it. Counted for the network and, as an IPv6 network is easily had, for the /48 around it. A relay of
+// the operator's own has a private address and no bound: what comes through it is everybody's.
 
 import { dayMs } from '../../engine/directory/ceilings.ts';
 import type { Clock } from '../../engine/runtime/clock.ts';

@@ -1,5 +1,6 @@
-// `npm run build`: dist/switchboard, one executable with everything inside. Bundles the program and each of its threads, and puts
-// them and the native addons into a copy of the very Node that runs this. test/executable.ts tries the result.
+// `npm run build`: dist/switchboard, one executable with everything inside. Bundles the program and each of its
+// threads, and puts them and the native addons into a copy of the very Node that runs this. test/executable.ts tries
+// the result.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

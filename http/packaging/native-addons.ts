@@ -1,5 +1,5 @@
-// Which packages bring native addons, and how each is pointed at native.ts when the executable is built. From source the
-// packages are left as they are.
+// Which packages bring native addons, and how each is pointed at native.ts when the executable is built. From source
+// the packages are left as they are.
 
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,6 +1,6 @@
-// Native addons of the executable. The kernel loads code from files alone, so each is written once into a folder that only this
-// user can write, and loaded from there. The build (build.ts) points the packages that bring addons here; from source nothing
-// calls this.
+// Native addons of the executable. The kernel loads code from files alone, so each is written once into a folder that
+// only this user can write, and loaded from there. The build (build.ts) points the packages that bring addons here;
+// from source nothing calls this.
 
 import {
   chmodSync,

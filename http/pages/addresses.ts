@@ -1,4 +1,5 @@
-// Addresses of the web: as people paste them, brought to what the service takes; and from outside, when they may become links.
+// Addresses of the web: as people paste them, brought to what the service takes; and from outside, when they may become
+// links.
 
 /** The host of what comes from an address bar. */
 export function hostOf(text: string): string {

@@ -1,6 +1,7 @@
-// How the pages ask the service: one function, JSON in and out, with the token of who signed in. Every failure is an ApiError
-// that says what a person can do with it. A call that the rate limit refused has not happened, so it is made again after the pause
-// that the service names; anything else is never repeated here, since what was sent may have been done.
+// How the pages ask the service: one function, JSON in and out, with the token of who signed in. Every failure is an
+// ApiError that says what a person can do with it. A call that the rate limit refused has not happened, so it is made
+// again after the pause that the service names; anything else is never repeated here, since what was sent may have been
+// done.
 
 import { signal } from '@preact/signals';
 

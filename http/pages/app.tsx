@@ -1,5 +1,5 @@
-// Where the pages begin in a browser: chooses the page by the address, loads its family when it is first needed, leads who is not
-// signed in to sign in and back again.
+// Where the pages begin in a browser: chooses the page by the address, loads its family when it is first needed, leads
+// who is not signed in to sign in and back again.
 
 import { effect } from '@preact/signals';
 import { type JSX, render } from 'preact';

@@ -1,5 +1,5 @@
-// When to begin to read. What is read before the socket is there may be old by the time it is: then nobody would ever tell. So reading
-// waits for the socket a moment; where it comes later, what was read is read again.
+// When to begin to read. What is read before the socket is there may be old by the time it is: then nobody would ever
+// tell. So reading waits for the socket a moment; where it comes later, what was read is read again.
 
 import { effect } from '@preact/signals';
 import { connection } from './live.ts';

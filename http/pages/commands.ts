@@ -1,5 +1,6 @@
-// Everything a person can do here, as commands: with a title for the palette and keys for those who have learned them. A page
-// adds its own while it is shown. Keys are one letter, two in a row ("g i"), or with a modifier ("mod+k", where mod is Ctrl, or ⌘ on a Mac).
+// Everything a person can do here, as commands: with a title for the palette and keys for those who have learned them.
+// A page adds its own while it is shown. Keys are one letter, two in a row ("g i"), or with a modifier ("mod+k", where
+// mod is Ctrl, or ⌘ on a Mac).
 
 import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -71,7 +72,10 @@ const named: Readonly<Record<string, string>> = { enter: 'Enter', escape: 'Esc',
 
 const lettersKey = 'switchboard.letterKeys';
 
-/** Whether letters alone do something: who speaks to a computer, or brushes keys, turns that off (WCAG 2.2, 2.1.4). Keys with a modifier always do. */
+/**
+ * Whether letters alone do something: who speaks to a computer, or brushes keys, turns that off (WCAG 2.2, 2.1.4). Keys
+ * with a modifier always do.
+ */
 export const hasLetterKeys = signal(readLetterKeys());
 
 function readLetterKeys(): boolean {

@@ -1,5 +1,5 @@
-// Showing once more that it is you, where a change could lock somebody out of an account: asked when the service asks for it, and what
-// was to be done is done then.
+// Showing once more that it is you, where a change could lock somebody out of an account: asked when the service asks
+// for it, and what was to be done is done then.
 
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';

@@ -1,6 +1,6 @@
-// The agent's socket: what happens, as it happens. After a break it comes back with the last number it saw and is told what it
-// missed, in order and once; where that is no longer kept, everybody who shows something reads it again. It never gives up while
-// somebody is signed in.
+// The agent's socket: what happens, as it happens. After a break it comes back with the last number it saw and is told
+// what it missed, in order and once; where that is no longer kept, everybody who shows something reads it again. It
+// never gives up while somebody is signed in.
 
 import { effect, signal } from '@preact/signals';
 import { keepToken, token } from './api.ts';
@@ -21,7 +21,10 @@ const firstPauseMs = 500;
 const maxPauseMs = 15_000;
 /** A connection that says nothing for so long is asked whether it is there, and given up when it is not. */
 const quietMs = 25_000;
-/** Where a connection may have died unheard, in a laptop that slept or on another network, it is given so long to answer. */
+/**
+ * Where a connection may have died unheard, in a laptop that slept or on another network, it is given so long to
+ * answer.
+ */
 const probeMs = 5000;
 const signedOutCode = 4401;
 
@@ -44,7 +47,10 @@ export function onResync(reread: () => void): () => void {
   return () => void rereaders.delete(reread);
 }
 
-/** Tells the others in a conversation that this agent types. Nothing while there is no connection: it would be old by then. */
+/**
+ * Tells the others in a conversation that this agent types. Nothing while there is no connection: it would be old by
+ * then.
+ */
 export function sendTyping(conversationId: string): void {
   if (connection.peek() === 'live') socket?.send(JSON.stringify({ type: 'typing', conversationId }));
 }
@@ -68,7 +74,10 @@ export function goLive(): void {
   });
 }
 
-/** The network is back, or somebody looks: does not wait for a pause to end, and does not take a connection's word for it. */
+/**
+ * The network is back, or somebody looks: does not wait for a pause to end, and does not take a connection's word for
+ * it.
+ */
 function checkNow(): void {
   if (connection.peek() === 'live' && socket !== undefined) probe(socket);
   else reconnectNow();

@@ -1,5 +1,5 @@
-// Where the reader is: the address bar as signals, and the ways to change it. Links are ordinary links; a click on one of ours
-// changes the page without loading it again.
+// Where the reader is: the address bar as signals, and the ways to change it. Links are ordinary links; a click on one
+// of ours changes the page without loading it again.
 
 import { computed, signal } from '@preact/signals';
 import { pageAt } from './paths.ts';
@@ -41,7 +41,9 @@ export function setQuery(changes: Readonly<Record<string, string | undefined>>):
   navigate(path.value + (text === '' ? '' : `?${text}`), { replace: true });
 }
 
-/** Takes over clicks on links to pages of ours, and leaves every other to the browser: new tabs, downloads, other sites. */
+/**
+ * Takes over clicks on links to pages of ours, and leaves every other to the browser: new tabs, downloads, other sites.
+ */
 export function followLinks(): void {
   document.addEventListener('click', (event) => {
     if (

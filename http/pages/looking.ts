@@ -1,5 +1,5 @@
-// Whether somebody looks at this page: it is visible, and what is typed comes here. And whether somebody looks at another one of
-// ours in this browser, so that a tab behind it does not call for who reads already.
+// Whether somebody looks at this page: it is visible, and what is typed comes here. And whether somebody looks at
+// another one of ours in this browser, so that a tab behind it does not call for who reads already.
 
 import { signal } from '@preact/signals';
 

@@ -1,5 +1,6 @@
-// What reaches who looks elsewhere: a notification of the desktop, a ring for what cannot wait, a sound for a message. All are off
-// until they are asked for, kept by this browser, and the same for every page; notifications say nothing while the page is looked at.
+// What reaches who looks elsewhere: a notification of the desktop, a ring for what cannot wait, a sound for a message.
+// All are off until they are asked for, kept by this browser, and the same for every page; notifications say nothing
+// while the page is looked at.
 
 import { signal } from '@preact/signals';
 import { navigate } from './location.ts';

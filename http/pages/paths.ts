@@ -1,4 +1,5 @@
-// Where the pages are: one list that the service answers by and that the browser chooses by. `{name}` stands for one part of a path.
+// Where the pages are: one list that the service answers by and that the browser chooses by. `{name}` stands for one
+// part of a path.
 
 export const pagePaths = {
   start: '/',

@@ -1,5 +1,5 @@
-// The records that the API answers with, typed by the very schemas that the service validates them with. Nothing of the service
-// itself is loaded: these are types alone.
+// The records that the API answers with, typed by the very schemas that the service validates them with. Nothing of the
+// service itself is loaded: these are types alone.
 
 import type { Static, TSchema } from 'typebox';
 import type * as records from '../schemas/records.ts';

@@ -1,9 +1,12 @@
-// What time it is for the service: a browser's clock may be minutes off, and what ends at a given time ends by the service's.
-// Told by the socket; until then the browser's own is believed.
+// What time it is for the service: a browser's clock may be minutes off, and what ends at a given time ends by the
+// service's. Told by the socket; until then the browser's own is believed.
 
 import { signal } from '@preact/signals';
 
-/** By how much the service's clock is ahead of the browser's, in milliseconds. Whatever shows what time it is follows it. */
+/**
+ * By how much the service's clock is ahead of the browser's, in milliseconds. Whatever shows what time it is follows
+ * it.
+ */
 export const aheadMs = signal(0);
 
 /** The service says that it is this time now. */

@@ -1,4 +1,5 @@
-// Who is signed in: the agent, its workspace and what it may do, read once after signing in and kept up to date by the socket.
+// Who is signed in: the agent, its workspace and what it may do, read once after signing in and kept up to date by the
+// socket.
 
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { ApiError, call, keepToken, token } from './api.ts';
@@ -16,7 +17,10 @@ export interface Me {
 export const me = signal<Me | undefined>(undefined);
 /** Why `me` could not be read, while it could not. */
 export const meFailure = signal<unknown>(undefined);
-/** The workspace requires a second factor that who signed in did not have: nothing else comes before one is set up and its recovery codes were seen. */
+/**
+ * The workspace requires a second factor that who signed in did not have: nothing else comes before one is set up and
+ * its recovery codes were seen.
+ */
 export const isEnrolling = signal(false);
 export const isSignedIn = computed(() => token.value !== null);
 
@@ -29,7 +33,8 @@ export function hasRole(role: Role): boolean {
 
 effect(() => {
   const current = token.value;
-  // Another sign-in, also of the same agent in another tab, begins anew: all that is kept of the former one is gone with it.
+  // Another sign-in, also of the same agent in another tab, begins anew: all that is kept of the former one is gone
+  // with it.
   me.value = undefined;
   meFailure.value = undefined;
   isEnrolling.value = false;

@@ -1,5 +1,5 @@
-// What stands around every page of who is signed in: the ways to the others, the state of the connection, notices, the command
-// palette and the banner of a ringing call.
+// What stands around every page of who is signed in: the ways to the others, the state of the connection, notices, the
+// command palette and the banner of a ringing call.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';

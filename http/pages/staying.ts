@@ -1,5 +1,5 @@
-// Staying signed in: whoever works here has the sign-in made longer, so that it does not end in the middle of a shift. One that nobody
-// uses ends by itself.
+// Staying signed in: whoever works here has the sign-in made longer, so that it does not end in the middle of a shift.
+// One that nobody uses ends by itself.
 
 import { call, keepToken, token } from './api.ts';
 

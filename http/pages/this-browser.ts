@@ -1,5 +1,5 @@
-// What this browser is known by to the accounts that sign in with it: something random, made once and kept. It lets nobody in; it keeps
-// strangers who try a password from keeping its owner out, and tells apart sign-ins from elsewhere.
+// What this browser is known by to the accounts that sign in with it: something random, made once and kept. It lets
+// nobody in; it keeps strangers who try a password from keeping its owner out, and tells apart sign-ins from elsewhere.
 
 const keptAs = 'switchboard.browser';
 const bytes = 32;

@@ -100,7 +100,10 @@ export function sizeOf(bytes: number): string {
   return `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
-/** Cents as an amount, in US dollars unless another currency is given. They are the smallest unit there is of it, so that yen have no hundredths. */
+/**
+ * Cents as an amount, in US dollars unless another currency is given. They are the smallest unit there is of it, so
+ * that yen have no hundredths.
+ */
 export function amountOf(cents: number, currency = 'USD'): string {
   const format = new Intl.NumberFormat(undefined, { style: 'currency', currency });
   return format.format(cents / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));

@@ -1,5 +1,6 @@
-// Bodies that are too large to be held whole: a request's, read at the pace of whoever consumes it, and a reply's, written at the pace of whoever
-// takes it. Both end at once when the connection does. Knows of uWebSockets.js only the few calls it makes.
+// Bodies that are too large to be held whole: a request's, read at the pace of whoever consumes it, and a reply's,
+// written at the pace of whoever takes it. Both end at once when the connection does. Knows of uWebSockets.js only the
+// few calls it makes.
 
 import { Refusal, refusals } from '../../engine/errors.ts';
 import { GatheredBytes, Pieces } from '../limits/gathered-bytes.ts';
@@ -38,7 +39,10 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
   #failure: Refusal | undefined;
   #wake: (() => void) | undefined;
 
-  /** `silenceMs`: how long a sender may send nothing while it is waited for. `room`: for what is received and not yet consumed. */
+  /**
+   * `silenceMs`: how long a sender may send nothing while it is waited for. `room`: for what is received and not yet
+   * consumed.
+   */
   constructor(incoming: Incoming, { silenceMs, room }: { readonly silenceMs: number; readonly room: Room }) {
     this.#incoming = incoming;
     this.#silenceMs = silenceMs;
@@ -63,7 +67,10 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
     });
   }
 
-  /** The reply is made without the rest, which is let in and forgotten: a sender that is cut off would not read the reply. */
+  /**
+   * The reply is made without the rest, which is let in and forgotten: a sender that is cut off would not read the
+   * reply.
+   */
   forget(): void {
     if (this.#isPaused) this.#incoming.resume();
     this.#isPaused = false;
@@ -110,7 +117,10 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Writes a reply's body after its head. gone() is to be called when the connection is. A caller that takes nothing for `stallMs` is let go. */
+/**
+ * Writes a reply's body after its head. gone() is to be called when the connection is. A caller that takes nothing for
+ * `stallMs` is let go.
+ */
 export function pour(
   outgoing: Outgoing,
   body: Streamed,
@@ -126,7 +136,10 @@ export function pour(
     return isTaken;
   }
 
-  /** Waits until the connection takes again, and gives it what is left of `part`, whose first byte is the body's byte `from`. */
+  /**
+   * Waits until the connection takes again, and gives it what is left of `part`, whose first byte is the body's byte
+   * `from`.
+   */
   function rewrite(part: Uint8Array, from: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error('the caller takes nothing')), stallMs).unref();

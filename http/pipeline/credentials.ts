@@ -1,5 +1,5 @@
-// Whose request it is: a workspace token or an API key for agents, a visitor token for the widget, a signature for other systems. What
-// the caller may do is not asked here; what a key was limited to is handed on.
+// Whose request it is: a workspace token or an API key for agents, a visitor token for the widget, a signature for
+// other systems. What the caller may do is not asked here; what a key was limited to is handed on.
 
 import { visitorKind } from '../../engine/customers/visitors.ts';
 import { refuse } from '../../engine/errors.ts';
@@ -33,7 +33,10 @@ export interface Credential {
 
 const nobody: Credential = { caller: { kind: 'system' }, workspaceId: '' };
 
-/** Waits only for a token that was not seen before, and for a file that is to be opened. Refuses unauthorized, token_revoked. */
+/**
+ * Waits only for a token that was not seen before, and for a file that is to be opened. Refuses unauthorized,
+ * token_revoked.
+ */
 export function authenticate(
   access: Access,
   token: string | undefined,
@@ -71,7 +74,8 @@ function inTurn(
 const signersOfNobody: readonly Signer[] = [{ workspaceId: '', secret: 'a secret that signs nothing' }];
 
 /**
- * The workspace that a signed request is for, and its body. The order of the checks is the decisions' ("Inbound email"): the
+ * The workspace that a signed request is for, and its body. The order of the checks is the decisions' ("Inbound
+ * email"): the
  * header, JSON, then who signed the bytes as they came. Refuses invalid_signature, invalid_body.
  */
 export function authenticateSigned(
@@ -100,7 +104,10 @@ export function agentCredential(claims: AccessClaims, services: Pick<Services, '
   };
 }
 
-/** Until when a token counts: as long as its sign-in, which may have been made longer since. `revoked`: its sign-in, or all of its agent's, were ended. 0 for nobody's. */
+/**
+ * Until when a token counts: as long as its sign-in, which may have been made longer since. `revoked`: its sign-in, or
+ * all of its agent's, were ended. 0 for nobody's.
+ */
 export function endOf(claims: AccessClaims, { engine }: Pick<Services, 'engine'>): number | 'revoked' {
   const workspace = engine.workspace(claims.workspaceId);
   const view: Pick<View, 'state'> | undefined = workspace && { state: (kind, id) => workspace.registry.get(kind, id) };
@@ -112,7 +119,10 @@ export function endOf(claims: AccessClaims, { engine }: Pick<Services, 'engine'>
   return session === undefined ? 'revoked' : Math.min(claims.expiresMs, Date.parse(session.expiresAt));
 }
 
-/** Notes, now and then, that a sign-in is in use and where. Nobody waits for it: a use that is not noted is noted by the next. */
+/**
+ * Notes, now and then, that a sign-in is in use and where. Nobody waits for it: a use that is not noted is noted by the
+ * next.
+ */
 export function noteUse(
   { caller, workspaceId, sessionId }: Credential,
   from: { readonly ip: string; readonly userAgent: string | null },
@@ -142,7 +152,9 @@ function keyCredential(key: string, { engine, log }: Pick<Services, 'engine' | '
   return { caller: { kind: 'agent', agentId, through: { by: 'key', id: grant.id, name } }, workspaceId, grant };
 }
 
-/** The workspace that a bearer of an agent or a key is about, as far as that can be said at once; empty when it cannot. */
+/**
+ * The workspace that a bearer of an agent or a key is about, as far as that can be said at once; empty when it cannot.
+ */
 export function workspaceOf(token: string, services: Pick<Services, 'accessTokens'>): string {
   return (
     (isApiKey(token)
@@ -153,7 +165,10 @@ export function workspaceOf(token: string, services: Pick<Services, 'accessToken
   );
 }
 
-/** The agent that allowed the app, limited to what it allowed and to what the app still registers. Refuses unauthorized, token_revoked. */
+/**
+ * The agent that allowed the app, limited to what it allowed and to what the app still registers. Refuses unauthorized,
+ * token_revoked.
+ */
 function appCredential(token: string, services: Pick<Services, 'engine' | 'config' | 'log'>): Credential {
   const workspaceId = workspaceOfToken(token) ?? refuse('unauthorized');
   const workspace = services.engine.workspace(workspaceId) ?? refuse('unauthorized');
@@ -193,7 +208,10 @@ export interface Known {
   endMs: number;
 }
 
-/** The owner of a token that was given to a socket. Refuses unauthorized, token_revoked; forbidden for a blocked visitor or an origin that is not the site's. */
+/**
+ * The owner of a token that was given to a socket. Refuses unauthorized, token_revoked; forbidden for a blocked visitor
+ * or an origin that is not the site's.
+ */
 export async function identify(
   hello: { namespace: Place['namespace']; token: string; origin: string | undefined },
   services: Services,

@@ -1,4 +1,5 @@
-// Places in lists on the wire: cursors, literally `<ISO timestamp>|<uuid>` of the last row of a page, and times. Specification 9.
+// Places in lists on the wire: cursors, literally `<ISO timestamp>|<uuid>` of the last row of a page, and times.
+// Specification 9.
 
 import { refuseField } from '../../engine/errors.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
@@ -15,7 +16,10 @@ export function parseCursor(text: string | undefined): Cursor | undefined {
   return { at, id };
 }
 
-/** Any spelling of a moment (RFC 3339: offsets, with or without fractions) as the text that rows are compared with. Refuses invalid_query. */
+/**
+ * Any spelling of a moment (RFC 3339: offsets, with or without fractions) as the text that rows are compared with.
+ * Refuses invalid_query.
+ */
 export function parseTime(text: string | undefined, name: string): string | undefined {
   if (text === undefined) return undefined;
   const ms = Date.parse(text);

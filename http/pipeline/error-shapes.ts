@@ -1,5 +1,6 @@
-// How a refusal is worded on its way out: one shape for the whole service, and the few areas that have their own. By path, so that
-// what is refused before a route is known is worded as its area words it too. Specification 7, decisions "Verification", "4.2 OAuth".
+// How a refusal is worded on its way out: one shape for the whole service, and the few areas that have their own. By
+// path, so that what is refused before a route is known is worded as its area words it too. Specification 7, decisions
+// "Verification", "4.2 OAuth".
 
 import { type Refusal, type Slug, wordOf } from '../../engine/errors.ts';
 import { consentRefusedPage } from '../browser/consent-page.ts';

@@ -1,5 +1,5 @@
-// What the headers of every request must say and what those of every reply do say. Knows no route's rules and nothing of bodies;
-// the pipeline calls it on the way in and on the way out. Decisions, "Headers" and "Every response".
+// What the headers of every request must say and what those of every reply do say. Knows no route's rules and nothing
+// of bodies; the pipeline calls it on the way in and on the way out. Decisions, "Headers" and "Every response".
 
 import { refuse, refuseField } from '../../engine/errors.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
@@ -23,7 +23,8 @@ export function bearerOf(header: string | undefined): string | undefined {
 }
 
 /**
- * What makes it uncertain where a request ends or whom it is for, as far as the library lets it through: it takes the first of two lengths, and every
+ * What makes it uncertain where a request ends or whom it is for, as far as the library lets it through: it takes the
+ * first of two lengths, and every
  * transfer coding for `chunked` (RFC 9112 §3.2, §6.1, §6.3). A proxy in front may have read it otherwise.
  */
 export function framingProblem(
@@ -123,7 +124,10 @@ function tellBudget(headers: Record<string, string>, prefix: string, budget: Bud
   headers[`${prefix}RateLimit-Reset`] = String(budget.resetSeconds);
 }
 
-/** What a browser asks before it sends a request of another origin: everything is allowed, since the bearer decides (specification 5). */
+/**
+ * What a browser asks before it sends a request of another origin: everything is allowed, since the bearer decides
+ * (specification 5).
+ */
 export function preflightHeaders(facts: ReplyFacts, methods: readonly Method[]): Record<string, string> {
   return {
     ...replyHeaders(facts),

@@ -1,7 +1,10 @@
 // Text from outside to a value: bodies of requests, frames of sockets.
 
 const escapedSurrogate = /\\u[dD][89a-fA-F]/;
-/** No request has a tenth of it. A megabyte of brackets takes a hundred times as long to read, and as much memory, as one of text. */
+/**
+ * No request has a tenth of it. A megabyte of brackets takes a hundred times as long to read, and as much memory, as
+ * one of text.
+ */
 const maxValues = 20_000;
 /** Values within values. The deepest schema has six levels. */
 const maxDepth = 64;
@@ -18,7 +21,8 @@ export class JsonTooIntricate extends SyntaxError {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Of bytes, or of a text that was made of some already. Half a character, which JSON can spell and no file can hold, becomes U+FFFD as it does
+ * Of bytes, or of a text that was made of some already. Half a character, which JSON can spell and no file can hold,
+ * becomes U+FFFD as it does
  * in UTF-8. Throws SyntaxError, and TypeError for bytes that are no UTF-8.
  */
 export function parseJson(given: Uint8Array | string): unknown {
@@ -30,7 +34,10 @@ export function parseJson(given: Uint8Array | string): unknown {
     : JSON.parse(text);
 }
 
-/** Counts what parts and nests values, outside of strings. Whether it is JSON is not asked here. In UTF-8 no byte of a longer character looks like one of these. */
+/**
+ * Counts what parts and nests values, outside of strings. Whether it is JSON is not asked here. In UTF-8 no byte of a
+ * longer character looks like one of these.
+ */
 function requireModest(bytes: Uint8Array): void {
   let values = 1;
   let depth = 0;

@@ -1,5 +1,5 @@
-// From which pages a site's widget may be used: those of the origins that the site allows, and the service's own, where it is tried
-// before it is anywhere else.
+// From which pages a site's widget may be used: those of the origins that the site allows, and the service's own, where
+// it is tried before it is anywhere else.
 
 import { allowsOrigin } from '../../engine/workspace/sites.ts';
 import type { SiteRecord } from '../../store/workspace/sites.ts';

@@ -1,5 +1,5 @@
-// What a request brings beside its headers: path, query and body, read from HTTP or from a socket's frame, and held against the
-// route's schemas. A handler sees what its route declares and nothing else. Used by the pipeline alone.
+// What a request brings beside its headers: path, query and body, read from HTTP or from a socket's frame, and held
+// against the route's schemas. A handler sees what its route declares and nothing else. Used by the pipeline alone.
 
 import { type FieldErrors, refuse, refuseField, refuseFields, type Slug } from '../../engine/errors.ts';
 import type { RequestHead } from '../request.ts';
@@ -52,7 +52,10 @@ function namesOf(schema: unknown): readonly string[] {
   return properties === undefined ? [] : Object.keys(properties);
 }
 
-/** Refuses invalid_body for what is not JSON or does not say that it is. What is signed is not read here: who signed it comes first. */
+/**
+ * Refuses invalid_body for what is not JSON or does not say that it is. What is signed is not read here: who signed it
+ * comes first.
+ */
 export function bodyOf(route: Route, head: RequestHead, bytes: Uint8Array): unknown {
   if (route.rawBody !== undefined || route.access.kind === 'signed') return undefined;
   if (route.anyHeaders === true && route.body === undefined) return bytes;
@@ -103,7 +106,10 @@ export function queryOf(reader: PartsReader, text: string): Record<string, unkno
   return query;
 }
 
-/** A socket names path, query and body fields in one object; each goes where the route declares it, the rest to the body. */
+/**
+ * A socket names path, query and body fields in one object; each goes where the route declares it, the rest to the
+ * body.
+ */
 export function partsOfFrame(reader: PartsReader, given: Record<string, unknown>): Parts {
   const parts: Parts = { params: {}, query: {}, body: undefined };
   const body: [string, unknown][] = [];
@@ -116,7 +122,10 @@ export function partsOfFrame(reader: PartsReader, given: Record<string, unknown>
   return parts;
 }
 
-/** Refuses not_found for a path, invalid_query, and invalid_body or the area's own slug. Every field that is wrong is named. */
+/**
+ * Refuses not_found for a path, invalid_query, and invalid_body or the area's own slug. Every field that is wrong is
+ * named.
+ */
 export function requireSound(
   reader: PartsReader,
   parts: Parts,

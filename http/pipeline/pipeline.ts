@@ -2,10 +2,11 @@
 //
 //   match → headers → bytes of the body → authenticate → rate limit → body → validate → authorise → handle → reply
 //
-// begin() does the first two, before a body is read; finish() the rest. What a body holds is looked at once it is counted, so that one that is
-// refused costs its sender as much as any other; refusedUnread() says where one need not be waited for at all. call() enters at the rate limit, with a frame of a
-// socket that is authenticated already. Nothing waits before handle but a token that was never seen, and before it is validated what is
-// asked of another thread, when more of it comes at once.
+// begin() does the first two, before a body is read; finish() the rest. What a body holds is looked at once it is
+// counted, so that one that is refused costs its sender as much as any other; refusedUnread() says where one need not
+// be waited for at all. call() enters at the rate limit, with a frame of a socket that is authenticated already.
+// Nothing waits before handle but a token that was never seen, and before it is validated what is asked of another
+// thread, when more of it comes at once.
 
 import { visitorKind } from '../../engine/customers/visitors.ts';
 import { Refusal, refuse, type Slug } from '../../engine/errors.ts';
@@ -227,7 +228,10 @@ export class Pipeline {
     }
   }
 
-  /** A reply without a body cannot be written in a way that tells whether anybody reads it: who asks for many gets them with one. */
+  /**
+   * A reply without a body cannot be written in a way that tells whether anybody reads it: who asks for many gets them
+   * with one.
+   */
   #preflight(facts: ReplyFacts, methods: readonly Method[]): Reply {
     const headers = preflightHeaders(facts, methods);
     if (this.#limiter.take(`preflights:${networkOf(facts.head.ip)}`, bodilessPreflights).allowed)
@@ -277,7 +281,8 @@ export class Pipeline {
   }
 
   /**
-   * The refusal of a request whose caller, or whose network, has nothing left for it, as far as that can be said of its head at once. Counts
+   * The refusal of a request whose caller, or whose network, has nothing left for it, as far as that can be said of its
+   * head at once. Counts
    * nothing: what is over a limit is not counted.
    */
   refusedUnread(begun: Begun): Reply | undefined {
@@ -291,7 +296,10 @@ export class Pipeline {
     return this.#refused(refusal, { head, requestId, version, route });
   }
 
-  /** A body that was not read: it did not arrive in time, was too large, or there was no room for it beside the others of its network. */
+  /**
+   * A body that was not read: it did not arrive in time, was too large, or there was no room for it beside the others
+   * of its network.
+   */
   failed(begun: Begun, slug: BodyFailure): Reply {
     const refusal = bodyRefusal(slug);
     this.#observe(begun.compiled.route.operation, refusal.status, begun.head.startedMs, begun.requestId);
@@ -360,7 +368,10 @@ export class Pipeline {
     );
   }
 
-  /** The refusal of whatever the caller calls now, as far as its own budget says; undefined when there is something left of it. Counts nothing. */
+  /**
+   * The refusal of whatever the caller calls now, as far as its own budget says; undefined when there is something left
+   * of it. Counts nothing.
+   */
   exceeded(credential: Credential): Refusal | undefined {
     const { rateLimits, rateLimitPerMinute } = this.#services.config;
     const seconds = rateLimits
@@ -433,7 +444,10 @@ export class Pipeline {
     }
   }
 
-  /** Takes one call from its budget. `budget` is what the headers tell of: the caller's own, not that of an address or an email. */
+  /**
+   * Takes one call from its budget. `budget` is what the headers tell of: the caller's own, not that of an address or
+   * an email.
+   */
   #spend(route: Route, call: Call & Parts): { budget?: ToldBudget; exceeded?: Refusal } {
     const { config } = this.#services;
     const { limit } = route;
@@ -462,7 +476,10 @@ export class Pipeline {
     };
   }
 
-  /** Until there is something left again of what #spend() would take of; undefined where there is, and where it cannot be said yet. */
+  /**
+   * Until there is something left again of what #spend() would take of; undefined where there is, and where it cannot
+   * be said yet.
+   */
   #spentSeconds(route: Route, head: RequestHead): number | undefined {
     const { limit, access } = route;
     if (limit !== undefined && limit.by !== 'caller') {
@@ -517,7 +534,10 @@ export class Pipeline {
     return { refusal };
   }
 
-  /** Whoever runs the service learns that somebody had too much of something; who it was is told as often as a line is worth it. */
+  /**
+   * Whoever runs the service learns that somebody had too much of something; who it was is told as often as a line is
+   * worth it.
+   */
   #noteCeiling({ detail }: Refusal, about: { requestId: string; workspaceId: string; operation: string }): void {
     const { ceiling, limit }: { ceiling?: string; limit?: number } = detail ?? {};
     if (ceiling === undefined) return;
@@ -680,7 +700,10 @@ function networkBudgetOf({ operation }: Route, limit: Exclude<RateRule, { by: 'c
     : { budget: operation, perMinute: limit.perMinute };
 }
 
-/** Whom a call is counted for. A test run takes nothing from who works. All apps of a workspace share one budget (specification 5.14), so that none of them takes that of the people. */
+/**
+ * Whom a call is counted for. A test run takes nothing from who works. All apps of a workspace share one budget
+ * (specification 5.14), so that none of them takes that of the people.
+ */
 function budgetKeyOf({
   caller,
   workspaceId,

@@ -1,5 +1,5 @@
-// From what a handler returned or threw to what the caller is told. The one place where an unexpected error becomes a 500 and
-// its cause goes to the log.
+// From what a handler returned or threw to what the caller is told. The one place where an unexpected error becomes a
+// 500 and its cause goes to the log.
 
 import { Refusal, refusals, type Slug, wordOf } from '../../engine/errors.ts';
 import { WorkspaceUnavailable } from '../../engine/runtime/engine.ts';
@@ -31,7 +31,10 @@ export function rateRefusal(retryAfter: number, message: string = refusals.rate_
 /** Seconds after which a client may try what failed for want of a resource. */
 export const unavailableRetrySeconds = 1;
 
-/** Failures of a resource, not of the request: asking again may help, with a secret's key once who runs the server has put it back. */
+/**
+ * Failures of a resource, not of the request: asking again may help, with a secret's key once who runs the server has
+ * put it back.
+ */
 const unavailable = [
   CommitFailed,
   LaneFull,

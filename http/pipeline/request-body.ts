@@ -1,6 +1,7 @@
-// A request's body, read whole within bounds of bytes, of time, and of what its network may have held here. One that is too large is let in and
-// forgotten as far as that is bearable, so that whoever sends it reads why it was refused: ordinary clients look for an answer
-// when they have sent everything. Knows of uWebSockets.js only the few calls it makes; called by exchange.ts.
+// A request's body, read whole within bounds of bytes, of time, and of what its network may have held here. One that is
+// too large is let in and forgotten as far as that is bearable, so that whoever sends it reads why it was refused:
+// ordinary clients look for an answer when they have sent everything. Knows of uWebSockets.js only the few calls it
+// makes; called by exchange.ts.
 
 import { GatheredBytes, Pieces } from '../limits/gathered-bytes.ts';
 import type { Room } from '../limits/held-bytes.ts';
@@ -20,7 +21,10 @@ export interface BodyOptions {
   readonly room: Pick<Room, 'take'>;
   /** Complete. The bytes are the library's, and good until this returns. */
   whole(body: Uint8Array): void;
-  /** It comes in more and smaller pieces than anybody means well with: what is here of them already is gone through to its end unless the connection is closed. */
+  /**
+   * It comes in more and smaller pieces than anybody means well with: what is here of them already is gone through to
+   * its end unless the connection is closed.
+   */
   crumbled(): void;
   /** `isRead`: the whole of it was let in, and the connection can serve another request. */
   failed(why: BodyFailure, isRead: boolean): void;

@@ -1,5 +1,6 @@
-// What somebody may do now who asked before: for links that are opened later, replies that are read in parts, deliveries that wait. Adds to
-// engine/rights/rights.ts what only the edge can see: the app itself, wherever it is registered. Nothing here is remembered; ask each time.
+// What somebody may do now who asked before: for links that are opened later, replies that are read in parts,
+// deliveries that wait. Adds to engine/rights/rights.ts what only the edge can see: the app itself, wherever it is
+// registered. Nothing here is remembered; ask each time.
 
 import { type Holder, holderOf, type Rights, rightsOf } from '../../engine/rights/rights.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';

@@ -1,6 +1,6 @@
-// Requests checked against their schemas, problems told together, each under the path of its field. The only importer of
-// @fastify/ajv-compiler, with every option set by hand: bodies are taken as they are, paths and queries as text to convert.
-// Sizes come first: see value-sizes.ts.
+// Requests checked against their schemas, problems told together, each under the path of its field. The only importer
+// of @fastify/ajv-compiler, with every option set by hand: bodies are taken as they are, paths and queries as text to
+// convert. Sizes come first: see value-sizes.ts.
 
 import AjvCompiler from '@fastify/ajv-compiler';
 import type { TSchema } from 'typebox';
@@ -20,8 +20,8 @@ interface Ajv {
 
 type Compiled = ((value: unknown) => boolean) & { errors?: Problem[] | null };
 
-// What a first call to a route waits for: schemas are ours, and held against their own schema by a test, not when they are compiled; and
-// code that is not made shorter first runs as fast.
+// What a first call to a route waits for: schemas are ours, and held against their own schema by a test, not when they
+// are compiled; and code that is not made shorter first runs as fast.
 const quickly = { validateSchema: false, meta: false, code: { optimize: false } } as const;
 const common = {
   ...quickly,
@@ -42,7 +42,10 @@ function addFormats(ajv: Ajv): void {
   addInternationalEmail(ajv);
 }
 
-/** What is a URI by its grammar (RFC 3986) may still be no URL, such as http://127.0.0.1%00.example/, and nothing behind this looks for that. */
+/**
+ * What is a URI by its grammar (RFC 3986) may still be no URL, such as http://127.0.0.1%00.example/, and nothing behind
+ * this looks for that.
+ */
 function requireUrls(ajv: Ajv): void {
   const uri = ajv.formats['uri'];
   if (typeof uri !== 'function') throw new Error('the format uri is not what it was');
@@ -79,7 +82,10 @@ export function coercingValidator(schema: TSchema): Validate {
   );
 }
 
-/** Holds a value against its sizes first, so that the rest costs no more than the schema's bounds say. A value that is refused may have been cut. */
+/**
+ * Holds a value against its sizes first, so that the rest costs no more than the schema's bounds say. A value that is
+ * refused may have been cut.
+ */
 function sized(schema: TSchema, validate: Validate): Validate {
   // The same keywords, as TypeBox keeps them.
   const cutSizes = sizeCutter(schema as Sized);
@@ -91,7 +97,9 @@ function sized(schema: TSchema, validate: Validate): Validate {
   };
 }
 
-/** A strict one that also refuses what the schema does not declare: for replies, so that nothing leaves undocumented. */
+/**
+ * A strict one that also refuses what the schema does not declare: for replies, so that nothing leaves undocumented.
+ */
 export function closedValidator(schema: TSchema): Validate {
   return validator(() => strictCompiler({ schema: closed(schema) }), 'body');
 }
@@ -122,7 +130,8 @@ function closed(schema: TSchema): TSchema {
 }
 
 /**
- * What takes undeclared fields out of a value that was found sound, in place; undefined for a schema without declared fields.
+ * What takes undeclared fields out of a value that was found sound, in place; undefined for a schema without declared
+ * fields.
  * A choice between several objects is left as it is, since the value does not say which of them it is.
  */
 export function unknownFieldsOf(schema: TSchema): ((value: unknown) => void) | undefined {
@@ -155,7 +164,10 @@ function hasFields(shape: Shape): boolean {
   return shape.additionalProperties === undefined && Object.keys(shape.properties ?? {}).length > 0;
 }
 
-/** Compiled by its first use: hundreds of schemas, most of them never asked for, would cost a start its speed and memory. */
+/**
+ * Compiled by its first use: hundreds of schemas, most of them never asked for, would cost a start its speed and
+ * memory.
+ */
 function validator(compile: () => Compiled, whole: string): Validate {
   let compiled: Compiled | undefined;
   return (value) => {

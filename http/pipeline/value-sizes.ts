@@ -1,7 +1,7 @@
-// What a request is too large for, found before anything else looks at it: a list with too many items, a text that is too long, an object with too
-// many fields. What is too large is named and cut, so that no check behind this one costs more than its schema's bounds say: ajv,
-// which collects every problem, would go through half a million items, and a pattern through a text of a megabyte. Used by
-// validation.ts alone.
+// What a request is too large for, found before anything else looks at it: a list with too many items, a text that is
+// too long, an object with too many fields. What is too large is named and cut, so that no check behind this one costs
+// more than its schema's bounds say: ajv, which collects every problem, would go through half a million items, and a
+// pattern through a text of a megabyte. Used by validation.ts alone.
 
 import type { FieldErrors } from '../../engine/errors.ts';
 
@@ -27,7 +27,10 @@ interface Place {
 
 type Cut = (place: Place, found: FieldErrors) => void;
 
-/** Cuts what is too large within a value that was made of JSON, in place, and tells what that was, if anything. Undefined where the schema bounds nothing. */
+/**
+ * Cuts what is too large within a value that was made of JSON, in place, and tells what that was, if anything.
+ * Undefined where the schema bounds nothing.
+ */
 export function sizeCutter(schema: Sized): ((value: object) => FieldErrors | undefined) | undefined {
   const cut = cutterOf(schema);
   return (

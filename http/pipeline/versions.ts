@@ -1,12 +1,15 @@
-// Which behaviour a request is answered with: the Service-Version header pins a date. A later change of behaviour is one more
-// row here, and asks behaviourOn() for the date it came with. Specification 9.
+// Which behaviour a request is answered with: the Service-Version header pins a date. A later change of behaviour is
+// one more row here, and asks behaviourOn() for the date it came with. Specification 9.
 
 import { refuseField } from '../../engine/errors.ts';
 
 /** Dates on which behaviour changed, oldest first. */
 export const serviceVersions = ['2026-11-20'] as const;
 
-/** The version in force for the header's date: the newest that is not after it, or the first. Refuses invalid_query for what is no date. */
+/**
+ * The version in force for the header's date: the newest that is not after it, or the first. Refuses invalid_query for
+ * what is no date.
+ */
 export function versionFor(
   header: string | undefined,
   versions: readonly [string, ...string[]] = serviceVersions,

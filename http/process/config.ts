@@ -1,5 +1,5 @@
-// The service's settings: environment variables, checked once at start. A bad one stops the start with a message that names it.
-// Nothing else reads process.env.
+// The service's settings: environment variables, checked once at start. A bad one stops the start with a message that
+// names it. Nothing else reads process.env.
 
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
@@ -17,11 +17,17 @@ export interface Config {
   readonly rateLimitPerMinute: number;
   /** False lifts every cap, for load tests. */
   readonly rateLimits: boolean;
-  /** Proxies in front, one behind the other, that write an address into X-Forwarded-For; 0: nobody's word is taken for it. */
+  /**
+   * Proxies in front, one behind the other, that write an address into X-Forwarded-For; 0: nobody's word is taken for
+   * it.
+   */
   readonly trustProxy: number;
   /** Connections, and sockets, that a network may have. */
   readonly maxConnectionsPerNetwork: number;
-  /** How it is known where visitors are: a file in the MMDB format, and what a trusted proxy names the country in, in lower case. */
+  /**
+   * How it is known where visitors are: a file in the MMDB format, and what a trusted proxy names the country in, in
+   * lower case.
+   */
   readonly geo: { readonly database: string | undefined; readonly countryHeaders: readonly string[] };
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly autoCloseDays: number;
@@ -138,7 +144,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const minSecretChars = 32;
 
-/** A variable that is set to nothing is not set: that is how compose files and units pass on what nobody gave. Throws ConfigError. */
+/**
+ * A variable that is set to nothing is not set: that is how compose files and units pass on what nobody gave. Throws
+ * ConfigError.
+ */
 export function readConfig(given: Environment): Config {
   const env = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
   const port = integer(env, 'PORT', { fallback: 8080, min: 0, max: 65_535 });
@@ -308,7 +317,10 @@ function isHostName(text: string): boolean {
   return hostName.test(text) && !endsInNumber.test(text);
 }
 
-/** The host of BASE_URL may be one that no mail could be sent to, such as an IP address; nobody who takes no mail needs to care. */
+/**
+ * The host of BASE_URL may be one that no mail could be sent to, such as an IP address; nobody who takes no mail needs
+ * to care.
+ */
 function mailHostOf(env: Environment, baseHost: string): string {
   const text = (env['MAIL_HOST'] ?? '').toLowerCase();
   if (text === '') return isHostName(baseHost) ? baseHost : 'localhost';
@@ -402,7 +414,10 @@ function matching(env: Environment, name: string, shape: RegExp, rule: string): 
   return text;
 }
 
-/** Where strangers would send at the operator's cost, no further than a new service does, until the operator says where to. */
+/**
+ * Where strangers would send at the operator's cost, no further than a new service does, until the operator says where
+ * to.
+ */
 function verifyCountries(
   env: Environment,
   { isPaidByOperator }: { isPaidByOperator: boolean },

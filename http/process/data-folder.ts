@@ -1,5 +1,5 @@
-// The data folder: taken by one process at a time, and home of the secrets that the service makes for itself, readable by
-// its own user alone.
+// The data folder: taken by one process at a time, and home of the secrets that the service makes for itself, readable
+// by its own user alone.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -41,7 +41,10 @@ export interface HeldDataFolder {
   release(): void;
 }
 
-/** Makes the folder if need be and takes it for this process until it ends, however it ends. Throws DataFolderInUse, DataFolderUnusable. */
+/**
+ * Makes the folder if need be and takes it for this process until it ends, however it ends. Throws DataFolderInUse,
+ * DataFolderUnusable.
+ */
 export function takeDataFolder(dataDir: string): HeldDataFolder {
   const lock = holdDataFolder(dataDir);
   const deed = unfinishedDeed(dataDir);
@@ -66,7 +69,10 @@ export function holdDataFolder(dataDir: string): HeldDataFolder {
 
 const forOthers = 0o077;
 
-/** Takes from others what an earlier version, or whoever made the folder, let them read. A folder in it that is closed is not looked into. Returns what could not be closed. */
+/**
+ * Takes from others what an earlier version, or whoever made the folder, let them read. A folder in it that is closed
+ * is not looked into. Returns what could not be closed.
+ */
 function closeToOthers(dataDir: string): string[] {
   const left: string[] = [];
   const close = (path: string, { isWhole }: { isWhole: boolean }): void => {
@@ -101,7 +107,10 @@ export function unfinishedDeed(dataDir: string): string | undefined {
   }
 }
 
-/** Does what must not be seen half done: until it is, however often it is interrupted, nobody serves the folder. `deed` is the command that does it again. */
+/**
+ * Does what must not be seen half done: until it is, however often it is interrupted, nobody serves the folder. `deed`
+ * is the command that does it again.
+ */
 export async function doWhole<Result>(dataDir: string, deed: string, act: () => Promise<Result>): Promise<Result> {
   const path = join(dataDir, unfinishedName);
   writeFileSync(path, `${deed}\n`, { mode: 0o600 });

@@ -1,6 +1,7 @@
-// How much room the disk of the data folder has, and whether that has come down to the reserve: room that is kept for what existing workspaces
-// go on with, messages above all. What takes much of it (new workspaces, files, crawls) asks first and is refused. A look a second, off
-// the loop, so that what arrives between two looks is far less than the reserve.
+// How much room the disk of the data folder has, and whether that has come down to the reserve: room that is kept for
+// what existing workspaces go on with, messages above all. What takes much of it (new workspaces, files, crawls) asks
+// first and is refused. A look a second, off the loop, so that what arrives between two looks is far less than the
+// reserve.
 
 import { statfsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
@@ -9,7 +10,9 @@ import type { Clock, Timer } from '../../engine/runtime/clock.ts';
 import type { Log } from '../../engine/runtime/log.ts';
 
 const lookEveryMs = 1000;
-/** There is room again when so much of the reserve is free beside it: not in turn with every file that comes and goes. */
+/**
+ * There is room again when so much of the reserve is free beside it: not in turn with every file that comes and goes.
+ */
 const regained = 0.1;
 
 export interface DiskReserveOptions {

@@ -1,6 +1,6 @@
-// Whether what lies in the data folder belongs together: directory.db, the workspaces' files, and the key that sealed their secrets.
-// Where nobody could be served rightly the service does not start; what concerns some workspaces is told in the log, each by its id,
-// and in sum by /readyz and /metrics, and the others are served.
+// Whether what lies in the data folder belongs together: directory.db, the workspaces' files, and the key that sealed
+// their secrets. Where nobody could be served rightly the service does not start; what concerns some workspaces is told
+// in the log, each by its id, and in sum by /readyz and /metrics, and the others are served.
 
 import { existsSync, statSync } from 'node:fs';
 import { type Opener, opens } from '../../engine/operations/sealed-proof.ts';

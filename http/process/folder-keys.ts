@@ -1,6 +1,6 @@
-// The two keys of a data folder: each from the environment, or from a file beside the data that is made when the folder is new.
-// directory.db remembers by which keys the folder was served, so that one that is gone, or another one, is noticed before anything is
-// signed or sealed with it. What makes or changes nothing of a folder asks standOf() alone.
+// The two keys of a data folder: each from the environment, or from a file beside the data that is made when the folder
+// is new. directory.db remembers by which keys the folder was served, so that one that is gone, or another one, is
+// noticed before anything is signed or sealed with it. What makes or changes nothing of a folder asks standOf() alone.
 
 import { hkdfSync } from 'node:crypto';
 import { join } from 'node:path';
@@ -30,7 +30,8 @@ export interface KeyedFolder {
 }
 
 /**
- * How a key stands: the folder is `new` to it (nothing was signed or sealed, as far as can be known), it is the `same` as before, it is
+ * How a key stands: the folder is `new` to it (nothing was signed or sealed, as far as can be known), it is the `same`
+ * as before, it is
  * `gone`, or `another` one.
  */
 export type KeyStand = 'new' | 'same' | 'gone' | 'another';
@@ -76,7 +77,8 @@ export function standOf(
   const known = findFolderKey(directory, name);
   if (known !== undefined)
     return { key, stand: key === undefined ? 'gone' : fingerprintOf(key, name) === known ? 'same' : 'another' };
-  // Nothing is in the folder yet, or an older program wrote it, which remembered no key: nothing shows what signed tokens.
+  // Nothing is in the folder yet, or an older program wrote it, which remembered no key: nothing shows what signed
+  // tokens.
   if (name === 'jwt' || !hasWorkspaces(dataDir, directory)) return { key, stand: 'new' };
   const isProved = provesKey(dataDir, key === undefined ? undefined : boxOf(key));
   if (isProved === undefined) return { key, stand: 'new' };
@@ -97,7 +99,10 @@ export function keyFault(dataDir: string, { file, setting, loss }: FolderKey, st
   return `${fault}; bring the former one back, or go on with another, ${loss}: switchboard repair --accept-keys`;
 }
 
-/** Made where the folder is new, and remembered. A changed JWT_SECRET is taken, and told of. Throws DataFolderUnusable when a key is gone, or another one than what sealed. */
+/**
+ * Made where the folder is new, and remembered. A changed JWT_SECRET is taken, and told of. Throws DataFolderUnusable
+ * when a key is gone, or another one than what sealed.
+ */
 export function takeKeys(folder: KeyedFolder & { readonly log: Log }): FolderKeys {
   const keyOf = (one: FolderKey): string => {
     const { stand, key } = standOf(folder, one);

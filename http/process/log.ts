@@ -1,4 +1,5 @@
-// JSON lines on stdout. The only importer of pino. Fields are chosen by their writers; these names are blanked whatever they hold.
+// JSON lines on stdout. The only importer of pino. Fields are chosen by their writers; these names are blanked whatever
+// they hold.
 
 import pino from 'pino';
 import type { Log } from '../../engine/runtime/log.ts';
@@ -6,7 +7,10 @@ import type { Config } from './config.ts';
 
 const secrets = ['token', 'password', 'newPassword', 'authorization', 'secret', 'code', 'key', 'visitorToken'];
 
-/** What Node says of an error, such as ECONNREFUSED: the word that an operator searches for. Codes of ours are digits, or hold small letters. */
+/**
+ * What Node says of an error, such as ECONNREFUSED: the word that an operator searches for. Codes of ours are digits,
+ * or hold small letters.
+ */
 const errorCode = /^[A-Z][A-Z0-9_]+$/;
 
 export function createLog(level: Config['logLevel']): Log {

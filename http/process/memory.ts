@@ -1,6 +1,6 @@
-// Gives memory back to the system when it is not needed: what reading and compiling the program left, once it has started, and
-// what a busy hour left, once it is over. V8 itself returns little of a heap that nobody allocates in. Called by main.ts alone:
-// a process's memory is no part's business.
+// Gives memory back to the system when it is not needed: what reading and compiling the program left, once it has
+// started, and what a busy hour left, once it is over. V8 itself returns little of a heap that nobody allocates in.
+// Called by main.ts alone: a process's memory is no part's business.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

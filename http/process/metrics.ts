@@ -1,4 +1,5 @@
-// Figures for Prometheus. The only importer of prom-client. Nothing else counts; everything that is measured comes here.
+// Figures for Prometheus. The only importer of prom-client. Nothing else counts; everything that is measured comes
+// here.
 
 import { readdirSync } from 'node:fs';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
@@ -33,7 +34,10 @@ export interface Gauges {
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const diskBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
-/** The loop is looked at this often; the histogram counts the pause between two looks as delay, which is taken off again. */
+/**
+ * The loop is looked at this often; the histogram counts the pause between two looks as delay, which is taken off
+ * again.
+ */
 const loopResolutionMs = 10;
 
 /** What tells how late the loop's turns are, in nanoseconds. */

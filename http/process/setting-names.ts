@@ -1,4 +1,5 @@
-// The names of all settings, for who lists them or guesses which one was meant. config.ts reads them; a test holds one against the other.
+// The names of all settings, for who lists them or guesses which one was meant. config.ts reads them; a test holds one
+// against the other.
 
 export const settingNames = [
   'PORT',

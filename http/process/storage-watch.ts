@@ -1,5 +1,5 @@
-// Whether files can be stored now: a bucket that is gone, or that no longer takes the key, is said in the log and by /readyz before anybody
-// uploads. A look a minute. Nothing is refused by it: each upload finds out for itself.
+// Whether files can be stored now: a bucket that is gone, or that no longer takes the key, is said in the log and by
+// /readyz before anybody uploads. A look a minute. Nothing is refused by it: each upload finds out for itself.
 
 import type { Clock, Timer } from '../../engine/runtime/clock.ts';
 import type { Log } from '../../engine/runtime/log.ts';

@@ -271,7 +271,10 @@ export const agentRoutes = [
   }),
 ];
 
-/** What the command asks again, before anything is asked of the directory: only of an agent that is there, and for an admin alone. */
+/**
+ * What the command asks again, before anything is asked of the directory: only of an agent that is there, and for an
+ * admin alone.
+ */
 function requireAdminOver(
   engine: Engine,
   { workspaceId, caller, agentId }: { workspaceId: string; caller: Caller; agentId: string },

@@ -1,5 +1,5 @@
-// Billing. Specification 4.14. What is asked of the provider is asked here, between the check that it may be and the command that takes
-// what came of it.
+// Billing. Specification 4.14. What is asked of the provider is asked here, between the check that it may be and the
+// command that takes what came of it.
 
 import Type, { type Static } from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
@@ -267,7 +267,10 @@ function take(
   );
 }
 
-/** As the provider says it is now. Where it has ended, the customer may pay for another one, of which we were told while this one stood. */
+/**
+ * As the provider says it is now. Where it has ended, the customer may pay for another one, of which we were told while
+ * this one stood.
+ */
 async function takeTold(
   services: Services,
   billing: BillingProvider,

@@ -1,5 +1,5 @@
-// What carriers deliver: events of calls, signed with the workspace's secret; and Twilio's own webhooks, signed its way. Who
-// signed it is found before what it says is read. Decisions 4.8.
+// What carriers deliver: events of calls, signed with the workspace's secret; and Twilio's own webhooks, signed its
+// way. Who signed it is found before what it says is read. Decisions 4.8.
 
 import Type, { type Static } from 'typebox';
 import { type CarrierAnswer, takeCarrierEvent } from '../../engine/calls/carrier-events.ts';
@@ -130,7 +130,10 @@ function verifiedForm(
   return { form, query: new URLSearchParams(raw.query) };
 }
 
-/** Twilio signs for all workspaces alike: the one that knows the call, else the one that has the number. A number that nobody has rings nowhere. */
+/**
+ * Twilio signs for all workspaces alike: the one that knows the call, else the one that has the number. A number that
+ * nobody has rings nowhere.
+ */
 function takeFromTwilio(services: Services, event: CarrierEvent): Promise<CarrierAnswer> | undefined {
   const workspaceIds = workspacesOfNumber(services.directory, event.to);
   const knowsCall = (workspaceId: string): boolean => {

@@ -1,5 +1,5 @@
-// Mail: the domain it is sent from, the addresses it is taken at, the ones it is not sent to, and the webhook it comes in by.
-// Specification 4.19, 4.20; decisions "Inbound email", "Email domain".
+// Mail: the domain it is sent from, the addresses it is taken at, the ones it is not sent to, and the webhook it comes
+// in by. Specification 4.19, 4.20; decisions "Inbound email", "Email domain".
 
 import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';

@@ -1,4 +1,5 @@
-// The knowledge base: crawls, documents, articles, retrieval. Specification 4.3. This area's word for a body that is not valid is validation_error.
+// The knowledge base: crawls, documents, articles, retrieval. Specification 4.3. This area's word for a body that is
+// not valid is validation_error.
 
 import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';

@@ -1,5 +1,5 @@
-// The OAuth 2 endpoints: where an agent consents, where an app gets its tokens, where it gives them back, and what describes them.
-// RFC 6749, 7009, 7636, 8414, 9207. Specification 4.2, 5.14; decisions 4.2.
+// The OAuth 2 endpoints: where an agent consents, where an app gets its tokens, where it gives them back, and what
+// describes them. RFC 6749, 7009, 7636, 8414, 9207. Specification 4.2, 5.14; decisions 4.2.
 
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
@@ -507,7 +507,10 @@ function page(status: number, html: string, redirectUri: string | undefined, scr
   };
 }
 
-/** As a policy can name it: an origin, or a scheme where there is none and where the host is one that policies have no words for. */
+/**
+ * As a policy can name it: an origin, or a scheme where there is none and where the host is one that policies have no
+ * words for.
+ */
 function sourceOf(redirectUri: string): string {
   const { protocol, hostname, origin } = new URL(redirectUri);
   return /^https?:$/.test(protocol) && !hostname.startsWith('[') ? origin : protocol;

@@ -1,4 +1,5 @@
-// The pages for people: the same document at every address of theirs, what it loads, and a page of a site's own to try its widget on.
+// The pages for people: the same document at every address of theirs, what it loads, and a page of a site's own to try
+// its widget on.
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
@@ -8,7 +9,10 @@ import { type PageName, pagePaths } from '../pages/paths.ts';
 import type { RawReply } from '../request.ts';
 import { type Route, route } from '../route.ts';
 
-/** What the document may load and do: everything from here, nothing from elsewhere, no text as code. Pictures may also be what the page itself made. */
+/**
+ * What the document may load and do: everything from here, nothing from elsewhere, no text as code. Pictures may also
+ * be what the page itself made.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,4 +1,5 @@
-// One's own second factors: an authenticator app, passkeys, recovery codes; and an agent's, taken away by an admin for who lost them.
+// One's own second factors: an authenticator app, passkeys, recovery codes; and an agent's, taken away by an admin for
+// who lost them.
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
@@ -404,7 +405,10 @@ interface Shown {
   readonly passkey?: PasskeySignature;
 }
 
-/** A password alone will do for who has nothing else: whoever learned it shall not take away what protects the account from that. Refuses invalid_credentials, rate_limited, second_factor_required. */
+/**
+ * A password alone will do for who has nothing else: whoever learned it shall not take away what protects the account
+ * from that. Refuses invalid_credentials, rate_limited, second_factor_required.
+ */
 async function requireSelf(
   call: Pick<Call, 'workspaceId' | 'caller' | 'ip' | 'userAgent'> & { readonly body: Shown },
   services: Services,

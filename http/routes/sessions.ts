@@ -1,4 +1,5 @@
-// One's own sign-ins: going on with one, seeing them, ending them; and the password, which ends them all. Decisions 4.1.
+// One's own sign-ins: going on with one, seeing them, ending them; and the password, which ends them all. Decisions
+// 4.1.
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';

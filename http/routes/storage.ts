@@ -1,5 +1,6 @@
-// Uploaded files on their way in and out. In: by a signed link, held to what it was signed for while the bytes come. Out: to whoever knows the address,
-// whole or in part, and never so that a browser would run it. Specification 4.9, RFC 9110 §14.
+// Uploaded files on their way in and out. In: by a signed link, held to what it was signed for while the bytes come.
+// Out: to whoever knows the address, whole or in part, and never so that a browser would run it. Specification 4.9, RFC
+// 9110 §14.
 
 import { createHash, type Hash } from 'node:crypto';
 import Type from 'typebox';
@@ -34,7 +35,10 @@ const Signed = Type.Object({
   expires: Type.Optional(Type.String()),
   signature: Type.Optional(Type.String()),
 });
-/** A key's object never changes, so whoever has it need not ask again. It may be of a private chat: no cache between may keep it for others. */
+/**
+ * A key's object never changes, so whoever has it need not ask again. It may be of a private chat: no cache between may
+ * keep it for others.
+ */
 const cacheControl = 'private, max-age=31536000, immutable';
 const notOurs = 'This link is not one of ours, or its time is over.';
 
@@ -250,7 +254,10 @@ function names(header: string | undefined, etag: string): boolean {
   return header?.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag) === true;
 }
 
-/** One range of bytes; undefined, which means all, for several at once and for what is not understood (RFC 9110 §14.2 lets a server). */
+/**
+ * One range of bytes; undefined, which means all, for several at once and for what is not understood (RFC 9110 §14.2
+ * lets a server).
+ */
 function rangeOf(
   header: string | undefined,
   size: number,

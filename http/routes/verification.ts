@@ -1,4 +1,5 @@
-// One-time codes: sent and checked by a key. Specification 4.21, decisions 4.21. Errors are worded as http/pipeline/error-shapes.ts says.
+// One-time codes: sent and checked by a key. Specification 4.21, decisions 4.21. Errors are worded as
+// http/pipeline/error-shapes.ts says.
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';

@@ -5,11 +5,17 @@ import { refuse } from '../../engine/errors.ts';
 import { fileReply } from '../browser/compressed-file.ts';
 import { route } from '../route.ts';
 
-/** Short, since this is the name that a page keeps for ever; a browser shows the old one while it asks whether there is a new one. */
+/**
+ * Short, since this is the name that a page keeps for ever; a browser shows the old one while it asks whether there is
+ * a new one.
+ */
 const installCaching = 'public, max-age=300, stale-while-revalidate=86400';
 /** The name changes with the text. */
 const appCaching = 'public, max-age=31536000, immutable';
-/** An install script that was cached may ask for an app of before. It gets the one of now, under a name that must not stick. */
+/**
+ * An install script that was cached may ask for an app of before. It gets the one of now, under a name that must not
+ * stick.
+ */
 const otherAppCaching = 'no-cache';
 const appName = /^app-([A-Za-z0-9_-]{1,64})\.js$/;
 
@@ -54,7 +60,10 @@ export const widgetFileRoutes = [
   }),
 ];
 
-/** Loaded by pages of other origins, also by those that isolate themselves; and the same for all of them, so that caches may share it. */
+/**
+ * Loaded by pages of other origins, also by those that isolate themselves; and the same for all of them, so that caches
+ * may share it.
+ */
 function scriptHeaders(caching: string): Readonly<Record<string, string>> {
   return {
     'Cache-Control': caching,

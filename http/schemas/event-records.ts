@@ -1,4 +1,5 @@
-// The record that each event carries, by its schema: for the documents, and for telling it to who may not have all of it.
+// The record that each event carries, by its schema: for the documents, and for telling it to who may not have all of
+// it.
 
 import Type, { type TSchema } from 'typebox';
 import { type EventType, events, isEventType, scopeOfEvent } from '../../engine/events.ts';
@@ -56,7 +57,10 @@ function leaverFor(name: RecordName): LeaveOut | undefined {
   return leavers.get(name);
 }
 
-/** An event's data as a key or an app may be told it; undefined when that is nothing. What is of no event of the catalogue is told as it is. */
+/**
+ * An event's data as a key or an app may be told it; undefined when that is nothing. What is of no event of the
+ * catalogue is told as it is.
+ */
 export function toldData(type: string, data: unknown, grant: Pick<Grant, 'scopes'>): unknown {
   if (!isEventType(type)) return data;
   return allows(grant, scopeOfEvent(type)) ? (leaverFor(events[type].data)?.(data, grant) ?? data) : undefined;

@@ -1,5 +1,5 @@
-// What is wrong with a field, in words for whoever fills it in: no pattern, no name of a format. A pattern says what it stands for where it is
-// declared (worded()); the rest of JSON Schema is worded here. Used by validation.ts.
+// What is wrong with a field, in words for whoever fills it in: no pattern, no name of a format. A pattern says what it
+// stands for where it is declared (worded()); the rest of JSON Schema is worded here. Used by validation.ts.
 
 /** As ajv tells it, as far as it is looked at. */
 export interface Problem {

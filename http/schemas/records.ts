@@ -1,5 +1,6 @@
-// The records that one area alone speaks of, as its routes answer with them. They stand here, and not beside their routes, so that the pages
-// are typed by them without knowing the engine. What is one of a list of the engine's own is text here; the route narrows it.
+// The records that one area alone speaks of, as its routes answer with them. They stand here, and not beside their
+// routes, so that the pages are typed by them without knowing the engine. What is one of a list of the engine's own is
+// text here; the route narrows it.
 
 import Type from 'typebox';
 import {

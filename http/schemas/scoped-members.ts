@@ -1,6 +1,6 @@
-// Members of records that need a scope of their own, beside that of the route that answers with the record: marked in the schema, so
-// that it documents them, and left out of what a key or an app is told, by whatever way. Who signed in is told everything. Decisions
-// "Settled after the audit".
+// Members of records that need a scope of their own, beside that of the route that answers with the record: marked in
+// the schema, so that it documents them, and left out of what a key or an app is told, by whatever way. Who signed in
+// is told everything. Decisions "Settled after the audit".
 
 import Type, { type TSchema } from 'typebox';
 import { allows, type Grant, type Scope } from '../../engine/rights/scopes.ts';

@@ -31,7 +31,10 @@ export const Version = Type.Integer({ minimum: 1, description: 'Optimistic lock.
 export const ExpectedVersion = Type.Integer({
   description: 'The version that was read; 409 stale_version when it is another by now.',
 });
-/** What people and things are called, and subjects: kept as http/pipeline/value-forms.ts brings it into form, so that nothing written in it becomes a header of a mail, or another name. */
+/**
+ * What people and things are called, and subjects: kept as http/pipeline/value-forms.ts brings it into form, so that
+ * nothing written in it becomes a header of a mail, or another name.
+ */
 export const line = (
   maxLength: number,
   description = 'One line, without control characters. White space around it is not kept, and within it counts once.',
@@ -69,7 +72,10 @@ const webAddress = {
 };
 /** A web address. */
 export const Url = Type.String({ format: 'uri', ...webAddress });
-/** Where a browser is. Browsers leave [ ] | ^ { } ` and a % alone as they are, which no URI has (RFC 3986): it is what they say it is. */
+/**
+ * Where a browser is. Browsers leave [ ] | ^ { } ` and a % alone as they are, which no URI has (RFC 3986): it is what
+ * they say it is.
+ */
 export const PageUrl = Type.String({ ...webAddress, description: 'An http or https address, as the browser has it.' });
 /** A web address as people type it: its host may be in any script. */
 export const TypedUrl = Type.String({ ...webAddress, description: 'An http or https address.' });

@@ -1,5 +1,5 @@
-// Apps at the edge: found by their client id wherever they are registered, and known by their secret. Secrets are made, sealed and
-// opened here alone. RFC 6749 §2.3.
+// Apps at the edge: found by their client id wherever they are registered, and known by their secret. Secrets are made,
+// sealed and opened here alone. RFC 6749 §2.3.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { TokenRefusal } from '../../engine/platform/oauth.ts';

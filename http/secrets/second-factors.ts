@@ -1,5 +1,5 @@
-// Showing a second factor: what is asked of whom, and whether the answer is right. Used where a password was shown, where who is signed in
-// shows once more to be it, and where a passkey stands for both.
+// Showing a second factor: what is asked of whom, and whether the answer is right. Used where a password was shown,
+// where who is signed in shows once more to be it, and where a passkey stands for both.
 
 import Type, { type Static } from 'typebox';
 import { Check } from 'typebox/value';
@@ -69,7 +69,10 @@ export interface Question {
   readonly passkey: PasskeyOptions | null;
 }
 
-/** Finishes a sign-in whose password is right, where the agent has no second factor. Refuses second_factor_required else, with what is asked in its detail. */
+/**
+ * Finishes a sign-in whose password is right, where the agent has no second factor. Refuses second_factor_required
+ * else, with what is asked in its detail.
+ */
 export async function finishOrAsk(
   services: Services,
   view: View,

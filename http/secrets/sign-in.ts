@@ -1,5 +1,5 @@
-// Who has this email and this password. Takes the same time for an unknown email. Used by the login, by the consent page, and where who is
-// signed in shows once more to be it.
+// Who has this email and this password. Takes the same time for an unknown email. Used by the login, by the consent
+// page, and where who is signed in shows once more to be it.
 
 import { refuse } from '../../engine/errors.ts';
 import { comparable } from '../../engine/mail-addresses.ts';
@@ -12,7 +12,10 @@ import { theWorkspace } from '../../engine/workspace/workspace.ts';
 import { ownTry, type Try, tryOf } from '../limits/sign-in-guard.ts';
 import type { Services } from '../services.ts';
 
-/** Undefined for a wrong pair, and for an agent that may not sign in; that is logged with the address it came from. Refuses rate_limited. */
+/**
+ * Undefined for a wrong pair, and for an agent that may not sign in; that is logged with the address it came from.
+ * Refuses rate_limited.
+ */
 export async function findByPassword(
   services: Services,
   given: { email: string; password: string; origin: SignInOrigin; operation: string },
@@ -30,7 +33,10 @@ export async function findByPassword(
   return found;
 }
 
-/** Whether who is signed in knows the password: whoever found a browser open does not. Counted for the agent alone. Refuses rate_limited. */
+/**
+ * Whether who is signed in knows the password: whoever found a browser open does not. Counted for the agent alone.
+ * Refuses rate_limited.
+ */
 export async function findByOwnPassword(
   services: Services,
   given: { workspaceId: string; caller: Caller; password: string; origin: SignInOrigin; operation: string },

@@ -1,4 +1,5 @@
-// What a sign-in is answered with, whichever way it came: a token that names the new session. And what a session is noted by.
+// What a sign-in is answered with, whichever way it came: a token that names the new session. And what a session is
+// noted by.
 
 import Type from 'typebox';
 import { systemCaller } from '../../engine/runtime/caller.ts';
@@ -43,7 +44,10 @@ export function signingOf(
   return { address: ip, network: networkOf(ip), userAgent, browser, lifetimeMs: config.tokenTtlDays * dayMs };
 }
 
-/** Whoever had signed out is available again. The token itself could last as long as a session may be made to; it counts as long as the session does. */
+/**
+ * Whoever had signed out is available again. The token itself could last as long as a session may be made to; it counts
+ * as long as the session does.
+ */
 export async function answerSignedIn(
   services: Pick<Services, 'accessTokens' | 'config' | 'dropEnded' | 'engine'>,
   { agent, workspace, session }: SignedIn,

@@ -1,5 +1,5 @@
-// A workspace's secrets at the edge: made and sealed here before a command writes them, opened here for as long as a request
-// takes.
+// A workspace's secrets at the edge: made and sealed here before a command writes them, opened here for as long as a
+// request takes.
 
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { type SealedSecrets, sealedSecrets } from '../../engine/workspace/integrations.ts';

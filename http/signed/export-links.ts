@@ -1,5 +1,5 @@
-// Signed addresses of report exports: who asked, for what, until when. Nothing is stored; whoever has the address gets the file, so it
-// is good for a quarter of an hour and acts as the agent that made it.
+// Signed addresses of report exports: who asked, for what, until when. Nothing is stored; whoever has the address gets
+// the file, so it is good for a quarter of an hour and acts as the agent that made it.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Asker } from './asker.ts';

@@ -1,5 +1,6 @@
-// Codes by which the operator lets somebody make a workspace where registration is not open: each an id and a time, signed. Nothing is
-// stored until one is used, so that the command that makes them needs no word with the service that runs.
+// Codes by which the operator lets somebody make a workspace where registration is not open: each an id and a time,
+// signed. Nothing is stored until one is used, so that the command that makes them needs no word with the service that
+// runs.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 

@@ -1,6 +1,7 @@
-// What was asked and not answered yet on the way in: a second factor after a password, a passkey's signature. Each is a challenge that
-// counts once, for some minutes. In memory: who is asked when the process ends begins again. Bounded: the oldest goes, of an agent with too
-// many its own and of strangers a stranger's, so that nobody's tries put an end to another's.
+// What was asked and not answered yet on the way in: a second factor after a password, a passkey's signature. Each is a
+// challenge that counts once, for some minutes. In memory: who is asked when the process ends begins again. Bounded:
+// the oldest goes, of an agent with too many its own and of strangers a stranger's, so that nobody's tries put an end
+// to another's.
 
 import type { Clock } from '../../engine/runtime/clock.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
@@ -37,7 +38,10 @@ const maxWrong = 5;
 const maxSteps = 20_000;
 /** Of those whom nobody has shown anything of yet. */
 const maxOfStrangers = maxSteps / 2;
-/** Of one agent: more than the passwords that may be tried while a challenge lasts, so that who knows the password alone ends none of its owner's. */
+/**
+ * Of one agent: more than the passwords that may be tried while a challenge lasts, so that who knows the password alone
+ * ends none of its owner's.
+ */
 const maxOfAgent = 30;
 /** WebAuthn §13.4.3 asks for 16 at the least. */
 const challengeBytes = 32;

@@ -1,5 +1,5 @@
-// Webhooks that are signed with a secret of the workspace: X-Signature is `sha256=` and the HMAC-SHA256 of the body's bytes in
-// hex. Specification 5.
+// Webhooks that are signed with a secret of the workspace: X-Signature is `sha256=` and the HMAC-SHA256 of the body's
+// bytes in hex. Specification 5.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 

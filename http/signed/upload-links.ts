@@ -1,5 +1,6 @@
-// The addresses of uploaded files: the public one of a key, and the one by which its bytes may be sent once, until a time, of one type and up to one
-// size. What was signed stands in the address, so a link is judged before anything is looked up. Specification 4.9.
+// The addresses of uploaded files: the public one of a key, and the one by which its bytes may be sent once, until a
+// time, of one type and up to one size. What was signed stands in the address, so a link is judged before anything is
+// looked up. Specification 4.9.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { AttachmentInput } from '../../engine/conversations/attachments.ts';

@@ -1,5 +1,5 @@
-// The widget's credential: names its workspace and visitor and proves that this service issued it. Nothing is stored; the same
-// visitor's token is the same each time.
+// The widget's credential: names its workspace and visitor and proves that this service issued it. Nothing is stored;
+// the same visitor's token is the same each time.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { locatorOf, workspaceIdIn } from '../../engine/directory/locator.ts';

@@ -1,5 +1,5 @@
-// What goes over a socket: an event as the text that agents or its customer get, made at most once for all of them; who may get
-// it; what a session missed; a client's frame as the object that it must be. Decisions 6.
+// What goes over a socket: an event as the text that agents or its customer get, made at most once for all of them; who
+// may get it; what a session missed; a client's frame as the object that it must be. Decisions 6.
 
 import { type ConversationView, conversationKind } from '../../engine/conversations/conversation.ts';
 import { customerConversation } from '../../engine/conversations/customer-view.ts';
@@ -43,7 +43,10 @@ export class EventFrame {
   }
 }
 
-/** On the agent as it is now: its role, channels and departments; who has the conversation or has just lost it is named by the audience. */
+/**
+ * On the agent as it is now: its role, channels and departments; who has the conversation or has just lost it is named
+ * by the audience.
+ */
 export function agentMaySee(agent: AgentRecord, audience: Audience): boolean {
   if (audience.kind === 'workspace') return true;
   if (!worksIn(agent, audience.channel)) return false;
@@ -66,7 +69,10 @@ export function startOf(workspace: Workspace, since: unknown): { cursor: number;
   return isKept ? { cursor: seq, resync: false } : { cursor: newest, resync: true };
 }
 
-/** The next events after a session's place, with what it is told of each now; of the others, which move its place on as well, undefined. */
+/**
+ * The next events after a session's place, with what it is told of each now; of the others, which move its place on as
+ * well, undefined.
+ */
 export function* missedBy(
   workspace: Workspace,
   place: Place,
@@ -87,7 +93,8 @@ export function* missedBy(
 }
 
 /**
- * What an agent is told of an event after it happened: nothing from before it joined, and nothing of a conversation that it can no longer
+ * What an agent is told of an event after it happened: nothing from before it joined, and nothing of a conversation
+ * that it can no longer
  * read, but that it left.
  */
 function toldLate(workspace: Workspace, agent: AgentRecord, frame: EventFrame): EventFrame | undefined {
@@ -132,7 +139,10 @@ export function idOfCall(text: string): string | number | undefined {
   return id === undefined ? undefined : (JSON.parse(id) as string | number);
 }
 
-/** Undefined for what is no JSON object, and for a binary frame, which comes as undefined; the problem of one with too many values or levels, which is not read. */
+/**
+ * Undefined for what is no JSON object, and for a binary frame, which comes as undefined; the problem of one with too
+ * many values or levels, which is not read.
+ */
 export function clientFrame(
   text: string | undefined,
 ): Readonly<Record<string, unknown>> | JsonTooIntricate | undefined {

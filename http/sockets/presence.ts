@@ -1,6 +1,6 @@
-// Which agents have a socket, as the engine knows it: told when an agent's first one comes and its last one ends, after the restart of
-// the process for those that ended with it, and again while it could not be written. Others are told once it is durable. Decisions
-// "Presence of agents".
+// Which agents have a socket, as the engine knows it: told when an agent's first one comes and its last one ends, after
+// the restart of the process for those that ended with it, and again while it could not be written. Others are told
+// once it is durable. Decisions "Presence of agents".
 
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';

@@ -1,5 +1,5 @@
-// Who is connected: sessions by workspace, namespace and person, so that what concerns one customer costs nothing for the
-// thousands of others, and what agents may see is asked once for all sockets of an agent.
+// Who is connected: sessions by workspace, namespace and person, so that what concerns one customer costs nothing for
+// the thousands of others, and what agents may see is asked once for all sockets of an agent.
 
 import type { Namespace, Place } from '../request.ts';
 

@@ -1,5 +1,5 @@
-// One socket from its upgrade to its end: what carries it, what came with it, and what is known of it by now. http/edge/server.ts makes
-// the connection, http/sockets/sockets.ts moves the session from state to state.
+// One socket from its upgrade to its end: what carries it, what came with it, and what is known of it by now.
+// http/edge/server.ts makes the connection, http/sockets/sockets.ts moves the session from state to state.
 
 import type { SocketSpent } from '../limits/frame-budget.ts';
 import type { Known } from '../pipeline/credentials.ts';

@@ -1,6 +1,6 @@
-// Sockets of agents and visitors: who is connected, what each may be told, what each missed. An event reaches a connection at
-// most once and only after it is durable: live ones come from the engine after the commit, missed ones from the event table
-// up to the same mark. Knows nothing of uWebSockets.js. Decisions 6.
+// Sockets of agents and visitors: who is connected, what each may be told, what each missed. An event reaches a
+// connection at most once and only after it is durable: live ones come from the engine after the commit, missed ones
+// from the event table up to the same mark. Knows nothing of uWebSockets.js. Decisions 6.
 
 import { audienceOf, requireReachable } from '../../engine/conversations/conversation.ts';
 import { visitorKind, visitorSelf } from '../../engine/customers/visitors.ts';
@@ -26,7 +26,9 @@ const maxBufferedBytes = 1024 * 1024;
 const maxFrameBytes = 64 * 1024;
 /** Longer frames of who has no calls left are refused unread. */
 const readAnywayBytes = 1024;
-/** Missed events are read so many at a time, and sent so much at a time, and no more while so much waits to be taken. */
+/**
+ * Missed events are read so many at a time, and sent so much at a time, and no more while so much waits to be taken.
+ */
 const catchUpPage = 200;
 const catchUpBytes = 256 * 1024;
 const authTimeoutMs = 5000;
@@ -180,7 +182,10 @@ export class Sockets {
       this.#end(session, closeCodes.forbidden, 'blocked');
   }
 
-  /** Takes no more calls, and resolves when those under way are answered. What is sent meanwhile is neither done nor answered. */
+  /**
+   * Takes no more calls, and resolves when those under way are answered. What is sent meanwhile is neither done nor
+   * answered.
+   */
   async quiesced(): Promise<void> {
     this.#stopping = true;
     this.#presence.stop();
@@ -412,7 +417,10 @@ export class Sockets {
     }
   }
 
-  /** Not stored, not numbered; to the other agents of the workspace, those that catch up too: it is of now, whatever they missed. */
+  /**
+   * Not stored, not numbered; to the other agents of the workspace, those that catch up too: it is of now, whatever
+   * they missed.
+   */
   #tellOfPresence({ workspaceId, personId: agentId }: Place, isOnline: boolean): void {
     const text = JSON.stringify({
       type: 'agent.presence',

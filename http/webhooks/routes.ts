@@ -1,5 +1,6 @@
-// What the webhooks of both feeds have in common: reading, changing, ending, testing one, a new secret, and the log of its deliveries. What is
-// asked for when one is made is each feed's own: routes/webhooks.ts, routes/verification-webhooks.ts. Decisions 4.2, 4.21.
+// What the webhooks of both feeds have in common: reading, changing, ending, testing one, a new secret, and the log of
+// its deliveries. What is asked for when one is made is each feed's own: routes/webhooks.ts,
+// routes/verification-webhooks.ts. Decisions 4.2, 4.21.
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';

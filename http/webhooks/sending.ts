@@ -1,5 +1,6 @@
-// One attempt at one delivery: its body as far as the receiver may be told it at this moment, signed anew with the time of the attempt, as
-// Standard Webhooks says (webhook-id, webhook-timestamp, webhook-signature: v1). Called by the outbox.
+// One attempt at one delivery: its body as far as the receiver may be told it at this moment, signed anew with the time
+// of the attempt, as Standard Webhooks says (webhook-id, webhook-timestamp, webhook-signature: v1). Called by the
+// outbox.
 
 import { createHmac } from 'node:crypto';
 import { workspaceOfClient } from '../../engine/platform/oauth-apps.ts';
@@ -116,7 +117,9 @@ function retryAfterOf(text: string | undefined, nowMs: number): number | undefin
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), maxRetryAfterMs);
 }
 
-/** An app's is the bytes of its client secret (decisions "OAuth"). A secret that has a successor signs too, for a while. */
+/**
+ * An app's is the bytes of its client secret (decisions "OAuth"). A secret that has a successor signs too, for a while.
+ */
 function signingKeys(sending: WebhookSending, workspaceId: string, webhook: WebhookRecord): Uint8Array[] {
   if (webhook.sealedSecret === null) {
     const secret = webhook.appId === null ? undefined : appSecret(sending, webhook.appId);

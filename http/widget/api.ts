@@ -61,7 +61,10 @@ export class Api {
   }
 }
 
-/** Waits that grow from half a second to half a minute, each with a random part, so that many browsers do not come back at once. */
+/**
+ * Waits that grow from half a second to half a minute, each with a random part, so that many browsers do not come back
+ * at once.
+ */
 export function backoffMs(attempt: number): number {
   return Math.min(30_000, 500 * 2 ** attempt) * (0.5 + Math.random() / 2);
 }

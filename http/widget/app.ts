@@ -1,5 +1,5 @@
-// The app: made once per page by the install script. Opens or goes on with the visit, and puts the parts together. Until a
-// visitor opens the panel or has a conversation, there is one call per page and no socket.
+// The app: made once per page by the install script. Opens or goes on with the visit, and puts the parts together.
+// Until a visitor opens the panel or has a conversation, there is one call per page and no socket.
 
 import { Api, backoffMs, CallFailed } from './api.ts';
 import { Campaigns } from './campaigns.ts';
@@ -30,7 +30,9 @@ export interface App {
   identify(person: Person): Promise<void>;
 }
 
-/** Resolves when the launcher is there. Rejects when the service does not know the site, or not this page as one of it. */
+/**
+ * Resolves when the launcher is there. Rejects when the service does not know the site, or not this page as one of it.
+ */
 export async function mount({ base, siteId, locale }: MountOptions): Promise<App> {
   const prefix = `switchboard:${siteId}:`;
   const shelf = new Shelf('localStorage', prefix);

@@ -1,6 +1,6 @@
-// What stands instead of the composer while nobody is there: a question is left with an address, and answered by mail. What was
-// written is kept until it is acknowledged, and sent again under the same id, so that it is there once; what was changed meanwhile is
-// another question, or the service would answer it with the one that it has.
+// What stands instead of the composer while nobody is there: a question is left with an address, and answered by mail.
+// What was written is kept until it is acknowledged, and sent again under the same id, so that it is there once; what
+// was changed meanwhile is another question, or the service would answer it with the one that it has.
 
 import { type Api, CallFailed } from './api.ts';
 import { button, h, on } from './dom.ts';

@@ -1,4 +1,5 @@
-// A campaign on the screen: what it says, and its quick replies. It takes no focus; a screen reader hears it when it has a pause.
+// A campaign on the screen: what it says, and its quick replies. It takes no focus; a screen reader hears it when it
+// has a pause.
 
 import { button, h, icon, linked, webAddress } from './dom.ts';
 import { messageFrom } from './message-list.ts';

@@ -1,6 +1,6 @@
-// When a campaign shows. The service says which ones fit the page, the hour and the visitor; here is only what a browser alone
-// can see: the time on the page, how far it was scrolled, and the pointer on its way out. All that a campaign asks for must have
-// happened. One at most shows per page view.
+// When a campaign shows. The service says which ones fit the page, the hour and the visitor; here is only what a
+// browser alone can see: the time on the page, how far it was scrolled, and the pointer on its way out. All that a
+// campaign asks for must have happened. One at most shows per page view.
 
 import type { Api } from './api.ts';
 import { detached, guarded, later } from './guard.ts';

@@ -1,5 +1,5 @@
-// The visitor's conversation as it is known here: what the service has, what still waits in the outbox, what is unread. Fed by
-// the socket and by answers of calls, in any order and more than once. Draws nothing.
+// The visitor's conversation as it is known here: what the service has, what still waits in the outbox, what is unread.
+// Fed by the socket and by answers of calls, in any order and more than once. Draws nothing.
 
 import { type Api, backoffMs, CallFailed } from './api.ts';
 import { deliver } from './delivery.ts';

@@ -89,7 +89,8 @@ export class Composer {
   }
 
   #key(event: KeyboardEvent): void {
-    // Enter also ends the writing of a word where words are composed, and on a screen keyboard it is the only way to a new line.
+    // Enter also ends the writing of a word where words are composed, and on a screen keyboard it is the only way to a
+    // new line.
     const isSend =
       event.key === 'Enter' && !event.shiftKey && !event.isComposing && !matchMedia('(pointer: coarse)').matches;
     if (!isSend) return;

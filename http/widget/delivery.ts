@@ -10,7 +10,10 @@ export interface Delivered {
   readonly conversation: Conversation | undefined;
 }
 
-/** Into this conversation, or a new one; a new one also where it is no longer there, since what was written in it still is. Rejects with CallFailed. */
+/**
+ * Into this conversation, or a new one; a new one also where it is no longer there, since what was written in it still
+ * is. Rejects with CallFailed.
+ */
 export async function deliver(api: Api, draft: Draft, conversationId: string | undefined): Promise<Delivered> {
   const { id: messageId, body, campaignId } = draft;
   const attachments = draft.attachments.map(({ url, name, size }) => ({

@@ -1,5 +1,5 @@
-// Elements, made one by one: no HTML text is ever parsed, so no page's policy is in the way and nothing that somebody wrote can
-// become more than text.
+// Elements, made one by one: no HTML text is ever parsed, so no page's policy is in the way and nothing that somebody
+// wrote can become more than text.
 
 import { guarded } from './guard.ts';
 

@@ -1,4 +1,5 @@
-// What keeps a fault of the widget from being one of the page that it is on: everything that a browser calls goes through here.
+// What keeps a fault of the widget from being one of the page that it is on: everything that a browser calls goes
+// through here.
 
 /** The same call, whose failure, at once or later, is said on the console and reaches nobody. */
 export function guarded<Args extends readonly unknown[]>(act: (...args: Args) => unknown): (...args: Args) => void {

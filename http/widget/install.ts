@@ -1,5 +1,5 @@
-// The install script: what a page pays for the widget. It makes the one global, waits until the page is loaded and idle (and for
-// consent, where the page asks for it), and then loads the app. A page that includes it twice gets one widget.
+// The install script: what a page pays for the widget. It makes the one global, waits until the page is loaded and idle
+// (and for consent, where the page asks for it), and then loads the app. A page that includes it twice gets one widget.
 
 import type { App, MountOptions, Person } from './app.ts';
 import { guarded, report } from './guard.ts';

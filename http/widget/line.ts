@@ -1,5 +1,5 @@
-// The visitor's socket: connects, says where it stopped, comes back by itself, and notices when the other side has gone without a
-// word. Hands every frame on once and in order; knows nothing of what they mean.
+// The visitor's socket: connects, says where it stopped, comes back by itself, and notices when the other side has gone
+// without a word. Hands every frame on once and in order; knows nothing of what they mean.
 
 import { backoffMs } from './api.ts';
 import { guarded, later, report } from './guard.ts';

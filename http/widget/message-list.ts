@@ -1,5 +1,5 @@
-// The conversation on the screen. An element belongs to one message from its writing to its being read, by the id that both have,
-// so that nothing is drawn twice and nothing flickers; a screen reader hears what is added and nothing else.
+// The conversation on the screen. An element belongs to one message from its writing to its being read, by the id that
+// both have, so that nothing is drawn twice and nothing flickers; a screen reader hears what is added and nothing else.
 
 import type { Chat } from './chat.ts';
 import { arrange, button, h, icon, linked, on, webAddress } from './dom.ts';

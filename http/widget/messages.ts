@@ -1,5 +1,5 @@
-// What was said in the conversation that is open, as far as it is known here, oldest first. Messages come in any order and more
-// than once, by answers and by events; they are told apart by their ids. Asks nobody for anything.
+// What was said in the conversation that is open, as far as it is known here, oldest first. Messages come in any order
+// and more than once, by answers and by events; they are told apart by their ids. Asks nobody for anything.
 
 import type { Message } from './protocol.ts';
 

@@ -1,6 +1,6 @@
-// What the visitor wrote and the service has not acknowledged yet. It is kept in the browser until then, each message with the id
-// that it will have, so that it can be sent again, by any tab, without being there twice. Messages leave in the order in which
-// they were written, one after the other.
+// What the visitor wrote and the service has not acknowledged yet. It is kept in the browser until then, each message
+// with the id that it will have, so that it can be sent again, by any tab, without being there twice. Messages leave in
+// the order in which they were written, one after the other.
 
 import { backoffMs, CallFailed } from './api.ts';
 import { guarded, later } from './guard.ts';

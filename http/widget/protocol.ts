@@ -1,5 +1,5 @@
-// What the service says to the widget, as far as the widget reads it. Fields that are not named here are ignored, as the
-// contract asks of clients.
+// What the service says to the widget, as far as the widget reads it. Fields that are not named here are ignored, as
+// the contract asks of clients.
 
 export interface Site {
   readonly name: string;

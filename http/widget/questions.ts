@@ -1,5 +1,5 @@
-// What the widget asks of a visitor beside the conversation: a rating when it is over, an address in case of leaving. Both can be
-// passed over, and both say when they failed.
+// What the widget asks of a visitor beside the conversation: a rating when it is over, an address in case of leaving.
+// Both can be passed over, and both say when they failed.
 
 import { CallFailed } from './api.ts';
 import { h, icon, on } from './dom.ts';

@@ -1,5 +1,5 @@
-// What the widget keeps in the browser, under names of its own. Where storage is blocked or full it keeps it in memory, so that
-// everything works until the page is left. Nothing else touches localStorage and sessionStorage.
+// What the widget keeps in the browser, under names of its own. Where storage is blocked or full it keeps it in memory,
+// so that everything works until the page is left. Nothing else touches localStorage and sessionStorage.
 
 import { guarded } from './guard.ts';
 

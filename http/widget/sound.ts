@@ -1,4 +1,5 @@
-// A short tone when somebody answers while nobody looks. Off until the visitor asks for it, and remembered in the browser.
+// A short tone when somebody answers while nobody looks. Off until the visitor asks for it, and remembered in the
+// browser.
 
 import type { Shelf } from './shelf.ts';
 

@@ -1,5 +1,5 @@
-// How the widget looks: light and dark, both directions of writing, a whole screen on a phone, still where motion is not wanted.
-// The sheet is constructed, so that no page's policy on styles is in the way.
+// How the widget looks: light and dark, both directions of writing, a whole screen on a phone, still where motion is
+// not wanted. The sheet is constructed, so that no page's policy on styles is in the way.
 
 /** Above what pages put on top of themselves, below what browsers do. */
 const layer = '2147483000';
@@ -163,7 +163,9 @@ export function readableOn(hex: string): '#fff' | '#111' {
   return white / (luminance + 0.05) >= (luminance + 0.05) / black ? '#fff' : '#111';
 }
 
-/** Where sheets cannot be constructed, an element does; a page's policy may keep it out, and then the widget is plain. */
+/**
+ * Where sheets cannot be constructed, an element does; a page's policy may keep it out, and then the widget is plain.
+ */
 export function dress(shadow: ShadowRoot): void {
   if ('replaceSync' in CSSStyleSheet.prototype && 'adoptedStyleSheets' in shadow) {
     const sheet = new CSSStyleSheet();

@@ -1,4 +1,5 @@
-// Files that the visitor attaches: each goes to where the service says, before the message that it belongs to is written.
+// Files that the visitor attaches: each goes to where the service says, before the message that it belongs to is
+// written.
 
 import { type Api, CallFailed } from './api.ts';
 import type { Attachment } from './protocol.ts';

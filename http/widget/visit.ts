@@ -1,5 +1,6 @@
-// Who the visitor is and what its site is like. A visit lasts while pages are viewed, over pages and tabs; within it the session's
-// answer is kept and only page views are told, so that a visit is counted once. Also watches which page is open.
+// Who the visitor is and what its site is like. A visit lasts while pages are viewed, over pages and tabs; within it
+// the session's answer is kept and only page views are told, so that a visit is counted once. Also watches which page
+// is open.
 
 import { type Api, CallFailed } from './api.ts';
 import { guarded } from './guard.ts';
@@ -40,7 +41,10 @@ export class Visit {
     return this.#kept?.seq;
   }
 
-  /** Tells that a page is viewed, and opens a session where none goes on. Resolves to the campaigns of the page. Rejects with CallFailed. */
+  /**
+   * Tells that a page is viewed, and opens a session where none goes on. Resolves to the campaigns of the page. Rejects
+   * with CallFailed.
+   */
   async view(): Promise<readonly Campaign[]> {
     const kept = this.#shelf.read<Kept>('visit');
     const idleMs = Date.now() - (kept?.viewedAtMs ?? 0);
@@ -105,7 +109,10 @@ function currentUrl(): string {
   return location.href.slice(0, maxUrlChars);
 }
 
-/** Calls when the address changes without a new page, and when a page comes back from the browser's memory. Changes nothing of the page's. */
+/**
+ * Calls when the address changes without a new page, and when a page comes back from the browser's memory. Changes
+ * nothing of the page's.
+ */
 export function onPageChange(act: () => unknown): void {
   let seen = location.href;
   const look = guarded(() => {

@@ -1,5 +1,5 @@
-// The widget on the page: the launcher, the panel, a campaign. Draws what the chat knows, and hands what the visitor does
-// to it. All of it is in one shadow root, which the page's styles do not reach.
+// The widget on the page: the launcher, the panel, a campaign. Draws what the chat knows, and hands what the visitor
+// does to it. All of it is in one shadow root, which the page's styles do not reach.
 
 import type { Api } from './api.ts';
 import { AwayForm } from './away-form.ts';
@@ -131,7 +131,8 @@ export class ChatWindow {
       guarded(() => this.#markRead()),
     );
     document.body.append(this.#host);
-    // A visitor who goes from page to page in the middle of a conversation finds it open, unless it would cover the page.
+    // A visitor who goes from page to page in the middle of a conversation finds it open, unless it would cover the
+    // page.
     if (shelf.read<boolean>('open') === true && !matchMedia(wholeScreen).matches) this.#show();
     this.draw();
   }
@@ -183,7 +184,10 @@ export class ChatWindow {
     this.#offer.replaceChildren(card);
   }
 
-  /** Another page without a new document: what belonged to the one before goes, the widget stays, also where its place was replaced. */
+  /**
+   * Another page without a new document: what belonged to the one before goes, the widget stays, also where its place
+   * was replaced.
+   */
   turnPage(): void {
     this.withdraw();
     if (!this.#host.isConnected) document.body.append(this.#host);

@@ -156,7 +156,10 @@ interface Source {
   readonly values?: Readonly<Record<string, Value>>;
 }
 
-/** Conversations that are calls, newest first, from just below `cursor`. What the agent may not see is read only where it is little: what goes on now, and what one visitor began. */
+/**
+ * Conversations that are calls, newest first, from just below `cursor`. What the agent may not see is read only where
+ * it is little: what goes on now, and what one visitor began.
+ */
 export function callIdPage(
   db: Database,
   page: { reach: Reach; filter: CallFilter; cursor: Cursor | undefined; limit: number },
@@ -189,7 +192,10 @@ export function callIdPage(
   return newestOf(runs, limit).map(({ id }) => id);
 }
 
-/** The lower of both, so that a page is read from one place of an index: of two bounds SQLite takes one, and reads past what lies between them. */
+/**
+ * The lower of both, so that a page is read from one place of an index: of two bounds SQLite takes one, and reads past
+ * what lies between them.
+ */
 function placeBelow(cursor: Cursor | undefined, to: string | undefined): Cursor {
   const place = below(cursor);
   return to === undefined || to > place.at ? place : below({ at: to, id: '' });
@@ -236,7 +242,9 @@ function sourcesOf(reach: Reach, filter: CallFilter): Source[] {
   ];
 }
 
-/** Of what goes on now there is little, whatever else is asked for. A call and its conversation are made at one time. */
+/**
+ * Of what goes on now there is little, whatever else is asked for. A call and its conversation are made at one time.
+ */
 function sourcesOfNow(state: NonNullable<CallFilter['state']>): Source[] {
   const found = (index: string, condition: string): Source => ({
     from: `call INDEXED BY ${index} CROSS JOIN conversation ON conversation.id = call.conversationId`,

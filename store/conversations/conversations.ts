@@ -1,4 +1,5 @@
-// Conversations of every channel, and a Reach: what of them a caller may see. Lists of them are conversation-lists.ts's.
+// Conversations of every channel, and a Reach: what of them a caller may see. Lists of them are
+// conversation-lists.ts's.
 
 import type { Database } from '../database.ts';
 import { fromJson, fromJsonOrNull, toJson, toJsonOrNull } from '../json.ts';
@@ -26,7 +27,10 @@ export interface ConversationRecord {
   readonly contactId: string | null;
   readonly departmentId: string | null;
   readonly assignedAgentId: string | null;
-  /** When routing gave it to its assignee, as long as no agent has written since. Null for what was given or taken by hand. */
+  /**
+   * When routing gave it to its assignee, as long as no agent has written since. Null for what was given or taken by
+   * hand.
+   */
   readonly routedAt: string | null;
   /** Whom routing passes by, while nobody has it: who gave it back, who moved it on. */
   readonly notToAgentIds: readonly string[];
@@ -142,7 +146,10 @@ export function updateConversation(db: Database, conversation: ConversationRecor
   );
 }
 
-/** Writes what a message alone changes; the path that every message takes. Only the first answer touches the index of reports, only the first since it was routed says so. */
+/**
+ * Writes what a message alone changes; the path that every message takes. Only the first answer touches the index of
+ * reports, only the first since it was routed says so.
+ */
 export function touchConversation(
   db: Database,
   conversation: ConversationRecord,
@@ -405,7 +412,10 @@ export interface ConversationSummary {
   readonly body: string | null;
 }
 
-/** Of each conversation with this message, by the message's rowid, in their order. Those that there are not are left out. */
+/**
+ * Of each conversation with this message, by the message's rowid, in their order. Those that there are not are left
+ * out.
+ */
 export function summariesOf(
   db: Database,
   asked: readonly { conversationId: string; messageRowid: number | null }[],

@@ -1,5 +1,6 @@
-// Lists of conversations that an agent may see, newest first. What an agent reaches is put together from runs of an index, one
-// for each of its channels and departments and one of its own, so that what it may not see is never read, however much there is.
+// Lists of conversations that an agent may see, newest first. What an agent reaches is put together from runs of an
+// index, one for each of its channels and departments and one of its own, so that what it may not see is never read,
+// however much there is.
 
 import { below, type Cursor, newestOf } from '../cursor.ts';
 import type { Database } from '../database.ts';

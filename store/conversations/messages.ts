@@ -12,7 +12,9 @@ export interface Attachment {
   readonly size: number | null;
 }
 
-/** How a mail found its conversation. `reason` says why a match was not taken, or that nothing matched what it answers. */
+/**
+ * How a mail found its conversation. `reason` says why a match was not taken, or that nothing matched what it answers.
+ */
 export interface Threading {
   readonly rule: 'in_reply_to' | 'references' | 'subject' | 'new';
   readonly matchedMessageId: string | null;

@@ -1,4 +1,5 @@
-// Contacts: the customer directory. Not unique by email or phone; a visitor is linked to the oldest one with its address or number.
+// Contacts: the customer directory. Not unique by email or phone; a visitor is linked to the oldest one with its
+// address or number.
 
 import { contactQuestion } from '../contact-text.ts';
 import type { Database } from '../database.ts';
@@ -75,7 +76,10 @@ export function contactPage(db: Database, page: { limit: number; offset: number 
     .map(fromRow);
 }
 
-/** The deadline under which contacts are taken into the indexes, a step each time; its subject is the number of the next. It stands until the last one is in. */
+/**
+ * The deadline under which contacts are taken into the indexes, a step each time; its subject is the number of the
+ * next. It stands until the last one is in.
+ */
 export const indexDeadline = 'contacts.index';
 
 /** Takes so many in, from `number` down, and returns the number of the next; undefined when all are in. */
@@ -101,7 +105,10 @@ export function indexContacts(db: Database, { number, count }: { number: number;
   );
 }
 
-/** Newest first, those that have every word of the search: as any part of a field, or, of words that are shorter, at the beginning of one. */
+/**
+ * Newest first, those that have every word of the search: as any part of a field, or, of words that are shorter, at the
+ * beginning of one.
+ */
 export function contactsWith(
   db: Database,
   { search, ...page }: { search: string; limit: number; offset: number },

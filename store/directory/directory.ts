@@ -1,5 +1,6 @@
-// What the whole service must agree on, in directory.db: which workspaces there are, and to which one the address leads that an agent signs in with.
-// Rows are written before the workspace's own file and confirmed after it; `reservedAt` tells those not confirmed yet.
+// What the whole service must agree on, in directory.db: which workspaces there are, and to which one the address leads
+// that an agent signs in with. Rows are written before the workspace's own file and confirmed after it; `reservedAt`
+// tells those not confirmed yet.
 
 import type { Database } from '../database.ts';
 

@@ -1,5 +1,5 @@
-// Phone numbers in directory.db: at most one workspace holds one at a time; those that held it before are kept, since their
-// calls may still have news.
+// Phone numbers in directory.db: at most one workspace holds one at a time; those that held it before are kept, since
+// their calls may still have news.
 
 import type { Database } from '../database.ts';
 

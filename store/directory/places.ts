@@ -1,6 +1,7 @@
-// What of a workspace must also stand in directory.db, by kind: its row there, the addresses that its agents sign in with, its domain, its phone numbers. One list
-// for all who need both sides: checking that they agree, taking the places of a workspace that is brought back, and giving up
-// those of one that is erased. What else becomes unique over all workspaces gets a line here.
+// What of a workspace must also stand in directory.db, by kind: its row there, the addresses that its agents sign in
+// with, its domain, its phone numbers. One list for all who need both sides: checking that they agree, taking the
+// places of a workspace that is brought back, and giving up those of one that is erased. What else becomes unique over
+// all workspaces gets a line here.
 
 import type { Database } from '../database.ts';
 
@@ -20,7 +21,10 @@ export interface PlaceKind {
   ofWorkspace(db: Database): Place[];
   /** By directory.db, without what is on its way there. */
   ofDirectory(directory: Database, workspaceId: string): Place[];
-  /** Things that directory.db says a change of both files is under way for, or was when the process died: one of the two may have it already. */
+  /**
+   * Things that directory.db says a change of both files is under way for, or was when the process died: one of the two
+   * may have it already.
+   */
   onTheirWay(directory: Database, workspaceId: string): string[];
   /** True when another workspace, or something on its way, has what this one wants. */
   isTaken(directory: Database, workspaceId: string, name: string): boolean;
@@ -101,7 +105,8 @@ export const placeKinds: readonly PlaceKind[] = [
         'SELECT name, lower(name) AS text, lower(name) AS ownerId FROM emailDomain WHERE workspaceId = ?',
         [workspaceId],
       ),
-    // Taken before the workspace has it verified, and given back after it has it no longer, by the next start if nobody else does.
+    // Taken before the workspace has it verified, and given back after it has it no longer, by the next start if nobody
+    // else does.
     onTheirWay: (directory, workspaceId) =>
       ownersIn(directory, 'SELECT lower(name) AS ownerId FROM emailDomain WHERE workspaceId = ?', workspaceId),
     isTaken: (directory, workspaceId, name) =>

@@ -1,5 +1,5 @@
-// Documents of the knowledge base and their embeddings: pages that were crawled, articles that are published. A text never changes; what replaces
-// it is a new document.
+// Documents of the knowledge base and their embeddings: pages that were crawled, articles that are published. A text
+// never changes; what replaces it is a new document.
 
 import type { Database } from '../database.ts';
 import { toJson } from '../json.ts';
@@ -85,7 +85,10 @@ export function servedRootUrls(db: Database): string[] {
     .map(({ rootUrl }) => rootUrl);
 }
 
-/** Pages, served or shadowed, that a crawl replaces when it is done: those of earlier crawls of `rootUrls`, and any with the address of one of its own. */
+/**
+ * Pages, served or shadowed, that a crawl replaces when it is done: those of earlier crawls of `rootUrls`, and any with
+ * the address of one of its own.
+ */
 export function replacedByJob(
   db: Database,
   job: { jobId: string; rootUrls: readonly string[] },
@@ -117,7 +120,10 @@ export function adoptedInto(db: Database, articleId: string): Pick<KbDocumentRec
   );
 }
 
-/** The next document after `after`, of those that are or will be served, that `model` has not wholly embedded. Staged pages are their crawl's to embed. */
+/**
+ * The next document after `after`, of those that are or will be served, that `model` has not wholly embedded. Staged
+ * pages are their crawl's to embed.
+ */
 export function nextWithoutEmbedding(
   db: Database,
   options: { model: string; after: string },

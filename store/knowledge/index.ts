@@ -1,6 +1,7 @@
-// Searching chunks by their vectors, on a connection that only reads. The index is a table of sign bits in the connection's own memory, made from
-// the chunks in the file and brought up to them whenever the base's revision has moved. A search takes the nearest by their bits first and ranks
-// those by the whole vectors; bench/retrieval.ts has what that costs and what it misses.
+// Searching chunks by their vectors, on a connection that only reads. The index is a table of sign bits in the
+// connection's own memory, made from the chunks in the file and brought up to them whenever the base's revision has
+// moved. A search takes the nearest by their bits first and ranks those by the whole vectors; bench/retrieval.ts has
+// what that costs and what it misses.
 
 import type { Database } from '../database.ts';
 
@@ -41,7 +42,10 @@ export function refreshKbIndex(db: Database, model: string): void {
   db.run(`INSERT INTO temp.kbIndexed ${served}`, { model });
 }
 
-/** Best first, ties by chunkId. A question that says nothing, such as one of signs alone, has no direction: nothing is near it. */
+/**
+ * Best first, ties by chunkId. A question that says nothing, such as one of signs alone, has no direction: nothing is
+ * near it.
+ */
 export function nearestChunks(db: Database, query: { vector: Uint8Array; topK: number }): KbMatch[] {
   const { vector, topK } = query;
   if (vector.every((byte) => byte === 0)) return [];

@@ -1,8 +1,10 @@
 import type { Migration } from '../database.ts';
 
 /**
- * The schema of a workspace's search index, which holds only what never changes: words of messages, of visitors under the number of
- * their last change, of subjects under the number of the ticket. There are no steps: an index of another version, of its schema or of how
+ * The schema of a workspace's search index, which holds only what never changes: words of messages, of visitors under
+ * the number of
+ * their last change, of subjects under the number of the ticket. There are no steps: an index of another version, of
+ * its schema or of how
  * words are folded (store/folding.ts), is removed and made again.
  */
 export const searchSchema: Migration = {

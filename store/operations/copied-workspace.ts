@@ -1,5 +1,6 @@
-// Turns a workspace's file into a second workspace beside the first: another id and name, and nothing that the two could both do
-// in the world: addresses of its own, no phone number, no mail that waits, no link that leads to the other.
+// Turns a workspace's file into a second workspace beside the first: another id and name, and nothing that the two
+// could both do in the world: addresses of its own, no phone number, no mail that waits, no link that leads to the
+// other.
 
 import type { Database } from '../database.ts';
 import { rebuildDeadline } from '../reports/rebuild.ts';
@@ -32,7 +33,8 @@ export function becomeCopy(db: Database, copy: CopiedAs): void {
     ['DELETE FROM agentSession', []],
     ['DELETE FROM knownOrigin', []],
     ['DELETE FROM accountNotice', []],
-    // Of the service's name and the first workspace's id. Who is let in by its password alone there sets up others here.
+    // Of the service's name and the first workspace's id. Who is let in by its password alone there sets up others
+    // here.
     ['DELETE FROM agentTotp', []],
     ['DELETE FROM passkey', []],
     ['DELETE FROM recoveryCode', []],

@@ -1,6 +1,6 @@
-// Removes what is known of one customer from a workspace's file. What others count and number stays, emptied: conversations,
-// messages, events and completions keep their rows, so that figures stay right and no sequence gets a gap. A table that holds
-// something of a customer gets a line here.
+// Removes what is known of one customer from a workspace's file. What others count and number stays, emptied:
+// conversations, messages, events and completions keep their rows, so that figures stay right and no sequence gets a
+// gap. A table that holds something of a customer gets a line here.
 
 import type { Database } from '../database.ts';
 
@@ -87,7 +87,10 @@ export function contactsNamed(db: Database, name: string): { id: string; name: s
   ]);
 }
 
-/** Keys of what the contact uploaded, and addresses of what was attached to messages of its conversations, each ending in a key. */
+/**
+ * Keys of what the contact uploaded, and addresses of what was attached to messages of its conversations, each ending
+ * in a key.
+ */
 export function uploadsOf(db: Database, contactId: string): string[] {
   return db
     .all<{ url: string }>(
@@ -99,7 +102,10 @@ export function uploadsOf(db: Database, contactId: string): string[] {
     .map(({ url }) => url);
 }
 
-/** What left for the contact or about it: ids of mails and texts, as far as they are still known, and the addresses that others went to. */
+/**
+ * What left for the contact or about it: ids of mails and texts, as far as they are still known, and the addresses that
+ * others went to.
+ */
 export function sentTo(db: Database, contactId: string): { ids: string[]; addresses: string[] } {
   gatherWhat(db, contactId);
   const ids = db.all<{ id: string }>(

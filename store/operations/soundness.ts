@@ -1,5 +1,5 @@
-// What must hold of the rows of a workspace's file, as questions whose every answer is a fault. A table per noun may add its own
-// here; engine/operations/soundness.ts asks them all, beside what SQLite itself can tell.
+// What must hold of the rows of a workspace's file, as questions whose every answer is a fault. A table per noun may
+// add its own here; engine/operations/soundness.ts asks them all, beside what SQLite itself can tell.
 
 import type { Database } from '../database.ts';
 import { jsonColumns } from '../json.ts';

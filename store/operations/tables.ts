@@ -1,5 +1,5 @@
-// A workspace's rows as they are, table by table, for whoever takes them elsewhere. Secrets, and what only the service itself
-// makes use of, are left out; every other table is in, whoever added it.
+// A workspace's rows as they are, table by table, for whoever takes them elsewhere. Secrets, and what only the service
+// itself makes use of, are left out; every other table is in, whoever added it.
 
 import type { Database } from '../database.ts';
 import { fromJson, jsonColumns } from '../json.ts';

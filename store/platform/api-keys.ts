@@ -1,4 +1,5 @@
-// API keys by the hash of their text, which is nowhere stored. A revoked one stays, so that the same text can never count again.
+// API keys by the hash of their text, which is nowhere stored. A revoked one stays, so that the same text can never
+// count again.
 
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';

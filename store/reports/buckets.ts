@@ -1,5 +1,5 @@
-// A range cut into buckets, as series have them, and which quarters of an hour lie whole in each. What does not, at the edges of a
-// range that is cut anywhere, is read from the rows themselves. Pure.
+// A range cut into buckets, as series have them, and which quarters of an hour lie whole in each. What does not, at the
+// edges of a range that is cut anywhere, is read from the rows themselves. Pure.
 
 import type { Days } from './changes.ts';
 import { decodeQuarters, quarterMs, quartersPerDay } from './quarters.ts';
@@ -58,7 +58,10 @@ export class BucketPlan {
     this.months = this.#planned();
   }
 
-  /** Sums of what the quarters of a month's days hold, `figures` numbers each: those of its first bucket, and so on in one list. */
+  /**
+   * Sums of what the quarters of a month's days hold, `figures` numbers each: those of its first bucket, and so on in
+   * one list.
+   */
   sumsOf(
     month: PlannedMonth,
     days: readonly (readonly [day: number, quarters: string])[],

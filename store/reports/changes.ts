@@ -1,5 +1,6 @@
-// How often what reports read of a day has changed, counted in the transaction of each change by whoever writes rollups. While the number
-// of some days stays the same, so does everything that is told of them: store/reports/memory.ts goes by it. It is no figure of a report.
+// How often what reports read of a day has changed, counted in the transaction of each change by whoever writes
+// rollups. While the number of some days stays the same, so does everything that is told of them:
+// store/reports/memory.ts goes by it. It is no figure of a report.
 
 import type { Database } from '../database.ts';
 

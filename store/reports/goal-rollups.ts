@@ -1,6 +1,7 @@
-// The rollups of goals: completions and what they were worth, by the department that they were attributed to, or all of them. An agent's
-// completions are few enough to be read themselves. A completion never changes, so it is added once, in the transaction that writes
-// it, by engine/rollups.ts; making rollups again and proving them is store/reports/rebuild.ts's.
+// The rollups of goals: completions and what they were worth, by the department that they were attributed to, or all of
+// them. An agent's completions are few enough to be read themselves. A completion never changes, so it is added once,
+// in the transaction that writes it, by engine/rollups.ts; making rollups again and proving them is
+// store/reports/rebuild.ts's.
 
 import type { Database } from '../database.ts';
 import { type Days, noteChange } from './changes.ts';

@@ -1,5 +1,5 @@
-// Durations counted in bins that grow by two percent, so that a median or a percentile of any number of them, over any range, can be
-// told with an error of at most one percent. Pure functions; rollups store what encodeBins() makes.
+// Durations counted in bins that grow by two percent, so that a median or a percentile of any number of them, over any
+// range, can be told with an error of at most one percent. Pure functions; rollups store what encodeBins() makes.
 
 import { NumeralReader, numeralsOf } from './numerals.ts';
 
@@ -101,12 +101,17 @@ export class Durations {
     return this.#read((count, at) => meanOf(at(Math.max(1, Math.ceil(count / 2))), at(Math.floor(count / 2) + 1)));
   }
 
-  /** The shortest duration that at least a share `q` of them does not exceed (nearest rank), in ms. Undefined when there are none. */
+  /**
+   * The shortest duration that at least a share `q` of them does not exceed (nearest rank), in ms. Undefined when there
+   * are none.
+   */
   quantile(q: number): number | undefined {
     return this.#read((count, at) => at(Math.max(1, Math.ceil(q * count))));
   }
 
-  /** `at` gives the duration of a rank from 1 on: exact when all were added one by one, else within the relative error. */
+  /**
+   * `at` gives the duration of a rank from 1 on: exact when all were added one by one, else within the relative error.
+   */
   #read(figure: (count: number, at: (rank: number) => number | undefined) => number | undefined): number | undefined {
     if (this.#counted.length === 0) {
       const sorted = this.#values.toSorted((a, b) => a - b);

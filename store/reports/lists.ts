@@ -1,5 +1,5 @@
-// The parts of reports that are lists: the conversations behind a figure, what waits now, what goals were worth. Asked on the reader
-// thread; plain data in and out.
+// The parts of reports that are lists: the conversations behind a figure, what waits now, what goals were worth. Asked
+// on the reader thread; plain data in and out.
 
 import type { Channel, ConversationRecord, ConversationStatus } from '../conversations/conversations.ts';
 import { type ConversationRow, conversationFromRow } from '../conversations/conversations.ts';
@@ -31,7 +31,10 @@ export interface DrillDown {
   readonly status: ConversationStatus | undefined;
   readonly isRated: boolean;
   readonly isMissed: boolean;
-  /** Of an agent's own: what has gone to a department beyond these, and to somebody else, is counted and not shown. Null: everything is. */
+  /**
+   * Of an agent's own: what has gone to a department beyond these, and to somebody else, is counted and not shown.
+   * Null: everything is.
+   */
   readonly shownDepartmentIds: readonly string[] | null;
 }
 
@@ -89,7 +92,10 @@ export function reportedConversations(source: ReportSource, whole: DrillDown, wh
 /** So many are skipped by looking at each. */
 const skippedOneByOne = 1000;
 
-/** The same page of a range that ends earlier: whole days that lie before it in the list are skipped by what rollups count. */
+/**
+ * The same page of a range that ends earlier: whole days that lie before it in the list are skipped by what rollups
+ * count.
+ */
 function beyondDays(source: ReportSource, asked: DrillDown, page: Page): { asked: DrillDown; page: Page } {
   const counted = rolledUpCount(asked);
   const lastDay = Math.floor(asked.range.toMs / dayMs);

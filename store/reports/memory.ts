@@ -1,6 +1,7 @@
-// What was read for reports, kept for as long as it would be read the same: until something of its days changes. A report over a year then
-// reads what has changed and the last minutes. One for each connection that only reads: what a transaction wrote and took back would be
-// remembered as if it had been. Called by report-reads.ts and report-lists.ts, inside a transaction, so that a report is of one moment.
+// What was read for reports, kept for as long as it would be read the same: until something of its days changes. A
+// report over a year then reads what has changed and the last minutes. One for each connection that only reads: what a
+// transaction wrote and took back would be remembered as if it had been. Called by report-reads.ts and report-lists.ts,
+// inside a transaction, so that a report is of one moment.
 
 import type { Database } from '../database.ts';
 import { toJson } from '../json.ts';
@@ -103,7 +104,10 @@ export class ReportMemory {
   /** How often some days had changed, summed up to each of them. */
   readonly changed = new Memory<Float64Array>(500_000, ({ byteLength }) => bytesPerArray + byteLength);
 
-  /** Of these days, as of this transaction: one statement while none of them has changed, for no day's number falls, so none has while their sum is the same. */
+  /**
+   * Of these days, as of this transaction: one statement while none of them has changed, for no day's number falls, so
+   * none has while their sum is the same.
+   */
   changes(db: Database, of: { readonly what: Changing; readonly isRebuilding: boolean }, days: Days): DayChanges {
     if (of.isRebuilding) return { in: () => undefined };
     const upTo = this.changed.recall({ key: toJson([of.what, days]), changes: changesOf(db, of.what, days) }, () =>

@@ -1,6 +1,6 @@
-// Lists of whole numbers as short text: five bits a character, the lowest first, and a sixth that says whether the number goes on. Small
-// numbers take one character, and a text comes out of SQLite at a fraction of what a blob costs. Pure functions; rollups store what
-// numeralsOf() makes.
+// Lists of whole numbers as short text: five bits a character, the lowest first, and a sixth that says whether the
+// number goes on. Small numbers take one character, and a text comes out of SQLite at a fraction of what a blob costs.
+// Pure functions; rollups store what numeralsOf() makes.
 
 const zero = 48;
 const bits = 5;

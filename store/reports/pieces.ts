@@ -1,5 +1,5 @@
-// A range cut into what reports read of it: whole months, whole days beside them, what is left of the days at its ends in whole
-// quarters of an hour, and the minutes before and after. A range without a whole day stays one. Pure.
+// A range cut into what reports read of it: whole months, whole days beside them, what is left of the days at its ends
+// in whole quarters of an hour, and the minutes before and after. A range without a whole day stays one. Pure.
 
 import type { Days } from './changes.ts';
 import { quarterMs } from './quarters.ts';
@@ -82,7 +82,9 @@ export function daysInAll(pieces: readonly Piece[]): Days {
   return { first: Math.min(...days.map(({ first }) => first)), next: Math.max(...days.map(({ next }) => next)) };
 }
 
-/** The days of the month from `day` on. When they are most of it: the month without the others, which are fewer to read. */
+/**
+ * The days of the month from `day` on. When they are most of it: the month without the others, which are fewer to read.
+ */
 function endOfMonth(month: number, day: number): Periods[] {
   const { first, next } = daysOfMonth(month);
   if (next - day <= day - first) return [{ grain: 'day', first: day, next, times: 1 }];
@@ -95,7 +97,9 @@ function endOfMonth(month: number, day: number): Periods[] {
 /** So many days before the range's end are apart: what changes is mostly young, and has only them read again. */
 const youngDays = 3;
 
-/** Days up to the range's end. Never a month without the others: most ranges end today, and today changes all the time. */
+/**
+ * Days up to the range's end. Never a month without the others: most ranges end today, and today changes all the time.
+ */
 function lastDays({ first, next }: Days): Periods[] {
   const young = Math.max(first, next - youngDays);
   return [

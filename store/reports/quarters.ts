@@ -1,5 +1,5 @@
-// What a day's quarters of an hour hold, as rollups store it: for each quarter that is not empty, how far it is from the one before
-// and its figures. Pure functions.
+// What a day's quarters of an hour hold, as rollups store it: for each quarter that is not empty, how far it is from
+// the one before and its figures. Pure functions.
 
 import { NumeralReader, numeralsOf } from './numerals.ts';
 
@@ -31,14 +31,18 @@ export function encodeQuarters(quarters: ReadonlyMap<number, QuarterFigures>): s
   let before = 0;
   for (const [quarter, figures] of [...quarters].sort(([a], [b]) => a - b)) {
     if (figures.every((figure) => figure === 0)) continue;
-    // No numeral is below zero. Rollups that somebody spoiled are told of by their proof, not by a text that cannot be read.
+    // No numeral is below zero. Rollups that somebody spoiled are told of by their proof, not by a text that cannot be
+    // read.
     numbers.push(quarter - before, ...figures.map((figure) => Math.max(0, figure)));
     before = quarter;
   }
   return numeralsOf(numbers);
 }
 
-/** For each quarter its number, 0 to 95, and its `count` figures, all in one list: a year of them is read in a millisecond or two. */
+/**
+ * For each quarter its number, 0 to 95, and its `count` figures, all in one list: a year of them is read in a
+ * millisecond or two.
+ */
 export function decodeQuarters(encoded: string, count: number): number[] {
   const numbers = new NumeralReader(encoded);
   const list: number[] = [];

@@ -1,6 +1,6 @@
-// What reports say, read from rollups where a whole quarter of an hour, day or month lies within their range, and from the conversations
-// themselves at its ends, so that every figure is of exactly [fromMs, toMs). What was read before and has not changed is remembered.
-// Asked on the reader thread; plain data in and out.
+// What reports say, read from rollups where a whole quarter of an hour, day or month lies within their range, and from
+// the conversations themselves at its ends, so that every figure is of exactly [fromMs, toMs). What was read before and
+// has not changed is remembered. Asked on the reader thread; plain data in and out.
 
 import type { Channel } from '../conversations/conversations.ts';
 import type { Database } from '../database.ts';

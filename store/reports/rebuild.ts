@@ -1,5 +1,6 @@
-// Making rollups again from what they count, a day or some of a month at a time so that nobody waits long for it, and proving that
-// they agree with it. Called by engine/rollups.ts: the first inside commands, the other by whoever verifies a file.
+// Making rollups again from what they count, a day or some of a month at a time so that nobody waits long for it, and
+// proving that they agree with it. Called by engine/rollups.ts: the first inside commands, the other by whoever
+// verifies a file.
 
 import type { Database } from '../database.ts';
 import { deadlineSubjects } from '../runtime/deadlines.ts';
@@ -79,8 +80,10 @@ export function beginRebuild(db: Database): Progress {
 const noCell: Cell = { departmentId: '', agentId: '', channel: '' };
 
 /**
- * Makes the rollups of the last day before `day` that has anything to count; after the first such day of a month the month's, some at a
- * time. Returns what it takes next, undefined when all are made. Of what began before that day nothing may be folded in until it is made.
+ * Makes the rollups of the last day before `day` that has anything to count; after the first such day of a month the
+ * month's, some at a
+ * time. Returns what it takes next, undefined when all are made. Of what began before that day nothing may be folded in
+ * until it is made.
  */
 export function buildNext(db: Database, { day, upTo }: Progress): Progress | undefined {
   if (upTo !== undefined) return { day, upTo: buildMonthAfter(db, monthOf(day * dayMs), upTo) };
@@ -110,7 +113,10 @@ function lastDayBefore(db: Database, day: number): number | undefined {
 /** So many of 50 agents take 10 ms. */
 const cellsAtOnce = 16;
 
-/** The next cells of a month, of its days, which must be right; and the month's goals after the last. Returns the cell that it came to, undefined at the end. */
+/**
+ * The next cells of a month, of its days, which must be right; and the month's goals after the last. Returns the cell
+ * that it came to, undefined at the end.
+ */
 function buildMonthAfter(db: Database, month: number, upTo: Cell): Cell | undefined {
   const next =
     'SELECT departmentId, agentId, channel FROM rollupPeriod WHERE (departmentId, agentId, channel) > (@departmentId, @agentId, @channel) ORDER BY departmentId, agentId, channel LIMIT 1';
@@ -227,7 +233,10 @@ function memberOf<Value>(map: Map<string, Value>, key: string, make: () => Value
 const textOf = (key: PeriodKey): string =>
   [key.departmentId, key.agentId, key.channel, key.grain, key.period].join('|');
 
-/** The first and the last month of which there is anything to count or anything counted. Undefined when there is neither. Reads all rollups. */
+/**
+ * The first and the last month of which there is anything to count or anything counted. Undefined when there is
+ * neither. Reads all rollups.
+ */
 export function reportedMonths(db: Database): { first: number; last: number } | undefined {
   const times = db.all<{ at: string | null }>(
     `SELECT min(createdAt) AS at FROM conversation UNION SELECT max(createdAt) FROM conversation UNION SELECT min(completedAt) FROM goalCompletion UNION SELECT max(completedAt) FROM goalCompletion`,
@@ -243,7 +252,10 @@ export function reportedMonths(db: Database): { first: number; last: number } | 
   return months.length === 0 ? undefined : { first: Math.min(...months), last: Math.max(...months) };
 }
 
-/** What the rollups of a month hold and its conversations and completions do not bear out, or the other way round. Empty when they agree. */
+/**
+ * What the rollups of a month hold and its conversations and completions do not bear out, or the other way round. Empty
+ * when they agree.
+ */
 export function* differencesOfMonth(db: Database, month: number): Generator<string> {
   const days = daysOfMonth(month);
   const text = (counts: Counts, { quarters, firstResponses, resolutions }: Encoded): string =>

@@ -1,6 +1,7 @@
-// Writing the rollups that reports read of conversations. One counts where it is now, at the time it began, in a few cells: its
-// department or all by each of its agents or all. What it adds is a function of its row alone, so a change of it folds in as what it adds
-// now less what it added before, and nothing else ever has to be known. Called inside the transaction of the change, by engine/rollups.ts.
+// Writing the rollups that reports read of conversations. One counts where it is now, at the time it began, in a few
+// cells: its department or all by each of its agents or all. What it adds is a function of its row alone, so a change
+// of it folds in as what it adds now less what it added before, and nothing else ever has to be known. Called inside
+// the transaction of the change, by engine/rollups.ts.
 
 import type { Channel, ConversationStatus } from '../conversations/conversations.ts';
 import type { Database } from '../database.ts';
@@ -59,7 +60,10 @@ export const noCounts: Readonly<Counts> = {
   ratingSum: 0,
 };
 
-/** Undefined for spam, which counts nowhere. What an agent began has its first response when it began: nobody waited for one, and it is not missed. */
+/**
+ * Undefined for spam, which counts nowhere. What an agent began has its first response when it began: nobody waited for
+ * one, and it is not missed.
+ */
 export function figuresOf(conversation: ReportedConversation): Figures | undefined {
   const { status, createdAt, firstResponseAt, solvedAt, rating } = conversation;
   if (status === 'spam') return undefined;
@@ -99,7 +103,10 @@ export function cellsOf(conversation: ReportedConversation): CellOf[] {
   );
 }
 
-/** What it adds to a cell: an answer is credited to who gave it, a rating to whom it is about, the solution to who has it. Undefined where it adds nothing. */
+/**
+ * What it adds to a cell: an answer is credited to who gave it, a rating to whom it is about, the solution to who has
+ * it. Undefined where it adds nothing.
+ */
 export function figuresIn(conversation: ReportedConversation, [departmentId, agentId]: CellOf): Figures | undefined {
   const figures = figuresOf(conversation);
   if (figures === undefined || (departmentId !== everyone && departmentId !== (conversation.departmentId ?? nobody)))

@@ -26,7 +26,10 @@ export type GoalSums = Map<string, { completions: number; valueCents: number }>;
 
 /** How often each day of a report had changed at the moment that it is of. */
 export interface DayChanges {
-  /** Of some of the days. Undefined while rollups are made again: what changes on a day that is not made yet is noted when it is. */
+  /**
+   * Of some of the days. Undefined while rollups are made again: what changes on a day that is not made yet is noted
+   * when it is.
+   */
   in(days: Days): number | undefined;
 }
 

@@ -1,4 +1,5 @@
-// The audit log: who changed what. Written in the change's own transaction, never edited; old entries are hidden, then removed.
+// The audit log: who changed what. Written in the change's own transaction, never edited; old entries are hidden, then
+// removed.
 
 import { below, type Cursor } from '../cursor.ts';
 import type { Database } from '../database.ts';
@@ -33,7 +34,10 @@ export function auditPage(db: Database, page: { cursor: Cursor | undefined; limi
   );
 }
 
-/** Hides entries from before `olderThan`, and removes those that were hidden before `hiddenBefore`. Returns the greater number of the two. */
+/**
+ * Hides entries from before `olderThan`, and removes those that were hidden before `hiddenBefore`. Returns the greater
+ * number of the two.
+ */
 export function expireAudit(
   db: Database,
   times: { now: string; olderThan: string; hiddenBefore: string },

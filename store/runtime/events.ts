@@ -55,7 +55,8 @@ export function oldestSeq(db: Database): number | undefined {
 
 /** Forgets events from before `at`, but never the newest one, which holds the sequence. Returns how many. */
 export function deleteEventsBefore(db: Database, at: string, limit: number): number {
-  // The oldest alone are looked at, since they stand in the order of their times: a search for old ones would read all that are kept.
+  // The oldest alone are looked at, since they stand in the order of their times: a search for old ones would read all
+  // that are kept.
   return db.run(
     'DELETE FROM event WHERE seq IN (SELECT seq FROM (SELECT seq, at FROM event WHERE seq < (SELECT max(seq) FROM event) ORDER BY seq LIMIT ?) WHERE at < ?)',
     [limit, at],

@@ -1,5 +1,5 @@
-// Work for the world outside, waiting to be done or kept as a record of what became of it. Of each target only the first row
-// that waits is offered, in the order of asking; `isFirst` marks it and is kept right here alone.
+// Work for the world outside, waiting to be done or kept as a record of what became of it. Of each target only the
+// first row that waits is offered, in the order of asking; `isFirst` marks it and is kept right here alone.
 
 import type { Database } from '../database.ts';
 
@@ -34,7 +34,9 @@ export function findOutbox(db: Database, id: string): OutboxRow | undefined {
   return db.get<OutboxRow>(`SELECT ${columns} FROM outbox WHERE id = ?`, [id]);
 }
 
-/** What may be tried now of these kinds, or of all others: due, and the first of its target. The longest due come first. */
+/**
+ * What may be tried now of these kinds, or of all others: due, and the first of its target. The longest due come first.
+ */
 export function dueOutbox(
   db: Database,
   due: { at: string; kinds: readonly string[]; isOthers: boolean; limit: number },
@@ -71,7 +73,10 @@ export type OutboxChange = Pick<
   'id' | 'payload' | 'state' | 'attempts' | 'nextAt' | 'lastAnswer' | 'settledAt'
 >;
 
-/** Writes what became of an attempt. A row that is settled makes way for the next of its target; one put back waits behind who is first. */
+/**
+ * Writes what became of an attempt. A row that is settled makes way for the next of its target; one put back waits
+ * behind who is first.
+ */
 export function updateOutbox(db: Database, change: OutboxChange): void {
   const target = db.get<{ target: string }>('SELECT target FROM outbox WHERE id = ?', [change.id])?.target;
   if (target === undefined) return;

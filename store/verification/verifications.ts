@@ -83,7 +83,9 @@ export type SendsOf =
   | { readonly sourceIp: string }
   | 'workspace';
 
-/** When the `nth` newest send of these was made (1 is the newest), by keys of one mode; undefined when there were fewer. */
+/**
+ * When the `nth` newest send of these was made (1 is the newest), by keys of one mode; undefined when there were fewer.
+ */
 export function nthNewestSendAt(
   db: Database,
   of: SendsOf,

@@ -1,5 +1,6 @@
-// How often something was done in a time that is not over: one row for each thing that is counted, in a workspace's file or in directory.db.
-// What is counted by an address or a network is counted by its hash, so that no row says whose it is.
+// How often something was done in a time that is not over: one row for each thing that is counted, in a workspace's
+// file or in directory.db. What is counted by an address or a network is counted by its hash, so that no row says whose
+// it is.
 
 import type { Database } from '../database.ts';
 

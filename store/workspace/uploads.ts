@@ -81,7 +81,10 @@ export interface UploadsSince {
 
 const totals = 'count(*) AS count, coalesce(sum(size), 0) AS bytes, min(createdAt) AS oldestAt';
 
-/** Of one visitor, of one network's visitors, or of all people of the workspace: what was reserved or stored later than `at`. */
+/**
+ * Of one visitor, of one network's visitors, or of all people of the workspace: what was reserved or stored later than
+ * `at`.
+ */
 export function uploadsSince(
   db: Database,
   of: { readonly visitorId: string } | { readonly network: string } | 'workspace',

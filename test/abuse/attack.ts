@@ -1,4 +1,5 @@
-// What every attack is given: an address, a stranger's workspace with its keys, a visitor of somebody else's site, and the means to be a nuisance.
+// What every attack is given: an address, a stranger's workspace with its keys, a visitor of somebody else's site, and
+// the means to be a nuisance.
 
 import type { Socket } from 'node:net';
 import { Caller, type CallOptions, flood, oneConnection, requestBytes } from './wire.ts';
@@ -102,7 +103,9 @@ export class Attacker {
     return requestBytes(method, path, options);
   }
 
-  /** So many connections at once, each opened again when it is closed. `url` is the service's unless another is named. */
+  /**
+   * So many connections at once, each opened again when it is closed. `url` is the service's unless another is named.
+   */
   async connections(count: number, onOpen: (socket: Socket) => void, url = this.target.url): Promise<void> {
     await Promise.all(
       Array.from({ length: count }, async () => {

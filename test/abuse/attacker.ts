@@ -1,5 +1,6 @@
-// One attack, as a process of its own: what it costs to be hostile is not what is measured. Prepares, waits for the word, attacks for so many
-// seconds, and tells what it was answered. Takes its turn on the processor last, as a client on another machine would take none at all.
+// One attack, as a process of its own: what it costs to be hostile is not what is measured. Prepares, waits for the
+// word, attacks for so many seconds, and tells what it was answered. Takes its turn on the processor last, as a client
+// on another machine would take none at all.
 
 import { setPriority } from 'node:os';
 import type { Target } from './attack.ts';

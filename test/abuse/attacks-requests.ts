@@ -1,4 +1,5 @@
-// Attacks by requests: bodies that are dear to look at, answers that nobody reads, calls at full speed, and connections that do nothing.
+// Attacks by requests: bodies that are dear to look at, answers that nobody reads, calls at full speed, and connections
+// that do nothing.
 
 import type { Attack } from './attack.ts';
 

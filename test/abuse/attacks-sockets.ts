@@ -1,4 +1,5 @@
-// Attacks by sockets: frames that are no calls, calls at full speed, sockets that are opened and left, sockets that take nothing.
+// Attacks by sockets: frames that are no calls, calls at full speed, sockets that are opened and left, sockets that
+// take nothing.
 
 import type { Socket } from 'node:net';
 import type { Attack, Attacker } from './attack.ts';
@@ -16,7 +17,10 @@ function frame(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([head, Buffer.alloc(maskBytes), payload]);
 }
 
-/** Opens so many sockets with a token, each again when it is closed, and lets `onOpen` have each once it has been upgraded. */
+/**
+ * Opens so many sockets with a token, each again when it is closed, and lets `onOpen` have each once it has been
+ * upgraded.
+ */
 function sockets(
   attacker: Attacker,
   { count, namespace, token }: { count: number; namespace: 'agent' | 'visitor'; token: string | undefined },

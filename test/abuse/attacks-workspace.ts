@@ -1,4 +1,5 @@
-// Attacks by a hostile workspace, one that a stranger registered: its agents' calls, its keys, what it has the service do for it.
+// Attacks by a hostile workspace, one that a stranger registered: its agents' calls, its keys, what it has the service
+// do for it.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';

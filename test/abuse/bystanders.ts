@@ -1,6 +1,7 @@
-// Everybody else: a workspace with customers who chat, an agent who looks at its queue and has a socket, a health check, and now and then a
-// sign-in. Each from an address of its own, at a pace that people have; each call is due at its time, whether the one before was answered or not,
-// so that a service that stands still is seen by all who come meanwhile.
+// Everybody else: a workspace with customers who chat, an agent who looks at its queue and has a socket, a health
+// check, and now and then a sign-in. Each from an address of its own, at a pace that people have; each call is due at
+// its time, whether the one before was answered or not, so that a service that stands still is seen by all who come
+// meanwhile.
 
 import { percentile } from '../../bench/frame.ts';
 import { SocketClient } from '../../bench/socket-client.ts';

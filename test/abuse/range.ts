@@ -1,4 +1,5 @@
-// Where attacks are driven: a service as a process of its own with a small heap and its limits on, bystanders, and the attacker in another process.
+// Where attacks are driven: a service as a process of its own with a small heap and its limits on, bystanders, and the
+// attacker in another process.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

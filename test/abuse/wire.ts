@@ -1,5 +1,6 @@
-// What a hostile client is made of: calls from an address of its own, and connections that write whatever they are given as fast as it is taken,
-// and read the answers or leave them. Nothing here is kind to the server; what it answers is counted by status.
+// What a hostile client is made of: calls from an address of its own, and connections that write whatever they are
+// given as fast as it is taken, and read the answers or leave them. Nothing here is kind to the server; what it answers
+// is counted by status.
 
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';

@@ -1,5 +1,5 @@
-// What agents allowed apps can be seen and withdrawn, by them and by admins; keys, apps and grants that come and go are mailed to whom they
-// concern.
+// What agents allowed apps can be seen and withdrawn, by them and by admins; keys, apps and grants that come and go are
+// mailed to whom they concern.
 
 import t from 'tap';
 import { makeKey } from '../support/keys.ts';

@@ -1,4 +1,5 @@
-// What agents show beside their password: an authenticator app, passkeys, recovery codes; and a workspace that requires it.
+// What agents show beside their password: an authenticator app, passkeys, recovery codes; and a workspace that requires
+// it.
 
 import t from 'tap';
 import { giveConsent } from '../../engine/platform/oauth.ts';

@@ -1,4 +1,5 @@
-// Where a request ends, whom it is for, and how long its connection stays: what a strict proxy and a strict client expect (RFC 9110, 9112).
+// Where a request ends, whom it is for, and how long its connection stays: what a strict proxy and a strict client
+// expect (RFC 9110, 9112).
 
 import t from 'tap';
 import { headOf, RawClient } from '../support/raw-http.ts';

@@ -102,7 +102,8 @@ interface Shape {
 t.test('every name, title and subject that a route takes is a line', async (t) => {
   const wrong: string[] = [];
   let count = 0;
-  // A file's name has rules of its own; what a page says of its visitor, and what stands in a mail, is made a line whatever it is.
+  // A file's name has rules of its own; what a page says of its visitor, and what stands in a mail, is made a line
+  // whatever it is.
   const others = /^(?:email\.inbound |widget\.\w+ body\.name$|\S+ body\.attachments\.)/;
   const walk = (shape: Shape, operation: string, path: string): void => {
     for (const [name, field] of Object.entries(shape.properties ?? {})) {

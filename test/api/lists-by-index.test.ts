@@ -1,5 +1,5 @@
-// Lists, counts and what is forgotten each day, on a file alone: the rows that a plain filter would find, read by an index that
-// ends with what was asked for.
+// Lists, counts and what is forgotten each day, on a file alone: the rows that a plain filter would find, read by an
+// index that ends with what was asked for.
 
 import { join } from 'node:path';
 import t from 'tap';

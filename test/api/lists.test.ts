@@ -1,4 +1,5 @@
-// Lists, as the contract wants every one of them: limits that are refused and never clamped, cursors that are literal and hold.
+// Lists, as the contract wants every one of them: limits that are refused and never clamped, cursors that are literal
+// and hold.
 
 import t from 'tap';
 import type { Route } from '../../http/route.ts';

@@ -1,5 +1,5 @@
-// What a request may cost by its size alone: a list of half a million items, a text of a megabyte, brackets within brackets. Each is refused before anything
-// looks into it, in a reply of a few lines.
+// What a request may cost by its size alone: a list of half a million items, a text of a megabyte, brackets within
+// brackets. Each is refused before anything looks into it, in a reply of a few lines.
 
 import t from 'tap';
 import Type from 'typebox';

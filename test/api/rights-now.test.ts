@@ -1,5 +1,5 @@
-// What was asked for before is answered by what who asked may now: links to reports, replies that are read in parts. Decisions "Settled after
-// the audit".
+// What was asked for before is answered by what who asked may now: links to reports, replies that are read in parts.
+// Decisions "Settled after the audit".
 
 import t from 'tap';
 import { systemCaller } from '../../engine/runtime/caller.ts';

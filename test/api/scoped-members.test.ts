@@ -1,5 +1,6 @@
-// What was said needs messages:read, who said it visitors:read, and what is mailed messages:send, by whatever way it is asked for: every
-// route is asked with a key of the scopes that open it, and no more. Decisions "Settled after the audit".
+// What was said needs messages:read, who said it visitors:read, and what is mailed messages:send, by whatever way it is
+// asked for: every route is asked with a key of the scopes that open it, and no more. Decisions "Settled after the
+// audit".
 
 import t from 'tap';
 import { allows, type GrantedScope, type Scope } from '../../engine/rights/scopes.ts';

@@ -1,4 +1,5 @@
-// Lists of the settings' pages that the service has, too: what is there must be offered, and nothing else. And how the audit log is told.
+// Lists of the settings' pages that the service has, too: what is there must be offered, and nothing else. And how the
+// audit log is told.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';

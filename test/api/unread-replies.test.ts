@@ -1,4 +1,5 @@
-// Clients that ask and do not read. What one of them has not taken is held once, its next request ends its connection, and the process stays small.
+// Clients that ask and do not read. What one of them has not taken is held once, its next request ends its connection,
+// and the process stays small.
 
 import { connect, type Socket } from 'node:net';
 import t from 'tap';

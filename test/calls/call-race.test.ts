@@ -1,5 +1,5 @@
-// Races for a ringing call. Each seed is a list of commands sent at once; a small model of the rules says what each must be
-// answered, in the order in which they were sent.
+// Races for a ringing call. Each seed is a list of commands sent at once; a small model of the rules says what each
+// must be answered, in the order in which they were sent.
 
 import t from 'tap';
 import { answerCall, hangUp } from '../../engine/calls/actions.ts';

@@ -1,5 +1,6 @@
-// The document with examples that are true of a world: its rows in paths and queries, bodies that would be done. Examples alone are changed, so
-// that what is asked for is there, where schemathesis would make up ids that are nowhere.
+// The document with examples that are true of a world: its rows in paths and queries, bodies that would be done.
+// Examples alone are changed, so that what is asked for is there, where schemathesis would make up ids that are
+// nowhere.
 
 import { type Operation, placesOf } from '../fuzz/requests.ts';
 import { stageOf } from '../fuzz/stages.ts';

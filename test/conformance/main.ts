@@ -1,7 +1,8 @@
-// npm run conformance -- [--venv FOLDER] [--seed N] [--examples N] [--only OPERATION] [--phases examples,coverage] [--verbose]
-// Holds the running service against its OpenAPI document from outside, by schemathesis (PyPI): what the document calls sound is taken, what it
-// does not is refused, and every answer is one that it declares. schemathesis.toml says what is held, and what is expected otherwise, with its
-// reason. Ends with 1 where anything is reported, and with 2 where there is no schemathesis. --verbose prints the service's own log.
+// npm run conformance -- [--venv FOLDER] [--seed N] [--examples N] [--only OPERATION] [--phases examples,coverage]
+// [--verbose] Holds the running service against its OpenAPI document from outside, by schemathesis (PyPI): what the
+// document calls sound is taken, what it does not is refused, and every answer is one that it declares.
+// schemathesis.toml says what is held, and what is expected otherwise, with its reason. Ends with 1 where anything is
+// reported, and with 2 where there is no schemathesis. --verbose prints the service's own log.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -116,7 +117,10 @@ function told(path: string, code: number | null): string[] {
   return code === 0 ? [] : [`conformance: schemathesis ended with ${code}`];
 }
 
-/** An admin who may change what signs in, as if just confirmed; a key; a visitor. Who signs out and who pays are of other workspaces. */
+/**
+ * An admin who may change what signs in, as if just confirmed; a key; a visitor. Who signs out and who pays are of
+ * other workspaces.
+ */
 async function credentials(
   world: World,
 ): Promise<{ tokens: { admin: string; key: string }; env: Record<string, string> }> {

@@ -143,7 +143,8 @@ t.test('[decisions, Conversations] expectedVersion is checked wherever it is sen
     agentId: owner.agentId,
     departmentId: (await service.post('/departments', { name: 'Sales' }, owner.token)).body.id,
   };
-  // What is the call's own answer to an old version (specification 7, Calls), and what takes no version check (specification 3).
+  // What is the call's own answer to an old version (specification 7, Calls), and what takes no version check
+  // (specification 3).
   const others = new Set(['call.answer', 'conversation.status']);
   let checked = 0;
   for (const route of service.running.routes) {

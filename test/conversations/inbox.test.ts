@@ -1,5 +1,5 @@
-// What an inbox asks of the API beside its lists: one conversation, what in it is unread, spam, visitors by their ids, and messages
-// that an agent sends again.
+// What an inbox asks of the API beside its lists: one conversation, what in it is unread, spam, visitors by their ids,
+// and messages that an agent sends again.
 
 import { randomUUID } from 'node:crypto';
 import t from 'tap';

@@ -1,5 +1,5 @@
-// Searches beside a model that reads every row and knows no index: what is found, how many, and in which order must agree
-// after any change. Enough messages that some lie in the index's file, some in memory, some nowhere yet.
+// Searches beside a model that reads every row and knows no index: what is found, how many, and in which order must
+// agree after any change. Enough messages that some lie in the index's file, some in memory, some nowhere yet.
 
 import t from 'tap';
 import { type ConversationRecord, insertConversation } from '../../store/conversations/conversations.ts';

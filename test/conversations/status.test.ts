@@ -5,7 +5,9 @@ const statuses = ['open', 'pending', 'solved', 'spam', 'closed'] as const;
 type Status = (typeof statuses)[number];
 const requestable = ['open', 'pending', 'solved', 'spam'] as const;
 
-/** Specification 3, the table of conversation status, as it is printed there. "Any other requested move returns 409." */
+/**
+ * Specification 3, the table of conversation status, as it is printed there. "Any other requested move returns 409."
+ */
 const table = `
 | open    | pending, solved or spam |
 | pending | open, solved or spam    |

@@ -1,4 +1,5 @@
-// What two texts have in common, and what contacts are found by: as functions, and as the indexes answer, which must say the same.
+// What two texts have in common, and what contacts are found by: as functions, and as the indexes answer, which must
+// say the same.
 
 import { join } from 'node:path';
 import t from 'tap';

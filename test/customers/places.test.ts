@@ -1,4 +1,5 @@
-// Where visitors are: from a database of places, read again while the service runs, and from what a trusted proxy says. Specification 2, "Visitor".
+// Where visitors are: from a database of places, read again while the service runs, and from what a trusted proxy says.
+// Specification 2, "Visitor".
 
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

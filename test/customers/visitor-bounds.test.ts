@@ -1,5 +1,5 @@
-// What browsers may begin, that come from anybody: new visitors and chats of a network, open chats of a visitor; and who stays out with a visitor
-// that was blocked.
+// What browsers may begin, that come from anybody: new visitors and chats of a network, open chats of a visitor; and
+// who stays out with a visitor that was blocked.
 
 import t from 'tap';
 import { takeRoomForChat, takeRoomForTicket, takeRoomForVisitor } from '../../engine/customers/visitor-bounds.ts';

@@ -1,4 +1,5 @@
-// Which files messages may name, what becomes of those that none names, and how much strangers may bring. Decisions, settled after the audit.
+// Which files messages may name, what becomes of those that none names, and how much strangers may bring. Decisions,
+// settled after the audit.
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

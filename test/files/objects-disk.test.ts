@@ -1,4 +1,5 @@
-// Uploads as files in a folder: what was acknowledged outlasts a power cut, which keeps the names alone that their folders were asked to keep.
+// Uploads as files in a folder: what was acknowledged outlasts a power cut, which keeps the names alone that their
+// folders were asked to keep.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,5 @@
-// Links, what may be sent by them, how it is served, and the room that is kept for it. Specification 4.9, 7, 8; decisions 4.9.
+// Links, what may be sent by them, how it is served, and the room that is kept for it. Specification 4.9, 7, 8;
+// decisions 4.9.
 
 import { cpSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Fires requests at one operation after another and holds every reply against what must always be so. What fails is shrunk by
-// fast-check to the least that still fails, and told as a line for a shell.
+// Fires requests at one operation after another and holds every reply against what must always be so. What fails is
+// shrunk by fast-check to the least that still fails, and told as a line for a shell.
 
 import { Agent } from 'node:http';
 import fc from 'fast-check';
@@ -18,7 +18,10 @@ const deadlineMs = 20_000;
 /** Of one operation's search for a smaller failing request. */
 const shrinkingMs = 15_000;
 
-/** Operations. Those whose conversations must be fresh are preceded by a renewal anyway, in a run that is long enough to come to something. */
+/**
+ * Operations. Those whose conversations must be fresh are preceded by a renewal anyway, in a run that is long enough to
+ * come to something.
+ */
 const renewEvery = 12;
 const longRuns = 10;
 /** In a short run, one in so many is also sent many times at once. */
@@ -118,7 +121,8 @@ export class Gun {
     // Whoever comes to their site is their visitor, and what is answered then is theirs to know.
     if (asked.includes(theirEmbedId) || asked.includes(theirs.customer.token)) return undefined;
     const isOwn = (id: string): boolean => id.length < 20 || Object.values(this.world.ours.ids).includes(id);
-    // An address is nobody's, and who writes a message or a note may choose its id: what we were told of them we may tell.
+    // An address is nobody's, and who writes a message or a note may choose its id: what we were told of them we may
+    // tell.
     const leaked = Object.entries(theirs.ids).find(
       ([name, id]) =>
         !['email', 'messageId', 'noteId'].includes(name) && !isOwn(id) && told.includes(id) && !asked.includes(id),

@@ -1,5 +1,5 @@
-// The mail thread in a process of its own, so that the memory which the process takes is what a mail takes. Reads the files that it is told
-// of, one at a time, and tells what was read of each; ends with the process that asks.
+// The mail thread in a process of its own, so that the memory which the process takes is what a mail takes. Reads the
+// files that it is told of, one at a time, and tells what was read of each; ends with the process that asks.
 
 import { createMailReader, type MailReader, type ReadMail } from '../../workers/mail/mail-reader.ts';
 

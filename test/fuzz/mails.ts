@@ -1,6 +1,7 @@
-// Mails nobody's client writes, and mails that were damaged on the way, through the thread that reads mail. Whatever comes, it must
-// answer or refuse in time and stay alive within its memory, of which the process is the measure. A mail that is sound must not lose a word: each of its texts holds one that
-// is looked for in what was read, and in the attachments.
+// Mails nobody's client writes, and mails that were damaged on the way, through the thread that reads mail. Whatever
+// comes, it must answer or refuse in time and stay alive within its memory, of which the process is the measure. A mail
+// that is sound must not lose a word: each of its texts holds one that is looked for in what was read, and in the
+// attachments.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

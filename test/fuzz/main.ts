@@ -1,5 +1,5 @@
-// npm run fuzz -- [--seed N] [--runs M] [--operation X] [--only http|sockets|mail] [--verbose]
-// Fires at the whole service what nobody should send. Prints its seed, what failed as lines for a shell, and ends with 1 then.
+// npm run fuzz -- [--seed N] [--runs M] [--operation X] [--only http|sockets|mail] [--verbose] Fires at the whole
+// service what nobody should send. Prints its seed, what failed as lines for a shell, and ends with 1 then.
 
 import { parseArgs } from 'node:util';
 import { fuzzHttp, type HttpOutcome } from './http.ts';
@@ -40,7 +40,9 @@ try {
 }
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** All of them with the service's own providers, then those behind which another company's servers stand, with those. */
+/**
+ * All of them with the service's own providers, then those behind which another company's servers stand, with those.
+ */
 async function http(): Promise<number> {
   const rounds = [await httpRound({}), await httpRound({ withProviders: true, path: providerPaths })];
   const [local, provided] = rounds.map(({ outcome }) => outcome);

@@ -1,5 +1,6 @@
-// One request many times in one breath, over a connection whose answers are read, and over one whose answers nobody reads. What is asked is that the
-// service says something or ends the connection, and that nothing of its own breaks meanwhile: others are asked for by http.ts.
+// One request many times in one breath, over a connection whose answers are read, and over one whose answers nobody
+// reads. What is asked is that the service says something or ends the connection, and that nothing of its own breaks
+// meanwhile: others are asked for by http.ts.
 
 import { connect, type Socket } from 'node:net';
 

@@ -1,5 +1,5 @@
-// What every reply must be, by the OpenAPI document alone: of a declared status, with a body of that status's schema, with its
-// headers, and without a word of another workspace. Compiled by ajv from the document as it is served.
+// What every reply must be, by the OpenAPI document alone: of a declared status, with a body of that status's schema,
+// with its headers, and without a word of another workspace. Compiled by ajv from the document as it is served.
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { RawAnswer } from '../support/raw-http.ts';

@@ -1,5 +1,6 @@
-// Requests to one operation of the OpenAPI document, as plain data: sound ones with something wrong in them, those of its schemas'
-// bounds, and such as no client sends. The route's own sound body (support/endpoints.ts) is where most of them start.
+// Requests to one operation of the OpenAPI document, as plain data: sound ones with something wrong in them, those of
+// its schemas' bounds, and such as no client sends. The route's own sound body (support/endpoints.ts) is where most of
+// them start.
 
 import fc from 'fast-check';
 import {

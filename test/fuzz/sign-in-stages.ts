@@ -1,5 +1,6 @@
-// What must be there before somebody can change what he signs in with: a sign-in that has just shown that it is he, and passkeys and apps to
-// change. Of agents of their own, so that those who do everything else go on signing in as they do. Called by stages.ts.
+// What must be there before somebody can change what he signs in with: a sign-in that has just shown that it is he, and
+// passkeys and apps to change. Of agents of their own, so that those who do everything else go on signing in as they
+// do. Called by stages.ts.
 
 import { addPasskey, codeOf, origin, Passkey } from '../support/second-factors.ts';
 import { type Person, password } from '../support/service.ts';

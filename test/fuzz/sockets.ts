@@ -1,6 +1,7 @@
-// Sessions of sockets that nobody means well with: signed in in odd ways and orders or not at all, calls of every method with hostile
-// params, frames that are no frames. Each frame of the server is held against the AsyncAPI document, each reply to a call against the
-// operation in the OpenAPI document; what is not answered must have closed the socket with a code that is declared.
+// Sessions of sockets that nobody means well with: signed in in odd ways and orders or not at all, calls of every
+// method with hostile params, frames that are no frames. Each frame of the server is held against the AsyncAPI
+// document, each reply to a call against the operation in the OpenAPI document; what is not answered must have closed
+// the socket with a code that is declared.
 
 import fc from 'fast-check';
 import { openApi } from '../../http/documents/openapi.ts';

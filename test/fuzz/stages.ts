@@ -1,6 +1,7 @@
-// What must be there before some operations can be done at all: a token that was mailed, a call that is answered, a link that was signed, a
-// provider's event. Each is made anew before every request, since most count once, and is what somebody holds who means well; requests.ts
-// begins with it and gets things wrong. What requests from the pools alone bring about has no place here.
+// What must be there before some operations can be done at all: a token that was mailed, a call that is answered, a
+// link that was signed, a provider's event. Each is made anew before every request, since most count once, and is what
+// somebody holds who means well; requests.ts begins with it and gets things wrong. What requests from the pools alone
+// bring about has no place here.
 
 import { Secret, TOTP } from 'otpauth';
 import { suppress } from '../../engine/mail/suppressions.ts';

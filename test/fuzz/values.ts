@@ -1,5 +1,5 @@
-// Values for a JSON schema: sound ones, those at its bounds from both sides, and what nobody sends who means well. Knows nothing
-// of this service but what it is given in `pools`.
+// Values for a JSON schema: sound ones, those at its bounds from both sides, and what nobody sends who means well.
+// Knows nothing of this service but what it is given in `pools`.
 
 import fc from 'fast-check';
 
@@ -220,7 +220,10 @@ const raw = fc
 
 /** What there may be many of in a list, by the name that its mark has. */
 const units: Readonly<Record<string, string>> = { number: '1', null: 'null', object: '{}', list: '[]', text: '"x"' };
-/** More than anything takes: as many values as are read at all, and more; as long as a body may be; so deep that it is just read. */
+/**
+ * More than anything takes: as many values as are read at all, and more; as long as a body may be; so deep that it is
+ * just read.
+ */
 export const hugeValue: Values = fc.oneof(
   fc
     .tuple(fc.constantFrom(300, 5000, 19_900, 20_001, 400_000), fc.constantFrom(...Object.keys(units)))
@@ -365,7 +368,10 @@ function textFor(schema: Schema, name: string, pools: Pools): fc.Arbitrary<strin
   return fc.oneof(...ways);
 }
 
-/** What is too short is said again, as far as the pattern bears it: to wait for one that is long enough by chance could take for ever. */
+/**
+ * What is too short is said again, as far as the pattern bears it: to wait for one that is long enough by chance could
+ * take for ever.
+ */
 function matching(pattern: RegExp, { minLength = 0, maxLength = 1000 }: Schema): fc.Arbitrary<string> {
   return fc.stringMatching(pattern).map((text) => {
     const fitted = (

@@ -1,5 +1,5 @@
-// A WebSocket as bytes (RFC 6455): a client that can also say what no library lets one say. Frames of the server are read as they
-// come; those of the client are written as they are told, sound or not.
+// A WebSocket as bytes (RFC 6455): a client that can also say what no library lets one say. Frames of the server are
+// read as they come; those of the client are written as they are told, sound or not.
 
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';

@@ -1,6 +1,6 @@
-// What requests are fired at: the real service over a folder of its own, a workspace of ours with callers of every kind, and one of
-// somebody else's, whose texts all hold a mark that must never be seen here. Nothing leaves the loopback: names are asked of a name
-// server that knows none, and a site, Twilio and Stripe are servers of the test.
+// What requests are fired at: the real service over a folder of its own, a workspace of ours with callers of every
+// kind, and one of somebody else's, whose texts all hold a mark that must never be seen here. Nothing leaves the
+// loopback: names are asked of a name server that knows none, and a site, Twilio and Stripe are servers of the test.
 
 import { join } from 'node:path';
 import {
@@ -309,7 +309,10 @@ export class World {
     return bodies[operation];
   }
 
-  /** After requests that may have ended tokens, locked features or changed secrets: everybody can do again what they could. */
+  /**
+   * After requests that may have ended tokens, locked features or changed secrets: everybody can do again what they
+   * could.
+   */
   async renew(): Promise<void> {
     const { service } = this;
     await this.#subscribe();
@@ -423,7 +426,10 @@ export class World {
     );
   }
 
-  /** A call that rings, a chat that is offered to an agent, one that is solved, a ticket, and the chat of our own visitor. */
+  /**
+   * A call that rings, a chat that is offered to an agent, one that is solved, a ticket, and the chat of our own
+   * visitor.
+   */
   async #converse(owner: Owner): Promise<void> {
     const { service } = this;
     const [ringing, offered, solved] = [await this.ring(), await service.chat(owner), await service.chat(owner)];

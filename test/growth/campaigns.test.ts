@@ -201,7 +201,8 @@ t.test('campaigns', async (t) => {
       for (const value of ['(a+)+$', '(a|aa)+!', '(x+x+)+y', '(.*)*='])
         ids.push((await live({ name: value, triggerRules: { urlMatch: { operator: 'regex', value } } })).id);
       const { token } = await service.customer(owner.embedId);
-      // Four patterns that double with each letter, on two thousand of them: an engine that backtracks would never answer.
+      // Four patterns that double with each letter, on two thousand of them: an engine that backtracks would never
+      // answer.
       t.same(await pageView(token, `https://shop.example/${'a'.repeat(2000)}?`), []);
       await archiveAll();
       t.equal(ids.length, 4);

@@ -1,5 +1,5 @@
-// Where a crawl goes: to public addresses alone, however one is spelt and whatever names lead to, on one host, as its robots.txt allows, and to each page
-// once. Decisions 4.3.
+// Where a crawl goes: to public addresses alone, however one is spelt and whatever names lead to, on one host, as its
+// robots.txt allows, and to each page once. Decisions 4.3.
 
 import t from 'tap';
 import { isPublicAddress, placeOf } from '../../workers/providers/host-resolver.ts';

@@ -1,4 +1,5 @@
-// Crawls as jobs: one after the other, replacing what was there at once or not at all, over the end of a process. Specification 3 (crawl job), 4.3.
+// Crawls as jobs: one after the other, replacing what was there at once or not at all, over the end of a process.
+// Specification 3 (crawl job), 4.3.
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// Sites that are odd, broken or hostile. A crawl takes from them what is a page, skips what is not, and ends in good time. Decisions 4.3.
+// Sites that are odd, broken or hostile. A crawl takes from them what is a page, skips what is not, and ends in good
+// time. Decisions 4.3.
 
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import t from 'tap';

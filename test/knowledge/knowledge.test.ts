@@ -1,4 +1,5 @@
-// From a site's address to answers: crawls as jobs, documents, retrieval. Specification 3 (crawl job), 4.3; decisions 4.3.
+// From a site's address to answers: crawls as jobs, documents, retrieval. Specification 3 (crawl job), 4.3; decisions
+// 4.3.
 
 import t from 'tap';
 import { retrieve } from '../../engine/knowledge/retrieval.ts';

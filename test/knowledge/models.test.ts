@@ -1,4 +1,5 @@
-// Models that are downloaded: pulled from a hub by hand, used from then on, and a change of model that nobody who asks questions notices.
+// Models that are downloaded: pulled from a hub by hand, used from then on, and a change of model that nobody who asks
+// questions notices.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

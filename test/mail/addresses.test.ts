@@ -1,4 +1,5 @@
-// E-mail addresses with letters beyond ASCII: in one form wherever they are taken, and sent to as far as mail servers know how. RFC 5891, 6531, 6532.
+// E-mail addresses with letters beyond ASCII: in one form wherever they are taken, and sent to as far as mail servers
+// know how. RFC 5891, 6531, 6532.
 
 import t from 'tap';
 import { canonicalAddress } from '../../engine/mail-addresses.ts';

@@ -1,5 +1,6 @@
-// Mail as it is out there, through the SMTP listener: other clients' answers, missing headers, forwards, machines, character sets,
-// what is meant to harm. expected.json says for each file which thread it belongs to and what agents see of it.
+// Mail as it is out there, through the SMTP listener: other clients' answers, missing headers, forwards, machines,
+// character sets, what is meant to harm. expected.json says for each file which thread it belongs to and what agents
+// see of it.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

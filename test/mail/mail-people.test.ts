@@ -1,4 +1,5 @@
-// Who a mail is from, who is answered, and who else: Reply-To, copies, and senders whose own domain says that they are not.
+// Who a mail is from, who is answered, and who else: Reply-To, copies, and senders whose own domain says that they are
+// not.
 
 import { generateKeyPairSync } from 'node:crypto';
 import DKIM from 'nodemailer/lib/dkim/index.js';

@@ -218,7 +218,8 @@ interface SetMail {
 }
 
 /**
- * Mails as clients write them: threads of several customers, each with a subject of its own, whose answers carry the whole chain or,
+ * Mails as clients write them: threads of several customers, each with a subject of its own, whose answers carry the
+ * whole chain or,
  * in threads by clients that forget headers, nothing but the subject; and strangers who name other people's mail.
  */
 function mailsOf(seed: number): SetMail[] {

@@ -1,5 +1,5 @@
-// A short round of `npm run abuse`: a moment of each attack, those of a kind on one service. Nothing is timed here; what is held is that it stays, stays small, and
-// refuses nothing to anybody else.
+// A short round of `npm run abuse`: a moment of each attack, those of a kind on one service. Nothing is timed here;
+// what is held is that it stays, stays small, and refuses nothing to anybody else.
 
 import t from 'tap';
 import { mailAttacks } from '../abuse/attacks-mail.ts';

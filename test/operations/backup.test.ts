@@ -9,7 +9,9 @@ import { lived, secretOf } from '../support/lived.ts';
 import { runCommand, ServiceProcess } from '../support/process.ts';
 import type { Teardown } from '../support/service.ts';
 
-/** A backup gives way to everybody: against a writer without an end, on a machine that is busy, it would take minutes. */
+/**
+ * A backup gives way to everybody: against a writer without an end, on a machine that is busy, it would take minutes.
+ */
 const most = 300;
 
 /** Resolves when something of that name was made in the folder. */

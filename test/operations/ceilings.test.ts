@@ -1,4 +1,5 @@
-// What is counted over hours and days, so that a stranger's workspace costs whoever runs the service little, and what is told of it.
+// What is counted over hours and days, so that a stranger's workspace costs whoever runs the service little, and what
+// is told of it.
 
 import { join } from 'node:path';
 import t from 'tap';

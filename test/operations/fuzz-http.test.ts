@@ -1,5 +1,5 @@
-// What nobody should send, to every operation: a few requests of a fixed seed each, and by name those that once found something.
-// `npm run fuzz` fires more of them, of other seeds.
+// What nobody should send, to every operation: a few requests of a fixed seed each, and by name those that once found
+// something. `npm run fuzz` fires more of them, of other seeds.
 
 import t from 'tap';
 import { openApi } from '../../http/documents/openapi.ts';

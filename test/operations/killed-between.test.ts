@@ -1,6 +1,7 @@
-// What a kill leaves in the middle of a change of directory.db and a workspace's file: before whatever statement it comes, `switchboard
-// verify` finds nothing wrong with it, neither as it lies there nor after the next start, and the change has happened or has not. What a
-// kill leaves is a copy of the folder as another process finds it at that moment; what the power takes is in two-files.test.ts.
+// What a kill leaves in the middle of a change of directory.db and a workspace's file: before whatever statement it
+// comes, `switchboard verify` finds nothing wrong with it, neither as it lies there nor after the next start, and the
+// change has happened or has not. What a kill leaves is a copy of the folder as another process finds it at that
+// moment; what the power takes is in two-files.test.ts.
 
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -64,7 +65,10 @@ class Disk {
   };
 }
 
-/** The folder as it was before each statement and each sync of the change and after its last one, each state of the files once. */
+/**
+ * The folder as it was before each statement and each sync of the change and after its last one, each state of the
+ * files once.
+ */
 async function killsDuring(
   t: Test,
   { service, disk }: { service: Service; disk: Disk },

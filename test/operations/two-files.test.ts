@@ -1,5 +1,5 @@
-// Changes of directory.db and a workspace's file together: whatever moment a crash or a failing disk picks, the two agree
-// afterwards. A crash is an image of the folder as the disk has it at that moment, on which a new service starts.
+// Changes of directory.db and a workspace's file together: whatever moment a crash or a failing disk picks, the two
+// agree afterwards. A crash is an image of the folder as the disk has it at that moment, on which a new service starts.
 
 import { execFileSync } from 'node:child_process';
 import { fdatasync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,9 @@ class Disk {
   }
 }
 
-/** Where a change of both files can be interrupted: this address is reserved in the directory, or some workspace has it. */
+/**
+ * Where a change of both files can be interrupted: this address is reserved in the directory, or some workspace has it.
+ */
 type Moment = (service: Service, email: string) => boolean;
 const isReserved: Moment = (service, email) =>
   reservedEmails(service.running.services.directory.db).some((row) => row.email === email);
@@ -57,7 +59,10 @@ const agentOf = (service: Service, email: string) =>
 const hasJoined: Moment = (service, email) => agentOf(service, email)?.joinedAt != null;
 const hasLeft: Moment = (service, email) => agentOf(service, email)?.deactivatedAt != null;
 
-/** What a machine that lost its power just now finds on its disk. Copied by another process, which leaves our locks alone. */
+/**
+ * What a machine that lost its power just now finds on its disk. Copied by another process, which leaves our locks
+ * alone.
+ */
 function crashImage(t: Test, service: Service): string {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-crash-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));

@@ -61,7 +61,10 @@ for (const { name, workspaceVersion, writeTo } of old) {
   });
 }
 
-/** The record is without its keys, so that a start would refuse what was sealed with one; an operator says that it is to go on. */
+/**
+ * The record is without its keys, so that a start would refuse what was sealed with one; an operator says that it is to
+ * go on.
+ */
 function giveKeys(dataDir: string): void {
   const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
   acceptKeys({ dataDir, directory, given: { jwtSecret: undefined, secretsKey: undefined }, boxOf: createSecretBox });

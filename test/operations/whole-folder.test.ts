@@ -1,5 +1,5 @@
-// A data folder that is not whole says so: at its start, to whoever asks whether it is ready, and to who verifies it; and one command
-// brings together what can be.
+// A data folder that is not whole says so: at its start, to whoever asks whether it is ready, and to who verifies it;
+// and one command brings together what can be.
 
 import { copyFileSync, cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

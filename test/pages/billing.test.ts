@@ -1,4 +1,5 @@
-// Billing in the pages: with nobody to pay, and with Stripe, from a trial over a locked workspace to a plan that is paid.
+// Billing in the pages: with nobody to pay, and with Stripe, from a trial over a locked workspace to a plan that is
+// paid.
 
 import t from 'tap';
 import { noBrowser } from '../support/chromium.ts';

@@ -1,6 +1,6 @@
-// What the pages find in every browser, as far as what they know of the service needs it: an address, a storage, events of the window.
-// With it their state runs in this process against the real service, over Node's own fetch and WebSocket, whose answers a test may
-// hold back. Nothing of the pages is replaced. Import it before any of them.
+// What the pages find in every browser, as far as what they know of the service needs it: an address, a storage, events
+// of the window. With it their state runs in this process against the real service, over Node's own fetch and
+// WebSocket, whose answers a test may hold back. Nothing of the pages is replaced. Import it before any of them.
 
 import { BroadcastChannel as NodeChannel } from 'node:worker_threads';
 

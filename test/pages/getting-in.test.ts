@@ -1,4 +1,5 @@
-// From nothing to a workspace with a conversation in it, by the pages alone; and the ways in for those who forgot or were invited.
+// From nothing to a workspace with a conversation in it, by the pages alone; and the ways in for those who forgot or
+// were invited.
 
 import t from 'tap';
 import { noBrowser } from '../support/chromium.ts';

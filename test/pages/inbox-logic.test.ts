@@ -1,5 +1,5 @@
-// What the inbox decides without a browser: how records, events and answers in any order become one state, what is in a timeline, what
-// of a text is a link, which saved reply is meant, where rows of a long list are.
+// What the inbox decides without a browser: how records, events and answers in any order become one state, what is in a
+// timeline, what of a text is a link, which saved reply is meant, where rows of a long list are.
 
 import t from 'tap';
 import { Heights } from '../../http/pages/design/heights.ts';

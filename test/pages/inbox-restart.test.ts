@@ -1,4 +1,5 @@
-// The inbox in a browser while its server is killed in mid-conversation and comes back: nothing missing, nothing doubled.
+// The inbox in a browser while its server is killed in mid-conversation and comes back: nothing missing, nothing
+// doubled.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// The inbox in a real browser, against the real service: what comes in is on the screen at once, what is sent arrives once, whatever
-// happens to the connection, and everybody can use it.
+// The inbox in a real browser, against the real service: what comes in is on the screen at once, what is sent arrives
+// once, whatever happens to the connection, and everybody can use it.
 
 import type { Page } from 'playwright-core';
 import t from 'tap';

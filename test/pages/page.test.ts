@@ -1,4 +1,5 @@
-// What a page keeps and does by itself, without a service: keys, notices, drafts, files on their way, records in whatever order.
+// What a page keeps and does by itself, without a service: keys, notices, drafts, files on their way, records in
+// whatever order.
 
 import { effect } from '@preact/signals';
 import t from 'tap';

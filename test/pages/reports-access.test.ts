@@ -58,7 +58,10 @@ t.test('reports for everybody', { skip: noBrowser }, async (t) => {
   t.strictSame(browsing.problems, [], 'nothing broke, and no policy was in the way');
 });
 
-/** The colour of the bars as soon as it is the expected one, else what it still is: they are drawn with one of the next frames. */
+/**
+ * The colour of the bars as soon as it is the expected one, else what it still is: they are drawn with one of the next
+ * frames.
+ */
 async function inkOf(seen: Page, expected: string): Promise<string> {
   let found = '';
   for (let frames = 0; frames < 300 && found !== expected; frames += 1) {

@@ -1,4 +1,5 @@
-// The owner's settings for who cannot see, point, or tell colours apart: each section and its dialog in both themes, wide and on a phone.
+// The owner's settings for who cannot see, point, or tell colours apart: each section and its dialog in both themes,
+// wide and on a phone.
 
 import t from 'tap';
 import { noBrowser } from '../support/chromium.ts';

@@ -1,4 +1,5 @@
-// The owner's settings in a real browser: people, departments, sites, saved replies, campaigns, goals, hours, the workspace.
+// The owner's settings in a real browser: people, departments, sites, saved replies, campaigns, goals, hours, the
+// workspace.
 
 import type { Locator, Page } from 'playwright-core';
 import t from 'tap';

@@ -1,5 +1,5 @@
-// The settings of an owner in a real browser over the real service: knowledge, phone numbers, email. A site to read, a name server and
-// a mail server stand beside it.
+// The settings of an owner in a real browser over the real service: knowledge, phone numbers, email. A site to read, a
+// name server and a mail server stand beside it.
 
 import type { Page } from 'playwright-core';
 import t from 'tap';

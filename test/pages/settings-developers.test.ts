@@ -1,5 +1,5 @@
-// The settings of an owner in a real browser over the real service, the sections for developers: keys, apps, webhooks, verification; and
-// the audit log, and what can be done with data. A receiver of webhooks stands beside it.
+// The settings of an owner in a real browser over the real service, the sections for developers: keys, apps, webhooks,
+// verification; and the audit log, and what can be done with data. A receiver of webhooks stands beside it.
 
 import type { Page } from 'playwright-core';
 import t from 'tap';

@@ -1,4 +1,5 @@
-// What the settings say and compute without a browser: merging what two people changed, colours, weeks, conditions, placeholders, rights.
+// What the settings say and compute without a browser: merging what two people changed, colours, weeks, conditions,
+// placeholders, rights.
 
 import t from 'tap';
 import { hostOf, webAddressOf, webUrl } from '../../http/pages/addresses.ts';

@@ -1,5 +1,5 @@
-// What the inbox knows, against the real service and without a browser: answers that come late, in another order than the events, or
-// never; another tab; a sign-in that ends. What is on the screen is drawn from nothing else.
+// What the inbox knows, against the real service and without a browser: answers that come late, in another order than
+// the events, or never; another tab; a sign-in that ends. What is on the screen is drawn from nothing else.
 
 import { effect } from '@preact/signals';
 import t from 'tap';

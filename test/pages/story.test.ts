@@ -1,7 +1,7 @@
-// The whole story in real browsers, from an empty data folder, against the service as an operator starts it: an owner signs up by the
-// pages and invites a colleague; two customers write from a page with the widget; a chat is answered, handed over, and outlives a
-// network that goes and a server that is killed; a ticket comes by mail and is answered; a call rings and is answered. Whatever
-// happened, every screen ends with the same messages, none missing and none twice.
+// The whole story in real browsers, from an empty data folder, against the service as an operator starts it: an owner
+// signs up by the pages and invites a colleague; two customers write from a page with the widget; a chat is answered,
+// handed over, and outlives a network that goes and a server that is killed; a ticket comes by mail and is answered; a
+// call rings and is answered. Whatever happened, every screen ends with the same messages, none missing and none twice.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

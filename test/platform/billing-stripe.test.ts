@@ -1,5 +1,5 @@
-// Billing by Stripe: trials, hosted checkout, changes in place, cancelling, invoices, and Stripe's events, which may come twice, late and
-// in any order.
+// Billing by Stripe: trials, hosted checkout, changes in place, cancelling, invoices, and Stripe's events, which may
+// come twice, late and in any order.
 
 import t from 'tap';
 import { ManualClock } from '../support/manual-clock.ts';

@@ -1,4 +1,5 @@
-// What an app is allowed is what it says it is: on the consent page, in the token's scope, at the address that it goes back to.
+// What an app is allowed is what it says it is: on the consent page, in the token's scope, at the address that it goes
+// back to.
 
 import t from 'tap';
 import { appScopes } from '../../engine/platform/oauth-apps.ts';

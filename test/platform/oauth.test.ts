@@ -1,4 +1,5 @@
-// OAuth: what an app may ask, how codes and tokens are given, used once, rotated and ended. RFC 6749, 7009, 7636, 8414, 9207.
+// OAuth: what an app may ask, how codes and tokens are given, used once, rotated and ended. RFC 6749, 7009, 7636, 8414,
+// 9207.
 
 import t from 'tap';
 import { provesPossession } from '../../engine/platform/oauth.ts';

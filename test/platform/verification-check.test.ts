@@ -1,4 +1,5 @@
-// Checking one-time codes: the outcomes in the contract's order, one success however many ask at once, TOTP by the RFC's vectors.
+// Checking one-time codes: the outcomes in the contract's order, one success however many ask at once, TOTP by the
+// RFC's vectors.
 
 import t from 'tap';
 import { judge } from '../../engine/verification/verification.ts';

@@ -1,5 +1,5 @@
-// One-time codes that strangers, bots and guessers would have sent: which numbers and countries they go to, how many to one of them, what a
-// fresh one does to the earlier, and that test keys take nothing from live ones.
+// One-time codes that strangers, bots and guessers would have sent: which numbers and countries they go to, how many to
+// one of them, what a fresh one does to the earlier, and that test keys take nothing from live ones.
 
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,5 +1,5 @@
-// How admins look after webhooks: changing one, trying it, giving it another secret, seeing what was sent and what came back; and what a
-// receiver can say by its answer: that it is gone, or when it wants to be asked again.
+// How admins look after webhooks: changing one, trying it, giving it another secret, seeing what was sent and what came
+// back; and what a receiver can say by its answer: that it is gone, or when it wants to be asked again.
 
 import { createHmac } from 'node:crypto';
 import t from 'tap';

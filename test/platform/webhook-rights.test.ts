@@ -1,5 +1,5 @@
-// Webhooks live by the rights of who made them, as they are at the moment of delivery: of the admin, the key, the grant, the app. Decisions
-// "Settled after the audit".
+// Webhooks live by the rights of who made them, as they are at the moment of delivery: of the admin, the key, the
+// grant, the app. Decisions "Settled after the audit".
 
 import t from 'tap';
 import { makeKey } from '../support/keys.ts';

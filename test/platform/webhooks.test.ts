@@ -1,5 +1,5 @@
-// Webhooks from an event to its receiver: what is sent, how it is signed, in which order, and what becomes of it when the receiver
-// does not take it.
+// Webhooks from an event to its receiver: what is sent, how it is signed, in which order, and what becomes of it when
+// the receiver does not take it.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

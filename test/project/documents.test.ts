@@ -1,4 +1,5 @@
-// The documents against the code, both ways. Slugs against the specification and the decisions, whose tables stand here.
+// The documents against the code, both ways. Slugs against the specification and the decisions, whose tables stand
+// here.
 
 import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';

@@ -1,5 +1,5 @@
-// The shape of the project, held by a test: who may import whom, which outside library has its one file, what never stands in
-// the code. When one of these is in the way, change the picture in the README first.
+// The shape of the project, held by a test: who may import whom, which outside library has its one file, what never
+// stands in the code. When one of these is in the way, change the picture in the README first.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -66,7 +66,8 @@ t.test('folders import only what they may', async (t) => {
     engine: ({ to, isTypeOnly }) =>
       ['engine', 'store'].includes(folderOf(to)) || (folderOf(to) === 'workers' && isTypeOnly),
     workers: ({ to }) => ['workers', 'store'].includes(folderOf(to)),
-    // The edge knows the workers' ports by type; only the composition makes them, and the command line, which is one of its own.
+    // The edge knows the workers' ports by type; only the composition makes them, and the command line, which is one of
+    // its own.
     http: ({ from, to, isTypeOnly }) =>
       ['http', 'engine', 'store'].includes(folderOf(to)) ||
       (folderOf(to) === 'workers' &&
@@ -83,7 +84,10 @@ t.test('folders import only what they may', async (t) => {
   t.same(wrong, []);
 });
 
-/** The rooms of each folder, from the ground up: what stands in a row may import from the rows above it, types included, and from within its own room. */
+/**
+ * The rooms of each folder, from the ground up: what stands in a row may import from the rows above it, types included,
+ * and from within its own room.
+ */
 const order: Readonly<Record<string, readonly string[]>> = {
   engine: [
     'errors limits text runtime/',
@@ -178,7 +182,10 @@ t.test('the runtime knows nothing of the rules', async (t) => {
 t.test('what runs in browsers is by itself', async (t) => {
   const wrong: string[] = [];
   const placeOf = (file: string): string => /^http\/(?:widget|pages)\//.exec(file)?.[0] ?? '';
-  /** The pages know the records of the API by their types; the service knows by the pages' list where pages are; both look for texts by one rule; tests know everything. */
+  /**
+   * The pages know the records of the API by their types; the service knows by the pages' list where pages are; both
+   * look for texts by one rule; tests know everything.
+   */
   const shared = ({ from, to, isTypeOnly }: Import): boolean =>
     (from === 'http/pages/records.ts' && /^http\/schemas\/(?:records|reports|shared)\.ts$/.test(to) && isTypeOnly) ||
     (from === 'http/routes/pages.ts' && to === 'http/pages/paths.ts') ||

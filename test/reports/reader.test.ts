@@ -52,7 +52,10 @@ function folder(t: Test): string {
 /** Long before whatever else a test writes. */
 let filledMs = Date.parse('2020-01-01T00:00:00.000Z');
 
-/** Messages of one conversation, beyond what an index keeps in memory. Every hundredth holds `gong`, unless `word` stands there. */
+/**
+ * Messages of one conversation, beyond what an index keeps in memory. Every hundredth holds `gong`, unless `word`
+ * stands there.
+ */
 function fill(service: Service, person: Person, conversationId: string, count: number, word = 'gong'): void {
   const { engine, ids } = service.running.services;
   const db = engine.workspace(person.workspaceId)?.db;
@@ -79,7 +82,9 @@ function fill(service: Service, person: Person, conversationId: string, count: n
   db.commit();
 }
 
-/** Resolves when so many segments are in the index's file: full ones are written between answers, a little at a time. */
+/**
+ * Resolves when so many segments are in the index's file: full ones are written between answers, a little at a time.
+ */
 async function written(
   service: Service,
   person: Person,

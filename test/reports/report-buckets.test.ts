@@ -7,7 +7,10 @@ import { type Random, randomFrom } from '../support/seeded.ts';
 
 const fromMs = Date.UTC(2026, 0, 20);
 
-/** Cut anywhere: buckets of minutes and of months, on quarters of an hour and beside them, with ends in the middle of a day. */
+/**
+ * Cut anywhere: buckets of minutes and of months, on quarters of an hour and beside them, with ends in the middle of a
+ * day.
+ */
 function randomBuckets(random: Random): { starts: number[]; toMs: number } {
   const lengthMs = random.pick([5 * 60_000, quarterMs, 4 * quarterMs, 90 * 60_000, dayMs, 7 * dayMs, 40 * dayMs]);
   const starts = [

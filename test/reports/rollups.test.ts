@@ -363,7 +363,8 @@ t.test('[4.13] while rollups are made again, reports count the days that are mad
     const madeFrom = made;
     made = buildNext(db, made);
     if (step % 7 !== 0) continue;
-    // Whole days, since what is at the edges is read from the rows, and one day of very many among them, since a few are read from there, too.
+    // Whole days, since what is at the edges is read from the rows, and one day of very many among them, since a few
+    // are read from there, too.
     const range = {
       fromMs: (firstDay + random.below(200)) * dayMs,
       toMs: (firstDay + days - random.below(100)) * dayMs,

@@ -57,7 +57,8 @@ t.test('the reader thread rests between the statements of a report, and not with
   const [slept, step, idle] = [0, 1, 2].map(
     () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
   ) as [Int32Array, Int32Array, Int32Array];
-  // In it so many microseconds have passed whenever somebody looks at the clock, and it has waited as long as it is told.
+  // In it so many microseconds have passed whenever somebody looks at the clock, and it has waited as long as it is
+  // told.
   const slowReader = `
     const { workerData } = require('node:worker_threads');
     const { performance } = require('node:perf_hooks');

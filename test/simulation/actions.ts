@@ -97,7 +97,9 @@ function writeAsAgent(sim: Simulation): void {
   );
 }
 
-/** No rule of the service refuses when it has written already; one that does must leave nothing, in rows and in memory. */
+/**
+ * No rule of the service refuses when it has written already; one that does must leave nothing, in rows and in memory.
+ */
 const sendAndRefuse = command(
   'message.sendAndRefuse',
   (ctx, params: { conversationId: string; body: string }): void => {

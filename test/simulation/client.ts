@@ -1,5 +1,5 @@
-// A client with a socket: an agent's or a customer's. It may stop reading, lose its connection and come back with the last event
-// it has seen. It remembers what it was told and holds that against what it should have been told.
+// A client with a socket: an agent's or a customer's. It may stop reading, lose its connection and come back with the
+// last event it has seen. It remembers what it was told and holds that against what it should have been told.
 
 import { type Connection, closeCodes, type Session } from '../../http/sockets/session.ts';
 import type { EventRow } from '../../store/runtime/events.ts';

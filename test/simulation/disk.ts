@@ -1,6 +1,6 @@
-// The disk of a simulated machine. It knows two things of every database: what has been written, and what of it is certain to be
-// there after a power cut. Syncs end when the simulation says so, in any order, or fail. A folder's sync is asked for and ended
-// like a log's.
+// The disk of a simulated machine. It knows two things of every database: what has been written, and what of it is
+// certain to be there after a power cut. Syncs end when the simulation says so, in any order, or fail. A folder's sync
+// is asked for and ended like a log's.
 
 import {
   copyFileSync,
@@ -17,12 +17,16 @@ import type { SyncToDisk } from '../../store/database.ts';
 import type { Random } from '../support/seeded.ts';
 
 /**
- * What is certain of the log of each file that has one. It outlives the process, not the power. Only copying a log back writes to
+ * What is certain of the log of each file that has one. It outlives the process, not the power. Only copying a log back
+ * writes to
  * a file itself, between syncs of its own, so a file is always as it was written.
  */
 export type Kept = Map<string, Buffer>;
 
-/** `process`: everything written is there. `power`: what was synced is there, and of the rest whatever the disk happened to take. */
+/**
+ * `process`: everything written is there. `power`: what was synced is there, and of the rest whatever the disk happened
+ * to take.
+ */
 export type Crash = 'process' | 'power';
 
 /** SQLite syncs these itself before it writes what follows. */
@@ -104,7 +108,10 @@ export class SimulatedDisk {
     while (this.#waiting.length > 0) this.complete();
   }
 
-  /** Writes what is left after a crash to another folder, and returns what of it is certain. Nothing that waits here ever ends. */
+  /**
+   * Writes what is left after a crash to another folder, and returns what of it is certain. Nothing that waits here
+   * ever ends.
+   */
   crashInto(folder: string, crash: Crash): Kept {
     this.#waiting = [];
     mkdirSync(join(folder, 'workspaces'), { recursive: true });

@@ -1,4 +1,5 @@
-// What must be true of a workspace's rows after every step, whatever happened before. Each check throws with what is wrong.
+// What must be true of a workspace's rows after every step, whatever happened before. Each check throws with what is
+// wrong.
 
 import { mailRetryDelaysMs } from '../../engine/mail/outgoing.ts';
 import type { Database } from '../../store/database.ts';
@@ -83,7 +84,9 @@ export function readRows(db: Database): Rows {
   };
 }
 
-/** Every acknowledged message is there once, as it was acknowledged, among nothing that nobody sent or that was refused. */
+/**
+ * Every acknowledged message is there once, as it was acknowledged, among nothing that nobody sent or that was refused.
+ */
 export function checkMessages({ messages }: Rows, told: Told): void {
   const byId = new Map(messages.map((row) => [row.id, row]));
   for (const [conversationId, acknowledged] of told.messages) {

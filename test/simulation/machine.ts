@@ -1,5 +1,5 @@
-// One life of the service on a simulated machine: the real parts, joined as in production, over a folder, a disk and a clock of the
-// simulation's own, without a network. A crash ends the life; the next one starts from what the disk kept.
+// One life of the service on a simulated machine: the real parts, joined as in production, over a folder, a disk and a
+// clock of the simulation's own, without a network. A crash ends the life; the next one starts from what the disk kept.
 
 import { silentLog } from '../../engine/runtime/log.ts';
 import type { Workspace } from '../../engine/runtime/workspace.ts';

@@ -1,6 +1,6 @@
-// Reads the public events again, one by one, as a client does that holds everything in memory, and checks on the way what can
-// only be seen in their order: that versions never fall, that an offer lasts its thirty seconds and is decided once, and that
-// routing keeps to its rules at the moment it decides.
+// Reads the public events again, one by one, as a client does that holds everything in memory, and checks on the way
+// what can only be seen in their order: that versions never fall, that an offer lasts its thirty seconds and is decided
+// once, and that routing keeps to its rules at the moment it decides.
 
 import type { EventRow } from '../../store/runtime/events.ts';
 import { protectedPart, type ToldConversation } from './told.ts';
@@ -109,7 +109,9 @@ export class Replay {
     this.conversations.set(next.id, next);
   }
 
-  /** An offer begins and ends with an event of its own, and changes who has the conversation only when it is accepted. */
+  /**
+   * An offer begins and ends with an event of its own, and changes who has the conversation only when it is accepted.
+   */
   #checkOffer(event: EventRow, present: ReplayedConversation, next: ReplayedConversation): void {
     const where = `event ${event.seq} (${event.type}) of ${next.id}`;
     if (!event.type.startsWith('assignment.')) {

@@ -84,7 +84,10 @@ export async function openShop(sim: Simulation): Promise<void> {
   }
 }
 
-/** Redeems the newest invitation that was queued for the agent, by the code in its mail. False when there is none to be had. */
+/**
+ * Redeems the newest invitation that was queued for the agent, by the code in its mail. False when there is none to be
+ * had.
+ */
 export async function joinByMail(sim: Simulation, agent: { id: string; email: string }): Promise<boolean> {
   const { db } = sim.machine.workspace(sim.workspaceId);
   const mails = db

@@ -1,5 +1,5 @@
-// A seeded simulation: agents and customers act on a real service over a simulated disk and clock, which fails and is killed now and
-// then. After every step the invariants are checked. The same seed gives the same run, to the last byte.
+// A seeded simulation: agents and customers act on a real service over a simulated disk and clock, which fails and is
+// killed now and then. After every step the invariants are checked. The same seed gives the same run, to the last byte.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -196,7 +196,10 @@ export class Simulation {
     return readRows(this.machine.workspace(this.workspaceId).db);
   }
 
-  /** The life ends here; the next one starts from what its disk kept, with a clock that may have been set back meanwhile. */
+  /**
+   * The life ends here; the next one starts from what its disk kept, with a clock that may have been set back
+   * meanwhile.
+   */
   async crash(crash: Crash): Promise<void> {
     const { machine } = this;
     this.note(`the ${crash} fails with ${machine.disk.waiting} syncs under way`);
@@ -379,7 +382,10 @@ export class Simulation {
     if (left.length > 0) throw new Error(`${left.map(({ email }) => email).join(', ')} stayed reserved`);
   }
 
-  /** What hears the answer to a question that is asked now. It is called from inside of the service, which must not be disturbed by what is found. */
+  /**
+   * What hears the answer to a question that is asked now. It is called from inside of the service, which must not be
+   * disturbed by what is found.
+   */
   #hear(what: string, answered: (answer: Answer) => void): (answer: Answer) => void {
     const [wasMending, fillings] = [this.#isMending, this.#fillings];
     const told = new Map(this.told.versions);

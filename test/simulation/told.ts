@@ -77,7 +77,8 @@ export class Told {
   }
 
   /**
-   * Looks for conversations in an answer: none is older than what anybody had been `told` before the question. Answers to questions
+   * Looks for conversations in an answer: none is older than what anybody had been `told` before the question. Answers
+   * to questions
    * that were asked side by side may come in any order. Throws.
    */
   note(body: Answer['body'], { what, told }: { what: string; told: ReadonlyMap<string, number> }): void {

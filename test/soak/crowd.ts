@@ -1,5 +1,6 @@
-// Who is at work in a soak: customers who chat, agents on sockets who answer, hand over and solve, and an office that takes mail,
-// writes tickets, searches, reads reports and shares files. All through the public API, as a shop has it all day.
+// Who is at work in a soak: customers who chat, agents on sockets who answer, hand over and solve, and an office that
+// takes mail, writes tickets, searches, reads reports and shares files. All through the public API, as a shop has it
+// all day.
 
 import { Api } from '../../bench/api.ts';
 import { addAgent, makeTenant } from '../../bench/scenario.ts';

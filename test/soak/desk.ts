@@ -1,6 +1,6 @@
-// How everybody in a soak acts: one call at a time, after a pause, and not while the soak holds them. What a call is answered is
-// judged here: refusals that the rules allow are counted, refusals of a full disk are expected while it is full, and anything
-// else is a surprise.
+// How everybody in a soak acts: one call at a time, after a pause, and not while the soak holds them. What a call is
+// answered is judged here: refusals that the rules allow are counted, refusals of a full disk are expected while it is
+// full, and anything else is a surprise.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Answer, type CallOptions, callApi } from '../support/api.ts';

@@ -1,6 +1,6 @@
-// The machine that the service of a soak runs on: its process, its data folder on a small disk where one can be mounted, its
-// clock, and a slow disk. Starts, kills and stops the process as often as it is asked; between two processes it checks the
-// data with `switchboard verify`.
+// The machine that the service of a soak runs on: its process, its data folder on a small disk where one can be
+// mounted, its clock, and a slow disk. Starts, kills and stops the process as often as it is asked; between two
+// processes it checks the data with `switchboard verify`.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
-// Loaded into the service's process before the service, by --import: moves its wall clock and has it give memory back, when the
-// soak says so in a file and by a signal. The service knows nothing of it. Threads have heaps of their own and load this, too. Time that has passed, as performance.now() and timers
-// count it, stays true, as when somebody sets a machine's clock.
+// Loaded into the service's process before the service, by --import: moves its wall clock and has it give memory back,
+// when the soak says so in a file and by a signal. The service knows nothing of it. Threads have heaps of their own and
+// load this, too. Time that has passed, as performance.now() and timers count it, stays true, as when somebody sets a
+// machine's clock.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { BroadcastChannel, isMainThread } from 'node:worker_threads';

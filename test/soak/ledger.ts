@@ -1,5 +1,5 @@
-// What the clients of a soak were told: everything that was acknowledged, and everything that was not as it should be. After each
-// life what the service holds is compared with it.
+// What the clients of a soak were told: everything that was acknowledged, and everything that was not as it should be.
+// After each life what the service holds is compared with it.
 
 import { createHash } from 'node:crypto';
 import { type Answer, callApi } from '../support/api.ts';
@@ -81,7 +81,10 @@ export class Ledger {
     return new Set([...this.#conversations.values()].flatMap(({ messages }) => [...messages.keys()]));
   }
 
-  /** What was touched since the last comparison, or all of it, as the service has it now, read by somebody who may see everything. */
+  /**
+   * What was touched since the last comparison, or all of it, as the service has it now, read by somebody who may see
+   * everything.
+   */
   async compare(
     service: { readonly url: string; readonly token: string },
     options: { everything: boolean },

@@ -1,5 +1,6 @@
-// A socket that comes back: whenever it is cut, by the soak or by the service's end, it connects again and goes on from the last
-// event that it has seen. It holds what it is told to the promise: each event once, in order, none left out of what it may see.
+// A socket that comes back: whenever it is cut, by the soak or by the service's end, it connects again and goes on from
+// the last event that it has seen. It holds what it is told to the promise: each event once, in order, none left out of
+// what it may see.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import WebSocket from 'ws';

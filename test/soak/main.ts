@@ -1,5 +1,6 @@
-// npm run soak -- [--minutes N] [--seed N]: an hour's worth of a shop's work within minutes, on a service that is killed, started
-// again, and troubled meanwhile. Prints what it did, and ends with 1 when anything was not as it must be.
+// npm run soak -- [--minutes N] [--seed N]: an hour's worth of a shop's work within minutes, on a service that is
+// killed, started again, and troubled meanwhile. Prints what it did, and ends with 1 when anything was not as it must
+// be.
 
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

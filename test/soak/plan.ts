@@ -1,5 +1,6 @@
-// What a soak is going to do to its service: how often it lives and for how long, what happens to it meanwhile and how each life
-// ends. All of it by chance that can be had again. The last life is the longest; in it memory is watched, and it ends well.
+// What a soak is going to do to its service: how often it lives and for how long, what happens to it meanwhile and how
+// each life ends. All of it by chance that can be had again. The last life is the longest; in it memory is watched, and
+// it ends well.
 
 import type { Random } from '../support/seeded.ts';
 
@@ -40,7 +41,10 @@ const shortShare = 0.5;
 const shortestSeconds = 4;
 const usualSeconds = 25;
 const faultEverySeconds = 4;
-/** Of the last life, before memory counts: code is compiled by then, and states are forgotten that nobody used in the last two minutes. */
+/**
+ * Of the last life, before memory counts: code is compiled by then, and states are forgotten that nobody used in the
+ * last two minutes.
+ */
 const warmSeconds = 150;
 const readings = 12;
 /** A life shorter than this says nothing about memory: the most of it is the start. */
@@ -100,7 +104,10 @@ export function planLives({ random, seconds, canFill, canSlow }: PlanOptions): L
   return [...short, last];
 }
 
-/** How much more memory there is at the end than after the warm-up, of 1: the middle of the last three readings by that of the first three. */
+/**
+ * How much more memory there is at the end than after the warm-up, of 1: the middle of the last three readings by that
+ * of the first three.
+ */
 export function growthOf(memory: readonly MemoryReading[]): number | undefined {
   if (memory.length < 6) return undefined;
   const middle = (some: readonly MemoryReading[]): number =>

@@ -1,6 +1,6 @@
-// One soak: a service that lives several times, with a crowd at work and faults by a seed, and what is compared after each life.
-// The faults are planned by the seed; what a real process makes of them is not, so a seed begins the same soak and not the same
-// bytes. main.ts runs it by hand, test/operations/soak.test.ts for a moment.
+// One soak: a service that lives several times, with a crowd at work and faults by a seed, and what is compared after
+// each life. The faults are planned by the seed; what a real process makes of them is not, so a seed begins the same
+// soak and not the same bytes. main.ts runs it by hand, test/operations/soak.test.ts for a moment.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Random, randomFrom } from '../support/seeded.ts';

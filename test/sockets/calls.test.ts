@@ -13,7 +13,8 @@ t.test('calls over a socket', async (t) => {
   const noSuchMethod = /^There is no method/;
 
   t.test('[6] every operation that is not for HTTP alone is callable in its namespace, and no other', async (t) => {
-    // Somebody whose rights are few and whose sign-in nobody else needs: what is called with nothing is refused, and what is not does no harm.
+    // Somebody whose rights are few and whose sign-in nobody else needs: what is called with nothing is refused, and
+    // what is not does no harm.
     const guest = await service.agent(owner);
     const [agent, visitor] = [await service.agentSocket(guest.token), await service.visitorSocket(customer.token)];
     let count = 0;

@@ -14,7 +14,9 @@ interface Scene {
 /** Areas whose events have their ways in the area's own tests, over the same sockets. */
 const elsewhere = /^(call|department|goal|kb|saved_reply|settings|site|workspace)\./;
 
-/** A way to each other event of the catalogue. One that is missing here, or is no longer there, fails the first test. */
+/**
+ * A way to each other event of the catalogue. One that is missing here, or is no longer there, fails the first test.
+ */
 const ways: Partial<Record<EventType, (scene: Scene) => Promise<unknown>>> = {
   'conversation.created': ({ service, owner }) => service.chat(owner),
   'conversation.updated': ({ on }) => on('status', { status: 'pending' }),

@@ -1,5 +1,5 @@
-// What an agent that comes back with `since` is told is what it may read by then: judged by where each conversation is now. Decisions
-// "Settled after the audit".
+// What an agent that comes back with `since` is told is what it may read by then: judged by where each conversation is
+// now. Decisions "Settled after the audit".
 
 import t from 'tap';
 import { tempFolder } from '../support/folder.ts';

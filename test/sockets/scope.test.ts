@@ -10,7 +10,10 @@ t.test('what an agent is told', async (t) => {
   const [sales, support] = [await department('Sales'), await department('Support')];
 
   t.test('[6] by role, channels, departments and assignment: a table', async (t) => {
-    /** Who is told of a message in: a chat without a department, one of Sales, one of Sales that is theirs, one of Sales that is offered to them. */
+    /**
+     * Who is told of a message in: a chat without a department, one of Sales, one of Sales that is theirs, one of Sales
+     * that is offered to them.
+     */
     const rows: [
       string,
       { role?: string; channels?: string[]; groupIds?: string[] },

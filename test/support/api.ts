@@ -1,4 +1,5 @@
-// The service's API by its address: one call, as every test makes it, and a client for tests that start the service as a process.
+// The service's API by its address: one call, as every test makes it, and a client for tests that start the service as
+// a process.
 
 import { TestSocket } from './socket.ts';
 

@@ -1,4 +1,5 @@
-// Pages of a customer's own site and browsers that look at them: a server on a port of its own, whose pages a test writes.
+// Pages of a customer's own site and browsers that look at them: a server on a port of its own, whose pages a test
+// writes.
 
 import { createServer } from 'node:http';
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';

@@ -40,7 +40,9 @@ export async function compareMessages(
     );
 }
 
-/** Every event from the first on, to a socket that comes back with since 0; and what was told before, again the same. */
+/**
+ * Every event from the first on, to a socket that comes back with since 0; and what was told before, again the same.
+ */
 export async function compareEvents(t: Test, options: { api: Api; owner: Workspace; load: Load }): Promise<void> {
   const { api, owner, load } = options;
   const live = await api.agentSocket(owner.token);

@@ -1,5 +1,6 @@
-// A port that nothing listens on now, for a service that must come back where it was. None of those that systems hand out by
-// themselves, from 32768 on: a connection that somebody makes meanwhile, or a listener without a number, would take it.
+// A port that nothing listens on now, for a service that must come back where it was. None of those that systems hand
+// out by themselves, from 32768 on: a connection that somebody makes meanwhile, or a listener without a number, would
+// take it.
 
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';

@@ -1,5 +1,5 @@
-// A help centre of 67 pages, made of the fixture: what a crawl meets on an ordinary site, with a menu, a header and a footer around each text, and
-// questions that people ask, each with the page that answers it.
+// A help centre of 67 pages, made of the fixture: what a crawl meets on an ordinary site, with a menu, a header and a
+// footer around each text, and questions that people ask, each with the page that answers it.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,10 @@ export const questions: readonly Question[] = readFileSync(join(fixtures, 'help-
     return { text, path };
   });
 
-/** The page at `path` as a site would serve it: the home page links to every area's first page, and those to the others of their area. */
+/**
+ * The page at `path` as a site would serve it: the home page links to every area's first page, and those to the others
+ * of their area.
+ */
 export function htmlOf(path: string, text = pages.get(path) ?? ''): string {
   const area = path.split('/')[1] ?? '';
   const areas = new Map([...pages.keys()].filter((one) => one !== '/').map((one) => [one.split('/')[1] ?? '', one]));

@@ -1,5 +1,6 @@
-// Clients that write at the same time, over HTTP and over sockets, and remember what they were told: every message that was
-// acknowledged, and every text that was sent at all. What a service holds after a crash or a stop is compared with that.
+// Clients that write at the same time, over HTTP and over sockets, and remember what they were told: every message that
+// was acknowledged, and every text that was sent at all. What a service holds after a crash or a stop is compared with
+// that.
 
 import type { Api, Workspace } from './api.ts';
 import type { Frame, TestSocket } from './socket.ts';
@@ -60,7 +61,9 @@ export class Load {
     }
   }
 
-  /** Per place one customer over HTTP, one agent over HTTP, and one over a socket that does not wait for its answers. */
+  /**
+   * Per place one customer over HTTP, one agent over HTTP, and one over a socket that does not wait for its answers.
+   */
   async start(): Promise<void> {
     for (const place of this.places) {
       this.#writers.push(

@@ -1,4 +1,5 @@
-// The service's own pages in a real browser: contexts, what went wrong in them, and whether a page can be used by everybody.
+// The service's own pages in a real browser: contexts, what went wrong in them, and whether a page can be used by
+// everybody.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -55,7 +56,10 @@ export class PageBrowsing {
   }
 }
 
-/** Resolves once it holds in the page. Asked from outside in one go: what polls by itself is text that becomes code, which the pages' policy refuses. */
+/**
+ * Resolves once it holds in the page. Asked from outside in one go: what polls by itself is text that becomes code,
+ * which the pages' policy refuses.
+ */
 export async function holds(page: Page, expression: string): Promise<void> {
   await page.evaluate(
     `new Promise((done, failed) => { const look = () => { try { ${expression} ? done() : requestAnimationFrame(look); } catch (error) { failed(error); } }; look(); })`,
@@ -69,9 +73,13 @@ export async function startPages(t: Teardown, service: Pick<Service, 'url'>): Pr
   return new PageBrowsing(service, browser);
 }
 
-/** What is in the way of somebody who cannot see, point or tell colours apart, by WCAG 2.2 AA; one line for each. `rule`: by that one of axe-core's alone. */
+/**
+ * What is in the way of somebody who cannot see, point or tell colours apart, by WCAG 2.2 AA; one line for each.
+ * `rule`: by that one of axe-core's alone.
+ */
 export async function barriersOf(page: Page, rule?: string): Promise<string[]> {
-  // As text in the page's own world: its policy lets no other script in, and has no say over what the browser's owner runs.
+  // As text in the page's own world: its policy lets no other script in, and has no say over what the browser's owner
+  // runs.
   await page.evaluate(axeText);
   const { violations } = await page.evaluate<Found>(
     `axe.run(document, { runOnly: ${JSON.stringify(rule === undefined ? ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] : { type: 'rule', values: [rule] })} })`,

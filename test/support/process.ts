@@ -1,5 +1,5 @@
-// The service as a process of its own, as an operator starts it: node http/main.ts with an environment. For what only a process
-// can show: being killed, being stopped, refusing to start.
+// The service as a process of its own, as an operator starts it: node http/main.ts with an environment. For what only a
+// process can show: being killed, being stopped, refusing to start.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -32,7 +32,8 @@ export class ServiceProcess {
     nodeArgs: readonly string[],
     { descriptors }: ProcessLimits,
   ) {
-    // Nothing of the test's own environment decides about the service; nor is tap's loader, which tap puts into NODE_OPTIONS, part of it.
+    // Nothing of the test's own environment decides about the service; nor is tap's loader, which tap puts into
+    // NODE_OPTIONS, part of it.
     const limited = descriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh'];
     this.#child = spawn('env', ['-u', 'NODE_OPTIONS', ...limited, process.execPath, ...nodeArgs, 'http/main.ts'], {
       cwd: root,

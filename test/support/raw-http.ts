@@ -1,5 +1,5 @@
-// Requests with exactly the headers and bytes that a test gives them, where fetch would add or refuse some: one whole request,
-// or a connection on which a test writes what no well-behaved client would.
+// Requests with exactly the headers and bytes that a test gives them, where fetch would add or refuse some: one whole
+// request, or a connection on which a test writes what no well-behaved client would.
 
 import { type Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';

@@ -1,5 +1,6 @@
-// The service as a test uses it: the real one on a free loopback port over a folder of its own, with a clock that the test
-// moves and every reply held against its declaration. Nothing of ours is replaced; only time and the way to the disk can be.
+// The service as a test uses it: the real one on a free loopback port over a folder of its own, with a clock that the
+// test moves and every reply held against its declaration. Nothing of ours is replaced; only time and the way to the
+// disk can be.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -80,7 +81,8 @@ export class Service {
   delete = (path: string, token?: string): Promise<Answer> => this.call('DELETE', path, { token });
 
   /**
-   * A new workspace with its owner and a site for shop.example. The owner is set away, so that no chat is routed by itself, and answers
+   * A new workspace with its owner and a site for shop.example. The owner is set away, so that no chat is routed by
+   * itself, and answers
    * take nothing unless `assignOnReply`: a test says who has what.
    */
   async workspace(

@@ -1,5 +1,5 @@
-// What the tests of the settings' pages say again and again: a name that tries to be more than text, how parts of a page are named, and
-// that nobody is kept out of one.
+// What the tests of the settings' pages say again and again: a name that tries to be more than text, how parts of a
+// page are named, and that nobody is kept out of one.
 
 import type { Locator, Page } from 'playwright-core';
 import { barriersOf } from './pages.ts';

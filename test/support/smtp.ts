@@ -13,7 +13,10 @@ export interface Received {
   readonly user: string | undefined;
 }
 
-/** To a message: take it, refuse it with a code, answer only when the test says so, or drop the connection before an answer. */
+/**
+ * To a message: take it, refuse it with a code, answer only when the test says so, or drop the connection before an
+ * answer.
+ */
 export type Verdict = 'accept' | 'hang' | 'drop' | { readonly code: number; readonly text: string };
 
 export interface SmtpOptions extends SMTPServerOptions {

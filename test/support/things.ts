@@ -1,5 +1,5 @@
-// One of everything in a workspace that has an id, by the names that paths have for them: for the tests that try ids where they
-// do not belong.
+// One of everything in a workspace that has an id, by the names that paths have for them: for the tests that try ids
+// where they do not belong.
 
 import { claimLine, deliver, ringLine } from './calls.ts';
 import { registerApp, tokensOf } from './oauth.ts';
@@ -16,7 +16,8 @@ export interface Things {
 }
 
 /**
- * `mark` stands in every text of them that is the workspace's own. What is meant for customers has none: a site's name and welcome,
+ * `mark` stands in every text of them that is the workspace's own. What is meant for customers has none: a site's name
+ * and welcome,
  * a campaign's content, an app's name. The service must allow private crawls and webhooks.
  */
 export async function oneOfEverything(

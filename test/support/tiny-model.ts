@@ -1,5 +1,6 @@
-// An embedding model small enough to be made by a test: each word has a random direction, a text is the mean of its words. It is an ONNX file with
-// a tokenizer, as transformers.js reads them, so that everything around the weights is the real thing.
+// An embedding model small enough to be made by a test: each word has a random direction, a text is the mean of its
+// words. It is an ONNX file with a tokenizer, as transformers.js reads them, so that everything around the weights is
+// the real thing.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +10,10 @@ const dimensions = 64;
 const special = ['[PAD]', '[UNK]', '[CLS]', '[SEP]'];
 const seed = 7;
 
-/** Writes config.json, tokenizer.json, tokenizer_config.json and onnx/model.onnx into `folder`. Words outside `words` are all one. */
+/**
+ * Writes config.json, tokenizer.json, tokenizer_config.json and onnx/model.onnx into `folder`. Words outside `words`
+ * are all one.
+ */
 export function writeTinyModel(folder: string, words: readonly string[]): void {
   const vocabulary = [...special, ...new Set(words)];
   mkdirSync(join(folder, 'onnx'), { recursive: true });

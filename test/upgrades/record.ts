@@ -1,6 +1,7 @@
-// Records what an earlier version of the program wrote: `node test/upgrades/record.ts COMMIT` starts that commit's service over an
-// empty folder, lives in it for a moment, stops it, and writes both databases down as SQL beside this file. Run it for each
-// version whose schema is new, before the next one; test/operations/upgrade.test.ts opens every record with the program of today.
+// Records what an earlier version of the program wrote: `node test/upgrades/record.ts COMMIT` starts that commit's
+// service over an empty folder, lives in it for a moment, stops it, and writes both databases down as SQL beside this
+// file. Run it for each version whose schema is new, before the next one; test/operations/upgrade.test.ts opens every
+// record with the program of today.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The widget where things go wrong: answers that are lost, a service that is away, pages that close, tabs at once, storage and
-// scripts that a browser or a page forbids. Whatever happens, a message is there once, and in its place.
+// The widget where things go wrong: answers that are lost, a service that is away, pages that close, tabs at once,
+// storage and scripts that a browser or a page forbids. Whatever happens, a message is there once, and in its place.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

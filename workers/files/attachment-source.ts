@@ -1,5 +1,5 @@
-// Fetches an attachment from where an inbound mail provider keeps it. The address came in with a request, so it goes by the fetcher,
-// which reaches public hosts alone.
+// Fetches an attachment from where an inbound mail provider keeps it. The address came in with a request, so it goes by
+// the fetcher, which reaches public hosts alone.
 
 import { type Fetcher, FetchFailed, type FetchProblem } from '../providers/fetcher.ts';
 

@@ -1,4 +1,5 @@
-// Fetches an image from an address that somebody gave, to be kept here. Its own bytes say what it is, whatever the server calls it.
+// Fetches an image from an address that somebody gave, to be kept here. Its own bytes say what it is, whatever the
+// server calls it.
 
 import { type Fetcher, FetchFailed } from '../providers/fetcher.ts';
 import { type isPublicAddress, placeOf } from '../providers/host-resolver.ts';
@@ -12,7 +13,10 @@ export interface FetchedImage {
   readonly filename: string;
 }
 
-/** `address`: it is malformed, not public, or answers with nothing of use. `message` goes on from the name of the field that held it. */
+/**
+ * `address`: it is malformed, not public, or answers with nothing of use. `message` goes on from the name of the field
+ * that held it.
+ */
 export interface NoImage {
   readonly problem: 'address' | 'type' | 'size';
   readonly message: string;

@@ -1,11 +1,15 @@
-// An embedding that needs nothing but itself: words, their stems, their pieces and their meanings in customer service, hashed into a vector. The
-// same text always gives the same vector, on every machine; a change of anything here needs a new name in models.ts. What it finds, and what it
-// costs, is measured in bench/retrieval.ts. A pure function of its input.
+// An embedding that needs nothing but itself: words, their stems, their pieces and their meanings in customer service,
+// hashed into a vector. The same text always gives the same vector, on every machine; a change of anything here needs a
+// new name in models.ts. What it finds, and what it costs, is measured in bench/retrieval.ts. A pure function of its
+// input.
 
 import { frequentWords } from './frequent-words.ts';
 import { relatedWords } from './related-words.ts';
 
-/** The vector's parts: one dimension for each meaning, one for the missing mass, the rest for everything that is hashed. A power of two. */
+/**
+ * The vector's parts: one dimension for each meaning, one for the missing mass, the rest for everything that is hashed.
+ * A power of two.
+ */
 export const builtinDimensions = 1024;
 const meaningDimensions = 127;
 const massDimension = meaningDimensions;
@@ -13,7 +17,9 @@ const hashedFrom = meaningDimensions + 1;
 /** Each hashed feature goes to so many dimensions. */
 const placesPerFeature = 2;
 
-/** Weights beside a word's own, which is 1. Found by bench/retrieval.ts on questions about a shop and about packages. */
+/**
+ * Weights beside a word's own, which is 1. Found by bench/retrieval.ts on questions about a shop and about packages.
+ */
 const meaningWeight = 1;
 const piecesWeight = 0.35;
 const titleWeight = 2;
@@ -21,7 +27,8 @@ const pieceChars = 4;
 /** A word that is said twice does not count twice. */
 const repetition = 0.45;
 /**
- * A passage with less in it than this is not brought to length by stretching what it has: that would prefer headings and half sentences to
+ * A passage with less in it than this is not brought to length by stretching what it has: that would prefer headings
+ * and half sentences to
  * answers. The rest goes where no question looks.
  */
 const fullMass = 8;
@@ -113,7 +120,9 @@ function addFeatures(features: Map<string, number>, text: string, scale: number)
   }
 }
 
-/** English words to one form for their singular, plural and tenses. Rough: it need not be a word, only the same for all. */
+/**
+ * English words to one form for their singular, plural and tenses. Rough: it need not be a word, only the same for all.
+ */
 function stemOf(word: string): string {
   if (word.length < 4) return word;
   let stem = word;
@@ -170,7 +179,8 @@ const flips = [0, 1].map((round) =>
 );
 
 /**
- * Turned by a fixed rotation (random signs and a Walsh-Hadamard transform, twice), which changes no angle but spreads what few features a
+ * Turned by a fixed rotation (random signs and a Walsh-Hadamard transform, twice), which changes no angle but spreads
+ * what few features a
  * question has over every dimension: only then do signs alone tell near from far.
  */
 function rotated(vector: Float64Array): Float64Array {

@@ -1,5 +1,6 @@
-// From bytes of unknown origin to text: what the bytes, the server or the document itself say about their encoding, in the order that browsers
-// ask (WHATWG Encoding and HTML standards), and a statistical guess when nobody says anything. The only importer of chardet.
+// From bytes of unknown origin to text: what the bytes, the server or the document itself say about their encoding, in
+// the order that browsers ask (WHATWG Encoding and HTML standards), and a statistical guess when nobody says anything.
+// The only importer of chardet.
 
 import { TextDecoder } from 'node:util';
 import { analyse } from 'chardet';
@@ -12,7 +13,9 @@ const fallback = 'windows-1252';
 /** What the library gives to every set that the bytes could be in, of a hundred. */
 const noConfidence = 10;
 
-/** `declared` is the charset of the Content-Type header, if it had one. Never fails: what cannot be read becomes U+FFFD. */
+/**
+ * `declared` is the charset of the Content-Type header, if it had one. Never fails: what cannot be read becomes U+FFFD.
+ */
 export function decodeText(bytes: Uint8Array, declared: string | undefined): string {
   const decoder =
     byteOrderMark(bytes) ??

@@ -1,6 +1,6 @@
-// Cuts a text into pieces that are embedded and retrieved one by one: along its headings, then along its paragraphs, then along its sentences,
-// each piece within the model's tokens, pieces of one section overlapping by a sentence or two. A function of its input alone: the same text
-// is always cut the same way.
+// Cuts a text into pieces that are embedded and retrieved one by one: along its headings, then along its paragraphs,
+// then along its sentences, each piece within the model's tokens, pieces of one section overlapping by a sentence or
+// two. A function of its input alone: the same text is always cut the same way.
 
 export interface ChunkLimits {
   /** A piece has at most so many tokens, as countTokens() counts them. */

@@ -1,5 +1,6 @@
-// Walks a site, breadth first, page by page, and hands each page's text to who asked. It stays on one host, keeps to the site's robots.txt, asks
-// for one thing at a time with pauses in between, and takes no address twice. It stores nothing; who asked decides what becomes of a page.
+// Walks a site, breadth first, page by page, and hands each page's text to who asked. It stays on one host, keeps to
+// the site's robots.txt, asks for one thing at a time with pauses in between, and takes no address twice. It stores
+// nothing; who asked decides what becomes of a page.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Fetched, type Fetcher, FetchFailed } from '../providers/fetcher.ts';
@@ -32,7 +33,10 @@ export interface CrawlStep {
   readonly pagesFetched: number;
   readonly pagesSkipped: number;
   readonly bytes: number;
-  /** Addresses that were found and not asked for, those too far away included; of a site without an end as many as are remembered. */
+  /**
+   * Addresses that were found and not asked for, those too far away included; of a site without an end as many as are
+   * remembered.
+   */
   readonly pagesLeft: number;
 }
 
@@ -44,7 +48,10 @@ export interface CrawlOptions {
   readonly signal: AbortSignal;
 }
 
-/** What an address turns out to be. `literal`: it names a public address instead of a host. `unreachable` may still be reached later. */
+/**
+ * What an address turns out to be. `literal`: it names a public address instead of a host. `unreachable` may still be
+ * reached later.
+ */
 export type AddressVerdict = 'public' | 'private' | 'literal' | 'malformed' | 'unreachable';
 
 export interface Crawler {
@@ -67,8 +74,10 @@ const pageTimeoutMs = 15_000;
 const maxPageBytes = 2 * 1024 * 1024;
 const maxRedirects = 5;
 /**
- * A site rests between two requests as long as it took to answer, within these bounds, or as long as its robots.txt asks, up to the last.
- * Four pages a second are little for a site and nothing to the chats beside; at twenty, messages waited three times as long.
+ * A site rests between two requests as long as it took to answer, within these bounds, or as long as its robots.txt
+ * asks, up to the last.
+ * Four pages a second are little for a site and nothing to the chats beside; at twenty, messages waited three times as
+ * long.
  */
 const shortestPauseMs = 250;
 const longestPauseMs = 1000;
@@ -78,7 +87,10 @@ const requestsPerPage = 3;
 /** Addresses that wait. A calendar without an end has more. */
 const maxQueued = 10_000;
 const contentTypes = ['text/html', 'application/xhtml+xml', 'text/plain', 'text/markdown'];
-/** Of looking at links, after which everybody else is let go first. A page has some thousands, and its robots.txt may make each of them dear. */
+/**
+ * Of looking at links, after which everybody else is let go first. A page has some thousands, and its robots.txt may
+ * make each of them dear.
+ */
 const linksMs = 5;
 /** Of all of it in a crawl: common sites take some milliseconds. Links after that are not looked at. */
 const maxLinksMs = 5000;
@@ -225,7 +237,10 @@ export function createCrawler(options: CrawlerOptions): Crawler {
     return { page: { url, title: read.title, text: read.text, byteSize: fetched.body.byteLength }, links: read.links };
   }
 
-  /** Of the links of a page those that are pages of the site, each once, in the page's order; and how long it took to tell. */
+  /**
+   * Of the links of a page those that are pages of the site, each once, in the page's order; and how long it took to
+   * tell.
+   */
   async function unseen(
     links: readonly string[],
     within: { host: string; robots: Robots; seen: Set<string>; withinMs: number; signal: AbortSignal },

@@ -1,5 +1,6 @@
-// A thread that cuts texts into chunks and turns them into vectors, with the builtin embedding or with a model from a folder. The only importer of
-// transformers.js, which it loads with its first question and never lets reach for the network.
+// A thread that cuts texts into chunks and turns them into vectors, with the builtin embedding or with a model from a
+// folder. The only importer of transformers.js, which it loads with its first question and never lets reach for the
+// network.
 
 import { basename, dirname } from 'node:path';
 import { workerData } from 'node:worker_threads';

@@ -1,6 +1,7 @@
-// The main thread's side of the embedding threads: one that answers questions people wait for, and a pool for documents that gives way to
-// everything. Each is started by its first question, so that a service without a knowledge base pays nothing. Several models can be served side
-// by side, so that the old one's vectors are found while the new one's are made.
+// The main thread's side of the embedding threads: one that answers questions people wait for, and a pool for documents
+// that gives way to everything. Each is started by its first question, so that a service without a knowledge base pays
+// nothing. Several models can be served side by side, so that the old one's vectors are found while the new one's are
+// made.
 
 import { availableParallelism } from 'node:os';
 import { createThread, type Thread } from '../thread.ts';

@@ -1,5 +1,6 @@
-// Words that say little because they stand in every text, the most frequent first. The builtin embedding gives each line less weight than the
-// next, and words that stand in none their full weight. English, and the smallest words of the languages that its readers meet most.
+// Words that say little because they stand in every text, the most frequent first. The builtin embedding gives each
+// line less weight than the next, and words that stand in none their full weight. English, and the smallest words of
+// the languages that its readers meet most.
 
 export const frequentWords: readonly { readonly weight: number; readonly words: string }[] = [
   {

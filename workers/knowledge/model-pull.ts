@@ -1,5 +1,5 @@
-// Downloads an embedding model into a folder, with a progress bar: by hand, once, before the service is told to use it. Nothing else in the service
-// reaches for a model. The only importer of cli-progress.
+// Downloads an embedding model into a folder, with a progress bar: by hand, once, before the service is told to use it.
+// Nothing else in the service reaches for a model. The only importer of cli-progress.
 
 import { createWriteStream } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';

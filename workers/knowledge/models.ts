@@ -1,5 +1,5 @@
-// Folders that hold an embedding model as transformers.js reads it: config.json, tokenizer.json and an ONNX file. Finds them, names them, loads
-// none of them.
+// Folders that hold an embedding model as transformers.js reads it: config.json, tokenizer.json and an ONNX file. Finds
+// them, names them, loads none of them.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -8,7 +8,9 @@ import { basename, join, resolve } from 'node:path';
 export const builtinModel = 'builtin-1';
 
 export interface ModelFolder {
-  /** Which embedding it makes, so that vectors of two models are never compared: its name, and the size of its weights. */
+  /**
+   * Which embedding it makes, so that vectors of two models are never compared: its name, and the size of its weights.
+   */
   readonly id: string;
   readonly path: string;
   /** How its weights are stored, as transformers.js calls it. */
@@ -31,7 +33,8 @@ export function modelIn(path: string, name: string): ModelFolder | undefined {
 }
 
 /**
- * The model that `name` means: a folder, or a name such as `Xenova/all-MiniLM-L6-v2` in one of the folders `roots`, each of which may be that
+ * The model that `name` means: a folder, or a name such as `Xenova/all-MiniLM-L6-v2` in one of the folders `roots`,
+ * each of which may be that
  * model's folder itself. Without a name: what the first root holds.
  */
 export function findModel(name: string | undefined, roots: readonly string[]): ModelFolder | undefined {

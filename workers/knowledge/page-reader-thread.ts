@@ -1,6 +1,6 @@
-// The thread that reads fetched pages: text out of bytes, the main content out of a page, Markdown out of that. The only importer of parse5, linkedom,
-// Readability and turndown. It runs nothing of a page and loads nothing that a page names. What a page does to it (endless nesting, no memory)
-// ends this thread and no other.
+// The thread that reads fetched pages: text out of bytes, the main content out of a page, Markdown out of that. The
+// only importer of parse5, linkedom, Readability and turndown. It runs nothing of a page and loads nothing that a page
+// names. What a page does to it (endless nesting, no memory) ends this thread and no other.
 
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
@@ -46,7 +46,8 @@ const markdown = new Turndown({
   bulletListMarker: '-',
   emDelimiter: '_',
 });
-// The text is read by people and models, never rendered as HTML again: an address, a picture or an escape in it is noise.
+// The text is read by people and models, never rendered as HTML again: an address, a picture or an escape in it is
+// noise.
 markdown.escape = (text) => text;
 markdown.addRule('link', { filter: 'a', replacement: (content) => content });
 markdown.addRule('picture', { filter: ['img', 'picture', 'video', 'audio', 'canvas'], replacement: () => '' });
@@ -99,7 +100,9 @@ function readHtml(html: string, url: string): ReadPage {
   };
 }
 
-/** Everything but what is plainly not content, for pages that are no article: lists of questions, tables, short ones. */
+/**
+ * Everything but what is plainly not content, for pages that are no article: lists of questions, tables, short ones.
+ */
 function wholeText(document: Document): string {
   const copy = parseHTML(
     `<html><body>${(document.querySelector('main, [role=main]') ?? document.body)?.innerHTML ?? ''}</body></html>`,

@@ -13,7 +13,10 @@ export interface PageReader {
 
 /** One per crawl under way at the most. */
 const maxWaiting = 100;
-/** A page of 2 MiB takes under a second of a core, which this thread may have to wait for; one that takes longer was made to. */
+/**
+ * A page of 2 MiB takes under a second of a core, which this thread may have to wait for; one that takes longer was
+ * made to.
+ */
 const timeoutMs = 20_000;
 const heapMb = { old: 256 };
 const idleMs = 60_000;

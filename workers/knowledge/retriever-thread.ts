@@ -1,4 +1,5 @@
-// The thread that searches chunks: a reading connection and an index in memory for each workspace that was asked about lately.
+// The thread that searches chunks: a reading connection and an index in memory for each workspace that was asked about
+// lately.
 
 import { Database, type Seen } from '../../store/database.ts';
 import { findKbBase } from '../../store/knowledge/chunks.ts';

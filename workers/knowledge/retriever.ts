@@ -6,7 +6,10 @@ import { createThread } from '../thread.ts';
 import type { questions, Search } from './retriever-thread.ts';
 
 export interface Retriever {
-  /** Best first, perhaps not durable yet. Undefined when the base is searched by another model than the question's. Rejects when the thread is busy or failed. */
+  /**
+   * Best first, perhaps not durable yet. Undefined when the base is searched by another model than the question's.
+   * Rejects when the thread is busy or failed.
+   */
   search(search: Search): Promise<Seen<KbMatch[] | undefined>>;
   stop(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// What a site lets robots do (RFC 9309). The file is a stranger's: one pass over it keeps what is said to us alone, and each question takes a time
-// that has a bound, however it is written.
+// What a site lets robots do (RFC 9309). The file is a stranger's: one pass over it keeps what is said to us alone, and
+// each question takes a time that has a bound, however it is written.
 
 import { type Fetcher, FetchFailed } from '../providers/fetcher.ts';
 
@@ -14,13 +14,19 @@ const maxBytes = 512 * 1024;
 const timeoutMs = 10_000;
 /** §2.3.1.2: at least five. */
 const maxRedirects = 5;
-/** For one robot: large shops have some hundreds. The worst that fits in here takes 15 ms of every link, what people write some microseconds. */
+/**
+ * For one robot: large shops have some hundreds. The worst that fits in here takes 15 ms of every link, what people
+ * write some microseconds.
+ */
 const maxRules = 1000;
 const maxRulesChars = 32 * 1024;
 const everything: Robots = { allows: () => true, delayMs: undefined };
 const nothing: Robots = { allows: () => false, delayMs: undefined };
 
-/** A file that is not there allows everything, one that cannot be read nothing (§2.3.1.3, §2.3.1.4). `agent` is our name in it. */
+/**
+ * A file that is not there allows everything, one that cannot be read nothing (§2.3.1.3, §2.3.1.4). `agent` is our name
+ * in it.
+ */
 export async function readRobots(
   fetcher: Fetcher,
   at: { origin: string; agent: string; signal: AbortSignal },
@@ -55,7 +61,10 @@ interface Group {
   delayMs: number | undefined;
 }
 
-/** What a file says to `agent`, else to everybody. One that says more than anybody would read allows nothing, as one that cannot be read. */
+/**
+ * What a file says to `agent`, else to everybody. One that says more than anybody would read allows nothing, as one
+ * that cannot be read.
+ */
 export function robotsOf(text: string, agent: string): Robots {
   const own = groupFor(text, (token) => token === agent.toLowerCase()) ?? groupFor(text, (token) => token === '*');
   if (own === undefined) return everything;
@@ -112,7 +121,10 @@ function tokenOf(name: string): string {
   return /^(?:\*|[\w-]+)/.exec(name)?.[0].toLowerCase() ?? '';
 }
 
-/** `*` is anything, `$` at the end the end. Of each part between two stars the first place is as good as any, so that nothing is tried twice. */
+/**
+ * `*` is anything, `$` at the end the end. Of each part between two stars the first place is as good as any, so that
+ * nothing is tried twice.
+ */
 function matcherOf(pattern: string): (path: string) => boolean {
   const endsThere = pattern.endsWith('$');
   const [first = '', ...others] = (endsThere ? pattern.slice(0, -1) : pattern).split('*');

@@ -1,5 +1,6 @@
-// Whether a mail is from where it says: SPF, DKIM and DMARC, by the sender's DNS. Recorded with the mail; it keeps none out. The only importer of
-// mailauth. Works in the mail thread, beside the reading of the parts, on a stream of the file.
+// Whether a mail is from where it says: SPF, DKIM and DMARC, by the sender's DNS. Recorded with the mail; it keeps none
+// out. The only importer of mailauth. Works in the mail thread, beside the reading of the parts, on a stream of the
+// file.
 
 import { createReadStream } from 'node:fs';
 // By its parts: the whole also brings what looks for logos, and an HTTP client for them.
@@ -79,7 +80,9 @@ async function judge(
   };
 }
 
-/** A body that is not the one that was signed is `fail` (RFC 8601 §2.7.1); the library says `neutral`, and why in words. */
+/**
+ * A body that is not the one that was signed is `fail` (RFC 8601 §2.7.1); the library says `neutral`, and why in words.
+ */
 function dkimResultOf(status: { readonly result: string; readonly comment?: unknown } | undefined): string {
   return status?.comment === 'body hash did not verify' ? 'fail' : (status?.result ?? 'none');
 }

@@ -20,7 +20,10 @@ const maxDiagnosticChars = 500;
 /** Where the reason stands, before anything that may be of the mail itself. */
 const maxWordsChars = 2000;
 
-/** From the parts of a multipart/report that is about delivery, and the text of it that is for people. Of several recipients the first that failed counts. */
+/**
+ * From the parts of a multipart/report that is about delivery, and the text of it that is for people. Of several
+ * recipients the first that failed counts.
+ */
 export function deliveryReportOf(
   parts: readonly { readonly contentType: string; readonly text: string }[],
   words: string,
@@ -35,7 +38,8 @@ export function deliveryReportOf(
     .filter(({ contentType }) => !contentType.endsWith('delivery-status'))
     .flatMap(({ text }) => mailIdIn(text));
   const status = /\d\.\d{1,3}\.\d{1,3}/.exec(told?.get('status') ?? '')?.[0] ?? '';
-  // `smtp; 550 5.1.1 ...`: the kind of server is of no interest. Exim has none of an address that it finds no way to, but says so in words.
+  // `smtp; 550 5.1.1 ...`: the kind of server is of no interest. Exim has none of an address that it finds no way to,
+  // but says so in words.
   const diagnostic = (told?.get('diagnostic-code') ?? '').replace(/^[\w-]+;\s*/, '').slice(0, maxDiagnosticChars);
   return {
     mailIds: returned,

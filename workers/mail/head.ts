@@ -1,6 +1,7 @@
-// A mail's header section held to a bound before any library sees it: what proves its sender takes time that grows with the square of
-// the lines, so that 150 KB of them would hold up the mail thread for as long as it may live. And the whole: its lines, each of which costs
-// the same whatever it holds, as many as fit half a minute; its blanks, of which 100 KB in a row took as long. Works in the mail thread.
+// A mail's header section held to a bound before any library sees it: what proves its sender takes time that grows with
+// the square of the lines, so that 150 KB of them would hold up the mail thread for as long as it may live. And the
+// whole: its lines, each of which costs the same whatever it holds, as many as fit half a minute; its blanks, of which
+// 100 KB in a row took as long. Works in the mail thread.
 
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -13,7 +14,8 @@ const maxHeadLines = 2000;
 /** Twice those of the largest attachment, which has 76 characters on each. */
 const maxLines = 1_000_000;
 /**
- * Decoding quoted-printable takes 4 ns times the square of each run of blanks, so the squares are added up: this is 4 s. The largest mail
+ * Decoding quoted-printable takes 4 ns times the square of each run of blanks, so the squares are added up: this is 4
+ * s. The largest mail
  * of words has a hundredth of it.
  */
 const maxBlankSquares = 1e9;

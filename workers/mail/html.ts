@@ -1,5 +1,6 @@
-// HTML that strangers sent, made safe to show to agents: no script, no style, no form, nothing loaded from elsewhere (a remote
-// picture tells its sender when and where the mail was read). The only importer of sanitize-html. Works in the mail thread.
+// HTML that strangers sent, made safe to show to agents: no script, no style, no form, nothing loaded from elsewhere (a
+// remote picture tells its sender when and where the mail was read). The only importer of sanitize-html. Works in the
+// mail thread.
 
 import sanitizeHtml from 'sanitize-html';
 
@@ -64,7 +65,9 @@ const allowed: sanitizeHtml.IOptions = {
   transformTags: { a: linkOut },
 };
 
-/** A link leads elsewhere, in a window that knows nothing of ours; one that would lead into our own pages leads nowhere. */
+/**
+ * A link leads elsewhere, in a window that knows nothing of ours; one that would lead into our own pages leads nowhere.
+ */
 function linkOut(tagName: string, attribs: sanitizeHtml.Attributes): sanitizeHtml.Tag {
   const { href = '', title } = attribs;
   const leadsOut = /^(?:https?:\/\/|mailto:|tel:)/i.test(href.trim());
@@ -101,7 +104,9 @@ const everythingButHidden: sanitizeHtml.IOptions & { readonly allowedEmptyAttrib
   exclusiveFilter: ({ attribs }) => attribs['hidden'] !== undefined || hiddenStyle.test(attribs['style'] ?? ''),
 };
 
-/** The same without what its sender hid from who reads it. For nobody to see as it is: scripts and all are still in it. */
+/**
+ * The same without what its sender hid from who reads it. For nobody to see as it is: scripts and all are still in it.
+ */
 export function withoutHidden(html: string): string {
   if (!mayHide.test(html)) return html;
   const shown = sanitizeHtml(html, everythingButHidden);

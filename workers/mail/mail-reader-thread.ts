@@ -1,5 +1,5 @@
-// The thread that reads mail: what strangers wrote is taken apart, made safe and freed of quoted history here, where a slow one
-// holds up no socket.
+// The thread that reads mail: what strangers wrote is taken apart, made safe and freed of quoted history here, where a
+// slow one holds up no socket.
 
 import { stat } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
@@ -34,10 +34,15 @@ const maxBodyHtmlChars = 100_000;
 /** What is kept of a text in its row, and of an HTML as it came. */
 const maxOriginalChars = 1024 * 1024;
 
-/** More than a long newsletter has. What reads HTML takes a time that grows with the square of its depth: minutes, for a megabyte of tags that nobody closes. */
+/**
+ * More than a long newsletter has. What reads HTML takes a time that grows with the square of its depth: minutes, for a
+ * megabyte of tags that nobody closes.
+ */
 const maxTags = 20_000;
 
-/** HTML says a little more than its text: what a list or a link is written with. Less than any line that begins a quote. */
+/**
+ * HTML says a little more than its text: what a list or a link is written with. Less than any line that begins a quote.
+ */
 const htmlSurplusChars = 40;
 
 let resolver: NameResolver | undefined;
@@ -72,7 +77,8 @@ function displayOf(text: string | null, htmlAsItCame: string | null): Display {
   const body = isCut ? `${wholeCharacters(stripped.text, maxBodyChars - 1)}…` : stripped.text;
   if (html === null || isCut || isHtmlCut) return { body, bodyHtml: null };
   const safe = safeHtml(html, { withHistory: !stripped.isShorter });
-  // The text says that there is history; HTML that says more than is left of the text, and in which it was not found or not all of it, would show it after all.
+  // The text says that there is history; HTML that says more than is left of the text, and in which it was not found or
+  // not all of it, would show it after all.
   const maxChars = safe.leftHistoryOut ? body.length * 1.2 + htmlSurplusChars : body.length;
   const showsHistory = stripped.isShorter && safe.textChars > maxChars;
   return { body, bodyHtml: showsHistory || safe.html === '' || safe.html.length > maxBodyHtmlChars ? null : safe.html };

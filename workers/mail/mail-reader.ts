@@ -20,7 +20,9 @@ const maxWaiting = 256;
 /** 36 MiB take two seconds, and the sender's DNS may take fifteen. */
 const timeoutMs = 60_000;
 
-/** A small young one is swept often, so that the chunks of a large mail, which stand behind its objects, do not pile up. */
+/**
+ * A small young one is swept often, so that the chunks of a large mail, which stand behind its objects, do not pile up.
+ */
 const heapMb = { young: 2, old: 256 };
 
 export function createMailReader(data: ReaderData): MailReader {

@@ -1,5 +1,6 @@
-// The library that takes mails apart, as this service wants it, and what it leaves undone: bytes of which nobody said what they are, in texts
-// and in header lines, are guessed at instead of becoming U+FFFD. The only importer of mailparser. Works in the mail thread.
+// The library that takes mails apart, as this service wants it, and what it leaves undone: bytes of which nobody said
+// what they are, in texts and in header lines, are guessed at instead of becoming U+FFFD. The only importer of
+// mailparser. Works in the mail thread.
 
 import { Transform, type TransformCallback } from 'node:stream';
 import { MailParser } from 'mailparser';
@@ -12,7 +13,10 @@ const saysNothing = /^(?:us-?ascii|ascii|unknown-8bit|x-unknown|default)?$/i;
 /** The name, among character sets, of those that nobody named. */
 const unnamed = 'x-unnamed';
 
-/** What the library has inside and does not declare: its version is pinned, and test/mail/mail-corpus.test.ts shows that it still has it. */
+/**
+ * What the library has inside and does not declare: its version is pinned, and test/mail/mail-corpus.test.ts shows that
+ * it still has it.
+ */
 interface Inside {
   createNode(part: { charset?: string | false }): object;
   decoder: { decodeStream(charset: string): Transform };
@@ -51,7 +55,10 @@ function guessed(): Transform {
   });
 }
 
-/** The mail's bytes again, its header in UTF-8 where it was in something else that nobody named (RFC 6532 allows UTF-8 alone). */
+/**
+ * The mail's bytes again, its header in UTF-8 where it was in something else that nobody named (RFC 6532 allows UTF-8
+ * alone).
+ */
 export async function* withReadableHead(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of chunks) {

@@ -1,6 +1,6 @@
-// A mail file taken apart: headers, text, HTML, and each attachment in a file of its own beside it, streamed, so that a large one
-// is never held whole. Character sets, encodings and the shapes of MIME are the libraries'. The only importer of mailsplit. Works in
-// the mail thread.
+// A mail file taken apart: headers, text, HTML, and each attachment in a file of its own beside it, streamed, so that a
+// large one is never held whole. Character sets, encodings and the shapes of MIME are the libraries'. The only importer
+// of mailsplit. Works in the mail thread.
 
 import { createReadStream, createWriteStream } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
@@ -83,7 +83,10 @@ export class MailTooComplex extends Error {
   override readonly name = 'MailTooComplex';
 }
 
-/** Attachments are written to `<path>.<number>`; the caller removes them. Rejects with MailTooComplex or an error of the disk. */
+/**
+ * Attachments are written to `<path>.<number>`; the caller removes them. Rejects with MailTooComplex or an error of the
+ * disk.
+ */
 export async function readParts(path: string): Promise<MailParts> {
   const parser = createMailParser();
   let headers: Headers = new Map();
@@ -174,7 +177,10 @@ export async function readParts(path: string): Promise<MailParts> {
 const isWinmail = ({ contentType, name }: AttachmentFile): boolean =>
   /^application\/(?:vnd\.)?ms-tnef$/.test(contentType) || /^winmail\.dat$/i.test(name);
 
-/** With the files of a winmail.dat in its place. One that is not understood stays, and so does one that may hold the only text. */
+/**
+ * With the files of a winmail.dat in its place. One that is not understood stays, and so does one that may hold the
+ * only text.
+ */
 async function withoutWinmail(
   path: string,
   attachments: readonly AttachmentFile[],

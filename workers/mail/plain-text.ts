@@ -21,13 +21,18 @@ const blocks = [
   'option',
 ];
 
-/** Cells of a row are parted by a blank, whatever pictures and further tables are in them: most tables of mails are there for the looks. */
+/**
+ * Cells of a row are parted by a blank, whatever pictures and further tables are in them: most tables of mails are
+ * there for the looks.
+ */
 const cell: FormatCallback = (element, walk, builder) => {
   walk(element.children, builder);
   builder.addInline(' ');
 };
 
-/** Quoted mail keeps its `>`, links keep their address, pictures say nothing. Bounds against what was made to be slow. */
+/**
+ * Quoted mail keeps its `>`, links keep their address, pictures say nothing. Bounds against what was made to be slow.
+ */
 const convert = compile({
   wordwrap: false,
   selectors: [

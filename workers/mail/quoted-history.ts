@@ -1,6 +1,6 @@
-// What a person wrote, without the earlier mails that the client put below or above it. Works line by line and never looks back
-// further than a line or two, so its cost is the length of the text. When in doubt it keeps: a forwarded mail, an answer written
-// between the quoted lines, and what would leave nothing stay as they are.
+// What a person wrote, without the earlier mails that the client put below or above it. Works line by line and never
+// looks back further than a line or two, so its cost is the length of the text. When in doubt it keeps: a forwarded
+// mail, an answer written between the quoted lines, and what would leave nothing stay as they are.
 
 type Line = 'empty' | 'quoted' | 'forward' | 'divider' | 'text';
 
@@ -50,7 +50,8 @@ function keptLines(lines: readonly string[], kinds: readonly Line[]): readonly s
   if (start === undefined || (forward >= 0 && forward <= start.index)) return undefined;
   const before = lines.slice(0, start.index);
   const hasTextBefore = hasText(before, kinds);
-  // Below a header block or a divider everything is the earlier mail. With nothing above, it is a forward without the word.
+  // Below a header block or a divider everything is the earlier mail. With nothing above, it is a forward without the
+  // word.
   if (start.kind === 'block') return hasTextBefore ? before : undefined;
   const end = quoteEnd(kinds, start.quoteIndex);
   const after = lines.slice(end);
@@ -64,7 +65,10 @@ type Start =
   | { readonly kind: 'block'; readonly index: number }
   | { readonly kind: 'quote'; readonly index: number; readonly quoteIndex: number };
 
-/** Where the earlier mail begins: at its header block, its divider, or the line above its quoted lines that says who wrote it. */
+/**
+ * Where the earlier mail begins: at its header block, its divider, or the line above its quoted lines that says who
+ * wrote it.
+ */
 function historyStart(lines: readonly string[], kinds: readonly Line[]): Start | undefined {
   for (let index = 0; index < lines.length; index += 1) {
     const kind = kinds[index];

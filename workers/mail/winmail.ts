@@ -1,5 +1,6 @@
-// The files in a winmail.dat, which Outlook wraps them in when it takes the receiver for another Outlook (TNEF, [MS-OXTNEF]). What else is in
-// it, the text with its formatting, stands in the mail beside it. Pure functions of the bytes; no length that they name is believed.
+// The files in a winmail.dat, which Outlook wraps them in when it takes the receiver for another Outlook (TNEF,
+// [MS-OXTNEF]). What else is in it, the text with its formatting, stands in the mail beside it. Pure functions of the
+// bytes; no length that they name is believed.
 
 export interface WrappedFile {
   readonly name: string | null;

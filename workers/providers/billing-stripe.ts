@@ -1,6 +1,6 @@
-// Stripe as the billing provider. The only importer of its library, loaded at first use. Prices are found by their lookup keys
-// (`switchboard_business_monthly`, `switchboard_ai_annual`), so that amounts and currencies are Stripe's to keep. An event only says which
-// subscription to read anew: what it carries may be old, since events come in any order.
+// Stripe as the billing provider. The only importer of its library, loaded at first use. Prices are found by their
+// lookup keys (`switchboard_business_monthly`, `switchboard_ai_annual`), so that amounts and currencies are Stripe's to
+// keep. An event only says which subscription to read anew: what it carries may be old, since events come in any order.
 
 import type Stripe from 'stripe';
 import type { Addon, BillingInterval, SubscriptionStatus } from '../../store/workspace/subscriptions.ts';
@@ -264,7 +264,10 @@ function wantedOf(
   };
 }
 
-/** The changes that lead from the items of a subscription to the wanted prices: each item of ours becomes another, goes, or is added. */
+/**
+ * The changes that lead from the items of a subscription to the wanted prices: each item of ours becomes another, goes,
+ * or is added.
+ */
 function itemsOf(
   present: Stripe.Subscription,
   wanted: readonly { key: string; price: string }[],

@@ -1,5 +1,5 @@
-// The port to whoever takes the money: hosted pages to pay and to manage, subscriptions that are changed there, invoices, and the events
-// by which it tells of all that. A service without one moves no money.
+// The port to whoever takes the money: hosted pages to pay and to manage, subscriptions that are changed there,
+// invoices, and the events by which it tells of all that. A service without one moves no money.
 
 import type { Addon, BillingInterval, SubscriptionStatus } from '../../store/workspace/subscriptions.ts';
 
@@ -55,14 +55,20 @@ export interface BillingProvider {
       cancelUrl: string;
     },
   ): Promise<{ url: string }>;
-  /** Changes what is paid for, with the rest of the period prorated. A cancellation that was planned is taken back. One that is over stays so. */
+  /**
+   * Changes what is paid for, with the rest of the period prorated. A cancellation that was planned is taken back. One
+   * that is over stays so.
+   */
   change(subscriptionId: string, order: Partial<Order>): Promise<ProvidedSubscription>;
   /** One that is over stays so. */
   cancel(subscriptionId: string, when: 'now' | 'periodEnd'): Promise<ProvidedSubscription>;
   portal(customerId: string, returnUrl: string): Promise<{ url: string }>;
   /** The most recent ones, newest first. */
   invoices(customerId: string, limit: number): Promise<Invoice[]>;
-  /** Which subscription a signed delivery is about; undefined when it is about none. Rejects with UnsignedDelivery, UnreadableDelivery. */
+  /**
+   * Which subscription a signed delivery is about; undefined when it is about none. Rejects with UnsignedDelivery,
+   * UnreadableDelivery.
+   */
   verify(delivery: {
     body: Uint8Array;
     signature: string;

@@ -1,5 +1,6 @@
-// The carrier that needs no account: its inventory follows from the area code alone, its calls come in by the signed webhook
-// (npm run simulate:call), what it is told to do with them it does by saying so, its SMS are files in the outbox folder.
+// The carrier that needs no account: its inventory follows from the area code alone, its calls come in by the signed
+// webhook (npm run simulate:call), what it is told to do with them it does by saying so, its SMS are files in the
+// outbox folder.
 
 import { createHash } from 'node:crypto';
 import { mkdir, open, rename } from 'node:fs/promises';
@@ -42,7 +43,10 @@ const localities: Readonly<Record<string, string>> = {
   '902': 'Halifax, NS',
 };
 
-/** Where numbers abroad are on offer: the calling code, what follows it, how many digits are left, and what it is called. */
+/**
+ * Where numbers abroad are on offer: the calling code, what follows it, how many digits are left, and what it is
+ * called.
+ */
 const countries: readonly {
   readonly code: string;
   readonly prefix: string;

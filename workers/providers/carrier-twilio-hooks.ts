@@ -1,5 +1,5 @@
-// What Twilio says by its webhooks, and what it is answered: requests are verified by X-Twilio-Signature, forms are read as
-// events of a call, orders are written as TwiML. Makes no request itself.
+// What Twilio says by its webhooks, and what it is answered: requests are verified by X-Twilio-Signature, forms are
+// read as events of a call, orders are written as TwiML. Makes no request itself.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CallOrder, CarriedCall, CarrierEvent, CarrierHooks, Greeting, HookName } from './carrier.ts';
@@ -106,7 +106,10 @@ function eventOf(hook: HookName, form: URLSearchParams, query: URLSearchParams):
   }
 }
 
-/** A caller who withholds the number comes as a word, or as one of the numbers that spell one; neither can be called back. */
+/**
+ * A caller who withholds the number comes as a word, or as one of the numbers that spell one; neither can be called
+ * back.
+ */
 function callerOf(from: string | null): string | null {
   const spelled = new Set(['+266696687', '+7378742833', '+2562533', '+8656696', '+86282452253']);
   return from !== null && /^\+[1-9]\d{6,14}$/.test(from) && !spelled.has(from) ? from : null;

@@ -1,5 +1,5 @@
-// Twilio as the carrier: numbers, calls and SMS over its REST API, calls steered by TwiML. What Twilio says comes in by its own
-// signed webhooks, which carrier-twilio-hooks.ts reads and answers. Every request has a time limit.
+// Twilio as the carrier: numbers, calls and SMS over its REST API, calls steered by TwiML. What Twilio says comes in by
+// its own signed webhooks, which carrier-twilio-hooks.ts reads and answers. Every request has a time limit.
 
 import { fetch } from 'undici';
 import type { NumberingPlan } from '../numbering-plan.ts';

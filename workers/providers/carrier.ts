@@ -1,5 +1,5 @@
-// The port to whoever carries calls and text messages: numbers to have, calls to steer, SMS to send; and the carrier of a
-// service that has none. What comes in from a carrier comes by webhooks, which are the edge's.
+// The port to whoever carries calls and text messages: numbers to have, calls to steer, SMS to send; and the carrier of
+// a service that has none. What comes in from a carrier comes by webhooks, which are the edge's.
 
 export type NumberKind = 'local' | 'tollfree' | 'international';
 

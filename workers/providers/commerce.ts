@@ -1,5 +1,6 @@
-// A shop's own service, asked what it knows of a customer by email. The address is the workspace's choice and the answer a stranger's:
-// the fetcher keeps it out of private networks, everything is bounded, and what is not of the documented shape is no answer.
+// A shop's own service, asked what it knows of a customer by email. The address is the workspace's choice and the
+// answer a stranger's: the fetcher keeps it out of private networks, everything is bounded, and what is not of the
+// documented shape is no answer.
 
 import { createHmac } from 'node:crypto';
 import type { Fetcher } from './fetcher.ts';
@@ -76,7 +77,10 @@ export function createCommerce(options: {
   };
 }
 
-/** `{matched, customer: {email, lifetimeValueCents}, orders: [{id, total, status}]}`; the rest may be left out when nothing matched. */
+/**
+ * `{matched, customer: {email, lifetimeValueCents}, orders: [{id, total, status}]}`; the rest may be left out when
+ * nothing matched.
+ */
 function soundAnswer(answer: unknown): Omit<Enrichment, 'source'> {
   const { matched, customer, orders = [] } = recordOf(answer);
   if (matched === false) return { matched: false, customer: null, orders: [] };

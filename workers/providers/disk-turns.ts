@@ -1,6 +1,6 @@
-// Large files on the disk that the databases are on: their bytes are written one piece at a time, whoever sends them, and after each the disk has
-// three times as long for others as it took. Twenty-five megabytes that are made durable at once keep every commit waiting until they are. Used by
-// objects-disk.ts.
+// Large files on the disk that the databases are on: their bytes are written one piece at a time, whoever sends them,
+// and after each the disk has three times as long for others as it took. Twenty-five megabytes that are made durable at
+// once keep every commit waiting until they are. Used by objects-disk.ts.
 
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';

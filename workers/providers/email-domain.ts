@@ -1,5 +1,5 @@
-// The embedded provider of email domains: makes the DNS records that point a domain at this service, with a DKIM key pair of its
-// own, and asks the real DNS whether they stand.
+// The embedded provider of email domains: makes the DNS records that point a domain at this service, with a DKIM key
+// pair of its own, and asks the real DNS whether they stand.
 
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
@@ -27,7 +27,10 @@ const tokenBytes = 16;
 const mxPriority = 10;
 const generate = promisify(generateKeyPair);
 
-/** `mailHost` is where mail for the domain is taken; `bounceLabel` the name below the domain that leads there for what comes back. */
+/**
+ * `mailHost` is where mail for the domain is taken; `bounceLabel` the name below the domain that leads there for what
+ * comes back.
+ */
 export function selfProvider(options: {
   mailHost: string;
   bounceLabel: string;
@@ -93,8 +96,10 @@ async function leadsTo({ name, value }: DnsRecord, resolver: NameResolver): Prom
 }
 
 /**
- * A domain has one SPF record: ours may have been merged into one that was there, naming our host or an address of it. One that names neither, such
- * as a relay that our mail leaves by, is enough where the domain of the envelope has its own, since that is the one receivers ask (RFC 7208 §2.4).
+ * A domain has one SPF record: ours may have been merged into one that was there, naming our host or an address of it.
+ * One that names neither, such
+ * as a relay that our mail leaves by, is enough where the domain of the envelope has its own, since that is the one
+ * receivers ask (RFC 7208 §2.4).
  */
 async function allowsUs(
   texts: readonly string[],

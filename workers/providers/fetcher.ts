@@ -1,7 +1,7 @@
-// HTTP requests to addresses that somebody else chose: pages to crawl, images to import, webhooks. A host is
-// resolved when a connection is made, every address it gives is checked, and the connection goes to those addresses and no other, so that
-// no redirect and no second answer of a name server leads into the network this process stands in. Everything is bounded: hops, bytes after
-// decompression, time.
+// HTTP requests to addresses that somebody else chose: pages to crawl, images to import, webhooks. A host is resolved
+// when a connection is made, every address it gives is checked, and the connection goes to those addresses and no
+// other, so that no redirect and no second answer of a name server leads into the network this process stands in.
+// Everything is bounded: hops, bytes after decompression, time.
 
 import type { LookupFunction } from 'node:net';
 import { isIPv6 } from 'node:net';
@@ -16,7 +16,10 @@ export interface FetchRequest {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Media types to read of an answer that is a success, without parameters; `image/` takes every image. Any, when left out. */
+  /**
+   * Media types to read of an answer that is a success, without parameters; `image/` takes every image. Any, when left
+   * out.
+   */
   readonly contentTypes?: readonly string[];
   /** Of the body, decompressed. */
   readonly maxBytes: number;
@@ -51,7 +54,10 @@ export interface Traced {
 export interface Fetcher {
   /** Any status is an answer. Rejects with FetchFailed. */
   fetch(request: FetchRequest): Promise<Fetched>;
-  /** Follows the redirects and reads no more of the body than its beginning, none unless it is told how much. Rejects with FetchFailed. */
+  /**
+   * Follows the redirects and reads no more of the body than its beginning, none unless it is told how much. Rejects
+   * with FetchFailed.
+   */
   trace(
     request: Omit<FetchRequest, 'contentTypes' | 'maxBytes'> & { readonly beginningBytes?: number },
   ): Promise<Traced>;
@@ -199,7 +205,10 @@ export function createFetcher(options: FetcherOptions): Fetcher {
   };
 }
 
-/** Resolves once per connection and hands out only addresses that may be connected to: all of a host's are public, or it has none. */
+/**
+ * Resolves once per connection and hands out only addresses that may be connected to: all of a host's are public, or it
+ * has none.
+ */
 function checkedLookup({ resolveHost, allowPrivate, isPublic = isPublicAddress }: FetcherOptions): LookupFunction {
   return (host, { all }, answer) => {
     const check = async (): Promise<{ address: string; family: number }[]> => {
@@ -237,7 +246,10 @@ function requireAddress(text: string, from: URL | undefined, { allowPrivate, isP
 /** Nobody encodes more than once; each time costs a decoder. */
 const maxCodings = 2;
 
-/** The body, decompressed as it comes, so that a small answer which unpacks to a large one is noticed when it passes the bound. */
+/**
+ * The body, decompressed as it comes, so that a small answer which unpacks to a large one is noticed when it passes the
+ * bound.
+ */
 async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
   const codings = (headerOf(response, 'content-encoding') ?? '')
     .toLowerCase()
@@ -262,7 +274,10 @@ async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Pr
   return Buffer.concat(parts, length);
 }
 
-/** Whatever becomes of the body: its status is the answer, so none of it is waited for long, and no failure of it counts. */
+/**
+ * Whatever becomes of the body: its status is the answer, so none of it is waited for long, and no failure of it
+ * counts.
+ */
 async function beginningOf(response: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
   const { body } = response;
   const parts: Buffer[] = [];

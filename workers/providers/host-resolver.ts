@@ -1,5 +1,6 @@
-// From a host's name to its addresses, and which addresses and names belong to the public internet. The only importer of ipaddr.js. Whoever
-// connects on somebody else's word asks here and connects to the very addresses it was given: a second question could be answered otherwise.
+// From a host's name to its addresses, and which addresses and names belong to the public internet. The only importer
+// of ipaddr.js. Whoever connects on somebody else's word asks here and connects to the very addresses it was given: a
+// second question could be answered otherwise.
 
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -8,7 +9,10 @@ import ipaddr from 'ipaddr.js';
 /** Every address of a host. Rejects with the system's error when it has none. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
-/** One try of one name server, and how often. A host whose servers are slower than the product is treated as unreachable. */
+/**
+ * One try of one name server, and how often. A host whose servers are slower than the product is treated as
+ * unreachable.
+ */
 const dnsTimeoutMs = 2000;
 const dnsTries = 2;
 
@@ -29,10 +33,16 @@ export function dnsResolver(servers: readonly string[]): ResolveHost {
   };
 }
 
-/** Where global unicast addresses of IPv6 come from; everything beside it is special in one way or another (RFC 4291 §2.4). */
+/**
+ * Where global unicast addresses of IPv6 come from; everything beside it is special in one way or another (RFC 4291
+ * §2.4).
+ */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** False for private, loopback, link-local, multicast, mapped, translated, reserved and any other special address, and for what is none. */
+/**
+ * False for private, loopback, link-local, multicast, mapped, translated, reserved and any other special address, and
+ * for what is none.
+ */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
   const parsed = ipaddr.parse(address);
@@ -45,7 +55,10 @@ const privateNames = ['localhost', 'local', 'internal'];
 
 export type Place = 'name' | 'publicAddress' | 'private';
 
-/** What the host of an address is before anybody is asked. A URL has already made decimal, octal and hexadecimal spellings into dotted ones. */
+/**
+ * What the host of an address is before anybody is asked. A URL has already made decimal, octal and hexadecimal
+ * spellings into dotted ones.
+ */
 export function placeOf(url: URL, isPublic = isPublicAddress): Place {
   const host = hostOf(url);
   if (isIP(host) !== 0) return isPublic(host) ? 'publicAddress' : 'private';

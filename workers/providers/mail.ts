@@ -1,5 +1,5 @@
-// Mail out: to a folder as .eml files, or to an SMTP server. The only importer of nodemailer, loaded with the first mail. The id of a mail becomes its
-// Message-ID and its file name, so that a mail tried twice is the same mail.
+// Mail out: to a folder as .eml files, or to an SMTP server. The only importer of nodemailer, loaded with the first
+// mail. The id of a mail becomes its Message-ID and its file name, so that a mail tried twice is the same mail.
 
 import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import { isIP } from 'node:net';
@@ -33,12 +33,17 @@ export interface OutgoingMail {
 }
 
 export interface MailSender {
-  /** Resolves to what the other side said. Rejects with MailRefused when asking again would not help, with any error otherwise. */
+  /**
+   * Resolves to what the other side said. Rejects with MailRefused when asking again would not help, with any error
+   * otherwise.
+   */
   send(mail: OutgoingMail): Promise<string>;
   close(): void;
 }
 
-/** The server will not take this mail, now or later. `isAddress`: because of the address, which takes no mail at all. */
+/**
+ * The server will not take this mail, now or later. `isAddress`: because of the address, which takes no mail at all.
+ */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
   readonly isAddress: boolean;
@@ -57,7 +62,9 @@ export interface SmtpPatience {
 }
 
 const patience: SmtpPatience = { stepMs: 20_000, mailMs: 90_000 };
-/** What a server answers to a wrong or missing sign-in (RFC 4954 §6). That is ours to mend and no word about the mail. */
+/**
+ * What a server answers to a wrong or missing sign-in (RFC 4954 §6). That is ours to mend and no word about the mail.
+ */
 const signInCodes: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 
 /** Each mail as `<id>.<workspace's id>.eml` in `folder`, complete or not there. */
@@ -85,8 +92,10 @@ export function outboxSender(folder: string): MailSender {
 }
 
 /**
- * `url` as in smtp://user:password@host:587 or smtps://. `?requireTLS=true` sends nothing unencrypted, `?tls.rejectUnauthorized=false` or `true` says whether
- * the certificate is checked. A server of this machine or its own network, where nothing is said, has its certificate unchecked: it is mostly one that
+ * `url` as in smtp://user:password@host:587 or smtps://. `?requireTLS=true` sends nothing unencrypted,
+ * `?tls.rejectUnauthorized=false` or `true` says whether
+ * the certificate is checked. A server of this machine or its own network, where nothing is said, has its certificate
+ * unchecked: it is mostly one that
  * the server made for itself, and encrypted without a check is more than not (RFC 7435).
  */
 export function smtpSender(url: string, { stepMs, mailMs }: SmtpPatience = patience): MailSender {
@@ -126,7 +135,10 @@ export function smtpSender(url: string, { stepMs, mailMs }: SmtpPatience = patie
   };
 }
 
-/** Whether the server has to prove who it is. A name without a dot is one of the own network. Where the address says how, that is not overridden. */
+/**
+ * Whether the server has to prove who it is. A name without a dot is one of the own network. Where the address says
+ * how, that is not overridden.
+ */
 export function certificateIsChecked(url: string): boolean {
   const { protocol, hostname, searchParams } = new URL(url);
   if (protocol !== 'smtp:' || searchParams.get('requireTLS') === 'true' || searchParams.has('tls.rejectUnauthorized'))

@@ -1,5 +1,6 @@
-// Files in a folder. One that is on its way lies apart under a name of its own and is moved to its key when all of it is on the disk, where its name
-// is made durable, too, before anybody is told; what a crash left there is thrown away at the next start.
+// Files in a folder. One that is on its way lies apart under a name of its own and is moved to its key when all of it
+// is on the disk, where its name is made durable, too, before anybody is told; what a crash left there is thrown away
+// at the next start.
 
 import { randomUUID } from 'node:crypto';
 import { createReadStream, rmSync } from 'node:fs';
@@ -23,12 +24,18 @@ const askDisk: SyncFolder = async (path) => {
   }
 };
 
-/** `folder` is this process's alone. Each piece of a file is on the disk before the next is asked for, in `turns` with those of other files. */
+/**
+ * `folder` is this process's alone. Each piece of a file is on the disk before the next is asked for, in `turns` with
+ * those of other files.
+ */
 export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk, turns = new DiskTurns()): ObjectStore {
   const incoming = join(folder, incomingFolder);
   rmSync(incoming, { recursive: true, force: true });
 
-  /** A file outlasts a power cut once its name does, and so the names of the folders that it lies in, which two uploads may have made together. */
+  /**
+   * A file outlasts a power cut once its name does, and so the names of the folders that it lies in, which two uploads
+   * may have made together.
+   */
   async function syncNames(path: string): Promise<void> {
     for (let at = dirname(path); at.length >= folder.length; at = dirname(at)) await syncFolder(at);
     await syncFolder(dirname(folder));

@@ -1,5 +1,6 @@
-// Files that go into one store and were in another before: what the present one does not have is looked for there. So a change from the
-// disk to a bucket leaves no file behind, and whoever wants to empty the disk copies them whenever it suits.
+// Files that go into one store and were in another before: what the present one does not have is looked for there. So a
+// change from the disk to a bucket leaves no file behind, and whoever wants to empty the disk copies them whenever it
+// suits.
 
 import type { ObjectStore } from './objects.ts';
 

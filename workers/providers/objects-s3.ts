@@ -1,5 +1,6 @@
-// Files in a bucket of Amazon's S3, MinIO or any other server of that protocol. The only importer of minio, which signs and asks; what is stored goes
-// there as it comes, by an address that minio signed, since its own way holds a file whole and hashes it on this thread.
+// Files in a bucket of Amazon's S3, MinIO or any other server of that protocol. The only importer of minio, which signs
+// and asks; what is stored goes there as it comes, by an address that minio signed, since its own way holds a file
+// whole and hashes it on this thread.
 
 import * as http from 'node:http';
 import * as https from 'node:https';

@@ -1,8 +1,12 @@
-// Where files lie, by key: `<workspaceId>/<kind>/<id>/<safe filename>`. On the disk below the data folder or in an S3 bucket; either way this process
-// receives and serves them, so that every rule about sizes, types and headers holds for both. An object is complete or not there, and never changes.
+// Where files lie, by key: `<workspaceId>/<kind>/<id>/<safe filename>`. On the disk below the data folder or in an S3
+// bucket; either way this process receives and serves them, so that every rule about sizes, types and headers holds for
+// both. An object is complete or not there, and never changes.
 
 export interface ObjectStore {
-  /** `size` is how many bytes `content` has; other than that many, or an error of it, and nothing is stored. It may never be read, so it should open nothing before it is. Rejects with that error or StorageUnavailable. */
+  /**
+   * `size` is how many bytes `content` has; other than that many, or an error of it, and nothing is stored. It may
+   * never be read, so it should open nothing before it is. Rejects with that error or StorageUnavailable.
+   */
   put(
     key: string,
     about: { readonly contentType: string; readonly size: number },
@@ -14,7 +18,9 @@ export interface ObjectStore {
   read(key: string, range: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
   /** Nothing happens when there is none. Rejects with StorageUnavailable. */
   remove(key: string): Promise<void>;
-  /** Whether files can be kept at all, for who starts the service. Rejects with StorageUnavailable, which says why not. */
+  /**
+   * Whether files can be kept at all, for who starts the service. Rejects with StorageUnavailable, which says why not.
+   */
   check?(): Promise<void>;
 }
 

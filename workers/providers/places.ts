@@ -1,5 +1,6 @@
-// Where an address is: country, region and city, from a database file in the MMDB format (GeoLite2, GeoIP2 or DB-IP, of cities or of countries). The
-// file is held in memory whole, read at the start and again when it is asked to be. The only importer of mmdb-lib.
+// Where an address is: country, region and city, from a database file in the MMDB format (GeoLite2, GeoIP2 or DB-IP, of
+// cities or of countries). The file is held in memory whole, read at the start and again when it is asked to be. The
+// only importer of mmdb-lib.
 
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
@@ -69,7 +70,8 @@ async function read(path: string): Promise<Reader<never>> {
     const { databaseType } = reader.metadata;
     if (!ofPlaces.test(databaseType))
       throw new Error(`it is a database of ${databaseType}, not of cities or countries`);
-    // A file that was cut short has its description, which stands at the end, or not; what stands before is found by asking.
+    // A file that was cut short has its description, which stands at the end, or not; what stands before is found by
+    // asking.
     reader.get('192.0.2.1');
     return reader;
   } catch (cause) {

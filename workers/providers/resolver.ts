@@ -1,4 +1,5 @@
-// Names to records, by real DNS queries: the system's servers, or those of DNS_SERVERS. Every question has a time limit.
+// Names to records, by real DNS queries: the system's servers, or those of DNS_SERVERS. Every question has a time
+// limit.
 
 import { Resolver } from 'node:dns/promises';
 

@@ -1,6 +1,6 @@
-// Mail in by SMTP: recipients are looked at when they are named, so that nothing is relayed; the mail is written to a file as it
-// comes, so that none is held in memory; and it is answered only when it is durable here, so that until then it is the sender's.
-// The only importer of smtp-server, loaded when a listener is asked for.
+// Mail in by SMTP: recipients are looked at when they are named, so that nothing is relayed; the mail is written to a
+// file as it comes, so that none is held in memory; and it is answered only when it is durable here, so that until then
+// it is the sender's. The only importer of smtp-server, loaded when a listener is asked for.
 
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -45,14 +45,19 @@ export interface SmtpListenerOptions {
   readonly sessionMs?: number;
   /** Whether mail is taken for this address. */
   takes(address: string): boolean;
-  /** Resolves when the mail is durable. Rejects with MailNotTaken to say it will never be; with anything else the sender is asked to come again. */
+  /**
+   * Resolves when the mail is durable. Rejects with MailNotTaken to say it will never be; with anything else the sender
+   * is asked to come again.
+   */
   receive(mail: ReceivedMail): Promise<void>;
   onError(error: unknown): void;
 }
 
 export interface SmtpListener {
   readonly port: number;
-  /** New sessions are met with what the certificate's files hold now. Rejects with CannotTakeMail, and nothing changes. */
+  /**
+   * New sessions are met with what the certificate's files hold now. Rejects with CannotTakeMail, and nothing changes.
+   */
   reloadCertificate(): Promise<void>;
   /** Takes no new mail, finishes what is under way. */
   close(): Promise<void>;
@@ -180,7 +185,8 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
   });
   let isListening = false;
   server.on('error', (error: Error & { readonly remoteAddress?: string; readonly meta?: unknown }) => {
-    // Before, it is the caller's answer. One that names its sender is of that connection: it broke off, or offered no TLS that we have.
+    // Before, it is the caller's answer. One that names its sender is of that connection: it broke off, or offered no
+    // TLS that we have.
     const isOfSender = error.remoteAddress !== undefined || error.meta !== undefined;
     if (isListening && !isOfSender) options.onError(error);
   });

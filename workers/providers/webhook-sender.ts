@@ -1,5 +1,5 @@
-// Calls the receivers of webhooks: one POST, a bounded wait, no redirect followed, nothing private reached. Tells what came back; which
-// answer counts as taken, and when to try again, is said elsewhere.
+// Calls the receivers of webhooks: one POST, a bounded wait, no redirect followed, nothing private reached. Tells what
+// came back; which answer counts as taken, and when to try again, is said elsewhere.
 
 import { createFetcher } from './fetcher.ts';
 import { isPublicAddress, placeOf, type ResolveHost } from './host-resolver.ts';
@@ -20,7 +20,10 @@ export interface WebhookSender {
   close(): Promise<void>;
 }
 
-/** The fetcher waits ten seconds for an answer to begin, on four connections to one receiver; twice that, for those that wait for a connection. */
+/**
+ * The fetcher waits ten seconds for an answer to begin, on four connections to one receiver; twice that, for those that
+ * wait for a connection.
+ */
 const timeoutMs = 25_000;
 /** What is kept of an answer: enough for a message or a line of a trace. */
 const keptBytes = 1024;

@@ -1,5 +1,5 @@
-// The files that the reader thread has open: each workspace's own, to read, and its search index. A few at a time, the least
-// recently used closed first, all of them closed when nobody asked for a while.
+// The files that the reader thread has open: each workspace's own, to read, and its search index. A few at a time, the
+// least recently used closed first, all of them closed when nobody asked for a while.
 
 import { join } from 'node:path';
 import { Database, removeDatabase } from '../../store/database.ts';

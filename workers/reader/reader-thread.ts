@@ -1,5 +1,6 @@
-// The thread that answers what scans, on connections that cannot write to a workspace. Each question is one function from plain
-// data to plain data; what takes long gives way to other questions after every few milliseconds. It alone opens search indexes.
+// The thread that answers what scans, on connections that cannot write to a workspace. Each question is one function
+// from plain data to plain data; what takes long gives way to other questions after every few milliseconds. It alone
+// opens search indexes.
 
 import { workerData } from 'node:worker_threads';
 import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
@@ -222,7 +223,10 @@ export const questions = {
   },
 };
 
-/** As of one moment; and a connection that holds on to one keeps its pages while others write. It rests between statements, so that a write waits less for its core. */
+/**
+ * As of one moment; and a connection that holds on to one keeps its pages while others write. It rests between
+ * statements, so that a write waits less for its core.
+ */
 function together<Answer>(workspaceId: string, read: (source: ReportSource) => Answer): Seen<Answer> {
   const source = files.workspace(workspaceId);
   rests.begin();

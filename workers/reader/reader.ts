@@ -1,6 +1,6 @@
-// The main thread's side of the reader thread: searches, exports, and the word that a workspace has grown. The thread starts with
-// the first question, so a service that is never asked never pays for it. It may see what the disk does not have yet, so an answer
-// waits here for what was in it, and for nothing later.
+// The main thread's side of the reader thread: searches, exports, and the word that a workspace has grown. The thread
+// starts with the first question, so a service that is never asked never pays for it. It may see what the disk does not
+// have yet, so an answer waits here for what was in it, and for nothing later.
 
 import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { MessageRecord } from '../../store/conversations/messages.ts';
@@ -27,7 +27,10 @@ export interface ReaderOptions extends ReaderData {
   whenDurable(workspaceId: string, call: () => void, seenMs: number): void;
 }
 
-/** What it tells is durable. Every call rejects with ThreadBusy, ThreadFailed or ThreadUnavailable when it cannot be answered now. Pages are of workers/reader/reader-thread.ts. */
+/**
+ * What it tells is durable. Every call rejects with ThreadBusy, ThreadFailed or ThreadUnavailable when it cannot be
+ * answered now. Pages are of workers/reader/reader-thread.ts.
+ */
 export interface Reader {
   search(workspaceId: string, question: SearchQuestion): Promise<SearchAnswer>;
   messages(page: OfConversation & { after: string; upTo: string }): Promise<MessageRecord[]>;

@@ -1,5 +1,5 @@
-// What a search asks of every conversation, by its small number and in columns, so that tens of thousands are looked through
-// in a millisecond. Held in memory alone and read from the workspace's file, since all of it changes.
+// What a search asks of every conversation, by its small number and in columns, so that tens of thousands are looked
+// through in a millisecond. Held in memory alone and read from the workspace's file, since all of it changes.
 
 import type {
   Channel,
@@ -51,7 +51,10 @@ export class Conversations {
   #visitorDocs = new Uint32Array(firstCapacity);
   #ticketNumbers = new Uint32Array(firstCapacity);
   #updatedMs = new Float64Array(firstCapacity);
-  /** So much of their ids as a number holds: many are updated in the same millisecond, and few of those were made in the same. */
+  /**
+   * So much of their ids as a number holds: many are updated in the same millisecond, and few of those were made in the
+   * same.
+   */
   #idStarts = new Float64Array(firstCapacity);
 
   constructor(db: Database) {
@@ -113,7 +116,10 @@ export class Conversations {
     this.#visitorDocs[no] = doc;
   }
 
-  /** By number, under which number the words of its visitor's name and email are known; 0 for none. Of this moment: a column that is full is replaced. */
+  /**
+   * By number, under which number the words of its visitor's name and email are known; 0 for none. Of this moment: a
+   * column that is full is replaced.
+   */
   get visitorDocs(): Uint32Array {
     return this.#visitorDocs;
   }
@@ -132,7 +138,10 @@ export class Conversations {
     return (this.#idStarts[a] ?? 0) - (this.#idStarts[b] ?? 0) || (this.idOf(a) < this.idOf(b) ? -1 : 1);
   }
 
-  /** Of these numbers those that the rule of Reach (store/conversations/conversations.ts) and the filter let through, in their order. */
+  /**
+   * Of these numbers those that the rule of Reach (store/conversations/conversations.ts) and the filter let through, in
+   * their order.
+   */
   wantedOf(numbers: Uint32Array, reach: Reach, filter: SearchFilter): Uint32Array {
     const channels = this.#setOf(
       reach.channels.filter((channel) => filter.channel === undefined || channel === filter.channel),
@@ -164,7 +173,10 @@ export class Conversations {
     return wanted.subarray(0, count);
   }
 
-  /** Writes the numbers given since the last time, a slice at a time, inside the caller's transaction. `written` is called after the commit. */
+  /**
+   * Writes the numbers given since the last time, a slice at a time, inside the caller's transaction. `written` is
+   * called after the commit.
+   */
   *write(): Generator<void, { written(): void }> {
     const writing = [...this.#newIds];
     for (const [index, [no, conversationId]] of writing.entries()) {

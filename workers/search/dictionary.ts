@@ -1,5 +1,5 @@
-// Words that may be misspelt, each under the hash of itself and of itself less each of its letters, so that a word one typo
-// away is found by a handful of lookups. Shared by all fields of an index.
+// Words that may be misspelt, each under the hash of itself and of itself less each of its letters, so that a word one
+// typo away is found by a handful of lookups. Shared by all fields of an index.
 
 import type { Database } from '../../store/database.ts';
 import { insertSpelling, isSpelled, wordsSpelled } from '../../store/search/index.ts';

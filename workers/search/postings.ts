@@ -1,6 +1,6 @@
-// Lists of documents, packed for the index file. Documents are numbered in the order of their writing and lie in segments; a
-// segment is written once, when it is full, and never changed. Words of what is not full yet are kept in memory and are read
-// again from their source after a restart.
+// Lists of documents, packed for the index file. Documents are numbered in the order of their writing and lie in
+// segments; a segment is written once, when it is full, and never changed. Words of what is not full yet are kept in
+// memory and are read again from their source after a restart.
 
 import type { Database } from '../../store/database.ts';
 import {
@@ -27,7 +27,10 @@ import {
 
 /** Documents of a segment at the most. */
 export const segmentDocs = 8192;
-/** Words of a segment's documents together, at the most, so that long mails do not fill the memory: of chats it holds 100,000. */
+/**
+ * Words of a segment's documents together, at the most, so that long mails do not fill the memory: of chats it holds
+ * 100,000.
+ */
 const segmentWords = 400_000;
 const bitmapBytes = segmentDocs / 8;
 /** Rows written before somebody else may have the thread: a millisecond or two. */
@@ -142,7 +145,8 @@ export class WordIndex {
   }
 
   /**
-   * Writes the oldest full segment, a slice at a time, inside the caller's transaction. What is asked meanwhile is answered from
+   * Writes the oldest full segment, a slice at a time, inside the caller's transaction. What is asked meanwhile is
+   * answered from
    * memory, until `written` is called after the commit.
    */
   *write(ownersOf: (segment: Segment) => Uint8Array | null): Generator<void, { written(): void }> {
@@ -218,7 +222,8 @@ export function readDocs({ base, docs }: DocList, into: Uint32Array): number {
 type List = [word: string, docs: Uint8Array];
 
 /**
- * Every word and every listed beginning with its packed documents, those that begin alike together, in the order in which the file keeps
+ * Every word and every listed beginning with its packed documents, those that begin alike together, in the order in
+ * which the file keeps
  * them. Within each they are in none: sorting all of them at once would hold the thread.
  */
 function* listsOf(words: Words): Generator<void, List[][]> {

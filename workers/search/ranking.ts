@@ -1,6 +1,7 @@
-// Which conversations meet every word of a query, how many they are, and which come first. Exact: nothing is estimated or cut
-// off. A word is met by a message, by the customer's name or email, or by the ticket's subject or number; a conversation's messages together
-// meet a query too, but come after those of which one message does. Pure but for what it is given.
+// Which conversations meet every word of a query, how many they are, and which come first. Exact: nothing is estimated
+// or cut off. A word is met by a message, by the customer's name or email, or by the ticket's subject or number; a
+// conversation's messages together meet a query too, but come after those of which one message does. Pure but for what
+// it is given.
 
 import { type DocList, type Meeting, readDocs, segmentDocs } from './postings.ts';
 import { levels as meetingLevels } from './words.ts';
@@ -51,11 +52,16 @@ interface Met {
 
 type Compare = (a: number, b: number) => number;
 
-/** A message's score holds, above this bit, what it adds to what stands beside it, and below it what it meets itself. */
+/**
+ * A message's score holds, above this bit, what it adds to what stands beside it, and below it what it meets itself.
+ */
 const gainShift = 12;
 /** Of so many times the conversations that are asked for messages are scored, before they are of all. */
 const shortlistFactor = 4;
-/** Greater than the levels of all words together, and than any time; their product with the former is a whole number yet. */
+/**
+ * Greater than the levels of all words together, and than any time; their product with the former is a whole number
+ * yet.
+ */
 const beyondLevels = 2 ** 10;
 const beyondTimeMs = 2 ** 43;
 
@@ -108,7 +114,10 @@ function meetAll(input: RankingInput): Met | undefined {
   return { sums, beside };
 }
 
-/** Adds where both are greater than 0 and leaves 0 elsewhere; the first levels are taken as they are. True when anything is left. */
+/**
+ * Adds where both are greater than 0 and leaves 0 elsewhere; the first levels are taken as they are. True when anything
+ * is left.
+ */
 function addLevels(sums: Uint16Array, levels: Uint8Array, { isFirst }: { isFirst: boolean }): boolean {
   let any = 0;
   for (let no = 1; no < sums.length; no += 1) {
@@ -186,7 +195,8 @@ function raiseByMessages(levels: Uint8Array, meetings: readonly Meeting[], owner
 }
 
 /**
- * Of each of these conversations the message with the highest score, the newest of those, and the levels of the words that it and
+ * Of each of these conversations the message with the highest score, the newest of those, and the levels of the words
+ * that it and
  * what stands beside it meet together: those of all words at the most.
  */
 function scoreMessages(

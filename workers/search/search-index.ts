@@ -1,6 +1,6 @@
-// The search index of one workspace: a file beside the workspace's own, what is not in that file yet, and the columns in memory.
-// It follows the workspace's file by the numbers of its messages and changes, a step at a time, and can be made again from it
-// at any moment. It never writes to the workspace's file. Only the reader thread has one.
+// The search index of one workspace: a file beside the workspace's own, what is not in that file yet, and the columns
+// in memory. It follows the workspace's file by the numbers of its messages and changes, a step at a time, and can be
+// made again from it at any moment. It never writes to the workspace's file. Only the reader thread has one.
 
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -114,7 +114,10 @@ export class SearchIndex {
     this.#loadedFrom = { message: newestMessageRowid(source), visitor: newestVisitorChange(source) };
   }
 
-  /** Opens the index of `source` at `path`; one that is missing, damaged, of another version or of another source is begun anew. */
+  /**
+   * Opens the index of `source` at `path`; one that is missing, damaged, of another version or of another source is
+   * begun anew.
+   */
   static open(source: Database, path: string): SearchIndex {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const index = SearchIndex.#openAsIs(source, path);
@@ -326,7 +329,10 @@ export class SearchIndex {
     return new Uint8Array(owners.buffer, owners.byteOffset, owners.byteLength);
   }
 
-  /** False when the last documents that it holds are not those of the source: restored from elsewhere, or lost in a power cut. */
+  /**
+   * False when the last documents that it holds are not those of the source: restored from elsewhere, or lost in a
+   * power cut.
+   */
   #isOfItsSource(): boolean {
     const message = this.#messages.lastStored;
     const visitor = this.#visitors.lastStored;

@@ -1,5 +1,5 @@
-// Whether a search index says of a workspace's messages what they say: for whoever checks a data folder, from outside of the
-// process that serves it. Reads alone; an index that fails can be removed, and the next search makes another.
+// Whether a search index says of a workspace's messages what they say: for whoever checks a data folder, from outside
+// of the process that serves it. Reads alone; an index that fails can be removed, and the next search makes another.
 
 import { messagesWrittenAfter } from '../../store/conversations/messages.ts';
 import { Database, DatabaseUnusable, isStorageFailure } from '../../store/database.ts';

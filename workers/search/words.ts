@@ -1,9 +1,13 @@
-// What a word is, and when a word that was asked for is the one that stands in a text: the whole meaning of a search, in pure
-// functions. Case and diacritics do not count. Scripts that write no spaces between words are cut into pairs of characters.
+// What a word is, and when a word that was asked for is the one that stands in a text: the whole meaning of a search,
+// in pure functions. Case and diacritics do not count. Scripts that write no spaces between words are cut into pairs of
+// characters.
 
 import { folded, isUnspaced, pairsOf, stretchesOf } from '../../store/folding.ts';
 
-/** How well a word was met, the better the greater: `named` is the number of a ticket. Added up over the words of a query. */
+/**
+ * How well a word was met, the better the greater: `named` is the number of a ticket. Added up over the words of a
+ * query.
+ */
 export const levels = { named: 4, exact: 3, beginning: 2, misspelt: 1, none: 0 } as const;
 export type Level = (typeof levels)[keyof typeof levels];
 

@@ -1,4 +1,5 @@
-// Workspace tokens: signed JWTs (RFC 7519, HS256) that name an agent, the version of its tokens and a sign-in. The only importer of jose.
+// Workspace tokens: signed JWTs (RFC 7519, HS256) that name an agent, the version of its tokens and a sign-in. The only
+// importer of jose.
 
 import { errors, jwtVerify, SignJWT } from 'jose';
 

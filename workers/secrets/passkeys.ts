@@ -1,5 +1,5 @@
-// Passkeys (WebAuthn Level 3): what a browser is asked, and whether its answer is sound. The only importer of @simplewebauthn/server, loaded
-// with the first passkey.
+// Passkeys (WebAuthn Level 3): what a browser is asked, and whether its answer is sound. The only importer of
+// @simplewebauthn/server, loaded with the first passkey.
 
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 
@@ -37,7 +37,10 @@ export interface Passkeys {
 const partyName = 'Switchboard';
 const timeoutMs = 5 * 60_000;
 
-/** `origin` is the one that browsers are on, such as https://help.example. Undefined where browsers know no passkeys: at an address without a name. */
+/**
+ * `origin` is the one that browsers are on, such as https://help.example. Undefined where browsers know no passkeys: at
+ * an address without a name.
+ */
 export function createPasskeys(origin: string): Passkeys | undefined {
   const { hostname: rpID, protocol } = new URL(origin);
   if (/^\[|^\d+(?:\.\d+){3}$/.test(rpID) || !/^https?:$/.test(protocol)) return undefined;

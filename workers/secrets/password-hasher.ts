@@ -1,10 +1,14 @@
-// Passwords to argon2id hashes and back to yes or no, in the libuv pool. The only importer of argon2. At most two at once: each
-// takes 19 MiB and 20 ms of a core, and the pool also syncs the disk. Those who ask take turns, so that who asks much waits for itself.
+// Passwords to argon2id hashes and back to yes or no, in the libuv pool. The only importer of argon2. At most two at
+// once: each takes 19 MiB and 20 ms of a core, and the pool also syncs the disk. Those who ask take turns, so that who
+// asks much waits for itself.
 
 import argon2 from 'argon2';
 
 export interface PasswordHasher {
-  /** `asker` is whom the work is done for, such as a network. Rejects with HasherBusy when too many wait, first of all those of who has most waiting. */
+  /**
+   * `asker` is whom the work is done for, such as a network. Rejects with HasherBusy when too many wait, first of all
+   * those of who has most waiting.
+   */
   hash(password: string, asker?: string): Promise<string>;
   /** With no hash it takes the same time and answers false. Rejects as hash(). */
   verify(hash: string | undefined, password: string, asker?: string): Promise<boolean>;

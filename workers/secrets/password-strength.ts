@@ -1,4 +1,5 @@
-// How hard a password is to guess, 0 to 4, by zxcvbn. Its dictionaries are loaded on first use. The only importer of zxcvbn-ts.
+// How hard a password is to guess, 0 to 4, by zxcvbn. Its dictionaries are loaded on first use. The only importer of
+// zxcvbn-ts.
 
 export interface PasswordStrength {
   /** `known` are words an attacker would try first: the email, the names. */
@@ -6,7 +7,8 @@ export interface PasswordStrength {
 }
 
 /**
- * By so many characters a password is strong, or repeats itself. The time to score one grows with the square of its length, on the
+ * By so many characters a password is strong, or repeats itself. The time to score one grows with the square of its
+ * length, on the
  * loop: 10 ms for these, 20 for what is made to be slow, where a hundred would take 120.
  */
 const scoredChars = 40;

@@ -1,11 +1,13 @@
-// Seals what must be used again and may not lie readable in a file (signing secrets, private keys) with AES-256-GCM under one key,
-// which lives beside the data or comes from SECRETS_KEY. Each seal names what it is for, so that one secret's row cannot stand in
-// for another's.
+// Seals what must be used again and may not lie readable in a file (signing secrets, private keys) with AES-256-GCM
+// under one key, which lives beside the data or comes from SECRETS_KEY. Each seal names what it is for, so that one
+// secret's row cannot stand in for another's.
 
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface SecretBox {
-  /** `about` says whose and which secret it is, such as `<workspaceId>:inbound-email`; the same is needed to open it. */
+  /**
+   * `about` says whose and which secret it is, such as `<workspaceId>:inbound-email`; the same is needed to open it.
+   */
   seal(plain: string, about: string): string;
   /** Throws SecretUnreadable. */
   open(sealed: string, about: string): string;

@@ -1,5 +1,5 @@
-// Codes of authenticator apps (RFC 6238: HMAC-SHA-1, 30 seconds, 6 digits, which is what every app can). The only importer of otpauth
-// and of uqr, loaded with the first factor.
+// Codes of authenticator apps (RFC 6238: HMAC-SHA-1, 30 seconds, 6 digits, which is what every app can). The only
+// importer of otpauth and of uqr, loaded with the first factor.
 
 export interface TotpSecret {
   /** Base32, as apps take it by hand. */
@@ -17,7 +17,9 @@ export interface Totp {
 }
 
 const periodSeconds = 30;
-/** Steps before and after the present one that count, for clocks that are off and people who are slow (RFC 6238 §5.2). */
+/**
+ * Steps before and after the present one that count, for clocks that are off and people who are slow (RFC 6238 §5.2).
+ */
 const driftSteps = 1;
 const form = { algorithm: 'SHA1', digits: 6, period: periodSeconds } as const;
 

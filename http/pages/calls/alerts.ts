@@ -1,4 +1,5 @@
-// What draws somebody's eye or ear to a ringing call while they look elsewhere: the title, a notification of the desktop, a ring.
+// What draws somebody's eye or ear to a ringing call while they look elsewhere: the title, a notification of the
+// desktop, a ring.
 
 import { ring, showOnDesktop } from '../notifications.ts';
 import { addTitleAlert } from '../title.ts';

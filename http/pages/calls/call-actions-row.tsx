@@ -1,5 +1,5 @@
-// What can be done with one call from its own page, as far as who is signed in may: answer, hold, hand over, hang up, call back,
-// take it, call it solved. What the banner or the bar offers already for one's own call is offered here too.
+// What can be done with one call from its own page, as far as who is signed in may: answer, hold, hand over, hang up,
+// call back, take it, call it solved. What the banner or the bar offers already for one's own call is offered here too.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

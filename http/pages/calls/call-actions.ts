@@ -1,5 +1,5 @@
-// What an agent does with a call, and what is said when it does not work out: why an answer lost and who won, what changed
-// meanwhile. Every answer of the service is taken over at once.
+// What an agent does with a call, and what is said when it does not work out: why an answer lost and who won, what
+// changed meanwhile. Every answer of the service is taken over at once.
 
 import { signal } from '@preact/signals';
 import { ApiError, call, messageOf } from '../api.ts';

@@ -1,5 +1,5 @@
-// What there is to know of calls on every page: those that ring here, those that are offered here, and the one this agent is in.
-// It never takes the focus; what arrives is read aloud once.
+// What there is to know of calls on every page: those that ring here, those that are offered here, and the one this
+// agent is in. It never takes the focus; what arrives is read aloud once.
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';

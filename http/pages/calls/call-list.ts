@@ -1,5 +1,5 @@
-// What a list of calls shows: the question its filters make, and how a call that changes finds its place in what was read. Plain
-// functions, without a page.
+// What a list of calls shows: the question its filters make, and how a call that changes finds its place in what was
+// read. Plain functions, without a page.
 
 import type { Call, ConversationStatus } from '../records.ts';
 import { waitsForCallBack } from './call-story.ts';
@@ -94,7 +94,10 @@ export function isListed(call: Call, filter: CallFilter): boolean {
   );
 }
 
-/** The list with what is true of this call now: newest first, each once. One that is older than all that was read is not there yet. */
+/**
+ * The list with what is true of this call now: newest first, each once. One that is older than all that was read is not
+ * there yet.
+ */
 export function withCall(
   rows: readonly Call[],
   call: Call,

@@ -1,5 +1,5 @@
-// What became of a call, told from its record: its outcome in a word, who calls, how long each part of it took. Plain functions
-// of a record and a time, without a page.
+// What became of a call, told from its record: its outcome in a word, who calls, how long each part of it took. Plain
+// functions of a record and a time, without a page.
 
 import type { Call, CallEvent } from '../records.ts';
 

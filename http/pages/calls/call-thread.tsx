@@ -1,5 +1,5 @@
-// What was written beside a call: the agents' notes, with a field for one more, and the messages of its conversation. Answering
-// in writing is the inbox's.
+// What was written beside a call: the agents' notes, with a field for one more, and the messages of its conversation.
+// Answering in writing is the inbox's.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';

@@ -1,5 +1,6 @@
-// The calls that go on now, as far as who is signed in may see them: read once, then kept by what the socket says. What rings
-// here, what is offered here and what this agent is in are read from them. Never asks again by itself but after a break.
+// The calls that go on now, as far as who is signed in may see them: read once, then kept by what the socket says. What
+// rings here, what is offered here and what this agent is in are read from them. Never asks again by itself but after a
+// break.
 
 import { computed, effect, signal } from '@preact/signals';
 import { ApiError, call } from '../api.ts';
@@ -65,7 +66,10 @@ export function onCall(tell: CallListener): () => void {
 /** Told of since the last question was asked: their answer is older. */
 let touched = new Set<string>();
 
-/** How far each call has come that was told of, those that ended too: an answer may arrive after the events that followed it. */
+/**
+ * How far each call has come that was told of, those that ended too: an answer may arrive after the events that
+ * followed it.
+ */
 const reached = new Map<string, Reached>();
 const maxReached = 200;
 

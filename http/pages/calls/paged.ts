@@ -37,7 +37,9 @@ export function usePaged<Row>(
 ): Paged<Row> {
   const [state, setState] = useState<State<Row>>({ rows: undefined, cursor: null, failure: undefined, loading: true });
   const abort = useRef(new AbortController());
-  /** What was changed since the page that is awaited was asked for, whose rows may be older; undefined while none is. */
+  /**
+   * What was changed since the page that is awaited was asked for, whose rows may be older; undefined while none is.
+   */
   const meanwhile = useRef<Change<Row>[] | undefined>(undefined);
 
   const ask = (cursor: string | null): void => {

@@ -1,5 +1,5 @@
-// A recording: played here when it is kept by the service, since the policy of the pages loads sounds from nowhere else; a link to
-// where it is when a carrier keeps it; nothing for an address that is none.
+// A recording: played here when it is kept by the service, since the policy of the pages loads sounds from nowhere
+// else; a link to where it is when a carrier keeps it; nothing for an address that is none.
 
 import type { JSX } from 'preact';
 

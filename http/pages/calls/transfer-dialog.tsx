@@ -1,5 +1,5 @@
-// Asks whom to hand a caller to: an agent, who has thirty seconds to take over while the caller stays, or a department, where it
-// rings anew at once. When the call changed meanwhile, it says what, and keeps what was typed.
+// Asks whom to hand a caller to: an agent, who has thirty seconds to take over while the caller stays, or a department,
+// where it rings anew at once. When the call changed meanwhile, it says what, and keeps what was typed.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

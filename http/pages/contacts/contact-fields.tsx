@@ -1,5 +1,5 @@
-// What is known of a contact, to change. Only what was changed is sent, so that two people who change different things do not undo
-// each other's. Email and phone stay as they came: they are how its messages find it.
+// What is known of a contact, to change. Only what was changed is sent, so that two people who change different things
+// do not undo each other's. Email and phone stay as they came: they are how its messages find it.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -70,7 +70,10 @@ interface Typed {
   readonly draft: Draft;
 }
 
-/** What was typed over a contact as it was, over the contact as it is: what others changed meanwhile is theirs where nothing was typed. */
+/**
+ * What was typed over a contact as it was, over the contact as it is: what others changed meanwhile is theirs where
+ * nothing was typed.
+ */
 export function draftOver(contact: Contact, { over, draft }: Typed): Draft {
   const { customFields, ...fields } = changesOf(over, draft);
   const kept = Object.keys(fields).map((name) => [name, draft[name as keyof Draft]]);

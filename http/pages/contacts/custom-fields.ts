@@ -1,5 +1,5 @@
-// Custom fields of a contact as rows to edit, and back. A value is text, a number, yes or no; what a client of the API left empty
-// stays empty until somebody writes into it.
+// Custom fields of a contact as rows to edit, and back. A value is text, a number, yes or no; what a client of the API
+// left empty stays empty until somebody writes into it.
 
 export type FieldValue = string | number | boolean | null;
 export type FieldKind = 'text' | 'number' | 'yesNo';

@@ -1,5 +1,5 @@
-// The contacts that were read so far: page by page, those of the words that are sought. Words that changed begin anew, and what is
-// shown stays until their first page is there.
+// The contacts that were read so far: page by page, those of the words that are sought. Words that changed begin anew,
+// and what is shown stays until their first page is there.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call } from '../api.ts';

@@ -18,7 +18,8 @@ export function Avatar({
   const [failed, setFailed] = useState<string | undefined>(undefined);
   const hasPicture = typeof url === 'string' && url !== failed;
   return (
-    // The initials are drawn by the stylesheet: they are a picture, and no part of the name of the button that it may be on.
+    // The initials are drawn by the stylesheet: they are a picture, and no part of the name of the button that it may
+    // be on.
     <span
       class="avatar"
       style={{ '--avatar': `${size}px` }}

@@ -7,7 +7,8 @@ import { Button } from './button.tsx';
 
 /** Whether it was copied; the reader is told where it was not. */
 export async function copyText(text: string): Promise<boolean> {
-  // Without a secure connection, as on a server of one's own at home, there is no clipboard for pages, though the types say so.
+  // Without a secure connection, as on a server of one's own at home, there is no clipboard for pages, though the types
+  // say so.
   const clipboard = navigator.clipboard as Clipboard | undefined;
   const isCopied =
     clipboard === undefined

@@ -59,7 +59,8 @@ export function Loading({
 }
 
 /**
- * Could not be read, and may be asked for again. What the plan leaves out is no failure: asking again would not help. `what`: several
+ * Could not be read, and may be asked for again. What the plan leaves out is no failure: asking again would not help.
+ * `what`: several
  * of what was asked for, "Phone numbers", where the service's own words do not name it.
  */
 export function Failure({

@@ -1,5 +1,5 @@
-// A form that sends what it holds and shows what the service says of it: by the field where the API names one, above the buttons
-// where it does not. Nothing that was typed is lost to a failure.
+// A form that sends what it holds and shows what the service says of it: by the field where the API names one, above
+// the buttons where it does not. Nothing that was typed is lost to a failure.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';

@@ -1,5 +1,5 @@
-// Where the rows of a long list are when only some are drawn: heights as measured, else as guessed, and their sums. Plain arithmetic,
-// so that it can be tested without a browser.
+// Where the rows of a long list are when only some are drawn: heights as measured, else as guessed, and their sums.
+// Plain arithmetic, so that it can be tested without a browser.
 
 export class Heights {
   readonly #measured = new Map<string, number>();

@@ -1,4 +1,5 @@
-// A component whose code is loaded when it is first shown. Once loaded it stays, so that going back to it draws at once.
+// A component whose code is loaded when it is first shown. Once loaded it stays, so that going back to it draws at
+// once.
 
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -6,7 +7,10 @@ import { Failure, Loading } from './feedback.tsx';
 
 export type Load<Props> = () => Promise<ComponentType<Props>>;
 
-/** By their load: what is loaded by the same one is the same component, so that going from one page of a family to another keeps what is there. */
+/**
+ * By their load: what is loaded by the same one is the same component, so that going from one page of a family to
+ * another keeps what is there.
+ */
 const loaded = new Map<unknown, unknown>();
 
 export function Lazy<Props extends object>({

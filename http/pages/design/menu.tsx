@@ -1,4 +1,5 @@
-// A button with a menu below it (WAI-ARIA menu button): arrows move, a letter finds, Escape closes and gives the focus back.
+// A button with a menu below it (WAI-ARIA menu button): arrows move, a letter finds, Escape closes and gives the focus
+// back.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';

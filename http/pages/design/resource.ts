@@ -1,5 +1,6 @@
-// Something read from the service for as long as a component shows it: loading, there, or failed, and read again on demand.
-// An answer that comes after the next question was asked is dropped; one that was overtaken by what is known better is asked for anew.
+// Something read from the service for as long as a component shows it: loading, there, or failed, and read again on
+// demand. An answer that comes after the next question was asked is dropped; one that was overtaken by what is known
+// better is asked for anew.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 

@@ -1,5 +1,6 @@
-// A long list that is read from its end, with rows of any height: only what can be seen is drawn, rows that come in front or turn out
-// to be of another height move nothing that is before the eyes, and what is new at the end is followed only by who is there.
+// A long list that is read from its end, with rows of any height: only what can be seen is drawn, rows that come in
+// front or turn out to be of another height move nothing that is before the eyes, and what is new at the end is
+// followed only by who is there.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';

@@ -1,6 +1,6 @@
-// Which elements of a long list draw which of its rows. A row that goes on being drawn keeps its element, whatever place it moves to; one
-// that comes into sight takes the element of one that went, so that scrolling changes texts and makes nothing. Plain arithmetic,
-// so that it can be tested without a browser.
+// Which elements of a long list draw which of its rows. A row that goes on being drawn keeps its element, whatever
+// place it moves to; one that comes into sight takes the element of one that went, so that scrolling changes texts and
+// makes nothing. Plain arithmetic, so that it can be tested without a browser.
 
 export interface Drawn {
   /** Of the element. */
@@ -23,7 +23,10 @@ export class Slots {
     return this.#drawn;
   }
 
-  /** Draws these rows and no others. The element of `pinned` is given to no other row: when it is not among them, it goes. */
+  /**
+   * Draws these rows and no others. The element of `pinned` is given to no other row: when it is not among them, it
+   * goes.
+   */
   draw(wanted: readonly Wanted[], pinned: string | undefined): void {
     const missing = new Map(wanted.map((row) => [row.key, row]));
     const kept = this.#drawn.map((one) => {
@@ -45,7 +48,9 @@ export class Slots {
     this.#drawn = drawn;
   }
 
-  /** The elements in the order of their rows, as they are read aloud and gone through by keys. True when they were not. */
+  /**
+   * The elements in the order of their rows, as they are read aloud and gone through by keys. True when they were not.
+   */
   sort(): boolean {
     const before = this.#drawn;
     this.#drawn = before.toSorted((one, other) => one.index - other.index);

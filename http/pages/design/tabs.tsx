@@ -1,4 +1,5 @@
-// Ways from one part of a page to its others, side by side. Where there is no room for all of them, the one that one is at is in sight.
+// Ways from one part of a page to its others, side by side. Where there is no room for all of them, the one that one is
+// at is in sight.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';

@@ -1,5 +1,5 @@
-// A list of tags to change: each with a way to take it off, and a field that adds one, with those to choose from. Nothing is
-// saved here; every change is told at once.
+// A list of tags to change: each with a way to take it off, and a field that adds one, with those to choose from.
+// Nothing is saved here; every change is told at once.
 
 import type { JSX } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';

@@ -1,5 +1,5 @@
-// Bringing together what two people changed at the same time: what one of them left alone is the other's, what both changed is
-// asked about. Plain values, compared by what they hold.
+// Bringing together what two people changed at the same time: what one of them left alone is the other's, what both
+// changed is asked about. Plain values, compared by what they hold.
 
 export interface Merged<Values> {
   /** What to show: the reader's own where the reader changed something, else what is there now. */

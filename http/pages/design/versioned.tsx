@@ -1,5 +1,5 @@
-// A form over a record that others may change, too. When somebody did, nothing is lost: what they changed is shown, what the reader
-// had typed stays, and saving again takes the reader's side.
+// A form over a record that others may change, too. When somebody did, nothing is lost: what they changed is shown,
+// what the reader had typed stays, and saving again takes the reader's side.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

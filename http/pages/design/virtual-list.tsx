@@ -1,6 +1,7 @@
-// A list of which only what can be seen is drawn, with rows of one height: as fast with ten thousand as with ten. Each row is drawn
-// as a list item that knows its place among all. While it is scrolled the items are drawn anew in place, in whatever order; once it
-// rests they stand in the order of the rows. The row that has the focus stays drawn wherever it is.
+// A list of which only what can be seen is drawn, with rows of one height: as fast with ten thousand as with ten. Each
+// row is drawn as a list item that knows its place among all. While it is scrolled the items are drawn anew in place,
+// in whatever order; once it rests they stand in the order of the rows. The row that has the focus stays drawn wherever
+// it is.
 
 import type { ComponentChildren, JSX, Ref } from 'preact';
 import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -128,7 +129,8 @@ export function VirtualList({
     rows.push({ index: pinnedIndex, key: pinned });
   slots.draw(rows, pinned);
   const isSorted = !isMoving && slots.sort();
-  // To move the element that has the focus takes the focus from it in some browsers, and brings it into sight in the others.
+  // To move the element that has the focus takes the focus from it in some browsers, and brings it into sight in the
+  // others.
   const top = isSorted && focused !== null ? element.current?.scrollTop : undefined;
   useLayoutEffect(() => {
     if (focused instanceof HTMLElement && focused.isConnected && document.activeElement === document.body)

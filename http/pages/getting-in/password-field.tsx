@@ -1,5 +1,5 @@
-// A password that is being chosen: its length shown as it grows, shown in the clear on demand. Whether it is too easy to guess is
-// the service's to say.
+// A password that is being chosen: its length shown as it grows, shown in the clear on demand. Whether it is too easy
+// to guess is the service's to say.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,5 +1,5 @@
-// The first five minutes: a site, its snippet, the widget answering on a page right here, colleagues, mail. Each step says by
-// itself when it is done; nothing has to be done in order.
+// The first five minutes: a site, its snippet, the widget answering on a page right here, colleagues, mail. Each step
+// says by itself when it is done; nothing has to be done in order.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

@@ -1,5 +1,5 @@
-// Files of a message: pictures where they are, sound to be played, everything else as a link with its size. What lies elsewhere than
-// with this service is not loaded, only linked. What would run on a computer says so.
+// Files of a message: pictures where they are, sound to be played, everything else as a link with its size. What lies
+// elsewhere than with this service is not loaded, only linked. What would run on a computer says so.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,5 +1,5 @@
-// The files of what is being written, per conversation: those on their way and those that are there. They go on while another
-// conversation is looked at, and are found again on coming back; those that arrived are kept with the draft.
+// The files of what is being written, per conversation: those on their way and those that are there. They go on while
+// another conversation is looked at, and are found again on coming back; those that arrived are kept with the draft.
 
 import { type Signal, signal } from '@preact/signals';
 import { messageOf, token } from '../api.ts';

@@ -1,5 +1,5 @@
-// Where an agent writes: to the customer, or a note for colleagues, which looks clearly different. What is begun is kept; what is sent
-// is shown at once and followed until it arrived (outgoing.ts).
+// Where an agent writes: to the customer, or a note for colleagues, which looks clearly different. What is begun is
+// kept; what is sent is shown at once and followed until it arrived (outgoing.ts).
 
 import type { JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';

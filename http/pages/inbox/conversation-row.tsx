@@ -1,5 +1,5 @@
-// A conversation in a list: who, what was said last, when, and whether it is unread. Hundreds pass in a second when the list is thrown,
-// so a row is one block of three lines with few elements, cut off once.
+// A conversation in a list: who, what was said last, when, and whether it is unread. Hundreds pass in a second when the
+// list is thrown, so a row is one block of three lines with few elements, cut off once.
 
 import type { JSX } from 'preact';
 import { Avatar } from '../design/avatar.tsx';
@@ -82,7 +82,9 @@ function marksOf({ agentsReadUpTo, firstResponseAt, handshake, status, tags }: C
   return [...marks, ...tags.slice(0, shownTags).map((text) => ({ text }))];
 }
 
-/** In the direction of its own letters, whatever stands beside it (Unicode's FSI and PDI): an element less than a <bdi>. */
+/**
+ * In the direction of its own letters, whatever stands beside it (Unicode's FSI and PDI): an element less than a <bdi>.
+ */
 function apart(text: string): string {
   return `\u2068${text}\u2069`;
 }

@@ -1,5 +1,6 @@
-// The conversations that this page knows, each one once: read from lists, kept by the socket, changed by what is asked for here.
-// Whoever shows one reads its signal; whoever shows many is told of each change. Nothing here knows of lists or of messages.
+// The conversations that this page knows, each one once: read from lists, kept by the socket, changed by what is asked
+// for here. Whoever shows one reads its signal; whoever shows many is told of each change. Nothing here knows of lists
+// or of messages.
 
 import { type Signal, signal } from '@preact/signals';
 import { ApiError, call, token } from '../api.ts';
@@ -7,7 +8,10 @@ import { onEvent } from '../live.ts';
 import type { Conversation, Message, Read } from '../records.ts';
 import { newestOf, withMessage, withRead } from './merging.ts';
 
-/** What was to be changed had been changed meanwhile: whoever shows it says how. `now` is as it is; `was` as the reader saw it. */
+/**
+ * What was to be changed had been changed meanwhile: whoever shows it says how. `now` is as it is; `was` as the reader
+ * saw it.
+ */
 export class StaleError extends Error {
   readonly was: Conversation | undefined;
   readonly now: Conversation;
@@ -106,7 +110,8 @@ function countActs(conversationId: string, step: 1 | -1): void {
 }
 
 /**
- * Asks for a change of the conversation and remembers what it is then. Rejects with StaleError when it was another one than the
+ * Asks for a change of the conversation and remembers what it is then. Rejects with StaleError when it was another one
+ * than the
  * reader saw, with ApiError for everything else.
  */
 export async function act<Answer extends object = { conversation: Conversation }>(

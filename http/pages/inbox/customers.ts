@@ -48,7 +48,10 @@ function keep(visitorId: string, visitor: Visitor | undefined): Signal<Visitor |
   return made;
 }
 
-/** These customers may be shown soon: they are read before, so that nothing has to be drawn twice, but after those that are shown. */
+/**
+ * These customers may be shown soon: they are read before, so that nothing has to be drawn twice, but after those that
+ * are shown.
+ */
 export function expectCustomers(conversations: Iterable<Pick<Conversation, 'visitorId'> | undefined>): void {
   expected.clear();
   for (const conversation of conversations) {

@@ -1,5 +1,5 @@
-// What was begun and not sent, per agent and conversation: kept in the browser, so that going elsewhere or loading the page again
-// loses nothing.
+// What was begun and not sent, per agent and conversation: kept in the browser, so that going elsewhere or loading the
+// page again loses nothing.
 
 import { me } from '../session.ts';
 import type { SentFile } from './timeline.ts';

@@ -1,4 +1,5 @@
-// The inbox: the lists, one of them, a conversation of it, and its customer beside it. On a phone one of these at a time.
+// The inbox: the lists, one of them, a conversation of it, and its customer beside it. On a phone one of these at a
+// time.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

@@ -1,6 +1,6 @@
-// The lists of the inbox, made of the conversations that are known: who is in one is a rule, its order a time. What is open or
-// pending is read whole, in the background, so that every list of it is in the order of what was said last and its count is right;
-// what is over is read page by page as somebody scrolls there. The socket keeps them all.
+// The lists of the inbox, made of the conversations that are known: who is in one is a rule, its order a time. What is
+// open or pending is read whole, in the background, so that every list of it is in the order of what was said last and
+// its count is right; what is over is read page by page as somebody scrolls there. The socket keeps them all.
 
 import { batch, computed, effect, type Signal, signal, untracked } from '@preact/signals';
 import { ApiError, call, token } from '../api.ts';
@@ -113,7 +113,10 @@ export const definitions = computed<readonly ListDefinition[]>(() => {
   ];
 });
 
-/** As the service decides it; a conversation that moved out of reach is told of once more, so that it goes, and then never again. */
+/**
+ * As the service decides it; a conversation that moved out of reach is told of once more, so that it goes, and then
+ * never again.
+ */
 export function isReachable(one: Conversation, agent: Agent): boolean {
   if (agent.role === 'admin') return true;
   if (!agent.channels.includes(`${one.channel}s`)) return false;
@@ -209,7 +212,10 @@ onConversation(({ before, after }) => {
 const maxOver = 500;
 let isForgetting = false;
 
-/** Once all have been told of what changed: what is over would pile up for as long as the page is open. Its list begins anew when it is looked at. */
+/**
+ * Once all have been told of what changed: what is over would pile up for as long as the page is open. Its list begins
+ * anew when it is looked at.
+ */
 function forgetOverSoon(): void {
   if (isForgetting) return;
   isForgetting = true;
@@ -309,7 +315,10 @@ export const pagers: Readonly<Record<Source, Pager>> = {
 let unseen = new Set<string>();
 let queueRound = 0;
 
-/** Reads what is open, once; and all that was read again, when events were missed for good. What is shown stays until better is known. */
+/**
+ * Reads what is open, once; and all that was read again, when events were missed for good. What is shown stays until
+ * better is known.
+ */
 async function readQueue(): Promise<void> {
   await socketOrPatience();
   onceLive(reread);

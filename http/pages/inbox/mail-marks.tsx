@@ -1,5 +1,5 @@
-// What a message says of itself as a mail: loudly that it is not from where it says, quietly that it is; who wrote it where that is not the
-// customer, and who else has it.
+// What a message says of itself as a mail: loudly that it is not from where it says, quietly that it is; who wrote it
+// where that is not the customer, and who else has it.
 
 import type { JSX } from 'preact';
 import { Icon } from '../design/icon.tsx';

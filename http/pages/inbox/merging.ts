@@ -1,5 +1,5 @@
-// How what is known of a conversation becomes one record, whatever order it comes in: answers may be older than events that came
-// before them, and a message changes the record without a new version. Plain functions, without state.
+// How what is known of a conversation becomes one record, whatever order it comes in: answers may be older than events
+// that came before them, and a message changes the record without a new version. Plain functions, without state.
 
 import type { Conversation, Message, Read } from '../records.ts';
 
@@ -7,7 +7,8 @@ import type { Conversation, Message, Read } from '../records.ts';
 const previewChars = 140;
 
 /**
- * Of two records of the same conversation: the newer one, with the newest message and the read mark of who was changed last. `isTold`: `come` is of
+ * Of two records of the same conversation: the newer one, with the newest message and the read mark of who was changed
+ * last. `isTold`: `come` is of
  * an event. These come in order, so that its mark holds where times say nothing.
  */
 export function newestOf(
@@ -46,7 +47,10 @@ function readMarkOf(known: Conversation, come: Conversation, isTold: boolean): s
   return come.updatedAt === known.updatedAt ? laterOf(known.agentsReadUpTo, come.agentsReadUpTo) : known.agentsReadUpTo;
 }
 
-/** Versions and times of a conversation only grow, and neither alone: a message leaves the version, two changes may share a time. */
+/**
+ * Versions and times of a conversation only grow, and neither alone: a message leaves the version, two changes may
+ * share a time.
+ */
 function isNewer(one: Conversation, other: Conversation): boolean {
   return one.version === other.version ? one.updatedAt >= other.updatedAt : one.version > other.version;
 }

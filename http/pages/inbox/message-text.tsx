@@ -1,5 +1,5 @@
-// The text of a message: as it was written, with addresses as links and old history folded; the formatting of a mail on demand, in a
-// frame that can do nothing.
+// The text of a message: as it was written, with addresses as links and old history folded; the formatting of a mail on
+// demand, in a frame that can do nothing.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -47,7 +47,8 @@ const { trustedTypes } = window as {
 let policy: FramePolicy | undefined;
 
 /**
- * The mail's own formatting. The service has made the HTML safe; the frame has no scripts, no origin and no way to load anything,
+ * The mail's own formatting. The service has made the HTML safe; the frame has no scripts, no origin and no way to load
+ * anything,
  * so that nothing depends on that. It is the only place where text becomes HTML.
  */
 export function FormattedMail({ html }: { readonly html: string }): JSX.Element {

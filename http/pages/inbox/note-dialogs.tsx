@@ -1,5 +1,5 @@
-// Changing and deleting notes: whoever wrote one changes the last of its own, in place; its author or an admin deletes one for good.
-// What is asked stands outside of the timeline, whose rows come and go as it is scrolled.
+// Changing and deleting notes: whoever wrote one changes the last of its own, in place; its author or an admin deletes
+// one for good. What is asked stands outside of the timeline, whose rows come and go as it is scrolled.
 
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';

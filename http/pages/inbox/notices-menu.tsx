@@ -1,4 +1,5 @@
-// How to be told of what is new while looking elsewhere. Nothing is asked of the browser before somebody presses for it.
+// How to be told of what is new while looking elsewhere. Nothing is asked of the browser before somebody presses for
+// it.
 
 import type { JSX } from 'preact';
 import { Icon } from '../design/icon.tsx';

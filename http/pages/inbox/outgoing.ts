@@ -1,6 +1,7 @@
-// What the agent wrote and the service has not acknowledged yet. Each has its id from the beginning, so that it can be sent again
-// after an answer that never came, by another tab as well, and is there once; they are kept in the browser until then, over a reload
-// too. In a conversation they leave one after the other, in the order in which they were written.
+// What the agent wrote and the service has not acknowledged yet. Each has its id from the beginning, so that it can be
+// sent again after an answer that never came, by another tab as well, and is there once; they are kept in the browser
+// until then, over a reload too. In a conversation they leave one after the other, in the order in which they were
+// written.
 
 import { effect, signal, untracked } from '@preact/signals';
 import { ApiError, call, messageOf } from '../api.ts';

@@ -1,4 +1,5 @@
-// What is in the text of a message: addresses that may become links, and the history at its end that mail programs repeat.
+// What is in the text of a message: addresses that may become links, and the history at its end that mail programs
+// repeat.
 
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }

@@ -1,5 +1,5 @@
-// Marks what the customer wrote as read once an agent has it before the eyes: the conversation is open, the page visible and focused. And
-// takes the mark back for who wants to come back to it.
+// Marks what the customer wrote as read once an agent has it before the eyes: the conversation is open, the page
+// visible and focused. And takes the mark back for who wants to come back to it.
 
 import { useEffect } from 'preact/hooks';
 import { connection } from '../live.ts';
@@ -55,7 +55,10 @@ async function markWhileSeen(conversationId: string): Promise<void> {
   }
 }
 
-/** Its last message of the customer is unread again, and it is not seen until it is opened anew: whoever calls leaves it. Rejects as act() does. */
+/**
+ * Its last message of the customer is unread again, and it is not seen until it is opened anew: whoever calls leaves
+ * it. Rejects as act() does.
+ */
 export async function markUnread(conversationId: string): Promise<void> {
   if (seenId === conversationId) seenId = undefined;
   // What is under way would mark it again.

@@ -1,4 +1,5 @@
-// The saved replies that a slash brings up, over the text field, which keeps the focus: it is moved through by the field's keys.
+// The saved replies that a slash brings up, over the text field, which keeps the focus: it is moved through by the
+// field's keys.
 
 import type { JSX } from 'preact';
 import { haveRepliesFailed, type SavedReply } from './saved-replies.ts';

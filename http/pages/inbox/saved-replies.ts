@@ -1,4 +1,5 @@
-// Saved replies: read once, found by what is typed after a slash, and made into text with what they leave open filled in.
+// Saved replies: read once, found by what is typed after a slash, and made into text with what they leave open filled
+// in.
 
 import { signal } from '@preact/signals';
 import { token } from '../api.ts';

@@ -1,4 +1,5 @@
-// Ids in the order of a key, newest first, kept as single ones come, move and go: a change costs a search by halves, however many there are.
+// Ids in the order of a key, newest first, kept as single ones come, move and go: a change costs a search by halves,
+// however many there are.
 
 export interface Row {
   readonly id: string;

@@ -1,6 +1,6 @@
-// What was said in the conversations that are shown, and in the last few that were: the newest page at once, older ones as somebody
-// scrolls up, everything after by the socket. A message comes once, however often and in whatever order it is told; what is told
-// while an answer is awaited is told again after it, since the answer may be older.
+// What was said in the conversations that are shown, and in the last few that were: the newest page at once, older ones
+// as somebody scrolls up, everything after by the socket. A message comes once, however often and in whatever order it
+// is told; what is told while an answer is awaited is told again after it, since the answer may be older.
 
 import { batch, effect, type Signal, signal, untracked } from '@preact/signals';
 import { call, token } from '../api.ts';
@@ -114,7 +114,9 @@ function tell(conversationId: string, change: Change): void {
   for (const told of toldSince.get(conversationId) ?? []) told.push(change);
 }
 
-/** What an answer or the socket said of a message. One before all that was read belongs to a page that is not there yet. */
+/**
+ * What an answer or the socket said of a message. One before all that was read belongs to a page that is not there yet.
+ */
 export function takeMessage(message: Message): void {
   tell(message.conversationId, ({ messages, older }) => {
     const known = messages.peek();

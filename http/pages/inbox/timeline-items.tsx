@@ -1,5 +1,5 @@
-// The things of a timeline, one by one: what the customer said, what agents said, notes, lines of the service, days, and what is
-// on its way.
+// The things of a timeline, one by one: what the customer said, what agents said, notes, lines of the service, days,
+// and what is on its way.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { Avatar } from '../design/avatar.tsx';

@@ -1,5 +1,5 @@
-// What was said in a conversation, as one order of things to show: days, messages with who begins to speak, notes, lines of the
-// service, and what is on its way. Plain functions, without state.
+// What was said in a conversation, as one order of things to show: days, messages with who begins to speak, notes,
+// lines of the service, and what is on its way. Plain functions, without state.
 
 import type { Message, Note } from '../records.ts';
 
@@ -98,7 +98,10 @@ export function workingNoteOf(notes: readonly Note[], agentId: string | undefine
   return notes.findLast(({ authorAgentId }) => authorAgentId === agentId);
 }
 
-/** `from`: notes before it belong to a part that is not read yet; undefined when all was read. What is on its way comes last, unless it has arrived. */
+/**
+ * `from`: notes before it belong to a part that is not read yet; undefined when all was read. What is on its way comes
+ * last, unless it has arrived.
+ */
 export function itemsOf(parts: {
   readonly messages: readonly Message[];
   readonly notes: readonly Note[];

@@ -1,4 +1,5 @@
-// Who types in which conversation, for as long as they were heard of a moment ago; and telling the others that this agent does.
+// Who types in which conversation, for as long as they were heard of a moment ago; and telling the others that this
+// agent does.
 
 import { signal } from '@preact/signals';
 import { onEvent, sendTyping } from '../live.ts';

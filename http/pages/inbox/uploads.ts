@@ -1,5 +1,5 @@
-// Files on their way to a message: a link is asked for, the bytes go by it, and the message names where they lie. Each says how far it
-// is, can be stopped, and tried again.
+// Files on their way to a message: a link is asked for, the bytes go by it, and the message names where they lie. Each
+// says how far it is, can be stopped, and tried again.
 
 import { call } from '../api.ts';
 import type { SentFile } from './timeline.ts';
@@ -35,7 +35,10 @@ export async function upload({ file, onProgress, signal }: UploadOptions): Promi
   return { url: publicUrl, name: file.name, size: file.size };
 }
 
-/** Links name the address that the service is known by; where it stores files itself, this page's own leads there too, and its policy allows no other. */
+/**
+ * Links name the address that the service is known by; where it stores files itself, this page's own leads there too,
+ * and its policy allows no other.
+ */
 export function ownAddress(url: string): string {
   const parsed = URL.parse(url, location.origin);
   return parsed?.pathname.startsWith('/storage/') === true ? parsed.pathname + parsed.search : url;

@@ -1,4 +1,5 @@
-// Files that are let fall anywhere on the page, while a conversation is open: a browser would leave the page for one that missed.
+// Files that are let fall anywhere on the page, while a conversation is open: a browser would leave the page for one
+// that missed.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 

@@ -1,5 +1,5 @@
-// What is new, for who looks elsewhere: the count in the title, a notification of the desktop where the reader allowed it, a sound
-// where it was asked for. Begun once per page, whatever page is shown.
+// What is new, for who looks elsewhere: the count in the title, a notification of the desktop where the reader allowed
+// it, a sound where it was asked for. Begun once per page, whatever page is shown.
 
 import { effect } from '@preact/signals';
 import { onEvent } from '../live.ts';
@@ -39,7 +39,10 @@ async function tell(message: Message): Promise<void> {
   });
 }
 
-/** It was given to this agent, by a colleague without asking or by the service. What it took or accepted itself it knows. */
+/**
+ * It was given to this agent, by a colleague without asking or by the service. What it took or accepted itself it
+ * knows.
+ */
 async function tellGiven(conversation: Conversation): Promise<void> {
   await customerRead(conversation);
   const href = `/inbox/mine/${conversation.id}`;

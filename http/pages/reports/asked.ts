@@ -1,5 +1,5 @@
-// What a report is asked for, from the address, and within what who asks may see: admins everything, supervisors their departments
-// and what is in none, agents their own. The one place that turns it into a query of the API.
+// What a report is asked for, from the address, and within what who asks may see: admins everything, supervisors their
+// departments and what is in none, agents their own. The one place that turns it into a query of the API.
 
 import { query } from '../location.ts';
 import { departments, joinedAgents } from '../people.ts';

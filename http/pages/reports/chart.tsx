@@ -1,5 +1,6 @@
-// A chart of one series over buckets, as bars or as a line, with the one before it beside. The only door to uPlot, which is loaded
-// when the first chart is shown. It is a picture: the sentence below it, and the table that stands beside it, say the same.
+// A chart of one series over buckets, as bars or as a line, with the one before it beside. The only door to uPlot,
+// which is loaded when the first chart is shown. It is a picture: the sentence below it, and the table that stands
+// beside it, say the same.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';

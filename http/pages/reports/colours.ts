@@ -1,4 +1,5 @@
-// The colours of tokens as a canvas can use them, and word of when they change: another theme chosen here, or by the system.
+// The colours of tokens as a canvas can use them, and word of when they change: another theme chosen here, or by the
+// system.
 
 import { computed, signal } from '@preact/signals';
 import { theme } from '../theme.ts';

@@ -1,5 +1,5 @@
-// Figures in words: what a bucket is called, how much more or less it is than before, and a sentence that says what a chart shows
-// to who does not see it. Plain functions.
+// Figures in words: what a bucket is called, how much more or less it is than before, and a sentence that says what a
+// chart shows to who does not see it. Plain functions.
 
 import type { SeriesPoint } from '../records.ts';
 import { countOf, spanOf } from '../times.ts';

@@ -1,5 +1,5 @@
-// What reports are put together from: a figure with what it was before, a series as a chart with its table, and what is shown
-// while a report is read, or cannot be.
+// What reports are put together from: a figure with what it was before, a series as a chart with its table, and what is
+// shown while a report is read, or cannot be.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { call } from '../api.ts';

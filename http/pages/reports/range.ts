@@ -1,5 +1,5 @@
-// Which time a report is about: what stands in the address, as the API is asked, and the time before it to compare with. Days are
-// those of the workspace's time zone, as the buckets of the reports are. Plain functions.
+// Which time a report is about: what stands in the address, as the API is asked, and the time before it to compare
+// with. Days are those of the workspace's time zone, as the buckets of the reports are. Plain functions.
 
 export type RangeName = '1d' | '7d' | '30d' | '90d' | 'custom';
 export type Granularity = 'hour' | 'day' | 'week' | 'month';

@@ -1,4 +1,5 @@
-// What a report is of: the time, the length of its buckets, whose. It stands in the address. And the way to take it along as a file.
+// What a report is of: the time, the length of its buckets, whose. It stands in the address. And the way to take it
+// along as a file.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

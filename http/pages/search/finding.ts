@@ -1,5 +1,6 @@
-// What the service finds while somebody types: asked a moment after the last letter, and the question before is dropped, so that
-// what is shown is always of what is typed. An answer of the same words with one more is awaited with the former still shown.
+// What the service finds while somebody types: asked a moment after the last letter, and the question before is
+// dropped, so that what is shown is always of what is typed. An answer of the same words with one more is awaited with
+// the former still shown.
 
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../api.ts';

@@ -1,5 +1,5 @@
-// How well a few typed letters fit a name: every typed word must be met, by a word that begins with it, by a part of one, or by
-// letters of one in the same order. Knows nothing of what is named.
+// How well a few typed letters fit a name: every typed word must be met, by a word that begins with it, by a part of
+// one, or by letters of one in the same order. Knows nothing of what is named.
 
 import { folded } from '../folding.ts';
 

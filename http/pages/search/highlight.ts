@@ -1,6 +1,6 @@
-// Which parts of a text a search met, by the rule that the service searches by: words in any case, without diacritics; the last one
-// also as a beginning; one letter wrong in words of five letters or more; pairs of characters where words have no spaces. It only
-// shows what was found, so where it differs from the service a word is merely not marked.
+// Which parts of a text a search met, by the rule that the service searches by: words in any case, without diacritics;
+// the last one also as a beginning; one letter wrong in words of five letters or more; pairs of characters where words
+// have no spaces. It only shows what was found, so where it differs from the service a word is merely not marked.
 
 import { folded } from '../folding.ts';
 

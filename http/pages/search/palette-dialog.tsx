@@ -1,5 +1,5 @@
-// The command palette: one field that finds what can be done, conversations, contacts and agents, and does it or goes there
-// (WAI-ARIA combobox with a list; the focus stays in the field, arrows move the choice).
+// The command palette: one field that finds what can be done, conversations, contacts and agents, and does it or goes
+// there (WAI-ARIA combobox with a list; the focus stays in the field, arrows move the choice).
 
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';

@@ -1,5 +1,5 @@
-// The ways to the command palette and to the list of keys. They are no part of the first view: they are loaded when the browser
-// has nothing else to do, or when they are opened, whatever comes first.
+// The ways to the command palette and to the list of keys. They are no part of the first view: they are loaded when the
+// browser has nothing else to do, or when they are opened, whatever comes first.
 
 import { signal } from '@preact/signals';
 import type { ComponentType, JSX } from 'preact';

@@ -1,4 +1,5 @@
-// Search over everything the agent may see, as one types. What is sought is kept in the address, so that going back finds it.
+// Search over everything the agent may see, as one types. What is sought is kept in the address, so that going back
+// finds it.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';

@@ -1,6 +1,9 @@
 // Amounts of dollars as they are typed, and the cents that the API counts in.
 
-/** As the API takes it; an empty field is none. What is no amount goes as it is, so that the service refuses it at its field. */
+/**
+ * As the API takes it; an empty field is none. What is no amount goes as it is, so that the service refuses it at its
+ * field.
+ */
 export function centsOf(text: string): number | string | null {
   const bare = text.trim().replace(',', '.');
   if (bare === '') return null;

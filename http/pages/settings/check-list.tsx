@@ -1,5 +1,5 @@
-// Several of a list, by ticking them: one group with a name, so that what is ticked is heard together with what it is about, and with
-// what is wrong with it.
+// Several of a list, by ticking them: one group with a name, so that what is ticked is heard together with what it is
+// about, and with what is wrong with it.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';

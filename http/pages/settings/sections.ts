@@ -1,5 +1,5 @@
-// The sections of the settings: one table that the side list, the palette and the addresses are made of. What a role may not see is
-// not offered; the service refuses it anyway.
+// The sections of the settings: one table that the side list, the palette and the addresses are made of. What a role
+// may not see is not offered; the service refuses it anyway.
 
 import type { Command } from '../commands.ts';
 import type { IconName } from '../design/icon.tsx';

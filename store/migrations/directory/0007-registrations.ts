@@ -1,6 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// Who registers, and how often: counts as in a workspace's file, and which of the operator's codes made which workspace.
+// Who registers, and how often: counts as in a workspace's file, and which of the operator's codes made which
+// workspace.
 export const registrations: Migration = {
   version: 7,
   name: 'registrations',

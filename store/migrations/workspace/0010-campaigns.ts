@@ -1,7 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// What was shown to whom stands in campaignEvent, append-only; campaignDay counts the same per UTC day, so that a list of
-// campaigns reads thirty rows each and not a month of events. A visit is what a campaign shown once per session goes by.
+// What was shown to whom stands in campaignEvent, append-only; campaignDay counts the same per UTC day, so that a list
+// of campaigns reads thirty rows each and not a month of events. A visit is what a campaign shown once per session goes
+// by.
 export const campaigns: Migration = {
   version: 10,
   name: 'campaigns',

@@ -1,6 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// Where a customer's orders are asked for: one connector per workspace, its secret sealed by workers/secrets/secret-box.ts.
+// Where a customer's orders are asked for: one connector per workspace, its secret sealed by
+// workers/secrets/secret-box.ts.
 export const commerce: Migration = {
   version: 14,
   name: 'commerce',

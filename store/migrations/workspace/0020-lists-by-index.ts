@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// What is listed, counted or forgotten is found by an index that holds nothing else, so that its time depends on what is asked
-// for and not on what a workspace has gathered over the years.
+// What is listed, counted or forgotten is found by an index that holds nothing else, so that its time depends on what
+// is asked for and not on what a workspace has gathered over the years.
 export const listsByIndex: Migration = {
   version: 20,
   name: 'lists-by-index',

@@ -1,6 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// A workspace of the first version was made before there was a daily upkeep, and nothing since had given it one: it forgot nothing.
+// A workspace of the first version was made before there was a daily upkeep, and nothing since had given it one: it
+// forgot nothing.
 export const upkeep: Migration = {
   version: 22,
   name: 'upkeep',

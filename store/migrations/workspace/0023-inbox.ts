@@ -1,6 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// An inbox shows what is unread, which is what its customer wrote after agents read it last; and it lists spam as it lists the rest.
+// An inbox shows what is unread, which is what its customer wrote after agents read it last; and it lists spam as it
+// lists the rest.
 export const inbox: Migration = {
   version: 23,
   name: 'inbox',

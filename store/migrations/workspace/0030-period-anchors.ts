@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// Periods were counted from the end of the one before: what began on a 31st ended on a 30th, and on that from then on. Articles named
-// pages that were deleted.
+// Periods were counted from the end of the one before: what began on a 31st ended on a 30th, and on that from then on.
+// Articles named pages that were deleted.
 export const periodAnchors: Migration = {
   version: 30,
   name: 'period-anchors',

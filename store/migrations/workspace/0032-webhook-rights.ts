@@ -1,8 +1,9 @@
 import type { Migration } from '../../database.ts';
 
-// Whose rights a webhook lives by: of the admin who made it, by a key where it came by one. Who made those that are there is told by the
-// audit log; where that is forgotten, an app's goes on by who allowed the app last, another by the workspace's owner. Also what their
-// receivers answered, and the secret that goes on to sign for a while beside its successor.
+// Whose rights a webhook lives by: of the admin who made it, by a key where it came by one. Who made those that are
+// there is told by the audit log; where that is forgotten, an app's goes on by who allowed the app last, another by the
+// workspace's owner. Also what their receivers answered, and the secret that goes on to sign for a while beside its
+// successor.
 export const webhookRights: Migration = {
   version: 32,
   name: 'webhook-rights',

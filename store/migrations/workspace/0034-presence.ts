@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// Who is there: whether an agent chose its status or the service did, whether it has a socket, and when its last one ended. What was
-// set before was chosen.
+// Who is there: whether an agent chose its status or the service did, whether it has a socket, and when its last one
+// ended. What was set before was chosen.
 export const presence: Migration = {
   version: 34,
   name: 'presence',

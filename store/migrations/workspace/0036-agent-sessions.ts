@@ -1,8 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// Sign-ins of agents, which tokens name: listed, made longer while they are used, ended one by one. A token of before names none, and ends
-// as it did. Beside them where an agent signed in from before, so that strangers who try its password do not keep it out, and what it
-// was mailed lately, so that it is not flooded.
+// Sign-ins of agents, which tokens name: listed, made longer while they are used, ended one by one. A token of before
+// names none, and ends as it did. Beside them where an agent signed in from before, so that strangers who try its
+// password do not keep it out, and what it was mailed lately, so that it is not flooded.
 export const agentSessions: Migration = {
   version: 36,
   name: 'agent-sessions',

@@ -1,7 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// What an upload is called, what its bytes are, which message named it, and where it came from: of one from before this all are unknown, and it
-// stays. What came lately from a visitor, a network, or all of a workspace's people is added up from the indexes alone.
+// What an upload is called, what its bytes are, which message named it, and where it came from: of one from before this
+// all are unknown, and it stays. What came lately from a visitor, a network, or all of a workspace's people is added up
+// from the indexes alone.
 export const uploadsNamed: Migration = {
   version: 37,
   name: 'uploads-named',

@@ -1,7 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// A number whose department was deleted, or whose agent left or takes no calls any more, rang everybody and still named what was gone. It
-// says what it lost, as JSON, until it is routed anew; those that name what is gone already are put right.
+// A number whose department was deleted, or whose agent left or takes no calls any more, rang everybody and still named
+// what was gone. It says what it lost, as JSON, until it is routed anew; those that name what is gone already are put
+// right.
 export const lostTargets: Migration = {
   version: 39,
   name: 'lost-targets',

@@ -1,7 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// What test keys ask for is counted apart from what live keys send, so every count begins with which of the two. And where codes went, to
-// see where many are sent that nobody checks: by country, and by range, which is a number without its last four digits.
+// What test keys ask for is counted apart from what live keys send, so every count begins with which of the two. And
+// where codes went, to see where many are sent that nobody checks: by country, and by range, which is a number without
+// its last four digits.
 export const codesApart: Migration = {
   version: 40,
   name: 'codes-apart',

@@ -1,6 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// Who was blocked comes back as a new visitor from where it was: found by its network and browser, among the few that are blocked.
+// Who was blocked comes back as a new visitor from where it was: found by its network and browser, among the few that
+// are blocked.
 export const visitorNetworks: Migration = {
   version: 41,
   name: 'visitor-networks',

@@ -1,5 +1,5 @@
-// Changes of a conversation that are shown before the service has confirmed them: its status and its tags. What it refuses is
-// taken back, told, and offered again.
+// Changes of a conversation that are shown before the service has confirmed them: its status and its tags. What it
+// refuses is taken back, told, and offered again.
 
 import { signal } from '@preact/signals';
 import { call, messageOf } from '../../api.ts';
@@ -29,7 +29,9 @@ function count(conversationId: string, step: 1 | -1): void {
   unconfirmed.value = next;
 }
 
-/** Resolves to the record that the service answered, or undefined when it refused; `retry` is what its notice offers. */
+/**
+ * Resolves to the record that the service answered, or undefined when it refused; `retry` is what its notice offers.
+ */
 async function change(
   { id }: Pick<Conversation, 'id'>,
   { path, body, method = 'POST', shown }: Change,

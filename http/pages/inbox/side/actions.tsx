@@ -1,5 +1,5 @@
-// What can be done with a conversation, in its heading: by buttons, by a menu, and by keys. What its state or the reader's role does
-// not allow is not offered.
+// What can be done with a conversation, in its heading: by buttons, by a menu, and by keys. What its state or the
+// reader's role does not allow is not offered.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

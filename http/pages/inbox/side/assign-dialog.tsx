@@ -1,5 +1,5 @@
-// Handing a conversation to a colleague or to a department: found as one types, with who is there and what they work on. Who cannot
-// take it is not offered. When somebody else was faster, it says what happened and asks again.
+// Handing a conversation to a colleague or to a department: found as one types, with who is there and what they work
+// on. Who cannot take it is not offered. When somebody else was faster, it says what happened and asks again.
 
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';

@@ -1,4 +1,5 @@
-// How many seconds something still stands, by the service's clock, drawn anew when the number changes and not more often.
+// How many seconds something still stands, by the service's clock, drawn anew when the number changes and not more
+// often.
 
 import { useEffect, useState } from 'preact/hooks';
 import { serverNow } from '../../server-clock.ts';

@@ -1,5 +1,5 @@
-// The customer, beside the conversation: who it is, where it is right now, what was before, what it bought, and what colleagues
-// noted of it.
+// The customer, beside the conversation: who it is, where it is right now, what was before, what it bought, and what
+// colleagues noted of it.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

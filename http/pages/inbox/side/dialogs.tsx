@@ -1,4 +1,5 @@
-// What some actions on a conversation ask for first: its tags, where a transcript goes, whether a customer is to be locked out.
+// What some actions on a conversation ask for first: its tags, where a transcript goes, whether a customer is to be
+// locked out.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,5 @@
-// Tags that were used before: those of the conversations that this page knows, and those that were chosen on this browser.
+// Tags that were used before: those of the conversations that this page knows, and those that were chosen on this
+// browser.
 
 import { distinctNames } from '../../folding.ts';
 import { knownConversations } from '../conversations.ts';

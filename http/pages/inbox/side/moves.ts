@@ -1,5 +1,5 @@
-// What may be done with a conversation by whom: the status machine of the specification, who can be handed what, and what happened
-// to a conversation while somebody looked at it. Plain functions, without state.
+// What may be done with a conversation by whom: the status machine of the specification, who can be handed what, and
+// what happened to a conversation while somebody looked at it. Plain functions, without state.
 
 import type { Agent, Channel, Conversation, ConversationStatus, Department } from '../../records.ts';
 
@@ -51,7 +51,10 @@ export function mayMarkUnread(
 
 const presenceOrder = { available: 0, away: 1, offline: 2 } as const;
 
-/** Who can be offered it: everybody who can take it but who has it and who asks, the available first, of them those who are there. */
+/**
+ * Who can be offered it: everybody who can take it but who has it and who asks, the available first, of them those who
+ * are there.
+ */
 export function recipientsOf(conversation: Conversation, agents: Iterable<Agent>, ownId: string | undefined): Agent[] {
   return [...agents]
     .filter(

@@ -1,5 +1,5 @@
-// What is offered to who is signed in, on every page: with the way there, the answers, and, for who looks elsewhere, the title, a
-// notification and a ring. Live calls have a banner of their own.
+// What is offered to who is signed in, on every page: with the way there, the answers, and, for who looks elsewhere,
+// the title, a notification and a ring. Live calls have a banner of their own.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';

@@ -1,4 +1,5 @@
-// What the shop knows of a customer, asked for when somebody wants to know: it is another system, that may be slow or away.
+// What the shop knows of a customer, asked for when somebody wants to know: it is another system, that may be slow or
+// away.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

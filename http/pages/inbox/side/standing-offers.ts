@@ -1,5 +1,6 @@
-// The offers that concern who is signed in: those to this agent, which wait for an answer, and those by it, whose outcome it is
-// told. Kept by the socket; read once after signing in, so that a page that is opened meanwhile knows of them.
+// The offers that concern who is signed in: those to this agent, which wait for an answer, and those by it, whose
+// outcome it is told. Kept by the socket; read once after signing in, so that a page that is opened meanwhile knows of
+// them.
 
 import { computed, effect, signal } from '@preact/signals';
 import { call, messageOf, token } from '../../api.ts';

@@ -1,4 +1,5 @@
-// What a visitor's record says, in words: its browser and system, where it is, the address of its page. Plain functions.
+// What a visitor's record says, in words: its browser and system, where it is, the address of its page. Plain
+// functions.
 
 import type { Visitor } from '../../records.ts';
 

@@ -1,5 +1,5 @@
-// Entries of the audit log as people would tell them: who did what, to what, and what changed. What a kind of entry that is not
-// known here says is said by its own name, so that none is left out.
+// Entries of the audit log as people would tell them: who did what, to what, and what changed. What a kind of entry
+// that is not known here says is said by its own name, so that none is left out.
 
 import type { AuditEntry } from '../../records.ts';
 

@@ -1,5 +1,5 @@
-// Secrets that the API tells once. They are kept here and not in a component, so that drawing a page anew, for whatever reason,
-// does not lose one before it was copied; leaving the page, or signing out, forgets it for good.
+// Secrets that the API tells once. They are kept here and not in a component, so that drawing a page anew, for whatever
+// reason, does not lose one before it was copied; leaving the page, or signing out, forgets it for good.
 
 import { effect, signal } from '@preact/signals';
 import { token } from '../../api.ts';

@@ -1,4 +1,5 @@
-// One campaign: what it says, when, and where, with the card beside it as visitors will see it. Supervisors read it, admins write it.
+// One campaign: what it says, when, and where, with the card beside it as visitors will see it. Supervisors read it,
+// admins write it.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

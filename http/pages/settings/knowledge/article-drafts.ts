@@ -1,4 +1,5 @@
-// What was typed into an article and not saved yet: kept while the page is open, so that looking something up elsewhere loses nothing.
+// What was typed into an article and not saved yet: kept while the page is open, so that looking something up elsewhere
+// loses nothing.
 
 import type { Article } from '../../records.ts';
 

@@ -1,5 +1,5 @@
-// Writing an article: Markdown beside what it will look like, kept as a draft or published. When somebody else has changed it
-// meanwhile, both texts are shown, and the writer decides.
+// Writing an article: Markdown beside what it will look like, kept as a draft or published. When somebody else has
+// changed it meanwhile, both texts are shown, and the writer decides.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';

@@ -1,5 +1,6 @@
-// Markdown as elements. The library reads it into a tree; what is drawn of the tree is decided here, so that nothing in a text can
-// become an element of its own: HTML in it is shown as the text that it is, and only web addresses become links.
+// Markdown as elements. The library reads it into a tree; what is drawn of the tree is decided here, so that nothing in
+// a text can become an element of its own: HTML in it is shown as the text that it is, and only web addresses become
+// links.
 
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import type { ComponentChildren, JSX } from 'preact';

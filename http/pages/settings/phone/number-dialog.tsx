@@ -1,5 +1,5 @@
-// Changing a number: its name, where and when it rings, voicemail, recording and greeting. Only what was changed is sent, so that two people
-// who change different things do not undo each other's.
+// Changing a number: its name, where and when it rings, voicemail, recording and greeting. Only what was changed is
+// sent, so that two people who change different things do not undo each other's.
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';

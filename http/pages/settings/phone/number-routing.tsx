@@ -1,4 +1,5 @@
-// Where a number rings: everybody, a department or one agent. Fields that claiming and changing a number share, and their words.
+// Where a number rings: everybody, a department or one agent. Fields that claiming and changing a number share, and
+// their words.
 
 import type { JSX } from 'preact';
 import { SelectField } from '../../design/field.tsx';

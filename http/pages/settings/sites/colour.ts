@@ -1,4 +1,5 @@
-// Colours as they are told apart: contrast by WCAG 2.2, and what is to be said of a colour that customers would hardly see.
+// Colours as they are told apart: contrast by WCAG 2.2, and what is to be said of a colour that customers would hardly
+// see.
 
 const white = '#ffffff';
 /** What the widget writes in on a light colour. */

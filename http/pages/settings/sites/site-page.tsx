@@ -1,4 +1,5 @@
-// One site: the line for its pages, how its widget looks beside the form that says so, who may use it, and when somebody is there.
+// One site: the line for its pages, how its widget looks beside the form that says so, who may use it, and when
+// somebody is there.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

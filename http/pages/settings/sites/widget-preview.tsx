@@ -1,5 +1,5 @@
-// The widget as it will look, drawn from what is typed and not saved yet: the same sizes, colours and texts as on a customer's page.
-// A picture alone: nothing in it can be used.
+// The widget as it will look, drawn from what is typed and not saved yet: the same sizes, colours and texts as on a
+// customer's page. A picture alone: nothing in it can be used.
 
 import type { JSX } from 'preact';
 import { inkOn, isHex } from './colour.ts';

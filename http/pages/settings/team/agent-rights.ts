@@ -1,4 +1,5 @@
-// Who may change what of whom, so that a page offers what the service will take. The service is asked anyway, and decides.
+// Who may change what of whom, so that a page offers what the service will take. The service is asked anyway, and
+// decides.
 
 import type { Agent } from '../../records.ts';
 
@@ -7,7 +8,10 @@ export type AgentField = 'name' | 'email' | 'role' | 'channels' | 'groupIds' | '
 /** What can be changed of who has left. */
 const ofGone: readonly AgentField[] = ['name', 'email'];
 
-/** What `editor` may change of `agent`: admins everything, supervisors some of members of their own departments who are no admins, others of themselves. */
+/**
+ * What `editor` may change of `agent`: admins everything, supervisors some of members of their own departments who are
+ * no admins, others of themselves.
+ */
 export function editableFields(editor: Agent | undefined, agent: Agent): readonly AgentField[] {
   const fields = editor === undefined ? [] : fieldsOf(editor, agent);
   return agent.inviteStatus === 'deactivated' ? fields.filter((field) => ofGone.includes(field)) : fields;

@@ -1,4 +1,5 @@
-// Who works here: everybody with role, channels, departments and invitation, the seats of the plan, and what may be done with each.
+// Who works here: everybody with role, channels, departments and invitation, the seats of the plan, and what may be
+// done with each.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

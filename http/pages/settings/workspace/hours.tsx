@@ -1,4 +1,5 @@
-// Business hours: the rules of the workspace, of sites and of departments, with what is open now and when that changes next.
+// Business hours: the rules of the workspace, of sites and of departments, with what is open now and when that changes
+// next.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

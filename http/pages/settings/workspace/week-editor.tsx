@@ -1,4 +1,5 @@
-// The hours of a week and the days without them: several spans a day, over midnight too. Used by the business hours and by a site's own.
+// The hours of a week and the days without them: several spans a day, over midnight too. Used by the business hours and
+// by a site's own.
 
 import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';

@@ -1,5 +1,5 @@
-// Weekly hours: how they are changed, and how they are said in words. A span that closes at or before it opens ends on the next day;
-// the end of the day is 24:00 in the API and 00:00 in a field for times.
+// Weekly hours: how they are changed, and how they are said in words. A span that closes at or before it opens ends on
+// the next day; the end of the day is 24:00 in the API and 00:00 in a field for times.
 
 import type { OpeningHours } from '../../records.ts';
 

@@ -1,4 +1,5 @@
-// The workspace: what it is called and where it is, how conversations find an agent and close, and the shop that is asked about customers.
+// The workspace: what it is called and where it is, how conversations find an agent and close, and the shop that is
+// asked about customers.
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
