@@ -1,5 +1,5 @@
-// One alarm per workspace, for the earliest thing it waits for. Deadlines and the outbox are rows; this is how their
-// time is noticed. Losing every alarm loses nothing: the engine sets them again from the rows.
+// One alarm per workspace, for its earliest deadline or outbox item. Those are rows, so losing every alarm loses
+// nothing: the engine sets them again from the rows.
 
 import { type Clock, longestWaitMs, type Timer } from './clock.ts';
 
@@ -31,7 +31,7 @@ export class Alarms {
     return this.#alarms.has(key);
   }
 
-  /** Keys of those that ring before `ms`, in that order. */
+  /** Keys whose alarm rings before `ms`, earliest first. */
   before(ms: number): string[] {
     const near = [...this.#alarms].filter(([, { dueMs }]) => dueMs < ms);
     return near.sort(([, a], [, b]) => a.dueMs - b.dueMs).map(([key]) => key);
@@ -42,7 +42,7 @@ export class Alarms {
     this.#alarms.clear();
   }
 
-  /** What is due already needs no clock, only the end of this turn. */
+  /** A time that has passed already needs no clock; it rings at the end of this turn of the loop. */
   #ringSoon(key: string, dueMs: number): void {
     const handle = setImmediate(() => {
       this.#alarms.delete(key);

@@ -1,15 +1,13 @@
-// Who asks for a command.
+// The caller of a command.
 
-/** What an agent asks by, where it did not sign in: for the audit log. `id` of a key, or the client id of an app. */
+/** The API key or app through which an agent calls, for the audit log. `id` is the key's id or the app's client id. */
 export interface Through {
   readonly by: 'key' | 'app';
   readonly id: string;
   readonly name: string;
 }
 
-/**
- * Who asks. `agent` and `visitor` were authenticated at the edge; what they may do is decided inside, on current state.
- */
+/** `agent` and `visitor` were authenticated at the edge. The command decides what they may do, on current state. */
 export type Caller =
   | { readonly kind: 'agent'; readonly agentId: string; readonly through?: Through }
   | { readonly kind: 'visitor'; readonly visitorId: string }

@@ -1,13 +1,13 @@
-// Keeps write-ahead logs short without holding up the loop. A helper thread copies a file's log back in two passes: the
-// long one while writers go on, then a short one over the few frames that came meanwhile, for which alone the lane is
-// held. After it the log starts over from its beginning. One file at a time, so that no held lane waits for another
-// file's long pass.
+// Keeps write-ahead logs short without blocking the event loop. A helper thread copies a file's log back in two passes:
+// a long one while writers go on, then a short one over the few frames that were added meanwhile. Only the short pass
+// holds the lane; after it the log restarts from its beginning. One file at a time, so that no held lane waits for
+// another file's long pass.
 
 import type { Database, LogLength } from '../../store/database.ts';
 import type { Lane } from './lane.ts';
 import type { Log } from './log.ts';
 
-/** Copies what it can of the log of the file at `path`, in another thread. */
+/** Copies back as much as it can of the log of the file at `path`, in another thread. */
 export type Checkpoint = (path: string) => Promise<LogLength>;
 
 /** A file and the lane that writes to it. */
@@ -16,13 +16,13 @@ export interface LoggedFile {
   readonly lane: Lane;
 }
 
-/** Frames of 4 KiB in a log before it is copied back: 16 MiB. */
+/** Log frames of 4 KiB before a copy: 16 MiB. */
 const defaultFrameLimit = 4000;
 
 interface Progress {
   /** Differs per file at first, so that files that fill together are not copied together. */
   limit: number;
-  /** Frames that the last copy left in the log, because a reader still needed them. */
+  /** Frames that the last copy left in the log because a reader still needed them. */
   left: number;
   isQueued: boolean;
 }
@@ -33,7 +33,7 @@ export class Checkpoints {
   readonly #random: () => number;
   readonly #frameLimit: number;
   readonly #progress = new WeakMap<LoggedFile, Progress>();
-  /** Ends with the last copy that was asked for. */
+  /** Resolves with the last copy requested. */
   #last: Promise<void> = Promise.resolve();
   #stopped = false;
 
@@ -44,7 +44,7 @@ export class Checkpoints {
     this.#frameLimit = options.frameLimit ?? defaultFrameLimit;
   }
 
-  /** Called after each batch: has the log copied back when it has grown long. */
+  /** Called after each batch. Copies the log back when it has grown long. */
   watch(file: LoggedFile): void {
     const progress = this.#progressOf(file);
     if (progress.isQueued) return;
@@ -61,14 +61,14 @@ export class Checkpoints {
   }
 
   /**
-   * Copies back the log that an ended process left beside a file that nobody here has open, and makes it durable by
-   * that. Somebody waits for it.
+   * Copies back the log that an ended process left beside a file that is not open here, which makes it durable. For a
+   * caller that waits: goes before tidy().
    */
   async recover(path: string): Promise<void> {
     await this.#checkpoint(path);
   }
 
-  /** The same where nobody waits: in its turn behind the copies that were asked for before. */
+  /** Like recover(), when no caller waits: queued behind the copies requested before. */
   tidy(path: string): Promise<void> {
     const tidied = this.#last.then(async () => {
       if (!this.#stopped) await this.#checkpoint(path);
@@ -77,7 +77,7 @@ export class Checkpoints {
     return tidied;
   }
 
-  /** Starts no copy any more. */
+  /** Starts no more copies. */
   stop(): void {
     this.#stopped = true;
   }
@@ -99,7 +99,7 @@ export class Checkpoints {
           { path: file.db.path, err: error },
           'a log could not be copied back; it grows on and is tried again',
         );
-      // Not at once: after as many frames more.
+      // Try again only after as many frames more.
       progress.left += progress.limit;
     } finally {
       progress.limit = this.#frameLimit;

@@ -1,22 +1,25 @@
-// The service's time. Nothing else in engine/ reads a clock or sets a timer, so a test can own both.
+// The service's time. Nothing else in engine/ reads a clock or sets a timer, so a test can control both.
 
 export interface Timer {
   cancel(): void;
 }
 
 export interface Clock {
-  /** Milliseconds since the epoch. Never less than an earlier answer. */
+  /** Milliseconds since the epoch. Never less than an earlier result. */
   now(): number;
-  /** Calls back once, after so much time has passed, whatever the wall clock does meanwhile. */
+  /** Calls back once after `delayMs`, whatever the wall clock does meanwhile. */
   after(delayMs: number, call: () => void): Timer;
 }
 
-/** The longest single wait, so that a machine that slept or whose clock was set forward is noticed within a minute. */
+/**
+ * The longest single wait, so that the service notices within a minute when the machine slept or its clock was set
+ * forward.
+ */
 export const longestWaitMs = 60_000;
 
 /**
- * The wall clock, made steady: a step forward is followed, a step back is ignored (time goes on at its own pace from
- * where it was), so a deadline is never put off and two messages never change their order.
+ * The wall clock, made steady: a step forward is followed, a step back is ignored (time goes on from where it was), so
+ * a deadline is never delayed and two messages never change their order.
  */
 export function systemClock(wall: () => number = Date.now, elapsed: () => number = () => performance.now()): Clock {
   let lastNow = wall();
@@ -25,7 +28,7 @@ export function systemClock(wall: () => number = Date.now, elapsed: () => number
     now() {
       const nowElapsed = elapsed();
       lastNow = Math.max(wall(), lastNow + Math.floor(nowElapsed - lastElapsed));
-      // Only whole milliseconds are spent, so that frequent calls do not lose the fractions.
+      // Consumes whole milliseconds only, so that frequent calls do not lose the fractions.
       lastElapsed += Math.floor(nowElapsed - lastElapsed);
       return lastNow;
     },
@@ -40,7 +43,7 @@ export function systemClock(wall: () => number = Date.now, elapsed: () => number
 let lastSecond = Number.NaN;
 let lastPrefix = '';
 
-/** ISO 8601 UTC with milliseconds (specification 2). Most calls are about the second that the last one was about. */
+/** ISO 8601 UTC with milliseconds (specification 2). Caches the last second, because most calls fall into it. */
 export function isoTime(ms: number): string {
   const wholeMs = Math.trunc(ms);
   const second = Math.floor(wholeMs / 1000);

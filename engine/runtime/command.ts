@@ -1,5 +1,5 @@
-// What goes into the engine: a command is plain data (a name, who asks, parameters), its definition is the synchronous
-// function that decides. A definition that returns a Promise does not compile.
+// A command is plain data (name, caller, parameters). Its definition is the synchronous function that decides: one that
+// returns a Promise does not compile.
 
 import type { Caller } from './caller.ts';
 import type { Context } from './context.ts';
@@ -17,7 +17,7 @@ export interface CommandRequest<Params> {
   readonly params: Params;
 }
 
-/** Defines a command. `handle` reads and writes through its context only, and refuses by throwing. */
+/** Defines a command. `handle` reads and writes only through its context, and refuses by throwing. */
 export function command<Params, Result>(
   name: string,
   handle: (ctx: Context, params: Params) => Synchronous<Result>,

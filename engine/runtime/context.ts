@@ -1,6 +1,6 @@
-// What one command sees and does: the state of actors, the rows of its workspace's file, the time, and the effects that
-// leave after the commit. Made by the workspace for each command, thrown away with it. A refused command leaves
-// nothing: the lane undoes its rows, its states and effects are dropped with this object.
+// What one command reads and writes: the state of actors, the rows of its workspace's file, the time, and the effects
+// that leave after the commit. The workspace makes one per command. A refused command leaves nothing: the lane rolls
+// its rows back, and its states and effects go with this object.
 
 import type { Database } from '../../store/database.ts';
 import { insertAudit } from '../../store/runtime/audit.ts';
@@ -12,7 +12,7 @@ import { isoTime } from './clock.ts';
 import type { Ids } from './ids.ts';
 import type { ActorKind, Registry } from './registry.ts';
 
-/** What happened, as sockets and webhooks are told. `audience` is the engine's to read, `data` the public record. */
+/** An event for sockets and webhooks. Only the engine reads `audience`; `data` is the public record. */
 export interface EventDraft {
   readonly type: string;
   readonly conversationId?: string;
@@ -30,7 +30,7 @@ export interface PublishedEvent {
 }
 
 export interface AuditDraft {
-  /** Who did it, where that is not the agent that calls. */
+  /** The actor, if it is not the calling agent. */
   readonly actorAgentId?: string;
   readonly action: string;
   readonly targetKind: string;
@@ -45,33 +45,33 @@ export interface OutboxDraft {
   readonly target: string;
   readonly subjectId?: string;
   readonly payload: object;
-  /** Not before so many milliseconds from now. */
+  /** The earliest attempt, in milliseconds from now. */
   readonly delayMs?: number;
 }
 
-/** What one workspace may do in a time, by name, as whoever runs the service allows it. */
+/** Limits of one workspace by name, as the operator sets them. */
 export type Ceilings = Readonly<Record<string, number>>;
 
-/** What a workspace lends to each of its commands. */
+/** What a workspace provides to each of its commands. */
 export interface ContextHost {
   readonly workspaceId: string;
-  /** Undefined: nothing is counted against a limit. */
+  /** Undefined: no limits. */
   readonly ceilings: Ceilings | undefined;
   readonly db: Database;
   readonly registry: Registry;
   readonly ids: Ids;
-  /** The last sequence number given out; the context counts on from it. */
+  /** The last sequence number assigned; the context continues from it. */
   lastSeq: number;
 }
 
-/** What can be seen without changing anything. A command's context is one; reads are given one. */
+/** Read access. Reads get a View; a command's context is one too. */
 export interface View {
   readonly workspaceId: string;
   readonly db: Database;
   readonly caller: Caller;
   readonly ceilings: Ceilings | undefined;
   readonly nowMs: number;
-  /** The time, ISO. */
+  /** The current time, ISO. */
   readonly at: string;
   /** The state of an actor, or undefined when there is none. */
   state<State>(kind: ActorKind<State>, id: string): State | undefined;
@@ -88,7 +88,7 @@ export class Context implements View {
   readonly #host: ContextHost;
   readonly #firstSeq: number;
   #staged: Map<ActorKind<unknown>, Map<string, unknown>> | undefined;
-  /** Effects, for the workspace to act on once they are durable. */
+  /** For the workspace to act on once they are durable. */
   readonly events: PublishedEvent[] = [];
   earliestDeadlineMs: number = Number.POSITIVE_INFINITY;
   earliestOutboxMs: number = Number.POSITIVE_INFINITY;
@@ -105,21 +105,22 @@ export class Context implements View {
     this.at = isoTime(nowMs);
   }
 
-  /** As this command left it so far. */
+  /** Includes what this command has set so far. */
   state<State>(kind: ActorKind<State>, id: string): State | undefined {
-    // become() is the only writer and is typed by the kind.
+    // setState() is the only writer and is typed by the kind.
     const staged = this.#staged?.get(kind)?.get(id) as State | undefined;
     if (staged !== undefined) return staged;
     const known = this.#host.registry.peek(kind, id);
     if (known !== undefined) return known;
-    // These rows may be this command's own, so what is read of them lasts only if the command holds.
+    // Staged, because these rows may be this command's own: what is read from them is valid only if the command
+    // commits.
     const loaded = kind.load(this.db, id);
     if (loaded !== undefined) this.become(kind, id, loaded);
     return loaded;
   }
 
   /**
-   * Sets the state that later commands see if this one holds. The caller writes the rows; states are never changed in
+   * Sets the state that later commands see if this one commits. The caller writes the rows; states are never changed in
    * place.
    */
   become<State>(kind: ActorKind<State>, id: string, state: State): void {
@@ -132,7 +133,7 @@ export class Context implements View {
     ofKind.set(id, state);
   }
 
-  /** Of the newest event. */
+  /** The newest event's number. */
   get lastSeq(): number {
     return this.#host.lastSeq;
   }
@@ -151,7 +152,7 @@ export class Context implements View {
     this.events.push(event);
   }
 
-  /** Sets or moves a deadline; `kind` names the command that runs when it is due. */
+  /** Sets or moves a deadline. `kind` names the command that runs when it is due. */
   setDeadline(kind: string, subjectId: string, dueMs: number): void {
     putDeadline(this.db, { kind, subjectId, dueAt: isoTime(dueMs) });
     this.earliestDeadlineMs = Math.min(this.earliestDeadlineMs, dueMs);
@@ -161,7 +162,7 @@ export class Context implements View {
     deleteDeadline(this.db, kind, subjectId);
   }
 
-  /** Asks for outside work after the commit. Returns its id. */
+  /** Queues outside work, to start after the commit. Returns its id. */
   enqueue(draft: OutboxDraft): string {
     const id = this.ids.uuid();
     const nextMs = this.nowMs + (draft.delayMs ?? 0);
@@ -182,15 +183,15 @@ export class Context implements View {
     return id;
   }
 
-  /** What waits for another try at this target is due now. */
+  /** Makes pending retries for this target due immediately. */
   hasten(target: string): void {
     hastenOutbox(this.db, { target, at: this.at });
     this.earliestOutboxMs = Math.min(this.earliestOutboxMs, this.nowMs);
   }
 
   /**
-   * Adds an audit entry; the actor is the calling agent, or nobody when the service acts. A key or an app is named in
-   * its context.
+   * Adds an audit entry. The actor is the calling agent, or none when the service acts. The entry's context names a key
+   * or an app.
    */
   audit(draft: AuditDraft): void {
     insertAudit(this.db, {
@@ -206,7 +207,7 @@ export class Context implements View {
     });
   }
 
-  /** The command held: its states are what the next command sees. */
+  /** Makes this command's states visible to the next one. */
   keep(): void {
     if (this.#staged === undefined) return;
     for (const [kind, states] of this.#staged) {
@@ -214,7 +215,7 @@ export class Context implements View {
     }
   }
 
-  /** The command was refused: the sequence numbers it took go to the next. */
+  /** Gives back the sequence numbers of a refused command. */
   drop(): void {
     this.#host.lastSeq = this.#firstSeq;
   }

@@ -1,6 +1,6 @@
-// Runs what is due. A deadline is a row first and an alarm second: after a restart the rows that ran out meanwhile fire
-// at once, the others on time. Its command deletes the row and acts in one transaction, so it happens once; one that
-// fails is put off alone, and holds up no other.
+// Runs deadlines when they are due. A deadline is a row first and an alarm second: after a restart, those that passed
+// meanwhile fire at once and the others on time. Its command deletes the row and acts in one transaction, so it fires
+// exactly once. One that fails is postponed and does not delay the others.
 
 import {
   type DeadlineRow,
@@ -17,17 +17,17 @@ import type { Context } from './context.ts';
 import type { Log } from './log.ts';
 import type { Workspace } from './workspace.ts';
 
-/** What a deadline's command is told. */
+/** Parameters of a deadline's command. */
 export interface DeadlineParams {
   readonly subjectId: string;
 }
 
-/** By the kind that setDeadline() named. */
+/** Keyed by the kind given to setDeadline(). */
 export type DeadlineCommands = Readonly<Record<string, CommandDefinition<DeadlineParams, void>>>;
 
-/** Deadlines read at a time. The rest follow as soon as these are done. */
+/** Deadlines read at a time. The next page follows when these are done. */
 const pageSize = 200;
-/** A deadline whose command failed (a bug, a full disk) is tried again after so long. */
+/** Retry delay of a deadline whose command failed (a bug, a full disk). */
 const retryMs = 30_000;
 
 export class Deadlines {
@@ -59,7 +59,7 @@ export class Deadlines {
     if (!this.#stopped) this.#alarms.set(workspaceId, dueMs);
   }
 
-  /** Workspaces that have something due before `ms`, in the order in which they have. */
+  /** Workspaces with a deadline before `ms`, earliest first. */
   dueBefore(ms: number): string[] {
     return this.#alarms.before(ms);
   }
@@ -73,7 +73,7 @@ export class Deadlines {
     if (this.#firing.has(workspaceId) || this.#stopped) return;
     this.#firing.add(workspaceId);
     try {
-      // In its turn: after a pause thousands of workspaces may have something due at once.
+      // Queued: after a pause, thousands of workspaces may have something due at once.
       const opening = this.#whenOpen(workspaceId);
       if (opening !== undefined) await opening;
       if (this.#stopped) return;
@@ -91,7 +91,7 @@ export class Deadlines {
     }
   }
 
-  /** False when the file takes nothing at all, not even that this one is put off. */
+  /** Returns false if the file accepts no writes at all, not even the postponement. */
   async #run(workspace: Workspace, row: DeadlineRow): Promise<boolean> {
     const { kind, subjectId } = row;
     const definition = this.#commands[kind];
@@ -112,9 +112,7 @@ export class Deadlines {
     );
   }
 
-  /**
-   * Resolves to what went wrong. What was put off, cleared or fired since it was read is no longer due, and left alone.
-   */
+  /** Resolves to the error, if any. Skips a deadline that was moved, cleared or fired after it was read. */
   #submit(workspace: Workspace, { kind, subjectId }: DeadlineRow, act: (ctx: Context) => void): Promise<unknown> {
     const fire = command('deadline.fire', (ctx, _: object) => {
       const row = findDeadline(ctx.db, kind, subjectId);

@@ -1,16 +1,16 @@
-// A list, in a file beside the workspaces, of those in which something is due soonest. A start looks into them first,
-// so that what ran out while no process was there is done at once, however many workspaces there are. Nothing else
-// depends on it: the others are looked into after them, and a list that is old, cut off or missing names fewer.
+// A file beside the workspaces that lists those with the earliest deadlines. A start opens them first, so that overdue
+// work runs at once, however many workspaces there are. Nothing else depends on it: the others follow, and a stale,
+// truncated or missing list only names fewer.
 
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import type { Clock, Timer } from './clock.ts';
 
-/** Less than the thirty seconds of an offer, so that whatever ran out at a start is in it. */
+/** Less than the 30 seconds of an offer, so that every offer that expired before a start is listed. */
 const writeEveryMs = 5000;
-/** What is due later has time until all were looked into. */
+/** Later deadlines have time until all workspaces have been read. */
 const withinMs = 120_000;
-/** As many as can be carried out within some seconds. */
+/** As many as a start can process within a few seconds. */
 const maxNamed = 1000;
 
 export class DueList {
@@ -22,12 +22,12 @@ export class DueList {
   #written = '';
   #isStopped = false;
 
-  /** `dueBefore` names workspaces in the order in which they are due. */
+  /** `dueBefore` returns workspaces, earliest deadline first. */
   constructor(options: { path: string; clock: Clock; dueBefore: (ms: number) => string[] }) {
     ({ path: this.#path, clock: this.#clock, dueBefore: this.#dueBefore } = options);
   }
 
-  /** As the last process left it. */
+  /** Reads the list that the last process wrote. */
   read(): string[] {
     try {
       return readFileSync(this.#path, 'utf8').split('\n').slice(0, maxNamed);
@@ -36,7 +36,7 @@ export class DueList {
     }
   }
 
-  /** Something was put onto the clock: the list is written anew in a while. */
+  /** Call when a deadline was set: schedules a write of the list. */
   note(): void {
     if (this.#isStopped) return;
     this.#timer ??= this.#clock.after(writeEveryMs, () => {
@@ -45,7 +45,7 @@ export class DueList {
     });
   }
 
-  /** Leaves it as it was written last. */
+  /** Leaves the file as it was last written. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
@@ -63,7 +63,7 @@ export class DueList {
       await rename(`${this.#path}.part`, this.#path);
       this.#written = text;
     } catch {
-      // A full disk is told of by those who need it; the former list stays.
+      // A full disk is reported where it matters; the previous list stays.
     }
   }
 }

@@ -1,5 +1,5 @@
-// Owns every workspace's file, open or not: opens it when it is first asked for, routes commands to its lane, and runs
-// what is due in it. It knows no noun of the specification; the rules come in as definitions.
+// Owns every workspace's file, open or not: opens it on first use, routes commands to its lane and runs its deadlines
+// and outbox. It knows none of the specification's nouns; the rules come in as definitions.
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -20,7 +20,7 @@ import { Outbox, type OutboxKinds } from './outbox.ts';
 import { Slices } from './slices.ts';
 import { Workspace } from './workspace.ts';
 
-/** The workspace's file is damaged or cannot be opened. Only that workspace is concerned (503). */
+/** The workspace's file is damaged or cannot be opened. Affects only that workspace (503). */
 export class WorkspaceUnavailable extends Error {
   override readonly name = 'WorkspaceUnavailable';
 }
@@ -34,16 +34,16 @@ export interface EngineOptions {
   readonly checkpoints: Checkpoints;
   readonly deadlines: DeadlineCommands;
   readonly outbox: OutboxKinds;
-  /** Of each workspace. Undefined: nothing is counted against a limit. */
+  /** Per workspace. Undefined: no limits. */
   readonly ceilings?: Ceilings | undefined;
   readonly random?: () => number;
   /** Files open at once. */
   readonly maxOpen?: number;
-  /** Shared with whatever else takes turns on the loop. */
+  /** Shared with other work that takes turns on the loop. */
   readonly slices?: Slices;
-  /** Looks into the file at a path, off the loop. */
+  /** Reads the file at a path, off the loop. */
   readonly glance?: (path: string) => Promise<Glance>;
-  /** Whether there must be a file of this workspace: then it is unavailable while there is none. */
+  /** Whether this workspace must have a file. If it has none, it is unavailable. */
   readonly isKnown?: (workspaceId: string) => boolean;
   readonly syncToDisk?: SyncToDisk;
   /** What is on disk is unknown: end the process. */
@@ -53,32 +53,27 @@ export interface EngineOptions {
 
 export type Publish = (workspaceId: string, events: readonly PublishedEvent[]) => void;
 
-/** Files open at once: four descriptors and 0.6 MiB each, and a share of what caches may take. */
+/** Files open at once. Each takes four descriptors, 0.6 MiB and its share of the caches. */
 const defaultMaxOpen = 200;
 /**
- * What nobody used for one of these, or two, is forgotten: memory follows the work of the last minutes. Each is read
- * again from its row.
+ * States unused for one to two of these periods are evicted, so memory follows the work of the last minutes. They are
+ * read again from their rows.
  */
 const ageEveryMs = 60_000;
-/**
- * Closing every file may take so long at a stop. What is left open is recovered from its log when it is opened next.
- */
+/** Time to close every file at a stop. A file left open is recovered from its log when it is next opened. */
 const closeForMs = 2000;
-/** Files whose times are asked for at once, when all of them are put into an order. */
+/** Concurrent stat calls while all files are sorted by their times. */
 const statsAtOnce = 64;
-/**
- * A file that could not be opened is tried again after so long, so that a broken one costs one attempt, not one per
- * request.
- */
+/** Wait before opening a broken file again, so that it costs one attempt per period and not one per request. */
 const reopenAfterMs = 10_000;
-/** And at the latest after so long, whether or not somebody asks. */
+/** And the latest retry, even without a request. */
 const wakeAfterMs = 60_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export class Engine {
   readonly #options: EngineOptions;
   readonly #folder: string;
-  /** Everyone that was used since the start, its file open or parked. */
+  /** Every workspace used since the start, its file open or parked. */
   readonly #workspaces = new Map<string, Workspace>();
   readonly #files: OpenFiles;
   readonly #slices: Slices;
@@ -88,16 +83,16 @@ export class Engine {
   readonly #outbox: Outbox;
   #publish: Publish = () => {};
   #isWaking = false;
-  /** No command is taken any more; what is under way may still be recorded. */
+  /** No new commands; outcomes of work under way may still be recorded. */
   #isStopping = false;
-  /** Every file is closed, or about to be. */
+  /** Every file is closed or about to be. */
   #stopped = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#folder = join(options.dataDir, 'workspaces');
     makeFolder(this.#folder);
-    // What an ended process left of files that it was making.
+    // Files that an ended process left half made.
     for (const name of readdirSync(this.#folder))
       if (/\.part(?:-wal|-shm)?$/.test(name)) rmSync(join(this.#folder, name));
     const { clock, log, checkpoints, slices = new Slices(), maxOpen = defaultMaxOpen } = options;
@@ -116,15 +111,14 @@ export class Engine {
     this.#ageLater();
   }
 
-  /** Who is told of durable events. One listener: the sockets. */
+  /** Sets the listener for durable events. There is one: the sockets. */
   onPublish(publish: Publish): void {
     this.#publish = publish;
   }
 
   /**
-   * Runs a command and resolves when its outcome is durable. Rejects with what the command threw, CommitFailed,
-   * LaneFull or
-   * WorkspaceUnavailable. The workspace must exist.
+   * Runs a command and resolves when its outcome is durable. Rejects with the command's error, CommitFailed, LaneFull
+   * or WorkspaceUnavailable. The workspace must exist.
    */
   execute<Params, Result>(
     definition: CommandDefinition<Params, Result>,
@@ -147,9 +141,8 @@ export class Engine {
   }
 
   /**
-   * The workspace; undefined when there is none. Its file is opened here and now if need be, on the loop: who can wait
-   * asks
-   * whenOpen() first. Throws WorkspaceUnavailable.
+   * Returns the workspace, or undefined if there is none. Opens its file synchronously if needed; a caller that can
+   * wait calls whenOpen() first. Throws WorkspaceUnavailable.
    */
   workspace(workspaceId: string): Workspace | undefined {
     const known = this.#workspaces.get(workspaceId);
@@ -157,7 +150,7 @@ export class Engine {
       this.#files.touch(known);
       return known;
     }
-    // Not undefined, which would say that there is no such workspace.
+    // Undefined would mean that the workspace does not exist.
     if (this.#stopped) throw new WorkspaceUnavailable('the service is stopping');
     if (!this.#isThere(workspaceId)) {
       if (this.#options.isKnown?.(workspaceId) !== true) return undefined;
@@ -167,8 +160,8 @@ export class Engine {
   }
 
   /**
-   * Undefined when the workspace can be used at once, or not at all. Else resolves when its file was opened in its
-   * turn, or could not be.
+   * Undefined if the workspace can be used at once, or not at all. Otherwise resolves when its queued open succeeded or
+   * failed.
    */
   whenOpen(workspaceId: string): Promise<void> | undefined {
     if (this.#files.isOpen(workspaceId) || this.#stopped) return undefined;
@@ -180,12 +173,12 @@ export class Engine {
     return this.#files.whenOpen(workspaceId, { path, isFound: true, open: () => void this.workspace(workspaceId) });
   }
 
-  /** Whether anything is in the workspace's file. */
+  /** Whether the workspace's file has content. */
   hasFile(workspaceId: string): boolean {
     return this.#isThere(workspaceId) && statSync(this.#pathOf(workspaceId)).size > 0;
   }
 
-  /** Makes the file of a new workspace. Rejects with WorkspaceUnavailable. */
+  /** Creates the file of a new workspace. Rejects with WorkspaceUnavailable. */
   async create(workspaceId: string): Promise<Workspace> {
     if (this.#isStopping) throw new WorkspaceUnavailable('the service is stopping');
     if (!this.#isThere(workspaceId)) {
@@ -197,7 +190,7 @@ export class Engine {
     return this.workspace(workspaceId) ?? this.#openFile(workspaceId);
   }
 
-  /** Removes the file of a workspace that never came to be. Whatever is in it is lost. */
+  /** Deletes the file of a workspace whose creation failed, with everything in it. */
   async discard(workspaceId: string): Promise<void> {
     const workspace = this.#workspaces.get(workspaceId);
     await workspace?.drained();
@@ -207,10 +200,7 @@ export class Engine {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${this.#pathOf(workspaceId)}${suffix}`, { force: true });
   }
 
-  /**
-   * Calls back once what could be seen of the workspace at `seenMs` of monotonicMs(), or can be seen at this moment, is
-   * durable.
-   */
+  /** Calls back once the state visible at `seenMs` of monotonicMs(), by default now, is durable. */
   whenDurable(workspaceId: string, call: () => void, seenMs?: number): void {
     const workspace = this.#workspaces.get(workspaceId);
     if (workspace === undefined) call();
@@ -218,11 +208,9 @@ export class Engine {
   }
 
   /**
-   * Sets the alarms of every workspace from its rows and tells `visit` what else was seen of it. Those in which
-   * something may be due
-   * come first, then those that were written to last. A file that an older program wrote is opened, which brings it up
-   * to date; the others
-   * are looked into off the loop. Last, what ended processes left of logs is copied back.
+   * Sets every workspace's alarms from its rows and passes what else was read to `visit`. Workspaces with something due
+   * come first, then the most recently written. A file written by an older version is opened, which migrates it; the
+   * others are read off the loop. Finally, logs left by ended processes are copied back.
    */
   async wakeAll(visit: (workspaceId: string, glance: Glance) => void = () => {}): Promise<void> {
     this.#isWaking = true;
@@ -249,7 +237,7 @@ export class Engine {
     for (const workspaceId of ids) {
       if (this.#stopped) return;
       await this.#wake(workspaceId, visit).catch(() => {
-        // Logged where it was opened; the others go on.
+        // Logged where it was opened; the others continue.
       });
     }
   }
@@ -270,7 +258,7 @@ export class Engine {
         glance = await look(this.#pathOf(workspaceId));
       }
     } catch {
-      // Opening it says what is wrong with it, or sets its alarms.
+      // Opening it either reports what is wrong or sets its alarms.
       await open();
       return;
     }
@@ -289,7 +277,7 @@ export class Engine {
     );
   }
 
-  /** By their files and logs. */
+  /** By the times of their files and logs. */
   async #byRecency(ids: string[]): Promise<string[]> {
     const writtenMs = new Map<string, number>();
     const timeOf = (path: string): Promise<number> =>
@@ -307,9 +295,7 @@ export class Engine {
     return ids.sort((a, b) => (writtenMs.get(b) ?? 0) - (writtenMs.get(a) ?? 0) || (a < b ? -1 : 1));
   }
 
-  /**
-   * `filesWaiting` counts those that wait for their turn to be opened, and one more until wakeAll() has looked at all.
-   */
+  /** `filesWaiting` counts the files in the queue to be opened, plus one until wakeAll() has finished. */
   get figures(): {
     openWorkspaces: number;
     filesWaiting: number;
@@ -337,30 +323,27 @@ export class Engine {
     return this.#files.values();
   }
 
-  /** Those of them for which something is done outside, or is to be. */
+  /** Open workspaces with outside work under way or scheduled. */
   workspacesWithOutsideWork(): Workspace[] {
     return [...this.#files.values()].filter(({ workspaceId }) => this.#outbox.isAtWork(workspaceId));
   }
 
-  /**
-   * From here on nothing happens by itself: no deadline fires, no outside work starts. Resolves when what is under way
-   * has ended.
-   */
+  /** Stops background work: no deadline fires and no outside work starts. Resolves when what is under way has ended. */
   rest(): Promise<void> {
-    // First, since it would say that nothing is due.
+    // First, because once the alarms are cleared it would write an empty list.
     void this.#dueList.stop();
     this.#deadlines.stop();
     this.#outbox.stop();
     return this.#outbox.idle();
   }
 
-  /** Resolves when every command that came so far is durable, and what followed from it has been told. */
+  /** Resolves when every command submitted so far is durable and its events have been published. */
   async drained(): Promise<void> {
     for (let busy = this.#busy(); busy.length > 0; busy = this.#busy())
       await Promise.all(busy.map((workspace) => workspace.drained()));
   }
 
-  /** Finishes what is queued, makes it durable, and closes every file. Refuses new commands from here on. */
+  /** Finishes what is queued, makes it durable and closes every file. Refuses new commands from here on. */
   async stop(): Promise<void> {
     const { clock, log } = this.#options;
     this.#isStopping = true;
@@ -370,7 +353,7 @@ export class Engine {
     this.#stopped = true;
     const endMs = clock.now() + closeForMs;
     const left = await this.#files.close(() => clock.now() <= endMs);
-    // Nobody wakes them any more.
+    // Nothing wakes them any more.
     for (const { db } of this.#workspaces.values()) if (db.isParked) db.close();
     if (left > 0) log.warn({ files: left }, 'files were left open for want of time; nothing in them is lost');
   }
@@ -383,7 +366,7 @@ export class Engine {
     return uuid.test(workspaceId) && existsSync(this.#pathOf(workspaceId));
   }
 
-  /** Could not be opened a moment ago. */
+  /** Whether the last attempt to open it failed a moment ago. */
   #isBroken(workspaceId: string): boolean {
     return this.#options.clock.now() < (this.#broken.get(workspaceId) ?? 0);
   }
@@ -393,7 +376,7 @@ export class Engine {
     if (!this.#isBroken(workspaceId)) {
       this.#broken.set(workspaceId, clock.now() + reopenAfterMs);
       log.error({ workspaceId, err: cause }, 'a workspace cannot be opened; the others go on');
-      // Its deadlines and mails wait too, and nobody may ask for it before they are due.
+      // Its deadlines and mails wait too, and a request may not come before they are due.
       this.#deadlines.watch(workspaceId, clock.now() + wakeAfterMs);
     }
     return new WorkspaceUnavailable(`workspace ${workspaceId} cannot be opened`, { cause });
@@ -419,7 +402,7 @@ export class Engine {
   #read(workspaceId: string): Workspace {
     const { clock, ids, log } = this.#options;
     const path = this.#pathOf(workspaceId);
-    // It would be made anew, as if the workspace had never been.
+    // SQLite would create it afresh, as if the workspace had never existed.
     if (statSync(path).size === 0) throw new Error('its file is empty');
     const db = Database.openWriter(path, workspaceMigrations, this.#options.syncToDisk);
     try {
@@ -436,7 +419,7 @@ export class Engine {
             try {
               this.#publish(id, events);
             } catch (error) {
-              // The events are durable and can be asked for again; a listener's bug must not stop the lane.
+              // The events are durable and can be read again; a listener's bug must not stop the lane.
               log.error({ workspaceId: id, err: error }, 'events could not be published');
             }
           },
@@ -453,7 +436,7 @@ export class Engine {
           },
         },
       });
-      // The rows that alarms are set from; a file whose first pages are damaged shows it here.
+      // Reads the rows that set alarms; a file whose first pages are damaged fails here.
       workspace.earliest();
       return workspace;
     } catch (error) {

@@ -1,5 +1,5 @@
-// Names for new things: UUID v7 in the order of their making, and secrets. Both from one source of randomness, so that
-// a simulation can seed it.
+// Ids for new things (UUID v7, in order of creation) and secrets. Both use one source of randomness, so that a
+// simulation can seed it.
 
 import { randomFillSync } from 'node:crypto';
 import type { Clock } from './clock.ts';
@@ -9,7 +9,7 @@ export type FillRandom = (bytes: Uint8Array) => void;
 export interface Ids {
   /** UUID v7 (RFC 9562 §5.7), greater than every earlier one of this process. */
   uuid(): string;
-  /** Unguessable text of so many random bytes, in base64url. */
+  /** Unguessable text of `byteCount` random bytes, in base64url. */
   secret(byteCount: number): string;
 }
 
@@ -38,8 +38,8 @@ export function createIds(clock: Pick<Clock, 'now'>, fillRandom: FillRandom = ra
     uuid() {
       const now = clock.now();
       counter += 1;
-      // A fixed-length counter that starts at random below half of its range (RFC 9562 §6.2, method 1); when it is
-      // full, the timestamp runs ahead of the clock.
+      // A fixed-length counter that starts at random in the lower half of its range (RFC 9562 §6.2, method 1). When it
+      // overflows, the timestamp runs ahead of the clock.
       if (now > lastMs || counter > 0xfff) {
         lastMs = Math.max(now, lastMs + 1);
         const seed = take(2);

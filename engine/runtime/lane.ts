@@ -1,40 +1,38 @@
-// The way to one file's disk. Jobs queue here; at the end of a turn of the event loop all that wait run in one
-// transaction, each undone alone if it throws; then COMMIT, one sync off the main thread, and only when the disk has it
-// do their outcomes leave, in the order they came. While one sync is under way the next batch runs; what comes then
-// gathers. Knows no table, no rule and no timer.
+// The write queue of one file. At the end of a turn of the event loop, all queued jobs run in one transaction, each
+// rolled back separately if it throws. Then COMMIT and one sync off the main thread; only when the data is on disk are
+// the jobs settled, in order. While one sync is under way the next batch runs, and later jobs queue. Knows no table, no
+// rule and no timer.
 
 import { type Database, monotonicMs } from '../../store/database.ts';
 import { Slices } from './slices.ts';
 
 /**
- * One unit of work. `run` is synchronous; what it throws undoes what it wrote. `settle` is called once, after the disk.
+ * One unit of work. `run` is synchronous; if it throws, its writes are rolled back. `settle` is called once, when the
+ * outcome is durable.
  */
 export interface Job {
-  /** Called again when what it wrote the first time was undone. */
+  /** Called again if its first writes were rolled back. */
   run(): void;
-  /** Takes back what `run` did in memory. */
+  /** Reverts what `run` did in memory. */
   undo(): void;
   settle(error: unknown): void;
 }
 
-/** The queue is at its bound; the caller is told to come back (503). */
+/** The queue is full; the caller should retry (503). */
 export class LaneFull extends Error {
   override readonly name = 'LaneFull';
 }
 
-/** The batch could not be committed; nothing of it happened. */
+/** The batch could not be committed; none of it happened. */
 export class CommitFailed extends Error {
   override readonly name = 'CommitFailed';
 }
 
-/**
- * One transaction at the most. How long it may hold the loop is the slice's to say: at 25 µs a command this many would
- * take 13 ms.
- */
+/** Jobs in one transaction. The slice limits the time: at 25 µs a command, 512 would take 13 ms. */
 const maxBatch = 512;
-/** Batches on their way to the disk at once: while it takes one, the next runs. More would only make each smaller. */
+/** Batches being synced at once: while the disk takes one, the next runs. More would only make each smaller. */
 const maxSyncing = 2;
-/** Waiting at the most. At 20,000 commands a second the last one waits half a second; a longer queue helps nobody. */
+/** At 20,000 commands a second the last one waits half a second; a longer queue would not help. */
 const maxQueued = 10_000;
 
 export interface LaneHooks {
@@ -42,26 +40,26 @@ export interface LaneHooks {
   onBegin?(): void;
   /** The batch is durable and every job in it is settled. */
   onDurable?(): void;
-  /** Who held it has let go. */
+  /** The last hold was released. */
   onReleased?(): void;
-  /** What was run since the last commit is undone: forget every state held in memory. It may be run again at once. */
+  /** Everything since the last commit was rolled back: forget all state in memory. The jobs may run again at once. */
   onUndone?(): void;
   /** A batch could not be committed. Its jobs are settled with an error, in their turn. */
   onBroken(error: unknown): void;
-  /** The disk refused to sync, so what it holds is unknown. There is no way on but to end the process. */
+  /** The sync failed, so what is on disk is unknown. The process must end. */
   onSyncFailed(error: Error): void;
   onBatch?(figures: { jobs: number; commitMs: number; syncMs: number }): void;
 }
 
-/** What was run in one transaction, on its way to the disk. */
+/** Jobs of one transaction, on their way to the disk. */
 interface Batch {
   /** In the order they ran. */
   readonly jobs: Job[];
-  /** What each job that did not hold threw. */
+  /** The error of each refused job. */
   readonly errors: Map<Job, unknown>;
-  /** Calls of whenDurable() that saw it. */
+  /** Callbacks of whenDurable() that depend on this batch. */
   readonly afterwards: (() => void)[];
-  /** When its COMMIT began, on the clock of all threads. Infinity before, and when it never did. */
+  /** When its COMMIT began, on the clock shared by all threads. Infinity before that, or if it never began. */
   committingMs: number;
   state: 'syncing' | 'durable' | 'broken';
 }
@@ -88,12 +86,12 @@ export class Lane {
     return this.#queue.length;
   }
 
-  /** Something waits or is under way. */
+  /** Whether jobs wait or are under way. */
   get isBusy(): boolean {
     return this.#queue.length > 0 || this.#syncing.length > 0;
   }
 
-  /** Nothing waits, nothing is under way and nobody holds it. */
+  /** Whether no job waits or is under way, and the lane is not held. */
   get idle(): boolean {
     return !this.isBusy && this.#holds === 0;
   }
@@ -106,8 +104,8 @@ export class Lane {
   }
 
   /**
-   * Calls back once everything that a reader could see at `seenMs` of monotonicMs(), or can see at this moment, is
-   * durable; at once when it is.
+   * Calls back once everything that a reader could see at `seenMs` of monotonicMs(), by default now, is durable;
+   * synchronously if it is already.
    */
   whenDurable(call: () => void, seenMs = Number.POSITIVE_INFINITY): void {
     const newest = this.#syncing.findLast(({ committingMs }) => committingMs <= seenMs);
@@ -115,7 +113,7 @@ export class Lane {
     else newest.afterwards.push(call);
   }
 
-  /** Resolves when no batch is under way and keeps the next from starting until release() is called. */
+  /** Resolves when no batch is under way, and keeps the next from starting until release() is called. */
   hold(): Promise<void> {
     this.#holds += 1;
     return new Promise((resolve) => this.#whenAtRest(resolve));
@@ -127,11 +125,11 @@ export class Lane {
     this.#hooks.onReleased?.();
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when no job waits or is under way. */
   async drained(): Promise<void> {
     while (this.isBusy) {
       await new Promise<void>((resolve) => this.#whenAtRest(resolve));
-      // Those whose jobs were settled may have more to ask for.
+      // Callers whose jobs were settled may submit more.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -167,7 +165,7 @@ export class Lane {
     const committedAt = performance.now();
     this.#db.sync((error) => {
       if (error !== null) {
-        // Held for good: nothing more is written behind what may be lost, and no outcome leaves.
+        // Held for good: nothing more is written after data that may be lost, and no job is settled.
         this.#holds += 1;
         this.#hooks.onSyncFailed(error);
         return;
@@ -183,14 +181,13 @@ export class Lane {
   }
 
   /**
-   * Runs what waits, until it is as much as a batch may be or its time is over; the rest waits for the next. Without
-   * savepoints,
-   * which would cost a fifth of every command: who is refused has seldom written before. When one has, the whole batch
-   * is undone
-   * and run again with them. Throws when SQLite gave up the whole transaction.
+   * Runs queued jobs until the batch is full or its time is up; the rest wait for the next batch. Runs without
+   * savepoints, which would cost a fifth of every command, because refused jobs have seldom written anything. When one
+   * has, the whole batch is rolled back and run again with savepoints. Throws if SQLite rolled the whole transaction
+   * back.
    */
   #runAll(batch: Batch, untilMs: number): void {
-    // Taken out before they run: what they ask for themselves comes behind all that waits.
+    // Removed before they run, so that jobs they submit themselves queue behind all others.
     const jobs = this.#queue.splice(0, maxBatch);
     let isCareful = false;
     try {
@@ -212,7 +209,7 @@ export class Lane {
     if (batch.jobs.length < jobs.length) this.#queue.unshift(...jobs.slice(batch.jobs.length));
   }
 
-  /** False when it threw after it had written. */
+  /** Returns false if the job threw after it had written. */
   #run(batch: Batch, job: Job): boolean {
     const { writeCount } = this.#db;
     try {
@@ -243,7 +240,7 @@ export class Lane {
       this.#refuse(batch, job, error);
       return;
     }
-    // Outside of the try: what the job left in memory stands already, so if this fails the whole batch goes.
+    // Outside the try: the job's state is in memory already, so if this fails the whole batch goes.
     this.#db.release();
   }
 
@@ -263,7 +260,7 @@ export class Lane {
     }
   }
 
-  /** Lets the outcomes of this batch out, after those of the batches before it. */
+  /** Settles this batch, after the batches before it. */
   #land(batch: Batch, state: 'durable' | 'broken'): void {
     batch.state = state;
     for (let first = this.#syncing[0]; first !== undefined && first.state !== 'syncing'; first = this.#syncing[0]) {

@@ -1,7 +1,4 @@
-/**
- * Where the engine says what an operator should know. Fields are plain data; never a secret, a token or a message's
- * text.
- */
+/** The engine's log for operators. Fields are plain data, never a secret, a token or a message's text. */
 export interface Log {
   debug(fields: object, text: string): void;
   info(fields: object, text: string): void;

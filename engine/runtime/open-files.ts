@@ -1,7 +1,6 @@
-// Which workspaces' files are open. So many at the most: beyond it the least recently used are parked, which costs no
-// disk, and opened again when they are used. Files are opened one after the other, in the order they were asked for,
-// between other work; who can wait for its turn asks whenOpen(). Logs that parking left are copied back later, by a
-// thread.
+// Keeps a bounded number of workspaces' files open. Beyond it the least recently used are parked, which costs no disk
+// access, and reopened on use. Files are opened one after the other, in the order requested, between other work; a
+// caller that can wait calls whenOpen(). A thread copies back the logs of parked files later.
 
 import { statSync } from 'node:fs';
 import { cacheKib } from '../../store/database.ts';
@@ -19,33 +18,30 @@ export interface OpenFilesOptions {
   readonly maxOpen: number;
 }
 
-/** A file that is to be opened in its turn. */
+/** A file in the queue to be opened. */
 interface Turn {
   readonly opened: Promise<void>;
   open(): void;
   end(): void;
 }
 
-/** Of all open files together. Each has at least a fair share of it. */
+/** Of all open files together. Each gets at least a fair share. */
 const allCachesKib = 128 * 1024;
 const leastCacheKib = 256;
-/** A file that nobody used for so many calls of age() is parked. */
+/** Calls of age() after which an unused file is parked. */
 const unusedAges = 5;
-/**
- * A log that parking left is copied back after so long, unless the file is used again: who comes back soon finds it as
- * it was.
- */
+/** Delay before a parked file's log is copied back. A workspace that is used again sooner finds its file as it was. */
 const copyBackAfterMs = 30_000;
 
 export class OpenFiles {
   readonly #options: OpenFilesOptions;
-  /** In the order of their last use. */
+  /** In order of last use. */
   readonly #open = new Map<string, Workspace>();
-  /** Files whose log was left, and since when. */
+  /** Parked files with a log, and since when. */
   readonly #parked = new Map<string, { readonly path: string; readonly sinceMs: number }>();
   readonly #copying = new Map<string, Promise<void>>();
   readonly #turns = new Map<string, Turn>();
-  /** Whose file can be opened as soon as there is room, in the order they were asked for. */
+  /** Files that can be opened as soon as there is room, in the order requested. */
   readonly #ready: string[] = [];
   #isOpening = false;
   #cacheKib = cacheKib;
@@ -59,7 +55,7 @@ export class OpenFiles {
     return this.#open.size;
   }
 
-  /** Files that are to be opened in their turn. */
+  /** Files queued to be opened. */
   get waiting(): number {
     return this.#turns.size;
   }
@@ -68,19 +64,19 @@ export class OpenFiles {
     return this.#open.values();
   }
 
-  /** A file that has just been opened for the first time. */
+  /** Adds a file that has just been opened for the first time. */
   add(workspace: Workspace): void {
     workspace.db.onWake(() => this.#enter(workspace));
     this.#enter(workspace);
   }
 
-  /** It is about to be used. */
+  /** Marks it as used. */
   touch(workspace: Workspace): void {
     if (this.#open.size <= this.#options.maxOpen / 2 || !this.#open.delete(workspace.workspaceId)) return;
     this.#open.set(workspace.workspaceId, workspace);
   }
 
-  /** Gone for good, its file about to be removed. */
+  /** Removes a workspace for good, before its file is deleted. */
   forget(workspaceId: string): void {
     this.#open.delete(workspaceId);
     this.#parked.delete(workspaceId);
@@ -91,9 +87,8 @@ export class OpenFiles {
   }
 
   /**
-   * Resolves when the file at `path` was opened by `open`, or could not be. `isFound`: nobody of this process has had
-   * it open,
-   * so that a log beside it is what an ended one left, which is copied back first, off the loop.
+   * Resolves when `open` has opened the file at `path`, or failed. `isFound`: this process has not had it open, so a
+   * log beside it was left by an ended process and is copied back first, off the loop.
    */
   whenOpen(workspaceId: string, file: { path: string; isFound: boolean; open(): void }): Promise<void> {
     const waiting = this.#turns.get(workspaceId);
@@ -108,12 +103,12 @@ export class OpenFiles {
     return opened;
   }
 
-  /** Something came to rest, so that there may be room. */
+  /** Call when a workspace came to rest, so that there may be room. */
   atRest(): void {
     if (this.#ready.length > 0) this.#openNext();
   }
 
-  /** Called now and then. Parks what nobody used for a while, and copies back what was left long enough. */
+  /** Called periodically. Parks files that have not been used for a while and copies back logs that are old enough. */
   age(): void {
     for (const [workspaceId, workspace] of this.#open) {
       workspace.registry.age();
@@ -122,7 +117,7 @@ export class OpenFiles {
     void this.#copyBackAll((sinceMs) => sinceMs + copyBackAfterMs <= this.#options.clock.now());
   }
 
-  /** Closes every file, and copies back what was left, as long as `hasTime` says. Returns how many were left. */
+  /** Closes every file and copies back remaining logs while `hasTime` allows. Returns how many files were left. */
   async close(hasTime: () => boolean): Promise<number> {
     this.#isStopped = true;
     for (const turn of this.#turns.values()) turn.end();
@@ -147,7 +142,7 @@ export class OpenFiles {
 
   async #prepare(workspaceId: string, { path, isFound }: { path: string; isFound: boolean }): Promise<void> {
     await this.#copying.get(workspaceId);
-    // What is wrong with it is said by who opens it.
+    // Opening it reports what is wrong.
     if (isFound && logBytes(path) > 0) await this.#options.checkpoints.recover(path).catch(() => undefined);
   }
 
@@ -158,7 +153,7 @@ export class OpenFiles {
       this.#isOpening = false;
       const [workspaceId] = this.#ready;
       if (workspaceId === undefined || this.#isStopped) return;
-      // Else one that comes to rest makes room.
+      // Otherwise the next file that comes to rest makes room.
       if (!this.#makeRoom(this.#options.maxOpen - 1)) return;
       this.#ready.shift();
       const turn = this.#turns.get(workspaceId);
@@ -166,17 +161,14 @@ export class OpenFiles {
       try {
         turn?.open();
       } catch {
-        // Told to who asks for it.
+        // Reported to callers of workspace().
       }
       turn?.end();
       if (this.#ready.length > 0) this.#openNext();
     });
   }
 
-  /**
-   * Parks the least recently used files that have nothing under way until no more than `count` are open. False when too
-   * many have.
-   */
+  /** Parks the least recently used files at rest until at most `count` are open. Returns false if too many are busy. */
   #makeRoom(count: number, except?: string): boolean {
     for (const [workspaceId, workspace] of this.#open) {
       if (this.#open.size <= count) return true;
@@ -219,7 +211,7 @@ export class OpenFiles {
     return copying;
   }
 
-  /** Halved when twice as many are open, so that it changes seldom. */
+  /** The share is halved each time the number of open files doubles, so it changes seldom. */
   #shareCaches(): void {
     let share = cacheKib;
     while (share > leastCacheKib && share * this.#open.size > allCachesKib) share /= 2;

@@ -1,6 +1,6 @@
-// Does the work that commands left for the world outside (mail, SMS, webhooks): after the commit, in order per target,
-// a bounded number at a time, again with growing pauses until the kind's schedule ends. At least once: a crash between
-// the deed and the row that records it repeats the deed under the same id, by which the receiver can tell.
+// Runs the outside work that commands queued (mail, webhooks): after the commit, in order per target, with bounded
+// concurrency, retried with growing delays until the kind's schedule ends. At least once: a crash between the delivery
+// and the row that records it repeats the delivery under the same id, by which the receiver can deduplicate.
 
 import { isStorageFailure } from '../../store/database.ts';
 import { dueOutbox, earliestOutboxAt, findOutbox, type OutboxRow, updateOutbox } from '../../store/runtime/outbox.ts';
@@ -14,7 +14,7 @@ import type { Workspace } from './workspace.ts';
 
 export interface OutboxItem {
   readonly workspaceId: string;
-  /** Stays the same over every attempt. */
+  /** The same for every attempt. */
   readonly id: string;
   readonly target: string;
   readonly subjectId: string | null;
@@ -24,10 +24,10 @@ export interface OutboxItem {
   readonly createdAt: string;
 }
 
-/** `detail`: what the other side said beside its answer, for the kind's settled() alone. */
+/** `detail`: what the other side sent besides its answer, only for the kind's settled(). */
 export type OutboxOutcome =
   | { readonly state: 'sent'; readonly answer: string; readonly detail?: string }
-  /** `code` as the OutsideFailure named it. */
+  /** `code` of the DeliveryError. */
   | {
       readonly state: 'retry' | 'failed';
       readonly answer: string;
@@ -43,33 +43,27 @@ export interface Delivered {
 
 export interface OutboxKind {
   /**
-   * Does it, within a time limit of its own. Resolves to what the other side answered; throws OutsideFailure or any
-   * error to be tried again.
+   * Performs one attempt, within a time limit of its own. Resolves to the other side's answer. Throws DeliveryError, or
+   * any other error to be retried.
    */
   deliver(item: OutboxItem): Promise<string | Delivered>;
-  /** Pauses between attempts. When they are used up the item is kept as failed. */
+  /** Delays between attempts. When they are used up, the item stays as failed. */
   readonly retryDelaysMs: readonly number[];
-  /** What stays of the payload when nothing more will be done about it. All of it, unless this says otherwise. */
+  /** The part of the payload to keep once the item is settled. By default all of it. */
   kept?(payload: unknown, state: 'sent' | 'failed'): unknown;
-  /** In the transaction that records the outcome of an attempt. */
+  /** Runs in the transaction that records an attempt's outcome. */
   settled?(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void;
-  /**
-   * For work that takes minutes: so many at once over all workspaces, counted apart, so that mail never waits for it.
-   */
+  /** For work that takes minutes: its own concurrency limit over all workspaces, so that mail never waits for it. */
   readonly maxUnderWay?: number;
-  /**
-   * For calls to whoever a user named: counted apart from all else, within the bounds of all else, so that mail never
-   * waits for a slow stranger.
-   */
+  /** User-supplied URLs (webhooks) get their own concurrency budget, so that a slow receiver cannot delay mail. */
   readonly isApart?: true;
 }
 
 export type OutboxKinds = Readonly<Record<string, OutboxKind>>;
 
 /**
- * The other side said no. `permanent`: asking again would change nothing. `code`: for the kind's settled() to tell it
- * by. `retryAfterMs`: it
- * does not want to be asked before. `detail`: its own words, which no log is told.
+ * The other side refused. `permanent`: retrying would not help. `code`: identifies the failure for the kind's
+ * settled(). `retryAfterMs`: do not retry sooner. `detail`: the other side's own words, which are never logged.
  */
 export class OutsideFailure extends Error {
   override readonly name = 'OutsideFailure';
@@ -100,7 +94,7 @@ export class OutsideFailure extends Error {
   }
 }
 
-/** Whether it is not tried again: asking would change nothing, or its pauses are used up. */
+/** Whether there will be no retry: the failure is permanent or the delays are used up. */
 export function isLastAttempt(
   kind: Pick<OutboxKind, 'retryDelaysMs'> | undefined,
   { attempts }: Pick<OutboxItem, 'attempts'>,
@@ -109,25 +103,25 @@ export function isLastAttempt(
   return (error instanceof OutsideFailure && error.permanent) || attempts >= (kind?.retryDelaysMs.length ?? 0);
 }
 
-/** Deeds under way at once, so that a slow receiver of one workspace does not hold up another's. */
+/** Concurrent deliveries per workspace, so that one workspace's slow receiver does not delay another's. */
 const maxPerWorkspace = 8;
 const maxInAll = 64;
-/** Up to this share of a pause is added at random, so that what failed together does not come back together. */
+/** Up to this share of a delay is added at random, so that items that failed together do not retry together. */
 const jitter = 0.2;
 const maxAnswerChars = 500;
-/** Before an outcome is recorded again, or the outbox looked at again, when its own file failed. */
+/** Delay before an outcome is recorded again, or the outbox read again, after its file failed. */
 const pauseAfterFailureMs = 30_000;
 
-/** What some kinds together may have under way at once. */
+/** Concurrency limits shared by some kinds. */
 interface Budget {
   readonly maxInAll: number;
   readonly maxPerWorkspace: number;
   /** The kinds that count against it; with `isOthers`, all but these. */
   readonly kinds: readonly string[];
   readonly isOthers: boolean;
-  /** Takes minutes: nobody waits for its end. */
+  /** Takes minutes: a stop does not wait for it. */
   readonly isLong: boolean;
-  /** Workspaces that found it used up, in the order they came. */
+  /** Workspaces that found it used up, first come first served. */
   readonly waiting: Set<string>;
   count: number;
 }
@@ -141,7 +135,7 @@ export class Outbox {
   readonly #random: () => number;
   readonly #alarms: Alarms;
   readonly #budgets: readonly Budget[];
-  /** By workspace, then by id: the budget that it counts against. */
+  /** By workspace, then by item id: the budget it counts against. */
   readonly #underWay = new Map<string, Map<string, Budget>>();
   readonly #pauses = new Set<() => void>();
   #idle: (() => void)[] = [];
@@ -169,7 +163,7 @@ export class Outbox {
     if (!this.#stopped) this.#alarms.set(workspaceId, nextMs);
   }
 
-  /** Something of this workspace is under way or has its time to come. */
+  /** Whether this workspace has items under way or scheduled. */
   isAtWork(workspaceId: string): boolean {
     return this.#underWay.has(workspaceId) || this.#alarms.isSet(workspaceId);
   }
@@ -180,14 +174,14 @@ export class Outbox {
     return count;
   }
 
-  /** Starts nothing more. What is under way is recorded if it ends in time, else done again after the restart. */
+  /** Starts nothing more. Work under way is recorded if it ends in time, and repeated after the restart if not. */
   stop(): void {
     this.#stopped = true;
     this.#alarms.clear();
     for (const wake of this.#pauses) wake();
   }
 
-  /** Resolves when nothing is under way. Long work is not waited for. */
+  /** Resolves when nothing is under way, except long work. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#isIdle) resolve();
@@ -195,7 +189,7 @@ export class Outbox {
     });
   }
 
-  /** In its turn, if its file is to be opened. */
+  /** Queues for the file if it has to be opened. */
   #drain(workspaceId: string): void {
     if (this.#stopped) return;
     const opening = this.#whenOpen(workspaceId);
@@ -210,7 +204,7 @@ export class Outbox {
       if (workspace === undefined) return;
       const at = isoTime(this.#clock.now());
       for (const budget of this.#budgets) this.#start(workspace, budget, at);
-      // Whatever is due and not started follows one that is under way; what is due later has its own time.
+      // Due items that were not started follow when one under way ends; later items have their own time.
       const nextAt = earliestOutboxAt(workspace.db, at);
       if (nextAt !== undefined) this.watch(workspaceId, Date.parse(nextAt));
     } catch (error) {
@@ -219,13 +213,13 @@ export class Outbox {
     }
   }
 
-  /** Starts of what is due as much as the budget has room for. */
+  /** Starts as many due items as the budget allows. */
   #start(workspace: Workspace, budget: Budget, at: string): void {
     const { workspaceId } = workspace;
     const mine = this.#underWay.get(workspaceId) ?? new Map<string, Budget>();
     let ofBudget = 0;
     for (const one of mine.values()) if (one === budget) ofBudget += 1;
-    // Those under way are among the due ones still.
+    // Items under way are still among the due ones.
     for (const row of dueOutbox(workspace.db, {
       at,
       kinds: budget.kinds,
@@ -279,8 +273,7 @@ export class Outbox {
   }
 
   /**
-   * Until its outcome is recorded an item counts as under way: what was done must not be done again because a disk was
-   * full.
+   * An item counts as under way until its outcome is recorded: a delivery must not be repeated because a disk was full.
    */
   async #recordUntilDone(item: OutboxItem, kind: OutboxKind | undefined, outcome: OutboxOutcome): Promise<void> {
     let rules = kind;
@@ -292,7 +285,7 @@ export class Outbox {
         'an outcome could not be recorded',
       );
       if (this.#stopped || failure.by === 'gone') return;
-      // A rule that cannot take the outcome will not take it later either; the outcome itself is recorded all the same.
+      // The kind's code would fail again, so the outcome is recorded without it.
       if (failure.by === 'rule')
         rules = kind && { deliver: kind.deliver, retryDelaysMs: kind.retryDelaysMs, kept: () => null };
       else await this.#pause();
@@ -308,7 +301,7 @@ export class Outbox {
     const pauseMs = Math.max(askedMs, kind?.retryDelaysMs[item.attempts] ?? 0) * (1 + jitter * this.#random());
     let isRules = false;
     const record = command('outbox.record', (ctx, _: object) => {
-      // It may be run twice, when its batch is undone.
+      // May run twice, if its batch is rolled back.
       isRules = false;
       const row = findOutbox(ctx.db, item.id);
       if (row?.state !== 'queued') return;

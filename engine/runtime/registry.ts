@@ -1,16 +1,16 @@
-// The states of actors that are in memory. Bounded, and forgetful by design: a state can be dropped at any time between
-// two batches and is read again from its rows. Two generations stand in for a list of last uses: what is not asked for
-// while the young one fills, or between two calls of age(), is dropped with the old one.
+// The in-memory cache of actors' states. Bounded: a state can be evicted at any time between two batches and is read
+// again from its rows. Two generations approximate least-recently-used: a state not used while the young generation
+// fills, or between two calls of age(), is evicted with the old one.
 
 import type { Database } from '../../store/database.ts';
 
-/** One kind of actor: how its state is read from the rows that are its truth. `undefined`: there is no such thing. */
+/** One kind of actor: how to load its state from its rows. `undefined`: it does not exist. */
 export interface ActorKind<State> {
   readonly name: string;
   load(db: Database, id: string): State | undefined;
 }
 
-/** States of one kind kept at the least; at the most twice as many. A conversation's is about 1 KiB. */
+/** States of one kind kept: at least this many, at most twice as many. A conversation's is about 1 KiB. */
 const generationSize = 2000;
 
 interface Generations {
@@ -57,7 +57,7 @@ export class Registry {
     this.#kinds.clear();
   }
 
-  /** Called now and then: forgets what was not used since the call before the last. */
+  /** Called periodically. Evicts what was not used since the call before the last. */
   age(): void {
     for (const generations of this.#kinds.values()) swap(generations);
   }

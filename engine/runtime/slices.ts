@@ -1,10 +1,10 @@
-// Shares the event loop out among all workspaces. What their lanes and files have to do runs in the order in which it
-// was asked for, so much of it in each turn of the loop, and between two turns sockets are read and timers run. Who
-// always has more to do asks again each time, and so waits behind everybody else.
+// Shares the event loop among all workspaces. Work of their lanes and files runs in the order requested, a bounded time
+// per turn of the loop; between two turns sockets are read and timers run. A workspace with more to do requests again
+// each time and so queues behind all others.
 
-/** For all of them together, in one turn. One piece may take it further over this: a command is not cut in two. */
+/** For all work in one turn of the loop. One piece may exceed it: a command is not split. */
 const turnMs = 8;
-/** For one batch of one lane: then it asks again for the rest. */
+/** For one batch of one lane, which then requests another slice for the rest. */
 const batchMs = 4;
 
 export interface SliceLengths {
@@ -18,13 +18,13 @@ export class Slices {
   #waiting: (() => void)[] = [];
   #isSet = false;
 
-  /** A simulation gives lengths without an end, so that nothing in it depends on how quick the machine is. */
+  /** A simulation passes infinite lengths, so that it does not depend on the machine's speed. */
   constructor(lengths: SliceLengths = { turnMs, batchMs }) {
     this.#turnMs = lengths.turnMs;
     this.batchMs = lengths.batchMs;
   }
 
-  /** Runs it at the end of this turn of the loop, or of one of the next. It must not throw. */
+  /** Runs `work` at the end of this turn of the loop or of a later one. It must not throw. */
   add(work: () => void): void {
     this.#waiting.push(work);
     this.#set();
@@ -36,7 +36,7 @@ export class Slices {
     setImmediate(() => this.#run());
   }
 
-  /** What is asked for meanwhile has its turn after the next look at the sockets. */
+  /** Work added meanwhile runs after sockets have been read again. */
   #run(): void {
     this.#isSet = false;
     const due = this.#waiting;

@@ -1,5 +1,5 @@
-// One at a time per key, in the order of asking, for work that waits. What went wrong for one is none of the next one's
-// concern.
+// A queue per key for asynchronous work: one at a time, first come first served. A failure does not affect the next in
+// the queue.
 
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();

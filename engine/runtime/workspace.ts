@@ -1,7 +1,6 @@
-// One workspace: its file, its lane, the states in memory, and what waits for a time. Turns commands into jobs of the
-// lane and, once they are durable, publishes events in order, arms deadlines and wakes the outbox. It stays the same
-// for as long as the process lives, also while its file is parked, so that who waits for something may keep it, or a
-// view of it.
+// One workspace: its file, its lane, its states in memory and its alarms. Turns commands into jobs of the lane and,
+// once they are durable, publishes events in order, arms deadlines and wakes the outbox. The object lives as long as
+// the process, also while its file is parked, so references to it, or to a view of it, stay valid.
 
 import type { Database } from '../../store/database.ts';
 import { earliestDeadlineAt } from '../../store/runtime/deadlines.ts';
@@ -18,11 +17,11 @@ import { Registry } from './registry.ts';
 import type { Slices } from './slices.ts';
 
 export interface WorkspaceHooks {
-  /** Durable events of one batch, in the order of their sequence. */
+  /** Durable events of one batch, in sequence. */
   publish(workspaceId: string, events: readonly PublishedEvent[]): void;
   deadlineSet(workspaceId: string, dueMs: number): void;
   outboxFilled(workspaceId: string, nextMs: number): void;
-  /** Nothing is under way any more, as far as it can tell. */
+  /** The workspace is at rest, as far as it can tell. */
   atRest(): void;
   onSyncFailed: LaneHooks['onSyncFailed'];
   onBatch: NonNullable<LaneHooks['onBatch']>;
@@ -35,9 +34,9 @@ export class Workspace implements ContextHost {
   readonly ceilings: Ceilings | undefined;
   readonly registry: Registry;
   readonly lane: Lane;
-  /** Given out, perhaps not durable yet. */
+  /** The last number assigned, perhaps not durable yet. */
   lastSeq: number;
-  /** Durable and published. What a socket may be told. */
+  /** The last number durable and published: sockets may receive up to here. */
   publishedSeq: number;
   readonly #clock: Clock;
   readonly #hooks: WorkspaceHooks;
@@ -75,7 +74,7 @@ export class Workspace implements ContextHost {
       onReleased: () => options.hooks.atRest(),
       onUndone: () => {
         this.registry.clear();
-        // Remembered, since a read could fail as the batch did.
+        // Kept in memory, because reading it could fail as the batch did.
         this.lastSeq = this.#seqAtBegin;
       },
       onBroken: (error) =>
@@ -86,9 +85,7 @@ export class Workspace implements ContextHost {
     this.lane = new Lane(options.db, hooks, options.slices);
   }
 
-  /**
-   * Queues a command. `settle` is called once, when the outcome is durable: with the result, or with what refused it.
-   */
+  /** Queues a command. `settle` is called once, when the outcome is durable, with the result or with the error. */
   submit<Params, Result>(
     definition: CommandDefinition<Params, Result>,
     request: { caller: Caller; params: Params },
@@ -110,10 +107,7 @@ export class Workspace implements ContextHost {
     });
   }
 
-  /**
-   * What a read may see: rows and states as they are now, which whenDurable() of the lane must precede on their way
-   * out.
-   */
+  /** Rows and states as they are now. A reply from them must wait for the lane's whenDurable(). */
   view(caller: Caller): View {
     const nowMs = this.#clock.now();
     return {
@@ -127,22 +121,22 @@ export class Workspace implements ContextHost {
     };
   }
 
-  /** When the next deadline and the next outside work are due, from the rows. Infinity when there is none. */
+  /** When the next deadline and the next outbox item are due, from the rows. Infinity if there is none. */
   earliest(): { deadlineMs: number; outboxMs: number } {
     return { deadlineMs: timeOr(earliestDeadlineAt(this.db)), outboxMs: timeOr(earliestOutboxAt(this.db)) };
   }
 
-  /** Nobody holds it, nothing waits for the disk, and nothing that the disk has waits to be told. */
+  /** Whether the lane is idle and every durable event has been published. */
   get idle(): boolean {
     return this.lane.idle && !this.#releasing;
   }
 
-  /** Something waits for the disk, or for being told. */
+  /** Whether something waits for the disk or for being published. */
   get isBusy(): boolean {
     return this.lane.isBusy || this.#releasing;
   }
 
-  /** Resolves when all that came so far is durable and has been told. */
+  /** Resolves when everything submitted so far is durable and published. */
   async drained(): Promise<void> {
     while (this.isBusy) {
       await this.lane.drained();
@@ -156,10 +150,7 @@ export class Workspace implements ContextHost {
     this.#earliestOutboxMs = Math.min(this.#earliestOutboxMs, context.earliestOutboxMs);
   }
 
-  /**
-   * Who waits for an outcome goes on in microtasks: when those are done, every reply is on its way, and what follows
-   * from it may leave.
-   */
+  /** Callers continue in microtasks. After those every reply is on its way, and the events may follow. */
   #releaseSoon(): void {
     if (this.#releasing) return;
     this.#releasing = true;
