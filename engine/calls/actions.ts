@@ -1,5 +1,5 @@
-// What agents do with calls: answer, hold, transfer, hang up. A ringing call has one winner; every other is told why it
-// lost. Specification 4.8, decisions 4.8.
+// Agents' call actions: answer, hold, transfer, hang up. One agent wins a ringing call; each of the others gets the
+// reason why they lost. Specification 4.8, decisions 4.8.
 
 import { type CallFilter, callIdPage, findCallIdOfAgent } from '../../store/calls/calls.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
@@ -37,12 +37,12 @@ interface ById {
   readonly conversationId: string;
 }
 
-/** Why an answer loses. */
+/** Why an answer was too late or impossible. */
 type LostReason = 'already_claimed' | 'call_ended' | 'agent_busy' | 'stale_version';
 
 /**
- * Takes a ringing call. The winner's own repetition is answered as the first time. Refuses feature_locked, not_found,
- * forbidden (scope; another's call), call_unavailable with detail.reason.
+ * Takes a ringing call. A retry by the winner gets the same reply. Refuses feature_locked, not_found, forbidden (scope;
+ * another agent's call), call_unavailable with detail.reason.
  */
 export const answerCall = command(
   'call.answer',
@@ -80,7 +80,7 @@ export const answerCall = command(
   },
 );
 
-/** In the order in which it helps to know: that it is gone comes before what would have been in the way. */
+/** The most useful reason first: that the call is gone comes before any other obstacle. */
 function whyLost(
   ctx: Context,
   lost: { agent: AgentRecord; conversation: ConversationRecord; call: CallState; expectedVersion: number | undefined },
@@ -107,8 +107,8 @@ function refuseLost(reason: LostReason, conversation: ConversationRecord): never
 }
 
 /**
- * Solves it after an answer; an admin may end one that rings, as missed. Refuses not_assigned, call_unavailable when it
- * is over, and as answerCall.
+ * Solves the conversation if the call was answered; an admin may end a ringing call, as missed. Refuses not_assigned,
+ * call_unavailable if it is over, and as answerCall.
  */
 export const hangUp = command('call.hangup', (ctx, params: ById): CallView => {
   const { conversation, call } = requireOwnCall(ctx, params.conversationId);
@@ -129,7 +129,7 @@ export const hangUp = command('call.hangup', (ctx, params: ById): CallView => {
   return readBack(ctx, call.conversationId);
 });
 
-/** Refuses conflict when it is so already or nobody has answered yet, and as hangUp. */
+/** Refuses conflict if the call is in that state already or has not been answered yet, and as hangUp. */
 export const holdCall = command(
   'call.hold',
   (ctx, params: ById & { hold?: boolean | undefined; expectedVersion?: number | undefined }): CallView => {
@@ -139,7 +139,7 @@ export const holdCall = command(
     requireAnswered(conversation, call);
     if (call.isOnHold === hold)
       refuse('conflict', { message: hold ? 'The caller is on hold already.' : 'The caller is not on hold.' });
-    // Who is on hold is always let off: the timeline has room for the one entry more.
+    // A held caller can always be resumed: the timeline reserves room for that entry.
     if (hold && call.events.length >= maxHoldChanges)
       refuse('conflict', { message: 'This call was put on hold too often.' });
     changeCall(ctx, call, { isOnHold: hold }, { eventType: hold ? 'on_hold' : 'resumed' });
@@ -154,8 +154,8 @@ export const holdCall = command(
 );
 
 /**
- * Offers the call as assign-to-agent does. Refuses stale_version, semantic_error (cannot take it), conflict when nobody
- * has answered yet, and as hangUp.
+ * Offers the call as assign-to-agent does. Refuses stale_version, semantic_error (cannot take it), conflict if it has
+ * not been answered yet, and as hangUp.
  */
 export const transferCall = command(
   'call.transfer',
@@ -170,7 +170,7 @@ export const transferCall = command(
   },
 );
 
-/** Newest first, what the agent may see. */
+/** Calls that the agent may see, newest first. */
 export function listCalls(
   view: View,
   page: { filter: CallFilter; cursor: Cursor | undefined; limit: number },
@@ -195,12 +195,12 @@ function requireCall(
   const call = view.state(callKind, conversationId) ?? refuse('not_found');
   const agent = callingAgent(view);
   const conversation = requireConversation(view, conversationId);
-  // Who lost the channel in the middle of a call still has the caller on the line, and must be able to end it.
+  // An agent who lost access to the channel during a call still has the caller on the line and must be able to end it.
   if (call.agentId !== agent.id && !reaches(agent, conversation)) refuse('forbidden');
   return { agent, conversation, call };
 }
 
-/** Whoever is assigned, or an admin. */
+/** The assigned agent, or an admin. */
 function requireOwnCall(ctx: Context, conversationId: string): ReturnType<typeof requireCall> {
   const found = requireCall(ctx, conversationId);
   if (found.agent.role !== 'admin' && found.conversation.assignedAgentId !== found.agent.id) refuse('not_assigned');

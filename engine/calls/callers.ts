@@ -1,5 +1,5 @@
-// Who calls: the visitor and the contact behind a phone number, found or made. A caller was never on a page, so its
-// visitor stands on the workspace's oldest site, or on one that is made for it.
+// The visitor and the contact for a phone number, found or created. A caller was never on a page, so its visitor
+// belongs to the workspace's oldest site, or to one created for it.
 
 import { findOldestContactByPhone } from '../../store/customers/contacts.ts';
 import { findVisitorByPhone, insertVisitor, type VisitorRecord } from '../../store/customers/visitors.ts';
@@ -25,6 +25,6 @@ export function findOrAddCaller(ctx: Context, fromE164: string | null): VisitorR
 
 function siteOfCallers(ctx: Context): string {
   const { name, subdomain } = theWorkspace(ctx);
-  // A domain that can never be a real one (RFC 2606), for a workspace that has no site yet.
+  // A domain that can never exist (RFC 2606), for a workspace without a site.
   return (findOldestSite(ctx.db) ?? addSite(ctx, { name, domain: `${subdomain}.invalid` })).id;
 }

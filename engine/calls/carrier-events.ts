@@ -1,6 +1,5 @@
-// What the carrier says of a call. Deliveries come twice, late and in any order; each says a fact that counts once, by
-// the carrier's name for the call and the fact's type, and the call is what follows from the facts known so far.
-// Decisions 4.8.
+// Events from the carrier. They may come twice, late and in any order. Each states a fact that counts once, identified
+// by the carrier's call id and the fact's type; the call's state follows from all facts so far. Decisions 4.8.
 
 import type { CallRecord } from '../../store/calls/calls.ts';
 import { findCallIdByCarrier } from '../../store/calls/calls.ts';
@@ -34,13 +33,13 @@ import { leaveUnanswered, missCall } from './unanswered.ts';
 import { leaveVoicemail, transcribeVoicemail } from './voicemails.ts';
 
 export interface CarrierAnswer {
-  /** Null for what was ignored. */
+  /** Null if it was ignored. */
   readonly conversationId: string | null;
-  /** What the carrier is to do with the call now, if it asks. */
+  /** What the carrier should do with the call now, if it asks. */
   readonly order: CallOrder;
 }
 
-/** Refuses invalid_signature when the workspace never had the number. */
+/** Refuses invalid_signature if the workspace never had the number. */
 export const takeCarrierEvent = command('carrier.event', (ctx, event: CarrierEvent): CarrierAnswer => {
   const knownId = findCallIdByCarrier(ctx.db, event.callId);
   const known = knownId === undefined ? undefined : requireState(ctx, knownId);
@@ -62,10 +61,10 @@ export const takeCarrierEvent = command('carrier.event', (ctx, event: CarrierEve
   return { conversationId: call.conversationId, order: presentOrder(ctx, call.conversationId, number) };
 });
 
-/** What can only be said of a call that rings no more. */
+/** Events that can only come after a call has stopped ringing. */
 const impliesOver: ReadonlySet<CarrierEvent['type']> = new Set(['ended', 'voicemail_left', 'transcript_ready']);
 
-/** A call that the carrier has not named before. What was delivered says whether somebody still waits on the line. */
+/** A call that the carrier has not named before. The event says whether a caller is still on the line. */
 function beginCall(ctx: Context, number: PhoneNumberRecord, event: CarrierEvent): CallState {
   const caller = findOrAddCaller(ctx, event.from);
   const departmentId =
@@ -129,7 +128,10 @@ function settle(ctx: Context, call: CallState, event: CarrierEvent): void {
   }
 }
 
-/** After an answer it is solved; unanswered it is missed and stays open, as after a voicemail. */
+/**
+ * After an answer the conversation is solved. Unanswered, the call is missed and the conversation stays open, as after
+ * a voicemail.
+ */
 function endByCarrier(ctx: Context, conversation: ConversationRecord, call: CallState): void {
   switch (call.phase) {
     case 'ended':
@@ -151,7 +153,7 @@ function endByCarrier(ctx: Context, conversation: ConversationRecord, call: Call
   }
 }
 
-/** For a carrier that asks what to do, first or again. */
+/** For a carrier that asks what to do, the first time or again. */
 function presentOrder(ctx: Context, conversationId: string, number: PhoneNumberRecord): CallOrder {
   const call = ctx.state(callKind, conversationId);
   switch (call?.phase) {
@@ -168,7 +170,7 @@ function presentOrder(ctx: Context, conversationId: string, number: PhoneNumberR
   }
 }
 
-/** A call that came in before the number was given up and was not over then still has its news. */
+/** A call that was under way when the number was released still receives its events. */
 function wasOpenAt(call: CallState | undefined, releasedAt: string): boolean {
   return call !== undefined && (call.endedAt === null || call.endedAt >= releasedAt);
 }
@@ -199,14 +201,11 @@ function newCall(
   };
 }
 
-/**
- * An order that the carrier did not take, and will not: who handles the call must know that the caller hears something
- * else.
- */
+/** The carrier finally refused an order: the agent in the call must know that the caller hears something else. */
 export function noteFailedOrder(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
   const conversation = item.subjectId === null ? undefined : ctx.state(conversationKind, item.subjectId);
   if (outcome.state !== 'failed' || conversation === undefined) return;
-  // Written by orderCall() alone.
+  // Only orderCall() writes these.
   const { order } = item.payload as CallOrderItem;
   appendSystemLine(ctx, conversation, `The carrier did not do this: ${order.kind}. ${outcome.answer}`);
 }

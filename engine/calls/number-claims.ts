@@ -1,6 +1,6 @@
-// A number has three places: the directory, where it is one workspace's, the carrier, where it is bought, and the
-// workspace's own file. This takes it through all of them, and back where one says no. Called by the edge; asks the
-// carrier and so waits.
+// A number is in three places: the directory (reserved for one workspace), the carrier (bought) and the workspace's own
+// file. This claims it in all three and undoes that if one refuses. Called by the edge; asynchronous, because it calls
+// the carrier.
 
 import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
 import type { Carrier } from '../../workers/providers/carrier.ts';
@@ -27,12 +27,12 @@ interface Asked {
   readonly caller: Caller;
 }
 
-/** What the carrier knows a number by, so that one of ours is told from others of the same account. */
+/** The label at the carrier, by which our numbers are told from others of the same account. */
 function labelOf(numberId: string): string {
   return `switchboard ${numberId}`;
 }
 
-/** Refuses service_unavailable when there is none. */
+/** Refuses service_unavailable if there is none. */
 export function requireCarrier(carrier: Carrier): void {
   if (carrier.provider === 'none') refuse('service_unavailable', { message: 'No carrier is configured.' });
 }
@@ -85,7 +85,7 @@ function refusalOf(
     : ['semantic_error', { message: `The carrier refuses: ${purchase.reason}` }];
 }
 
-/** Refuses as releaseNumber. The carrier hears of it from the outbox. */
+/** Refuses as releaseNumber. The outbox notifies the carrier. */
 export function giveUpNumber(
   places: NumberPlaces,
   asked: Asked & { phoneNumberId: string },
@@ -98,7 +98,10 @@ export function giveUpNumber(
   );
 }
 
-/** Settles what a crash, a carrier or a disk left reserved. Resolves to what may be bought for nobody. */
+/**
+ * Settles reservations left by a crash, a carrier or a disk failure. Resolves to those that may be bought but belong to
+ * no workspace.
+ */
 export function sweepNumberPlaces({ engine, directory }: NumberPlaces): Promise<NumberClaim[]> {
   return sweepNumbers(directory, ({ workspaceId, numberId }) => {
     try {
@@ -111,8 +114,8 @@ export function sweepNumberPlaces({ engine, directory }: NumberPlaces): Promise<
 }
 
 /**
- * Gives those numbers back, and lets others have them then. Behind the start, since it asks the carrier. Rejects when
- * the carrier did not take all of them.
+ * Releases those numbers at the carrier and then frees them. Runs after the start, because it calls the carrier.
+ * Rejects if the carrier did not release all of them.
  */
 export async function giveBackOrphans(
   { directory, carrier, log }: NumberPlaces,

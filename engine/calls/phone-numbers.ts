@@ -1,5 +1,5 @@
-// Phone numbers: claimed for the workspace, routed, changed, released. That a number is nobody else's, and bought at
-// the carrier, is number-claims.ts's; here stands what the workspace says of it. Specification 4.18.
+// Phone numbers: claimed for the workspace, routed, changed, released. number-claims.ts makes them unique and buys
+// them; this is the workspace's own part. Specification 4.18.
 
 import {
   insertPhoneNumber,
@@ -39,7 +39,8 @@ export interface ClaimFields extends Routing {
 }
 
 /**
- * Before money is spent: what claimNumber would refuse. Refuses plan_limit, forbidden, invalid_body, semantic_error.
+ * Checks what claimNumber would refuse, before money is spent. Refuses plan_limit, forbidden, invalid_body,
+ * semantic_error.
  */
 export function requireClaimable(view: View, fields: ClaimFields): void {
   requireNumberAdmin(view);
@@ -47,7 +48,7 @@ export function requireClaimable(view: View, fields: ClaimFields): void {
   requireVoiceProfile(view, fields.voiceProfileId);
 }
 
-/** Writes a number that is reserved and bought. Refuses as requireClaimable. */
+/** Writes a reserved and bought number. Refuses as requireClaimable. */
 export const claimNumber = command(
   'phoneNumber.claim',
   (
@@ -101,7 +102,8 @@ export interface NumberChanges {
 }
 
 /**
- * Takes no version. Refuses plan_limit, forbidden, not_found, gone when it is released, invalid_body, semantic_error.
+ * Does not check the version. Refuses plan_limit, forbidden, not_found, gone if it is released, invalid_body,
+ * semantic_error.
  */
 export const changeNumber = command(
   'phoneNumber.update',
@@ -136,8 +138,8 @@ export const changeNumber = command(
 );
 
 /**
- * The department was deleted, or the agent left or takes no calls any more: what rang there rings everybody, and says
- * so until it is routed anew.
+ * The department was deleted, or the agent left or no longer takes calls: the number rings everyone, and says so, until
+ * it is routed again.
  */
 export function loseTarget(ctx: Context, target: { id: string; name: string }): void {
   for (const before of phoneNumbersFor(ctx.db, target.id)) {
@@ -161,8 +163,8 @@ export function loseTarget(ctx: Context, target: { id: string; name: string }): 
 }
 
 /**
- * Who still rings leaves a message first; then it goes back to the carrier, for good. Refuses plan_limit, forbidden,
- * not_found, gone.
+ * Calls still ringing go to voicemail first; then the number is released at the carrier, permanently. Refuses
+ * plan_limit, forbidden, not_found, gone.
  */
 export const releaseNumber = command(
   'phoneNumber.release',
@@ -196,13 +198,13 @@ function putNumber(ctx: Context, number: PhoneNumberRecord): void {
   ctx.become(phoneNumberKind, number.id, number);
 }
 
-/** This area words both refusals its own way (specification 7). */
+/** The error codes that this area specifies (specification 7). */
 function requireNumberAdmin(view: View): void {
   if (callingAgent(view).role !== 'admin') refuse('forbidden', { message: 'Only an admin may change phone numbers.' });
   requireFeature(view, 'calls', 'plan_limit');
 }
 
-/** A new strategy forgets the target of the former one. */
+/** A new strategy clears the old one's target. */
 function routingAfter(before: PhoneNumberRecord, changes: NumberChanges): Routing {
   const routingStrategy = changes.routingStrategy ?? before.routingStrategy;
   if (changes.routingTargetId !== undefined) return { routingStrategy, routingTargetId: changes.routingTargetId };

@@ -1,4 +1,4 @@
-// Text messages that commands leave in the outbox; the carrier sends them.
+// Text messages that commands queue in the outbox; the carrier sends them.
 
 import type { Context } from '../runtime/context.ts';
 
@@ -10,7 +10,7 @@ export interface Sms {
 
 export const smsKind = 'sms';
 
-/** Most of what is texted is a code that lives for minutes. */
+/** Most texts are codes that are valid for minutes. */
 export const smsRetryDelaysMs: readonly number[] = [2000, 10_000, 30_000, 120_000];
 
 /** Queues a text message; it leaves after the commit, in order per recipient. Returns its id. */

@@ -1,5 +1,5 @@
-// What becomes of a call that nobody answers: voicemail when its number has it, else it is missed. Either way its
-// conversation stays open, with nobody assigned, for somebody to call back. Decisions 4.8.
+// Unanswered calls: voicemail if the number has it, otherwise missed. The conversation stays open and unassigned, so
+// that an agent can call back. Decisions 4.8.
 
 import { ringingCallIdsOfNumber } from '../../store/calls/calls.ts';
 import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
@@ -22,14 +22,14 @@ import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
 
-/** The 30 seconds are over. */
+/** Runs after the 30 seconds. */
 export const ringTimeout = command('call.ringTimeout', (ctx, params: DeadlineParams): void => {
   const call = ctx.state(callKind, params.subjectId);
   const conversation = ctx.state(conversationKind, params.subjectId);
   if (call?.phase === 'ringing' && conversation !== undefined) leaveUnanswered(ctx, conversation, call);
 });
 
-/** A number is given up: who still rings on it leaves a message first. */
+/** The number is being released: calls still ringing go to voicemail first. */
 export function leaveAllUnanswered(ctx: Context, number: PhoneNumberRecord): void {
   for (const conversationId of ringingCallIdsOfNumber(ctx.db, number.id)) {
     const conversation = ctx.state(conversationKind, conversationId);
@@ -37,7 +37,7 @@ export function leaveAllUnanswered(ctx: Context, number: PhoneNumberRecord): voi
   }
 }
 
-/** `carrierAsks`: the carrier waits for our word and needs no order. */
+/** `carrierAsks`: the carrier waits for our reply and needs no order. */
 export function leaveUnanswered(
   ctx: Context,
   conversation: ConversationRecord,
@@ -69,7 +69,7 @@ export function missCall(
   tellOfCall(ctx, 'call.ended', call.conversationId);
 }
 
-/** Back with nobody. */
+/** Unassigned. */
 function freed(ctx: Context, conversation: ConversationRecord): ConversationRecord {
   const free = endHandshake(ctx, conversation);
   const isFree = free.assignedAgentId === null && free.status !== 'pending';

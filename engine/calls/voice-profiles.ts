@@ -1,4 +1,4 @@
-// Voice profiles: what a phone number says to its callers, and in which voice. Decisions 4.18.
+// Voice profiles: a phone number's greetings and their voice. Decisions 4.18.
 
 import {
   countVoiceProfiles,
@@ -12,11 +12,11 @@ import type { View } from '../runtime/context.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { requireFeature } from '../workspace/entitlements.ts';
 
-/** The list is not paged; nobody has so many greetings. */
+/** The list is not paged; 200 greetings are enough for any workspace. */
 const maxVoiceProfiles = 200;
 const defaultVoice = 'alice';
 
-/** Refuses admin_required, feature_locked, semantic_error beyond the bound. */
+/** Refuses admin_required, feature_locked, semantic_error at the limit. */
 export const createVoiceProfile = command(
   'voiceProfile.create',
   (ctx, fields: { name: string; greetingText: string; voice?: string | undefined }): VoiceProfileRecord => {

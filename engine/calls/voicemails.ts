@@ -1,4 +1,4 @@
-// Voicemails: what a caller left, the message that its transcript becomes, and who may hear it. Decisions 4.8.
+// Voicemails: the recording, the message made from its transcript, and who may hear it. Decisions 4.8.
 
 import {
   findVoicemail,
@@ -31,7 +31,7 @@ export interface VoicemailView extends VoicemailRecord {
   readonly callerName: string | null;
 }
 
-/** Keeps it with the call, which stays open for somebody to call back. */
+/** Stores it with the call, whose conversation stays open so that an agent can call back. */
 export function leaveVoicemail(
   ctx: Context,
   conversation: ConversationRecord,
@@ -62,7 +62,7 @@ export function leaveVoicemail(
   tellOfCall(ctx, 'call.voicemail_left', conversation.id);
 }
 
-/** The transcript came after the voicemail itself. The first one counts. */
+/** The transcript comes after the voicemail. Only the first counts. */
 export function transcribeVoicemail(
   ctx: Context,
   conversation: ConversationRecord,
@@ -91,7 +91,9 @@ function voicemailView(view: Pick<View, 'db' | 'state'>, voicemail: VoicemailRec
   return { ...voicemail, callerName: conversation === undefined ? null : callerNameOf(view, conversation) };
 }
 
-/** Who reads one hears it: the first time is noted. Refuses feature_locked, not_found, forbidden. */
+/**
+ * Returns a voicemail and records the first time an agent listens to it. Refuses feature_locked, not_found, forbidden.
+ */
 export const listenToVoicemail = command('voicemail.read', (ctx, params: { voicemailId: string }): VoicemailView => {
   requireFeature(ctx, 'calls');
   const voicemail = findVoicemail(ctx.db, params.voicemailId) ?? refuse('not_found');
@@ -101,7 +103,7 @@ export const listenToVoicemail = command('voicemail.read', (ctx, params: { voice
   return voicemailView(ctx, { ...voicemail, listenedAt: ctx.at });
 });
 
-/** What was said, as a message of the customer's, with the recording where there is one. */
+/** Appends the transcript as a message of the customer's, with the recording if there is one. */
 function appendTranscript(ctx: Context, conversation: ConversationRecord, voicemail: VoicemailRecord): void {
   const body = voicemail.transcript?.trim().slice(0, maxMessageChars) ?? '';
   if (body === '') return;

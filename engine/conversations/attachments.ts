@@ -1,6 +1,6 @@
-// Files that messages name: uploads of the same workspace, a visitor's own where a visitor writes; what comes by mail
-// or from a carrier is the service's own doing and comes without an upload's id. An upload that a message names stays
-// for good. Decisions, "Attachments".
+// Files attached to messages. A caller names uploads of the same workspace, a visitor only its own. Files that come by
+// mail or from a carrier have no upload id of their own yet. An upload that a message names is kept for good.
+// Decisions, "Attachments".
 
 import type { Attachment } from '../../store/conversations/messages.ts';
 import {
@@ -15,34 +15,34 @@ import { isBlank, oneLine } from '../lines.ts';
 import type { Context } from '../runtime/context.ts';
 import { properFilename } from '../workspace/media-types.ts';
 
-/** A file of a mail, or of a carrier's. */
+/** A file from a mail or a carrier. */
 export interface IncomingAttachment {
-  /** Where it is, or will be once it was copied. */
+  /** Where it is, or will be after the copy. */
   readonly url: string;
   readonly name: string;
   readonly size: number | null;
-  /** In our storage, or to come there; undefined where there is none. */
+  /** In our storage, now or after the copy; undefined if there is none. */
   readonly object?: { readonly key: string; readonly contentType: string };
-  /** Still at the provider's; undefined when it is here. */
+  /** Still at the provider; undefined if it is here. */
   readonly copy?: { readonly key: string; readonly sourceUrl: string; readonly contentType: string };
 }
 
-/** As a caller names it. */
+/** As the caller names it. */
 export interface AttachmentInput {
   readonly url: string;
   readonly name?: string | undefined;
   readonly size?: number | undefined;
-  /** Of the upload that the address is of; undefined when it is of none of ours. */
+  /** The key of the upload at this address; undefined if it is not one of ours. */
   readonly key: string | undefined;
 }
 
-/** As it stands in a message, with the upload that it is. */
+/** The attachment as the message holds it, with its upload. */
 export interface NamedFile extends Attachment {
   readonly uploadId?: string;
 }
 
 /**
- * What the caller may attach, whether its bytes are there already or still to come by its link. Refuses invalid_body.
+ * The uploads that the caller may attach, stored already or still to be uploaded by their link. Refuses invalid_body.
  */
 export function filesOf(ctx: Context, attachments: readonly AttachmentInput[] | undefined): NamedFile[] {
   return (attachments ?? []).map((attachment, index) => {
@@ -58,7 +58,7 @@ export function filesOf(ctx: Context, attachments: readonly AttachmentInput[] | 
   });
 }
 
-/** The message names these from now on. */
+/** Records that the message names these files. */
 export function noteNamed(ctx: Context, messageId: string, files: readonly NamedFile[]): void {
   for (const { uploadId } of files) {
     const upload = uploadId === undefined ? undefined : findUpload(ctx.db, uploadId);
@@ -66,7 +66,7 @@ export function noteNamed(ctx: Context, messageId: string, files: readonly Named
   }
 }
 
-/** A mail's file is an upload that nobody asked a link for: by it the file has its name, and others may name it. */
+/** Records a mail's file as an upload without a link, which gives it a name and lets other messages name it. */
 export function keepMailed(ctx: Context, messageId: string, { name, size, object, copy }: IncomingAttachment): void {
   if (object === undefined) return;
   const { key, contentType } = object;
@@ -88,7 +88,7 @@ export function keepMailed(ctx: Context, messageId: string, { name, size, object
   });
 }
 
-/** What a mail's provider had is here now, or cannot be had. */
+/** Records that the copy from the mail's provider succeeded or failed for good. */
 export function settleMailed(ctx: Context, key: string, isHere: boolean): void {
   const upload = findUpload(ctx.db, idIn(key));
   if (upload === undefined) return;
@@ -107,7 +107,7 @@ function uploadNamed({ db, caller }: Context, key: string | undefined): UploadRe
   return caller.kind === 'visitor' && upload?.visitorId !== caller.visitorId ? undefined : upload;
 }
 
-/** As the sender calls it, unless that promises another kind of file. */
+/** The sender's name for the file, unless it implies another type of file. */
 function nameOf({ name = '' }: AttachmentInput, { key, filename, contentType }: UploadRecord): string {
   const own = filename ?? key.split('/').at(-1) ?? 'file';
   const given = oneLine(name);

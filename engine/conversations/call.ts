@@ -1,6 +1,5 @@
-// The call actor beside its conversation's: how far the call is, who is on the phone, and its timeline. How a change of
-// it is written and told stands here, and nothing of who may ask for it: that is calls.ts, ringing.ts and
-// carrier-events.ts.
+// The call actor beside its conversation's: the call's phase, who is on the phone, and its timeline. Writes changes of
+// a call and emits them. Permissions are checked in actions.ts, ringing.ts and carrier-events.ts.
 
 import { type CallPhase, type CallRecord, findCall, insertCall, updateCall } from '../../store/calls/calls.ts';
 import {
@@ -75,7 +74,7 @@ export function callerNameOf(view: Pick<View, 'db'>, { contactId }: Conversation
   return contactId === null ? null : (findContact(view.db, contactId)?.name ?? null);
 }
 
-/** The record as HTTP answers it and sockets tell it. */
+/** The record in HTTP replies and socket events. */
 export function callView(view: Pick<View, 'db'>, conversation: ConversationRecord, call: CallState): CallView {
   return {
     id: conversation.id,
@@ -100,7 +99,7 @@ export function callView(view: Pick<View, 'db'>, conversation: ConversationRecor
   };
 }
 
-/** The end comes last, whatever the carrier delivered after it. */
+/** The end comes last, even if the carrier delivered something after it. */
 function timelineOf(call: CallState): CallEventView[] {
   const isEnd = (event: CallEventRecord): boolean => event.eventType === 'ended';
   const ordered = [...call.events.filter((event) => !isEnd(event)), ...call.events.filter(isEnd)];
@@ -124,8 +123,7 @@ export function requireState(view: Pick<View, 'state'>, conversationId: string):
 }
 
 /**
- * A call that goes on belongs to its agent: by no route may another but an admin end it, move it or give it away.
- * Refuses
+ * Only the agent in the call, or an admin, may end, move or reassign it while it goes on, by any route. Refuses
  * not_assigned.
  */
 export function requireCallHolder(
@@ -157,7 +155,7 @@ export type CallChanges = Partial<
   >
 >;
 
-/** Writes a change, with its entry on the timeline when it has one; tells nobody. */
+/** Writes a change, with its timeline entry if it has one. Emits nothing. */
 export function changeCall(
   ctx: Context,
   call: CallState,
@@ -189,7 +187,10 @@ export function changeCall(
 
 type CallEventName = Extract<EventType, `call.${string}`>;
 
-/** Tells those who may see the call, as it and its conversation are now. `before` is who could see it until now. */
+/**
+ * Emits the call, with its conversation, to those who may see it. `before`: the conversation as it was, for those who
+ * could see it until now.
+ */
 export function tellOfCall(
   ctx: Context,
   type: CallEventName,
@@ -208,12 +209,15 @@ export function tellOfCall(
   return call;
 }
 
-/** Ends it. Tells nobody yet: its conversation may move on with it. `ordersHangup`: the carrier does not know. */
+/**
+ * Ends the call. Emits nothing yet, because its conversation may change with it. `ordersHangup`: the carrier does not
+ * know yet.
+ */
 export function endCall(ctx: Context, call: CallState, options: { ordersHangup: boolean }): CallState {
   ctx.clearDeadline(ringTimeoutDeadline, call.conversationId);
   if (options.ordersHangup) orderCall(ctx, call, numberOf(ctx, call), { kind: 'hangup' });
   const spokenMs = call.answeredAt === null ? 0 : ctx.nowMs - Date.parse(call.answeredAt);
-  // What the carrier says of its length counts more than what we can know.
+  // The carrier's duration is more accurate than ours.
   const durationMs = call.durationMs ?? spokenMs;
   return changeCall(
     ctx,
@@ -223,7 +227,7 @@ export function endCall(ctx: Context, call: CallState, options: { ordersHangup: 
   );
 }
 
-/** Ends a call whose conversation is solved or marked as spam. False when it was over already. */
+/** Ends the call of a conversation that is solved or marked as spam. Returns false if it was over already. */
 export function endCallOf(ctx: Context, conversationId: string): boolean {
   const call = requireState(ctx, conversationId);
   if (call.phase === 'ended') return false;

@@ -1,5 +1,5 @@
-// What commands leave for the carrier in the outbox: what to do with a call, a number to give back. Delivered after the
-// commit, in order per call; the carrier's adapter does it.
+// Outbox items for the carrier: what to do with a call, and numbers to release. Delivered after the commit, in order
+// per call, by the carrier's adapter.
 
 import type { CallRecord } from '../../store/calls/calls.ts';
 import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
@@ -21,9 +21,9 @@ export interface NumberReleaseItem {
   readonly providerDidId: string;
 }
 
-/** Seconds matter to somebody who waits on the line; after a quarter of a minute it is too late. */
+/** A caller waits on the line, so retries end after 15 seconds. */
 export const callOrderRetryDelaysMs: readonly number[] = [500, 1000, 2000, 4000, 8000];
-/** A number that is not given back costs money: for about two days. */
+/** An unreleased number costs money, so retries go on for about two days. */
 export const numberReleaseRetryDelaysMs: readonly number[] = [
   60_000,
   10 * 60_000,
@@ -44,11 +44,11 @@ export function orderRelease(ctx: Context, number: PhoneNumberRecord): void {
   ctx.enqueue({ kind: numberReleaseKind, target: `number:${number.e164}`, subjectId: number.id, payload: item });
 }
 
-/** What the number says to its callers. */
+/** What callers of the number hear. */
 export function greetingOf(view: Pick<View, 'db'>, number: PhoneNumberRecord): Greeting {
   const profile = number.voiceProfileId === null ? undefined : findVoiceProfile(view.db, number.voiceProfileId);
   return { audioUrl: number.welcomeAudioUrl, text: profile?.greetingText ?? null, voice: profile?.voice ?? null };
 }
 
-/** For a caller who was greeted before: the voice alone. */
+/** For a caller who was greeted before: only the voice. */
 export const alreadyGreeted = { audioUrl: null, text: null } as const;

@@ -1,5 +1,5 @@
-// The conversation actor: its state, how a change of it is written, versioned and told. The rules of what may change
-// stand in status.ts, handshake.ts, messages.ts and so on; they all end in changeConversation().
+// The conversation actor: writes changes of a conversation, counts its version and emits events. The rules of what may
+// change are in status.ts, handshake.ts, messages.ts and others; they all end in changeConversation().
 
 import {
   type ConversationRecord,
@@ -97,14 +97,14 @@ export function audienceOf(
   ]) {
     if (agentId != null && !agentIds.includes(agentId)) agentIds.push(agentId);
   }
-  // A ticket's customer is told by mail: a browser that claims the address must not read what is sent to it.
+  // A ticket's customer is notified by mail: a browser that claims the address must not receive what is sent to it.
   const visitorId = options.visitorToo && conversation.channel !== 'ticket' ? conversation.visitorId : null;
   return { kind: 'conversation', channel: conversation.channel, departmentIds, agentIds, visitorId };
 }
 
 /**
- * A conversation for the agent that calls. Refuses not_found, then `outOfScope` when it is beyond the agent's channels
- * or departments.
+ * A conversation that the calling agent may act on. Refuses not_found, then `outOfScope` if it is outside the agent's
+ * channels or departments.
  */
 export function requireReachable(
   view: View,
@@ -117,7 +117,10 @@ export function requireReachable(
   return { agent, conversation };
 }
 
-/** The same for messages, whose area words it otherwise (specification 7): 404 by department, 403 by channel. */
+/**
+ * Like requireReachable for messages, whose area specifies other errors (specification 7): 404 by department, 403 by
+ * channel.
+ */
 export function requireReadable(
   view: View,
   conversationId: string,
@@ -129,7 +132,7 @@ export function requireReadable(
   return { agent, conversation };
 }
 
-/** An open conversation without any message yet; addConversation() writes it. */
+/** An open conversation without messages; addConversation() writes it. */
 export function newConversation(
   ctx: Context,
   fields: Pick<ConversationRecord, 'channel' | 'siteId' | 'visitorId' | 'contactId' | 'departmentId'> &
@@ -181,7 +184,7 @@ export function addConversation(ctx: Context, conversation: ConversationRecord):
 
 export type ConversationChanges = Partial<Omit<ConversationRecord, 'id' | 'version' | 'createdAt' | 'updatedAt'>>;
 
-/** Fields that the lock protects: a change of one of them is a new version (decisions 4.5). */
+/** Fields that the lock protects: changing one makes a new version (decisions 4.5). */
 const versioned = [
   'status',
   'departmentId',
@@ -190,10 +193,10 @@ const versioned = [
   'tags',
 ] as const satisfies readonly (keyof ConversationRecord)[];
 
-/** What was known of how its former assignee came to it, and of who did not want it, goes with that one. */
+/** When and past whom it was routed applies only to the former assignee. */
 const unrouted: ConversationChanges = { routedAt: null, notToAgentIds: [] };
 
-/** Writes a change and its version; tells nobody. */
+/** Writes a change and its version. Emits nothing. */
 function writeConversation(ctx: Context, before: ConversationRecord, changes: ConversationChanges): ConversationRecord {
   const isNewVersion = versioned.some((field) => field in changes && changes[field] !== before[field]);
   const isReassigned = 'assignedAgentId' in changes && changes.assignedAgentId !== before.assignedAgentId;
@@ -211,7 +214,7 @@ function writeConversation(ctx: Context, before: ConversationRecord, changes: Co
 }
 
 /**
- * Writes a change and tells those who may see it, as `type` where the change has a name of its own beside
+ * Writes a change and emits it to those who may see it, as `type` if the change has an event of its own besides
  * conversation.updated.
  */
 export function changeConversation(
@@ -249,7 +252,7 @@ function tellOfChange(
   });
 }
 
-/** The visitor said who it is: what it began as a stranger belongs to its contact. */
+/** The visitor identified itself: the conversations it began anonymously belong to its contact. */
 export function linkConversationsOf(ctx: Context, visitorId: string, contactId: string): void {
   for (const conversationId of conversationIdsOfVisitor(ctx.db, visitorId)) {
     const conversation = ctx.state(conversationKind, conversationId);
@@ -257,7 +260,10 @@ export function linkConversationsOf(ctx: Context, visitorId: string, contactId: 
   }
 }
 
-/** A change of the visitor that its conversations' locks protect, such as a block (decisions 4.5). */
+/**
+ * Counts the versions of the visitor's conversations, for a change that their locks protect, such as a block (decisions
+ * 4.5).
+ */
 export function bumpConversationsOf(ctx: Context, visitorId: string): void {
   for (const conversationId of conversationIdsOfVisitor(ctx.db, visitorId)) {
     const before = ctx.state(conversationKind, conversationId);
@@ -273,7 +279,7 @@ export function bumpConversationsOf(ctx: Context, visitorId: string): void {
   }
 }
 
-/** Times of a conversation never go back, also when a tie or a wrong clock has put an earlier one ahead of now. */
+/** Times of a conversation never go back, even if a tie or a wrong clock put an earlier one ahead of now. */
 export function later(at: string, other: string): string {
   return at > other ? at : other;
 }

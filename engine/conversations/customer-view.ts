@@ -1,4 +1,4 @@
-// A conversation as its customer sees it: nothing of who handles it and how. Made here for replies and events alike.
+// A conversation as its customer sees it, without who handles it and how. Used for replies and events alike.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 
@@ -14,7 +14,7 @@ export interface CustomerConversation {
   readonly updatedAt: string;
 }
 
-/** Also of the record that events carry. Spam looks open to who sent it. */
+/** Also applied to the record that events carry. To its sender, spam looks open. */
 export function customerConversation(conversation: CustomerConversation): CustomerConversation {
   const { id, channel, status, subject, rating, preview, lastMessageAt, createdAt, updatedAt } = conversation;
   return {
@@ -30,7 +30,7 @@ export function customerConversation(conversation: CustomerConversation): Custom
   };
 }
 
-/** False when what changed is the agents' alone to know: the customer is not told that something happened, either. */
+/** Returns false if only agents may see the change: the customer then gets no event at all. */
 export function customerSees(before: CustomerConversation, after: CustomerConversation): boolean {
   const [was, is] = [customerConversation(before), customerConversation(after)];
   return was.status !== is.status || was.subject !== is.subject || was.rating !== is.rating;

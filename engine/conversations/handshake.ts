@@ -1,5 +1,5 @@
-// Handing a conversation over: an offer that its recipient has 30 seconds to accept or decline, or, with force or to a
-// department, at once. Chats, tickets and calls alike. Specification 3, decisions 4.5.
+// Handing over chats, tickets and calls: an offer that its recipient has 30 seconds to accept or decline, or at once,
+// with force or to a department. Specification 3, decisions 4.5.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
@@ -40,11 +40,9 @@ interface Answer {
 }
 
 /**
- * A new assignment replaces an offer that stands. Whoever has the conversation already just keeps it. Refuses
- * not_found,
- * forbidden (scope; force by an agent), not_assigned for another's call that goes on, stale_version, conflict for a
- * call that
- * nobody has answered yet, semantic_error (cannot take it).
+ * A new assignment replaces a pending offer. Offering a conversation to its current assignee has no effect. Refuses
+ * not_found, forbidden (scope; force by an agent), not_assigned for a call under way that is another agent's,
+ * stale_version, conflict for a call that has not been answered yet, semantic_error (cannot take it).
  */
 export const assignToAgent = command('conversation.assignToAgent', (ctx, params: AssignParams): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
@@ -60,7 +58,7 @@ export const assignToAgent = command('conversation.assignToAgent', (ctx, params:
   return answer(offer(ctx, free, { agent, recipient, note: params.note }));
 });
 
-/** Starts the 30 seconds. The assignee stays who it is until the recipient accepts. */
+/** Starts the 30 seconds. The assignee does not change until the recipient accepts. */
 export function offer(
   ctx: Context,
   conversation: ConversationRecord,
@@ -122,7 +120,7 @@ export const acceptAssignment = command('assignment.accept', (ctx, params: Answe
   return answer(current(ctx, told));
 });
 
-/** By the recipient, or an admin or supervisor: it stays with who had it. */
+/** By the recipient, or an admin or supervisor. The assignee keeps the conversation. */
 export const declineAssignment = command('assignment.decline', (ctx, params: AnswerParams): Answer => {
   const { agent, conversation, handshake } = requireHandshake(
     ctx,
@@ -138,7 +136,7 @@ export const declineAssignment = command('assignment.decline', (ctx, params: Ans
   return answer(routeChat(ctx, declined, { exceptAgentId: handshake.toAgentId }));
 });
 
-/** By who offered it, or an admin or supervisor. */
+/** By the agent who made the offer, or an admin or supervisor. */
 export const cancelAssignment = command('assignment.cancel', (ctx, params: AnswerParams): Answer => {
   const { agent, conversation } = requireHandshake(ctx, params, (by, offered) => by.id === offered.initiatedByAgentId);
   const cancelled = revert(
@@ -150,7 +148,7 @@ export const cancelAssignment = command('assignment.cancel', (ctx, params: Answe
   return answer(routeChat(ctx, cancelled));
 });
 
-/** The 30 seconds are over. */
+/** Runs after the 30 seconds. */
 export const expireAssignment = command('assignment.expire', (ctx, params: DeadlineParams): void => {
   const conversation = ctx.state(conversationKind, params.subjectId);
   if (conversation?.handshake == null) return;
@@ -159,14 +157,14 @@ export const expireAssignment = command('assignment.expire', (ctx, params: Deadl
   routeChat(ctx, expired, { exceptAgentId: toAgentId });
 });
 
-/** The recipient left the workspace: the offer ends at once, as if it had run out. */
+/** The recipient left the workspace: the offer ends at once, as if it had expired. */
 export function revertHandshake(ctx: Context, conversation: ConversationRecord): ConversationRecord {
   return conversation.handshake === null
     ? conversation
     : revert(ctx, conversation, 'assignment.expired', 'The offer ended: its recipient is gone.');
 }
 
-/** An offer that something else overtook (a new assignment, another department, a solved conversation). */
+/** Ends an offer that something else superseded (a new assignment, another department, a solved conversation). */
 export function endHandshake(ctx: Context, conversation: ConversationRecord): ConversationRecord {
   if (conversation.handshake === null) return conversation;
   ctx.clearDeadline(handshakeDeadline, conversation.id);
@@ -175,14 +173,14 @@ export function endHandshake(ctx: Context, conversation: ConversationRecord): Co
 
 export interface AssignDepartmentParams {
   readonly conversationId: string;
-  /** Null: out of every department, to the workspace's queue. */
+  /** Null: out of every department, into the workspace's queue. */
   readonly departmentId: string | null;
   readonly expectedVersion?: number | undefined;
 }
 
 /**
- * At once: into the department's queue, with nobody assigned; a chat is routed there, and not to who moved it. Refuses
- * not_found, forbidden, not_assigned for another's call that goes on, stale_version.
+ * Immediate: into the department's queue, unassigned. A chat is then routed there, but not to the agent who moved it.
+ * Refuses not_found, forbidden, not_assigned for a call under way that is another agent's, stale_version.
  */
 export const assignToDepartment = command(
   'conversation.assignToDepartment',
@@ -212,7 +210,7 @@ export const assignToDepartment = command(
   },
 );
 
-/** Whom a conversation may be given to: somebody who works here, in its channel. Refuses not_found, semantic_error. */
+/** An agent who may be given the conversation: an active one, in its channel. Refuses not_found, semantic_error. */
 export function requireRecipient(ctx: Context, conversation: ConversationRecord, agentId: string): AgentRecord {
   const recipient = requireAgent(ctx, agentId);
   if (!isActive(recipient)) refuse('semantic_error', { message: `${recipient.name} is not active in this workspace.` });
@@ -255,21 +253,21 @@ function requireHandshake(
 ) {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
   const { handshake } = conversation;
-  // What ran out is over, also in the moment before its deadline is served.
+  // An expired offer is over even before its deadline has run.
   if (handshake === null || handshake.expiresAt <= ctx.at) refuse('no_pending_handshake');
   if (!isSenior(agent) && !isTheirs(agent, handshake)) refuse('forbidden');
   requireVersion(conversation, params.expectedVersion);
   return { agent, conversation, handshake };
 }
 
-/** The assignee never changed while the offer stood, so reverting is ending the offer. */
+/** The assignee did not change while the offer was pending, so reverting it only ends it. */
 function revert(ctx: Context, conversation: ConversationRecord, type: EventType, line: string): ConversationRecord {
   ctx.clearDeadline(handshakeDeadline, conversation.id);
   const reverted = changeConversation(ctx, conversation, { handshake: null }, type);
   return appendSystemLine(ctx, reverted, line);
 }
 
-/** What other steps of the same command may have made of it since. */
+/** The conversation as earlier steps of this command left it. */
 function current(ctx: Context, conversation: ConversationRecord): ConversationRecord {
   return ctx.state(conversationKind, conversation.id) ?? conversation;
 }

@@ -1,4 +1,4 @@
-// Lists of conversations for who opens an inbox, and tags. Decisions 4.5.
+// Lists of conversations for the inbox, and tags. Decisions 4.5.
 
 import { type QueueFilter, queuePage, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
 import type { Cursor } from '../../store/cursor.ts';
@@ -10,7 +10,7 @@ import type { View } from '../runtime/context.ts';
 import { callingAgent, reachOf } from '../workspace/access.ts';
 import { type ConversationView, changeConversation, conversationView, requireReachable } from './conversation.ts';
 
-/** Open and pending ones that the agent may see, newest first. */
+/** Open and pending conversations that the agent may see, newest first. */
 export function listQueue(
   view: View,
   page: { filter: QueueFilter; cursor: Cursor | undefined; limit: number },
@@ -18,7 +18,7 @@ export function listQueue(
   return queuePage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map(conversationView);
 }
 
-/** Solved and closed ones that the agent may see, the last solved first. */
+/** Solved and closed conversations that the agent may see, last solved first. */
 export function listRecentlyClosed(
   view: View,
   page: { cursor: Cursor | undefined; limit: number },
@@ -26,7 +26,7 @@ export function listRecentlyClosed(
   return recentlyClosedPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map(conversationView);
 }
 
-/** What is marked as spam and the agent may see, newest first. */
+/** Spam that the agent may see, newest first. */
 export function listSpam(view: View, page: { cursor: Cursor | undefined; limit: number }): ConversationView[] {
   return spamPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map(conversationView);
 }

@@ -1,5 +1,5 @@
-// Messages: what customers, agents and the service itself write into a conversation. Append-only; the order of a
-// conversation is the order of createdAt, which is made strictly increasing here. Specification 2, 4.5.
+// Messages from customers, agents and the service itself. Append-only, in the order of createdAt, which is made
+// strictly increasing here. Specification 2, 4.5.
 
 import { type ConversationRecord, setReadUpTo, touchConversation } from '../../store/conversations/conversations.ts';
 import {
@@ -68,25 +68,25 @@ export function messageView(message: MessageRecord): MessageView {
 }
 
 export interface MessageDraft {
-  /** Undefined: a new one. */
+  /** Undefined: generated. */
   readonly id?: string | undefined;
   readonly senderType: SenderType;
   readonly senderId: string | null;
   readonly body: string;
   readonly attachments?: readonly NamedFile[] | undefined;
   readonly deliveryStatus?: MessageRecord['deliveryStatus'];
-  /** Safe HTML, of a mail that had any. */
+  /** Safe HTML, if the mail had any. */
   readonly bodyHtml?: string | null;
   readonly threading?: Threading;
-  /** Of one that came or leaves as a mail. */
+  /** If the message came or leaves as a mail. */
   readonly mail?: MessageMail | null;
-  /** Opens the conversation, so it answers nobody. */
+  /** The message opens the conversation, so it responds to nothing. */
   readonly isOpening?: boolean;
 }
 
 const nothingAttached: readonly Attachment[] = [];
 
-/** Writes a message and tells who may see it. The conversation keeps its version (decisions 4.5). */
+/** Writes a message and emits it to those who may see it. The conversation keeps its version (decisions 4.5). */
 export function appendMessage(
   ctx: Context,
   conversation: ConversationRecord,
@@ -113,7 +113,7 @@ export function appendMessage(
   insertMessage(ctx.db, message);
   if (draft.attachments !== undefined) noteNamed(ctx, message.id, draft.attachments);
   const isSystem = draft.senderType === 'system';
-  // A caller hears no message: answering is what responds to a call (calls.ts).
+  // A caller cannot hear a message: the response to a call is answering it (calls/actions.ts).
   const isFirstResponse =
     draft.senderType === 'agent' && conversation.firstResponseAt === null && conversation.channel !== 'call';
   const isFirstSinceRouted = draft.senderType === 'agent' && conversation.routedAt !== null;
@@ -124,7 +124,8 @@ export function appendMessage(
     updatedAt: later(createdAt, conversation.updatedAt),
     ...(isSystem ? {} : { preview: previewOf(message), lastMessageAt: createdAt }),
     ...(draft.senderType === 'visitor' ? { lastCustomerMessageAt: createdAt } : {}),
-    // Who was written to first waited for nobody: reports know it by this, and what follows is no response either.
+    // A customer whom an agent wrote to first was not waiting: reports recognise this by the time, and later messages
+    // are no response either.
     ...(isFirstResponse
       ? {
           firstResponseAt: draft.isOpening === true ? conversation.createdAt : createdAt,
@@ -144,25 +145,25 @@ export function appendMessage(
   return { message, conversation: next };
 }
 
-/** What lists show of a message. One that is files alone is told by their names. */
+/** The text in lists. A message with only files shows their names. */
 function previewOf({ body, attachments }: Pick<MessageRecord, 'body' | 'attachments'>): string {
   const files = attachments.map(({ name, url }) => name ?? url);
   return firstChars(isBlank(body) && files.length > 0 ? `📎 ${files.join(', ')}` : body, previewChars);
 }
 
-/** A line about what the caller did; nobody's when no agent calls (decisions 4.5). */
+/** A line about what the caller did. It has no author if no agent calls (decisions 4.5). */
 export function appendSystemLine(ctx: Context, conversation: ConversationRecord, body: string): ConversationRecord {
   const senderId = ctx.caller.kind === 'agent' ? ctx.caller.agentId : null;
   return appendMessage(ctx, conversation, { senderType: 'system', senderId, body }).conversation;
 }
 
-/** A line about what the service did by itself, whoever's command it came with. */
+/** A line about what the service did by itself, in whichever command. */
 export function appendServiceLine(ctx: Context, conversation: ConversationRecord, body: string): ConversationRecord {
   return appendMessage(ctx, conversation, { senderType: 'system', senderId: null, body }).conversation;
 }
 
 /**
- * Who has the conversation has seen what the customer wrote; while nobody has it anybody. For others it changes
+ * Marks the customer's messages as read: by the assignee, or by any agent while there is none. For others it changes
  * nothing. Refuses not_found, forbidden.
  */
 export const markConversationRead = command(
@@ -177,7 +178,7 @@ export const markConversationRead = command(
   },
 );
 
-/** Takes the mark back from the customer's last message on. Refuses not_found, forbidden, not_its_assignee. */
+/** Removes the mark from the customer's last message on. Refuses not_found, forbidden, not_its_assignee. */
 export const markConversationUnread = command(
   'conversation.unread',
   (ctx, params: { conversationId: string }): { conversation: ConversationView } => {
@@ -195,7 +196,7 @@ export const markConversationUnread = command(
   },
 );
 
-/** Somebody else has it. */
+/** Whether another agent is assigned. */
 function isOnlookers(conversation: ConversationRecord, agent: AgentRecord): boolean {
   return conversation.assignedAgentId !== null && conversation.assignedAgentId !== agent.id;
 }
@@ -206,7 +207,7 @@ const readers = {
 } as const satisfies Record<string, { mark: keyof ConversationRecord; reads: readonly SenderType[]; of: SenderType }>;
 
 /**
- * One side read what the other wrote so far; both are told, when there was something new. The conversation keeps its
+ * One side read the other's messages so far. Both get an event if something was new. The conversation keeps its
  * version.
  */
 export function markReadBy(
@@ -216,7 +217,7 @@ export function markReadBy(
 ): ConversationRecord {
   const { mark, reads, of } = readers[side];
   const readUpTo = conversation.lastMessageAt;
-  // A message may stand a little ahead of the clock, and is not read before it was written.
+  // A message's time may be slightly ahead of the clock, and it cannot be read before it was written.
   const readAt = readUpTo === null ? ctx.at : later(ctx.at, readUpTo);
   const count = markRead(ctx.db, {
     conversationId: conversation.id,
@@ -242,10 +243,7 @@ export interface MessageList {
   readonly nextCursor: string | null;
 }
 
-/**
- * A page of messages, oldest first within the page; `nextCursor` is the time to pass as `before`, null at the
- * beginning.
- */
+/** A page of messages, oldest first. `nextCursor` is the time to pass as `before`, or null at the beginning. */
 export function readMessages(
   view: View,
   page: { conversationId: string; before: string | undefined; limit: number; withSystem: boolean },

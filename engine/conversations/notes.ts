@@ -1,4 +1,5 @@
-// Internal notes. Seen by agents in scope, never by the customer, never among the messages. Specification 2, 4.5.
+// Internal notes. Only agents in scope see them, never the customer, and never among the messages. Specification 2,
+// 4.5.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import {
@@ -30,14 +31,14 @@ export function noteView(agents: Roster['agents'], note: NoteRecord): NoteView {
   return { ...note, authorName: author?.name ?? '', authorAvatarUrl: author?.avatarUrl ?? null };
 }
 
-/** Newest first, all of them. Refuses not_found. */
+/** All notes, newest first. Refuses not_found. */
 export function listNotes(view: View, conversationId: string): NoteView[] {
   requireReachable(view, conversationId, 'not_found');
   const { agents } = theRoster(view);
   return notesOf(view.db, conversationId).map((note) => noteView(agents, note));
 }
 
-/** `noteId`: the id that the note shall have, so that it can be sent again without being there twice. */
+/** `noteId`: chosen by the client, so that a retry does not create a second note. */
 interface NewNote {
   readonly conversationId: string;
   readonly expectedVersion?: number | undefined;
@@ -45,7 +46,7 @@ interface NewNote {
   readonly body: string;
 }
 
-/** Refuses not_found, invalid_body, conflict for the noteId of another note. */
+/** Refuses not_found, invalid_body, conflict if the noteId is another note's. */
 export const createNote = command('note.create', (ctx, params: NewNote): { note: NoteView } => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
   requireText(params.body);
@@ -61,7 +62,10 @@ export const createNote = command('note.create', (ctx, params: NewNote): { note:
   };
 });
 
-/** The caller's latest note here: replaced by `body`, made if there is none, deleted when `body` is empty. */
+/**
+ * The caller's latest note in the conversation: replaced by `body`, created if there is none, deleted if `body` is
+ * empty.
+ */
 export const writeWorkingNote = command(
   'note.write',
   (

@@ -1,5 +1,5 @@
-// Whom a call rings, and how it comes to ring: the agents of its number's routing that are available and in no other
-// call, the longest idle first, all at once; who answers first has it. Specification 3 (transfer), 4.8, decisions 4.8.
+// Which agents a call rings: those in its number's routing who are available and in no other call, all at once, sorted
+// by the longest idle. The first to answer gets it. Specification 3 (transfer), 4.8, decisions 4.8.
 
 import { agentIdsInCalls, findCallIdOfAgent, ringingCallIds } from '../../store/calls/calls.ts';
 import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
@@ -22,20 +22,17 @@ import {
 import { alreadyGreeted, greetingOf, orderCall } from './carrier-orders.ts';
 import { conversationKind } from './conversation.ts';
 
-/** Whose call it is to answer. */
+/** Who may answer the call. */
 export type RingTarget =
   | { readonly kind: 'all' }
   | { readonly kind: 'department'; readonly departmentId: string }
   | { readonly kind: 'agent'; readonly agentId: string };
 
 export const notAnswered = 'Nobody has answered this call yet.';
-/**
- * Ringing calls looked at when somebody becomes free; a caller behind so many others waits for one of those to be
- * answered.
- */
+/** Ringing calls checked when an agent becomes free. A caller further back waits until one of these is answered. */
 const maxRungAtOnce = 50;
 
-/** The choice itself. */
+/** Chooses the agents. */
 export function agentsToRing(options: {
   agents: Iterable<AgentRecord>;
   target: RingTarget;
@@ -57,7 +54,10 @@ export function agentsToRing(options: {
     .map((agent) => agent.id);
 }
 
-/** A department that it was moved to counts before its number's routing; an agent that is gone, like none. */
+/**
+ * A department that the call was moved to takes precedence over its number's routing; a target agent who is gone counts
+ * as none.
+ */
 export function ringTarget(
   view: Pick<View, 'state'>,
   conversation: ConversationRecord,
@@ -71,14 +71,14 @@ export function ringTarget(
     : { kind: 'all' };
 }
 
-/** Starts the 30 seconds. The carrier hears of it from who calls this. */
+/** Starts the 30 seconds. Callers of this notify the carrier. */
 export function ring(ctx: Context, conversation: ConversationRecord, call: CallState): void {
   changeCall(ctx, call, { ringingAgentIds: whomToRing(ctx, conversation, call) });
   ctx.setDeadline(ringTimeoutDeadline, call.conversationId, ctx.nowMs + ringMs);
   tellOfCall(ctx, 'call.ringing', call.conversationId);
 }
 
-/** The conversation is somebody else's now, and with it the caller, if there is one on the line with an agent. */
+/** The conversation has a new assignee, who also gets the caller, if an agent has one on the line. */
 export function handCall(ctx: Context, before: ConversationRecord, after: ConversationRecord): void {
   if (after.channel !== 'call' || after.assignedAgentId === null) return;
   const call = requireState(ctx, after.id);
@@ -91,14 +91,14 @@ export function handCall(ctx: Context, before: ConversationRecord, after: Conver
   ringFreeAgents(ctx);
 }
 
-/** Whether somebody waits or speaks on the line. */
+/** Whether a caller is waiting or speaking on the line. */
 export function hasCaller(view: Pick<View, 'state'>, conversation: ConversationRecord): boolean {
   if (conversation.channel !== 'call') return false;
   const { phase } = requireState(view, conversation.id);
   return phase === 'active' || phase === 'ringing';
 }
 
-/** The conversation went to a department, or lost its agent: a caller who is still there rings anew. */
+/** The conversation went to a department or lost its agent: a caller who is still on the line rings again. */
 export function ringAnew(ctx: Context, before: ConversationRecord, after: ConversationRecord): void {
   if (!hasCaller(ctx, after)) return;
   const call = requireState(ctx, after.id);
@@ -117,13 +117,13 @@ export function ringAnew(ctx: Context, before: ConversationRecord, after: Conver
   ringFreeAgents(ctx);
 }
 
-/** A call is given to who answers it, and to nobody before. Refuses conflict. */
+/** A call cannot be assigned before it is answered. Refuses conflict. */
 export function requireSilent(view: Pick<View, 'state'>, conversation: ConversationRecord): void {
   if (conversation.channel === 'call' && requireState(view, conversation.id).phase === 'ringing')
     refuse('conflict', { message: notAnswered });
 }
 
-/** Whether the agent is on the phone already, so that it cannot have the caller of this conversation too. */
+/** Whether the agent is in another call already, and so cannot take this conversation's caller. */
 export function wouldBeInTwoCalls(ctx: Context, conversation: ConversationRecord, agentId: string): boolean {
   if (conversation.channel !== 'call' || requireState(ctx, conversation.id).phase !== 'active') return false;
   const present = findCallIdOfAgent(ctx.db, agentId);
@@ -131,8 +131,8 @@ export function wouldBeInTwoCalls(ctx: Context, conversation: ConversationRecord
 }
 
 /**
- * Called when somebody may have become free, or gone away: what rings meanwhile rings the one too, and the other no
- * longer. Who took another call still sees that it rings.
+ * Call when an agent may have become free or unavailable: ringing calls then ring the one and stop ringing the other.
+ * An agent who took another call still sees them ring.
  */
 export function ringFreeAgents(ctx: Context): void {
   for (const conversationId of ringingCallIds(ctx.db, maxRungAtOnce)) {

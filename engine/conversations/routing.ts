@@ -1,6 +1,6 @@
-// Who gets a new chat: the available agent with the fewest open chats, the longest idle among equals, up to the
-// workspace's limit; of a department its members alone. Else it waits and the queue drains as agents free up. Tickets
-// stay until somebody takes them. Calls ring (ringing.ts); who becomes free is rung too.
+// Routes new chats to the available agent with the fewest open chats, the longest idle among equals, up to the
+// workspace's limit; a department's chats only to its members. Otherwise the chat waits, and the queue drains as agents
+// free up. Tickets wait until an agent takes them. Calls ring (ringing.ts); an agent who becomes free is rung too.
 
 import {
   type ConversationRecord,
@@ -19,16 +19,14 @@ import { changeConversation, conversationKind } from './conversation.ts';
 import { appendServiceLine } from './messages.ts';
 import { ringFreeAgents } from './ringing.ts';
 
-/**
- * Chats given out in one command, so that a limit that is raised does not hold up the others. More follow in the next.
- */
+/** Chats routed in one command, so that raising a limit does not block other commands. More follow in the next. */
 const drainPage = 100;
 export const drainDeadline = 'routing.drain';
 
-/** How many open chats each agent has, of those that have any. */
+/** Open chats per agent, without those who have none. */
 type Loads = ReadonlyMap<string, number>;
 
-/** Those who could take one more chat. */
+/** Agents who can take one more chat. */
 export function freeAgents(agents: Iterable<AgentRecord>, loads: Loads, maxOpenChats: number): AgentRecord[] {
   return [...agents].filter(
     (agent) =>
@@ -39,7 +37,7 @@ export function freeAgents(agents: Iterable<AgentRecord>, loads: Loads, maxOpenC
   );
 }
 
-/** The choice among those who are free. */
+/** Chooses among the free agents. */
 export function chooseAgent(
   free: readonly AgentRecord[],
   conversation: ConversationRecord,
@@ -51,7 +49,7 @@ export function chooseAgent(
   return best;
 }
 
-/** That an admin may look into every department makes it a member of none. */
+/** An admin sees every department but is a member of none by that. */
 function isMeantFor(agent: AgentRecord, { departmentId, notToAgentIds }: ConversationRecord): boolean {
   return (departmentId === null || agent.groupIds.includes(departmentId)) && !notToAgentIds.includes(agent.id);
 }
@@ -61,7 +59,7 @@ function comesBefore(agent: AgentRecord, best: AgentRecord, loads: Loads): boole
   return load < least || (load === least && (agent.lastAssignedAt ?? '') < (best.lastAssignedAt ?? ''));
 }
 
-/** Gives a waiting chat to an agent if one is free; returns it as it is then. */
+/** Assigns a waiting chat to an agent if one is free. Returns its current state. */
 export function routeChat(
   ctx: Context,
   conversation: ConversationRecord,
@@ -77,14 +75,15 @@ export function routeChat(
   return agent === undefined ? conversation : give(ctx, conversation, agent);
 }
 
-/** Called when somebody may have become free, or something may have come back: the longest waiting go first. */
+/** Call when an agent may have become free or a chat may have come back. The longest waiting go first. */
 export function drainQueue(ctx: Context): void {
   ringFreeAgents(ctx);
   const { routing } = theWorkspace(ctx).settings;
   if (routing.mode !== 'auto') return;
   const loads = openChatsByAgent(ctx.db);
   for (let given = 0; given < drainPage; given += 1) {
-    // Who has only just joined or signed in begins with one of those that wait, and has its share once it is there.
+    // An agent who has just joined or signed in starts with one chat from the queue, and gets a full share once
+    // present.
     const free = freeAgents(theRoster(ctx).agents.values(), loads, routing.maxOpenChatsPerAgent).filter(
       (agent) => !isUnseen(agent) || !loads.has(agent.id),
     );
@@ -98,7 +97,7 @@ export function drainQueue(ctx: Context): void {
   ctx.setDeadline(drainDeadline, ctx.workspaceId, ctx.nowMs);
 }
 
-/** Goes on where drainQueue left off. */
+/** Continues where drainQueue stopped. */
 export const drainOn = command('routing.drain', (ctx, _: DeadlineParams): void => drainQueue(ctx));
 
 function give(ctx: Context, conversation: ConversationRecord, agent: AgentRecord): ConversationRecord {
@@ -107,7 +106,7 @@ function give(ctx: Context, conversation: ConversationRecord, agent: AgentRecord
   return appendServiceLine(ctx, assigned, `Assigned to ${agent.name}.`);
 }
 
-/** By department, those of them who would take a chat of it; one of no department, all of them. */
+/** By department, the agents who would take a chat of it; for chats without one, all of them. */
 function takersOf(agents: readonly AgentRecord[]): Takers[] {
   const byDepartment = new Map<string | null, string[]>([[null, agents.map(({ id }) => id)]]);
   for (const { id, groupIds } of agents) {

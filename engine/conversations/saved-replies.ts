@@ -1,4 +1,4 @@
-// Saved replies: the workspace's, written by admins and supervisors, and everybody's own. Specification 4.17.
+// Saved replies: the workspace's, written by admins and supervisors, and each agent's own. Specification 4.17.
 
 import {
   deleteSavedReply,
@@ -27,7 +27,7 @@ export interface SavedReplyFields {
   readonly scope?: SavedReplyRecord['scope'] | undefined;
 }
 
-/** Refuses forbidden (an agent's workspace reply), conflict (shortcut), invalid_body. */
+/** Refuses forbidden (a workspace reply by an agent), conflict (shortcut), invalid_body. */
 export const createSavedReply = command('savedReply.create', (ctx, fields: SavedReplyFields): SavedReplyRecord => {
   const agent = callingAgent(ctx);
   requireText(fields.body);
@@ -79,7 +79,7 @@ export const changeSavedReply = command(
     requireRight(agent, after);
     if (after.scope === 'personal' && after.createdByAgentId !== agent.id)
       refuse('forbidden', { message: 'Only its author may make a reply personal.' });
-    // Those of before that differ by no more than case stand beside each other until one of them changes its own.
+    // Existing shortcuts that differ only in case may coexist until one of them changes its own.
     if (after.shortcut !== before.shortcut || after.scope !== before.scope) requireFreeShortcut(ctx, after);
     updateSavedReply(ctx.db, after);
     tellOfReply(ctx, { before, after });
@@ -102,8 +102,8 @@ export function listSavedReplies(
 }
 
 /**
- * A personal one is its author's alone, so that for everybody else it comes with being the workspace's and goes with
- * being no longer.
+ * Only its author sees a personal reply. For everyone else it appears when it becomes the workspace's and disappears
+ * when it becomes personal.
  */
 function tellOfReply(
   ctx: Context,
@@ -118,7 +118,7 @@ function tellOfReply(
   tell(ctx, { type, audience: { kind: 'workspace' }, data: { savedReply } });
 }
 
-/** Somebody else's personal reply is not there at all. */
+/** Another agent's personal reply does not exist for the caller. */
 function requireOwn(ctx: Context, agent: AgentRecord, replyId: string): SavedReplyRecord {
   const reply = findSavedReply(ctx.db, replyId);
   if (reply === undefined || (reply.scope === 'personal' && reply.createdByAgentId !== agent.id)) refuse('not_found');

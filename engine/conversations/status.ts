@@ -1,4 +1,4 @@
-// The status machine of a conversation, chat, ticket or call. Specification 3.
+// The status machine of conversations: chats, tickets and calls. Specification 3.
 
 import type { ConversationRecord, ConversationStatus } from '../../store/conversations/conversations.ts';
 import { deadlineSubjectsAfter } from '../../store/runtime/deadlines.ts';
@@ -23,7 +23,7 @@ import { appendSystemLine } from './messages.ts';
 import { ringFreeAgents } from './ringing.ts';
 import { drainQueue, routeChat } from './routing.ts';
 
-/** What an agent may ask for. Nothing asks for closed: a solved conversation closes by itself. */
+/** Transitions that an agent may request. Closed is not among them: a solved conversation closes by itself. */
 export const transitions: Readonly<Record<ConversationStatus, readonly ConversationStatus[]>> = {
   open: ['pending', 'solved', 'spam'],
   pending: ['open', 'solved', 'spam'],
@@ -34,7 +34,7 @@ export const transitions: Readonly<Record<ConversationStatus, readonly Conversat
 
 export const autoCloseDeadline = 'conversation.autoClose';
 export const autoCloseAnewDeadline = 'workspace.autoCloseAnew';
-/** So many that are solved are looked at in a command, so that many do not hold up the others. */
+/** Solved conversations processed per command, so that many do not block other commands. */
 const autoClosePage = 200;
 const dayMs = 24 * 3600_000;
 
@@ -43,8 +43,8 @@ interface Answer {
 }
 
 /**
- * Takes no version check (specification 3). Refuses not_found, forbidden, illegal_status_transition; not_assigned for
- * another's call that this would end.
+ * Does not check the version (specification 3). Refuses not_found, forbidden, illegal_status_transition; not_assigned
+ * if it would end another agent's call.
  */
 export const setStatus = command(
   'conversation.status',
@@ -62,8 +62,8 @@ export const setStatus = command(
 );
 
 /**
- * From every status; from spam it changes nothing (decisions). Refuses not_found, forbidden; not_assigned for another's
- * call that goes on.
+ * From every status; no effect on spam (decisions). Refuses not_found, forbidden; not_assigned for a call under way
+ * that is another agent's.
  */
 export const markSpam = command('conversation.spam', (ctx, params: { conversationId: string }): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
@@ -81,21 +81,21 @@ export const unmarkSpam = command('conversation.notSpam', (ctx, params: { conver
   return { conversation: conversationView(moveTo(ctx, conversation, 'open')) };
 });
 
-/** A solved conversation that nobody touched for the workspace's days. */
+/** Closes a solved conversation that was not touched for the workspace's number of days. */
 export const autoClose = command('conversation.autoClose', (ctx, params: DeadlineParams): void => {
   const conversation = ctx.state(conversationKind, params.subjectId);
   if (conversation?.status === 'solved') moveTo(ctx, conversation, 'closed');
 });
 
 /**
- * The workspace's days changed: they hold for what is solved already, too. Pages follow, each from the id that the one
- * before ended with.
+ * The workspace's number of days changed: it applies to conversations already solved, too. Works in pages, each from
+ * the id at which the last one ended.
  */
 export function expectClosingAnew(ctx: Context): void {
   closeAnewAfter(ctx, '');
 }
 
-/** Goes on where expectClosingAnew left off. */
+/** Continues where expectClosingAnew stopped. */
 export const closeAnew = command('workspace.autoCloseAnew', (ctx, params: DeadlineParams): void =>
   closeAnewAfter(ctx, params.subjectId),
 );
@@ -110,13 +110,13 @@ function closeAnewAfter(ctx: Context, afterId: string): void {
   if (last !== undefined && ids.length === autoClosePage) ctx.setDeadline(autoCloseAnewDeadline, last, ctx.nowMs);
 }
 
-/** From when it was solved; at once where that is over. */
+/** Counted from when it was solved; at once if that time has passed. */
 function expectClosing(ctx: Context, conversation: ConversationRecord): void {
   const dueMs = Date.parse(conversation.solvedAt ?? ctx.at) + theWorkspace(ctx).settings.autoCloseDays * dayMs;
   ctx.setDeadline(autoCloseDeadline, conversation.id, Math.max(dueMs, ctx.nowMs));
 }
 
-/** The move itself, with all that follows from it. The caller has checked that it is legal. */
+/** Changes the status, with all consequences. The caller has checked that the transition is legal. */
 export function moveTo(ctx: Context, conversation: ConversationRecord, status: ConversationStatus): ConversationRecord {
   const stays = isWorkedOn(status);
   const free = stays ? conversation : endHandshake(ctx, conversation);
@@ -139,15 +139,12 @@ export function moveTo(ctx: Context, conversation: ConversationRecord, status: C
   return told;
 }
 
-/** Of such a conversation an offer and a call go on. */
+/** In these statuses, an offer and a call continue. */
 function isWorkedOn(status: ConversationStatus): boolean {
   return status === 'open' || status === 'pending';
 }
 
-/**
- * A customer's message brings back what waits for it, is solved or closed; a spam one stays (decisions 4.5,
- * "Reopening").
- */
+/** A customer's message reopens a pending, solved or closed conversation, but not spam (decisions 4.5, "Reopening"). */
 export function reopenForCustomer(ctx: Context, conversation: ConversationRecord): ConversationRecord {
   return conversation.status === 'open' || conversation.status === 'spam'
     ? conversation
@@ -155,8 +152,8 @@ export function reopenForCustomer(ctx: Context, conversation: ConversationRecord
 }
 
 /**
- * Who had it when it was put away may be gone since: then it comes back to the queue. So does a chat, which cannot
- * wait, whose agent is not there now.
+ * The former assignee may have left since: then the conversation returns to the queue. So does a chat whose agent is
+ * not there now, because a chat cannot wait.
  */
 function assigneeOf(ctx: Context, conversation: ConversationRecord): ConversationChanges {
   if (conversation.assignedAgentId === null) return {};
@@ -184,6 +181,6 @@ function timesOf(ctx: Context, conversation: ConversationRecord, status: Convers
 
 function lineOf(ctx: Context, from: ConversationStatus, to: ConversationStatus): string {
   if (ctx.caller.kind === 'agent') return `${callingAgent(ctx).name} changed the status from ${from} to ${to}.`;
-  // Nobody but its customer brings one back, from a browser, by mail or by a voicemail.
+  // Only the customer reopens one without an agent, from a browser, by mail or by a voicemail.
   return to === 'open' ? `The customer came back: ${from} became ${to}.` : `The status changed from ${from} to ${to}.`;
 }

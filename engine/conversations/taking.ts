@@ -1,5 +1,5 @@
-// Taking a conversation that nobody has, by a word or by answering, and giving one back to routing. Chats, tickets and
-// calls alike. Decisions, "Taking".
+// Taking an unassigned conversation, explicitly or by answering, and giving one back to routing. For chats, tickets and
+// calls. Decisions, "Taking".
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
@@ -28,8 +28,9 @@ interface Answer {
 }
 
 /**
- * An offer that stands is over. Whoever has it already keeps it. Refuses not_found, forbidden, already_assigned,
- * illegal_status_transition of spam and closed; of a call that rings conflict, that goes on otherwise not_assigned.
+ * Ends a pending offer. No effect for the current assignee. Refuses not_found, forbidden, already_assigned,
+ * illegal_status_transition for spam and closed; for a call, conflict while it rings and not_assigned while another
+ * agent is in it.
  */
 export const takeConversation = command(
   'conversation.take',
@@ -51,7 +52,7 @@ export const takeConversation = command(
   },
 );
 
-/** Who answers a chat or ticket that nobody has, has it, where the workspace wants it so. */
+/** Assigns an unassigned chat or ticket to the agent who answers it, if the workspace's settings say so. */
 export function takeByReply(ctx: Context, conversation: ConversationRecord, agent: AgentRecord): ConversationRecord {
   if (
     conversation.channel === 'call' ||
@@ -63,9 +64,8 @@ export function takeByReply(ctx: Context, conversation: ConversationRecord, agen
 }
 
 /**
- * By its assignee, an admin or a supervisor: back to routing, which passes by who gave it back and who had it. Refuses
- * not_found,
- * nobody_assigned, forbidden; not_assigned for another's call that goes on.
+ * By the assignee, an admin or a supervisor: back to routing, which skips both the caller and the former assignee.
+ * Refuses not_found, nobody_assigned, forbidden; not_assigned for a call under way that is another agent's.
  */
 export const unassignConversation = command(
   'conversation.unassign',
@@ -97,7 +97,7 @@ export const unassignConversation = command(
   },
 );
 
-/** One change: it is never nobody's and offered to nobody in between. */
+/** A single change, so that it is never unassigned and without an offer in between. */
 function take(ctx: Context, conversation: ConversationRecord, agent: AgentRecord, line: string): ConversationRecord {
   const { handshake } = conversation;
   if (handshake !== null) ctx.clearDeadline(handshakeDeadline, conversation.id);

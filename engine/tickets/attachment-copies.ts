@@ -1,5 +1,5 @@
-// Attachments that an inbound provider keeps for a while are copied into our own storage, after the message that names
-// them was written with the address they will have here.
+// Copies attachments that an inbound provider keeps only for a while into our own storage, after the message that names
+// them was written with their future address here.
 
 import { findMessage } from '../../store/conversations/messages.ts';
 import { settleMailed } from '../conversations/attachments.ts';
@@ -10,7 +10,7 @@ import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
 
 export const copyKind = 'attachment-copy';
 
-/** Providers keep attachments for days; a minute, then longer, for about nine hours. */
+/** Providers keep attachments for days. Retries go on for about nine hours. */
 export const copyRetryDelaysMs: readonly number[] = [60_000, 5 * 60_000, 15 * 60_000, 3600_000, 8 * 3600_000];
 
 export interface AttachmentCopy {
@@ -20,9 +20,9 @@ export interface AttachmentCopy {
   readonly name: string;
 }
 
-/** A file that could not be had is said to be missing where it is missed. */
+/** Records a missing file where it is missed: in its conversation. */
 export function settleCopy(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
-  // Written by receiveMail alone.
+  // Only receiveMail writes these.
   const { key, name } = item.payload as AttachmentCopy;
   if (outcome.state !== 'retry') settleMailed(ctx, key, outcome.state === 'sent');
   if (outcome.state !== 'failed' || item.subjectId === null) return;

@@ -1,5 +1,5 @@
-// Mail that came back. A report counts only when it names a mail that this workspace sent, whose id nobody can guess;
-// so nobody can have somebody else's address suppressed. RFC 3464.
+// Bounced mail. A report counts only if it names a mail that this workspace sent, whose id cannot be guessed, so an
+// attacker cannot have another person's address suppressed. RFC 3464.
 
 import { findOutbox } from '../../store/runtime/outbox.ts';
 import type { Mail } from '../mail/outgoing.ts';
@@ -10,34 +10,36 @@ import type { Context } from '../runtime/context.ts';
 import { tellOfLostInvitation } from '../team/lost-invitations.ts';
 import { failCopy, failDelivery } from './delivery.ts';
 
-/** A delivery status report, as far as it matters. */
+/** The parts of a delivery status report that are used. */
 export interface Bounce {
-  /** Message-IDs of the mail it is about, without brackets. */
+  /** Message-IDs of the reported mail, without brackets. */
   readonly mailIds: readonly string[];
-  /** `failed` is the end of it; `delayed`, `relayed` and so on are not. */
+  /** `failed` is final; `delayed`, `relayed` and others are not. */
   readonly action: string;
   /** RFC 3463, such as 5.1.1. */
   readonly status: string;
   readonly diagnostic: string;
-  /** The address takes no mail at all; false when it was this mail that was not wanted. */
+  /** The address accepts no mail at all; false if only this mail was refused. */
   readonly isOfAddress: boolean;
-  /** Whom it did not reach, as far as the report says; another than it was sent to, where that one forwards. */
+  /**
+   * The recipient it did not reach, if the report says. Differs from the address it was sent to if that one forwards.
+   */
   readonly recipient: string | null;
 }
 
-/** Of a mail that the service wrote itself, whose return path names the workspace. */
+/** For mail that the service wrote itself, whose return path names the workspace. */
 export const receiveBounce = command('mail.receiveBounce', (ctx, { bounce }: { bounce: Bounce }): void =>
   takeBounce(ctx, bounce),
 );
 
-/** Marks the message that came back, and stops writing to the address when it will never take mail. */
+/** Marks the message as bounced, and suppresses the address if it will never accept mail. */
 export function takeBounce(ctx: Context, bounce: Bounce): void {
   if (bounce.action !== 'failed') return;
   for (const mailId of bounce.mailIds) {
     const outboxId = outboxIdIn(mailId);
     const sent = outboxId === undefined ? undefined : findOutbox(ctx.db, outboxId);
     if (sent === undefined || sent.kind !== mailKind) continue;
-    // Written by enqueueMail() alone.
+    // Only enqueueMail() writes these.
     const mail = JSON.parse(sent.payload) as Mail;
     const answer = `${bounce.status} ${bounce.diagnostic}`.trim();
     const to = recipientOf(mail, bounce);
@@ -50,8 +52,8 @@ export function takeBounce(ctx: Context, bounce: Bounce): void {
 }
 
 /**
- * Which of those that got the mail, all by the same Message-ID. Undefined when it cannot be told: none of several is
- * named.
+ * The recipient that bounced, among all who got the mail under one Message-ID. Undefined if the report names none of
+ * several.
  */
 function recipientOf({ to, cc = [] }: Mail, { recipient }: Bounce): string | undefined {
   return cc.length === 0 ? to : [to, ...cc].find((address) => address.toLowerCase() === recipient?.toLowerCase());

@@ -1,5 +1,4 @@
-// What became of a mail that was sent: the message it carried says so, and an address that was refused for good is not
-// written to again.
+// Records the outcome of a sent mail in its message, and suppresses an address that was refused for good.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { findMessage, setDeliveryStatus } from '../../store/conversations/messages.ts';
@@ -12,14 +11,14 @@ import type { Context } from '../runtime/context.ts';
 import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
 import { tellOfLostInvitation } from '../team/lost-invitations.ts';
 
-/** What an OutsideFailure is marked with when the server there said that the address takes no mail at all. */
+/** The DeliveryError code for an address that, according to its server, accepts no mail at all. */
 export const addressRefused = 'address_refused';
-/** Of what a server answered; some answer with an essay. */
+/** Characters kept of a server's answer; some are very long. */
 const maxAnswerChars = 300;
 
 export function settleMail(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
   if (outcome.state === 'retry') return;
-  // Written by enqueueMail() alone.
+  // Only enqueueMail() writes these.
   const { to, copyOf } = item.payload as Mail;
   if (outcome.state === 'failed' && outcome.code === addressRefused) suppress(ctx, to, 'rejected', outcome.answer);
   if (item.subjectId === null) {
@@ -32,7 +31,7 @@ export function settleMail(ctx: Context, item: OutboxItem, outcome: OutboxOutcom
   else failDelivery(ctx, item.subjectId, { to, answer: outcome.answer });
 }
 
-/** The customer has the message; a line in its conversation says who has not. */
+/** The customer has the message; a line in the conversation says which copy failed. */
 export function failCopy(ctx: Context, messageId: string, failure: { to: string; answer: string }): void {
   const message = findMessage(ctx.db, messageId);
   const conversation = message === undefined ? undefined : ctx.state(conversationKind, message.conversationId);
@@ -57,7 +56,9 @@ export function failDelivery(ctx: Context, messageId: string, failure: { to: str
     );
 }
 
-/** Writes what became of the message's mail and tells the agents. Undefined when there is no such message. */
+/**
+ * Records the delivery state of the message's mail and emits it to the agents. Undefined if the message does not exist.
+ */
 function noteDelivery(
   ctx: Context,
   messageId: string,

@@ -1,6 +1,5 @@
-// Mail in: each one once, into the conversation that it belongs to or a new ticket, or dropped with an entry in the
-// audit log that says why. The webhook and the SMTP listener end here alike. Specification 4.20, decisions "Inbound
-// email".
+// Inbound mail: each mail once, into its conversation or a new ticket, or dropped with an audit entry that says why.
+// The webhook and the SMTP listener both end here. Specification 4.20, decisions "Inbound email".
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import {
@@ -47,13 +46,13 @@ export interface ReceiveParams {
   readonly mailHost: string;
 }
 
-/** As agents write a ticket's subject (specification 8). The mail itself keeps all of it. */
+/** The limit for subjects that agents write (specification 8). The original mail keeps all of it. */
 const maxSubjectChars = 200;
 const noSubject = '(no subject)';
-/** More recipients than a mail that a person writes to a business names. */
+/** More recipients than a person's mail to a business names. */
 const maxParticipants = 100;
 
-/** Takes one mail. The same mail again changes nothing. Refuses site_bootstrap_failed. */
+/** Accepts one mail. The same mail again has no effect. Refuses site_bootstrap_failed. */
 export const receiveMail = command('mail.receive', (ctx, params: ReceiveParams): Verdict => {
   const verdict = judgeMail(ctx, params.mail, params.mailHost);
   if (verdict.kind === 'take') take(ctx, params);
@@ -76,8 +75,8 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
   );
   const named = customerOf(ctx, mail, mailHost);
   const replyTo = replyToOf(mail, named);
-  // In a conversation that is there, who asks to be answered elsewhere is who has done so in it before: else anybody on
-  // it could speak for its customer.
+  // In an existing conversation, a Reply-To counts only from an address that used it there before. Otherwise any
+  // participant could speak for its customer.
   const isCustomer =
     match.conversationId === undefined ||
     replyTo === null ||
@@ -132,7 +131,7 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
   }
 }
 
-/** Everybody whom an answer to all would go to, beside the customer and us. */
+/** Everyone a reply to all would go to, besides the customer and us. */
 function othersOn(
   ctx: Context,
   mail: IncomingMail,
@@ -161,7 +160,7 @@ function conversationOf(
     departmentId: mapped ?? theWorkspace(ctx).settings.defaultDepartmentId,
   });
   startMailThread(ctx, ticket, { customerAddress, ourAddress, subjectKey: subjectKeyOf(mail.subject), mailHost });
-  // What it writes next may come without that wish.
+  // Its next mail may come without a Reply-To.
   addParticipants(ctx.db, ticket.id, [mail.from.address]);
   return ticket;
 }
@@ -188,7 +187,7 @@ function drop(ctx: Context, mail: IncomingMail, reason: DropReason): void {
       createdAt: ctx.at,
     });
   }
-  // What a person may have written is not lost with the drop: the entry holds it.
+  // A person may have written it, so the audit entry keeps the content of the dropped mail.
   const content =
     reason === 'too_many'
       ? { body: mail.body, attachments: mail.attachments.map(({ url, name }) => ({ url, name })) }

@@ -1,5 +1,5 @@
-// Whether a mail becomes a message, or is dropped without a word to its sender: machines that answer machines, lists,
-// mail that goes round in a circle, and what was here before. Specification 4.20, decisions "Inbound email".
+// Decides whether a mail becomes a message or is dropped silently: automatic replies, lists, mail loops and duplicates.
+// Specification 4.20, decisions "Inbound email".
 
 import { findVisitorByEmail } from '../../store/customers/visitors.ts';
 import { countTakenFrom, findMail, type MailAuthentication } from '../../store/mail/mails.ts';
@@ -13,28 +13,28 @@ import { isoTime } from '../runtime/clock.ts';
 import type { View } from '../runtime/context.ts';
 import type { Bounce } from './bounces.ts';
 
-/** A mail as it came in, by webhook or SMTP, read and made safe. */
+/** A mail from the webhook or SMTP, parsed and sanitised. */
 export interface IncomingMail {
-  /** The header as it stands; empty when there is none. */
+  /** The raw header; empty if there is none. */
   readonly messageId: string;
   readonly from: Mailbox;
-  /** Where its author wants to be answered (RFC 5322 §3.6.2); empty where that is where it came from. */
+  /** Where its author wants replies (RFC 5322 §3.6.2); empty for the sender's address. */
   readonly replyTo: readonly Mailbox[];
-  /** Addresses of this workspace's that it was sent to, the first one first. At least one. */
+  /** This workspace's addresses among the recipients, in order. At least one. */
   readonly ourAddresses: readonly string[];
-  /** Everybody else that it names as a recipient. */
+  /** All other recipients. */
   readonly otherRecipients: readonly string[];
   readonly subject: string;
-  /** Whole, as it came. At least one of both. */
+  /** Complete, as received. At least one of both. */
   readonly text: string | null;
   readonly html: string | null;
-  /** For display: without the history it quotes, bounded, safe. */
+  /** For display: bounded, sanitised, without quoted history. */
   readonly body: string;
   readonly bodyHtml: string | null;
   readonly headers: MailHeaders;
   readonly attachments: readonly IncomingAttachment[];
   readonly authentication: MailAuthentication | null;
-  /** Set when it reports that a mail was not delivered. */
+  /** Set if the mail reports a failed delivery. */
   readonly bounce: Bounce | null;
 }
 
@@ -43,7 +43,7 @@ export interface MailHeaders {
   readonly precedence?: string | undefined;
   readonly listUnsubscribe?: string | undefined;
   readonly listId?: string | undefined;
-  /** X-Autoreply, X-Autorespond: what answered before RFC 3834. */
+  /** X-Autoreply, X-Autorespond: used before RFC 3834. */
   readonly autoReply?: string | undefined;
   readonly inReplyTo?: string | undefined;
   readonly references?: string | undefined;
@@ -65,18 +65,15 @@ export type Verdict =
   | { readonly kind: 'drop'; readonly reason: DropReason };
 
 /**
- * More than the people behind one address write, a colleague's help desk that forwards among them; what comes faster is
- * two machines in conversation.
+ * More than people behind one address write, including a help desk that forwards. A higher rate means two machines
+ * answer each other.
  */
 export const maxMailsPerHour = 100;
 const hourMs = 3600_000;
-/** Of the body, into the key of a mail without a Message-ID (specification 4.20). */
+/** Characters of the body in the key of a mail without a Message-ID (specification 4.20). */
 const keyChars = 200;
 
-/**
- * Who is to be answered: whom it names for that, unless it is ourselves, else who sent it. A form or a shop sends for
- * others.
- */
+/** Whom to answer: the Reply-To, unless that is us, or else the sender. A form or a shop sends on behalf of others. */
 export function customerOf(view: View, mail: Pick<IncomingMail, 'from' | 'replyTo'>, mailHost: string): Mailbox {
   return (
     mail.replyTo.find(
@@ -85,15 +82,15 @@ export function customerOf(view: View, mail: Pick<IncomingMail, 'from' | 'replyT
   );
 }
 
-/** As it is kept with the mail; null where who sent it is who is answered. */
+/** Stored with the mail; null if replies go to the sender. */
 export function replyToOf(mail: Pick<IncomingMail, 'from'>, customer: Mailbox): string | null {
   return customer.address === mail.from.address ? null : customer.address;
 }
 
-/** The first rule that holds says why. */
+/** The first matching rule gives the reason. */
 const dropRules: readonly (readonly [DropReason, (view: View, mail: IncomingMail, mailHost: string) => boolean])[] = [
   ['loop', (view, mail) => isOwnMail(view, mailIdOf(mail))],
-  // A form of the workspace's own pages may send from its own address, and asks to be answered elsewhere.
+  // A form on the workspace's own pages may send from its own address with a Reply-To.
   ['loop', (view, mail, mailHost) => isOwnSender(view, customerOf(view, mail, mailHost).address, mailHost)],
   ['bounce', (_, mail) => mail.bounce !== null],
   ['mailer_daemon', (_, mail) => isMailerDaemon(mail.from.address)],
@@ -120,9 +117,7 @@ const dropRules: readonly (readonly [DropReason, (view: View, mail: IncomingMail
   ],
 ];
 
-/**
- * What a mail is known by: its Message-ID, else what is made of its sender, its subject and the beginning of its body.
- */
+/** Identifies a mail: its Message-ID, or else a hash of its sender, subject and the start of its body. */
 export function mailIdOf(mail: Pick<IncomingMail, 'messageId' | 'from' | 'subject' | 'text' | 'html'>): string {
   return (
     mailIdIn(mail.messageId) ??
@@ -141,7 +136,7 @@ function isBlocked(view: View, address: string): boolean {
   return (findVisitorByEmail(view.db, address)?.blockedAt ?? null) !== null;
 }
 
-/** One that we sent: an answer on a ticket, or any other mail of this workspace. */
+/** Whether we sent it: an answer on a ticket or any other mail of this workspace. */
 function isOwnMail(view: View, mailId: string): boolean {
   if (findMail(view.db, mailId)?.direction === 'out') return true;
   const outboxId = outboxIdIn(mailId);

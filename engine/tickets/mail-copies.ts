@@ -1,30 +1,30 @@
-// Who else is on a ticket's mails: whoever the customer's last one went to gets the answer too, as if its reader had
-// answered to all. Not whom a mail names that nothing ties to the customer: somebody who forges a sender would have our
-// answers copied to itself.
+// Copies of a ticket's mails: every recipient of the customer's last mail gets the answer too, as with a reply to all.
+// Recipients of a mail that cannot be tied to the customer do not: a forged sender would have our answers copied to
+// itself.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { Threading } from '../../store/conversations/messages.ts';
 import { changeConversation } from '../conversations/conversation.ts';
 import type { Context } from '../runtime/context.ts';
 
-/** Each is a mail of its own. */
+/** Each is a separate mail. */
 const maxCopies = 50;
 
 export interface MailOfThread {
-  /** Whom an answer to all would go to, beside the customer and us. */
+  /** Everyone a reply to all would go to, besides the customer and us. */
   readonly others: readonly string[];
   readonly rule: Threading['rule'];
-  /** The domain that it says it is from says that it is not. */
+  /** The sender's domain disowns it (DMARC). */
   readonly isDisproved: boolean;
 }
 
-/** Undefined: as before. */
+/** Undefined: unchanged. */
 export function copiesAfter(mail: MailOfThread): readonly string[] | undefined {
   if (mail.isDisproved || mail.rule === 'subject') return undefined;
   return [...new Set(mail.others)].slice(0, maxCopies);
 }
 
-/** Its version stays: nobody decides by it. */
+/** Keeps the version: no one decides by the copies. */
 export function setCopies(
   ctx: Context,
   conversation: ConversationRecord,

@@ -1,4 +1,4 @@
-// The mail behind a message, whole as it came, for agents who need what its display leaves out.
+// The complete mail behind a message, for agents who need what the display leaves out.
 
 import { findMessage } from '../../store/conversations/messages.ts';
 import { findMailOfMessage, type MailAuthentication } from '../../store/mail/mails.ts';

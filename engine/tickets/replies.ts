@@ -1,5 +1,5 @@
-// What agents write to customers: a message, on a ticket a mail too, and whose the conversation is by that.
-// Specification 4.5.
+// Agents' messages to customers, sent by mail on a ticket, and the assignment that comes with answering. Specification
+// 4.5.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { findMessage, type MessageRecord } from '../../store/conversations/messages.ts';
@@ -16,7 +16,7 @@ import type { Context } from '../runtime/context.ts';
 
 const takesNoMessages: ReadonlySet<ConversationRecord['status']> = new Set(['spam', 'solved', 'closed']);
 
-/** What an agent writes: a message, and on a ticket a mail to its customer. */
+/** Appends an agent's message. On a ticket it also mails the customer. */
 export function appendAgentMessage(
   ctx: Context,
   conversation: ConversationRecord,
@@ -52,20 +52,20 @@ export function appendAgentMessage(
 
 export interface SendParams {
   readonly conversationId: string;
-  /** The id that the message shall have, so that it can be sent again without being there twice. */
+  /** Chosen by the client, so that a retry does not send a second message. */
   readonly messageId?: string | undefined;
   readonly expectedVersion?: number | undefined;
   readonly body: string;
   readonly attachments?: readonly AttachmentInput[] | undefined;
-  /** False: on a ticket, to the customer alone. */
+  /** False: on a ticket, only to the customer. */
   readonly copy?: boolean | undefined;
-  /** The host of the addresses that the service takes mail at. */
+  /** The host of the service's inbound mail addresses. */
   readonly mailHost: string;
 }
 
 /**
- * An agent writes, and has from then on what nobody had (decisions, taking). Refuses not_found, channel_not_assigned,
- * conversation_archived, invalid_body, conflict for the messageId of another message.
+ * Sends an agent's message. Answering takes an unassigned conversation (decisions, "Taking"). Refuses not_found,
+ * channel_not_assigned, conversation_archived, invalid_body, conflict if the messageId is another message's.
  */
 export const sendMessage = command('message.send', (ctx, params: SendParams): MessageView => {
   const { agent, conversation } = requireReadable(ctx, params.conversationId);

@@ -1,18 +1,18 @@
-// Which conversation a mail belongs to: by what it answers, by the chain it names, by having been named before it came,
-// and only without any of these by its subject. No match is taken for a sender who was not on the thread, so that a
-// shared reference or subject never shows one customer another's conversation. Specification 4.20, decisions "Inbound
-// email".
+// Finds the conversation a mail belongs to: by the mail it answers, by the references it names, by mails that named it
+// before it came, and only without any of these by its subject. A match counts only for a sender who was on the thread,
+// so that a shared reference or subject never shows one customer another's conversation. Specification 4.20, decisions
+// "Inbound email".
 
 import type { Threading } from '../../store/conversations/messages.ts';
 
 export interface ThreadSignals {
   readonly mailId: string;
   readonly sender: string;
-  /** The domain of the sender says that somebody else sent it. */
+  /** The sender's domain says that it did not send the mail. */
   readonly isDisproved: boolean;
   readonly inReplyTo: readonly string[];
   readonly references: readonly string[];
-  /** Without Re: and Fwd:; empty says nothing. */
+  /** Without Re: and Fwd:; if empty, the subject is not used. */
   readonly subjectKey: string;
 }
 
@@ -21,12 +21,12 @@ export interface Place {
   readonly messageId: string | null;
 }
 
-/** What is known of the workspace's threads. */
+/** Lookups in the workspace's threads. */
 export interface ThreadIndex {
-  /** Where this mail stands, then where it is expected. */
+  /** Where this mail is, then where others have named it. */
   placesOf(mailId: string): readonly Place[];
   placeBySubject(sender: string, subjectKey: string): Place | undefined;
-  /** The thread's customer, or somebody that it was addressed to. */
+  /** Whether the address is the thread's customer or one of its recipients. */
   isOnThread(conversationId: string, address: string): boolean;
 }
 
@@ -50,16 +50,14 @@ export function findThread(mail: ThreadSignals, index: ThreadIndex): ThreadMatch
 
   const answered = admitted(mail.inReplyTo);
   if (answered !== undefined) return matched('in_reply_to', answered);
-  // The newest of the chain says most about where the mail belongs; its own id may have been named by one that overtook
-  // it.
+  // The newest reference is the most specific. A mail that arrived first may have named this one's id.
   const named = admitted([...mail.references].reverse()) ?? admitted([mail.mailId]);
   if (named !== undefined) return matched('references', named);
 
   const answersSomething = mail.inReplyTo.length + mail.references.length > 0;
   if (!answersSomething && mail.subjectKey !== '') {
     const place = index.placeBySubject(mail.sender, mail.subjectKey);
-    // Whoever knows a customer's address can guess a subject: for that alone nobody is taken for the customer who is
-    // known not to be.
+    // Anyone who knows a customer's address can guess a subject, so a disproved sender is never matched by subject.
     if (place !== undefined && mail.isDisproved) return unmatched('sender_disproved');
     if (place !== undefined) return matched('subject', place);
   }

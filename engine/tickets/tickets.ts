@@ -1,5 +1,5 @@
-// Tickets: conversations by mail. Opened by an agent or from the widget here, by a customer's mail in inbound-mail.ts;
-// numbered without gaps, since the number is taken in the transaction that writes the ticket. Specification 4.6.
+// Tickets: conversations by mail. Agents and the widget open them here; a customer's mail does in inbound-mail.ts.
+// Numbered without gaps, because the number is taken in the transaction that writes the ticket. Specification 4.6.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { VisitorRecord } from '../../store/customers/visitors.ts';
@@ -39,7 +39,7 @@ export interface TicketParams {
 }
 
 /**
- * An agent writes first. Refuses forbidden, feature_locked, invalid_body (blank text, unknown department),
+ * The agent writes first. Refuses forbidden, feature_locked, invalid_body (blank text, unknown department),
  * site_bootstrap_failed.
  */
 export const createTicket = command('ticket.create', (ctx, params: TicketParams): ConversationView => {
@@ -77,18 +77,17 @@ export interface LeftTicket extends CustomerDraft {
   readonly email: string;
   readonly name?: string | undefined;
   readonly mailHost: string;
-  /** Of whoever leaves it, to count by. */
+  /** The sender's network, for rate limiting. */
   readonly network: string;
 }
 
-/** A subject that is made of a text is no longer than a list shows. */
+/** A subject derived from the text is as long as a list shows. */
 const madeSubjectChars = 80;
 
 /**
- * A customer leaves a question in the widget, to be answered by mail at the address that it gives; what is answered
- * goes there and
- * nowhere else. Refuses forbidden when blocked, feature_locked, invalid_body, conflict for the messageId of another
- * message, rate_limited for too many of a network.
+ * A customer leaves a question in the widget, with an address for the answer, which is sent only there. Refuses
+ * forbidden if blocked, feature_locked, invalid_body, conflict if the messageId is another message's, rate_limited for
+ * too many from one network.
  */
 export const leaveTicket = command('widget.leaveTicket', (ctx, params: LeftTicket): { ticketNumber: number | null } => {
   const visitor = callingVisitor(ctx);
@@ -111,7 +110,7 @@ export const leaveTicket = command('widget.leaveTicket', (ctx, params: LeftTicke
   return { ticketNumber: ticket.ticketNumber };
 });
 
-/** Its first line, cut between words where it is long. */
+/** The first line, cut between words if it is long. */
 function subjectOf(text: string): string {
   const line = oneLine(text.trim().split('\n')[0] ?? '');
   if (line.length <= madeSubjectChars) return line;
@@ -121,8 +120,8 @@ function subjectOf(text: string): string {
 }
 
 /**
- * The visitor that an address stands for. A workspace without a site gets one, since a visitor belongs to a site.
- * Refuses site_bootstrap_failed.
+ * The visitor for an address. A workspace without a site gets one, because a visitor belongs to a site. Refuses
+ * site_bootstrap_failed.
  */
 export function ticketCustomer(
   ctx: Context,
@@ -150,7 +149,7 @@ export function openTicket(
   );
 }
 
-/** Its host is one that the workspace has already and nobody else can have. */
+/** Uses a host that is the workspace's already and that no other workspace can have. */
 function makeSite(ctx: Context, mailHost: string) {
   const { subdomain, name } = theWorkspace(ctx);
   try {

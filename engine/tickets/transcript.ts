@@ -1,4 +1,4 @@
-// A conversation as a mail to read: its messages in order, without notes. Works in any status. Specification 4.5.
+// Mails a conversation as a transcript: its messages in order, without notes. Works in any status. Specification 4.5.
 
 import type { MessageRecord } from '../../store/conversations/messages.ts';
 import { messagesBefore } from '../../store/conversations/messages.ts';
@@ -17,11 +17,11 @@ import { theRoster } from '../workspace/roster.ts';
 import { clockFor } from '../workspace/time-zones.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 
-/** A transcript holds the newest messages, so many of them and so much text; mail servers take ten times as much. */
+/** Bounds on a transcript: the newest messages and their text. Mail servers accept ten times as much. */
 const maxMessages = 500;
 const maxChars = 1_000_000;
 
-/** Queues the mail. Refuses not_found, forbidden, semantic_error for an address that takes no mail. */
+/** Queues the mail. Refuses not_found, forbidden, semantic_error for an address that accepts no mail. */
 export const mailTranscript = command(
   'conversation.emailTranscript',
   (
@@ -66,7 +66,7 @@ export const mailTranscript = command(
     }
     if (parts.length < newest.length) parts.unshift('Earlier messages are left out.\n');
     const text = parts.join('\n');
-    // About the conversation, so that erasing its customer finds it, whoever it went to.
+    // Filed under the conversation, so that erasing its customer finds it, whoever received it.
     enqueueMail(
       ctx,
       {
@@ -76,7 +76,7 @@ export const mailTranscript = command(
         fromName: mailboxName(theWorkspace(ctx).name),
         text,
         html: htmlOf(text),
-        // Nobody wrote it, so no machine shall answer it (RFC 3834).
+        // Generated, so machines must not answer it (RFC 3834).
         headers: { 'Auto-Submitted': 'auto-generated' },
       },
       { purpose: 'unasked', subjectId: conversation.id },
