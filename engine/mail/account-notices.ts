@@ -1,7 +1,6 @@
-// Mails that tell an agent what was done to its account: a password, an address, a key, an app that changed. They leave
-// through the durable outbox with the command that did it, so that none is told of what did not happen. They hold no
-// link and no secret: whoever reads one goes where it always goes. Called by every command that changes who can act as
-// an agent.
+// Security mails to agents about their own account: a changed password, address, key or app. They are queued in the
+// same transaction as the change, so they never report one that did not happen. They contain no link and no secret: the
+// reader signs in where they always do. Sent by every command that changes who can act as an agent.
 
 import { countAccountNotices, insertAccountNotice } from '../../store/workspace/account-notices.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
@@ -13,7 +12,7 @@ import { theRoster } from '../workspace/roster.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 import { enqueueNotice } from './outgoing.ts';
 
-/** Where a request came from, as far as it can be told. */
+/** Where a request came from, as far as known. */
 export interface Origin {
   readonly address: string;
   readonly userAgent: string | null;
@@ -22,21 +21,21 @@ export interface Origin {
 export interface AccountNotice {
   /** One line, such as "Your password was changed". */
   readonly subject: string;
-  /** What was done and what follows from it, in whole sentences. */
+  /** What happened and its consequences, in whole sentences. */
   readonly text: string;
   readonly origin?: Origin | undefined;
-  /** What to do if it was not wanted, where that is not to choose a new password. */
+  /** What to do if it was not intended, if not choosing a new password. */
   readonly advice?: string;
   /**
-   * Of what strangers, or whoever has the password, can bring about as often as they like: no more of a kind than so
-   * many in so long.
+   * Limits mails that an attacker, with or without the password, could cause at will: at most `mails` of a kind per
+   * `perMs`.
    */
   readonly atMost?: { readonly kind: string; readonly mails: number; readonly perMs: number };
 }
 
 /**
- * Queues the mail; false when there were enough of its kind. `agent` may have the address that it had until now. Who
- * did it is told where that was somebody else of the workspace.
+ * Queues the mail. Returns false if the limit for its kind is reached. `agent` may still have its former address. The
+ * mail names who made the change if it was another agent.
  */
 export function mailAccountNotice(
   ctx: Context,
@@ -63,12 +62,12 @@ export function mailAccountNotice(
     text: [`Hello ${plainName(agent.name)},`, notice.text, [`Workspace: ${workspace}`, ...facts].join('\n'), advice]
       .join('\n\n')
       .concat('\n'),
-    // Nobody wrote it, so no machine shall answer it (RFC 3834).
+    // Generated, so machines must not answer it (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
   });
 }
 
-/** False when there were enough. */
+/** Returns false if the limit is reached. */
 function countOne(
   ctx: Context,
   agentId: string,

@@ -1,6 +1,7 @@
-// The domain that a workspace sends from and takes mail for: registered with the DNS records to add, asked about by
-// real DNS queries for up to seven days with growing pauses, verified when every required record stands. What is asked
-// and how is the provider's; when, and what follows, is decided here. Specification 4.19, decisions "Email domain".
+// The domain that a workspace sends from and receives mail for. Registered with DNS records to add, polled with real
+// DNS queries for up to seven days with growing intervals, verified when every required record is found. The provider
+// defines the records and queries; the schedule and the consequences are decided here. Specification 4.19, decisions
+// "Email domain".
 
 import { type DnsRecord, type EmailDomainRecord, putEmailDomain } from '../../store/mail/email-domains.ts';
 import { refuse } from '../errors.ts';
@@ -16,7 +17,7 @@ export const pollDeadline = 'emailDomain.poll';
 export const domainCheckKind = 'email-domain-check';
 
 const pollForMs = 7 * 24 * 3600_000;
-/** Each pause is by half longer than the one before, up to an hour. */
+/** Each interval is half as long again as the one before, up to an hour. */
 const pauseGrowth = 1.5;
 const longestPauseMs = 3600_000;
 
@@ -41,17 +42,17 @@ export function emailDomainView(domain: EmailDomainRecord): EmailDomainView {
   };
 }
 
-/** Mail for the domain may be forwarded here instead of being led here by its MX. Specification 4.20 rule 4. */
+/** The MX is optional, because the domain's mail may be forwarded here instead. Specification 4.20 rule 4. */
 export function isRequired({ type }: Pick<DnsRecord, 'type'>): boolean {
   return type !== 'MX';
 }
 
-/** Nothing is left to be looked for. */
+/** There is nothing left to poll for. */
 function isSettled({ status, records }: EmailDomainRecord): boolean {
   return status === 'verified' && records.every((record) => record.status === 'verified');
 }
 
-/** What the provider made for a new domain. */
+/** The provider's records for a new domain. */
 export interface NewDomain {
   readonly name: string;
   readonly records: readonly Omit<DnsRecord, 'status'>[];
@@ -60,9 +61,8 @@ export interface NewDomain {
 }
 
 /**
- * Registers a domain in place of a former one, or starts the days over in which its records are asked for. The same
- * domain keeps
- * its records, so that what stands in DNS already stays right. Refuses admin_required.
+ * Registers a domain, replacing a former one, or restarts the polling period. The same domain keeps its records, so
+ * that DNS entries stay valid. Refuses admin_required.
  */
 export const registerDomain = command(
   'emailDomain.register',
@@ -74,7 +74,7 @@ export const registerDomain = command(
       if (isSettled(before)) return emailDomainView(before);
       return emailDomainView(startPolling(ctx, { ...before, ...polling }));
     }
-    // The one that the caller saw is gone meanwhile; it asks again.
+    // The domain that the caller saw is gone; the caller retries.
     const { domain } = params;
     if (domain === undefined) refuse('conflict');
     if (before !== undefined) ctx.clearDeadline(pollDeadline, before.id);
@@ -101,19 +101,19 @@ export const registerDomain = command(
   },
 );
 
-/** What a check of the records is told, and what it answers. */
+/** Input and findings of a check of the records. */
 export interface DomainCheck {
   readonly name: string;
   readonly records: readonly DnsRecord[];
 }
 export interface DomainFindings {
-  /** Of each record, in the order asked: whether it stands. */
+  /** For each record, in the order given, whether it was found. */
   readonly stands: readonly boolean[];
-  /** Every required record stands, and no other workspace has the domain. */
+  /** Every required record was found, and no other workspace has the domain. */
   readonly isOurs: boolean;
 }
 
-/** Asks for a look at the records. */
+/** Queues a check of the records. */
 export const pollDomain = command('emailDomain.poll', (ctx, params: DeadlineParams): void => {
   const domain = theEmailDomain(ctx);
   if (domain?.id !== params.subjectId || isSettled(domain)) return;
@@ -126,15 +126,15 @@ export const pollDomain = command('emailDomain.poll', (ctx, params: DeadlinePara
 });
 
 /**
- * Writes down what the look found, and when to look again. A failed one (DNS did not answer) says nothing of the
+ * Records the findings and schedules the next check. A failed check (no answer from DNS) changes nothing about the
  * records.
  */
 export function settleDomainCheck(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
   const domain = theEmailDomain(ctx);
   if (domain === undefined || domain.id !== item.subjectId || isSettled(domain)) return;
-  // Written by the check of this domain alone (http/serve.ts).
+  // Only the check of this domain writes it (http/serve.ts).
   const findings = outcome.state === 'sent' ? (JSON.parse(outcome.answer) as DomainFindings) : undefined;
-  // Of a domain that is verified, only what it never needed is looked for still.
+  // Of a verified domain, only its optional records are still checked.
   const isOpen = (record: DnsRecord): boolean => domain.status === 'pending' || !isRequired(record);
   const records = domain.records.map(
     (record, index): DnsRecord =>
@@ -158,7 +158,7 @@ export function settleDomainCheck(ctx: Context, item: OutboxItem, outcome: Outbo
   else startPolling(ctx, checked);
 }
 
-/** Sets the next look after the present pause, and makes the pause after it longer. */
+/** Schedules the next check after the current interval and lengthens the one after it. */
 function startPolling(ctx: Context, domain: EmailDomainRecord): EmailDomainRecord {
   ctx.setDeadline(pollDeadline, domain.id, ctx.nowMs + domain.pollIntervalMs);
   const polled: EmailDomainRecord = {
@@ -173,6 +173,6 @@ function putDomain(ctx: Context, domain: EmailDomainRecord): void {
   const before = theEmailDomain(ctx);
   putEmailDomain(ctx.db, domain);
   ctx.become(emailDomainKind, '', domain);
-  // Both stand in the workspace's record.
+  // The workspace's record shows both.
   if (before?.id !== domain.id || before.status !== domain.status) tellOfWorkspace(ctx);
 }

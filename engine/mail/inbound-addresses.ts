@@ -1,5 +1,5 @@
-// The addresses that a workspace takes mail at: its own one, <local>@<subdomain>.<mail host> for every local part that
-// an admin mapped, and anything at its verified domain. Specification 4.20, decisions "Inbound email".
+// The addresses at which a workspace receives mail: its own, <local>@<subdomain>.<mail host> for every local part an
+// admin has mapped, and any address at its verified domain. Specification 4.20, decisions "Inbound email".
 
 import {
   allInboundAddresses,
@@ -25,9 +25,9 @@ export interface InboundAddressView {
   readonly departmentId: string | null;
 }
 
-/** Mail of a verified domain that was written to no address of it in particular is answered from this one. */
+/** Mail to a verified domain that names no particular address of it is answered from this one. */
 const domainLocalPart = 'support';
-/** Bounces of a verified domain come back here; the CNAME of the domain's records leads it to us. */
+/** Bounces of a verified domain return here; a CNAME of its records points to us. */
 export const bounceLabel = 'bounce';
 export const bounceLocalPart = 'bounces';
 
@@ -35,7 +35,7 @@ export function autoAddress(view: Pick<View, 'state'>, mailHost: string): string
   return `${theWorkspace(view).subdomain}@${mailHost}`;
 }
 
-/** Where mail is sent from when no address is asked for. */
+/** The default sender address. */
 export function mainAddress(view: Pick<View, 'state'>, mailHost: string): string {
   const domain = theEmailDomain(view);
   return domain?.status === 'verified' ? domainAddress(domain) : autoAddress(view, mailHost);
@@ -45,7 +45,7 @@ export function domainAddress({ name }: { readonly name: string }): string {
   return `${domainLocalPart}@${name}`;
 }
 
-/** Where a thread is answered from: where it was written to, while that is still an address of ours. */
+/** The address a thread is answered from: the one it was written to, while it is still ours. */
 export function answerAddress(view: View, ourAddress: string, mailHost: string): string {
   const domain = theEmailDomain(view);
   const isOnDomain = hostOf(ourAddress) === domain?.name;
@@ -54,8 +54,7 @@ export function answerAddress(view: View, ourAddress: string, mailHost: string):
 }
 
 /**
- * What of this workspace's an address is; undefined when it takes no mail there. What follows a + is the sender's to
- * choose.
+ * Which address of this workspace it is; undefined if it receives no mail there. Any +suffix is the sender's choice.
  */
 export function takesMailAt(
   view: View,
@@ -84,7 +83,7 @@ function takesMailExactlyAt(
   return host === `${bounceLabel}.${domain.name}` && localPart === bounceLocalPart ? { departmentId: null } : undefined;
 }
 
-/** True for what the service itself writes from: mail from there has come round in a circle. */
+/** True for addresses the service itself sends from: mail from there is a loop. */
 export function isOwnSender(view: View, address: string, mailHost: string): boolean {
   const own = withoutTag(address);
   return (
@@ -93,7 +92,7 @@ export function isOwnSender(view: View, address: string, mailHost: string): bool
   );
 }
 
-/** The workspace that an address may belong to, by its host alone; takesMailAt() has the last word. */
+/** The workspace an address may belong to, by its host only; takesMailAt() decides. */
 export function workspaceIdOfAddress(directory: Directory, address: string, mailHost: string): string | undefined {
   const host = hostOf(address).toLowerCase();
   if (host === mailHost) return directory.findSubdomain(localPartOf(withoutTag(address)).toLowerCase());
@@ -122,8 +121,8 @@ export function listInboundAddresses(view: View, mailHost: string): InboundAddre
 }
 
 /**
- * Replaces the mapped local parts. Refuses admin_required, invalid_body for one named twice, a reserved one that was
- * not there before, or an unknown department.
+ * Replaces the mapped local parts. Refuses admin_required, invalid_body for a duplicate, a reserved one that was
+ * not mapped before, or an unknown department.
  */
 export const setInboundAddresses = command(
   'inboundAddress.set',

@@ -1,37 +1,36 @@
-// Mail that commands leave in the outbox. Written here as plain parts; workers/providers/mail.ts makes the message of
-// it.
+// Outgoing mail in the outbox, as plain parts; workers/providers/mail.ts builds the message.
 
 import { dayMs, hourMs, takeIfRoom, takeRoom } from '../directory/ceilings.ts';
 import { hostOf } from '../mail-addresses.ts';
 import type { Context } from '../runtime/context.ts';
 
 export interface Mail {
-  /** Who gets it. */
+  /** The recipient. */
   readonly to: string;
-  /** Who else gets one of the same, each its own. */
+  /** Further recipients; each gets a separate copy. */
   readonly cc?: readonly string[];
-  /** Of one of those: the mail that it is a copy of, by its id in the outbox, and whom that is to. */
+  /** On a copy: the outbox id and the recipient of the original mail. */
   readonly copyOf?: { readonly id: string; readonly to: string };
   readonly subject: string;
   readonly text: string;
   readonly html?: string;
-  /** One of the workspace's own addresses; undefined is the service's. */
+  /** One of the workspace's own addresses; by default the service's. */
   readonly from?: string;
-  /** The display name beside it. */
+  /** The display name of the sender. */
   readonly fromName?: string;
-  /** Of the mail that this one answers, and of its whole thread; without brackets. */
+  /** The mail that this one answers and its whole thread, without brackets. */
   readonly inReplyTo?: string;
   readonly references?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** The text carries a link that lets somebody in. */
+  /** The text contains a link that grants access. */
   readonly isSecret?: true;
-  /** It invites this agent, on behalf of the other. */
+  /** The mail invites this agent on behalf of the other. */
   readonly invitation?: { readonly agentId: string; readonly invitedBy: string | null };
 }
 
 export const mailKind = 'mail';
 
-/** A minute, then longer, for about a day. */
+/** From a minute up, for about a day. */
 export const mailRetryDelaysMs: readonly number[] = [
   60_000,
   5 * 60_000,
@@ -42,9 +41,7 @@ export const mailRetryDelaysMs: readonly number[] = [
   12 * 3600_000,
 ];
 
-/**
- * What the outbox remembers of a mail: its text only while somebody may want to send it again, and never a secret one.
- */
+/** The part of a mail that the outbox keeps: its text only while it may be resent, and never a secret one. */
 export function keptOfMail(mail: Mail, state: 'sent' | 'failed'): Partial<Mail> {
   const { to, cc, copyOf, invitation, subject } = mail;
   return state === 'sent' || mail.isSecret === true
@@ -59,22 +56,20 @@ export function keptOfMail(mail: Mail, state: 'sent' | 'failed'): Partial<Mail> 
 }
 
 /**
- * What a mail is written for. `unasked`: to an address of somebody's choosing, from where nobody wrote yet; `account`:
- * of an agent's own, which is never refused.
+ * The purpose of a mail. `unasked`: to an address of the sender's choosing that has not written yet; `account`: to an
+ * agent's own address, never refused.
  */
 export type MailPurpose = 'answer' | 'unasked' | 'invitation' | 'account';
 
-/** To one address, in an hour. An agent who answers in many short messages does not get there. */
+/** Per address and hour. An agent who answers in many short messages stays below it. */
 const perHour = { answer: 60, unasked: 30, invitation: 5 } as const;
-/**
- * Of the mails of a day, those to addresses of somebody's choosing: who sells to strangers does not do it from here.
- */
+/** The share of a day's mails that may go to addresses of the sender's choosing, against unsolicited bulk mail. */
 const unaskedShare = 0.1;
 const noticesPerDay = 50;
 
 /**
- * Queues a mail; it leaves after the commit, in order per recipient. Returns its id. Refuses rate_limited when the
- * workspace, or this address, has had its mails.
+ * Queues a mail, to leave after the commit, in order per recipient. Returns its id. Refuses rate_limited at the limit
+ * of the workspace or of this address.
  */
 export function enqueueMail(
   ctx: Context,
@@ -90,10 +85,7 @@ export function enqueueMail(
   });
 }
 
-/**
- * Queues what an agent is told of its own account. Of a flood of it only so much is told, and then this is false; the
- * audit log has the rest.
- */
+/** Queues a notice to an agent about its own account. Returns false beyond the limit; the audit log has them all. */
 export function enqueueNotice(ctx: Context, mail: Mail): boolean {
   const isTold = takeIfRoom(ctx, { ceiling: 'notices_to_address', of: mail.to, limit: noticesPerDay, perMs: dayMs });
   if (isTold) enqueueMail(ctx, mail, { purpose: 'account' });
@@ -131,7 +123,7 @@ export function mailIdOf(outboxId: string, from: string): string {
   return `${outboxId}@${hostOf(from)}`;
 }
 
-/** The queued mail that a Message-ID of ours names. */
+/** The outbox id in a Message-ID of ours. */
 export function outboxIdIn(mailId: string): string | undefined {
   return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@/.exec(mailId)?.[1];
 }

@@ -1,6 +1,5 @@
-// Addresses that mail is not sent to any more, and how they leave the list. They come onto it by themselves:
-// engine/tickets/delivery.ts when a server refuses them for good, engine/tickets/bounces.ts when mail comes back.
-// Decisions "Inbound email".
+// Suppressed addresses, and removing them from the list. They are added automatically: by engine/tickets/delivery.ts
+// when a server refuses them for good, by engine/tickets/bounces.ts when mail bounces. Decisions "Inbound email".
 
 import type { Cursor } from '../../store/cursor.ts';
 import {
@@ -34,7 +33,7 @@ export function listSuppressions(view: View, page: { cursor: Cursor | undefined;
   return suppressionPage(view.db, page);
 }
 
-/** Mail is sent there again. Refuses admin_required, not_found. */
+/** Allows mail to the address again. Refuses admin_required, not_found. */
 export const removeSuppression = command('suppression.delete', (ctx, params: { email: string }): void => {
   requireAdmin(ctx);
   const { email, reason, createdAt } = findSuppression(ctx.db, params.email) ?? refuse('not_found');

@@ -1,6 +1,5 @@
-// Tickets by mail, outward: what an agent writes on one goes to its customer, as an answer in the thread that the
-// customer's own mail client shows. Written in the message's transaction; sent after it. Specification 4.6, decisions
-// 4.6.
+// Outgoing ticket mail: an agent's message goes to the customer as an answer in the thread that their mail client
+// shows. Queued in the message's transaction, sent after it. Specification 4.6, decisions 4.6.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { MessageMail, MessageRecord } from '../../store/conversations/messages.ts';
@@ -21,10 +20,10 @@ import { theWorkspace } from '../workspace/workspace.ts';
 import { answerAddress, mainAddress } from './inbound-addresses.ts';
 import { enqueueMail, type Mail, mailIdOf } from './outgoing.ts';
 
-/** A References header of about 2 KiB; longer ones are cut by servers on the way. */
+/** A References header of about 2 KiB; servers truncate longer ones. */
 const maxReferences = 30;
 
-/** Begins the thread of a new ticket. Without `ourAddress` it is answered from the workspace's main one. */
+/** Starts the thread of a new ticket. Without `ourAddress` it is answered from the workspace's main address. */
 export function startMailThread(
   ctx: Context,
   conversation: ConversationRecord,
@@ -36,7 +35,7 @@ export function startMailThread(
 }
 
 /**
- * Whether a message on this conversation would be mailed: `failed` when the customer's address takes none, null when
+ * Whether a message in this conversation would be mailed: `failed` if the customer's address is suppressed, null if
  * nothing is sent.
  */
 export function deliveryOf(ctx: Context, conversation: ConversationRecord): MessageRecord['deliveryStatus'] {
@@ -45,9 +44,7 @@ export function deliveryOf(ctx: Context, conversation: ConversationRecord): Mess
   return findSuppression(ctx.db, thread.customerAddress) === undefined ? 'queued' : 'failed';
 }
 
-/**
- * How an agent's message goes out as a mail: from where, and to whom beside the customer. Null when nothing is sent.
- */
+/** The sender and the copies of an agent's message as a mail. Null if nothing is sent. */
 export function envelopeOf(
   ctx: Context,
   conversation: ConversationRecord,
@@ -65,7 +62,7 @@ export function envelopeOf(
   };
 }
 
-/** Queues an agent's message as a mail to the ticket's customer, and to each of whom it is copied to. */
+/** Queues an agent's message as a mail to the ticket's customer and to each copy's recipient. */
 export function mailToCustomer(
   ctx: Context,
   conversation: ConversationRecord,
@@ -78,7 +75,7 @@ export function mailToCustomer(
   const from = message.mail.from.address;
   const exchanged = mailIdsOfThread(ctx.db, conversation.id, maxReferences);
   const chain = exchanged.filter(({ mailId }) => !mailId.startsWith(derivedMailId));
-  // The customer's own client has its own mail for certain, ours only if it was delivered.
+  // The customer's client certainly has its own mail, and ours only if it was delivered.
   const answered = (chain.findLast((mail) => mail.direction === 'in') ?? chain.at(-1))?.mailId;
   const subject = oneLine(conversation.subject ?? '');
   const mail: Mail = {
@@ -91,7 +88,7 @@ export function mailToCustomer(
     html: htmlPartOf(message),
     ...(answered === undefined ? {} : { inReplyTo: answered, references: chain.map(({ mailId }) => mailId) }),
   };
-  // The first to somebody who has written nothing, neither by mail nor in the widget.
+  // The first mail to a customer who has not written, by mail or in the widget.
   const purpose = exchanged.length === 0 && conversation.lastCustomerMessageAt === null ? 'unasked' : 'answer';
   const outboxId = enqueueMail(ctx, mail, { purpose, subjectId: message.id });
   for (const to of cc)

@@ -1,6 +1,6 @@
-// API keys: made by an admin, shown once, kept as a hash, held against the roster of each moment. A key acts as the
-// admin who made it, within its scopes, and ends with it. The text names its workspace, so that one look-up finds its
-// row. Decisions 4.21.
+// API keys: created by an admin, shown once, stored as a hash, checked against the current roster. A key acts as the
+// admin who created it, within its scopes, and ends with that admin. The text names its workspace, so that one look-up
+// finds its row. Decisions 4.21.
 
 import {
   type ApiKeyRecord,
@@ -32,21 +32,21 @@ export interface ApiKeyView {
   readonly lastUsedAt: string | null;
 }
 
-/** What may be in use at once. The list of them is not paged. */
+/** Active keys per workspace. Their list is not paged. */
 const maxKeys = 100;
-/** The part of a key that is shown: `sk_live_` and these, as base64url. */
+/** The visible part of a key: `sk_live_` and this many bytes, as base64url. */
 const shownBytes = 6;
 const shownChars = 8;
-/** As much as a SHA-256 can tell apart. */
+/** The strength of SHA-256. */
 const secretBytes = 32;
 const form = /^sk_(?:live|test)_/;
-/** How exactly lastUsedAt is kept: a row written per minute of use, not per request. */
+/** Precision of lastUsedAt: one row is written per minute of use, not per request. */
 const usedEveryMs = 60_000;
 
-/** By the hash of its text; what was revoked meanwhile is still there, and says so. */
+/** By the hash of its text. A revoked key is found and says that it is revoked. */
 const apiKeyKind: ActorKind<ApiKeyRecord> = { name: 'apiKey', load: findApiKeyByHash };
 
-/** The text is in the answer and nowhere else. Refuses admin_required, semantic_error when there are too many. */
+/** Only the reply contains the text. Refuses admin_required, semantic_error for too many. */
 export const createApiKey = command(
   'apiKey.create',
   (
@@ -90,7 +90,7 @@ export const createApiKey = command(
   },
 );
 
-/** From then on the key counts nowhere. Refuses admin_required, not_found. */
+/** The key is invalid everywhere from then on. Refuses admin_required, not_found. */
 export const revokeApiKey = command('apiKey.delete', (ctx, params: { keyId: string }): void => {
   const caller = requireAdmin(ctx);
   const record = findApiKey(ctx.db, params.keyId) ?? refuse('not_found');
@@ -104,7 +104,7 @@ export const revokeApiKey = command('apiKey.delete', (ctx, params: { keyId: stri
     });
 });
 
-/** As people tell it from others. */
+/** The key's name and prefix, for people. */
 function named({ name, prefix }: Pick<ApiKeyRecord, 'name' | 'prefix'>): string {
   return `${oneLine(name)} (${prefix}…)`;
 }
@@ -121,7 +121,7 @@ function mayOf(record: ApiKeyRecord): string {
     .join('\n');
 }
 
-/** An admin leaves, and its keys with it: they do not come back when it does. */
+/** An admin left: their keys are revoked for good, even if the admin returns. */
 export function revokeKeysOf(ctx: Context, agentId: string): void {
   for (const record of apiKeysOf(ctx.db, agentId)) revoke(ctx, record);
 }
@@ -151,7 +151,7 @@ export function isApiKey(text: string): boolean {
   return form.test(text);
 }
 
-/** The workspace that a key names. Whether the key is one is another question. */
+/** The workspace that a key names. Does not check the key. */
 export function workspaceOfApiKey(text: string): string | undefined {
   return workspaceIdIn(text.replace(form, '').slice(shownChars));
 }
@@ -161,11 +161,11 @@ export interface KnownApiKey {
   readonly name: string;
   readonly grant: Grant;
   readonly hash: string;
-  /** Its use has not been noted for a while. */
+  /** Its last use has not been recorded recently. */
   readonly isUseNews: boolean;
 }
 
-/** Undefined for a key that does not count: unknown, revoked, or of an admin who left. */
+/** Undefined if the key is unknown, revoked or of an admin who left. */
 export function findByText(view: Pick<View, 'state' | 'nowMs'>, text: string): KnownApiKey | undefined {
   const hash = hashOf(text);
   const record = view.state(apiKeyKind, hash);
@@ -187,7 +187,7 @@ function viewOf(record: ApiKeyRecord): ApiKeyView {
   return { id, name, prefix, scopes: scopesOf(record), createdAt, lastUsedAt };
 }
 
-/** createApiKey() is their only writer. */
+/** Only createApiKey() writes them. */
 function scopesOf(record: ApiKeyRecord): readonly GrantedScope[] {
   return record.scopes as readonly GrantedScope[];
 }

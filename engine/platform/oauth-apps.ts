@@ -1,6 +1,5 @@
-// Apps that others build on the service: registered by an admin, known to the whole service by a client id that names
-// its workspace. Secrets come sealed from the edge. An app that is deleted takes every token with it. Specification
-// 5.14, decisions 4.2.
+// Third-party apps: registered by an admin, known to the whole service by a client id that names its workspace. The
+// edge seals their secrets. Deleting an app revokes all its tokens. Specification 5.14, decisions 4.2.
 
 import {
   allOAuthApps,
@@ -24,11 +23,11 @@ import { auditChange } from '../workspace/audit.ts';
 import { isActive, theRoster } from '../workspace/roster.ts';
 import { dropWebhooksOfApp } from './webhooks.ts';
 
-/** The list of them is not paged. */
+/** Their list is not paged. */
 const maxApps = 100;
 const clientIdForm = /^app_/;
 const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
-/** RFC 3986: what an address is written in. Anything else could not be sent back in a header. */
+/** Characters of an address by RFC 3986. Others could not be sent in a Location header. */
 const inAscii = /^[!-[\]-~]+$/;
 
 export const appScopes: readonly Scope[] = scopeNames.filter((name) => scopes[name].forApps);
@@ -39,17 +38,17 @@ export interface AppFields {
   readonly scopes?: readonly Scope[] | undefined;
 }
 
-/** `rest` is what no other client id of the workspace has. */
+/** `rest` must be unique in the workspace. */
 export function clientIdOf(workspaceId: string, rest: string): string {
   return `app_${locatorOf(workspaceId)}${rest}`;
 }
 
-/** The workspace that a client id names. Whether there is such an app is another question. */
+/** The workspace that a client id names. Does not check whether the app exists. */
 export function workspaceOfClient(clientId: string): string | undefined {
   return clientIdForm.test(clientId) ? workspaceIdIn(clientId.replace(clientIdForm, '')) : undefined;
 }
 
-/** Refuses admin_required, invalid_body, semantic_error when there are too many. */
+/** Refuses admin_required, invalid_body, semantic_error for too many. */
 export const createApp = command(
   'oauthApp.create',
   (
@@ -86,7 +85,7 @@ export const createApp = command(
   },
 );
 
-/** What tokens may is cut to the new scopes at once. Refuses admin_required, not_found, invalid_body. */
+/** Existing tokens are limited to the new scopes at once. Refuses admin_required, not_found, invalid_body. */
 export const changeApp = command(
   'oauthApp.update',
   (ctx, params: { appId: string; changes: AppFields; origin?: Origin }): OAuthAppRecord => {
@@ -122,7 +121,8 @@ export const changeApp = command(
 );
 
 /**
- * The former secret counts no more. Refuses admin_required, not_found, semantic_error for a public app, which has none.
+ * The former secret is invalid at once. Refuses admin_required, not_found, semantic_error for a public app, which has
+ * none.
  */
 export const rotateAppSecret = command(
   'oauthApp.rotateSecret',
@@ -179,7 +179,7 @@ function requireRedirectUris(uris: readonly string[]): void {
   });
 }
 
-/** RFC 6749 §3.1.2, RFC 8252 §7 and §8.4: https, http to this very machine, or a scheme that is a reversed domain. */
+/** RFC 6749 §3.1.2, RFC 8252 §7 and §8.4: https, http to the local machine, or a scheme that is a reversed domain. */
 function problemOfRedirectUri(uri: string): string | undefined {
   const url = URL.parse(uri);
   if (url === null || !isHeaderSafe(uri)) return 'must be an absolute address, in ASCII without blanks';
@@ -193,7 +193,7 @@ function problemOfRedirectUri(uri: string): string | undefined {
     : 'must be https, or have a scheme that is a reversed domain, such as com.example.app:/callback';
 }
 
-/** Whether it can be sent back to, as it is. */
+/** Whether it can be sent as a redirect unchanged. */
 export function isHeaderSafe(uri: string): boolean {
   return inAscii.test(uri);
 }
@@ -201,12 +201,12 @@ export function isHeaderSafe(uri: string): boolean {
 interface AppNews {
   readonly app: OAuthAppRecord;
   readonly subject: string;
-  /** What was done, to follow the app's name. */
+  /** What happened, as the rest of a sentence that begins with the app's name. */
   readonly done: string;
   readonly origin: Origin | undefined;
 }
 
-/** Who registered it, while it is there; whoever did it. */
+/** Notifies the agent who registered the app, if still active, whoever made the change. */
 function mailMakerOf(ctx: Context, news: AppNews): void {
   const maker = theRoster(ctx).agents.get(news.app.createdByAgentId);
   if (maker !== undefined && isActive(maker)) mailOfApp(ctx, maker, news);

@@ -1,6 +1,5 @@
-// What agents allowed apps: listed for who allowed it and for admins, and withdrawn by either. With what is withdrawn
-// go its tokens, codes that the app has not exchanged yet, and the app's webhooks where nothing else allows them.
-// Specification 5.14.
+// Grants of agents to apps: listed for the agent and for admins, and withdrawn by either. Withdrawing one also ends its
+// tokens, its unexchanged codes, and the app's webhooks unless another grant allows them. Specification 5.14.
 
 import {
   deleteUnusedOAuthCodes,
@@ -19,13 +18,13 @@ import { callingAgent, requireAdmin } from '../workspace/access.ts';
 import { theRoster } from '../workspace/roster.ts';
 import { dropWebhooksOfApp } from './webhooks.ts';
 
-/** Whose: the caller's own, or, for admins, everybody's. */
+/** Which grants: the caller's own or, for admins, all. */
 export type WhoseGrants = 'own' | 'all';
 
-/** The list is not paged; older ones show when newer ones are withdrawn. */
+/** The list is not paged; older ones appear when newer ones are withdrawn. */
 export const maxListedGrants = 200;
 
-/** Those that still open something, newest first. Refuses admin_required. */
+/** Grants that are still in force, newest first. Refuses admin_required. */
 export function listGrants(view: View, whose: WhoseGrants): OAuthGrantRecord[] {
   const caller = whose === 'own' ? callingAgent(view) : requireAdmin(view);
   return liveOAuthGrants(view.db, { agentId: whose === 'own' ? caller.id : null, at: view.at, limit: maxListedGrants });
@@ -63,7 +62,9 @@ export const withdrawGrant = command(
   },
 );
 
-/** An app gave it back, or somebody used again what may be used once: its webhooks rest until it is allowed anew. */
+/**
+ * The app revoked the grant, or a single-use token was used again: the app's webhooks pause until it is allowed again.
+ */
 export function endGrant(
   ctx: Context,
   grant: OAuthGrantRecord,

@@ -1,6 +1,6 @@
-// What an app asks of an agent by GET /oauth/authorize, held against what it registered. A fault in the client or in
-// where to go back is told to the person, never by a redirect; any other fault goes back to the app. RFC 6749 §4.1, RFC
-// 7636, RFC 9700.
+// Checks an app's request to GET /oauth/authorize against its registration. An error in the client or the redirect
+// address is shown to the person, never redirected; any other error is redirected to the app. RFC 6749 §4.1, RFC 7636,
+// RFC 9700.
 
 import type { OAuthAppRecord } from '../../store/platform/oauth-apps.ts';
 import { isHeaderSafe } from './oauth-apps.ts';
@@ -34,9 +34,9 @@ export type AuthorizationError =
 
 export type JudgedRequest =
   | SoundRequest
-  /** Told on a page. */
+  /** Shown on a page. */
   | { readonly kind: 'unusable'; readonly message: string }
-  /** Told to the app, at an address that it registered. */
+  /** Redirected to the app, at a registered address. */
   | {
       readonly kind: 'faulty';
       readonly redirectUri: string;
@@ -54,10 +54,10 @@ interface Rule {
   breaks(asked: AuthorizationParameters, app: OAuthAppRecord): boolean;
 }
 
-/** What is held against a request whose client and address are known, in this order. */
+/** Rules for a request with a known client and address, in order. */
 const rules: readonly Rule[] = [
-  // Specification 4.2 asks for none, and there is no other than code; one without a value counts as left out (RFC 6749
-  // §3.1).
+  // Specification 4.2 requires no response_type, and code is the only one; an empty parameter counts as omitted (RFC
+  // 6749 §3.1).
   {
     error: 'unsupported_response_type',
     description: 'response_type must be code.',
@@ -112,11 +112,11 @@ export function judgeRequest(asked: AuthorizationParameters, app: OAuthAppRecord
   };
 }
 
-/** An app on the agent's own machine takes whatever port is free (RFC 8252 §7.3, RFC 9700 §2.1). */
+/** An app on the agent's own machine uses any free port (RFC 8252 §7.3, RFC 9700 §2.1). */
 const loopbackAddress = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9]\d{0,4}))?(?=[/?]|$)(.*)$/;
 const maxPort = 65_535;
 
-/** Letter by letter, but for the port of what leads to this very machine. */
+/** An exact match, except for the port of a loopback address. */
 function isSameAddress(registered: string, asked: string): boolean {
   if (registered === asked) return true;
   const [, host, , rest] = loopbackAddress.exec(registered) ?? [];
@@ -124,7 +124,7 @@ function isSameAddress(registered: string, asked: string): boolean {
   return host !== undefined && host === askedHost && rest === askedRest && Number(port) <= maxPort;
 }
 
-/** Each once. */
+/** Without duplicates. */
 export function scopesIn(text: string | undefined): string[] {
   return [...new Set((text ?? '').split(' ').filter((scope) => scope !== ''))];
 }

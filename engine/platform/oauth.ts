@@ -1,6 +1,6 @@
-// Authorization codes and tokens of apps: given for an agent's consent, exchanged once, rotated at each use, ended as
-// one family. A second use of a code or of a refresh token ends the family, so what that leaves is an outcome, not a
-// refusal that would undo it. RFC 6749 §4.1, §6; RFC 7009; RFC 7636; RFC 9700 §4.14. Specification 5.14, decisions 4.2.
+// Authorization codes and tokens of apps: issued for an agent's consent, exchanged once, rotated at each use, revoked
+// as one family. Using a code or a refresh token twice revokes the family, so that is an outcome and not a refusal,
+// which would be rolled back. RFC 6749 §4.1, §6; RFC 7009; RFC 7636; RFC 9700 §4.14. Specification 5.14, decisions 4.2.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import {
@@ -34,7 +34,7 @@ import { isActive, theRoster } from '../workspace/roster.ts';
 import { endGrant } from './oauth-grants.ts';
 import { scopesIn } from './oauth-request.ts';
 
-/** What /oauth/token answers when it gives nothing (RFC 6749 §5.2), and the status that goes with it. */
+/** Errors of /oauth/token (RFC 6749 §5.2) and their statuses. */
 export const tokenErrors = {
   invalid_request: 400,
   invalid_client: 401,
@@ -48,7 +48,9 @@ export type TokenError = keyof typeof tokenErrors;
 export interface TokenRefusal {
   readonly error: TokenError;
   readonly description: string;
-  /** A refresh token came again, or one of an ended family: 401, and the agent is asked anew (specification 5.14). */
+  /**
+   * A refresh token was reused, or its family has ended: 401, and the agent must consent again (specification 5.14).
+   */
   readonly mustConsentAgain?: true;
 }
 
@@ -62,12 +64,12 @@ export type TokenOutcome = TokenPair | TokenRefusal;
 
 const kinds = { code: 'oac_', access: 'oat_', refresh: 'ort_' } as const;
 const secretBytes = 32;
-/** How exactly lastUsedAt is kept. */
+/** Precision of lastUsedAt. */
 const usedEveryMs = 60_000;
 /** RFC 7636 §4.1. */
 const verifierForm = /^[A-Za-z0-9\-._~]{43,128}$/;
 
-/** The workspace that a code or a token of ours names, whatever kind it is. */
+/** The workspace named by one of our codes or tokens of any kind. */
 export function workspaceOfToken(text: string): string | undefined {
   return Object.values(kinds).some((prefix) => text.startsWith(prefix))
     ? workspaceIdIn(text.slice(kinds.code.length))
@@ -87,9 +89,9 @@ export interface Consent {
 }
 
 /**
- * The agent said yes, to what it can allow at all. The code is exchanged once, within a minute. `passwordHash` is what
- * it showed to be it:
- * a reset withdraws what was allowed before, so what comes after needs the new one. Refuses invalid_credentials.
+ * The agent's consent, limited to what it can allow. The code can be exchanged once, within a minute. `passwordHash`:
+ * the one that the agent confirmed with; a reset withdraws earlier grants, so a later one needs the new password.
+ * Refuses invalid_credentials.
  */
 export const giveConsent = command(
   'oauth.consent',
@@ -124,7 +126,7 @@ function mailConsent(
   { appName, granted, origin }: { appName: string; granted: readonly string[]; origin: Origin | undefined },
 ): void {
   const name = oneLine(appName);
-  // What was asked for are names of the table (judgeRequest).
+  // The requested scopes are names of the table (judgeRequest).
   const may = granted.map((scope) => `- ${scopes[scope as Scope].summary}`);
   mailAccountNotice(ctx, agent, {
     subject: 'You allowed an app to act for you',
@@ -179,7 +181,7 @@ export const exchangeCode = command(
   },
 );
 
-/** Who has the code and not its verifier has stolen it, or is mistaken: there is one try. */
+/** A client with the code but not its verifier is a thief or a mistake: there is only one try. */
 function spendCode(ctx: Context, code: OAuthCodeRecord, description: string): TokenOutcome {
   deleteOAuthCode(ctx.db, code.hash);
   return refusedGrant(description);
@@ -214,8 +216,8 @@ export const refreshTokens = command(
 );
 
 /**
- * RFC 7009: a refresh token ends its family, an access token itself. Another client's, and what is no token, is left as
- * it is.
+ * RFC 7009: a refresh token revokes its family, an access token itself. Another client's token or an invalid one is
+ * left alone.
  */
 export const revokeToken = command('oauth.revoke', (ctx, params: { token: string; clientId: string }): void => {
   const found = findOfClient(ctx, params.token, params.clientId);
@@ -224,7 +226,7 @@ export const revokeToken = command('oauth.revoke', (ctx, params: { token: string
   else deleteOAuthToken(ctx.db, found.token.hash);
 });
 
-/** An agent leaves, and what it allowed to apps with it: that does not come back when it does. */
+/** An agent left: its grants end for good, even if the agent returns. */
 export function revokeGrantsOf(ctx: Context, agentId: string): void {
   revokeOAuthOfAgent(ctx.db, agentId, ctx.at);
 }
@@ -236,11 +238,11 @@ export interface KnownAppToken {
   readonly scopes: readonly string[];
   /** False once it was revoked or its agent left. */
   readonly counts: boolean;
-  /** Its use has not been noted for a while. */
+  /** Its last use has not been recorded recently. */
   readonly isUseNews: boolean;
 }
 
-/** Undefined for what is no access token, or an expired one. Whether the app is still there is another question. */
+/** Undefined if it is not an access token or has expired. Does not check whether the app still exists. */
 export function findAccess(view: Pick<View, 'db' | 'state' | 'at' | 'nowMs'>, text: string): KnownAppToken | undefined {
   const token = findOAuthToken(view.db, hashOf(text));
   const grant = token === undefined ? undefined : findOAuthGrant(view.db, token.grantId);
@@ -261,8 +263,8 @@ export const noteGrantUse = command('oauth.use', (ctx, params: { grantId: string
 );
 
 /**
- * RFC 7636 §4.6. A verifier without a challenge is refused too, or a stolen code could be made to look as if it never
- * had one (RFC 9700 §4.8).
+ * RFC 7636 §4.6. A verifier without a challenge is refused too: otherwise an attacker could make a stolen code look as
+ * if it never had one (RFC 9700 §4.8).
  */
 export function provesPossession(challenge: string | null, verifier: string | undefined): boolean {
   if (challenge === null || verifier === undefined) return challenge === null && verifier === undefined;
@@ -295,8 +297,8 @@ function issuePair(ctx: Context, grant: OAuthGrantRecord, scopes: readonly strin
 }
 
 /**
- * What of a grant opens something now: the app registers it still, and the agent can still allow it. What a token says
- * it may is true.
+ * The scopes of a grant that are in force: still registered by the app, and still the agent's to allow. A token never
+ * claims more.
  */
 function inForce(
   view: Pick<View, 'state'>,

@@ -1,6 +1,6 @@
-// What becomes of each delivery: the log that admins read, the retries and tests that they ask for, and the end of a
-// webhook whose receiver has taken nothing for five days, or says that it is gone. The sending itself is outside work;
-// http/webhooks/sending.ts does it. Decisions 4.2.
+// Outcomes of webhook deliveries: the log for admins, their retries and tests, and disabling a webhook whose receiver
+// accepted nothing for five days or says that it is gone. http/webhooks/sending.ts sends them from the outbox.
+// Decisions 4.2.
 
 import type { Cursor } from '../../store/cursor.ts';
 import {
@@ -36,7 +36,7 @@ export interface DeliveryView {
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** At once, then with longer and longer pauses, over a day. */
+/** At once, then with growing delays, over a day. */
 export const webhookRetryDelaysMs: readonly number[] = [
   5000,
   5 * minuteMs,
@@ -47,14 +47,14 @@ export const webhookRetryDelaysMs: readonly number[] = [
   8 * hourMs,
 ];
 
-/** A receiver that took nothing for so long is told nothing more. */
+/** A webhook is disabled after failing for this long. */
 const disableAfterMs = 5 * 24 * hourMs;
-/** Receivers are asked again no later than after the longest pause, whatever they say in Retry-After. */
+/** The longest delay that a receiver's Retry-After can ask for. */
 export const maxRetryAfterMs = 8 * hourMs;
 
 /**
- * What an attempt can end with beside an answer, for settleDelivery(): 410; no right to be told; the app is not there
- * any more.
+ * Codes of attempts that end without an answer to retry, for settleDelivery(): 410; no right to receive the event; the
+ * app no longer exists.
  */
 export const deliveryEnds = { gone: 'gone', notAllowed: 'not_allowed', appGone: 'app_gone' } as const;
 
@@ -72,8 +72,8 @@ export function listDeliveries(
 }
 
 /**
- * One with what was sent and what came back, which the edge tells as far as the reader may read it. Refuses
- * admin_required, not_found.
+ * A delivery with its request and response; the edge shows as much as the reader may read. Refuses admin_required,
+ * not_found.
  */
 export function readDelivery(
   view: View,
@@ -85,9 +85,8 @@ export function readDelivery(
 }
 
 /**
- * Sends it again, under the same id: what is over begins anew, what waits goes out now, after what waits before it.
- * Refuses
- * admin_required, not_found, conflict when the webhook is disabled or may be told nothing.
+ * Sends it again under the same id: a settled one starts over, a pending one goes out now, in order. Refuses
+ * admin_required, not_found, conflict if the webhook is disabled or paused.
  */
 export const retryDelivery = command(
   'webhook.retryDelivery',
@@ -102,7 +101,7 @@ export const retryDelivery = command(
 );
 
 /**
- * Sends an event that says nothing, apart from what waits. Refuses admin_required, not_found, conflict as a retry does.
+ * Sends an event without content, apart from the queue. Refuses admin_required, not_found, conflict as retryDelivery.
  */
 export const testWebhook = command('webhook.test', (ctx, params: WebhookOf & { webhookId: string }): DeliveryView => {
   requireAdmin(ctx);
@@ -131,7 +130,7 @@ function requireAtWork(ctx: Context, webhook: WebhookRecord): void {
     });
 }
 
-/** In the transaction that records the outcome of an attempt. */
+/** Runs in the transaction that records an attempt's outcome. */
 export function settleDelivery(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
   const delivery = findDelivery(ctx.db, item.subjectId ?? '');
   // Deleted with its webhook meanwhile.
@@ -161,7 +160,7 @@ export function settleDelivery(ctx: Context, item: OutboxItem, outcome: OutboxOu
       dropWebhook(ctx, webhook);
       break;
     case deliveryEnds.notAllowed:
-      // Nobody was asked.
+      // The receiver was not called.
       break;
     case deliveryEnds.gone:
       if (webhook.status === 'active') disable(ctx, webhook, { answer: outcome.answer });
@@ -171,7 +170,7 @@ export function settleDelivery(ctx: Context, item: OutboxItem, outcome: OutboxOu
   }
 }
 
-/** Five days after the first failure, unless something was taken since. */
+/** Five days after the first failure, unless a delivery succeeded since. */
 export const disableFailing = command('webhook.disable', (ctx, params: DeadlineParams): void => {
   const webhook = theWebhooks(ctx).find(({ id }) => id === params.subjectId);
   if (webhook === undefined || webhook.failingSince === null || webhook.status === 'disabled') return;

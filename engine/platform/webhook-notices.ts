@@ -1,5 +1,5 @@
-// Admins are mailed when a webhook stops being told: a receiver that was given up, or rights that ended under it. A
-// program that hears nothing looks like one to which nothing happened, so somebody must be told.
+// Mails to admins when a webhook stops: a receiver that was given up, or rights that ended. To the receiving program it
+// would look as if nothing happened.
 
 import type { WebhookRecord } from '../../store/platform/webhooks.ts';
 import { mailAccountNotice } from '../mail/account-notices.ts';
@@ -21,8 +21,8 @@ export function mailDisabled(ctx: Context, webhook: WebhookRecord, isGone: boole
 }
 
 /**
- * Does what may end rights, and tells of the workspace's own webhooks that rest since. An app's are the app's to see
- * to.
+ * Runs a change that may end rights, and notifies admins of the workspace's own webhooks that it paused. An app looks
+ * after its own.
  */
 export function tellingOfPaused(ctx: Context, change: () => void): void {
   const before = new Set(pausedOf(ctx).map(({ id }) => id));

@@ -1,6 +1,6 @@
-// Subscriptions to events by HTTP: made, changed and ended by admins, or by keys and apps as far as their scopes reach.
-// What is sent, and how failing receivers are let go, stands in webhook-deliveries.ts; whose rights each lives by in
-// webhook-rights.ts. Specification 6, decisions 4.2.
+// Webhook subscriptions: created, changed and ended by admins, or by keys and apps within their scopes.
+// webhook-deliveries.ts records deliveries and disables failing receivers; webhook-rights.ts decides whose rights a
+// webhook has. Specification 6, decisions 4.2.
 
 import {
   deleteWebhook,
@@ -28,9 +28,9 @@ export interface WebhookView {
   readonly events: readonly string[];
   readonly description: string | null;
   readonly status: 'active' | 'disabled';
-  /** Why it is told nothing, though it is active. */
+  /** Why it receives nothing although it is active. */
   readonly pausedReason: PausedReason | null;
-  /** Whose rights it lives by. */
+  /** The agent whose rights it has. */
   readonly agentId: string | null;
   /** The app that subscribed. */
   readonly clientId: string | null;
@@ -43,26 +43,26 @@ export const disableDeadline = 'webhook.disable';
 
 export const eventTypes = Object.keys(events) as readonly EventType[];
 
-/** Which of the workspace's webhooks somebody speaks of. */
+/** Which of the workspace's webhooks the caller may name. */
 export interface WebhookOf {
   readonly feed: WebhookFeed;
   readonly grant: Grant | undefined;
 }
 
 export interface NewWebhook {
-  /** Made by the caller, who sealed the secret for it. */
+  /** Chosen by the caller, who sealed the secret for it. */
   readonly webhookId: string;
   readonly url: string;
   readonly events: readonly string[];
   readonly description: string | null;
-  /** Null for an app's, which its client secret signs. */
+  /** Null for an app's, which is signed with its client secret. */
   readonly sealedSecret: string | null;
   readonly grant: Grant | undefined;
 }
 
 /**
- * Refuses admin_required, insufficient_scope for an event that the key or app may not read, semantic_error when there
- * are too many.
+ * Refuses admin_required, insufficient_scope for an event that the key or app may not read, semantic_error for too
+ * many.
  */
 export const createWebhook = command(
   'webhook.create',
@@ -77,14 +77,13 @@ export interface WebhookChanges {
   readonly url?: string | undefined;
   readonly events?: readonly string[] | undefined;
   readonly description?: string | null | undefined;
-  /** `active` takes up again what was disabled. */
+  /** `active` re-enables a disabled webhook. */
   readonly status?: 'active' | 'disabled' | undefined;
 }
 
 /**
- * Who saves a webhook of the workspace answers for it from then on; an app's stays the app's. Refuses admin_required,
- * not_found,
- * invalid_body, insufficient_scope.
+ * Saving a workspace's webhook makes the caller responsible for it; an app's stays the app's. Refuses admin_required,
+ * not_found, invalid_body, insufficient_scope.
  */
 export const changeWebhook = command(
   'webhook.update',
@@ -106,11 +105,11 @@ export const changeWebhook = command(
       status: status ?? before.status,
       failingSince: status === 'active' && before.status === 'disabled' ? null : before.failingSince,
     };
-    // What an app may no longer read of what it asked for is left out; who asks anew, or takes over, must be able to
-    // read it. The names are the route's.
+    // Events that an app may no longer read are dropped. A caller who requests events again, or takes a webhook over,
+    // must be able to read them. The names are the route's.
     if (before.feed === 'events' && (wanted !== undefined || !isAppsOwn))
       requireReadable(after.events as readonly (EventType | '*')[], params.grant);
-    // It goes on to be told what the app may read, which may be more than the key may.
+    // The webhook keeps receiving what the app may read, which may be more than the key may.
     if (after.url !== before.url && before.appId !== null && params.grant?.by === 'key' && !allows(params.grant, null))
       refuse('insufficient_scope', {
         message: "A key that is not for everything cannot send an app's webhook elsewhere.",
@@ -129,10 +128,7 @@ export const changeWebhook = command(
   },
 );
 
-/**
- * The former secret goes on to sign beside the new one for `overlapMs`. Refuses admin_required, not_found,
- * semantic_error for an app's.
- */
+/** The former secret also signs for `overlapMs`. Refuses admin_required, not_found, semantic_error for an app's. */
 export const rotateWebhookSecret = command(
   'webhook.rotateSecret',
   (
@@ -161,13 +157,13 @@ export const rotateWebhookSecret = command(
   },
 );
 
-/** Nothing more is sent, and its log is gone. Refuses admin_required, not_found. */
+/** Stops sending and deletes its log. Refuses admin_required, not_found. */
 export const removeWebhook = command('webhook.delete', (ctx, params: WebhookOf & { webhookId: string }): void => {
   requireAdmin(ctx);
   dropWebhook(ctx, requireWebhook(ctx, params));
 });
 
-/** With what waits for it. */
+/** Also deletes its pending deliveries. */
 export function dropWebhook(ctx: Context, webhook: WebhookRecord): void {
   const view = webhookView(ctx, webhook);
   deleteQueuedOutbox(ctx.db, targetsOf(webhook.id));
@@ -180,7 +176,7 @@ export function dropWebhook(ctx: Context, webhook: WebhookRecord): void {
   ctx.audit({ action: 'webhook.deleted', targetKind: 'webhook', targetId: webhook.id, before: view });
 }
 
-/** An app that is not there, or that this agent allows nothing any more, is told nothing either. */
+/** For an app that was deleted, or whose grant by this agent ended. */
 export function dropWebhooksOfApp(ctx: Context, of: { clientId: string; agentId?: string }): void {
   for (const webhook of theWebhooks(ctx)) {
     if (webhook.appId === of.clientId && (of.agentId === undefined || webhook.agentId === of.agentId))
@@ -202,12 +198,12 @@ export function readWebhook(view: View, of: WebhookOf & { webhookId: string }): 
   return webhookView(view, requireWebhook(view, of));
 }
 
-/** An app knows its own alone. Refuses not_found. */
+/** An app sees only its own. Refuses not_found. */
 export function requireWebhook(view: Pick<View, 'state'>, of: WebhookOf & { webhookId: string }): WebhookRecord {
   return theWebhooks(view).find((webhook) => webhook.id === of.webhookId && isOf(webhook, of)) ?? refuse('not_found');
 }
 
-/** By the rights of who calls. Refuses semantic_error when there are too many. */
+/** With the caller's rights. Refuses semantic_error for too many. */
 export function addWebhook(ctx: Context, feed: WebhookFeed, named: NewWebhook): WebhookRecord {
   const present = theWebhooks(ctx);
   if (present.length >= maxWebhooks)
@@ -245,7 +241,7 @@ export function putWebhook(ctx: Context, webhook: WebhookRecord): void {
   );
 }
 
-/** What its secrets are sealed as. */
+/** The name its secrets are sealed under. */
 export function webhookSecretName(workspaceId: string, webhookId: string): string {
   return `${workspaceId}:webhook:${webhookId}`;
 }
@@ -283,7 +279,7 @@ function isOf(webhook: WebhookRecord, { feed, grant }: WebhookOf): boolean {
   return webhook.feed === feed && (grant?.by !== 'app' || webhook.appId === grant.id);
 }
 
-/** Refuses invalid_body for what is no web address, or names somebody. */
+/** Refuses invalid_body if it is not a web address or contains credentials. */
 function soundUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null || url.host === '' || url.username !== '' || url.password !== '')

@@ -1,6 +1,6 @@
-// Sign-ins of agents: what a token names beside its agent. Each lasts so long from when it began or was last made
-// longer, is listed for who it belongs to, and can be ended by itself. Tokens of before there were any name none; they
-// end with their agent's tokenVersion. Specification 5.3; decisions 4.1.
+// Sign-ins of agents: a token names its agent and its session. A session lasts for its lifetime from its start or last
+// renewal, is listed for its agent and can be ended separately. Tokens from before sessions existed name none; they end
+// with their agent's tokenVersion. Specification 5.3; decisions 4.1.
 
 import {
   type AgentSessionRecord,
@@ -24,13 +24,13 @@ import { forgetOriginsOf, noteSignInFrom, rememberOrigin, type SignInOrigin } fr
 import { leaveRouting, signedOut } from './presence.ts';
 
 export interface SigningIn extends SignInOrigin {
-  /** How long the sign-in lasts if it is not made longer. */
+  /** How long the session lasts unless it is renewed. */
   readonly lifetimeMs: number;
 }
 
 export interface AgentSessionView {
   readonly id: string;
-  /** The one that asks. */
+  /** Whether it is the caller's. */
   readonly isCurrent: boolean;
   /** Such as "Firefox on Linux". */
   readonly device: string;
@@ -42,9 +42,9 @@ export interface AgentSessionView {
 
 type Sessions = ReadonlyMap<string, AgentSessionRecord>;
 
-/** Programs that sign in for each run, too. Beyond it the one that was not used for longest ends. */
+/** Programs that sign in on every run are included. Beyond it, the session that was unused the longest ends. */
 const maxSessionsPerAgent = 200;
-/** How exactly lastUsedAt is kept: a row written per five minutes of use, not per request. */
+/** Precision of lastUsedAt: one row is written per five minutes of use, not per request. */
 const usedEveryMs = 5 * 60_000;
 
 const sessionsKind: ActorKind<Sessions> = {
@@ -56,7 +56,7 @@ function sessionsOf(view: Pick<View, 'state'>, agentId: string): Sessions {
   return view.state(sessionsKind, agentId) ?? new Map();
 }
 
-/** Whether it has expired is another question. Undefined for one that was ended. */
+/** Does not check whether it has expired. Undefined if it was ended. */
 export function findSession(
   view: Pick<View, 'state'>,
   agentId: string,
@@ -69,7 +69,7 @@ export function isUseNews(session: AgentSessionRecord, nowMs: number): boolean {
   return nowMs - Date.parse(session.lastUsedAt) >= usedEveryMs;
 }
 
-/** Whole seconds, as tokens have them; a use makes it no longer, being asked to does. */
+/** In whole seconds, as in tokens. Only a renewal extends it, not use. */
 function expiryOf(nowMs: number, lifetimeMs: number): string {
   return isoTime(Math.floor((nowMs + lifetimeMs) / 1000) * 1000);
 }
@@ -84,13 +84,13 @@ const fromNowhere: SigningIn = {
 
 interface Opening {
   readonly signing?: SigningIn | undefined;
-  /** By signing in. */
+  /** By signing in, as opposed to a reset or another way in. */
   readonly isSignIn?: boolean;
-  /** When it showed all that it has to show; now where this is left out. */
+  /** When the agent passed every factor; by default now. */
   readonly confirmedAt?: string;
 }
 
-/** The agent has shown who it is. */
+/** Opens a session for an agent who has authenticated. */
 export function openSession(
   ctx: Context,
   agent: AgentRecord,
@@ -125,9 +125,8 @@ export const noteSessionUse = command(
 );
 
 /**
- * The caller's session lasts as long again as when it began, though not for ever. A token that names none, from before
- * there were
- * sessions, is given one. Where it is used from is known from then on.
+ * Renews the caller's session for its original lifetime, up to a maximum age. A token without a session, from before
+ * they existed, gets one. Records where the session is used from.
  */
 export const refreshSession = command(
   'agentSession.refresh',
@@ -135,7 +134,7 @@ export const refreshSession = command(
     const agent = callingAgent(ctx);
     const { address, network, userAgent, lifetimeMs } = params.signing;
     if (params.sessionId === undefined) {
-      // Nobody has shown anything but a token.
+      // Only a token was presented, so nothing is confirmed.
       return openSession(ctx, agent, { signing: params.signing, confirmedAt: confirmedAtOf(ctx, agent.id, undefined) });
     }
     const session = findSession(ctx, agent.id, params.sessionId) ?? refuse('token_revoked');
@@ -157,7 +156,7 @@ export const refreshSession = command(
   },
 );
 
-/** Who uses it has shown anew to be the agent. Answers until when that counts. */
+/** The agent has authenticated again in this session. Returns until when that counts. */
 export const confirmSession = command(
   'agentSession.confirm',
   (ctx, params: { sessionId: string | undefined }): string => {
@@ -171,19 +170,19 @@ export const confirmSession = command(
   },
 );
 
-/** When who uses a sign-in last showed to be the agent; long ago for a token of before there were any. */
+/** When the agent last authenticated in this session; long ago for a token without one. */
 export function confirmedAtOf(view: Pick<View, 'state'>, agentId: string, sessionId: string | undefined): string {
   return (sessionId === undefined ? undefined : findSession(view, agentId, sessionId)?.confirmedAt) ?? isoTime(0);
 }
 
-/** Until when a sign-in counts as confirmed; null when it does not. */
+/** Until when the session counts as confirmed; null if it does not. */
 export function confirmedUntil(view: View, sessionId: string | undefined): string | null {
   const untilMs = Date.parse(confirmedAtOf(view, callingAgent(view).id, sessionId)) + confirmedMs;
   return untilMs > view.nowMs ? isoTime(untilMs) : null;
 }
 
 /**
- * The calling agent, that has shown a moment ago that it is. Whoever found a browser open shall not take an account
+ * The calling agent, if it authenticated recently, so that an unattended browser cannot be used to take an account
  * over. Refuses confirmation_required.
  */
 export function requireConfirmed(ctx: View, sessionId: string | undefined): AgentRecord {
@@ -191,12 +190,12 @@ export function requireConfirmed(ctx: View, sessionId: string | undefined): Agen
   return callingAgent(ctx);
 }
 
-/** However much it is used. */
+/** However often it is renewed. */
 export function longestLifetimeMs(lifetimeMs: number): number {
   return Math.max(lifetimeMs, longestSessionMs);
 }
 
-/** The one that was used last comes first. */
+/** Last used first. */
 export function listSessions(view: View, currentId: string | undefined): AgentSessionView[] {
   const live = [...sessionsOf(view, callingAgent(view).id).values()].filter(({ expiresAt }) => expiresAt > view.at);
   return live
@@ -204,7 +203,7 @@ export function listSessions(view: View, currentId: string | undefined): AgentSe
     .map((session) => viewOf(session, currentId));
 }
 
-/** Who ends the last one has signed out: it is offline until it signs in again. Refuses not_found. */
+/** Ending the last session signs the agent out: it is offline until it signs in again. Refuses not_found. */
 export const endOwnSession = command('agentSession.end', (ctx, params: { sessionId: string }): void => {
   const agent = callingAgent(ctx);
   const session = findSession(ctx, agent.id, params.sessionId) ?? refuse('not_found');
@@ -222,10 +221,7 @@ export const endOwnSession = command('agentSession.end', (ctx, params: { session
   leaveRouting(ctx, gone);
 });
 
-/**
- * All but the one that asks. Tokens that name none, from before there were sign-ins, cannot be told apart, and end with
- * them: the asker's too, if it is one.
- */
+/** Ends all sessions but the caller's. Tokens without a session cannot be told apart and end too, even the caller's. */
 export const endOtherSessions = command(
   'agentSession.endOthers',
   (ctx, params: { sessionId: string | undefined }): void => {
@@ -245,8 +241,8 @@ export const endOtherSessions = command(
 );
 
 /**
- * All of them, and with `forgetOrigins` what is known of where they were. The caller raises the tokenVersion, which
- * ends those that have none.
+ * Ends all sessions and, with `forgetOrigins`, deletes their known origins. The caller raises the tokenVersion, which
+ * ends tokens without a session.
  */
 export function endSessionsOf(ctx: Context, agentId: string, options: { forgetOrigins: boolean }): void {
   end(ctx, [...sessionsOf(ctx, agentId).values()]);

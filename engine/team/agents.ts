@@ -1,5 +1,4 @@
-// Agents: inviting, changing, deactivating. Their status and whether they are there is presence.ts's. Specification 3,
-// 4.7.
+// Inviting, changing and deactivating agents. Their status and presence are in presence.ts. Specification 3, 4.7.
 
 import type { Cursor } from '../../store/cursor.ts';
 import type { AgentChannel, AgentFilter, AgentRecord, NewAgent, Role } from '../../store/workspace/agents.ts';
@@ -43,12 +42,12 @@ export interface InviteParams {
   readonly baseUrl: string;
 }
 
-/** More people than come to a workspace in a day. */
+/** More people than join a workspace in a day. */
 const addressesAskedPerDay = 200;
 
 /**
- * An admin is about to name an address, and to learn whether somebody anywhere signs in with it: a command of its own,
- * so that it counts whatever the answer is. Refuses admin_required, rate_limited.
+ * Counts an admin's lookup of whether an address signs in anywhere. A separate command, so that it counts whatever the
+ * outcome. Refuses admin_required, rate_limited.
  */
 export const countAskedAddress = command('agent.countAskedAddress', (ctx, _: object): void => {
   const { id } = requireAdmin(ctx);
@@ -62,8 +61,8 @@ export const countAskedAddress = command('agent.countAskedAddress', (ctx, _: obj
 });
 
 /**
- * Takes the address from nobody: it is the agent's once it joins. Refuses admin_required, email_already_exists in this
- * workspace, seat_limit_reached, invalid_body for no channel or an unknown department.
+ * Does not reserve the address: it becomes the agent's when it joins. Refuses admin_required, email_already_exists in
+ * this workspace, seat_limit_reached, invalid_body for no channel or an unknown department.
  */
 export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): AgentView => {
   requireAdmin(ctx);
@@ -122,7 +121,7 @@ export interface AgentChanges {
   readonly canTransfer?: boolean | undefined;
 }
 
-/** What the caller named an agent's departments, and is told of them by. */
+/** The field in which the caller named the departments, for error details. */
 type GroupsField = 'groupIds' | 'departments';
 
 /**
@@ -168,8 +167,7 @@ export const changeAgent = command(
 );
 
 /**
- * Whoever has it, invited and deactivated ones too (specification 2); that it signs in nobody elsewhere is the
- * directory's to know.
+ * Counts invited and deactivated agents too (specification 2). The directory checks that it signs in no one elsewhere.
  */
 function requireFreeAddress(view: Pick<View, 'state'>, email: string, owner?: AgentRecord): void {
   for (const agent of theRoster(view).agents.values())
@@ -177,8 +175,8 @@ function requireFreeAddress(view: Pick<View, 'state'>, email: string, owner?: Ag
 }
 
 /**
- * What was mailed to the former address opens nothing any more; an invitation goes to the new one. Whoever has either
- * is told, since it is by it that a password is reset.
+ * Links mailed to the former address stop working; an invitation goes to the new one. Both addresses are notified,
+ * because a password is reset through them.
  */
 function moveMailbox(
   ctx: Context,
@@ -251,8 +249,8 @@ export function listAgents(
 }
 
 /**
- * Fields each role may change, of whom: admins anything of anyone; supervisors of their departments' members but the
- * admins; agents of themselves.
+ * Fields each role may change: admins anything of anyone; supervisors of members of their departments, except admins;
+ * agents of themselves.
  */
 function requireRightToChange(caller: AgentRecord, agent: AgentRecord, changes: AgentChanges): void {
   if (caller.role === 'admin') return;
@@ -265,7 +263,7 @@ function requireRightToChange(caller: AgentRecord, agent: AgentRecord, changes: 
       : [];
   const allowed = [...own, ...ofMembers];
   if (allowed.length === 0 || named.some((field) => !allowed.includes(field))) refuse('admin_required');
-  // Nobody gives itself a channel, nor moves people in and out of departments that are not its own.
+  // Agents cannot give themselves a channel, or move people in and out of departments that are not their own.
   if (caller.id === agent.id && changes.channels?.some((channel) => !agent.channels.includes(channel)) === true)
     refuse('admin_required');
   const groupIds = changes.groupIds ?? agent.groupIds;
@@ -276,7 +274,7 @@ function requireRightToChange(caller: AgentRecord, agent: AgentRecord, changes: 
   if (moved.some((id) => !caller.groupIds.includes(id))) refuse('admin_required');
 }
 
-/** Who left can be called and written to otherwise; what it may do is said when it is invited again. */
+/** A deactivated agent's contact details can still change; its rights are set when it is invited again. */
 function requireChangeWhenGone(changes: AgentChanges): void {
   const { email: _, name: __, ...others } = changes;
   if (Object.values(others).some((value) => value !== undefined))
@@ -285,7 +283,7 @@ function requireChangeWhenGone(changes: AgentChanges): void {
     });
 }
 
-/** The only admin cannot stop being one; the owner cannot while others are admins. */
+/** The only admin must stay one, and so must the owner while there are other admins. */
 function requireDemotable(
   ctx: Context,
   agent: AgentRecord,
@@ -306,12 +304,12 @@ function requireDepartments(ctx: Context, groupIds: readonly string[], field: Gr
   return [...new Set(groupIds)];
 }
 
-/** Default: all three for admins, whatever was asked; chats for others. */
+/** Default: always all three for admins; chats for others. */
 function channelsFor(role: Role, channels: readonly AgentChannel[] | undefined): readonly AgentChannel[] {
   return role === 'admin' ? allAgentChannels : [...new Set(channels ?? (['chats'] as const))];
 }
 
-/** A role has an action of its own, departments have theirs; the rest is told by the fields that changed. */
+/** Role and departments have audit actions of their own; any other change lists its fields. */
 function auditChange(ctx: Context, before: AgentRecord, after: AgentRecord): void {
   const target = { targetKind: 'agent', targetId: after.id };
   if (before.role !== after.role)

@@ -1,4 +1,4 @@
-// Departments and their members. Deleting one sends its conversations back to the workspace. Decisions 4.10.
+// Departments and their members. Deleting one returns its conversations to the workspace. Decisions 4.10.
 
 import { conversationIdsOfDepartment } from '../../store/conversations/conversations.ts';
 import { nameKey } from '../../store/folding.ts';
@@ -31,14 +31,9 @@ export interface DepartmentView {
   readonly createdAt: string;
 }
 
-/**
- * Conversations of a deleted department are moved so many at a time, so that a large one does not hold up the others.
- */
+/** Conversations of a deleted department moved per command, so that a large one does not block other commands. */
 const clearPage = 200;
-/**
- * Those that nobody works on can wait: each is told to every inbox, and a page in so long is no more than sockets carry
- * away.
- */
+/** Conversations without an agent can wait: each move is sent to every inbox, so pages are paced for the sockets. */
 const clearPauseMs = 1000;
 export const clearDeadline = 'department.clear';
 
@@ -58,7 +53,7 @@ function memberIdsOf(view: Pick<View, 'state'>, departmentId: string): string[] 
     .map((agent) => agent.id);
 }
 
-/** Does what may change who belongs to these departments, and says in the audit log where it did. */
+/** Runs a change of these departments' members and audits the difference. */
 export function auditingMembers<Result>(ctx: Context, departmentIds: readonly string[], change: () => Result): Result {
   const before = new Map(departmentIds.map((id) => [id, memberIdsOf(ctx, id)]));
   const result = change();
@@ -88,7 +83,7 @@ export interface DepartmentChanges {
   readonly isDefault?: boolean | undefined;
 }
 
-/** Refuses admin_required, conflict (name), semantic_error when there are too many, invalid_body (unknown member). */
+/** Refuses admin_required, conflict (name), semantic_error for too many, invalid_body (unknown member). */
 export const createDepartment = command(
   'department.create',
   (ctx, params: DepartmentChanges & { name: string }): DepartmentView => {
@@ -151,7 +146,7 @@ export const changeDepartment = command(
   },
 );
 
-/** Its conversations have none afterwards. Refuses admin_required, not_found. */
+/** Its conversations then belong to no department. Refuses admin_required, not_found. */
 export const removeDepartment = command('department.delete', (ctx, params: { departmentId: string }): void => {
   requireAdmin(ctx);
   const department = theRoster(ctx).departments.get(params.departmentId) ?? refuse('not_found');
@@ -170,7 +165,7 @@ export const removeDepartment = command('department.delete', (ctx, params: { dep
   clearPageOf(ctx, department.id);
 });
 
-/** Goes on where removeDepartment left off. */
+/** Continues where removeDepartment stopped. */
 export const clearDepartment = command('department.clear', (ctx, params: DeadlineParams): void =>
   clearPageOf(ctx, params.subjectId),
 );
@@ -183,7 +178,7 @@ function clearPageOf(ctx: Context, departmentId: string): void {
     if (conversation === undefined) continue;
     const isWorkedOn = conversation.status === 'open' || conversation.status === 'pending';
     isAnyWorkedOn ||= isWorkedOn;
-    // Its department goes, and with it what somebody in it wanted.
+    // Refusals by the department's members end with it.
     const moved = changeConversation(ctx, conversation, { departmentId: null, notToAgentIds: [] });
     appendServiceLine(
       ctx,

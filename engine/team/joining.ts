@@ -1,5 +1,5 @@
-// How people get in: the first admin by registering, others by a join code, everybody again by a reset token. Passwords
-// come in hashed; this file never sees one. Specification 3 (agent lifecycle), 4.1, 5.
+// How agents get in: the first admin by registering, others by a join code, anyone again by a reset token. Passwords
+// arrive hashed; this file never sees one. Specification 3 (agent lifecycle), 4.1, 5.
 
 import { apiKeysOf } from '../../store/platform/api-keys.ts';
 import type { AgentSessionRecord } from '../../store/workspace/agent-sessions.ts';
@@ -31,10 +31,10 @@ import { confirmedAtOf, endSessionsOf, openSession, type SigningIn } from './age
 import { leaveRouting, signedOut } from './presence.ts';
 import { hasSecondFactor } from './second-factors.ts';
 
-/** 128 bits. With the workspace's locator 44 characters, so that a link stays on one line of a mail. */
+/** 128 bits. With the workspace's locator that is 44 characters, so that a link fits one line of a mail. */
 const codeBytes = 16;
 
-/** Where from. Programs that make agents leave it out. */
+/** Where the sign-in came from. Programs that create agents omit it. */
 interface Signing {
   readonly signing?: SigningIn;
 }
@@ -48,22 +48,22 @@ export interface RegisterParams extends Signing {
   /** The host of the address given as siteUrl. */
   readonly siteDomain?: string | undefined;
   readonly autoCloseDays?: number;
-  /** Where a provider bills: a trial of so many days. Else nothing is to be paid. */
+  /** The length of the trial if a provider bills. Otherwise there is nothing to pay. */
   readonly trialDays?: number | undefined;
 }
 
-/** Who it is, and where. */
+/** An agent and its workspace. */
 export interface Member {
   readonly agent: AgentRecord;
   readonly workspace: { readonly id: string; readonly name: string; readonly subdomain: string };
 }
 
-/** Who signed in, as the edge needs it to issue a token. */
+/** Data from which the edge issues a token. */
 export interface SignedIn extends Member {
   readonly session: AgentSessionRecord;
 }
 
-/** The first command of a new file: the workspace, its owner, and a site when an address was given. */
+/** The first command of a new file: creates the workspace, its owner and, if an address was given, a site. */
 export const register = command('auth.register', (ctx, params: RegisterParams): SignedIn => {
   const workspace = addWorkspace(ctx, {
     name: params.workspaceName,
@@ -94,7 +94,7 @@ export const register = command('auth.register', (ctx, params: RegisterParams): 
   return { agent, workspace, session: openSession(ctx, agent, { signing: params.signing }) };
 });
 
-/** Ends every earlier code of the agent and mails a new one. Refuses rate_limited when it was mailed enough of them. */
+/** Ends every earlier code of the agent and mails a new one. Refuses rate_limited after too many. */
 export function issueJoinCode(ctx: Context, agent: AgentRecord, baseUrl: string): void {
   const code = issueToken(ctx, { agent, kind: 'join', lifetimeMs: joinCodeMs });
   const workspace = theWorkspace(ctx);
@@ -113,8 +113,8 @@ export function issueJoinCode(ctx: Context, agent: AgentRecord, baseUrl: string)
 }
 
 /**
- * Whom a join code lets in. Refuses not_found for one that never was, gone for one that was used, replaced or is too
- * old.
+ * The agent for a join code. Refuses not_found for an unknown code, gone for one that was used, replaced or has
+ * expired.
  */
 export function requireInvited(view: View, code: string): AgentRecord {
   const token = findOneTimeToken(view.db, hashOf(code), 'join') ?? refuse('not_found');
@@ -139,7 +139,7 @@ export const join = command(
     };
     endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
     putAgent(ctx, joined);
-    // Nobody was signed in, but the code came from the agent's own mailbox.
+    // No session, but the code came from the agent's own mailbox.
     ctx.audit({ actorAgentId: agent.id, action: 'agent.joined', targetKind: 'agent', targetId: agent.id });
     drainQueue(ctx);
     return {
@@ -151,8 +151,8 @@ export const join = command(
 );
 
 /**
- * Mails a reset link that ends every earlier one. Nothing happens for an agent that has not joined. How often one
- * address is mailed is the edge's to bound.
+ * Mails a reset link that ends every earlier one. No effect for an agent who has not joined. The edge limits how often
+ * one address is mailed.
  */
 export const requestReset = command('auth.requestReset', (ctx, params: { agentId: string; baseUrl: string }): void => {
   const agent = theRoster(ctx).agents.get(params.agentId);
@@ -170,16 +170,15 @@ export const requestReset = command('auth.requestReset', (ctx, params: { agentId
   );
 });
 
-/** Whose password a reset token lets choose. Refuses reset_token_expired. */
+/** The agent for a reset token. Refuses reset_token_expired. */
 export function requireResetting(view: View, token: string): AgentRecord {
   const known = findOneTimeToken(view.db, hashOf(token), 'reset') ?? refuse('reset_token_expired');
   return requireTokenHolder(view, known, 'reset_token_expired');
 }
 
 /**
- * Sets the password and revokes every session of the agent, and what it allowed to apps: whoever took the account over
- * had both. Keys are the
- * workspace's and go on; the mail names them. Refuses reset_token_expired.
+ * Sets the password and revokes the agent's sessions and app grants, because whoever took the account over had both.
+ * API keys belong to the workspace and stay; the mail names them. Refuses reset_token_expired.
  */
 export const resetPassword = command(
   'auth.resetPassword',
@@ -190,7 +189,7 @@ export const resetPassword = command(
     putAgent(ctx, reset);
     endSessionsOf(ctx, agent.id, { forgetOrigins: true });
     revokeGrantsOf(ctx, agent.id);
-    // Nobody was signed in, but the token came from the agent's own mailbox.
+    // No session, but the token came from the agent's own mailbox.
     ctx.audit({ actorAgentId: agent.id, action: 'agent.reset_password', targetKind: 'agent', targetId: agent.id });
     mailAccountNotice(ctx, reset, {
       subject: 'Your password was reset',
@@ -208,7 +207,7 @@ export const resetPassword = command(
   },
 );
 
-/** Keys act as who made them: whoever doubts an account doubts them too. */
+/** Keys act as the agent who created them, so they are suspect when the account is. */
 function keysLine(ctx: Context, agentId: string): string[] {
   const names = apiKeysOf(ctx.db, agentId).map(({ name, prefix }) => `${plainName(name)} (${prefix}…)`);
   return names.length === 0
@@ -216,7 +215,7 @@ function keysLine(ctx: Context, agentId: string): string[] {
     : [`API keys that you made go on: ${names.join(', ')}. Delete those that you do not know.`];
 }
 
-/** Revokes every token of the agent; its sockets close, and it is offline until it signs in again. */
+/** Revokes every token of the agent. Its sockets close, and it is offline until it signs in again. */
 export const logout = command('auth.logout', (ctx, _: object): void => {
   const agent = callingAgent(ctx);
   const gone: AgentRecord = { ...signedOut(ctx, agent), tokenVersion: agent.tokenVersion + 1 };
@@ -226,8 +225,7 @@ export const logout = command('auth.logout', (ctx, _: object): void => {
 });
 
 /**
- * An agent that showed its password, which must still be the one that was looked at. Refuses invalid_credentials when
- * it was changed
+ * Signs in after a password check, against the hash that was checked. Refuses invalid_credentials if it changed
  * meanwhile.
  */
 export const signIn = command(
@@ -244,7 +242,9 @@ export const signIn = command(
   },
 );
 
-/** A passkey stands for the password and for a second factor. Refuses invalid_credentials for who left meanwhile. */
+/**
+ * A passkey replaces both the password and the second factor. Refuses invalid_credentials if the agent left meanwhile.
+ */
 export const signInByPasskey = command(
   'auth.signInByPasskey',
   (ctx, params: { agentId: string; signing: SigningIn }): SignedIn => {
@@ -259,8 +259,8 @@ export const signInByPasskey = command(
 );
 
 /**
- * Ends every sign-in, the caller's too, and begins another, which is no more confirmed than the caller's where there is
- * more than a password to show. Refuses invalid_credentials when the former password was changed meanwhile.
+ * Ends every session, the caller's too, and opens a new one. It counts as confirmed only as far as the caller's did, if
+ * the agent has a second factor. Refuses invalid_credentials if the password changed meanwhile.
  */
 export const changePassword = command(
   'auth.changePassword',
@@ -310,7 +310,7 @@ function issueToken(
 
 function requireTokenHolder(view: View, token: OneTimeToken, slug: 'gone' | 'reset_token_expired'): AgentRecord {
   const agent = theRoster(view).agents.get(token.agentId);
-  // Those of somebody who was deactivated have ended with it.
+  // A deactivated agent's tokens ended with it.
   if (agent === undefined || token.endedAt !== null || token.expiresAt <= view.at) refuse(slug);
   return agent;
 }

@@ -1,6 +1,6 @@
-// Where an agent signed in from before: browsers by something random that they keep, networks by their prefix. What is
-// known is spared where strangers try an account, and a sign-in from elsewhere is told to the agent. Specification 8,
-// `POST /auth/login`.
+// Where an agent signed in from before: browsers by a random value they keep, networks by their prefix. Known origins
+// are exempt from the limits on attacks, and the agent is notified of a sign-in from a new one. Specification 8, `POST
+// /auth/login`.
 
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import {
@@ -18,22 +18,22 @@ import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { isActive, theRoster } from '../workspace/roster.ts';
 
-/** What a sign-in came with. */
+/** Where a sign-in came from. */
 export interface SignInOrigin extends Origin {
-  /** What the address is counted by (http/limits/network-address.ts); empty when it is not known. */
+  /** The network that addresses are counted by (http/limits/network-address.ts); empty if unknown. */
   readonly network: string;
-  /** What the browser keeps and sends; undefined for what keeps nothing. */
+  /** The value the browser keeps and sends; undefined if the client keeps nothing. */
   readonly browser: string | undefined;
 }
 
-/** Of each kind. Somebody who travels with two laptops and a phone has fewer. */
+/** Per kind. More than a traveller with two laptops and a phone needs. */
 const keptPerAgent = 30;
 const knownPasswordMails = { kind: 'known_password', mails: 1, perMs: 24 * 3600_000 };
 const attackMails = { kind: 'attack', mails: 1, perMs: 24 * 3600_000 };
-/** Mails about new browsers: only who has the password can bring them about, and shall not flood by it. */
+/** Limits mails about new browsers. Only someone with the password can cause them, but should not be able to flood. */
 const newOriginMails = { kind: 'new_origin', mails: 5, perMs: 24 * 3600_000 };
 
-/** The browser if the agent signed in with it before, else its network if it did from there, else undefined. */
+/** The browser if the agent signed in with it before, else its network if known, else undefined. */
 export function knownOriginOf(
   view: Pick<View, 'db' | 'nowMs'>,
   agentId: string,
@@ -43,9 +43,8 @@ export function knownOriginOf(
 }
 
 /**
- * Notes that the agent came in from there, and tells it when it never did; not of its first time, when all is new.
- * `isSignIn`: it signed in, which is
- * audited wherever it was; what else lets somebody in, such as a reset, has an entry of its own.
+ * Records the origin and notifies the agent if it is new, except the first time. `isSignIn`: a sign-in, which is always
+ * audited; other ways in, such as a reset, have an audit entry of their own.
  */
 export function noteSignInFrom(
   ctx: Context,
@@ -54,7 +53,7 @@ export function noteSignInFrom(
   { isSignIn }: { isSignIn: boolean },
 ): void {
   const [device] = originsIn(origin);
-  // A browser that keeps something is new whatever its network; another client has its network alone to be known by.
+  // A browser that keeps a value is new whatever its network; other clients are known only by their network.
   const isNew = device !== undefined && hasKnownOrigins(ctx.db, agent.id) && !isKnown(ctx, agent.id, device);
   rememberOrigin(ctx, agent.id, originsIn(origin));
   const { address, userAgent } = origin;
@@ -77,7 +76,7 @@ export function noteSignInFrom(
   });
 }
 
-/** Somebody tries the password of an account: its agent is told, once a day. */
+/** Someone is guessing the account's password: notifies its agent, once a day. */
 export const noteAttack = command(
   'agent.noteAttack',
   (ctx, params: { agentId: string; inRow: number; isPasswordKnown: boolean; origin: Origin }): void => {
@@ -109,12 +108,12 @@ export function rememberOrigin(ctx: Context, agentId: string, origins: readonly 
   for (const one of origins) putKnownOrigin(ctx.db, agentId, { ...one, at: ctx.at, keep: keptPerAgent });
 }
 
-/** Whoever had the account may have made its own known. */
+/** Whoever took the account over may have made their own origin known. */
 export function forgetOriginsOf(ctx: Context, agentId: string): void {
   deleteKnownOriginsOf(ctx.db, agentId);
 }
 
-/** What says most of who it is comes first. */
+/** The most specific first. */
 function originsIn({ network, browser }: Pick<SignInOrigin, 'network' | 'browser'>): KnownOrigin[] {
   return [
     ...(browser === undefined ? [] : [{ kind: 'browser', value: hashOf(browser) } as const]),

@@ -1,4 +1,4 @@
-// Invitations that came back: who invited is told, since nobody else would notice that an address was mistyped.
+// Bounced invitations: notifies the inviter, because no one else would notice a mistyped address.
 
 import { oneLine } from '../lines.ts';
 import { mailAccountNotice } from '../mail/account-notices.ts';
@@ -6,12 +6,12 @@ import type { Mail } from '../mail/outgoing.ts';
 import type { Context } from '../runtime/context.ts';
 import { ownerOf, theRoster } from '../workspace/roster.ts';
 
-/** Of what a server answered; some answer with an essay. */
+/** Characters kept of a server's answer; some are very long. */
 const maxAnswerChars = 300;
 
 /**
- * Queues the mail to whoever invited, to the owner where that one is gone. Nothing happens for an agent that has joined
- * since, or for a mail that is no invitation.
+ * Queues the mail to the inviter, or to the owner if the inviter is gone. No effect for an agent who has joined since,
+ * or for a mail that is not an invitation.
  */
 export function tellOfLostInvitation(
   ctx: Context,

@@ -1,6 +1,6 @@
-// Who is there. An agent is there while it has a socket; who was and has been gone for the workspace's minutes is away
-// until it comes back, unless it chose its status meanwhile. Signing out makes it offline, the next sign-in available.
-// What it had and cannot serve goes back. Decisions "Presence of agents".
+// Presence of agents. An agent is present while it has a socket. One that is gone for the workspace's number of minutes
+// is away until it comes back, unless it sets its status meanwhile. Signing out makes it offline, the next sign-in
+// available. Conversations that it cannot serve return to the queue. Decisions "Presence of agents".
 
 import type { AgentRecord, AgentStatus } from '../../store/workspace/agents.ts';
 import { ringFreeAgents } from '../conversations/ringing.ts';
@@ -36,7 +36,10 @@ export const setOwnStatus = command('agent.setStatus', (ctx, params: { status: A
   return agentView(next, theRoster(ctx));
 });
 
-/** The first socket of an agent came, or its last one ended. False when that was known. Called by the edge alone. */
+/**
+ * Call when an agent's first socket opened or its last one closed. Returns false if that was known. Only the edge calls
+ * this.
+ */
 export const noteSockets = command(
   'agent.noteSockets',
   (ctx, params: { agentId: string; isOnline: boolean }): boolean => {
@@ -48,7 +51,7 @@ export const noteSockets = command(
   },
 );
 
-/** The process that had their sockets has ended; `thereIds` have new ones. Answers who is gone. */
+/** The process that had their sockets has ended; `thereIds` have new ones. Returns the agents who are gone. */
 export const endLostSockets = command(
   'agent.endLostSockets',
   (ctx, params: { thereIds: readonly string[] }): string[] => {
@@ -60,7 +63,7 @@ export const endLostSockets = command(
   },
 );
 
-/** The minutes are over. */
+/** Runs after the minutes. */
 export const goAway = command('agent.goAway', (ctx, params: DeadlineParams): void => {
   const agent = theRoster(ctx).agents.get(params.subjectId);
   if (
@@ -76,29 +79,29 @@ export const goAway = command('agent.goAway', (ctx, params: DeadlineParams): voi
   leaveRouting(ctx, away);
 });
 
-/** The workspace's minutes changed: they hold for those who are gone already, too. */
+/** The workspace's number of minutes changed: it applies to agents who are gone already, too. */
 export function expectAwayAnew(ctx: Context): void {
   for (const agent of theRoster(ctx).agents.values()) if (agent.goneAt !== null) expectAway(ctx, agent);
 }
 
-/** Who signs out is offline until it signs in again, whatever it had chosen. Returned unwritten. */
+/** An agent who signs out is offline until it signs in again, whatever status it had set. Does not write the record. */
 export function signedOut(ctx: Context, agent: AgentRecord): AgentRecord {
   ctx.clearDeadline(awayDeadline, agent.id);
   return { ...agent, status: 'offline', statusSource: 'automatic', goneAt: null };
 }
 
-/** What routing gave it goes on without it; calls stop ringing it. */
+/** Chats that routing assigned return to the queue, and calls stop ringing the agent. */
 export function leaveRouting(ctx: Context, agent: AgentRecord): void {
   returnHeld(ctx, agent.id);
   ringFreeAgents(ctx);
 }
 
-/** Offline because it signed out, not because it wants to be. */
+/** Offline by signing out, not by choice. */
 export function isSignedOut(agent: AgentRecord): boolean {
   return isActive(agent) && agent.status === 'offline' && agent.statusSource === 'automatic';
 }
 
-/** It signed in. */
+/** Call after a sign-in. */
 export const comeBack = command('agent.comeBack', (ctx, params: { agentId: string }): void => {
   const agent = theRoster(ctx).agents.get(params.agentId);
   if (agent === undefined || !isSignedOut(agent)) return;

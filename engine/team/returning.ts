@@ -1,7 +1,7 @@
-// What goes back to its queue because its agent cannot have it any more: everything when it was deactivated, what it
-// holds of a channel that it does not work in, and, while it is not there, the chats that routing gave it and nobody
-// has answered. Specification 3, decisions "Presence of agents". A page in a command, so that many conversations do not
-// hold up the others.
+// Returns conversations to the queue when their agent can no longer have them: all of a deactivated agent's, those of a
+// channel it no longer works in and, while it is not present, chats that routing assigned and that are unanswered.
+// Specification 3, decisions "Presence of agents". Works in pages, one per command, so that many conversations do not
+// block other commands.
 
 import { findCallIdOfAgent } from '../../store/calls/calls.ts';
 import {
@@ -25,7 +25,7 @@ const returnPage = 200;
 export const returnDeadline = 'agent.returnConversations';
 const allChannels: readonly Channel[] = ['chat', 'ticket', 'call'];
 
-/** By what the agent is now; goes on in commands of its own where there is much. */
+/** Decides by the agent's current state. Continues in further commands if there are many. */
 export function returnHeld(ctx: Context, agentId: string): void {
   const agent = theRoster(ctx).agents.get(agentId);
   if (agent === undefined) return;
@@ -38,14 +38,14 @@ export function returnHeld(ctx: Context, agentId: string): void {
   drainQueue(ctx);
 }
 
-/** Goes on where returnHeld left off. Who can have them again in the meantime keeps the rest. */
+/** Continues where returnHeld stopped. If the agent can have them again by then, it keeps the rest. */
 export const returnConversations = command('agent.returnConversations', (ctx, params: DeadlineParams): void =>
   returnHeld(ctx, params.subjectId),
 );
 
 /**
- * An offer to who works elsewhere now runs out by itself; a caller stays on the line with its agent until one of them
- * hangs up.
+ * An offer to an agent who no longer works in the channel expires by itself. A caller stays on the line with the agent
+ * until one of them hangs up.
  */
 function whatGoesBack(
   ctx: Context,
@@ -66,7 +66,7 @@ function giveBack(ctx: Context, conversation: ConversationRecord, agent: AgentRe
       ? revertHandshake(ctx, conversation)
       : conversation;
   if (settled.assignedAgentId !== agent.id) return;
-  // A caller rings whoever is there, so an offer of the call is over.
+  // The call rings every available agent, so an offer of it ends.
   const unoffered = hasCaller(ctx, settled) ? endHandshake(ctx, settled) : settled;
   const free = changeConversation(ctx, unoffered, { assignedAgentId: null });
   ringAnew(ctx, unoffered, free);

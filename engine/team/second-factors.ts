@@ -1,7 +1,6 @@
-// What agents show beside their password: an authenticator app, passkeys, and recovery codes for when those are lost.
-// Any of the first two is a second factor; the codes come with the first of them and go with the last. What a code or a
-// signature proves is found out at the edge; here each is taken once. Whoever changes them has shown a moment ago that
-// it is the agent. `POST /sign-in/second-factor`.
+// Second factors: an authenticator app, passkeys, and recovery codes for when those are lost. The codes are created
+// with the first factor and removed with the last. The edge verifies codes and signatures; this ensures that each is
+// used once. Changing factors requires a recent confirmation. `POST /sign-in/second-factor`.
 
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import {
@@ -41,7 +40,7 @@ interface Factors {
   readonly passkeys: readonly PasskeyRecord[];
 }
 
-/** Who changes them: signed in, and shown to be the agent a moment ago. */
+/** The agent who makes the change: signed in and recently confirmed. */
 export interface ByAgent {
   readonly sessionId: string | undefined;
   readonly origin: Origin;
@@ -62,9 +61,9 @@ export interface SecondFactorsView {
 
 const maxPasskeys = 20;
 const recoveryCodes = 10;
-/** 80 bits: enough for a hash that anybody who reads it may try codes against. */
+/** 80 bits: enough for a hash, even if a reader of the file tries codes against it. */
 const recoveryBytes = 10;
-/** Crockford's: no letter that is taken for another. */
+/** Crockford's: no letter that looks like another. */
 const recoveryAlphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 const factorsKind: ActorKind<Factors> = {
@@ -81,7 +80,7 @@ export function hasSecondFactor(view: Pick<View, 'state'>, agentId: string): boo
   return (totp !== undefined && totp.confirmedAt !== null) || passkeys.length > 0;
 }
 
-/** Any of which will do. Empty for an agent that has none. */
+/** Any of these is enough. Empty for an agent without a second factor. */
 export function methodsOf(view: Pick<View, 'state' | 'db'>, agentId: string): FactorMethod[] {
   const { totp, passkeys } = factorsOf(view, agentId);
   const methods: FactorMethod[] = [
@@ -91,15 +90,12 @@ export function methodsOf(view: Pick<View, 'state' | 'db'>, agentId: string): Fa
   return methods.length > 0 && countRecoveryCodes(view.db, agentId) > 0 ? [...methods, 'recovery_code'] : methods;
 }
 
-/** Whether the workspace requires a second factor, and the agent has none. */
+/** Whether the workspace requires a second factor and the agent has none. */
 export function isWithoutRequiredFactor(view: Pick<View, 'state'>, agentId: string): boolean {
   return theWorkspace(view).settings.secondFactorRequiredAt !== null && !hasSecondFactor(view, agentId);
 }
 
-/**
- * Whether a sign-in may do nothing before its agent has a second factor. One of before that was required goes on for a
- * while.
- */
+/** Whether a session may do nothing until its agent has a second factor. Older sessions have a grace period. */
 export function mustEnrol(
   view: Pick<View, 'state' | 'nowMs'>,
   agentId: string,
@@ -124,7 +120,7 @@ export function viewSecondFactors(view: View): SecondFactorsView {
   };
 }
 
-/** Begins anew when one was begun. Refuses confirmation_required, conflict. */
+/** Replaces an enrolment in progress. Refuses confirmation_required, conflict. */
 export const enrolTotp = command('agentTotp.enrol', (ctx, params: ByAgent & { sealedSecret: string }): void => {
   const agent = requireConfirmed(ctx, params.sessionId);
   if (factorsOf(ctx, agent.id).totp?.confirmedAt != null)
@@ -139,9 +135,9 @@ export const enrolTotp = command('agentTotp.enrol', (ctx, params: ByAgent & { se
 });
 
 /**
- * The app's first code. `step` is the time step that it is of, by the secret `sealedSecret`, which may be another's by
- * now; null for none that is near now. Answers recovery codes where there were none. Refuses confirmation_required,
- * not_found, invalid_code.
+ * Confirms the app's first code. `step`: the code's time step by `sealedSecret`, which may have been replaced
+ * meanwhile; null if it matches none near now. Returns recovery codes if there were none. Refuses
+ * confirmation_required, not_found, invalid_code.
  */
 export const confirmTotp = command(
   'agentTotp.confirm',
@@ -155,7 +151,7 @@ export const confirmTotp = command(
   },
 );
 
-/** Refuses confirmation_required, not_found, semantic_error for the last factor where one is required. */
+/** Refuses confirmation_required, not_found, semantic_error for the last factor if one is required. */
 export const removeTotp = command('agentTotp.remove', (ctx, params: ByAgent): void => {
   const agent = requireConfirmed(ctx, params.sessionId);
   if (factorsOf(ctx, agent.id).totp?.confirmedAt == null) refuse('not_found');
@@ -172,7 +168,7 @@ export interface NewPasskey {
 }
 
 /**
- * Answers recovery codes where there were none. Refuses confirmation_required, conflict for one that is known,
+ * Returns recovery codes if there were none. Refuses confirmation_required, conflict for a known passkey,
  * semantic_error for too many.
  */
 export const addPasskey = command(
@@ -222,7 +218,7 @@ export const renamePasskey = command(
   },
 );
 
-/** Refuses confirmation_required, not_found, semantic_error for the last factor where one is required. */
+/** Refuses confirmation_required, not_found, semantic_error for the last factor if one is required. */
 export const removePasskey = command('passkey.remove', (ctx, params: ByAgent & { passkeyId: string }): void => {
   const agent = requireConfirmed(ctx, params.sessionId);
   const removed = requirePasskey(ctx, agent.id, params.passkeyId);
@@ -236,10 +232,7 @@ export const removePasskey = command('passkey.remove', (ctx, params: ByAgent & {
   tellRemoved(ctx, agent, { ...params, method: 'passkey', what: `The passkey “${removed.name}” was removed` });
 });
 
-/**
- * Those of before are worth nothing then. Refuses confirmation_required, not_found for an agent without a second
- * factor.
- */
+/** Invalidates the former codes. Refuses confirmation_required, not_found for an agent without a second factor. */
 export const renewRecoveryCodes = command('recoveryCodes.renew', (ctx, params: ByAgent): readonly string[] => {
   const agent = requireConfirmed(ctx, params.sessionId);
   if (!hasSecondFactor(ctx, agent.id)) refuse('not_found', { message: 'Recovery codes come with a second factor.' });
@@ -253,7 +246,7 @@ export const renewRecoveryCodes = command('recoveryCodes.renew', (ctx, params: B
   return codes;
 });
 
-/** A code of the app, which counts once. Refuses invalid_code. */
+/** Uses a code of the app, which is valid once. Refuses invalid_code. */
 export const takeTotpStep = command('agentTotp.take', (ctx, params: { agentId: string; step: number }): void => {
   const { totp } = factorsOf(ctx, params.agentId);
   if (totp === undefined || totp.confirmedAt === null || (totp.lastStep !== null && params.step <= totp.lastStep))
@@ -289,8 +282,8 @@ export const takeRecoveryCode = command(
 );
 
 /**
- * A signature of the passkey was sound. Refuses invalid_code when it was removed meanwhile, or when it counted on
- * since.
+ * Records a valid signature of the passkey. Refuses invalid_code if the passkey was removed meanwhile or its counter
+ * has advanced.
  */
 export const usePasskey = command(
   'passkey.use',
@@ -303,7 +296,9 @@ export const usePasskey = command(
   },
 );
 
-/** For who lost them all. Its sign-ins end, too. Refuses admin_required, confirmation_required, not_found. */
+/**
+ * For an agent who lost all factors. Ends its sessions, too. Refuses admin_required, confirmation_required, not_found.
+ */
 export const resetSecondFactors = command(
   'agent.resetSecondFactors',
   (ctx, params: ByAgent & { agentId: string }): void => {
@@ -315,7 +310,7 @@ export const resetSecondFactors = command(
   },
 );
 
-/** The same by whoever runs the service. False for an agent that has none. Refuses not_found. */
+/** The same by the operator. Returns false if the agent has none. Refuses not_found. */
 export const resetSecondFactorsByOperator = command(
   'agent.resetSecondFactorsByOperator',
   (ctx, params: { agentId: string }): boolean => {
@@ -348,7 +343,7 @@ function takeAllAway(
   });
 }
 
-/** Without a word. The caller ends the agent's sign-ins. */
+/** Notifies no one. The caller ends the agent's sessions. */
 export function dropSecondFactorsOf(ctx: Context, agentId: string): void {
   putTotp(ctx, agentId, undefined);
   for (const { id } of factorsOf(ctx, agentId).passkeys) deletePasskey(ctx.db, id);
@@ -360,7 +355,7 @@ function requirePasskey(view: Pick<View, 'state'>, agentId: string, passkeyId: s
   return factorsOf(view, agentId).passkeys.find(({ id }) => id === passkeyId) ?? refuse('not_found');
 }
 
-/** Where one is required, the last one stays. */
+/** If one is required, the last one cannot be removed. */
 function requireSpare(ctx: Context, agentId: string): void {
   const { totp, passkeys } = factorsOf(ctx, agentId);
   const factors = passkeys.length + (totp?.confirmedAt == null ? 0 : 1);
@@ -406,7 +401,7 @@ function makeRecoveryCodes(ctx: Context, agentId: string): readonly string[] {
   });
 }
 
-/** Five bits a letter. */
+/** Five bits per letter. */
 function codeOf(bytes: Uint8Array): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   return (bits.match(/.{5}/g) ?? []).map((five) => recoveryAlphabet[Number.parseInt(five, 2)]).join('');

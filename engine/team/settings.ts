@@ -1,4 +1,4 @@
-// What an admin may change of the workspace: its name, zone and language, and how conversations are routed and closed.
+// Workspace settings that an admin may change: name, time zone, language, and how conversations are routed and closed.
 // Specification 4.10, decisions 4.10.
 
 import type { WorkspaceSettings } from '../../store/workspace/workspaces.ts';
@@ -50,7 +50,7 @@ export const changeWorkspace = command(
       refuse('no_changes');
     if (timezone !== undefined && !isTimeZone(timezone))
       refuseField('invalid_body', 'timezone', 'must be an IANA time zone, such as Europe/Berlin');
-    // Who could not sign in any more could not take it back.
+    // An admin who could no longer sign in could not revert it.
     if (requireSecondFactor === true && !hasSecondFactor(ctx, admin.id))
       refuse('semantic_error', { message: 'Set up a second factor for yourself first.' });
     const workspace = theWorkspace(ctx);
@@ -95,10 +95,7 @@ export interface SettingsChanges {
   readonly defaultDepartmentId?: string | null | undefined;
 }
 
-/**
- * Changes the settings that are named, keeps the others. Refuses admin_required, invalid_body for an unknown
- * department.
- */
+/** Changes the named settings and keeps the others. Refuses admin_required, invalid_body for an unknown department. */
 export const changeSettings = command('workspace.changeSettings', (ctx, changes: SettingsChanges): SettingsView => {
   requireAdmin(ctx);
   const before = theWorkspace(ctx);
@@ -127,7 +124,7 @@ export const changeSettings = command('workspace.changeSettings', (ctx, changes:
   });
   if (JSON.stringify(settingsView(ctx)) !== JSON.stringify(viewBefore)) tellOfSettings(ctx);
   if (settings.autoCloseDays !== before.settings.autoCloseDays) expectClosingAnew(ctx);
-  // More chats for each, or routing where there was none: what waits may go to somebody now.
+  // A higher limit, or routing that was off before: waiting chats may have an agent now.
   drainQueue(ctx);
   return settingsView(ctx);
 });

@@ -1,5 +1,4 @@
-// Who may do what, decided on the state at the moment the command runs: roles, channels and departments. Specification
-// 5.
+// Access rules by role, channel and department, checked on the state at the moment the command runs. Specification 5.
 
 import type { Channel, ConversationRecord, Reach } from '../../store/conversations/conversations.ts';
 import type { AgentChannel, AgentRecord } from '../../store/workspace/agents.ts';
@@ -13,7 +12,7 @@ export const allAgentChannels: readonly AgentChannel[] = ['chats', 'tickets', 'c
 
 type Calling = Pick<View, 'state' | 'caller'>;
 
-/** The agent that calls, as it is now. Refuses token_revoked when it was deactivated meanwhile. */
+/** The calling agent in its current state. Refuses token_revoked if it was deactivated meanwhile. */
 export function callingAgent(ctx: Calling): AgentRecord {
   if (ctx.caller.kind !== 'agent') throw new Error(`an agent's command called by a ${ctx.caller.kind}`);
   const agent = theRoster(ctx).agents.get(ctx.caller.agentId);
@@ -29,7 +28,7 @@ export function isSenior(agent: AgentRecord): boolean {
   return agent.role === 'admin' || agent.role === 'supervisor';
 }
 
-/** Specification 5.6; an agent, as far as it may read them. */
+/** Specification 5.6; an agent, if it may read tickets. */
 export function mayCreateTickets(agent: AgentRecord): boolean {
   return isSenior(agent) || (agent.canTransfer && worksIn(agent, 'ticket'));
 }
@@ -40,8 +39,8 @@ export function worksIn(agent: AgentRecord, channel: Channel): boolean {
 }
 
 /**
- * Only admins pass over departments; what nobody's department holds, and what is one's own, is open to all with the
- * channel.
+ * Only admins see all departments. Conversations without a department, and an agent's own, are open to every agent with
+ * the channel.
  */
 export function passesDepartment(
   agent: AgentRecord,

@@ -1,5 +1,5 @@
-// The audit log: reading it, and telling of what was changed. Entries are written where things change, by
-// Context.audit() or by auditChange() where a request may leave everything as it was. Specification 4.11, 6.
+// The audit log: lists entries and computes differences. Entries are written where things change, by Context.audit(),
+// or by auditChange() where a request may change nothing. Specification 4.11, 6.
 
 import type { Cursor } from '../../store/cursor.ts';
 import { auditPage } from '../../store/runtime/audit.ts';
@@ -29,7 +29,7 @@ export function listAudit(view: View, page: { cursor: Cursor | undefined; limit:
   }));
 }
 
-/** What is as it was is not told. `before` and `after` are made alike. */
+/** Records only fields that differ. `before` and `after` have the same shape. */
 export function auditChange(
   ctx: Context,
   draft: AuditDraft & { readonly before: object; readonly after: object },

@@ -1,6 +1,6 @@
-// Billing: what a workspace is subscribed to, and how that changes. With the local provider a change applies at once
-// and no money moves; with a real one it is asked for at the edge and what the provider then says is taken here.
-// Workspaces that a third party bills change nothing here. Specification 3 (subscription), 4.14; decisions 4.14.
+// Billing: a workspace's subscription and how it changes. With the local provider a change applies at once and no money
+// moves. With a real one the edge requests it, and the provider's answer is applied here. A workspace billed by a third
+// party changes nothing here. Specification 3 (subscription), 4.14; decisions 4.14.
 
 import {
   type Addon,
@@ -45,12 +45,12 @@ export interface Standing {
   readonly entitlements: Entitlements;
 }
 
-/** Due when a period or a trial that no provider watches is over. */
+/** Due at the end of a period or of a trial without a provider. */
 export const periodDeadline = 'billing.period';
 const dayMs = 24 * 3600_000;
 const months: Record<BillingInterval, number> = { monthly: 1, annual: 12 };
 
-/** What a new workspace begins with: a trial of so many days, or the local provider's plan. */
+/** A new workspace starts with a trial of this many days, or with the local provider's plan. */
 export function startSubscription(ctx: Context, trialDays: number | undefined): void {
   const isTrial = trialDays !== undefined;
   const endMs = isTrial ? ctx.nowMs + trialDays * dayMs : monthsAfter(ctx.nowMs, 1);
@@ -87,9 +87,8 @@ export function readStanding(view: View): Standing {
 }
 
 /**
- * The subscription, if its billing may be changed by the provider in use. Refuses admin_required, conflict for a
- * workspace that somebody
- * else bills.
+ * The subscription, if the provider in use may change it. Refuses admin_required, conflict for a workspace that another
+ * source bills.
  */
 export function requireChangeable(
   view: Pick<View, 'state' | 'caller'>,
@@ -99,7 +98,7 @@ export function requireChangeable(
   const subscription = theSubscription(view);
   if (subscription?.billingSource === 'marketplace')
     refuse('conflict', { message: 'This workspace is billed through a marketplace. Change its plan there.' });
-  // What Stripe goes on charging for must not be changed behind its back.
+  // Stripe would go on charging for the former subscription.
   if (provider === 'local' && subscription?.providerSubscriptionId != null && !isLocking(subscription.status))
     refuse('conflict', {
       message: 'This workspace is billed through Stripe, which this server is not set up for any more.',
@@ -107,7 +106,7 @@ export function requireChangeable(
   return subscription;
 }
 
-/** Refuses semantic_error when the plan has fewer seats than are taken. */
+/** Refuses semantic_error if the plan has fewer seats than are taken. */
 export function requireSeatsFor(view: Pick<View, 'state'>, planId: PlanId): void {
   const { seats } = plans[planId];
   const taken = seatsTaken(view);
@@ -148,8 +147,8 @@ export const changePlan = command(
 );
 
 /**
- * Where no provider has the subscription: its own, or a trial's. Refuses admin_required, conflict, semantic_error
- * without a subscription.
+ * For a subscription without a provider, or a trial. Refuses admin_required, conflict, semantic_error without a
+ * subscription.
  */
 export const setAddons = command(
   'billing.setAddons',
@@ -160,8 +159,8 @@ export const setAddons = command(
 );
 
 /**
- * Where no provider has the subscription. Ends a trial now, all else with its period. Refuses admin_required, conflict,
- * semantic_error.
+ * For a subscription without a provider. Ends a trial now, anything else at the end of its period. Refuses
+ * admin_required, conflict, semantic_error.
  */
 export const cancelSubscription = command(
   'billing.cancel',
@@ -171,23 +170,22 @@ export const cancelSubscription = command(
   },
 );
 
-/** Refuses semantic_error when there is none that is live. */
+/** Refuses semantic_error unless the subscription is live. */
 export function requireLive(subscription: SubscriptionRecord | undefined): SubscriptionRecord {
   if (subscription === undefined || subscription.status === 'canceled')
     refuse('semantic_error', { message: 'There is no subscription. Choose a plan first.' });
   return subscription;
 }
 
-/** Whom the provider calls this workspace, so that it is one customer over all its subscriptions. */
+/** Stores the provider's id for this workspace, so that all its subscriptions belong to one customer. */
 export const keepCustomer = command('billing.keepCustomer', (ctx, params: { providerCustomerId: string }): void => {
   const present = theSubscription(ctx);
   if (present !== undefined) put(ctx, { ...present, providerCustomerId: params.providerCustomerId });
 });
 
 /**
- * Takes what the provider says, which is the truth for what it bills; each event once. What it says of a subscription
- * that is over, or
- * never began, changes nothing while another one stands. Returns the subscription as it is then.
+ * Applies the provider's state, which is authoritative for what it bills; each event once. News of a subscription that
+ * ended or never began has no effect while another one is active. Returns the resulting subscription.
  */
 export const takeProvided = command(
   'billing.takeProvided',
@@ -225,8 +223,7 @@ export const takeProvided = command(
 );
 
 /**
- * The end of a trial that became nothing, and of a period of the local provider: the next one begins, or it was
- * cancelled.
+ * Ends a trial that was not converted, or a period of the local provider: the next one starts, unless it was cancelled.
  */
 export const endPeriod = command('billing.endPeriod', (ctx, _: DeadlineParams): void => {
   const present = theSubscription(ctx);
@@ -237,7 +234,7 @@ export const endPeriod = command('billing.endPeriod', (ctx, _: DeadlineParams): 
     put(ctx, { ...present, currentPeriodStart: present.currentPeriodEnd, currentPeriodEnd: periodEndAfter(present) });
 });
 
-/** Counted from the anchor, so that what began on a 31st ends on one again after a shorter month. */
+/** Counted from the anchor, so that a subscription that began on a 31st returns to the 31st after a shorter month. */
 function periodEndAfter({
   periodAnchorAt,
   currentPeriodStart,
@@ -251,13 +248,13 @@ function periodEndAfter({
   return isoTime(endMs);
 }
 
-/** Its period ends now, or ended before a process that was down could say so. */
+/** Its period ends now, or ended while the service was down. */
 function ended(ctx: Context, subscription: SubscriptionRecord): SubscriptionRecord {
   const currentPeriodEnd = subscription.currentPeriodEnd < ctx.at ? subscription.currentPeriodEnd : ctx.at;
   return { ...subscription, status: 'canceled', currentPeriodEnd, cancelAtPeriodEnd: false, trialEndsAt: null };
 }
 
-/** Writes it and, when that changes anything for the workspace, says so in the audit log. */
+/** Writes the subscription, with an audit entry if it changes anything for the workspace. */
 function change(ctx: Context, next: SubscriptionRecord, planId: PlanId = planIdOf(ctx)): SubscriptionView {
   const present = theSubscription(ctx);
   const before = present && subscriptionView(ctx, present);

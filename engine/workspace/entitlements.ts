@@ -1,5 +1,5 @@
-// What each plan and each add-on includes. The one table that every feature and seat check reads. A locked workspace
-// (its trial is over, its subscription ended or unpaid) has nothing of it. Decisions 4.10, 4.14.
+// What each plan and add-on includes: the table behind every feature and seat check. A locked workspace (trial over,
+// subscription ended or unpaid) has none of it. Decisions 4.10, 4.14.
 
 import type { Addon } from '../../store/workspace/subscriptions.ts';
 import { refuse } from '../errors.ts';
@@ -11,10 +11,10 @@ import { theWorkspace } from './workspace.ts';
 export type Feature = 'chat' | 'campaigns' | 'goals' | 'tickets' | 'knowledge_base' | 'calls' | 'ai';
 
 interface Plan {
-  /** Agents at the most, invited ones included; null is no limit. */
+  /** Maximum number of agents, invited ones included; null is no limit. */
   readonly seats: number | null;
   readonly features: readonly Feature[];
-  /** Audit entries are kept for good instead of a year. */
+  /** Audit entries are kept forever instead of for a year. */
   readonly keepsAudit: boolean;
 }
 
@@ -31,7 +31,7 @@ export const plans = {
 
 export type PlanId = keyof typeof plans;
 
-/** What an add-on gives beside any plan. */
+/** What an add-on adds to any plan. */
 const addonFeatures = { ai: ['ai'] } as const satisfies Record<Addon, readonly Feature[]>;
 
 export function planIdOf(view: Pick<View, 'state'>): PlanId {
@@ -41,7 +41,7 @@ export function planIdOf(view: Pick<View, 'state'>): PlanId {
 
 export function planOf(view: Pick<View, 'state'>): Plan {
   const plan: Plan = plans[planIdOf(view)];
-  // Nothing that is kept is lost by a payment that is late.
+  // A late payment must not delete stored data.
   if (isLocked(view)) return { seats: 0, features: [], keepsAudit: plan.keepsAudit };
   const addons = theSubscription(view)?.addons ?? [];
   return addons.length === 0
@@ -53,7 +53,7 @@ export function hasFeature(view: Pick<View, 'state'>, feature: Feature): boolean
   return planOf(view).features.includes(feature);
 }
 
-/** Refuses feature_locked, or as the area words it (specification 7). */
+/** Refuses feature_locked, or the code that the area specifies (specification 7). */
 export function requireFeature(
   view: Pick<View, 'state'>,
   feature: Feature,
@@ -62,14 +62,14 @@ export function requireFeature(
   if (!hasFeature(view, feature)) refuse(slug, { detail: { feature } });
 }
 
-/** Deactivated agents hold no seat; pending invites do. */
+/** Deactivated agents take no seat; pending invitations do. */
 export function seatsTaken(view: Pick<View, 'state'>): number {
   let taken = 0;
   for (const agent of theRoster(view).agents.values()) if (agent.deactivatedAt === null) taken += 1;
   return taken;
 }
 
-/** Refuses seat_limit_reached when one more agent would be too many. */
+/** Refuses seat_limit_reached if there is no free seat. */
 export function requireSeat(ctx: Context): void {
   const { seats } = planOf(ctx);
   if (seats !== null && seatsTaken(ctx) >= seats) refuse('seat_limit_reached', { detail: { seats } });
@@ -77,7 +77,7 @@ export function requireSeat(ctx: Context): void {
 
 export interface Entitlements {
   readonly features: readonly Feature[];
-  /** `limit` null is none. */
+  /** `limit` null means none. */
   readonly seats: { readonly limit: number | null; readonly taken: number };
 }
 

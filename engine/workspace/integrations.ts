@@ -1,5 +1,5 @@
-// The secrets that a workspace shares with whoever speaks to it from outside: its mail provider and its carrier. They
-// come here sealed and leave sealed; only the edge opens them. Decisions 4.10.
+// Secrets that a workspace shares with its mail provider and its carrier. They are sealed here; only the edge opens
+// them. Decisions 4.10.
 
 import { findSealedSecret, putSealedSecret, type SecretName } from '../../store/workspace/sealed-secrets.ts';
 import { command } from '../runtime/command.ts';
@@ -9,7 +9,7 @@ import { requireAdmin } from './access.ts';
 export type SealedSecrets = Readonly<Record<SecretName, string>>;
 const names = ['inbound-email', 'carrier'] as const satisfies readonly SecretName[];
 
-/** Undefined as long as the workspace has not all of them. */
+/** Undefined until the workspace has all of them. */
 export function sealedSecrets(view: Pick<View, 'db'>): SealedSecrets | undefined {
   const inboundEmail = findSealedSecret(view.db, 'inbound-email');
   const carrier = findSealedSecret(view.db, 'carrier');
@@ -17,9 +17,8 @@ export function sealedSecrets(view: Pick<View, 'db'>): SealedSecrets | undefined
 }
 
 /**
- * Takes of the fresh ones what the workspace has not yet, and the one that is to be changed, whose former value signs
- * nothing from
- * then on. Refuses admin_required.
+ * Stores the fresh secrets that the workspace does not have yet, and replaces the one to be changed, whose former value
+ * is invalid from then on. Refuses admin_required.
  */
 export const takeSecrets = command(
   'integrations.takeSecrets',

@@ -1,5 +1,5 @@
-// What a workspace forgets by itself, a little at a time, once a day: old events, settled outside work, old audit
-// entries. Specification 8, decisions 6.
+// Deletes expired data once a day, a page at a time: old events, settled outbox items, old audit entries. Specification
+// 8, decisions 6.
 
 import { deleteExpiredOAuth } from '../../store/platform/oauth-grants.ts';
 import { deleteSettledDeliveries } from '../../store/platform/webhook-deliveries.ts';
@@ -30,9 +30,9 @@ import { planOf } from './entitlements.ts';
 
 export const maintenanceDeadline = 'workspace.maintain';
 
-/** Once a day, beginning with the workspace. */
+/** Daily, starting when the workspace is created. */
 export const maintenanceMs = 24 * 3600_000;
-/** Rows removed in one transaction; more follow a second later. */
+/** Rows deleted per transaction. The next page follows a second later. */
 const pageSize = 1000;
 const nextPageMs = 1000;
 

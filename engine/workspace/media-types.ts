@@ -1,23 +1,23 @@
-// Which files may be uploaded: common documents, archives, images, audio and video. One list, from which come what is
-// accepted, what a stored file's name ends in, and as what it is served. What a browser would run (SVG, HTML, scripts)
-// and what a computer would run are not in it. Specification 8.
+// File types that may be uploaded: common documents, archives, images, audio and video. One list decides what is
+// accepted, the extension of a stored file and the type it is served as. It has nothing that a browser runs (SVG, HTML,
+// scripts) or a computer runs. Specification 8.
 
 import { oneLine } from '../lines.ts';
 import { firstChars } from '../text.ts';
 
-/** How far the bytes must bear out the declared type. */
+/** How the content must match the declared type. */
 type Evidence =
-  /** They are recognised as this very type. */
+  /** Detected as exactly this type. */
   | 'exact'
-  /** They are recognised as one of a family, which shares containers, or not at all. */
+  /** Detected as one of a family that shares containers, or not at all. */
   | 'office'
   | 'media'
   | 'archive'
-  /** They are not recognised as anything else. */
+  /** Not detected as any other type. */
   | 'text';
 
 interface MediaType {
-  /** What its names may end in; the first is added to a name that ends otherwise. */
+  /** Accepted file extensions. A name with any other gets the first one. */
   readonly extensions: readonly string[];
   readonly evidence: Evidence;
 }
@@ -133,7 +133,7 @@ const families: Readonly<Record<Evidence, RegExp>> = {
   office:
     /^application\/(?:zip|x-cfb|rtf|vnd\.ms-outlook|vnd\.openxmlformats-officedocument\..+|vnd\.oasis\.opendocument\..+|vnd\.apple\.(?:pages|numbers|keynote))$|^text\/rtf$/,
   media: /^(?:audio|video)\/|^application\/(?:ogg|vnd\.ms-asf)$/,
-  // Documents are archives, too; programs that are (JAR, APK) are recognised as what they are.
+  // Documents are archives, too; programs (JAR, APK) are detected as such.
   archive:
     /^application\/(?:zip|epub\+zip|vnd\.openxmlformats-officedocument\..+|vnd\.oasis\.opendocument\..+|vnd\.apple\.(?:pages|numbers|keynote))$/,
   text: /^text\/|^application\/json$/,
@@ -143,26 +143,26 @@ const typeOfExtension = new Map(
   [...mediaTypes].flatMap(([type, { extensions }]) => extensions.map((extension) => [extension, type] as const)),
 );
 
-/** What a computer runs, by the end of its name, whatever type is declared for it. */
+/** Extensions that a computer runs, whatever the declared type. */
 const programs =
   /\.(?:ade|apk|app|appimage|appx|bat|chm|cmd|com|command|cpl|crx|deb|desktop|dll|dmg|elf|exe|gadget|hta|img|inf|iso|jar|jnlp|js|jse|lnk|mde|msc|msi|msix|msp|mst|php|pif|pkg|ps1|py|reg|rpm|run|scf|scr|sh|sys|url|vbe?|vbs|vhdx?|wasm|webloc|ws[cfh]?|xll|xpi)$/i;
-/** What a browser runs, or whatever it may be: not taken, and harmless where it lies. */
+/** Extensions that a browser may run: not accepted for upload, and harmless in storage. */
 const others = /\.(?:bin|html?|mjs|svgz?|xhtml|xml)$/i;
 
-/** Of a file's beginning: by so many bytes a type can be told. */
+/** The number of leading bytes that type detection needs. */
 export const telltaleBytes = 4100;
 
-/** What browsers say of a file whose type their system does not know. */
+/** What browsers declare for a file of a type that their system does not know. */
 export const unknownType = 'application/octet-stream';
 
-/** The type on the list that a declared one means, parameters and spelling aside. Undefined: it is not taken. */
+/** The listed type for a declared one, ignoring parameters and spelling. Undefined: not accepted. */
 export function acceptedType(declared: string): string | undefined {
   const essence = essenceOf(declared);
   const type = aliases.get(essence) ?? essence;
   return mediaTypes.has(type) ? type : undefined;
 }
 
-/** The same; where nobody knew a type, by the end of the name. */
+/** The same, but by the file extension if the declared type is unknown. */
 export function typeOfFile(declared: string, filename: string): string | undefined {
   return essenceOf(declared) === unknownType ? typeOfExtension.get(extensionOf(filename)) : acceptedType(declared);
 }
@@ -179,33 +179,31 @@ export function isRunnableName(filename: string): boolean {
   return programs.test(filename) || others.test(filename);
 }
 
-/** The name, so that no computer runs the file when it is opened. */
+/** The file name, changed so that no computer runs the file when it is opened. */
 export function unrunnable(filename: string): string {
   return programs.test(filename) ? `${filename}.blocked` : filename;
 }
 
-/** The declared type's own name when it is an image on the list. */
+/** Whether the declared type is a listed image type. */
 export function isImage(type: string): boolean {
   return type.startsWith('image/');
 }
 
-/**
- * False when the bytes are of something else than was declared. `found` is what they were recognised as, if they were.
- */
+/** Returns false if the content contradicts the declared type. `found`: the detected type, if any. */
 export function isBorneOut(type: string, found: string | undefined): boolean {
   const evidence = mediaTypes.get(type)?.evidence ?? 'exact';
   if (evidence === 'exact') return found !== undefined && acceptedType(found) === type;
   return found === undefined || families[evidence].test(found);
 }
 
-/** As what a stored object is served, by the end of its key. */
+/** The type a stored object is served as, by the extension of its key. */
 export function servedType(key: string): string {
   return typeOfExtension.get(extensionOf(key)) ?? 'application/octet-stream';
 }
 
 const longestStem = 100;
 const longestEnding = 16;
-/** What a file is called: the last part of its name, ending as its type does, and as nothing that runs. */
+/** The display name: the last path segment, with an extension that matches the type and does not run. */
 export function properFilename(filename: string, type: string): string {
   const last = oneLine(filename.split(/[\\/]/).at(-1) ?? '').replace(/^\.+/, '');
   const extensions = mediaTypes.get(type)?.extensions;
@@ -220,7 +218,7 @@ export function properFilename(filename: string, type: string): string {
   return unrunnable(name);
 }
 
-/** The same in letters that are safe in a path, a header and every file system. */
+/** The same in characters that are safe in a path, a header and every file system. */
 export function safeFilename(filename: string, type: string): string {
   const proper = properFilename(filename, type);
   const at = proper.lastIndexOf('.');

@@ -1,4 +1,4 @@
-// When the workspace is open: weekly hours and holidays in its time zone, and when that changes next. Decisions 4.10.
+// When the workspace is open: weekly hours and holidays in its time zone, and the next change. Decisions 4.10.
 
 import {
   allBusinessHours,
@@ -22,22 +22,19 @@ import { theWorkspace } from './workspace.ts';
 
 export interface OfficeHours {
   readonly officeHoursOpen: boolean;
-  /** ISO with the zone's offset; null when nothing changes within the horizon. */
+  /** ISO with the zone's offset; null if nothing changes within the horizon. */
   readonly nextChange: string | null;
 }
 
 /**
- * Longer than a year of holidays, the most that a rule can hold. What does not change within it is taken as never
- * changing.
+ * More than a year of holidays, the most a rule can hold. If nothing changes within it, nothing is assumed to change.
  */
 const horizonDays = 370;
-/** Of those that keep hours of their own: the newest so many are told. */
+/** At most this many sites with hours of their own are listed, newest first. */
 const maxSites = 200;
-/**
- * Every question about hours walks through all the rules of the workspace, the site or the department that it is about.
- */
+/** Every query evaluates all rules of the workspace, site or department it is for. */
 const maxRulesTogether = 20;
-/** All of them are listed at once, and asked for what is open now. */
+/** Bounded because they are listed, and evaluated for what is open now, all at once. */
 const maxRules = 200;
 
 /** From opening to closing. */
@@ -47,8 +44,8 @@ interface Span {
 }
 
 /**
- * Open or not at `nowMs`, by the union of the rules. Without any rule it is always open. A holiday closes the hours
- * that begin on it.
+ * Whether it is open at `nowMs`, by the union of the rules. Without rules it is always open. A holiday cancels the
+ * hours that begin on it.
  */
 export function officeHours(rules: readonly WeeklyHours[], zone: string, nowMs: number): OfficeHours {
   if (rules.length === 0) return { officeHoursOpen: true, nextChange: null };
@@ -60,13 +57,12 @@ export function officeHours(rules: readonly WeeklyHours[], zone: string, nowMs: 
 }
 
 /**
- * The first span that is not over, with all that follows it without a pause; it ends at Infinity when that reaches the
- * horizon.
+ * The current or next span, merged with those that follow without a gap; it ends at Infinity if they reach the horizon.
  */
 function currentOrNext(rules: readonly WeeklyHours[], zone: string, nowMs: number): Span | undefined {
   let span: Span | undefined;
   let horizonMs = nowMs;
-  // From yesterday, whose hours may pass midnight.
+  // Starts with yesterday, whose hours may pass midnight.
   for (const day of localDays(nowMs, zone, { offset: -1, count: horizonDays })) {
     horizonMs = day.endMs;
     for (const next of spansOf(rules, day, zone)) {
@@ -80,13 +76,13 @@ function currentOrNext(rules: readonly WeeklyHours[], zone: string, nowMs: numbe
   return span.closesMs >= horizonMs ? { opensMs: span.opensMs, closesMs: Number.POSITIVE_INFINITY } : span;
 }
 
-/** A rule as it is asked for each of a year's days. */
+/** A rule indexed for lookups on each day of a year. */
 interface Prepared {
   readonly holidays: ReadonlySet<string>;
   readonly byWeekday: ReadonlyMap<number, readonly OpeningHours[]>;
 }
 
-/** Rules are not changed, they are replaced. */
+/** Rules are replaced, never changed in place. */
 const prepared = new WeakMap<WeeklyHours, Prepared>();
 
 function preparedOf(rule: WeeklyHours): Prepared {
@@ -98,7 +94,7 @@ function preparedOf(rule: WeeklyHours): Prepared {
   return known;
 }
 
-/** The hours that begin on this day, in order. What daylight saving leaves nothing of is left out. */
+/** The hours that begin on this day, in order. Hours that a daylight-saving change removes are left out. */
 function spansOf(rules: readonly WeeklyHours[], day: LocalDay, zone: string): Span[] {
   const spans: Span[] = [];
   for (const rule of rules) {
@@ -112,7 +108,7 @@ function spansOf(rules: readonly WeeklyHours[], day: LocalDay, zone: string): Sp
   return spans.sort((a, b) => a.opensMs - b.opensMs);
 }
 
-/** Hours that close at or before the time they open at close on the next day. */
+/** Hours that close at or before their opening time close on the next day. */
 function closingOf(hours: OpeningHours, day: LocalDay, zone: string): number {
   if (hours.closes > hours.opens) return instantOn(day, hours.closes, zone);
   const [nextDay = day] = localDays(day.startMs, zone, { offset: 1, count: 1 });
@@ -151,10 +147,7 @@ export function lineHours(
   );
 }
 
-/**
- * Everything that keeps hours of its own, now: the workspace, and the sites and departments that have an override or
- * rules.
- */
+/** The current hours of the workspace and of every site and department with an override or rules. */
 export interface Openings {
   readonly workspace: OfficeHours;
   readonly sites: readonly (OfficeHours & { readonly siteId: string })[];
@@ -197,12 +190,12 @@ export interface BusinessHoursFields {
   readonly departmentId?: string | null | undefined;
 }
 
-/** Refuses admin_required, invalid_body, semantic_error when there are too many. */
+/** Refuses admin_required, invalid_body, semantic_error for too many. */
 export const createBusinessHours = command(
   'businessHours.create',
   (ctx, fields: BusinessHoursFields): BusinessHoursRecord => {
     requireAdmin(ctx);
-    // Read before the row is there: rules that are not in memory are read from the rows.
+    // Read before the insert, because rules that are not in memory would be loaded from the rows.
     const rules = listBusinessHours(ctx);
     if (rules.length >= maxRules)
       refuse('semantic_error', {
@@ -231,7 +224,7 @@ export const createBusinessHours = command(
   },
 );
 
-/** Refuses admin_required, not_found, invalid_body, semantic_error when its new place has too many. */
+/** Refuses admin_required, not_found, invalid_body, semantic_error if its new scope has too many. */
 export const changeBusinessHours = command(
   'businessHours.update',
   (ctx, params: { ruleId: string; changes: Partial<BusinessHoursFields> }): BusinessHoursRecord => {
@@ -271,7 +264,7 @@ export const removeBusinessHours = command('businessHours.delete', (ctx, params:
   dropRule(ctx, listBusinessHours(ctx).find((one) => one.id === params.ruleId) ?? refuse('not_found'));
 });
 
-/** A department takes its rules with it. */
+/** Deletes a department's rules with it. */
 export function dropRulesOfDepartment(ctx: Context, departmentId: string): void {
   for (const rule of listBusinessHours(ctx)) if (rule.departmentId === departmentId) dropRule(ctx, rule);
 }
@@ -303,18 +296,18 @@ function requireSound(ctx: Context, rule: BusinessHoursRecord): BusinessHoursRec
   return rule;
 }
 
-/** Refuses semantic_error when as many rules as may be are for what this one is for. */
+/** Refuses semantic_error if the rule's scope already has the maximum number of rules. */
 function requireRoom(rules: readonly BusinessHoursRecord[], rule: BusinessHoursRecord): void {
   if (rules.filter((other) => addsUpWith(rule, other)).length >= maxRulesTogether)
     refuse('semantic_error', { message: `At most ${maxRulesTogether} rules add up.`, detail: { maxRulesTogether } });
 }
 
-/** A department's rules are one whole, whatever site they name too. */
+/** A department's rules count together, whatever sites they name. */
 function addsUpWith(rule: BusinessHoursRecord, other: BusinessHoursRecord): boolean {
   return rule.departmentId === other.departmentId && (rule.departmentId !== null || rule.siteId === other.siteId);
 }
 
-/** Opening and closing at one time would be a day or nothing. Refuses invalid_body under `path`. */
+/** Hours that open and close at the same time could mean a day or nothing. Refuses invalid_body under `path`. */
 export function requireHours(days: readonly OpeningHours[], path: string): void {
   days.forEach((hours, index) => {
     if (hours.opens === hours.closes) refuseField('invalid_body', `${path}.${index}.closes`, 'must differ from opens');

@@ -1,4 +1,4 @@
-// What an agent may do, as a client wants to know it before it asks: role, plan and own rights in one list of words.
+// An agent's permissions as one list of names, for clients: from its role, the plan and its own rights.
 
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import type { View } from '../runtime/context.ts';
@@ -32,7 +32,7 @@ const ofAdmins = [
   'webhooks:write',
 ] as const;
 
-/** What each permission needs of the plan, where it needs something. */
+/** The plan feature that a permission requires, if any. */
 const featureOf: Readonly<Record<string, Feature>> = {
   'goals:write': 'goals',
   'knowledge_base:write': 'knowledge_base',

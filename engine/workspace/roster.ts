@@ -1,5 +1,5 @@
-// Who works in the workspace: all its agents and departments, held in memory while it is open. Access rules, routing
-// and views read it; every change of an agent goes through putAgent, so that memory, rows and sockets agree.
+// All agents and departments of the workspace, in memory while it is open. Access rules, routing and views read it.
+// Every change of an agent goes through putAgent, so that memory, rows and sockets agree.
 
 import {
   type AgentRecord,
@@ -42,12 +42,12 @@ export function isActive(agent: AgentRecord): boolean {
   return agent.joinedAt !== null && agent.deactivatedAt === null;
 }
 
-/** Signed out, or its inbox is closed: not merely away for a while, as it said itself. */
+/** Signed out, or without an open inbox; not merely set to away by itself. */
 export function isGone(agent: AgentRecord): boolean {
   return agent.status === 'offline' || (agent.status === 'away' && agent.statusSource === 'automatic');
 }
 
-/** Available by the service alone: it has not been there since it joined or signed in. */
+/** Available only by default: not present since it joined or signed in. */
 export function isUnseen(agent: AgentRecord): boolean {
   return agent.status === 'available' && agent.statusSource === 'automatic' && !agent.isOnline && agent.goneAt === null;
 }
@@ -87,7 +87,7 @@ export interface AgentView {
   readonly createdAt: string;
 }
 
-/** The agent as everybody in the workspace may see it. */
+/** The agent as everyone in the workspace may see it. */
 export function agentView(agent: AgentRecord, roster: Roster): AgentView {
   return {
     id: agent.id,
@@ -115,20 +115,20 @@ export function addAgent(ctx: Context, added: NewAgent): AgentRecord {
   return agent;
 }
 
-/** Writes the agent and tells the workspace's sockets, which also end the sessions that the change revoked. */
+/** Writes the agent and emits it to the workspace's sockets, which also end sessions that the change revoked. */
 export function putAgent(ctx: Context, agent: AgentRecord): void {
   updateAgent(ctx.db, agent);
   rememberAgent(ctx, agent);
 }
 
-/** Writes that it came or went; sockets are told apart from the events (http/sockets/presence.ts). */
+/** Writes that an agent came or left; sockets learn of it separately from events (http/sockets/presence.ts). */
 export function putPresence(ctx: Context, agent: AgentRecord): void {
   const roster = theRoster(ctx);
   setPresence(ctx.db, agent);
   setRoster(ctx, { ...roster, agents: new Map(roster.agents).set(agent.id, agent) });
 }
 
-/** Notes that it was given a conversation now; that is no change that anybody is told of. */
+/** Records the time of an assignment, which emits no event. */
 export function noteAssignment(ctx: Context, agent: AgentRecord): void {
   const roster = theRoster(ctx);
   setLastAssignedAt(ctx.db, agent.id, ctx.at);
@@ -141,7 +141,7 @@ function rememberAgent(ctx: Context, agent: AgentRecord): void {
   tellOfAgent(ctx, agent);
 }
 
-/** Its record changed: by itself, or by what its departments are called. */
+/** Emits the agent's record after it changed, or after its departments' names did. */
 export function tellOfAgent(ctx: Context, agent: AgentRecord): void {
   tell(ctx, {
     type: 'agent.updated',

@@ -1,4 +1,4 @@
-// Sites: where the widget runs, and which origins may speak to it. Specification 4.16.
+// Sites: where the widget runs, and which origins may use it. Specification 4.16.
 
 import { domainToASCII } from 'node:url';
 import type { Cursor } from '../../store/cursor.ts';
@@ -35,7 +35,7 @@ export interface SiteFields {
   readonly allowedOrigins?: readonly string[] | undefined;
 }
 
-/** Refuses forbidden, conflict when the domain has a site, invalid_body. */
+/** Refuses forbidden, conflict if the domain has a site already, invalid_body. */
 export const createSite = command('site.create', (ctx, fields: SiteFields): SiteRecord => {
   requireSiteAdmin(ctx);
   const site = addSite(ctx, fields);
@@ -139,9 +139,8 @@ export function listSites(view: View, page: { cursor: Cursor | undefined; limit:
 }
 
 /**
- * Whether a browser on this origin may use the site. Entries are hosts or origins; `*.example.com` is any depth of
- * subdomain
- * and not the apex. No origin is not a browser and passes (decisions 4.12).
+ * Whether a browser on this origin may use the site. Entries are hosts or origins; `*.example.com` matches subdomains
+ * of any depth but not the apex. A request without an origin is not from a browser and passes (decisions 4.12).
  */
 export function allowsOrigin(site: Pick<SiteRecord, 'allowedOrigins'>, origin: string | undefined): boolean {
   if (origin === undefined) return true;
@@ -150,7 +149,7 @@ export function allowsOrigin(site: Pick<SiteRecord, 'allowedOrigins'>, origin: s
   return site.allowedOrigins.some((entry) => matchesOrigin(entry, url));
 }
 
-/** An entry in its stored form: `[scheme://][*.]host[:port]`, in lower case, the host as browsers send it. */
+/** The stored form of an entry: `[scheme://][*.]host[:port]`, in lower case, the host as browsers send it. */
 const entryForm = /^(?:(https?):\/\/)?(\*\.)?(\[[^\]\s]+\]|[^/:*?#@\s]+)(?::(\d{1,5}))?\/?$/i;
 const defaultPort: Readonly<Record<string, string>> = { http: '80', https: '443' };
 
@@ -159,7 +158,7 @@ function matchesOrigin(entry: string, origin: URL): boolean {
   const originScheme = origin.protocol.slice(0, -1);
   const originDefault = defaultPort[originScheme];
   if (originDefault === undefined || (scheme !== undefined && scheme !== originScheme)) return false;
-  // A host alone stands for all of its ports; an origin without a port for its scheme's own.
+  // A host without a port matches all ports; an origin without a port matches its scheme's default.
   const wantedPort = port ?? (scheme === undefined ? undefined : defaultPort[scheme]);
   if (wantedPort !== undefined && wantedPort !== (origin.port || originDefault)) return false;
   return wildcard === undefined
@@ -167,7 +166,7 @@ function matchesOrigin(entry: string, origin: URL): boolean {
     : origin.hostname.endsWith(`.${host}`) && origin.hostname.length > host.length + 1;
 }
 
-/** Refuses invalid_body. What is the same in another spelling is one entry. */
+/** Refuses invalid_body. Different spellings of the same entry are stored once. */
 function requireOrigins(origins: readonly string[]): readonly string[] {
   const entries = origins.map((origin, index) => {
     const [, scheme, wildcard = '', name = '', port] = entryForm.exec(origin.trim()) ?? [];
@@ -188,8 +187,8 @@ const hostName = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,6
 const maxHostChars = 253;
 
 /**
- * A host name or an address in the form that browsers send it: lower case, other scripts as Punycode (RFC 5891), IPv6
- * in brackets. Undefined for what is none.
+ * A host name or an address in the form that browsers send: lower case, other scripts as Punycode (RFC 5891), IPv6 in
+ * brackets. Undefined if it is not one.
  */
 export function hostNameOf(text: string): string | undefined {
   if (/^\[[\da-f:.]+\]$/i.test(text)) return URL.parse(`http://${text}`)?.hostname;
@@ -207,13 +206,13 @@ function originsOf(domain: string): readonly string[] {
   return [domain, domain.startsWith('www.') ? domain.slice('www.'.length) : `www.${domain}`];
 }
 
-/** Origins that nobody chose go with the domain. */
+/** Default origins follow the domain. */
 function originsAfterMove(before: SiteRecord, domain: string): readonly string[] {
   const chosen = before.allowedOrigins.join() !== originsOf(before.domain).join();
   return chosen ? before.allowedOrigins : originsOf(domain);
 }
 
-/** This area says forbidden where others say admin_required (specification 7). */
+/** This area specifies forbidden where others use admin_required (specification 7). */
 function requireSiteAdmin(ctx: Context): void {
   if (callingAgent(ctx).role !== 'admin') refuse('forbidden', { message: 'Only an admin may change sites.' });
 }

@@ -1,5 +1,5 @@
-// The subscription as it stands, and what follows from it. Read at every feature check, so held in memory; changed by
-// billing.ts alone. A workspace without one is on the plan it has, with nothing to pay.
+// The current subscription and its consequences. Held in memory, because every feature check reads it; only billing.ts
+// changes it. A workspace without one has its plan and nothing to pay.
 
 import {
   findSubscription,
@@ -14,12 +14,12 @@ const dayMs = 24 * 3600_000;
 const kind: ActorKind<SubscriptionRecord> = { name: 'subscription', load: findSubscription };
 
 /**
- * Nothing is paid and nothing is on trial: the plan gives nothing. past_due is not among them: the provider still tries
- * to collect.
+ * Neither paid nor on trial: the plan includes nothing. past_due is not among them, because the provider still tries to
+ * collect.
  */
 const locking: readonly SubscriptionStatus[] = ['canceled', 'unpaid', 'paused', 'incomplete', 'incomplete_expired'];
 
-/** Nothing brings these back: another one begins. */
+/** Final: only a new subscription can follow. */
 const over: readonly SubscriptionStatus[] = ['canceled', 'incomplete_expired'];
 
 export function theSubscription(view: Pick<View, 'state'>): SubscriptionRecord | undefined {
@@ -44,7 +44,7 @@ export function isLocked(view: Pick<View, 'state'>): boolean {
   return subscription !== undefined && isLocking(subscription.status);
 }
 
-/** Days begun count. Null when there is no trial. */
+/** A started day counts. Null if there is no trial. */
 export function daysLeftInTrial(view: Pick<View, 'state' | 'nowMs'>): number | null {
   const subscription = theSubscription(view);
   if (subscription?.status !== 'trialing' || subscription.trialEndsAt === null) return null;

@@ -1,18 +1,17 @@
-// Local time in IANA zones, daylight saving included. The only importer of luxon, of which it uses the zones alone:
-// which instant a local time is when clocks are set is decided here, so that it is the same whenever it is asked.
-// Called by whoever asks for days, hours or names of zones.
+// Local time in IANA zones, with daylight saving. The only importer of luxon, and only of its zones: how a local time
+// maps to an instant at a clock change is decided here, so that it is always the same.
 
 import { IANAZone } from 'luxon';
 
 const minuteMs = 60_000;
 export const dayMs = 24 * 60 * minuteMs;
 
-/** IANA names alone; what only states an offset, such as +02:00, is none. */
+/** Only IANA names; a plain offset such as +02:00 is not a time zone. */
 export function isTimeZone(name: string): boolean {
   return !/^[+-]/.test(name) && IANAZone.isValidZone(name);
 }
 
-/** How a person there writes a time, such as `Nov 23, 2026, 5:48 AM GMT+1`. */
+/** A formatter for local times, such as `Nov 23, 2026, 5:48 AM GMT+1`. */
 export function clockFor({ timezone, locale }: { timezone: string; locale: string }): (at: string) => string {
   const format = new Intl.DateTimeFormat(isLocale(locale) ? locale : 'en', {
     timeZone: timezone,
@@ -23,7 +22,7 @@ export function clockFor({ timezone, locale }: { timezone: string; locale: strin
     minute: '2-digit',
     timeZoneName: 'short',
   });
-  // Narrow spaces are odd signs in many a reader of mail.
+  // Many mail clients show narrow spaces as odd characters.
   return (at) => format.format(new Date(at)).replace(/\s/g, ' ');
 }
 
@@ -35,7 +34,7 @@ function isLocale(text: string): boolean {
   }
 }
 
-/** A day of the zone's calendar. With daylight saving it may have 23 or 25 hours. */
+/** A calendar day of the zone. With daylight saving it may have 23 or 25 hours. */
 export interface LocalDay {
   /** YYYY-MM-DD. */
   readonly date: string;
@@ -46,15 +45,15 @@ export interface LocalDay {
   readonly endMs: number;
 }
 
-/** `count` days in a row; the first is `offset` days after the one that it is in the zone at `ms`. */
+/** `count` consecutive days, starting `offset` days after the local day of `ms`. */
 export function* localDays(ms: number, zone: string, range: { offset: number; count: number }): Generator<LocalDay> {
   const first = Math.floor((ms + offsetMs(ms, zone)) / dayMs) + range.offset;
   for (let day = first; day < first + range.count; day += 1) yield localDay(day, zone);
 }
 
 /**
- * When the zone's clocks show "HH:MM" on this day; "24:00" is its end. A time that is skipped is the moment of the
- * skip, one that comes twice its first.
+ * When the zone's clocks show "HH:MM" on this day; "24:00" is its end. A skipped time maps to the moment of the change,
+ * an ambiguous one to its first occurrence.
  */
 export function instantOn(day: LocalDay, time: string, zone: string): number {
   const [hour, minute] = [Number(time.slice(0, 2)), Number(time.slice(3))];
@@ -69,7 +68,7 @@ export type Granularity = 'hour' | 'day' | 'week' | 'month';
 const hourMs = 60 * minuteMs;
 
 /**
- * Where the hours, days, weeks (from Monday) or months of the zone begin, from the one that `fromMs` is in to the last
+ * Starts of the zone's hours, days, weeks (from Monday) or months, from the one that contains `fromMs` to the last
  * before `toMs`.
  */
 export function bucketStarts(
@@ -79,7 +78,7 @@ export function bucketStarts(
 ): number[] {
   if (granularity === 'hour') return hourStarts(range, zone);
   const days = Math.ceil((range.toMs - range.fromMs) / dayMs) + 2;
-  // The first bucket began up to 30 days before.
+  // The first bucket may have begun up to 30 days earlier.
   const starts: number[] = [];
   for (const { date, weekday, startMs } of localDays(range.fromMs, zone, {
     offset: granularity === 'day' ? 0 : -30,
@@ -111,35 +110,32 @@ function hourStarts(range: { fromMs: number; toMs: number }, zone: string): numb
   for (let start = startOf(range.fromMs); start < range.toMs; ) {
     starts.push(start);
     const next = startOf(start + hourMs);
-    // Clocks that are set by half an hour make an hour that is shorter or longer.
+    // A clock change of half an hour makes one hour shorter or longer.
     start = next > start ? next : start + hourMs;
   }
-  // Where they are set by half an hour, one more may have begun by then.
+  // With a change of half an hour, one more bucket may have begun by then.
   return fromBucketOf(range.fromMs, starts);
 }
 
-/** Whole ones: the first may begin before the range. */
+/** Whole buckets: the first may begin before the range. */
 export interface LabelledBuckets {
   readonly starts: readonly number[];
-  /** As isoWithOffset() has them. */
+  /** In the format of isoWithOffset(). */
   readonly labels: readonly string[];
 }
 
 interface KnownBuckets extends LabelledBuckets {
   readonly granularity: Granularity;
   readonly zone: string;
-  /** When the one after the last begins. */
+  /** When the bucket after the last begins. */
   readonly endMs: number;
 }
 
-/**
- * The same ones are looked at again and again: by the reports of a page at once, and by the same page a moment later.
- * The newest first.
- */
+/** A cache of the newest buckets, because all reports of a page use the same ones. */
 let knownBuckets: readonly KnownBuckets[] = [];
 /** Each takes up to 60 KB. */
 const maxKnownBuckets = 32;
-/** None is longer. */
+/** The maximum length of each. */
 const longestMs: Readonly<Record<Granularity, number>> = {
   hour: 3 * hourMs,
   day: 2 * dayMs,
@@ -147,7 +143,7 @@ const longestMs: Readonly<Record<Granularity, number>> = {
   month: 32 * dayMs,
 };
 
-/** The same as bucketStarts(), with what each is called. */
+/** Like bucketStarts(), with labels. */
 export function labelledBuckets(
   granularity: Granularity,
   range: { fromMs: number; toMs: number },
@@ -170,7 +166,7 @@ export function labelledBuckets(
   return made;
 }
 
-/** The range begins in the first of them and ends in the last. */
+/** Whether the range begins in the first bucket and ends in the last. */
 function fits({ starts, endMs }: KnownBuckets, { fromMs, toMs }: { fromMs: number; toMs: number }): boolean {
   const [first = endMs, second = endMs] = starts;
   return fromMs >= first && fromMs < second && toMs > (starts.at(-1) ?? endMs) && toMs <= endMs;
@@ -187,13 +183,13 @@ function offsetText(minutes: number): string {
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`;
 }
 
-/** No zone's clocks were ever set twice within it, since 1970: what came closest was a week, in Brazil in 2000. */
+/** Since 1970 no zone changed its clocks twice within this time; the closest were a week apart, in Brazil in 2000. */
 const spanMs = 5 * dayMs;
 
 interface SpanOffsets {
   readonly atStartMs: number;
   readonly atEndMs: number;
-  /** When the one becomes the other; later than the span when they are the same. */
+  /** When the offset changes; beyond the span if it does not. */
   readonly changeMs: number;
 }
 
@@ -238,21 +234,21 @@ function changeOfOffset(low: number, high: number, offsetAt: (ms: number) => num
 }
 
 /**
- * By zone and day or span: each costs some microseconds, and a question about office hours or a report walks through a
- * year.
+ * Caches by zone and day or span: each computation takes microseconds, and office hours or a report need a year of
+ * them.
  */
 type ByZone<Known> = Map<string, Map<number, Known>>;
 
 const days: ByZone<LocalDay> = new Map();
 const offsets: ByZone<SpanOffsets> = new Map();
-/** One takes half a megabyte at most. */
+/** Each takes half a megabyte at most. */
 const maxZones = 12;
-/** A report's year of days, with the month after it, several times over. */
+/** A report's year of days and the month after it, several times over. */
 const maxPerZone = 2500;
 
 function localDay(day: number, zone: string): LocalDay {
   return memberOf(days, zone, day, () => {
-    // The first of January 1970 was a Thursday.
+    // 1 January 1970 was a Thursday.
     const weekday = ((((day + 3) % 7) + 7) % 7) + 1;
     return {
       date: new Date(day * dayMs).toISOString().slice(0, 10),
@@ -280,7 +276,7 @@ function memberOf<Known>(known: ByZone<Known>, zone: string, of: number, find: (
   return value;
 }
 
-/** The same day and time so many months later, in UTC; the last day of a month that has no such day. */
+/** The same day and time `months` later, in UTC, or the last day of a shorter month. */
 export function monthsAfter(ms: number, months: number): number {
   const from = new Date(ms);
   const [year, month] = [from.getUTCFullYear(), from.getUTCMonth() + months];

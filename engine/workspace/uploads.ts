@@ -1,6 +1,6 @@
-// Uploads: what may be uploaded by whom, and the room that is kept for it from the moment a link is given out until the
-// bytes are there or the link's time is over. Which of them messages name, attachments.ts says. The bytes themselves
-// never come here: the edge gives them to the object store between two commands. Specification 4.9.
+// Uploads: who may upload what, and the storage reserved from the moment a link is issued until the bytes have arrived
+// or the link has expired. attachments.ts records which uploads messages name. The bytes never come here: the edge
+// passes them to the object store between two commands. Specification 4.9.
 
 import {
   bytesUsed,
@@ -31,7 +31,7 @@ import { requireAdmin } from './access.ts';
 import { isImage, isRunnableName, properFilename, safeFilename, typeOfFile } from './media-types.ts';
 
 export const uploadDeadline = 'upload.expire';
-/** The kind of outside work that removes the object of an upload which was cut short, or which nobody named. */
+/** The kind of outbox item that deletes the object of an incomplete or unused upload. */
 export const removeObjectKind = 'upload.remove';
 export const removeObjectRetryDelaysMs: readonly number[] = [
   60_000,
@@ -40,7 +40,7 @@ export const removeObjectRetryDelaysMs: readonly number[] = [
   6 * 3600_000,
   24 * 3600_000,
 ];
-/** What began to arrive before the link's time was over may take so much longer. */
+/** Extra time for an upload that began before its link expired. */
 const receivingGraceMs = 10 * 60_000;
 
 export interface UploadRequest {
@@ -49,12 +49,12 @@ export interface UploadRequest {
   readonly size: number;
   readonly kind: UploadKind;
   readonly quotaBytes: number;
-  /** Where the request comes from. */
+  /** The network of the request. */
   readonly network: string;
 }
 
 /**
- * Keeps room and gives out a key. Refuses admin_required (logo), content_type_not_allowed, file_too_large,
+ * Reserves storage and issues a key. Refuses admin_required (logo), content_type_not_allowed, file_too_large,
  * rate_limited, storage_limit_reached.
  */
 export const reserveUpload = command('upload.reserve', (ctx, request: UploadRequest): UploadRecord => {
@@ -81,8 +81,8 @@ export const reserveUpload = command('upload.reserve', (ctx, request: UploadRequ
 });
 
 /**
- * The bytes begin to arrive: the upload is receiving, or stored when they came before. Refuses forbidden when the link
- * is not, or no longer, good, conflict while they come by it.
+ * The bytes begin to arrive: the upload is receiving, or stored if they came before. Refuses forbidden if the link is
+ * invalid or has expired, conflict while another request uses it.
  */
 export const beginUpload = command('upload.begin', (ctx, params: { uploadId: string }): UploadRecord => {
   const upload =
@@ -95,7 +95,7 @@ export const beginUpload = command('upload.begin', (ctx, params: { uploadId: str
   return { ...upload, state: 'receiving' };
 });
 
-/** They did not all come, or were not what was announced: the link may be used again while it is good. */
+/** The bytes were incomplete or not as announced: the link can be used again until it expires. */
 export const abandonUpload = command('upload.abandon', (ctx, params: { uploadId: string }): void => {
   const upload = findUpload(ctx.db, params.uploadId);
   if (upload?.state !== 'receiving') return;
@@ -103,7 +103,7 @@ export const abandonUpload = command('upload.abandon', (ctx, params: { uploadId:
   ctx.setDeadline(uploadDeadline, upload.id, Date.parse(upload.expiresAt));
 });
 
-/** They are there, so many. Refuses forbidden when they came too late: their room was given back. */
+/** Stores the actual size. Refuses forbidden if the bytes came too late and their reservation was released. */
 export const settleUpload = command(
   'upload.settle',
   (ctx, params: { uploadId: string; size: number; sha256: string }): void => {
@@ -116,9 +116,8 @@ export const settleUpload = command(
 );
 
 /**
- * The time is over. The room of what did not come is free again; what came only in part, or unseen by us, is removed,
- * and so is what a visitor
- * uploaded and no message named.
+ * The link has expired. Releases what was reserved and not used, and deletes incomplete or unrecorded objects, and
+ * visitors' uploads that no message names.
  */
 export const expireUpload = command('upload.expire', (ctx, { subjectId }: DeadlineParams): void => {
   const upload = findUpload(ctx.db, subjectId);
@@ -128,12 +127,12 @@ export const expireUpload = command('upload.expire', (ctx, { subjectId }: Deadli
     ctx.enqueue({ kind: removeObjectKind, target: upload.key, subjectId: upload.id, payload: { key: upload.key } });
 });
 
-/** What agents upload may stand in drafts, pictures of theirs and texts, and stays. */
+/** Agents' uploads may be used in drafts, pictures and texts, and are kept. */
 function isKeptUnnamed({ visitorId, messageId }: UploadRecord): boolean {
   return visitorId === null || messageId !== null;
 }
 
-/** The same for an image that the service fetches by itself. Refuses admin_required, rate_limited. */
+/** Like reserveUpload for an image that the service downloads itself. Refuses admin_required, rate_limited. */
 export const reserveLogo = command(
   'upload.reserveLogo',
   (ctx, params: { contentType: string; size: number; filename: string; network: string }): UploadRecord => {
@@ -145,13 +144,13 @@ export const reserveLogo = command(
   },
 );
 
-/** What people call an upload; undefined for what is none, or has no name of its own. */
+/** The display name of an upload; undefined if it is not one or has no name of its own. */
 export function nameOfUpload(view: View, key: string): string | undefined {
   const upload = findUpload(view.db, key.split('/')[2] ?? '');
   return upload?.key === key ? (upload.filename ?? undefined) : undefined;
 }
 
-/** The key of a new object: its name made safe, ending as its type does. */
+/** The key of a new object: its name made safe, with the extension of its type. */
 export function objectKey(object: {
   workspaceId: string;
   kind: UploadKind;
@@ -195,7 +194,7 @@ function addUpload(ctx: Context, fields: NewUpload): UploadRecord {
   return upload;
 }
 
-/** Refuses rate_limited. Room that a link did not use is free again when its time is over. */
+/** Refuses rate_limited. What a link did not use is released when it expires. */
 function requireRoomFor(ctx: Context, size: number, network: string): void {
   if (ctx.ceilings === undefined) return;
   const within = (perMs: number): string => isoTime(ctx.nowMs - perMs);
@@ -236,7 +235,7 @@ function requireRoomFor(ctx: Context, size: number, network: string): void {
   });
 }
 
-/** Refuses until the oldest that counts does so no more. */
+/** Refuses until the oldest that counts has left the window. */
 function requireWithin(
   ctx: Context,
   room: { ceiling: string; used: number; limit: number; oldestAt: string | null; perMs: number },

@@ -1,5 +1,5 @@
-// The workspace's own record, settings and email domain, held in memory while it is open. What admins may change of it
-// stands in settings.ts.
+// The workspace's own record, settings and email domain, in memory while it is open. settings.ts changes what admins
+// may change.
 
 import { type EmailDomainRecord, findEmailDomain } from '../../store/mail/email-domains.ts';
 import {
@@ -24,7 +24,7 @@ export function theWorkspace(view: Pick<View, 'state'>): WorkspaceRecord {
 
 export const emailDomainKind: ActorKind<EmailDomainRecord> = { name: 'emailDomain', load: findEmailDomain };
 
-/** What is done with it stands in email-domain.ts. */
+/** email-domain.ts manages it. */
 export function theEmailDomain(view: Pick<View, 'state'>): EmailDomainRecord | undefined {
   return view.state(emailDomainKind, '');
 }
@@ -93,7 +93,7 @@ export function workspaceView(view: Pick<View, 'state'>): WorkspaceView {
 
 export type SettingsView = Pick<WorkspaceSettings, 'routing' | 'autoCloseDays' | 'csatEnabled' | 'defaultDepartmentId'>;
 
-/** Those that have a route of their own; the others stand in the workspace's record. */
+/** Settings that have a route of their own; the others are in the workspace's record. */
 export function settingsView(view: Pick<View, 'state'>): SettingsView {
   const { routing, autoCloseDays, csatEnabled, defaultDepartmentId } = theWorkspace(view).settings;
   return { routing, autoCloseDays, csatEnabled, defaultDepartmentId };
