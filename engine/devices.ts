@@ -1,9 +1,9 @@
-// What a browser or another client says it is, in words for people. User-Agent headers are a custom, not a standard:
-// what is not known is called as it calls itself.
+// Names a browser or another client from its User-Agent. That header follows custom, not a standard: an unknown client
+// keeps the name it gives.
 
 import { oneLine } from './lines.ts';
 
-/** The first that is found counts: most browsers also name those that they descend from. */
+/** The first match wins, because most browsers also name those they descend from. */
 const browsers: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
   ['Opera', /\b(?:OPR|Opera)\//],
@@ -21,7 +21,7 @@ const systems: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['ChromeOS', /\bCrOS\b/],
   ['Linux', /\bLinux\b/],
 ];
-/** A client's own name; after it come versions and comments. Nothing of it can be taken for an address. */
+/** A client's own name, before versions and comments. It contains nothing that could be taken for an address. */
 const product = /^[\w-]{1,40}/;
 
 /** Such as "Firefox on Linux" or "curl". */

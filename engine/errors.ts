@@ -1,6 +1,5 @@
-// The catalogue of refusals: every slug a caller may be told, with its status and its usual message. Nothing else in
-// the code names a status for an error; routes declare which slugs they may answer with, and the documents list them
-// from here. Specification 7.
+// The catalogue of errors: every slug with its status and default message. Nothing else in the code sets the status of
+// an error; routes declare which slugs they may return, and the documents list them from here. Specification 7.
 
 export const refusals = {
   invalid_body: { status: 400, message: 'The request is not valid.' },
@@ -51,7 +50,7 @@ export const refusals = {
     message: 'The conversation cannot move to this status from the one it has.',
   },
   already_assigned: { status: 409, message: 'Somebody else has the conversation.' },
-  /** Of what is no call, not_assigned says how it stands, not who may not. */
+  /** For conversations other than calls, not_assigned describes their state, not the caller's rights. */
   nobody_assigned: { status: 409, message: 'Nobody has the conversation.', told: 'not_assigned' },
   not_its_assignee: { status: 409, message: 'Somebody else has the conversation.', told: 'not_assigned' },
   no_pending_handshake: { status: 409, message: 'No assignment is waiting for an answer.' },
@@ -74,7 +73,7 @@ export const refusals = {
     message: 'Nothing is sent on this channel: enrol a factor and check its codes.',
   },
   preview_not_available: { status: 422, message: 'This channel is not offered yet and cannot be enabled.' },
-  /** What the factor's endpoints answer for channel_not_enabled (specification 7). */
+  /** The factor endpoints' form of channel_not_enabled (specification 7). */
   totp_not_enabled: { status: 422, message: 'The service does not use this channel.', told: 'channel_not_enabled' },
   rate_limited: { status: 429, message: 'Too many requests. Wait before you try again.' },
   site_bootstrap_failed: {
@@ -95,27 +94,26 @@ export const refusals = {
 
 export type Slug = keyof typeof refusals;
 
-/** The word that the caller is told, where one word has two statuses. */
+/** The slug in the reply; one slug may have two statuses. */
 export function wordOf(slug: Slug): string {
   const { told }: { message: string; told?: string } = refusals[slug];
   return told ?? slug;
 }
 
-/** By field path (`attachments.0.url`), what is wrong with it. */
+/** Problems by field path (`attachments.0.url`). */
 export type FieldErrors = Record<string, string[]>;
 
 /**
- * An expected "no". Carries what the caller is told. Not an Error with a stack: it is an answer, and thrown only to
- * leave the
- * command at once.
+ * An expected refusal, with what the caller receives. Has no stack, unlike an Error: it is a reply, thrown only to
+ * leave the command at once.
  */
 export class Refusal {
   readonly slug: Slug;
   readonly message: string;
   readonly detail: object | undefined;
-  /** What failed outside, for the log alone. */
+  /** The underlying failure, only for the log. */
   readonly cause: unknown;
-  /** Seconds after which another try may be welcome; told beside the slug, not in the detail (specification 7). */
+  /** Seconds until a retry makes sense; beside the slug in the reply, not in the detail (specification 7). */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -136,7 +134,7 @@ export class Refusal {
   }
 }
 
-/** Leaves the command with a refusal; what it wrote is undone. */
+/** Leaves the command with a refusal; its writes are rolled back. */
 export function refuse(
   slug: Slug,
   options: { message?: string; detail?: object; cause?: unknown; retryAfter?: number } = {},
@@ -149,7 +147,7 @@ export function refuseField(slug: Slug, path: string, problem: string): never {
   throw new Refusal(slug, `${path} ${problem}.`, { fieldErrors: { [path]: [problem] } satisfies FieldErrors });
 }
 
-/** Refuses because of several; the message names the first. */
+/** Refuses because of several fields; the message names the first. */
 export function refuseFields(slug: Slug, fieldErrors: FieldErrors): never {
   const [path = '', problems = []] = Object.entries(fieldErrors)[0] ?? [];
   throw new Refusal(slug, `${path} ${problems[0] ?? 'is not valid'}.`, { fieldErrors });

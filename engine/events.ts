@@ -1,5 +1,5 @@
-// The catalogue of events: what sockets and webhooks can be told, and who may be. Decisions 6. The AsyncAPI document
-// and the webhook subscriptions are made from this list; a type that is not in it does not compile as one.
+// The catalogue of events: what sockets and webhooks receive, and who may receive it. Decisions 6. The AsyncAPI
+// document and the webhook subscriptions derive from this list; a type that is not in it does not compile.
 
 import type { Channel } from '../store/conversations/conversations.ts';
 import type { Scope } from './rights/scopes.ts';
@@ -7,18 +7,17 @@ import type { Context } from './runtime/context.ts';
 import { feedWebhooks } from './webhook-feed.ts';
 
 /**
- * Who may be told of something in a conversation. Agents by the rules of access.ts; the visitor when it is theirs to
- * know.
+ * Who may receive an event about a conversation: agents by the rules of access.ts, and the visitor if it concerns them.
  */
 export interface ConversationAudience {
   readonly kind: 'conversation';
   readonly channel: Channel;
   /**
-   * The department it is in (`null`: none, so everybody with the channel), and the one it just left, whose agents must
-   * see it go.
+   * Its department (`null`: none, so every agent with the channel), and the one it just left, whose agents must see it
+   * go.
    */
   readonly departmentIds: readonly (string | null)[];
-  /** Who has it or is offered it, and who had it until now. */
+  /** Its assignee and the recipient of an offer, now and until now. */
   readonly agentIds: readonly string[];
   readonly visitorId: string | null;
 }
@@ -31,7 +30,7 @@ export type Audience =
   | ConversationAudience;
 
 /**
- * Stored and numbered. `data` names the member of the record it carries, `visitorToo` that its customer may be told.
+ * Stored and numbered. `data` names the record's key in the event's data; `visitorToo`: its customer may receive it.
  */
 export const events = {
   'conversation.created': { summary: 'A conversation began.', data: 'conversation', visitorToo: false },
@@ -136,7 +135,7 @@ export const events = {
 
 export type EventType = keyof typeof events;
 
-/** Who is told of a record must be allowed to read it. By the member of an event's data. */
+/** The scope needed to read an event's record, by its key in the data. */
 const scopeOfRecord: Record<(typeof events)[EventType]['data'], Scope> = {
   conversation: 'conversations:read',
   message: 'messages:read',
@@ -162,7 +161,7 @@ export function scopeOfEvent(type: EventType): Scope {
   return scopeOfRecord[events[type].data];
 }
 
-/** Stores an event in the command's transaction; sockets are told when it is durable, webhooks after. */
+/** Stores an event in the command's transaction. Sockets get it when it is durable, then webhooks. */
 export function tell(
   ctx: Context,
   event: { type: EventType; conversationId?: string; audience: Audience; data: object },

@@ -3,13 +3,13 @@
 import { refuse, refuseField } from './errors.ts';
 import { isBlank } from './lines.ts';
 
-/** Refuses stale_version when a version was sent and is not the present one. */
+/** Refuses stale_version if a version was given and is not the current one. */
 export function requireVersion(conversation: { readonly version: number }, expectedVersion: number | undefined): void {
   if (expectedVersion !== undefined && expectedVersion !== conversation.version)
     refuse('stale_version', { detail: { currentVersion: conversation.version } });
 }
 
-/** Refuses a body in which nothing can be seen (decisions, settled questions). */
+/** Refuses a body without anything visible (decisions, settled questions). */
 export function requireText(body: string, path = 'body'): void {
   if (isBlank(body)) refuseField('invalid_body', path, 'must not be empty');
 }

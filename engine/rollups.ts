@@ -1,6 +1,6 @@
-// Keeps what reports read in step with the conversations, in the command that changes them, and can prove that it did.
-// Whoever writes a conversation calls foldChange(): conversation.ts, messages.ts, and call.ts for calls that end;
-// whoever writes a completion calls foldCompletionOf(): goals.ts.
+// Keeps the reports' rollups in step with the conversations, in the command that changes them, and can verify them.
+// Every write of a conversation calls foldChange(): conversation.ts, messages.ts, and call.ts when a call ends. Every
+// write of a completion calls foldCompletionOf(): goals.ts.
 
 import { type CallRecord, callPhaseOf } from '../store/calls/calls.ts';
 import type { ConversationRecord } from '../store/conversations/conversations.ts';
@@ -22,14 +22,14 @@ import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
 import type { DeadlineParams } from './runtime/deadlines.ts';
 
-/** Folds a change of a conversation in; `before` undefined: it is new. */
+/** Folds in a change of a conversation; `before` is undefined for a new one. */
 export function foldChange(ctx: Context, before: ConversationRecord | undefined, after: ConversationRecord): void {
   if (willBeCounted(ctx.db, after.createdAt)) return;
   const isCallOver = after.channel === 'call' && before !== undefined && callPhaseOf(ctx.db, after.id) === 'ended';
   foldConversation(ctx.db, before && reported(before, isCallOver), reported(after, isCallOver));
 }
 
-/** Folds in that a call of this conversation ended. */
+/** Folds in the end of a conversation's call. */
 export function foldCallChange(
   ctx: Context,
   conversation: ConversationRecord,
@@ -48,10 +48,7 @@ export function foldCompletionOf(ctx: Context, completion: ReportedCompletion): 
   if (!willBeCounted(ctx.db, completion.completedAt)) foldCompletion(ctx.db, completion);
 }
 
-/**
- * True while rollups are being made again and have not come to that day: what it holds then is counted with the rest of
- * it.
- */
+/** True while a rebuild is under way and has not reached that day, whose current rows it will then count. */
 function willBeCounted(db: Database, at: string): boolean {
   return deadlineSubjects(db, rebuildDeadline).some(
     (subjectId) => Math.floor(Date.parse(at) / dayMs) < (progressFrom(subjectId)?.day ?? Number.POSITIVE_INFINITY),
@@ -89,8 +86,8 @@ function reported(conversation: ConversationRecord, isCallOver: boolean): Report
 }
 
 /**
- * Makes the rollups of a day again, then those of the day before, down to the first, and of each month some at a time:
- * no command takes long. They are all thrown away first.
+ * Rebuilds the rollups day by day, newest first, a part of a month at a time, so that each command stays short. Deletes
+ * them all first.
  */
 export const rebuildReports = command('reports.rebuild', (ctx, params: DeadlineParams): void => {
   const progress = buildNext(ctx.db, progressFrom(params.subjectId) ?? beginRebuild(ctx.db));
@@ -98,8 +95,8 @@ export const rebuildReports = command('reports.rebuild', (ctx, params: DeadlineP
 });
 
 /**
- * What in the rollups and counts of a workspace its rows do not bear out. Empty: reports are right. Reads everything,
- * once.
+ * Yields every difference between the rollups and the workspace's rows; none means that reports are right. Reads
+ * everything once.
  */
 export function* verifyReports(db: Database): Generator<string> {
   const months = reportedMonths(db);

@@ -1,5 +1,4 @@
-// What the engine is told of the specification: which command each kind of deadline runs, and how each kind of outside
-// work is done. A new timer or a new kind of work is a line here.
+// Registers every deadline's command and every outbox job's handler. Add new timers and jobs here.
 
 import { indexDeadline } from '../store/customers/contacts.ts';
 import { rebuildDeadline } from '../store/reports/rebuild.ts';
@@ -59,8 +58,8 @@ export const deadlineCommands: DeadlineCommands = {
 };
 
 /**
- * The doors to the outside that the outbox needs. Each resolves to the other side's answer, and rejects with
- * OutsideFailure or any error to be tried again.
+ * Ports through which outbox jobs reach the outside. Each resolves to the other side's answer, and rejects with
+ * DeliveryError or any other error to be retried.
  */
 export interface OutsidePorts {
   sendMail(item: { workspaceId: string; id: string; mail: Mail }): Promise<string>;
@@ -70,7 +69,7 @@ export interface OutsidePorts {
   steerCall(item: CallOrderItem): Promise<string>;
   releaseNumber(item: NumberReleaseItem): Promise<string>;
   sendSms(item: { id: string; workspaceId: string; sms: Sms }): Promise<string>;
-  /** Rejects with an error whose message is for who asked for the crawl. */
+  /** The rejection's message is shown to the person who requested the crawl. */
   crawl(item: { workspaceId: string; jobId: string }): Promise<string>;
   embed(item: { workspaceId: string }): Promise<string>;
   removeObject(item: { key: string }): Promise<string>;
@@ -92,11 +91,11 @@ export const outboxKindNames: readonly string[] = [
   codeKind,
 ];
 
-/** Over all workspaces. Each keeps a site, a page reader and an embedder busy. */
+/** Across all workspaces. Each occupies a site, a page reader and an embedder. */
 const crawlsAtOnce = 2;
 const embeddingsAtOnce = 2;
 
-/** What comes out of an item's payload was put there by the command that enqueues its kind, and by nobody else. */
+/** Only the command that enqueues a kind writes its payload, which makes these casts safe. */
 export function outboxKinds(ports: OutsidePorts): OutboxKinds {
   return {
     [mailKind]: {
@@ -106,7 +105,7 @@ export function outboxKinds(ports: OutsidePorts): OutboxKinds {
       kept: (payload, state) => keptOfMail(payload as Mail, state),
     },
     [domainCheckKind]: {
-      // The poll's own deadline asks again.
+      // The poll's own deadline retries.
       retryDelaysMs: [],
       deliver: ({ workspaceId, payload }) => ports.checkEmailDomain({ workspaceId, check: payload as DomainCheck }),
       settled: settleDomainCheck,
@@ -144,7 +143,7 @@ export function outboxKinds(ports: OutsidePorts): OutboxKinds {
     },
     [removeObjectKind]: {
       retryDelaysMs: removeObjectRetryDelaysMs,
-      // Written by expireUpload() alone.
+      // Only expireUpload() writes it.
       deliver: (item) => ports.removeObject(item.payload as { key: string }),
     },
     [webhookDeliveryKind]: {
@@ -155,7 +154,7 @@ export function outboxKinds(ports: OutsidePorts): OutboxKinds {
     },
     [codeKind]: {
       retryDelaysMs: codeRetryDelaysMs,
-      // Written by enqueueCode() alone.
+      // Only enqueueCode() writes it.
       deliver: (item) =>
         ports.sendCode({
           workspaceId: item.workspaceId,

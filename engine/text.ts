@@ -1,17 +1,17 @@
-// Plain text made safe for display. Pure functions of their input.
+// Makes plain text safe for display. Pure functions.
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 const special = /[&<>"']/;
 /**
- * A web address up to white space or what commonly follows one in a sentence. Linear: one class, one lazy tail
+ * A web address, up to white space or punctuation that commonly follows one. Linear: one class, one lazy tail
  * character.
  */
 const address = /https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]}]/g;
 
-/** So many characters of the beginning, none of them cut in half. */
+/** The first `count` characters, without splitting one. */
 export function firstChars(text: string, count: number): string {
   if (text.length <= count) return text;
-  // A character has two units at the most.
+  // A character has at most two units.
   return Array.from(text.slice(0, 2 * count))
     .slice(0, count)
     .join('');
@@ -21,7 +21,7 @@ export function escapeHtml(text: string): string {
   return special.test(text) ? text.replace(/[&<>"']/g, (char) => escapes[char] ?? char) : text;
 }
 
-/** The display form of a plain-text body: paragraphs, line breaks and links; everything else is text. */
+/** The HTML of a plain-text body: paragraphs, line breaks and links; everything else is escaped. */
 export function htmlOf(body: string): string {
   if (!body.includes('\n') && !body.includes('://')) return `<p>${escapeHtml(body)}</p>`;
   const paragraphs = body

@@ -1,6 +1,6 @@
-// From an event to its deliveries: for every webhook that wants it a row and a piece of outside work, in the
-// transaction that made the event, so that none is lost and none is told of what never was. Called by tell() for each
-// event. Who may be told is asked here, and again when it is sent.
+// Turns an event into deliveries: a row and an outbox item for every subscribed webhook, in the transaction that made
+// the event, so that no delivery is lost and none is about an event that was rolled back. Called by emit() for each
+// event. Rights are checked here, and again when it is sent.
 
 import { insertDelivery, type WebhookDelivery } from '../store/platform/webhook-deliveries.ts';
 import { allWebhooks, type WebhookFeed, type WebhookRecord } from '../store/platform/webhooks.ts';
@@ -10,7 +10,7 @@ import type { ActorKind } from './runtime/registry.ts';
 
 export const webhookDeliveryKind = 'webhook';
 
-/** All of the workspace's, newest first; asked of at every event, so held in memory. */
+/** All of the workspace's, newest first. In memory, because every event reads it. */
 export const webhooksKind: ActorKind<readonly WebhookRecord[]> = { name: 'webhooks', load: allWebhooks };
 
 export function theWebhooks(view: Pick<View, 'state'>): readonly WebhookRecord[] {
@@ -20,13 +20,13 @@ export function theWebhooks(view: Pick<View, 'state'>): readonly WebhookRecord[]
 export interface FedEvent extends Telling {
   readonly type: string;
   readonly data: object;
-  /** What is told of one conversation is told in order. */
+  /** Events of one conversation are delivered in order. */
   readonly conversationId?: string | undefined;
-  /** Its number on the sockets, where it has one. */
+  /** Its sequence number on the sockets, if any. */
   readonly seq?: number | undefined;
 }
 
-/** Queues the event for every active webhook of the feed that asked for its type. */
+/** Queues the event for every active webhook of the feed that subscribed to its type. */
 export function feedWebhooks(ctx: Context, feed: WebhookFeed, event: FedEvent): void {
   for (const webhook of theWebhooks(ctx)) {
     if (
@@ -43,12 +43,12 @@ function wants(webhook: WebhookRecord, type: string): boolean {
   return webhook.events.includes('*') || webhook.events.includes(type);
 }
 
-/** Targets of its deliveries begin so. */
+/** The prefix of a webhook's outbox targets. */
 export function targetsOf(webhookId: string): string {
   return `${webhookDeliveryKind}:${webhookId}:`;
 }
 
-/** `lane`: what is sent in order with it, in place of what is of its conversation. */
+/** `lane`: orders the delivery with others of the same lane, instead of with those of its conversation. */
 export function queueDelivery(
   ctx: Context,
   webhook: WebhookRecord,

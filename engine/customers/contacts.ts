@@ -1,4 +1,4 @@
-// Contacts as agents deal with them: the directory, and what a customer's history was. Specification 4.12.
+// Contacts: the directory for agents and a customer's history. Specification 4.12.
 
 import {
   type Customer,
@@ -26,7 +26,7 @@ import { visitorKind } from './visitors.ts';
 
 /** Newest first (specification 8). */
 const historyLimit = 50;
-/** Ten milliseconds. */
+/** Takes ten milliseconds. */
 const indexedAtOnce = 200;
 
 export interface ContactFields {
@@ -36,7 +36,7 @@ export interface ContactFields {
   readonly company?: string | undefined;
 }
 
-/** Never merged with one that has the same email. Refuses invalid_body without a name, an email or a phone. */
+/** Never merged with a contact that has the same email. Refuses invalid_body without a name, an email or a phone. */
 export const createContact = command('contact.create', (ctx, fields: ContactFields): { contact: ContactRecord } => {
   callingAgent(ctx);
   const { name, email, phoneE164, company } = fields;
@@ -68,7 +68,7 @@ export interface ContactChanges {
   readonly customFields?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Email and phone stay as they are. Lists and objects replace what was there. Refuses empty_patch, not_found. */
+/** Email and phone cannot change. Lists and objects are replaced. Refuses empty_patch, not_found. */
 export const changeContact = command(
   'contact.update',
   (ctx, params: { contactId: string; changes: ContactChanges }): { contact: ContactRecord } => {
@@ -101,7 +101,7 @@ export function listContacts(view: View, page: { limit: number; offset: number }
   return contactPage(view.db, page);
 }
 
-/** Takes contacts into the indexes that they are found by, some at a time: no command takes long. */
+/** Adds contacts to the search indexes in pages, so that each command stays short. */
 export const indexOlder = command('contacts.index', (ctx, { subjectId }: DeadlineParams): void => {
   const next = indexContacts(ctx.db, { number: Number(subjectId), count: indexedAtOnce });
   if (next !== undefined) ctx.setDeadline(indexDeadline, String(next), ctx.nowMs);
@@ -128,7 +128,7 @@ export interface ContactStats {
   readonly calls: number;
 }
 
-/** With the newest conversations that the agent reaches, and how many those are in all. Refuses not_found. */
+/** With the newest conversations that the agent may see and their total number. Refuses not_found. */
 export function readContact(
   view: View,
   contactId: string,
@@ -144,7 +144,7 @@ export function readContact(
   };
 }
 
-/** What the agent reaches of a visitor's conversations. Refuses not_found. */
+/** The visitor's conversations that the agent may see. Refuses not_found. */
 export function visitorHistory(view: View, visitorId: string): HistoryItem[] {
   if (view.state(visitorKind, visitorId) === undefined) refuse('not_found');
   return historyOf(view, { visitorId });

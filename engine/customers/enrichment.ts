@@ -1,4 +1,4 @@
-// What a shop knows of a visitor: the connector that a workspace sets, and what it answered last. Decisions 4.12.
+// Data about a visitor from the shop: the workspace's connector and its latest answer. Decisions 4.12.
 
 import { deleteCommerce, findCommerce, putCommerce } from '../../store/customers/commerce.ts';
 import { findContact, updateContact } from '../../store/customers/contacts.ts';
@@ -9,7 +9,7 @@ import { command } from '../runtime/command.ts';
 import { callingAgent, requireAdmin } from '../workspace/access.ts';
 import { putVisitor, visitorKind } from './visitors.ts';
 
-/** Null takes the connector away. Refuses admin_required. */
+/** Null removes the connector. Refuses admin_required. */
 export const setCommerce = command(
   'commerce.set',
   (ctx, params: { connector: { url: string; source: string; sealedSecret: string } | null }): void => {
@@ -30,9 +30,7 @@ export const setCommerce = command(
   },
 );
 
-/**
- * Keeps what the shop answered with the visitor, and what the customer is worth with its contact. Refuses not_found.
- */
+/** Stores the shop's answer with the visitor and the customer's value with its contact. Refuses not_found. */
 export const noteEnrichment = command(
   'visitor.noteEnrichment',
   (ctx, params: { visitorId: string; enrichment: Enrichment }): VisitorRecord => {

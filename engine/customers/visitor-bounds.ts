@@ -1,6 +1,6 @@
-// What browsers may begin, that cost nothing and come from anybody: visitors and chats of a network in an hour, open
-// chats of a visitor. And who stays out with a visitor that was blocked, as far as can be told. Called when a visitor
-// comes, writes first, or says who it is.
+// Limits on anonymous browsers, which cost an attacker nothing: visitors and chats per network and hour, open chats per
+// visitor. Also blocks visitors who appear to be a blocked one. Called when a visitor arrives, first writes or
+// identifies itself.
 
 import { countOpenConversationsOf } from '../../store/conversations/conversations.ts';
 import {
@@ -14,16 +14,19 @@ import { refuse } from '../errors.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Context, View } from '../runtime/context.ts';
 
-/** Of one shop. More than come from a school or a carrier's shared address; each of them is a row. */
+/** Per workspace. More than come from a school or a carrier's shared address; each is a row. */
 const visitorsOfNetworkPerHour = 2000;
-/** Each of them is put before an agent. */
+/** Agents see each of them. */
 const chatsOfNetworkPerHour = 300;
-/** Each of them is answered by mail. */
+/** Each is answered by mail. */
 const ticketsOfNetworkPerHour = 120;
 /** A person has one or two. */
 const maxOpenChats = 10;
 const openChatsRetrySeconds = 60;
-/** Then an address may be somebody else's. The visitor itself stays out by its token, and whoever names its email. */
+/**
+ * After that the address may have another user. The visitor itself stays blocked by its token, and so does anyone who
+ * gives its email.
+ */
 const networkBlockedMs = dayMs;
 /** Browsers that came back under other names. */
 const maxSharing = 1000;
@@ -39,10 +42,7 @@ export function takeRoomForVisitor(ctx: Context, network: string): void {
   });
 }
 
-/**
- * Counts a chat that begins. Refuses rate_limited when the visitor has as many open ones as it may, or its network
- * began as many.
- */
+/** Counts a new chat. Refuses rate_limited at the limit of the visitor's open chats or of its network's new ones. */
 export function takeRoomForChat(ctx: Context, { visitorId, network }: { visitorId: string; network: string }): void {
   if (
     ctx.ceilings !== undefined &&
@@ -63,7 +63,7 @@ export function takeRoomForChat(ctx: Context, { visitorId, network }: { visitorI
   });
 }
 
-/** Counts a question that is left. Refuses rate_limited. */
+/** Counts a question left in the widget. Refuses rate_limited. */
 export function takeRoomForTicket(ctx: Context, network: string): void {
   takeRoom(ctx, {
     ceiling: 'tickets_of_network',
@@ -75,8 +75,8 @@ export function takeRoomForTicket(ctx: Context, network: string): void {
 }
 
 /**
- * The blocked visitor that a new one is to all appearances: a browser of its kind in its network, of which whoever
- * blocked it knew no more either.
+ * The blocked visitor that a new one appears to be: the same kind of browser in the same network, provided the block
+ * had no more to go by either.
  */
 export function blockedFrom(
   view: View,
@@ -90,15 +90,14 @@ export function blockedFrom(
   });
 }
 
-/** The blocked visitor whose email another one gives as its own, where it had none or another before. */
+/** The blocked visitor whose email this visitor gives as its own for the first time. */
 export function blockedAs(view: View, visitor: VisitorRecord, email: string | undefined): VisitorRecord | undefined {
   if (email === undefined || email.toLowerCase() === visitor.email?.toLowerCase()) return undefined;
   return findBlockedByEmail(view.db, email);
 }
 
 /**
- * Those that stay out with a blocked visitor: they bear the time of its block, and its network and browser or its
- * email.
+ * Visitors blocked together with this one: they have the same time of block, and its network and browser or its email.
  */
 export function sharingBlock(view: View, visitor: VisitorRecord): VisitorRecord[] {
   if (visitor.blockedAt === null) return [];

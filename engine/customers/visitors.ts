@@ -1,4 +1,4 @@
-// Visitors: a customer's browser on one site. Naming themselves, being blocked. Decisions 4.12.
+// Visitors: a customer's browser on one site. Identifying and blocking them. Decisions 4.12.
 
 import {
   type ContactRecord,
@@ -27,7 +27,7 @@ import { blockedAs, sharingBlock } from './visitor-bounds.ts';
 
 export const visitorKind: ActorKind<VisitorRecord> = { name: 'visitor', load: findVisitor };
 
-/** What the customer's own browser is told of itself. */
+/** The visitor's record for its own browser. */
 export interface VisitorSelf {
   readonly id: string;
   readonly siteId: string;
@@ -43,7 +43,7 @@ export function visitorSelf(visitor: VisitorRecord): VisitorSelf {
   return { id, siteId, name, email, firstSeenAt, lastSeenAt, visitCount };
 }
 
-/** The visitor says who it is. Refuses forbidden when blocked. */
+/** The visitor identifies itself. Refuses forbidden if it is blocked. */
 export const identifySelf = command(
   'widget.identify',
   (ctx, params: { name?: string | undefined; email?: string | undefined }): VisitorRecord => {
@@ -51,7 +51,7 @@ export const identifySelf = command(
   },
 );
 
-/** What a visitor says of itself, written and told. */
+/** Writes and emits a visitor's details. */
 export function nameSelf(
   ctx: Context,
   visitor: VisitorRecord,
@@ -62,7 +62,7 @@ export function nameSelf(
   return named;
 }
 
-/** As identify, for what a browser says: one that gives the email of a blocked visitor is blocked with it. */
+/** Like identify, for details from a browser: a visitor that gives a blocked visitor's email is blocked with it. */
 export function identifyHonestly(
   ctx: Context,
   visitor: VisitorRecord,
@@ -73,7 +73,7 @@ export function identifyHonestly(
   return identify(ctx, blocked === undefined ? visitor : { ...visitor, blockedAt: blocked.blockedAt }, said);
 }
 
-/** The service blocked it, since another was. */
+/** The service blocked the visitor because of another's block. */
 export function auditSharedBlock(ctx: Context, visitor: VisitorRecord, blocked: VisitorRecord): void {
   ctx.audit({
     action: 'visitor.blocked',
@@ -83,7 +83,7 @@ export function auditSharedBlock(ctx: Context, visitor: VisitorRecord, blocked: 
   });
 }
 
-/** Refuses not_found. A blocked one is locked out at once, on open sockets too. */
+/** Refuses not_found. A blocked visitor is locked out at once, on open sockets too. */
 export const blockVisitor = command(
   'visitor.block',
   (ctx, params: { visitorId: string }): VisitorRecord => setBlocked(ctx, params.visitorId, true),
@@ -93,7 +93,7 @@ export const unblockVisitor = command(
   (ctx, params: { visitorId: string }): VisitorRecord => setBlocked(ctx, params.visitorId, false),
 );
 
-/** The visitor that calls. Refuses forbidden when it is blocked. */
+/** The calling visitor. Refuses forbidden if it is blocked. */
 export function callingVisitor(view: Pick<View, 'state' | 'caller'>): VisitorRecord {
   if (view.caller.kind !== 'visitor') throw new Error(`a visitor's command called by a ${view.caller.kind}`);
   const visitor = view.state(visitorKind, view.caller.visitorId) ?? refuse('unauthorized');
@@ -106,9 +106,8 @@ export function putVisitor(ctx: Context, visitor: VisitorRecord): void {
 }
 
 /**
- * Writes the visitor with what it says of itself; an email links it to the oldest contact that has it, or to a new one,
- * and
- * with it the conversations that it began as a stranger.
+ * Writes the visitor with the details it gives. An email links it, and the conversations it began anonymously, to the
+ * oldest contact with that email, or to a new one.
  */
 export function identify(
   ctx: Context,
@@ -128,8 +127,7 @@ export function identify(
 }
 
 /**
- * Who writes from this address, or is written to: a visitor that gave it, or a new one of the site. A name is kept
- * where none is known.
+ * The visitor for an email address: one who gave it, or a new one of the site. The name is only used if none is known.
  */
 export function visitorOfAddress(
   ctx: Context,
@@ -146,7 +144,7 @@ export function visitorOfAddress(
   );
 }
 
-/** Notes that the contact was seen, or makes one when there is none yet. Returns its id. */
+/** Records that the contact was seen, or creates it. Returns its id. */
 export function seeContact(
   ctx: Context,
   known: ContactRecord | undefined,
@@ -176,7 +174,7 @@ function setBlocked(ctx: Context, visitorId: string, blocked: boolean): VisitorR
   callingAgent(ctx);
   const visitor = ctx.state(visitorKind, visitorId) ?? refuse('not_found');
   if ((visitor.blockedAt !== null) === blocked) return visitor;
-  // Who stayed out with it comes in with it.
+  // Unblocks visitors who were blocked with it.
   const sharing = blocked ? [] : sharingBlock(ctx, visitor);
   const changed = putBlock(ctx, visitor, blocked ? ctx.at : null);
   for (const other of sharing) putBlock(ctx, other, null);
@@ -193,7 +191,7 @@ function putBlock(ctx: Context, visitor: VisitorRecord, blockedAt: string | null
   return changed;
 }
 
-/** Every agent may read every visitor (GET /visitors/{id}), so every agent is told. */
+/** Emitted to every agent, because every agent may read every visitor (GET /visitors/{id}). */
 function tellOfVisitor(ctx: Context, visitor: VisitorRecord): void {
   tell(ctx, { type: 'visitor.updated', audience: { kind: 'workspace' }, data: { visitor } });
 }
@@ -204,7 +202,7 @@ export function readVisitor(view: View, visitorId: string): VisitorRecord {
   return view.state(visitorKind, visitorId) ?? refuse('not_found');
 }
 
-/** Those that are there, in no order. */
+/** Those that exist, in no particular order. */
 export function readVisitors(view: View, visitorIds: readonly string[]): VisitorRecord[] {
   callingAgent(view);
   return findVisitors(view.db, visitorIds);

@@ -1,6 +1,6 @@
-// What is counted over minutes, hours and days in rows, so that strangers cost whoever runs the service nothing, nor
-// one customer the others, and a restart forgets nothing. A time begins with the first that is counted and holds so
-// many; what is refused is not counted. RATE_LIMITS=off lifts all of it.
+// Limits over minutes, hours and days, counted in rows, so that they survive a restart. They keep strangers from
+// running up the operator's costs and one customer from affecting the others. A window begins with its first use;
+// refused uses are not counted. RATE_LIMITS=off disables them all.
 
 import { addToTally, findTally } from '../../store/workspace/tallies.ts';
 import { refuse } from '../errors.ts';
@@ -12,34 +12,34 @@ export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-/** What has room for so many in a time. */
+/** A limit over a window of time. */
 export interface Room {
-  /** What is counted, as refusals and figures name it. */
+  /** The limit's name, for errors and metrics. */
   readonly ceiling: string;
-  /** Whose it is, such as an address; left out: the workspace's. */
+  /** The subject that is counted, such as an address; by default the workspace. */
   readonly of?: string;
   readonly limit: number;
   readonly perMs: number;
-  /** Told to who is refused: what there is too much of, and what to do. */
+  /** The message of the refusal: what there is too much of, and what to do. */
   readonly message: string;
 }
 
 type Counting = Pick<View, 'db' | 'ceilings' | 'nowMs'>;
 
-/** Counts one. Refuses rate_limited when there is no room left. */
+/** Counts one. Refuses rate_limited at the limit. */
 export function takeRoom(ctx: Counting, room: Room): void {
   requireRoom(ctx, room);
   count(ctx, room);
 }
 
-/** Counts one and says true, or false when there is no room left, for what nobody is to be told of. */
+/** Counts one and returns true, or false at the limit, for limits that no one is notified of. */
 export function takeIfRoom(ctx: Counting, room: Omit<Room, 'message'>): boolean {
   if (endOfFull(ctx, room) !== undefined) return false;
   count(ctx, room);
   return true;
 }
 
-/** Refuses rate_limited when there is no room left, and counts nothing. */
+/** Refuses rate_limited at the limit. Counts nothing. */
 export function requireRoom(view: Counting, room: Room): void {
   const endsAt = endOfFull(view, room);
   if (endsAt === undefined) return;
@@ -52,7 +52,7 @@ function count(ctx: Counting, room: Omit<Room, 'message'>): void {
   addToTally(ctx.db, keyOf(room), { at: isoTime(ctx.nowMs), endsAt: isoTime(ctx.nowMs + room.perMs) });
 }
 
-/** When the time of what is full ends; undefined where there is room. */
+/** When a full window ends; undefined below the limit. */
 function endOfFull(view: Counting, room: Omit<Room, 'message'>): string | undefined {
   if (view.ceilings === undefined) return undefined;
   const tally = findTally(view.db, keyOf(room), isoTime(view.nowMs));

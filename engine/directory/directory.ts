@@ -1,7 +1,7 @@
-// The part of the service that no single workspace owns: unique subdomains, the addresses that agents sign in with, and
-// verified email domains. A change that needs both this file and a workspace's reserves here, writes there, confirms
-// here. The workspace's file is the truth: once it has the change the change holds, and what a crash or a failing disk
-// leaves reserved is swept: settled by what the workspace's file says.
+// What no single workspace owns: unique subdomains, the addresses agents sign in with, and verified email domains. A
+// change that needs both this file and a workspace's reserves here, writes there and confirms here. The workspace's
+// file is authoritative: once it has the change, the change holds. Reservations left by a crash or a failing disk are
+// swept: settled by what the workspace's file says.
 
 import { join } from 'node:path';
 import { Database, type SyncToDisk } from '../../store/database.ts';
@@ -39,7 +39,7 @@ import { isReservedName } from './reserved-names.ts';
 
 export interface DirectoryOptions {
   readonly dataDir: string;
-  /** What the service's own mail comes from: no workspace is given its name. */
+  /** The sender address of the service's own mail: its name is reserved. */
   readonly mailFrom: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -54,49 +54,48 @@ export interface WantedWorkspace {
   readonly workspaceId: string;
   readonly agentId: string;
   readonly name: string;
-  /** Numbered when it is taken. */
+  /** A number is appended if it is taken. */
   readonly subdomain: string;
   readonly email: string;
-  /** Left out: whoever asks may. */
+  /** By default, anyone may register. */
   readonly registration?: Registration;
 }
 
-/** What the directory asks of the workspaces' own files. `null`: the file cannot be read now. */
+/** Queries to the workspaces' own files. `null`: the file cannot be read now. */
 export interface WorkspaceFiles {
-  /** What the agent signs in with; undefined for who has not joined, was deactivated, or is not there. */
+  /**
+   * The address that the agent signs in with; undefined for one who has not joined, was deactivated or does not exist.
+   */
   emailOf(workspaceId: string, agentId: string): string | undefined | null;
-  /** Whether the workspace came to be; false when its file is missing or empty. */
+  /** Whether the workspace's creation finished; false if its file is missing or empty. */
   isMade(workspaceId: string): boolean | null;
-  /** Removes the file of one that did not. */
+  /** Deletes the file of a workspace whose creation did not finish. */
   remove(workspaceId: string): Promise<void>;
 }
 
-/**
- * Before reservations that could not be settled are swept; twice as long after each sweep that could not settle them
- * either.
- */
+/** Delay before unsettled reservations are swept. Doubles after each sweep that could not settle them. */
 const sweepAfterMs = 30_000;
 const longestSweepAfterMs = 10 * 60_000;
-/** Workspaces of one name that are told apart by counting; the rest by a piece of their id. */
+/** Workspaces of the same name distinguished by a number; later ones by a part of their id. */
 const maxCounted = 20;
 
 export class Directory {
-  /** For reads; what they see may be one sync from durable. */
+  /** For reads, which may see changes one sync before they are durable. */
   readonly db: Database;
   readonly lane: Lane;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #mailFrom: string;
-  /** Agents and workspaces whose change is under way: their reservations are not the sweep's. */
+  /** Agents and workspaces with a change under way, which the sweep must leave alone. */
   readonly #underWay = new Set<string>();
   #files: WorkspaceFiles | undefined;
-  /** Of reservations that other files know how to settle. */
+  /** Sweeps of reservations that other modules settle. */
   readonly #otherSweeps: (() => Promise<void>)[] = [];
   /** By this process. */
   readonly #claimedDomains = new Set<string>();
   #failedSweeps = 0;
   #isSweepDue = false;
-  /** Changes of what one agent signs in with. */
+  /** Serialises changes of one agent's sign-in. */
   readonly #turns = new Turns();
   #stopped = false;
 
@@ -117,16 +116,16 @@ export class Directory {
   }
 
   /**
-   * Which agent of which workspace signs in with this address, or is about to; compared without case. Who was only
-   * invited does not.
+   * The agent and workspace of an address that signs in, or is about to, ignoring case. Excludes agents who are only
+   * invited.
    */
   findEmail(email: string): DirectoryEmail | undefined {
     return findDirectoryEmail(this.db, email);
   }
 
   /**
-   * Takes a subdomain like the wanted one and the owner's email, makes the workspace's file, and confirms, or undoes it
-   * all. Refuses email_taken, and who may not register.
+   * Reserves a subdomain similar to the wanted one and the owner's email, creates the workspace's file and confirms, or
+   * undoes it all. Refuses email_taken, and callers who may not register.
    */
   withWorkspace<Result>(
     wanted: WantedWorkspace,
@@ -149,7 +148,7 @@ export class Directory {
           confirmDirectoryWorkspace(db, workspaceId);
           confirmDirectoryEmail(db, wanted);
         }),
-      // The file first: while it is there, the sweep must find the reservation that leads to it.
+      // The file goes first: while it exists, the sweep must find the reservation that points to it.
       giveBack: async () => {
         await file.remove();
         await this.change((db) => {
@@ -161,11 +160,9 @@ export class Directory {
   }
 
   /**
-   * Around a change of what an agent signs in with: that it joins, gets another address, or leaves. Takes the address
-   * it will have, does
-   * the work that writes the workspace, and leaves here what the workspace's file says then: no address, for who has
-   * not joined. One at a
-   * time per agent. Refuses `taken` when somebody else has the address.
+   * Wraps a change of an agent's sign-in: joining, a new address, or leaving. Reserves the future address, runs the
+   * work that writes the workspace, and then stores the address in the workspace's file, which is none for an agent who
+   * has not joined. One at a time per agent. Refuses `taken` if another agent has the address.
    */
   changeSignIn<Result>(
     agent: { agentId: string; workspaceId: string; email?: string; taken?: 'email_taken' | 'email_already_exists' },
@@ -192,7 +189,7 @@ export class Directory {
     return this.#turns.take(agentId, () => this.around([agentId], steps));
   }
 
-  /** Leaves of an agent's addresses the one it signs in with. False when its file cannot be read now. */
+  /** Of an agent's addresses, keeps only the one it signs in with. Returns false if its file cannot be read now. */
   #settleSignIn(db: Database, { agentId, workspaceId }: { agentId: string; workspaceId: string }): boolean {
     const email = this.#files === undefined ? null : this.#files.emailOf(workspaceId, agentId);
     if (email === null) return false;
@@ -202,9 +199,8 @@ export class Directory {
   }
 
   /**
-   * A change of both files: reserves here, does the work that writes the workspace, then confirms, or gives back when
-   * the work
-   * was refused. Neither of the two decides anything any more, so neither fails the change.
+   * A change of both files: reserves here, runs the work that writes the workspace, then confirms, or releases if the
+   * work was refused. By then the outcome is decided, so a failure to confirm or release does not fail the change.
    */
   async around<Result>(
     ids: readonly string[],
@@ -226,12 +222,15 @@ export class Directory {
     }
   }
 
-  /** What else is swept when a reservation could not be settled. Rejects when it could not settle everything. */
+  /** Adds a sweep. It rejects if it could not settle everything. */
   alsoSweep(sweep: () => Promise<void>): void {
     this.#otherSweeps.push(sweep);
   }
 
-  /** Whether a change of this agent, workspace or number goes on, so that its reservation is not the sweep's. */
+  /**
+   * Whether a change of this agent, workspace or number is under way, so that the sweep must leave its reservation
+   * alone.
+   */
   isUnderWay(id: string): boolean {
     return this.#underWay.has(id);
   }
@@ -259,7 +258,7 @@ export class Directory {
     }
   }
 
-  /** Settles what was left reserved, by what the workspaces' own files say. What cannot be read now stays reserved. */
+  /** Settles leftover reservations by the workspaces' own files. Those of unreadable files stay reserved. */
   async sweep(files: WorkspaceFiles): Promise<void> {
     this.#files = files;
     const isMade = (workspaceId: string): boolean | null =>
@@ -277,7 +276,7 @@ export class Directory {
     });
   }
 
-  /** Whether there is such a workspace, and no longer only on its way. */
+  /** Whether the workspace exists and its creation has finished. */
   isWorkspace(workspaceId: string): boolean {
     return findDirectoryWorkspace(this.db, workspaceId)?.reservedAt === null;
   }
@@ -292,7 +291,7 @@ export class Directory {
     return findDirectoryDomain(this.db, name)?.workspaceId;
   }
 
-  /** Takes a verified domain for a workspace. False when another one has it. */
+  /** Claims a verified domain for a workspace. Returns false if another one has it. */
   claimDomain(domain: { name: string; workspaceId: string }): Promise<boolean> {
     this.#claimedDomains.add(domain.name);
     return this.change((db) => {
@@ -302,7 +301,7 @@ export class Directory {
     });
   }
 
-  /** Gives back every domain that the workspace holds but the one that it has verified. */
+  /** Releases every domain that the workspace holds except the one that it has verified. */
   async giveBackDomains({
     workspaceId,
     verified,
@@ -314,9 +313,8 @@ export class Directory {
   }
 
   /**
-   * The same for what an ended process left: `verified` is what was seen of the workspace's file some time after the
-   * start, so what was
-   * claimed since then stays. Nobody asks for a workspace whose file cannot be read: what it has stays its.
+   * The same for claims left by an ended process. `verified` was read from the workspace's file some time after the
+   * start, so claims made since then stay. Not called for a workspace whose file cannot be read: it keeps its claims.
    */
   async settleDomains({ workspaceId, verified }: { workspaceId: string; verified: string | undefined }): Promise<void> {
     await this.#deleteDomains(
@@ -333,7 +331,7 @@ export class Directory {
     });
   }
 
-  /** Runs one synchronous change of directory.db and resolves when it is durable. What it throws undoes it. */
+  /** Runs one synchronous change of directory.db and resolves when it is durable. An exception rolls it back. */
   change<Result>(run: (db: Database, at: string) => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
       let result: Result;

@@ -1,5 +1,5 @@
-// Secrets that say which workspace they belong to, so that one lookup finds its file: join codes, reset tokens, embed
-// ids, visitor tokens. The first 22 characters are the workspace's id in base64url; the rest is the secret.
+// Secrets that name their workspace, so that one lookup finds its file: join codes, reset tokens, embed ids, visitor
+// tokens. The first 22 characters are the workspace's id in base64url; the rest is the secret.
 
 import { createHash } from 'node:crypto';
 
@@ -9,9 +9,7 @@ export function locatorOf(workspaceId: string): string {
   return Buffer.from(workspaceId.replaceAll('-', ''), 'hex').toString('base64url');
 }
 
-/**
- * The workspace named by the text's beginning, or undefined when it names none. Whether it exists is another question.
- */
+/** The workspace named by the start of the text, or undefined. Does not check whether it exists. */
 export function workspaceIdIn(text: string): string | undefined {
   const bytes = Buffer.from(text.slice(0, locatorChars), 'base64url');
   if (bytes.length !== 16) return undefined;
@@ -19,7 +17,7 @@ export function workspaceIdIn(text: string): string | undefined {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** What is stored of a secret that is only compared. The secret is long and random, so one SHA-256 is enough. */
+/** The stored form of a secret that is only compared. The secret is long and random, so one SHA-256 is enough. */
 export function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }

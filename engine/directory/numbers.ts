@@ -1,5 +1,5 @@
-// Phone numbers over all workspaces: one number leads to one of them. Reserved before the workspace's file says so,
-// settled after; those who held a number before are remembered, since their calls may still have news.
+// Phone numbers across all workspaces: each leads to one workspace. Reserved before the workspace's file is written,
+// settled after. Former holders are kept, because events about their calls may still arrive.
 
 import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
 import {
@@ -24,17 +24,16 @@ export interface NumberClaim {
   readonly workspaceId: string;
 }
 
-/** A carrier is paid for a number by the month, however soon it is released. */
+/** A carrier charges for at least a month, however soon a number is released. */
 const paidForMs = 30 * dayMs;
 
 /**
- * Former holders looked at for a late delivery. News of a call ends within days; nobody gives a number away so often.
+ * Former holders checked for a late event. Events end within days of a call, and a number does not change hands that
+ * often.
  */
 const maxHolders = 10;
 
-/**
- * Workspaces that a delivery about this number may concern: the holder first, then the former ones, the last one first.
- */
+/** Workspaces that an event about this number may concern: the holder, then former holders, the latest first. */
 export function workspacesOfNumber(directory: Directory, e164: string): string[] {
   return [...new Set(directoryNumberHolders(directory.db, e164, maxHolders).map((row) => row.workspaceId))];
 }
@@ -44,9 +43,9 @@ export function isNumberHeld(directory: Directory, e164: string): boolean {
 }
 
 /**
- * Takes the number, does the work that buys it and writes it to the workspace. `giveBack` undoes a purchase. Refuses
- * number_taken, and plan_limit for
- * a workspace that has `maxNumbers`, those that are being claimed and those that it released in a month among them.
+ * Reserves the number and runs the work that buys it and writes it to the workspace. `giveBack` undoes a purchase.
+ * Refuses number_taken, and plan_limit for a workspace with `maxNumbers`, counting those being claimed and those
+ * released within a month.
  */
 export function aroundClaim<Result>(
   directory: Directory,
@@ -77,7 +76,7 @@ export function aroundClaim<Result>(
   });
 }
 
-/** Does the work that releases the number in its workspace, and lets others have it then. */
+/** Runs the work that releases the number in its workspace, and then frees it for others. */
 export function aroundRelease<Result>(
   directory: Directory,
   numberId: string,
@@ -96,9 +95,9 @@ export function forgetNumber(directory: Directory, numberId: string): Promise<vo
 }
 
 /**
- * Settles what was left reserved, by what the workspace's file says of the number; null: it cannot be read now.
- * Resolves to
- * those that no workspace has, which may be bought already and must be given back before they are forgotten.
+ * Settles leftover reservations by what the workspace's file says of the number; null: it cannot be read now. Resolves
+ * to numbers that no workspace has, which may have been bought and must be released at the carrier before they are
+ * forgotten.
  */
 export async function sweepNumbers(
   directory: Directory,

@@ -1,6 +1,6 @@
-// Who may make a workspace: anybody, who has a code of the operator, or nobody. The first workspace is for whoever set
-// the service up. Asked in the change of directory.db that takes the workspace's name, so that of two at once for one
-// code one has it. Decisions, REGISTRATION.
+// Who may register a workspace: anyone, holders of an operator's code, or no one. The first workspace is for whoever
+// set the service up. Checked in the change of directory.db that reserves the workspace's name, so that two concurrent
+// uses of one code cannot both succeed. Decisions, REGISTRATION.
 
 import type { Database } from '../../store/database.ts';
 import {
@@ -16,22 +16,19 @@ export type RegistrationMode = 'open' | 'invite' | 'off';
 
 export interface Registration {
   readonly mode: RegistrationMode;
-  /** Of the service; undefined: nothing is counted. */
+  /** The service's limits; undefined: none. */
   readonly ceilings: Ceilings | undefined;
-  /** Where it comes from. */
+  /** The network of the request. */
   readonly network: string;
-  /** Of the operator's code; null for a code that is none, or too old; undefined without one. */
+  /** The id of the operator's code; null for an invalid or expired code; undefined without one. */
   readonly codeId: string | null | undefined;
 }
 
-/** So that one network does not use up what a day allows to all. */
+/** So that one network cannot use up the day's limit for all. */
 const shareOfNetwork = 0.5;
 const tooMany = 'Enough workspaces were made today. Try again tomorrow, or ask whoever runs this server.';
 
-/**
- * Before anything is done for whoever asks. Refuses forbidden where registration is closed, invalid_body without a code
- * that works.
- */
+/** Checked before any work is done. Refuses forbidden if registration is closed, invalid_body without a valid code. */
 export function requireMayRegister(db: Database, { mode, codeId }: Registration): void {
   const now = modeNow(db, mode);
   if (now === 'off') refuse('forbidden', { message: 'This server takes no new workspaces.' });
@@ -47,7 +44,7 @@ export function requireMayRegister(db: Database, { mode, codeId }: Registration)
 }
 
 /**
- * Counts the workspace, or spends its code: who was invited by the operator is no stranger. Refuses as
+ * Counts the workspace, or uses up its code: an operator's code is exempt from the limits. Refuses as
  * requireMayRegister, and rate_limited.
  */
 export function requireAdmission(
@@ -73,7 +70,7 @@ export function requireAdmission(
   });
 }
 
-/** What holds for who registers now. */
+/** The mode that currently applies. */
 export function modeNow(db: Database, mode: RegistrationMode): RegistrationMode {
   return hasDirectoryWorkspaces(db) ? mode : 'open';
 }

@@ -1,11 +1,10 @@
-// Names under the mail host that are not a workspace's to have, since `<name>@<mail host>` would speak, or be asked,
-// for whoever runs the service. A workspace that was given one before keeps it.
+// Names under the mail host that no workspace may have, because `<name>@<mail host>` would speak, or be asked, for the
+// operator. A workspace that already has one keeps it.
 
 import { localPartOf } from '../mail-addresses.ts';
 
 /**
- * Where a certificate authority asks whether a certificate for a host may be issued (CA/B Baseline Requirements
- * 3.2.2.4.4).
+ * Addresses that a certificate authority may ask for approval of a certificate (CA/B Baseline Requirements 3.2.2.4.4).
  */
 const askedForCertificates: ReadonlySet<string> = new Set([
   'admin',
@@ -17,11 +16,11 @@ const askedForCertificates: ReadonlySet<string> = new Set([
 
 const reserved: ReadonlySet<string> = new Set([
   ...askedForCertificates,
-  // Where authorities asked in former times.
+  // Used by authorities in the past.
   ...['root', 'ssladmin', 'ssladministrator', 'sslwebmaster', 'sysadmin', 'info', 'is', 'it', 'mis'],
   // RFC 2142.
   ...['abuse', 'ftp', 'marketing', 'news', 'noc', 'sales', 'security', 'support', 'usenet', 'uucp', 'www'],
-  // Hosts and addresses that programs look for by themselves.
+  // Hosts and addresses that programs look up automatically.
   ...[
     'autoconfig',
     'autodiscover',
@@ -38,7 +37,7 @@ const reserved: ReadonlySet<string> = new Set([
     'tlsrpt',
     'wpad',
   ],
-  // What mail comes from or goes to that no person of a workspace writes.
+  // Senders and recipients of automatic mail.
   ...[
     'bounce',
     'bounces',
@@ -53,7 +52,7 @@ const reserved: ReadonlySet<string> = new Set([
     'return',
     'unsubscribe',
   ],
-  // Who would be taken for the operator.
+  // Names that could be mistaken for the operator.
   ...[
     'account',
     'accounts',
@@ -84,17 +83,17 @@ const reserved: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** Servers, which are often numbered. */
+/** Names of servers, often numbered. */
 const servers = /^(?:mail|mx|smtp|imap|pop|relay|ns|dns|vpn|web|webmail)-?\d*$/;
 
-/** `ownAddress`: what the service's own mail comes from. */
+/** `ownAddress`: the sender address of the service's own mail. */
 export function isReservedName(name: string, ownAddress: string): boolean {
   return (
     reserved.has(name) || servers.test(name) || name === localPartOf(ownAddress).toLowerCase().replace(/\+.*$/, '')
   );
 }
 
-/** Of an address at the host of a workspace, which is the operator's still. */
+/** For an address at a workspace's host, which still belongs to the operator. */
 export function isReservedLocalPart(localPart: string): boolean {
   return askedForCertificates.has(localPart);
 }

@@ -1,5 +1,5 @@
-// Campaigns: what admins write, which of them a page is offered, and what became of it. The service decides by page,
-// office hours and frequency; the widget by time, scroll depth and exit intent. Specification 4.4.
+// Campaigns: written by admins, offered on pages, and their results. The service decides by page, office hours and
+// frequency; the widget by time, scroll depth and exit intent. Specification 4.4.
 
 import type { VisitorRecord } from '../../store/customers/visitors.ts';
 import {
@@ -35,11 +35,11 @@ import { siteHours } from '../workspace/office-hours.ts';
 import { requireSite } from '../workspace/sites.ts';
 import { requireRoom, requireUrlMatch, type UrlPattern, urlPattern } from './url-patterns.ts';
 
-/** The aggregates of a list, today included, in UTC days (decisions 4.4). */
+/** The period of a list's aggregates in UTC days, including today (decisions 4.4). */
 const statsDays = 30;
 const dayMs = 24 * 3600_000;
 const maxNameChars = 120;
-/** Archived ones included: nothing deletes a campaign, and a list is not paged. */
+/** Includes archived ones: campaigns are never deleted, and their list is not paged. */
 const maxCampaigns = 1000;
 
 export interface CampaignView extends CampaignRecord {
@@ -51,14 +51,14 @@ interface LiveCampaign {
   readonly pattern: UrlPattern;
 }
 
-/** What a page view is held against: patterns are compiled once, not once per page. */
+/** Live campaigns with compiled patterns, so that patterns are not compiled for every page view. */
 const liveCampaignsKind: ActorKind<readonly LiveCampaign[]> = {
   name: 'liveCampaigns',
   load: (db) =>
     liveCampaigns(db).map((campaign) => ({ campaign, pattern: urlPattern(campaign.triggerRules.urlMatch) })),
 };
 
-/** Of what may be left out, null is as good. */
+/** For optional fields, null means the same as omitted. */
 type Written<Of> = {
   readonly [Field in keyof Of]: Record<never, never> extends Pick<Of, Field> ? Of[Field] | null : Of[Field];
 };
@@ -82,8 +82,8 @@ export type CampaignChanges = { readonly [Field in keyof CampaignFields]?: Campa
 };
 
 /**
- * Objects replace what was there wholesale. Refuses admin_required, feature_locked, not_found, campaign_archived,
- * invalid_body, semantic_error.
+ * Objects are replaced as a whole. Refuses admin_required, feature_locked, not_found, campaign_archived, invalid_body,
+ * semantic_error.
  */
 export const changeCampaign = command(
   'campaign.update',
@@ -103,7 +103,7 @@ export const changeCampaign = command(
   },
 );
 
-/** Archiving what is archived changes nothing. Refuses admin_required, feature_locked, not_found. */
+/** No effect on an archived campaign. Refuses admin_required, feature_locked, not_found. */
 export const archiveCampaign = command('campaign.archive', (ctx, params: { campaignId: string }): CampaignView => {
   requireCampaignAdmin(ctx);
   const before = requireCampaign(ctx, params.campaignId);
@@ -111,7 +111,8 @@ export const archiveCampaign = command('campaign.archive', (ctx, params: { campa
 });
 
 /**
- * A new draft of any campaign, an archived one too. Refuses admin_required, feature_locked, not_found, semantic_error.
+ * A new draft from any campaign, even an archived one. Refuses admin_required, feature_locked, not_found,
+ * semantic_error.
  */
 export const duplicateCampaign = command('campaign.duplicate', (ctx, params: { campaignId: string }): CampaignView => {
   requireCampaignAdmin(ctx);
@@ -134,7 +135,7 @@ export function readCampaign(view: View, campaignId: string): CampaignView {
   return campaignView(view, requireCampaign(view, campaignId));
 }
 
-/** A campaign as the widget is offered it: when to show it, and what. */
+/** A campaign as offered to the widget: its conditions and its content. */
 export interface CampaignOffer {
   readonly id: string;
   readonly triggerRules: {
@@ -163,9 +164,8 @@ export function campaignsFor(ctx: Context, visitor: VisitorRecord, url: string):
 }
 
 /**
- * The widget says what the visitor saw or did. An impression beyond the campaign's frequency is one that was reported
- * twice and is not
- * counted again. Refuses forbidden, not_found.
+ * Records what the widget reports that the visitor saw or did. An impression beyond the campaign's frequency is a
+ * duplicate report and not counted. Refuses forbidden, not_found.
  */
 export const noteCampaignEvent = command(
   'widget.noteCampaign',
@@ -173,7 +173,7 @@ export const noteCampaignEvent = command(
     const visitor = callingVisitor(ctx);
     const campaign = requireCampaign(ctx, params.campaignId);
     const visitStart = findVisitStart(ctx.db, visitor.id) ?? visitor.firstSeenAt;
-    // Archived or paused meanwhile, it may still stand on a page; a draft never did.
+    // A campaign that was archived or paused meanwhile may still be on a page; a draft never was.
     const counted =
       campaign.status !== 'draft' &&
       (params.type !== 'impression' ||
@@ -190,7 +190,7 @@ export const noteCampaignEvent = command(
   },
 );
 
-/** A chat that a campaign began. Refuses invalid_body for a campaign that is none. */
+/** Records a chat that a campaign started. Refuses invalid_body for an unknown campaign. */
 export function noteStartedChat(
   ctx: Context,
   chat: { campaignId: string; visitorId: string; conversationId: string },
@@ -222,11 +222,9 @@ function contentOf(content: CampaignFields['content']): CampaignContent {
   };
 }
 
-/**
- * Without what is null, and without the fields that are none of ours, which a request may carry (decisions, general).
- */
+/** Without null values and without unknown fields, which a request may contain (decisions, general). */
 function known<Kept extends object>(given: Written<Kept>, fields: readonly (keyof Kept)[]): Kept {
-  // Every required field is among them, and of those none is null.
+  // Contains every required field, none of them null.
   return Object.fromEntries(
     fields.filter((field) => (given[field] ?? null) !== null).map((field) => [field, given[field]]),
   ) as Kept;
@@ -315,7 +313,7 @@ function requireSound(written: Omit<CampaignFields, 'name'>): Pick<CampaignRecor
   const content = contentOf(written.content);
   requireUrlMatch(triggerRules.urlMatch, 'triggerRules.urlMatch');
   content.quickReplies?.forEach((reply, index) => {
-    // A page of this site or another; never a script.
+    // A web page or a path, never a script.
     if (reply.action === 'navigate' && !/^(?:https?:\/\/[^/?#\s]|\/(?![/\\]))/i.test(reply.value ?? ''))
       refuseField(
         'invalid_body',

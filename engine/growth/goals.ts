@@ -1,4 +1,4 @@
-// Goals: pages whose visit is worth something, and who brought the visitor there. Specification 4.15.
+// Goals: pages whose visit has a value, and attribution of the visit. Specification 4.15.
 
 import { findNewestConversation } from '../../store/conversations/conversations.ts';
 import type { VisitorRecord } from '../../store/customers/visitors.ts';
@@ -32,11 +32,11 @@ import { requireFeature } from '../workspace/entitlements.ts';
 import { theRoster } from '../workspace/roster.ts';
 import { requireRoom, requireUrlMatch, type UrlPattern, urlPattern } from './url-patterns.ts';
 
-/** One visitor completes one goal once in so long (specification 8). */
+/** One visitor completes one goal at most once in this time (specification 8). */
 const dedupeMs = 24 * 3600_000;
-/** A conversation that was last touched longer ago has not brought the visitor here. */
+/** A conversation without activity for longer gets no attribution. */
 const attributionMs = 30 * 24 * 3600_000;
-/** Paused and archived ones included; deleted ones not. */
+/** Includes paused and archived goals, but not deleted ones. */
 const maxGoals = 500;
 const maxOfVisitor = 50;
 
@@ -144,7 +144,7 @@ export interface CompletionList {
   /** Of the whole range, not of this page. */
   readonly total: number;
   readonly totalValueCents: number;
-  /** Where the next page begins; null at the end. */
+  /** Offset of the next page; null at the end. */
   readonly nextOffset: number | null;
 }
 
@@ -157,7 +157,7 @@ export function listCompletions(view: View, page: CompletionRange & { limit: num
   return { completions, ...totals, nextOffset: next < totals.total && completions.length > 0 ? next : null };
 }
 
-/** What a visitor completed, newest first. Refuses not_found. */
+/** A visitor's completions, newest first. Refuses not_found. */
 export function listCompletionsOfVisitor(view: View, visitorId: string): { completions: CompletionView[] } {
   if (view.state(visitorKind, visitorId) === undefined) refuse('not_found');
   return {
@@ -167,7 +167,7 @@ export function listCompletionsOfVisitor(view: View, visitorId: string): { compl
   };
 }
 
-/** What the page completes for this visitor; agents are told. */
+/** Completes the goals that match the page for this visitor, and emits them to agents. */
 export function completeGoals(ctx: Context, visitor: VisitorRecord, url: string): void {
   for (const { goal, pattern } of theActive(ctx)) {
     if (!pattern.matches(url)) continue;
@@ -176,7 +176,7 @@ export function completeGoals(ctx: Context, visitor: VisitorRecord, url: string)
   }
 }
 
-/** The visitor's newest conversation that was touched lately has brought it here, and whoever has that conversation. */
+/** Attributes the completion to the visitor's newest recently active conversation and its assignee. */
 function complete(ctx: Context, done: { goal: GoalRecord; visitor: VisitorRecord; url: string }): void {
   const { goal, visitor, url } = done;
   const newest = findNewestConversation(ctx.db, visitor.id);
@@ -226,7 +226,7 @@ function theActive(view: Pick<View, 'state'>): readonly ActiveGoal[] {
   return view.state(activeGoalsKind, '') ?? [];
 }
 
-/** The goal as it will be: among those that pages are held against, or no longer. */
+/** Updates the cache of active goals. */
 function remember(ctx: Context, goal: GoalRecord): void {
   const others = theActive(ctx).filter((active) => active.goal.id !== goal.id);
   if (goal.status !== 'active') {
@@ -244,7 +244,7 @@ function remember(ctx: Context, goal: GoalRecord): void {
 
 const conditionOf = ({ operator, value }: UrlMatch): UrlMatch => ({ operator, value });
 
-/** This area says forbidden where others say admin_required (decisions, last details). */
+/** This area specifies forbidden where others use admin_required (decisions, last details). */
 function requireGoalWriter(ctx: Context): void {
   if (!isSenior(callingAgent(ctx))) refuse('forbidden', { message: 'Only admins and supervisors may change goals.' });
   requireFeature(ctx, 'goals');

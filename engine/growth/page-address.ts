@@ -1,5 +1,5 @@
-// The address of a page as people read and write it, so that what a browser sends and what somebody typed into a
-// condition can be compared. Pure functions of text: half an address is one as well.
+// Page addresses in the form that people read and write, so that a browser's address can be compared with what was
+// typed into a condition. Pure text functions that also accept incomplete addresses.
 
 import { domainToUnicode } from 'node:url';
 
@@ -7,8 +7,8 @@ const hostOf = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#:]*)/i;
 const encoded = /(?:%[0-9a-f]{2})+/gi;
 
 /**
- * With its letters instead of their bytes (`/caf%C3%A9` is `/café`), and its host in lower case and in its own script.
- * Encoded delimiters stay encoded.
+ * Decoded (`/caf%C3%A9` is `/café`), with the host in lower case and in its own script. Encoded delimiters stay
+ * encoded.
  */
 export function readableAddress(address: string): string {
   const decoded = address.includes('%') ? address.replace(encoded, lettersOf) : address;
@@ -20,7 +20,7 @@ export function readableAddress(address: string): string {
     .normalize('NFC');
 }
 
-/** Bytes that are no letters stay as they are, in upper case (RFC 3986 §6.2.2.1). */
+/** Bytes that are not letters stay encoded, in upper case (RFC 3986 §6.2.2.1). */
 function lettersOf(bytes: string): string {
   try {
     return decodeURI(bytes).replace(encoded, (rest) => rest.toUpperCase());
@@ -29,7 +29,7 @@ function lettersOf(bytes: string): string {
   }
 }
 
-/** What mails, advertisements and networks add to an address to tell where a visitor came from. */
+/** Tracking parameters that mails, advertisements and networks add to an address. */
 const tracking =
   /^(?:utm_\w+|gclid|gbraid|wbraid|dclid|fbclid|msclkid|ttclid|twclid|li_fat_id|igshid|yclid|mc_[ce]id|_hs(?:enc|mi)|hsCtaTracking|ref_src|srsltid)$/;
 
@@ -45,8 +45,7 @@ export function namesOf(address: string): Named {
 }
 
 /**
- * Of a readable address: without tracking parameters, without its fragment and without the slash at the end of its
- * path, as far as `named` does not have them.
+ * Takes a readable address. Removes tracking parameters, the fragment and a trailing slash, unless `named` has them.
  */
 export function plainAddress(address: string, named: Named): string {
   const { path, query, fragment } = partsOf(address);

@@ -1,14 +1,13 @@
-// What it costs to compile a regular expression (RE2 syntax), judged by its text in one pass. Compiling is what takes
-// long: `.{0,900}` over and over, or letters of all scripts where case is ignored, keep the library busy for seconds
-// within 500 characters. What is no expression is the compiler's to refuse; here it only must not be taken for less
-// than it is.
+// Estimates in one pass over the text what compiling a regular expression (RE2 syntax) costs. Compiling is the slow
+// part: nested repetitions such as `.{0,900}`, or ignoring case for the letters of all scripts, can take seconds within
+// 500 characters. Invalid expressions are left to the compiler; the estimate must only never be too low.
 
 export interface PatternCost {
-  /** Characters and classes, once what is repeated so many times is written out. */
+  /** Characters and classes, with repetitions expanded. */
   readonly size: number;
-  /** Characters in the ranges of classes, if case is ignored anywhere: then each is looked at. */
+  /** Characters in the ranges of classes if case is ignored anywhere, because each is then visited. */
   readonly ranged: number;
-  /** Classes of Unicode's, of thousands of characters each. */
+  /** Unicode classes, with thousands of characters each. */
   readonly named: number;
 }
 
@@ -19,9 +18,9 @@ const ignoresCase = /\(\?\w*i/;
 
 export function costOf(pattern: string): PatternCost {
   let [ranged, named] = [0, 0];
-  /** Of the groups that are open, what came before each. */
+  /** For each open group, the size of what came before it. */
   const outer: number[] = [];
-  /** Of the innermost, and of the last thing in it, which is what a repetition repeats. */
+  /** Sizes of the innermost group and of its last item, which a repetition repeats. */
   let [size, last] = [0, 0];
   let ofClass: ClassText | undefined;
   for (const { 0: text, groups = {} } of pattern.matchAll(token)) {
@@ -56,10 +55,10 @@ export function costOf(pattern: string): PatternCost {
   };
 }
 
-/** What stands between the brackets of a class. */
+/** The text between the brackets of a class. */
 class ClassText {
   ranged = 0;
-  /** A bracket that comes first closes nothing. */
+  /** A bracket in first position does not close the class. */
   hasOne = false;
   #isNegated = false;
   #from: number | undefined;

@@ -1,6 +1,6 @@
-// Conditions on the address of a page, for campaigns and goals. An address is compared as people read and write it
-// (page-address.ts). The only importer of re2js: patterns are the customer's, addresses the whole world's, so they run
-// on an engine whose time is linear in both, and a bound on a pattern's size bounds the factor.
+// Conditions on page addresses, for campaigns and goals. Compares addresses in readable form (page-address.ts). The
+// only importer of re2js: patterns come from customers and addresses from anyone, so they run on an engine that is
+// linear in both, and a limit on a pattern's size bounds the factor.
 
 import { RE2JS } from 're2js';
 import type { UrlMatch } from '../../store/growth/campaigns.ts';
@@ -9,27 +9,25 @@ import { namesOf, plainAddress, readableAddress } from './page-address.ts';
 import { costOf } from './pattern-cost.ts';
 
 /**
- * Instructions of a compiled pattern. The longest address (2048 characters) takes such a one 10 ms at the worst, twice
- * that when it has encoded letters, a common one 50 µs.
+ * Instructions of a compiled pattern. Against the longest address (2048 characters) such a pattern takes at most 10 ms,
+ * twice that with encoded letters; a typical one takes 50 µs.
  */
 const maxPatternSize = 200;
 /**
- * What is not even compiled: no pattern of maxPatternSize is written longer. With these bounds compiling takes 10 ms at
- * the worst, a common pattern 0.1 ms.
+ * Larger patterns are not even compiled: no pattern within maxPatternSize is written longer. With these limits
+ * compiling takes at most 10 ms, and 0.1 ms for a typical pattern.
  */
 const maxWrittenSize = 700;
-/** The Han characters are 20,902. */
+/** Enough for the 20,902 Han characters. */
 const maxRanged = 25_000;
 const maxNamed = 20;
-/**
- * All patterns that one page view is held against: 50 ms at the worst, twice that for an address with encoded letters.
- */
+/** Of all patterns compared with one page view: at most 50 ms, twice that for an address with encoded letters. */
 const maxTotalSize = 1000;
-/** What is active of one kind. The plain operators take 0.1 µs each. */
+/** Active conditions of one kind. The plain operators take 0.1 µs each. */
 const maxActive = 100;
 
 export interface UrlPattern {
-  /** What it may cost: instructions of a pattern, 0 for what is no pattern. */
+  /** Its cost: instructions of a regex, 0 for other operators. */
   readonly size: number;
   matches(url: string): boolean;
 }
@@ -37,11 +35,9 @@ export interface UrlPattern {
 const everything: UrlPattern = { size: 0, matches: () => true };
 
 /**
- * Of a condition that requireUrlMatch() let pass. None: every page. Upper and lower case differ, except in the host.
- * Where an end matters, what a
- * campaign's link or a browser adds to an address does not: tracking parameters, a fragment, a slash at the end of the
- * path; unless the
- * condition has them itself.
+ * Compiles a condition that requireUrlMatch() has accepted. None: every page. Case-sensitive, except for the host.
+ * Where the end of an address matters, tracking parameters, the fragment and a trailing slash are ignored, unless the
+ * condition itself has them.
  */
 export function urlPattern(match: UrlMatch | undefined): UrlPattern {
   if (match === undefined) return everything;
@@ -69,13 +65,13 @@ export function urlPattern(match: UrlMatch | undefined): UrlPattern {
   }
 }
 
-/** As the browser has it, and as people read it. */
+/** As the browser sends it, and in readable form. */
 function formsOf(url: string): string[] {
   const readable = readableAddress(url);
   return readable === url ? [url] : [url, readable];
 }
 
-/** Refuses invalid_body for a regex that is none, by RE2's syntax, or that would be too large. */
+/** Refuses invalid_body for an invalid regex, by RE2's syntax, or one that would be too large. */
 export function requireUrlMatch(match: UrlMatch | undefined, path: string): void {
   if (match === undefined) return;
   if (match.operator === 'regex') {
@@ -89,7 +85,7 @@ export function requireUrlMatch(match: UrlMatch | undefined, path: string): void
     refuseField('invalid_body', `${path}.value`, 'is too large once its repetitions are written out');
 }
 
-/** Refuses semantic_error when what is active already and one more would be too much for a page view. */
+/** Refuses semantic_error if one more active condition would cost a page view too much. */
 export function requireRoom(active: readonly UrlPattern[], added: UrlPattern, what: string): void {
   if (active.length >= maxActive)
     refuse('semantic_error', { message: `At most ${maxActive} ${what} may be active at a time.` });

@@ -1,5 +1,5 @@
-// Articles: written by hand or made of a page, drafts until they are published. A published article is embedded and
-// retrieved like a page; while it is, the page that it was made of is not. Specification 4.3, decisions 4.3.
+// Articles: written by hand or adopted from a page, drafts until they are published. A published article is embedded
+// and retrieved like a page, in place of the page it was adopted from. Specification 4.3, decisions 4.3.
 
 import {
   allKbArticles,
@@ -42,14 +42,14 @@ export function readArticle(view: Pick<View, 'db'>, articleId: string): KbArticl
   return findKbArticle(view.db, articleId) ?? refuse('not_found');
 }
 
-/** Refuses admin_required, semantic_error when there are too many. */
+/** Refuses admin_required, semantic_error for too many. */
 export const createArticle = command('kb.createArticle', (ctx, fields: ArticleFields): KbArticleRecord => {
   requireAdmin(ctx);
   return addArticle(ctx, { ...fields, sourceDocumentId: null });
 });
 
 /**
- * Makes a draft of a page. Refuses admin_required, not_found, conflict when it was adopted already or is an article's
+ * Creates a draft from a page. Refuses admin_required, not_found, conflict if it was adopted already or is an article's
  * text.
  */
 export const adoptDocument = command('kb.adoptDocument', (ctx, params: { documentId: string }): KbArticleRecord => {
@@ -66,7 +66,7 @@ export const adoptDocument = command('kb.adoptDocument', (ctx, params: { documen
   return article;
 });
 
-/** Refuses admin_required, not_found, stale_version, validation_error when nothing is to be changed. */
+/** Refuses admin_required, not_found, stale_version, validation_error if there are no changes. */
 export const changeArticle = command(
   'kb.updateArticle',
   (ctx, params: { articleId: string; expectedVersion: number; changes: Partial<ArticleFields> }): KbArticleRecord => {
@@ -91,7 +91,7 @@ export const changeArticle = command(
   },
 );
 
-/** Its page, if it was made of one, is retrieved again. Refuses admin_required, not_found. */
+/** Its source page, if any, is retrieved again. Refuses admin_required, not_found. */
 export const removeArticle = command('kb.deleteArticle', (ctx, params: { articleId: string }): void => {
   requireAdmin(ctx);
   const article = readArticle(ctx, params.articleId);
@@ -101,7 +101,7 @@ export const removeArticle = command('kb.deleteArticle', (ctx, params: { article
   deleteKbArticle(ctx.db, article.id);
 });
 
-/** Puts an article's text, now that it is embedded, in the place of its former one and of the page it was made of. */
+/** Replaces the article's former text, and the page it was adopted from, with the text that is now embedded. */
 export const serveArticle = command('kb.serveArticle', (ctx, params: { documentId: string }): void => {
   const document = findKbDocument(ctx.db, params.documentId);
   if (document?.state !== 'staged' || document.articleId === null) return;
@@ -133,7 +133,7 @@ function addArticle(ctx: Context, fields: ArticleFields & { sourceDocumentId: st
   return article;
 }
 
-/** Its text becomes a document that is embedded and then served; what is served of it until then stays. */
+/** Its text becomes a document that is served once it is embedded; until then the current one stays. */
 function publish(ctx: Context, article: KbArticleRecord): void {
   removeDocuments(
     ctx,

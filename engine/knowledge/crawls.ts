@@ -1,5 +1,5 @@
-// Crawl jobs: queued, running, done or failed, and what becomes of the pages. Pages are stored beside what is served
-// and take its place in one command when the crawl is done. Specification 3, 4.3.
+// Crawl jobs: queued, running, done or failed, and the pages they fetched. Pages are stored beside those that are
+// served and replace them in one command when the crawl is done. Specification 3, 4.3.
 
 import { findKbArticle, updateKbArticle } from '../../store/knowledge/articles.ts';
 import { findKbBase } from '../../store/knowledge/chunks.ts';
@@ -38,9 +38,9 @@ import {
   writeEmbedding,
 } from './knowledge.ts';
 
-/** The kind of outside work that crawls. One at a time in a workspace, in the order they were asked for. */
+/** The kind of outbox item that crawls. One at a time per workspace, in order. */
 export const crawlKind = 'kb.crawl';
-/** A crawl that failed is not tried again by itself: who asked for it is told, and asks again. */
+/** A failed crawl is not retried: whoever requested it sees the failure and can request it again. */
 export const crawlRetryDelaysMs: readonly number[] = [];
 
 export const noStats: KbJobStats = {
@@ -52,7 +52,7 @@ export const noStats: KbJobStats = {
   pagesLeft: 0,
   skipped: [],
 };
-/** Of what was skipped so many are named, by so many characters of an address: every step tells of them. */
+/** Skipped addresses listed, and their length: every progress event carries them. */
 const maxSkippedNamed = 10;
 const maxSkippedUrlChars = 300;
 const maxReasonChars = 200;
@@ -105,12 +105,12 @@ export function readJob(view: View, jobId: string): JobView {
   return jobView(view, findKbJob(view.db, jobId) ?? refuse('not_found'));
 }
 
-/** The most recent twenty. */
+/** The latest twenty. */
 export function listJobs(view: View): JobView[] {
   return recentKbJobs(view.db, kbJobsListed).map((job) => jobView(view, job));
 }
 
-/** Refuses admin_required, semantic_error when the base is full, service_unavailable when too many wait. */
+/** Refuses admin_required, semantic_error if the base is full, service_unavailable if too many are queued. */
 export const queueCrawl = command(
   'kb.ingestUrl',
   (
@@ -141,7 +141,7 @@ export const queueCrawl = command(
   },
 );
 
-/** Runs it, from the beginning if an earlier run was cut short. Undefined when it is over already. */
+/** Starts it, from the beginning if an earlier run was interrupted. Undefined if it is already over. */
 export const startCrawl = command('kb.startCrawl', (ctx, params: { jobId: string }): KbJobRecord | undefined => {
   const job = findKbJob(ctx.db, params.jobId);
   if (job === undefined || isOver(job)) return undefined;
@@ -155,15 +155,12 @@ export const startCrawl = command('kb.startCrawl', (ctx, params: { jobId: string
 export interface CrawledDocument {
   readonly page: CrawledPage;
   readonly model: string;
-  /** The first of its chunks, as many as one command takes. */
+  /** Its first chunks, as many as one command writes. */
   readonly chunks: readonly NewChunk[];
   readonly chunkCount: number;
 }
 
-/**
- * Stores what a step of the crawl brought: how far it is, and a page with the first of its chunks. `over`: it was
- * cancelled meanwhile.
- */
+/** Stores one step of the crawl: its progress, and a page with its first chunks. `over`: it was cancelled meanwhile. */
 export const storeStep = command(
   'kb.storeStep',
   (
@@ -198,9 +195,8 @@ function stageDocument(ctx: Context, job: KbJobRecord, { page, model, chunks, ch
 }
 
 /**
- * Puts the crawl's pages in the place of those they replace. `unreadyId`: a page that the model which is searched has
- * not embedded yet; nothing
- * is done then, since the model changed meanwhile. `over`: it was cancelled.
+ * Replaces the former pages with the crawl's. `unreadyId`: a page that is not yet embedded by the model in use, because
+ * the model changed meanwhile; nothing is replaced then. `over`: it was cancelled.
  */
 export const finishCrawl = command(
   'kb.finishCrawl',
@@ -223,7 +219,7 @@ export const finishCrawl = command(
       const article = findKbArticle(ctx.db, articleOf.get(sourceUrl) ?? '');
       setKbDocumentState(ctx.db, id, article?.status === 'published' ? 'shadowed' : 'served');
       if (article === undefined) continue;
-      // The page that was adopted is there again, as a new document.
+      // The adopted page exists again, as a new document.
       setKbDocumentArticle(ctx.db, id, article.id);
       updateKbArticle(ctx.db, { ...article, sourceDocumentId: id });
     }
@@ -234,8 +230,8 @@ export const finishCrawl = command(
 );
 
 /**
- * It fails at once, whether it waits or runs; who reads the site notices at its next page. Refuses admin_required,
- * not_found, conflict when it is over.
+ * Fails the job at once, queued or running; the crawler notices at its next page. Refuses admin_required, not_found,
+ * conflict if it is over.
  */
 export const cancelCrawl = command('kb.cancelJob', (ctx, params: { jobId: string }): JobView => {
   const agent = requireAdmin(ctx);
@@ -244,7 +240,7 @@ export const cancelCrawl = command('kb.cancelJob', (ctx, params: { jobId: string
   return jobView(ctx, failJob(ctx, job, `${agent.name} cancelled it.`));
 });
 
-/** In the transaction that records the outcome of the crawl. What was served stays. */
+/** Runs in the transaction that records the crawl's outcome. Pages that are served stay. */
 export function failCrawl(ctx: Context, jobId: string, error: string): void {
   const job = findKbJob(ctx.db, jobId);
   if (job !== undefined && !isOver(job)) failJob(ctx, job, error);
@@ -258,7 +254,7 @@ function failJob(ctx: Context, job: KbJobRecord, error: string): KbJobRecord {
   return putJob(ctx, { ...job, status: 'failed', finishedAt: ctx.at, error });
 }
 
-/** In whatever spelling: without the slash of the first page, in upper case, with an anchor. */
+/** Ignores spelling: a trailing slash, case, an anchor. */
 function isSameAddress(one: string, other: string): boolean {
   const [a, b] = [URL.parse(one), URL.parse(other)];
   if (a === null || b === null) return one === other;
@@ -266,7 +262,7 @@ function isSameAddress(one: string, other: string): boolean {
   return a.href === b.href;
 }
 
-/** Undefined when it is over. */
+/** Undefined if it is over. */
 function findRunning(ctx: Context, jobId: string): KbJobRecord | undefined {
   const job = findKbJob(ctx.db, jobId);
   if (job === undefined || job.status === 'queued') throw new Error(`the crawl ${jobId} is not running`);

@@ -1,4 +1,4 @@
-// Documents of the knowledge base as people see them: listed and deleted. Specification 4.3.
+// Documents of the knowledge base: listed and deleted. Specification 4.3.
 
 import { findKbDocument, type KbDocumentRow, listedKbDocuments } from '../../store/knowledge/documents.ts';
 import { refuse } from '../errors.ts';

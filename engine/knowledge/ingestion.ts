@@ -1,6 +1,6 @@
-// The work behind the knowledge base that takes longer than a command may: walking a site, embedding its pages,
-// embedding everything again for another model. The outbox calls it, so it is done once more from the beginning after a
-// restart. It changes nothing itself: every step it takes is a command, small enough that a chat does not notice.
+// Knowledge base work that takes longer than a command may: crawling a site, embedding its pages, embedding everything
+// again for another model. Run by the outbox, so it starts over after a restart. Every write is a command, small enough
+// not to delay a chat.
 
 import { findKbBase, type KbBaseRecord } from '../../store/knowledge/chunks.ts';
 import {
@@ -25,9 +25,9 @@ export interface IngestionOptions {
   readonly embedder: Embedder;
 }
 
-/** A site that takes longer than this is not walked to its end. */
+/** A crawl stops after this time. */
 const crawlTimeoutMs = 60 * 60_000;
-/** What the outbox remembers of a crawl that somebody ended meanwhile. */
+/** The outbox's answer for a crawl that was cancelled. */
 const cancelled = 'it was cancelled';
 
 export class Ingestion {
@@ -42,10 +42,7 @@ export class Ingestion {
     this.#embedder = options.embedder;
   }
 
-  /**
-   * Walks the site of a job and puts its pages in the place of the former ones. Rejects with what is wrong with the
-   * site or the embedding.
-   */
+  /** Crawls a job's site and replaces its former pages. Rejects with the site's or the embedding's problem. */
   async crawl({ workspaceId, jobId }: { workspaceId: string; jobId: string }): Promise<string> {
     const job = await this.#execute(workspaceId, startCrawl, { jobId });
     if (job === undefined) return 'it is over already';
@@ -80,7 +77,7 @@ export class Ingestion {
     }
   }
 
-  /** Embeds whatever is not: for the model that is searched, then for the one that is to be. */
+  /** Embeds every document without an embedding: first for the model in use, then for the one to switch to. */
   async embed({ workspaceId }: { workspaceId: string }): Promise<string> {
     const wanted = this.#embedder.model;
     if (wanted === undefined) return 'embedding is switched off';
@@ -101,17 +98,17 @@ export class Ingestion {
     }
   }
 
-  /** At start: asks for what another model has embedded, or nobody has, to be embedded by the one that is used now. */
+  /** At start: requests embedding by the current model for documents that have none or another model's. */
   review(workspaceId: string, { isUnembedded }: { isUnembedded: boolean }): void {
     if (isUnembedded) void this.#execute(workspaceId, embedAgain, {});
   }
 
-  /** Ends what is under way; it is done again after the restart. */
+  /** Aborts the work under way; it starts over after the restart. */
   stop(): void {
     this.#stopping.abort(new Error('the service is stopping'));
   }
 
-  /** The model to search by, chosen now if there was none or the former one cannot be asked any more. */
+  /** The model to search with. Chosen now if there was none or the former one is no longer available. */
   async #base(workspaceId: string): Promise<KbBaseRecord> {
     const base = findKbBase(this.#workspace(workspaceId).db);
     if (base !== undefined && this.#embedder.serves(base.model)) return base;
@@ -146,7 +143,7 @@ export class Ingestion {
     embedding: { documentId: string; model: string; chunks: readonly EmbeddedChunk[]; from: number },
   ): Promise<void> {
     const { documentId, model, chunks, from } = embedding;
-    // A text without a word has no chunk, and is embedded by that.
+    // A text without words has no chunk and so counts as embedded.
     for (
       let firstIndex = from;
       firstIndex < chunks.length || (firstIndex === 0 && chunks.length === 0);

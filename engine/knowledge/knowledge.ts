@@ -1,6 +1,6 @@
-// What is searched: the model whose chunks are, the embeddings that documents have, and what is swept up behind a
-// change. Documents are replaced by new ones and switched over in one command, so that no search sees half of a change;
-// whatever takes long is done before or after it, a bounded part at a time.
+// The searchable base: the model in use, the documents' embeddings, and the cleanup after changes. Documents are
+// replaced by new ones and switched over in one command, so that no search sees half a change; slow work happens before
+// or after it, in bounded steps.
 
 import { forgetSourceDocument } from '../../store/knowledge/articles.ts';
 import {
@@ -32,17 +32,17 @@ export interface NewChunk {
   readonly vector: Uint8Array;
 }
 
-/** Chunks written in one command: a quarter of a megabyte, about two milliseconds. */
+/** Chunks written per command: a quarter of a megabyte, about two milliseconds. */
 export const chunksPerCommand = 64;
 
 export const sweepDeadline = 'kb.sweep';
-/** Rows removed in one transaction; more follow a second later. */
+/** Rows deleted per transaction. The next page follows a second later. */
 const sweepPage = 500;
 const nextSweepMs = 1000;
 
-/** The kind of outside work that embeds what is not embedded yet. */
+/** The kind of outbox item that embeds documents without an embedding. */
 export const embedKind = 'kb.embed';
-/** A model that cannot be loaded may be mended by hand within a day. */
+/** A model that cannot be loaded may be repaired by hand within a day. */
 export const embedRetryDelaysMs: readonly number[] = [
   60_000,
   5 * 60_000,
@@ -52,15 +52,15 @@ export const embedRetryDelaysMs: readonly number[] = [
   12 * 3600_000,
 ];
 
-/** Asks for whatever lacks an embedding to be embedded. One more than needed does nothing. */
+/** Queues embedding of everything without an embedding. A superfluous request does nothing. */
 export function requestEmbedding(ctx: Context): void {
   ctx.enqueue({ kind: embedKind, target: embedKind, payload: {} });
 }
 
-/** The same as a command: the service uses another model than it did. */
+/** The same as a command, for when the service's model has changed. */
 export const embedAgain = command('kb.embedAgain', (ctx, _: object): void => requestEmbedding(ctx));
 
-/** Sets which model's chunks are searched, the first time or because the former one cannot be asked any more. */
+/** Sets the model to search with, for the first time or because the former one is no longer available. */
 export const chooseModel = command('kb.chooseModel', (ctx, params: { model: string }): KbBaseRecord => {
   const base: KbBaseRecord = { model: params.model, revision: (findKbBase(ctx.db)?.revision ?? 0) + 1 };
   putKbBase(ctx.db, base);
@@ -68,8 +68,8 @@ export const chooseModel = command('kb.chooseModel', (ctx, params: { model: stri
 });
 
 /**
- * Searches `model`'s chunks from now on, if every document has them; false when one still lacks them. What other models
- * made is swept up.
+ * Switches the search to `model`, if it has embedded every document; otherwise returns false. Other models' chunks are
+ * swept.
  */
 export const switchModel = command('kb.switchModel', (ctx, params: { model: string }): boolean => {
   if (nextWithoutEmbedding(ctx.db, { model: params.model, after: '' }) !== undefined) return false;
@@ -81,15 +81,15 @@ export const switchModel = command('kb.switchModel', (ctx, params: { model: stri
 export interface EmbeddingPart {
   readonly documentId: string;
   readonly model: string;
-  /** Of all the document's chunks, the place of the first of these. */
+  /** The index of the first of these chunks among all of the document's. */
   readonly firstIndex: number;
   readonly chunks: readonly NewChunk[];
   readonly chunkCount: number;
 }
 
 /**
- * Writes a part of a document's embedding, the first one over what an earlier attempt left. With the last part it
- * counts. False: the document is gone.
+ * Writes a part of a document's embedding; the first part replaces what an earlier attempt left. It counts once the
+ * last part is written. Returns false if the document no longer exists.
  */
 export const storeEmbedding = command('kb.storeEmbedding', (ctx, part: EmbeddingPart): boolean => {
   const document = findKbDocument(ctx.db, part.documentId);
@@ -107,15 +107,15 @@ export function writeEmbedding(ctx: Context, part: EmbeddingPart): void {
   if (firstIndex + chunks.length === chunkCount) insertKbEmbedding(ctx.db, { documentId, model, chunkCount });
 }
 
-/** What is searched has changed: indexes are brought up to it with the next search. */
+/** Marks the base as changed: the next search updates its indexes. */
 export function touchBase(ctx: Context): void {
   const base = findKbBase(ctx.db);
   if (base !== undefined) putKbBase(ctx.db, { ...base, revision: base.revision + 1 });
 }
 
 /**
- * Takes documents out of what is listed, at once; their chunks are swept up after. Whoever takes out what is searched
- * touches the base.
+ * Removes documents from the list at once; their chunks are swept later. If they were searchable, the caller must also
+ * call touchBase().
  */
 export function removeDocuments(ctx: Context, documentIds: readonly string[]): void {
   if (documentIds.length === 0) return;
@@ -126,16 +126,13 @@ export function removeDocuments(ctx: Context, documentIds: readonly string[]): v
   ctx.setDeadline(sweepDeadline, 'documents', ctx.nowMs);
 }
 
-/** Refuses semantic_error when the base holds as many documents as it may. */
+/** Refuses semantic_error if the base has the maximum number of documents. */
 export function requireRoom(view: Pick<View, 'db'>): void {
   if (countListedKbDocuments(view.db) >= maxKbDocuments)
     refuse('semantic_error', { message: `The knowledge base holds ${maxKbDocuments} documents already.` });
 }
 
-/**
- * Deletes what nothing shows any more, a page at a time: the rows of removed documents, or those of models that are not
- * searched.
- */
+/** Deletes rows that are no longer visible, a page at a time: those of removed documents, or of models not in use. */
 export const sweep = command('kb.sweep', (ctx, { subjectId }: DeadlineParams): void => {
   const model = findKbBase(ctx.db)?.model;
   const chunks =

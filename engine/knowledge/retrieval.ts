@@ -1,5 +1,5 @@
-// Searching the knowledge base: the question is embedded by the model whose chunks are searched, and its nearest chunks
-// are the answer. Specification 4.3.
+// Searches the knowledge base: embeds the question with the model in use and returns its nearest chunks. Specification
+// 4.3.
 
 import { findKbBase } from '../../store/knowledge/chunks.ts';
 import type { KbMatch } from '../../store/knowledge/index.ts';
@@ -19,13 +19,10 @@ export interface Retrieved {
   readonly searchTimeMs: number;
 }
 
-/**
- * The model may change between the question and the search; then the question is embedded again. It changes once in
- * months.
- */
+/** If the model changes between embedding and search, the question is embedded again. That happens once in months. */
 const maxAttempts = 3;
 
-/** What is found is durable. Refuses unauthorized, embedding_unavailable. Rejects with what the threads reject with. */
+/** Results are durable. Refuses unauthorized, embedding_unavailable. Rejects with the threads' errors. */
 export async function retrieve(
   engine: Engine,
   question: { workspaceId: string; query: string; topK: number },

@@ -1,6 +1,6 @@
-// A backup is a folder: every file of the data folder as of a moment of its own, brought into agreement, checked, and
-// listed with its hash in manifest.json, which is written last. All of it, or one workspace with a key of its own for
-// its secrets. Made from outside of the process that serves; engine/operations/restore.ts brings it back.
+// A backup is a folder: a snapshot of every file of the data folder, reconciled, checked and listed with its hash in
+// manifest.json, which is written last. Either everything, or one workspace with a separate key for its secrets. Made
+// outside the serving process; engine/operations/restore.ts restores it.
 
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, type Stats } from 'node:fs';
@@ -39,7 +39,7 @@ import {
 } from './soundness.ts';
 
 export interface BackupFile {
-  /** Below the backup's folder, with slashes. */
+  /** Relative to the backup's folder, with slashes. */
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
@@ -59,8 +59,7 @@ export interface Manifest {
   readonly madeAt: string;
   readonly workspaces: readonly BackedUpWorkspace[];
   /**
-   * Secrets that came from the environment and are not in the backup: what was sealed with them opens with the same
-   * ones alone.
+   * Secrets that came from the environment and are not in the backup: what they sealed can only be opened with them.
    */
   readonly secretsElsewhere: readonly string[];
   readonly files: readonly BackupFile[];
@@ -73,28 +72,28 @@ export class BackupUnusable extends Error {
 
 export interface BackupOptions {
   readonly dataDir: string;
-  /** The folder to make. */
+  /** The folder to create. */
   readonly to: string;
-  /** Undefined: all of them. */
+  /** Undefined: all. */
   readonly workspaceId: string | undefined;
   readonly program: string;
   readonly madeAt: string;
   readonly secretsElsewhere: readonly string[];
-  /** For one workspace: its secrets as they are sealed now, and the key of the backup's own. */
+  /** For one workspace: the box that its secrets are sealed with now, and the backup's own box and key. */
   readonly reseal: { readonly from: SecretBox; readonly to: SecretBox; readonly key: string } | undefined;
-  /** Left free where the backup is on the same disk as the data. */
+  /** Disk space to leave free if the backup is on the same disk as the data. */
   readonly reserveBytes: number;
   onProgress(share: number, doing: string): void;
 }
 
 export const manifestName = 'manifest.json';
 const formatVersion = 1;
-/** Of this process alone, made anew, or handled apart. */
+/** Files that belong to a process, are rebuilt, or are copied separately. */
 const notCopied = /^(?:lock|unfinished|incoming|index|directory\.db|workspaces|.*\.part)(?:-wal|-shm|-journal)?$/;
 
 /**
- * Resolves to what is in the backup. Workspaces that cannot be read are told by `findings`, and missing; the others are
- * in.
+ * Resolves to the backup's content. `findings` lists workspaces that could not be read and are missing; all others are
+ * included.
  */
 export async function backup(options: BackupOptions): Promise<{ manifest: Manifest; findings: Finding[] }> {
   const to = resolve(options.to);
@@ -126,7 +125,7 @@ export async function backup(options: BackupOptions): Promise<{ manifest: Manife
   return { manifest, findings };
 }
 
-/** What the backup says it holds, once all of it is there as it was written. Rejects with BackupUnusable. */
+/** The backup's manifest, once every file is verified. Rejects with BackupUnusable. */
 export async function readBackup(from: string, onProgress: (share: number) => void): Promise<Manifest> {
   let manifest: Manifest;
   try {
@@ -143,7 +142,7 @@ export async function readBackup(from: string, onProgress: (share: number) => vo
   const allBytes = manifest.files.reduce((sum, { bytes }) => sum + bytes, 1);
   let doneBytes = 0;
   for (const { path, bytes, sha256 } of manifest.files) {
-    // A manifest is a file like any other: it names nothing outside of its folder.
+    // A manifest is untrusted input: it must not name anything outside its folder.
     if (relative(from, resolve(from, path)).startsWith('..'))
       throw new BackupUnusable(`${from} names a file outside of it`);
     const found = await hashOf(join(from, path)).catch(() => undefined);
@@ -154,7 +153,7 @@ export async function readBackup(from: string, onProgress: (share: number) => vo
   return manifest;
 }
 
-/** Before anything is copied: a backup that fills the disk takes from the service what it is to protect. */
+/** Checked before anything is copied: a backup that fills the disk would harm the service it protects. */
 async function requireRoom({ dataDir, to, workspaceId, reserveBytes }: BackupOptions, part: string): Promise<void> {
   const sizeOf = (path: string): Promise<number> =>
     stat(path).then(
@@ -189,7 +188,7 @@ async function copyAll(
   const { dataDir, onProgress } = options;
   if (!existsSync(directoryPath(dataDir))) throw new BackupUnusable(`there is no data in ${dataDir}`);
   await copyDatabase(directoryPath(dataDir), directoryPath(part), () => {});
-  // What came to be since is in the next backup.
+  // Anything newer is in the next backup.
   const directory = Database.openWriter(directoryPath(part), directoryMigrations);
   const ids = directoryWorkspaces(directory)
     .filter(({ reservedAt }) => reservedAt === null)
@@ -204,13 +203,13 @@ async function copyAll(
       findings.push(...copied.findings);
       if (copied.workspace !== undefined) workspaces.push(copied.workspace);
     }
-    // Each file is as of its own moment; what a workspace's file says of itself is what holds.
+    // Each file is a snapshot of its own moment; the workspace's file is authoritative.
     directory.begin();
     deleteReservations(directory);
     for (const { id } of workspaces) bringIntoAgreement(directory, part, id);
     directory.commit();
   } catch (error) {
-    // What left one workspace and came to another between the moments of their copies.
+    // An address or number that moved from one workspace to another between their snapshots.
     if (isDuplicate(error))
       throw new BackupUnusable(
         'an address or a number went from one workspace to another meanwhile; make the backup again',
@@ -222,7 +221,7 @@ async function copyAll(
     directory.close();
   }
   settle(directoryPath(part));
-  // Last, so that what a message names is there already.
+  // Last, so that the files named by messages exist already.
   await copyOthers(dataDir, part, { except: resolve(options.to), only: undefined });
   if (findings.length === 0) findings.push(...verifyDirectory(directoryPath(part)), ...verifyAgreement(part));
   return { workspaces, findings };
@@ -259,7 +258,7 @@ async function copyWorkspace(
   const copy = workspacePath(part, workspaceId);
   try {
     await copyDatabase(workspacePath(options.dataDir, workspaceId), copy, onProgress);
-    // The copy may be of a file that an older program wrote and this one has not opened yet.
+    // The copy may be of a file from an older version that this one has not opened yet.
     Database.openWriter(copy, workspaceMigrations).close();
     settle(copy);
   } catch (error) {
@@ -299,9 +298,7 @@ async function copyDatabase(from: string, to: string, onProgress: (share: number
   }
 }
 
-/**
- * Writes what directory.db must know of a workspace as the workspace's file has it. Inside the caller's transaction.
- */
+/** Updates directory.db from a workspace's file. Runs in the caller's transaction. */
 export function bringIntoAgreement(directory: Database, dataDir: string, workspaceId: string): void {
   const db = Database.openReader(workspacePath(dataDir, workspaceId));
   try {
@@ -314,13 +311,13 @@ export function bringIntoAgreement(directory: Database, dataDir: string, workspa
   }
 }
 
-/** Makes one file of a database that was written to, durable and without a log. Nobody may have it open. */
+/** Turns a database with a log into one durable file. The file must not be open anywhere. */
 export function settle(path: string): void {
   Database.makeSingleFile(path);
   syncFile(path);
 }
 
-/** Seals every secret of a workspace's file anew, for another key. */
+/** Reseals every secret of a workspace's file with another key. */
 export function resealSecrets(path: string, move: { workspaceId: string; from: SecretBox; to: SecretBox }): void {
   const db = Database.openWriter(path, workspaceMigrations);
   db.overwriteDeleted();
@@ -346,10 +343,7 @@ export function resealSecrets(path: string, move: { workspaceId: string; from: S
   settle(path);
 }
 
-/**
- * Whatever else is in the data folder: secrets, uploads, mail that was written. With `only`, what lies in folders of
- * that workspace's name.
- */
+/** The rest of the data folder: secrets, uploads, written mail. With `only`, files in folders of that workspace. */
 async function copyOthers(
   dataDir: string,
   part: string,
@@ -360,7 +354,7 @@ async function copyOthers(
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     try {
       await copyFile(join(dataDir, path), target);
-      // A copy has the mode of what it is of.
+      // A copy inherits the mode of its source.
       await chmod(target, 0o600);
     } catch (error) {
       // Sent or removed since it was listed.
@@ -371,7 +365,7 @@ async function copyOthers(
   }
 }
 
-/** Paths below the data folder of all that is no database. */
+/** Paths, relative to the data folder, of all files that are not databases. */
 export async function othersIn(
   dataDir: string,
   options: { except?: string; only: string | undefined },
@@ -384,7 +378,7 @@ export async function othersIn(
       if ((folder === '' && notCopied.test(entry.name)) || entry.name.endsWith('.part') || full === options.except)
         continue;
       if (entry.isDirectory()) {
-        // A backup that was put into the data folder is not copied into the next one.
+        // A backup inside the data folder is not copied into the next one.
         if (!existsSync(join(full, manifestName))) await visit(path);
       } else if (entry.isFile() && (options.only === undefined || isOf(path, options.only))) found.push(path);
     }
@@ -393,7 +387,7 @@ export async function othersIn(
   return found;
 }
 
-/** Its folders are named by the workspace, or the file itself is, as what was sent from it is. */
+/** A folder in its path is named after the workspace, or the file itself is, as sent mail is. */
 function isOf(path: string, workspaceId: string): boolean {
   return path.split(sep).slice(1, -1).includes(workspaceId) || basename(path).split('.').includes(workspaceId);
 }

@@ -1,6 +1,6 @@
-// Erases one contact or one workspace for good, as an operator asks: rows, what the file still held of them, the search
-// index that was made of them, uploads. The caller holds the data folder. Both leave an entry in the operators' log,
-// the contact's also one in the workspace's own.
+// Erases one contact or one workspace for good, for an operator: rows, remains in the file, the search index built from
+// them, uploads. The caller holds the data folder's lock. Both leave an entry in the operator log, a contact's also one
+// in the workspace's audit log.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
@@ -26,19 +26,19 @@ import { directoryPath, workspacePath } from './soundness.ts';
 
 export interface ErasureOptions {
   readonly dataDir: string;
-  /** Uploads are on this disk; else the service is asked to remove them where they are, when it runs next. */
+  /** Uploads are on this disk; otherwise the service is asked to delete them remotely when it next runs. */
   readonly areUploadsHere: boolean;
   readonly workspaceId: string;
   readonly at: string;
   readonly ids: Ids;
 }
 
-/** Resolves to how much there was. Can be done again when it was interrupted. */
+/** Resolves to the counts of what was erased. Can be repeated after an interruption. */
 export async function eraseContactOf(options: ErasureOptions, contactId: string): Promise<Erased> {
   const { dataDir, workspaceId, at, ids } = options;
   const db = Database.openWriter(workspacePath(dataDir, workspaceId), workspaceMigrations);
   try {
-    // The files before the rows that lead to them.
+    // Delete the files before the rows that point to them.
     const keys = keysOf(workspaceId, uploadsOf(db, contactId));
     if (options.areUploadsHere) await removeUploads(options, keys);
     await removeSent(options, sentTo(db, contactId));
@@ -73,7 +73,7 @@ export async function eraseContactOf(options: ErasureOptions, contactId: string)
   }
 }
 
-/** Numbers that must be released first: erasing would leave them with the carrier, paid for by nobody's knowledge. */
+/** Numbers that must be released first: otherwise they would stay at the carrier and go on costing money unnoticed. */
 export function numbersHeld(dataDir: string, workspaceId: string): string[] {
   const path = workspacePath(dataDir, workspaceId);
   if (!existsSync(path)) return [];
@@ -85,7 +85,7 @@ export function numbersHeld(dataDir: string, workspaceId: string): string[] {
   }
 }
 
-/** Can be done again when it was interrupted. */
+/** Can be repeated after an interruption. */
 export async function eraseWorkspace(options: ErasureOptions): Promise<void> {
   const { dataDir, workspaceId } = options;
   removeDatabase(join(dataDir, 'index', `${workspaceId}.db`));
@@ -152,11 +152,11 @@ async function removeUploads({ dataDir, workspaceId }: ErasureOptions, wanted: R
   }
 }
 
-/** Mails and texts that this service left in its outbox folder instead of sending them. */
+/** Mails and texts that were written into the outbox folder instead of being sent. */
 const outboxFolder = 'outbox';
 const outboxKinds = ['eml', 'sms', 'call'];
 
-/** Those that are known by id, and those older ones that say that they are for the contact. */
+/** Those known by id, and older ones addressed to the contact. */
 async function removeSent(
   { dataDir, workspaceId }: ErasureOptions,
   { ids, addresses }: { ids: readonly string[]; addresses: readonly string[] },
@@ -173,7 +173,7 @@ async function removeSent(
   }
 }
 
-/** Their names did not always tell whose they are. */
+/** Their names did not always say whose they are. */
 function removeStray(dataDir: string, ids: readonly string[]): void {
   for (const id of ids)
     for (const kind of outboxKinds) rmSync(join(dataDir, outboxFolder, `${id}.${kind}`), { force: true });

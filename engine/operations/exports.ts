@@ -1,5 +1,5 @@
-// What leaves the workspace in bulk is in the audit log: exports of conversations and reports. The text itself is made
-// at the edge, after the entry is durable. Specification 6.
+// Audits bulk exports of conversations and reports. The edge produces the export after the entry is durable.
+// Specification 6.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { requireReachable } from '../conversations/conversation.ts';
@@ -16,7 +16,7 @@ export const noteConversationExport = command(
   },
 );
 
-/** `query`: its range and filters. */
+/** `query`: the report's range and filters. */
 export const noteReportExport = command(
   'report.noteExport',
   (ctx, params: { type: string; format: string; query: Readonly<Record<string, string>> }): void => {

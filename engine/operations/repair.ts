@@ -1,6 +1,5 @@
-// Makes directory.db say again what the workspaces' files say: written anew where it is missing or damaged, corrected
-// where it is older or newer than the files. The files are the truth and are not touched, but for being brought up to
-// date. The caller holds the data folder.
+// Rebuilds directory.db from the workspaces' files: from scratch if it is missing or damaged, corrected if it differs
+// from them. The files are authoritative and change only by migration. The caller holds the data folder's lock.
 
 import { existsSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -33,26 +32,24 @@ export interface RepairOptions {
   readonly dataDir: string;
   readonly at: string;
   readonly ids: Ids;
-  /** Gives up the places of workspaces that have no file. */
+  /** Releases the names and addresses of workspaces that have no file. */
   readonly forgetMissing: boolean;
 }
 
 export interface Repaired {
-  /** It was missing, or damaged and is set aside under `setAside`. */
+  /** It was missing, or was damaged and moved to `setAside`. */
   readonly isNew: boolean;
   readonly setAside: string | undefined;
-  /** How many workspaces it knows now. */
+  /** The number of workspaces it lists now. */
   readonly known: number;
   readonly corrected: readonly string[];
-  /** Without a file, forgotten or, unless that was asked for, left as they were. */
+  /** Workspaces without a file: forgotten, or kept unless that was requested. */
   readonly missing: readonly string[];
-  /** What could not be taken in. */
+  /** What could not be included. */
   readonly findings: readonly Finding[];
 }
 
-/**
- * Nothing is done half: directory.db is as it was, or repaired. Throws DatabaseUnusable when a newer program wrote it.
- */
+/** All or nothing: directory.db is unchanged or repaired. Throws DatabaseUnusable if a newer version wrote it. */
 export function repairDirectory(options: RepairOptions): Repaired {
   const { dataDir } = options;
   const path = directoryPath(dataDir);
@@ -84,7 +81,7 @@ export function repairDirectory(options: RepairOptions): Repaired {
     renameSync(work, path);
     syncFolder(dirname(path));
   }
-  // Those without a file have been told of.
+  // Workspaces without a file are reported already.
   findings.push(...verifyAgreement(dataDir).filter(({ rule }) => rule !== 'every workspace has its file'));
   return { ...result, isNew: !isSound, setAside, findings };
 }
@@ -98,7 +95,7 @@ function takeAll(
   for (const workspaceId of madeWorkspaceIdsIn(dataDir)) {
     directory.savepoint();
     try {
-      // It may be of an older program.
+      // It may be from an older version.
       Database.openWriter(workspacePath(dataDir, workspaceId), workspaceMigrations).close();
       const before = placesOf(directory, workspaceId);
       bringIntoAgreement(directory, dataDir, workspaceId);
@@ -128,7 +125,7 @@ function takeAll(
   return { known: directoryWorkspaces(directory).length, corrected, missing };
 }
 
-/** Every place of it, as text. */
+/** Everything the directory holds for it, as text. */
 function placesOf(directory: Database, workspaceId: string): string {
   return placeKinds
     .flatMap((kind) =>
@@ -140,7 +137,7 @@ function placesOf(directory: Database, workspaceId: string): string {
     .join('\n');
 }
 
-/** Anything else is a bug. */
+/** Any other error is a bug. */
 function faultOf(error: unknown): string {
   if (isDuplicate(error))
     return 'another workspace has its subdomain, a domain, a number, or the address of one of its agents: is it a copy of that one? switchboard restore --as makes copies with places of their own';

@@ -1,6 +1,6 @@
-// Brings a backup back: all of it to a folder with nothing in it, or one workspace beside others, as it was or as a
-// copy under a new name. The caller holds the data folder and sees to it that what is interrupted is done again before
-// anybody serves it.
+// Restores a backup: everything into an empty folder, or one workspace beside others, as it was or as a copy under a
+// new name. The caller holds the data folder's lock and ensures that an interrupted restore is repeated before the data
+// is served.
 
 import { chmod, copyFile, mkdir, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -25,21 +25,21 @@ export interface RestoreOptions {
   readonly dataDir: string;
   readonly at: string;
   readonly ids: Ids;
-  /** What the service's own mail comes from: no workspace is given its name. */
+  /** The sender address of the service's own mail: its name is reserved. */
   readonly mailFrom: string;
   onProgress(share: number, doing: string): void;
 }
 
 const ownerOnly = 0o600;
-/** Files that a folder may hold and still be called empty. */
+/** Files that an empty folder may contain. */
 const ofNobody: ReadonlySet<string> = new Set(['lock', 'lost+found', 'unfinished']);
 
-/** True when there is nothing in the folder that a restore could overwrite. */
+/** True if the folder contains nothing that a restore could overwrite. */
 export async function isEmptyDataFolder(dataDir: string): Promise<boolean> {
   return (await readdir(dataDir)).every((name) => ofNobody.has(name.replace(/-(?:wal|shm|journal)$/, '')));
 }
 
-/** Brings everything back as it was. What an interrupted attempt left is overwritten. */
+/** Restores everything as it was. Overwrites what an interrupted attempt left. */
 export async function restoreAll(options: RestoreOptions): Promise<void> {
   const { from, manifest, dataDir, onProgress } = options;
   if (manifest.scope !== 'all') throw new BackupUnusable(`${from} holds one workspace`);
@@ -59,19 +59,19 @@ export async function restoreAll(options: RestoreOptions): Promise<void> {
 
 export interface OneRestored {
   readonly workspaceId: string;
-  /** Undefined: as it was. Else the name of a second workspace beside the first. */
+  /** Undefined: as it was. Otherwise the name for a second workspace beside the first. */
   readonly as: string | undefined;
-  /** To open its secrets as the backup has them, and to seal them for this data folder. */
+  /** Boxes that open the secrets in the backup and seal them for this data folder. */
   readonly secrets: { readonly from: SecretBox; readonly to: SecretBox };
-  /** An attempt was interrupted: files that directory.db knows nothing of are what it left. */
+  /** An attempt was interrupted: files unknown to directory.db are its remains. */
   readonly isAgain: boolean;
-  /** Runs what must not be seen half done. What is refused is refused before. */
+  /** Runs the part that must not be seen half done. All refusals come before it. */
   whole(act: () => Promise<void>): Promise<void>;
 }
 
 /**
- * Brings one workspace back beside the others. Resolves to its id and subdomain. Rejects with BackupUnusable when its
- * places are taken.
+ * Restores one workspace beside the others. Resolves to its id and subdomain. Rejects with BackupUnusable if its names
+ * or addresses are taken.
  */
 export async function restoreWorkspace(
   options: RestoreOptions,
@@ -202,12 +202,12 @@ function withDirectory(dataDir: string, change: (directory: Database) => void): 
   settle(directoryPath(dataDir));
 }
 
-/** Complete under its name, or not there. */
+/** The file appears under its name complete or not at all. */
 async function copyDurably(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   const part = `${to}.part`;
   await copyFile(from, part);
-  // A copy has the mode of what it is of, which may be kept from being written to, or open to others.
+  // A copy inherits the mode of its source, which may be read-only or open to others.
   await chmod(part, ownerOnly);
   syncFile(part);
   await rename(part, to);

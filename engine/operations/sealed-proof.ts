@@ -1,5 +1,5 @@
-// Whether a key opens what was sealed in a data folder. Each seal proves the key that made it, so nothing else has to
-// be kept of that.
+// Checks whether a key opens the secrets sealed in a data folder. Each seal authenticates its key, so no other record
+// of the key is needed.
 
 import { type Database, DatabaseUnusable, isStorageFailure } from '../../store/database.ts';
 import { openToLook } from '../../store/glance.ts';
@@ -22,7 +22,7 @@ export function opens(
   }
 }
 
-/** How many secrets the workspace's file holds, and how many of them this key does not open. */
+/** The number of sealed secrets in the workspace's file, and how many of them this key cannot open. */
 export function countSealed(
   db: Database,
   workspaceId: string,
@@ -37,10 +37,7 @@ export function countSealed(
   return { sealed, unopened };
 }
 
-/**
- * Whether this key opens any secret in the folder; undefined when there is none. Files that cannot be read are left to
- * others.
- */
+/** Whether this key opens any secret in the folder; undefined if there is none. Skips unreadable files. */
 export function provesKey(dataDir: string, box: Opener | undefined): boolean | undefined {
   let isAny = false;
   for (const workspaceId of workspaceIdsIn(dataDir)) {
@@ -56,7 +53,7 @@ export function provesKey(dataDir: string, box: Opener | undefined): boolean | u
   return isAny ? false : undefined;
 }
 
-/** Undefined when the file cannot be read. */
+/** Undefined if the file cannot be read. */
 export function withFile<Result>(path: string, read: (db: Database) => Result): Result | undefined {
   let db: Database | undefined;
   try {

@@ -1,6 +1,6 @@
-// Takes the second factors of one agent away, as an operator asks: for the only admin of a workspace who lost them all,
-// whom nobody else can let in. The caller holds the data folder; the mail about it leaves when the service runs next.
-// Stands in the workspace's log and in the operators'.
+// Removes the second factors of one agent, for an operator: for a workspace's only admin who has lost them all, whom no
+// one else can let in. The caller holds the data folder's lock; the mail about it is sent when the service next runs.
+// Recorded in the workspace's audit log and the operator log.
 
 import { Database } from '../../store/database.ts';
 import { insertOperatorAudit } from '../../store/directory/operator-audit.ts';
@@ -22,7 +22,7 @@ export interface ResetOptions {
   readonly ids: Ids;
 }
 
-/** False for an agent that has none. */
+/** Returns false if the agent has none. */
 export function resetSecondFactorsOf({ dataDir, workspaceId, agentId, nowMs, ids }: ResetOptions): boolean {
   const db = Database.openWriter(workspacePath(dataDir, workspaceId), workspaceMigrations);
   const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);

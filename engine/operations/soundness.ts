@@ -1,6 +1,6 @@
-// Whether the files of a data folder are as they must be: each for itself, and all with one another. Reads alone, so
-// that it may be asked while the service runs; what was on its way when both sides were read is not held against them
-// by who asks again. Nor is what a process left on its way that died: the next start brings it to its end or undoes it.
+// Checks the files of a data folder, each by itself and against one another. Read-only, so that it can run while the
+// service does; a difference caused by a change in flight is gone when the check is repeated. Work that a dead process
+// left half done is not an error: the next start finishes or undoes it.
 
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { verifyReports } from '../rollups.ts';
 import { deadlineCommands, outboxKindNames } from '../rules.ts';
 
 export interface Finding {
-  /** The file, or what of it. */
+  /** The file, or a part of it. */
   readonly where: string;
   readonly rule: string;
   readonly fault: string;
@@ -29,7 +29,7 @@ export interface WorkspaceCounts {
   readonly events: number;
 }
 
-/** The file beside the databases that holds the key of what is sealed in them, unless it comes from elsewhere. */
+/** The file beside the databases with the key of their sealed secrets, unless the key comes from elsewhere. */
 export const secretsKeyName = 'secrets-key';
 const folderName = 'workspaces';
 const fileName = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.db$/;
@@ -42,7 +42,7 @@ export function workspacePath(dataDir: string, workspaceId: string): string {
   return join(dataDir, folderName, `${workspaceId}.db`);
 }
 
-/** By their files. */
+/** By the file names. */
 export function workspaceIdsIn(dataDir: string): string[] {
   const folder = join(dataDir, folderName);
   return existsSync(folder)
@@ -53,11 +53,11 @@ export function workspaceIdsIn(dataDir: string): string[] {
 }
 
 /**
- * Those of them that have come to be. In the others, which a registration has begun, there is nothing yet; the next
- * start removes what a dead process left of one.
+ * Those whose creation has finished. The others, begun by a registration, are still empty; the next start deletes those
+ * left by a dead process.
  */
 export function madeWorkspaceIdsIn(dataDir: string): string[] {
-  // Before directory.db is read: a registration that begins after this is not in the list, one that began before is in
+  // Listed before directory.db is read: a registration that begins later is not in the list, and an earlier one is in
   // directory.db.
   const ids = workspaceIdsIn(dataDir);
   const begun = new Set(begunWorkspaceIds(dataDir));
@@ -70,7 +70,7 @@ function begunWorkspaceIds(dataDir: string): string[] {
     directory = Database.openReader(directoryPath(dataDir));
     return reservedWorkspaces(directory).map(({ id }) => id);
   } catch (error) {
-    // Found by verifyDirectory().
+    // Reported by verifyDirectory().
     if (error instanceof DatabaseUnusable || isStorageFailure(error)) return [];
     throw error;
   } finally {
@@ -78,7 +78,7 @@ function begunWorkspaceIds(dataDir: string): string[] {
   }
 }
 
-/** A file that cannot be read is somebody's for all that is known. */
+/** A file that cannot be read may be a workspace's. */
 function isMade(path: string): boolean {
   let db: Database | undefined;
   try {
@@ -92,7 +92,7 @@ function isMade(path: string): boolean {
   }
 }
 
-/** The file itself: pages, indexes, constraints, schema, and every rule of its rows. */
+/** Checks the file itself: pages, indexes, constraints, schema, and every rule about its rows. */
 export function verifyWorkspace(
   path: string,
   workspaceId: string,
@@ -110,7 +110,7 @@ export function verifyWorkspace(
         workspace !== undefined && workspace.id !== workspaceId
           ? [{ rule: 'a file is named after its workspace', fault: `it holds ${workspace.id}` }]
           : [];
-      // Counted by a deadline after an upgrade, until then not at all.
+      // After an upgrade a deadline rebuilds them; until then there is nothing to check.
       const reports = isRebuilding(db)
         ? []
         : [...verifyReports(db)].map((fault) => ({ rule: 'reports count what is there', fault }));
@@ -125,10 +125,7 @@ export function verifyDirectory(path: string): Finding[] {
   return verifyFile(path, directoryMigrations, () => []);
 }
 
-/**
- * That what must be unique over all workspaces is known in directory.db as each workspace's file has it, and nothing
- * else is.
- */
+/** Checks that directory.db lists exactly what must be unique across workspaces, as each workspace's file has it. */
 export function verifyAgreement(dataDir: string): Finding[] {
   const findings: Finding[] = [];
   const directory = Database.openReader(directoryPath(dataDir));
@@ -154,7 +151,7 @@ function disagreements(directory: Database, dataDir: string, workspaceId: string
   try {
     db = Database.openReader(workspacePath(dataDir, workspaceId));
   } catch {
-    // Found by verifyWorkspace().
+    // Reported by verifyWorkspace().
     return [];
   }
   try {
@@ -214,7 +211,7 @@ function verifyFile(
 
 const schemas = new Map<readonly Migration[], ReadonlySet<string>>();
 
-/** As a new file would have it. */
+/** The schema of a new file. */
 function schemaOf(migrations: readonly Migration[]): ReadonlySet<string> {
   const known = schemas.get(migrations);
   if (known !== undefined) return known;

@@ -1,6 +1,5 @@
-// Reports: each one's figures, asked of the reader thread and put into the shape that it is answered in. Every figure
-// is of the conversations that began in the range, as they are now: where they are, who has them, what became of them.
-// Spam counts nowhere. Specification 4.13.
+// Reports: figures from the reader thread, shaped for the reply. Every figure counts conversations that began in the
+// range, in their current state (channel, assignee, outcome). Spam is never counted. Specification 4.13.
 
 import type { Channel, ConversationRecord, ConversationStatus } from '../../store/conversations/conversations.ts';
 import type { DrillDown } from '../../store/reports/lists.ts';
@@ -15,7 +14,7 @@ import type { View } from '../runtime/context.ts';
 import { isActive, theRoster } from '../workspace/roster.ts';
 import { type Buckets, bucketsOf, maySeeFiguresOf, type ReportFrame, type ReportQuery, reportFrame } from './scope.ts';
 
-/** What reports ask of the reader thread. */
+/** Queries to the reader thread. */
 export interface ReportReads {
   bucketTotals(
     workspaceId: string,
@@ -54,14 +53,14 @@ export interface Series extends Head {
   readonly total: number;
 }
 
-/** Each channel has a report of its own. Refuses invalid_query, and what reportFrame() does. */
+/** Each channel has its own report. Refuses invalid_query, and as reportFrame(). */
 function volumeFrame(view: View, query: ReportQuery, channel: Channel): ReportFrame {
   if (query.channel !== undefined && query.channel !== channel)
     refuseField('invalid_query', 'channel', `must be ${channel} in this report, or left out`);
   return reportFrame(view, query, channel);
 }
 
-/** Refuses what the report itself would refuse: for links that are made now and followed later. */
+/** Refuses what the report itself would refuse, for links that are created now and followed later. */
 export function requireReport(view: View, query: ReportQuery, about: ReportAbout): ReportFrame {
   const frame =
     about.volumeOf === undefined ? reportFrame(view, query, about.channel) : volumeFrame(view, query, about.volumeOf);
@@ -69,16 +68,16 @@ export function requireReport(view: View, query: ReportQuery, about: ReportAbout
   return frame;
 }
 
-/** What a report is about before anybody asks for more or less. */
+/** The report's own defaults. */
 export interface ReportAbout {
-  /** The one channel that it counts. */
+  /** The only channel it counts. */
   readonly volumeOf?: Channel;
-  /** The channel that it is of when the query names none. */
+  /** The default channel. */
   readonly channel?: Channel;
   readonly hasBuckets?: true;
 }
 
-/** Conversations by when they began. */
+/** Conversations by their start time. */
 export async function volumeReport(
   view: View,
   query: ReportQuery,
@@ -126,7 +125,7 @@ export interface Satisfaction extends Head {
     readonly mean: number | null;
     readonly responses: number;
   }[];
-  /** The mean of all ratings; null without any. */
+  /** The mean of all ratings; null if there are none. */
   readonly average: number | null;
   readonly responses: number;
   readonly total: number;
@@ -158,8 +157,8 @@ export interface Performance extends Head {
 }
 
 /**
- * One row per agent whose figures the caller may see, by name; who has left is listed while there are conversations to
- * tell of.
+ * One row per agent whose figures the caller may see, by name. Former agents are listed while they have conversations
+ * in the range.
  */
 export async function performanceReport(view: View, query: ReportQuery, reads: ReportReads): Promise<Performance> {
   const { agent, scope, range, head } = reportFrame(view, query, undefined);
@@ -201,7 +200,7 @@ export interface Customers extends Head {
   readonly abandonment: Readonly<Record<Channel, Abandonment>>;
 }
 
-/** What waits now, and how many gave up or were put away before anybody answered. */
+/** Conversations waiting now, and those abandoned or closed before an answer. */
 export async function customersReport(view: View, query: ReportQuery, reads: ReportReads): Promise<Customers> {
   const { agent, scope, range, head } = reportFrame(view, query, undefined);
   const rows = new Map(
@@ -225,7 +224,7 @@ export async function customersReport(view: View, query: ReportQuery, reads: Rep
   };
 }
 
-/** Nobody's conversations wait in a queue: agents see the queues that they take from. */
+/** Waiting conversations have no assignee, so agents see the queues they take from. */
 function queueScope(agent: AgentRecord, scope: ReportScope): ReportScope {
   if (agent.role !== 'agent') return { ...scope, agentId: null };
   const own = [...agent.groupIds, nobody];
@@ -242,7 +241,7 @@ export interface Conversions extends Series {
   readonly goals: readonly GoalTotals[];
 }
 
-/** Completions by goal and time, of what was attributed to whom the report is about. */
+/** Completions by goal and time, attributed within the report's scope. */
 export async function conversionsReport(view: View, query: ReportQuery, reads: ReportReads): Promise<Conversions> {
   const { scope, range, head } = reportFrame(view, query, undefined);
   const buckets = bucketsOf(view, range, query.granularity);
@@ -263,7 +262,7 @@ export interface DrillDownQuery extends ReportQuery {
   readonly isMissed: boolean;
 }
 
-/** Which conversations a drill-down is of. */
+/** The conversations that a drill-down lists. */
 export function drillDownOf(view: View, query: DrillDownQuery): DrillDown {
   const { agent, scope, range } = reportFrame(view, query, undefined);
   const shownDepartmentIds = agent.role === 'agent' ? [...agent.groupIds, nobody] : null;

@@ -1,4 +1,4 @@
-// Whose conversations a report is about, and of which time: by what was asked for and who asks. Specification 4.13.
+// The range and scope of a report, from the query and the caller's rights. Specification 4.13.
 
 import type { Channel } from '../../store/conversations/conversations.ts';
 import type { ReportRange } from '../../store/reports/pieces.ts';
@@ -30,7 +30,7 @@ export interface ReportFrame {
   readonly agent: AgentRecord;
   readonly scope: ReportScope;
   readonly range: ReportRange;
-  /** What every report begins with. */
+  /** The common head of every report. */
   readonly head: {
     readonly range: { readonly start: string; readonly end: string };
     readonly filters: { readonly departmentId: string | null; readonly agentId: string | null };
@@ -39,14 +39,14 @@ export interface ReportFrame {
 
 const rangeDays: Readonly<Record<Exclude<RangeName, 'custom'>, number>> = { '1d': 1, '7d': 7, '30d': 30, '90d': 90 };
 const maxRangeDays = 365;
-/** Up to so much, buckets are hours by default. */
+/** Up to this range, buckets are hours by default. */
 const hourlyUpToMs = 2 * dayMs;
-/** Beyond it there would be more hours than anybody looks at. */
+/** Beyond this range there would be too many hours to be useful. */
 const maxHourlyMs = 31 * dayMs;
 
 /**
- * `channel`: what the report is about when the query does not say; undefined is every channel. Refuses invalid_query,
- * range_too_large, not_found, forbidden.
+ * `channel`: the default if the query names none; undefined is every channel. Refuses invalid_query, range_too_large,
+ * not_found, forbidden.
  */
 export function reportFrame(view: View, query: ReportQuery, channel: Channel | undefined): ReportFrame {
   const agent = callingAgent(view);
@@ -63,7 +63,7 @@ export function reportFrame(view: View, query: ReportQuery, channel: Channel | u
 function rangeOf(view: View, query: ReportQuery): { range: ReportRange; start: string; end: string } {
   if (query.range !== 'custom') {
     const fromMs = view.nowMs - rangeDays[query.range ?? '7d'] * dayMs;
-    // What happened at this very moment counts.
+    // Includes the current millisecond.
     return { range: { fromMs, toMs: view.nowMs + 1 }, start: isoTime(fromMs), end: view.at };
   }
   const fromMs = Date.parse(query.from ?? refuseField('invalid_query', 'from', 'is needed when range is custom'));
@@ -73,7 +73,7 @@ function rangeOf(view: View, query: ReportQuery): { range: ReportRange; start: s
   return { range: { fromMs, toMs }, start: isoTime(fromMs), end: isoTime(toMs) };
 }
 
-/** Admins see everything; supervisors their departments and what is in none; agents what is theirs. */
+/** Admins see everything; supervisors their departments and conversations without one; agents their own. */
 function scopeOf(view: View, agent: AgentRecord, query: ReportQuery): ReportScope {
   const { departmentId, agentId, channel } = query;
   const { channels } = reachOf(agent);
@@ -93,7 +93,7 @@ function scopeOf(view: View, agent: AgentRecord, query: ReportQuery): ReportScop
   };
 }
 
-/** Of supervisors: those in one of their departments, and those in none. */
+/** For supervisors: agents in one of their departments, and agents in none. */
 export function maySeeFiguresOf(agent: AgentRecord, other: AgentRecord): boolean {
   if (agent.role === 'admin' || agent.id === other.id) return true;
   return (
@@ -104,7 +104,7 @@ export function maySeeFiguresOf(agent: AgentRecord, other: AgentRecord): boolean
 
 export interface Buckets {
   readonly labels: readonly string[];
-  /** The first begins with the range. */
+  /** The first one starts with the range. */
   readonly starts: readonly number[];
   readonly toMs: number;
 }

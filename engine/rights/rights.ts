@@ -1,7 +1,6 @@
-// What somebody may do at this moment, for what outlives the request that it was asked with: webhooks, links to
-// reports, replies that are read in parts. Rights are those of now: of the agent, of its key, of what it allows an app.
-// What the app itself registers, and whether it is still there, is the edge's to add, since it may be another
-// workspace's. Decisions "Settled after the audit".
+// Current rights for things that outlive the request that created them: webhooks, links to reports, streamed replies.
+// They derive from the agent, its key and its grant to an app as they are now. The edge adds the app's own
+// registration, because the app may belong to another workspace. Decisions "Settled after the audit".
 
 import { findApiKey } from '../../store/platform/api-keys.ts';
 import { liveScopesOfApp } from '../../store/platform/oauth-grants.ts';
@@ -10,7 +9,7 @@ import type { Caller } from '../runtime/caller.ts';
 import type { View } from '../runtime/context.ts';
 import { type Grant, type GrantedScope, scopeNames } from './scopes.ts';
 
-/** Whose rights something lives by. Neither key nor app: what its agent may. */
+/** Whose rights something has. Without a key or an app, the agent's own. */
 export interface Holder {
   readonly agentId: string;
   readonly keyId: string | null;
@@ -18,7 +17,7 @@ export interface Holder {
   readonly appId: string | null;
 }
 
-/** Who is there with which grant; undefined for a grant is everything that the agent may. */
+/** The agent and its grant; an undefined grant means all of the agent's rights. */
 export interface Rights {
   readonly agent: AgentRecord;
   readonly grant: Grant | undefined;
@@ -33,15 +32,13 @@ export function holderOf(caller: Caller, grant: Pick<Grant, 'by' | 'id'> | undef
   };
 }
 
-/**
- * Undefined when nothing is left: the agent has gone, the key is revoked, or the agent allows the app nothing any more.
- */
+/** Undefined if no rights are left: the agent has left, the key is revoked, or the grant to the app has ended. */
 export function rightsOf(view: Pick<View, 'db' | 'at'>, { agentId, keyId, appId }: Holder): Rights | undefined {
   const agent = findActiveAgent(view.db, agentId);
   if (agent === undefined) return undefined;
   if (keyId !== null) {
     const key = findApiKey(view.db, keyId);
-    // createApiKey() is the only writer of a key's scopes.
+    // Only createApiKey() writes a key's scopes.
     return key?.createdByAgentId !== agentId
       ? undefined
       : { agent, grant: { by: 'key', id: keyId, scopes: key.scopes as readonly GrantedScope[], mode: key.mode } };

@@ -1,12 +1,12 @@
-// What a key or an app can be limited to. Each route names the one scope that opens it; consent pages and documents say
-// it in the words of this table. Specification 5.14, decisions "Scopes".
+// Scopes of API keys and apps. Each route requires one scope; consent pages and documents use the wording of this
+// table. Specification 5.14, decisions "Scopes".
 
 import type { Role } from '../../store/workspace/agents.ts';
 
 interface ScopeRule {
   readonly summary: string;
   readonly forApps: boolean;
-  /** Opens nothing to others, so that others cannot allow it either. */
+  /** Only admins have these rights, so only they can grant them. */
   readonly forAdmins?: true;
 }
 
@@ -29,39 +29,39 @@ export const scopes = {
   'reports:read': { summary: 'Read reports and goals', forApps: true },
   'ai:read': { summary: 'Search the knowledge base', forApps: true },
   'ai:invoke': { summary: 'Start AI actions, of which there are none yet', forApps: true },
-  /** Keys alone: the verification API is not an app's. */
+  /** Only for keys: the verification API is not open to apps. */
   verify: { summary: 'Send and check one-time codes', forApps: false },
 } as const satisfies Record<string, ScopeRule>;
 
-/** One thing that can be allowed. */
+/** A right that can be granted. */
 export type Scope = keyof typeof scopes;
 
-/** `*` is everything, also what no scope names. Only keys can have it. */
+/** `*` is everything, including routes without a scope. Only keys can have it. */
 export type GrantedScope = Scope | '*';
 
 export const scopeNames = Object.keys(scopes) as readonly Scope[];
 
-/** What of these an agent of this role can allow an app. */
+/** Those that an agent with this role can grant to an app. */
 export function allowable(wanted: readonly string[], role: Role): string[] {
   const forAdmins = new Set<string>(scopeNames.filter((name) => 'forAdmins' in scopes[name]));
   return wanted.filter((scope) => role === 'admin' || !forAdmins.has(scope));
 }
 
-/** What a key or an app's token was given. A sign-in has no grant: it may what its agent may. */
+/** The grant of a key or an app's token. A sign-in has none: it has all of its agent's rights. */
 export interface Grant {
   readonly by: 'key' | 'app';
-  /** Of the key, or of the app. */
+  /** Of the key or the app. */
   readonly id: string;
   readonly scopes: readonly GrantedScope[];
   readonly mode: 'live' | 'test';
 }
 
-/** What a caller may, with a key or an app or, undefined, signed in. */
+/** Whether a caller has the scope. `grant` is undefined for a sign-in. */
 export function isAllowed(grant: Pick<Grant, 'scopes'> | undefined, scope: Scope | null): boolean {
   return grant === undefined || allows(grant, scope);
 }
 
-/** `null`: what no scope names. */
+/** `null`: a route without a scope. */
 export function allows(grant: Pick<Grant, 'scopes'>, scope: Scope | null): boolean {
   return grant.scopes.includes('*') || (scope !== null && grant.scopes.includes(scope));
 }

@@ -1,13 +1,13 @@
-// What a webhook may be told at this moment. It lives by the rights of who made it, or saved it last: an admin, a key
-// of one, or an app that one allows. When those end it is told nothing more, and the reason stands in its record until
-// somebody saves it anew. Decisions "Settled after the audit".
+// What a webhook may receive now. It has the rights of whoever created or last saved it: an admin, an admin's key, or
+// an app with a grant. When those end it pauses, and its record shows the reason until it is saved again. Decisions
+// "Settled after the audit".
 
 import type { WebhookRecord } from '../../store/platform/webhooks.ts';
 import type { View } from '../runtime/context.ts';
 import { type Holder, type Rights, rightsOf } from './rights.ts';
 import { isAllowed, type Scope } from './scopes.ts';
 
-/** What a subscription itself needs, by where its events come from. */
+/** The scope that a subscription itself requires, by the source of its events. */
 const scopeOfFeed = { events: 'webhooks:write', verify: 'verify' } as const satisfies Record<
   WebhookRecord['feed'],
   Scope
@@ -16,18 +16,18 @@ const scopeOfFeed = { events: 'webhooks:write', verify: 'verify' } as const sati
 export const pausedReasons = ['admin_left', 'key_revoked', 'app_not_allowed'] as const;
 export type PausedReason = (typeof pausedReasons)[number];
 
-/** Undefined for one that nobody answers for. */
+/** Undefined for a webhook without a holder. */
 export function holderOfWebhook({ agentId, keyId, appId }: WebhookRecord): Holder | undefined {
   return agentId === null ? undefined : { agentId, keyId, appId };
 }
 
-/** As far as the workspace itself tells; an app's own rights are the edge's to look at. */
+/** The part that the workspace's own file decides; the edge checks an app's own registration. */
 export function localRightsOf(view: Pick<View, 'db' | 'at'>, webhook: WebhookRecord): Rights | undefined {
   const holder = holderOfWebhook(webhook);
   return holder && rightsOf(view, holder);
 }
 
-/** Why it is told nothing; undefined while it is. */
+/** Why it is paused; undefined if it is not. */
 export function whyPaused(webhook: WebhookRecord, rights: Rights | undefined): PausedReason | undefined {
   if (rights !== undefined && rights.agent.role !== 'admin') return 'admin_left';
   if (rights !== undefined && isAllowed(rights.grant, scopeOfFeed[webhook.feed])) return undefined;
@@ -35,11 +35,11 @@ export function whyPaused(webhook: WebhookRecord, rights: Rights | undefined): P
   return webhook.keyId === null ? 'admin_left' : 'key_revoked';
 }
 
-/** What is to be known of an event before it is told. */
+/** What is needed to decide whether an event may be delivered. */
 export interface Telling {
-  /** What its record needs; undefined where the subscription alone does. */
+  /** The scope for its record; undefined if the subscription's scope is enough. */
   readonly scope?: Scope | undefined;
-  /** Of which keys' doing it is, where that matters. */
+  /** Whether live or test keys caused it, if that matters. */
   readonly mode?: 'live' | 'test' | undefined;
 }
 

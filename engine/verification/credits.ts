@@ -1,6 +1,5 @@
-// What one-time codes cost and what may still be spent on them. A code is paid for in the transaction that creates it,
-// so that it is paid for once, however often its delivery is tried, and given back when that was given up. Decisions
-// 4.21.
+// The price of one-time codes and the remaining credit. A code is charged in the transaction that creates it, so only
+// once however often delivery is retried, and refunded if delivery is given up. Decisions 4.21.
 
 import { findVerifyCredits, putVerifyCredits, type VerifyCreditsRecord } from '../../store/verification/credits.ts';
 import type { VerificationRecord } from '../../store/verification/verifications.ts';
@@ -10,7 +9,7 @@ import type { Context, View } from '../runtime/context.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { auditChange } from '../workspace/audit.ts';
 
-/** US cents per code, as far as a carrier's usual prices go. */
+/** US cents per code, following usual carrier prices. */
 export const codePriceCents: Readonly<Record<VerificationRecord['channel'], number>> = { email: 1, sms: 5, voice: 10 };
 
 export interface CreditsView {
@@ -26,7 +25,7 @@ export function readCredits(view: View): CreditsView {
   return viewOf(creditsNow(view));
 }
 
-/** Sets what is named, keeps the other. Refuses admin_required. */
+/** Sets the named value and keeps the other. Refuses admin_required. */
 export const changeCredits = command(
   'verifyCredits.update',
   (
@@ -52,7 +51,7 @@ export const changeCredits = command(
   },
 );
 
-/** Refuses insufficient_credits: nothing left of the balance, or the spend cap would be passed. */
+/** Refuses insufficient_credits: the balance is used up, or the spend cap would be exceeded. */
 export function requireCredit(view: Pick<View, 'db' | 'at'>, priceCents: number): void {
   const { balanceCents, spendCapCents, spentCents } = creditsNow(view);
   if (balanceCents !== null && balanceCents <= 0) refuse('insufficient_credits');
@@ -60,7 +59,7 @@ export function requireCredit(view: Pick<View, 'db' | 'at'>, priceCents: number)
     refuse('insufficient_credits', { message: 'The spend cap of this month is reached.' });
 }
 
-/** A balance may pass below zero with its last code. */
+/** The last code may make the balance negative. */
 export function charge(ctx: Context, priceCents: number): void {
   const credits = creditsNow(ctx);
   putVerifyCredits(ctx.db, {
@@ -70,7 +69,7 @@ export function charge(ctx: Context, priceCents: number): void {
   });
 }
 
-/** What a code cost that was not sent. A month that is over keeps what was spent in it. */
+/** Refunds a code that was not sent. The spending of a past month is not corrected. */
 export function giveBack(ctx: Context, paid: { cents: number; at: string }): void {
   const credits = creditsNow(ctx);
   const spentNow = paid.at.startsWith(credits.spentMonth) ? paid.cents : 0;

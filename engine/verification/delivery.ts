@@ -1,5 +1,5 @@
-// Codes on their way to a customer: left in the outbox sealed, tried for as long as they are worth anything, and paid
-// for when a mail server or a carrier took them.
+// Delivers one-time codes: queued sealed in the outbox, retried while they are valid, and charged when a mail server or
+// a carrier accepted them.
 
 import { findVerification, setChargedCents, type VerificationRecord } from '../../store/verification/verifications.ts';
 import type { Context } from '../runtime/context.ts';
@@ -14,16 +14,16 @@ export interface CodeToSend {
   readonly workspaceName: string;
   readonly ttlMinutes: number;
   readonly expiresAt: string;
-  /** What it comes in; left out of what was queued before there was one. */
+  /** The code's language; absent in items from before it existed. */
   readonly locale?: string;
 }
 
 export const codeKind = 'verification';
 
-/** A code lives for minutes. */
+/** A code is valid for minutes. */
 export const codeRetryDelaysMs: readonly number[] = [2000, 10_000, 30_000, 120_000];
 
-/** What the outbox remembers of a code that was sent or given up: not the code. */
+/** The part of a sent or failed item that the outbox keeps: not the code. */
 export function keptOfCode({ channel, to }: CodeToSend): Partial<CodeToSend> {
   return { channel, to };
 }
@@ -47,8 +47,7 @@ export function enqueueCode(
 }
 
 /**
- * A code that nobody took costs nothing. It counts against the caps all the same, or a number that takes none could be
- * tried without end.
+ * An undelivered code is free, but counts against the caps: otherwise an unreachable number could be tried without end.
  */
 export function settleCode(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
   if (outcome.state !== 'failed' || item.subjectId === null) return;

@@ -1,6 +1,5 @@
-// TOTP factors (RFC 6238): enrolled with a secret that comes in sealed, checked by time step. Each step's code is taken
-// once; too many wrong ones in a row close the factor for a while. What a code's step is, the edge finds out. Decisions
-// 4.21.
+// TOTP factors (RFC 6238): enrolled with a sealed secret, checked by time step. Each step's code is valid once; too
+// many wrong ones in a row lock the factor for a while. The edge determines a code's step. Decisions 4.21.
 
 import type { Cursor } from '../../store/cursor.ts';
 import {
@@ -22,8 +21,8 @@ import { requireVerifyService, resolveVerifyService } from './services.ts';
 import type { CheckOutcome } from './verification.ts';
 
 /**
- * RFC 6238 §5.2 asks for a throttle. From the fifth wrong code in a row the factor is closed for a minute, then twice
- * as long with each further one.
+ * RFC 6238 §5.2 requires throttling. The fifth wrong code in a row locks the factor for a minute, and each further one
+ * for twice as long.
  */
 const firstLockMs = 60_000;
 const longestLockMs = 24 * 3600_000;
@@ -54,7 +53,7 @@ export const enrolFactor = command('verifyFactor.enrol', (ctx, params: EnrolPara
   });
 });
 
-/** Refuses not_found, totp_not_enabled when its service has stopped to use it. */
+/** Refuses not_found, totp_not_enabled if its service no longer offers it. */
 export function requireFactor(view: Pick<View, 'db'>, key: { factorId: string; isTest: boolean }): VerifyFactorRecord {
   const { factorId: id, isTest } = key;
   const factor =
@@ -65,7 +64,7 @@ export function requireFactor(view: Pick<View, 'db'>, key: { factorId: string; i
   return factor;
 }
 
-/** `step` is the time step whose code was given; null for none that is near now. Refuses as requireFactor(). */
+/** `step` is the code's time step; null if it matches none near now. Refuses as requireFactor(). */
 export const checkFactor = command(
   'verifyFactor.check',
   (ctx, params: { factorId: string; isTest: boolean; step: number | null }): CheckOutcome => {
@@ -81,7 +80,7 @@ export const checkFactor = command(
       updateVerifyFactor(ctx.db, { ...factor, failures, lockedUntil: isLocked ? isoTime(ctx.nowMs + lockMs) : null });
       return { id, verified: false, reason: isLocked ? 'too_many_attempts' : 'bad_code' };
     }
-    // A test key's code has no step of its own and may come again.
+    // A test key's code has no step of its own and can be repeated.
     if (!params.isTest && lastStep !== null && step <= lastStep) return { id, verified: false, reason: 'already_used' };
     updateVerifyFactor(ctx.db, { ...factor, lastStep: step, failures: 0, lockedUntil: null });
     return { id, verified: true, reason: null };
@@ -96,7 +95,7 @@ export interface FactorView {
   readonly createdAt: string;
 }
 
-/** Newest first; the secret is in none. Refuses service_not_found. */
+/** Newest first, without secrets. Refuses service_not_found. */
 export function listFactors(
   view: View,
   page: { filter: FactorFilter; cursor: Cursor | undefined; limit: number },
@@ -110,7 +109,7 @@ export function readFactor(view: View, { factorId: id, isTest }: { factorId: str
   return factorView(findVerifyFactor(view.db, { id, isTest }) ?? refuse('not_found'), view.at);
 }
 
-/** Its codes count no more. Refuses not_found. */
+/** Its codes become invalid. Refuses not_found. */
 export const removeFactor = command(
   'verifyFactor.delete',
   (ctx, { factorId: id, isTest }: { factorId: string; isTest: boolean }): void => {
@@ -125,7 +124,7 @@ export const removeFactor = command(
   },
 );
 
-/** A lock that has run out is none. */
+/** An expired lock is not shown. */
 export function factorView(
   { id, serviceId, identity, lockedUntil, createdAt }: VerifyFactorRecord,
   at: string,

@@ -1,6 +1,5 @@
-// What stands between a request for a one-time code and its sending: the guards of specification 4.21 and 7, in its
-// order. The first that fails refuses; what was refused counts against no cap. Request validation comes before them, at
-// the edge.
+// The checks before a one-time code is sent, in the order of specification 4.21 and 7. The first that fails refuses;
+// refused requests count against no cap. The edge validates the request before them.
 
 import { type VerifyChannel, verifyChannels } from '../../store/verification/services.ts';
 import { newestReached, nthNewestSendAt, type SendsOf } from '../../store/verification/verifications.ts';
@@ -18,43 +17,40 @@ export interface WantedCode {
   readonly channel: VerifyChannel;
   /** Undefined: the default service. */
   readonly serviceId: string | undefined;
-  /** Where a phone number leads (ISO 3166 alpha-2); undefined where its prefix is nobody's, and for emails. */
+  /** The phone number's country (ISO 3166 alpha-2); undefined for an unassigned prefix and for emails. */
   readonly country: string | undefined;
-  /** A phone number with fewer or more digits than its country has. */
+  /** A phone number with fewer or more digits than its country uses. */
   readonly hasWrongLength: boolean;
-  /** What a phone number costs more for than its country says, in a word; undefined for an ordinary one. */
+  /** The kind of a premium number, in a word; undefined for an ordinary one. */
   readonly costlyKind: string | undefined;
-  /** Countries that the operator lets codes go to by phone; undefined: all. */
+  /** Countries that the operator allows for codes by phone; undefined: all. */
   readonly serverCountries: readonly string[] | undefined;
-  /** The network of whoever asked: the caller's, or of the customer that it names. */
+  /** The network of the caller, or of the customer that it names. */
   readonly sourceIp: string;
-  /** By a test key: nothing is sent, so nothing is paid. */
+  /** By a test key: nothing is sent, so nothing is charged. */
   readonly isTest: boolean;
   readonly workspacePerDay: number;
-  /** False when there is no carrier for messages and calls. */
+  /** False if there is no carrier for messages and calls. */
   readonly hasCarrier: boolean;
 }
 
 /**
- * More than anybody mislays in a day: with five tries each, no code of five digits is guessed more often than once in a
- * thousand days.
+ * More than a person needs in a day. With five tries each, a five-digit code is guessed at most once in a thousand
+ * days.
  */
 const destinationSendsPerDay = 20;
-/** Of four digits, ten thousand codes in all. */
+/** Four digits allow only ten thousand codes. */
 const guessableBelow = 5;
 const guessableSendsPerDay = 10;
 
-/**
- * Where codes look like fraud: fewer than `least` of the `newest` were checked. Of real people, more than half check
- * theirs.
- */
+/** A pattern of fraud: fewer than `least` of the `newest` codes were checked. Real people check more than half. */
 const suspicions = [
   { reach: 'range', newest: 20, least: 1 },
   { reach: 'country', newest: 100, least: 5 },
 ] as const;
-/** One number that is tried again and again is a person, or its own cap's business. */
+/** Repeated tries of one number are a person, or a matter for its own cap. */
 const leastNumbers = 5;
-/** Until then a code that was not checked may be on its way still. */
+/** Before that, an unchecked code may still be on its way. */
 const typingMs = 3 * 60_000;
 
 interface Guard {
@@ -63,12 +59,11 @@ interface Guard {
 }
 
 /**
- * RFC 5321 as far as a mailbox on the internet needs it: no quotes, no comments, no control characters, a domain with a
- * dot.
+ * RFC 5321 as far as internet mailboxes need it: no quotes, comments or control characters, and a domain with a dot.
  */
 const emailShape =
   /^[^\s\x00-\x1f\x7f-\x9f@"(),:;<>[\\\]]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
-/** ITU-T E.164: a plus, no leading zero, 15 digits at the most. */
+/** ITU-T E.164: a plus, no leading zero, at most 15 digits. */
 const numberShape = /^\+[1-9]\d{6,14}$/;
 
 export const createGuards: readonly Guard[] = [
@@ -192,7 +187,7 @@ export function priceOf({ channel, isTest }: Pick<WantedCode, 'channel' | 'isTes
   return isTest || channelKinds[channel] !== 'sent' ? 0 : codePriceCents[channel as keyof typeof codePriceCents];
 }
 
-/** Refuses rate_limited when so many were sent in the time that ends now, by keys of the same mode. */
+/** Refuses rate_limited at the limit of codes sent in the window that ends now, by keys of the same mode. */
 function requireRoom(
   view: View,
   { isTest }: WantedCode,
@@ -213,10 +208,9 @@ function requireRoom(
 }
 
 /**
- * Who is paid for calls to its numbers has codes sent there that nobody types in. So the newest codes to a range of
- * numbers, and to a
- * country, are looked at: where next to none was checked, no more go there until those are a day old or some are
- * checked after all.
+ * Toll fraud: someone who earns from calls to a number has codes sent there that are never used. This checks the newest
+ * codes to a range of numbers and to a country. If almost none were used, no more are sent there until those are a day
+ * old or some are used after all.
  */
 function requireChecked(view: View, { to, channel, country, isTest }: WantedCode): void {
   if (view.ceilings === undefined || channel === 'email' || isTest) return;

@@ -1,5 +1,5 @@
-// Verification services: under which channels, countries and caps codes are sent, and what a code looks like. One of
-// them is the default, used when a request names none. Specification 2, 4.21; decisions 4.21.
+// Verification services: the channels, countries, caps and code format under which codes are sent. One of them is the
+// default for requests that name none. Specification 2, 4.21; decisions 4.21.
 
 import { deleteVerifyFactorsOf } from '../../store/verification/factors.ts';
 import {
@@ -22,7 +22,7 @@ import { requireAdmin } from '../workspace/access.ts';
 import { auditChange } from '../workspace/audit.ts';
 
 /**
- * What a channel can do: `sent` a code to an address, `factor` checks codes that the customer's own device makes,
+ * What a channel supports: `sent` sends codes to an address, `factor` checks codes from the customer's own device,
  * `preview` nothing yet.
  */
 export const channelKinds: Readonly<Record<VerifyChannel, 'sent' | 'factor' | 'preview'>> = {
@@ -35,7 +35,7 @@ export const channelKinds: Readonly<Record<VerifyChannel, 'sent' | 'factor' | 'p
   sna: 'preview',
 };
 
-/** The list of them is not paged. */
+/** Their list is not paged. */
 const maxServices = 100;
 const defaultChannels = ['email', 'sms', 'voice', 'totp'] as const;
 
@@ -50,12 +50,12 @@ export interface VerifyServiceFields {
   readonly isDefault?: boolean | undefined;
 }
 
-/** Countries that the operator lets codes go to by phone; undefined: all. */
+/** Countries that the operator allows for codes by phone; undefined: all. */
 type ServerCountries = readonly string[] | undefined;
 
 /**
  * The first becomes the default. Refuses admin_required, preview_not_available, semantic_error, validation_error for
- * one that could never send or to where the operator lets none.
+ * one that could never send or names a country the operator excludes.
  */
 export const createVerifyService = command(
   'verifyService.create',
@@ -86,7 +86,7 @@ export const createVerifyService = command(
 );
 
 /**
- * Refuses admin_required, not_found, validation_error when nothing is named or as createVerifyService,
+ * Refuses admin_required, not_found, validation_error if there are no changes or as createVerifyService,
  * preview_not_available, default_required.
  */
 export const changeVerifyService = command(
@@ -129,14 +129,14 @@ export const changeVerifyService = command(
 );
 
 /**
- * With its factors, and what was sent under it: nothing of it can be checked any more. Refuses admin_required,
- * not_found, default_required while there are others.
+ * Deletes its factors too; codes sent under it can no longer be checked. Refuses admin_required, not_found,
+ * default_required while there are others.
  */
 export const removeVerifyService = command('verifyService.delete', (ctx, params: { serviceId: string }): void => {
   requireAdmin(ctx);
   const service = readVerifyService(ctx, params.serviceId);
   if (service.isDefault && allVerifyServices(ctx.db).length > 1) refuse('default_required');
-  // A check at this very moment finds them over as well.
+  // A check in the same millisecond must find them expired as well.
   expireVerificationsOf(ctx.db, service.id, isoTime(ctx.nowMs - 1));
   deleteVerifyFactorsOf(ctx.db, service.id);
   deleteVerifyService(ctx.db, service.id);
@@ -149,24 +149,24 @@ export function listVerifyServices(view: View): VerifyServiceRecord[] {
   return allVerifyServices(view.db);
 }
 
-/** Named by a path. Refuses not_found. */
+/** For a service in a path. Refuses not_found. */
 export function readVerifyService(view: Pick<View, 'db'>, serviceId: string): VerifyServiceRecord {
   return findVerifyService(view.db, serviceId) ?? refuse('not_found');
 }
 
-/** Named by a request. Refuses service_not_found. */
+/** For a service in a request body. Refuses service_not_found. */
 export function requireVerifyService(view: Pick<View, 'db'>, serviceId: string): VerifyServiceRecord {
   return findVerifyService(view.db, serviceId) ?? refuse('service_not_found');
 }
 
-/** The one that is named, or the default. Refuses service_not_found, no_default_service. */
+/** The named service, or the default. Refuses service_not_found, no_default_service. */
 export function resolveVerifyService(view: Pick<View, 'db'>, serviceId: string | undefined): VerifyServiceRecord {
   return serviceId === undefined
     ? (findDefaultVerifyService(view.db) ?? refuse('no_default_service'))
     : requireVerifyService(view, serviceId);
 }
 
-/** Of the codes sent under it; the usual one where the guards will find no such service. */
+/** Length of the codes sent under it; the usual length if the guards will not find the service. */
 export function codeLengthFor(view: Pick<View, 'db'>, serviceId: string | undefined): number {
   const service = serviceId === undefined ? findDefaultVerifyService(view.db) : findVerifyService(view.db, serviceId);
   return service?.codeLength ?? verifyCodeLength;
@@ -178,7 +178,10 @@ function defaultsWithin(serverCountries: ServerCountries): readonly string[] {
   return within.length > 0 ? within : serverCountries;
 }
 
-/** Refuses validation_error for a service that could never send anything: its channels all go by phone, and nowhere. */
+/**
+ * Refuses validation_error for a service that could never send anything: all its channels are by phone, and it allows
+ * no country.
+ */
 function requireSendable({ enabledChannels, allowedCountries }: VerifyServiceRecord): void {
   if (allowedCountries.length === 0 && enabledChannels.every((channel) => channel === 'sms' || channel === 'voice'))
     refuseField(
@@ -188,7 +191,7 @@ function requireSendable({ enabledChannels, allowedCountries }: VerifyServiceRec
     );
 }
 
-/** Refuses validation_error for a country that the operator leaves out, unless the service had it before. */
+/** Refuses validation_error for a country that the operator excludes, unless the service already had it. */
 function requireOffered(
   { allowedCountries }: VerifyServiceRecord,
   { serverCountries, had }: { serverCountries: ServerCountries; had: readonly string[] },

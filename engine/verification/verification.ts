@@ -1,6 +1,6 @@
-// One-time codes: asked for, sent after the commit, checked once. A code comes in as a hash and leaves as a sealed text
-// that only its delivery opens; this file never sees one. A check is one command, so of many at once one succeeds.
-// Specification 3, 4.21, 7.
+// One-time codes: requested, sent after the commit, checked once. A code arrives as a hash and as sealed text that only
+// its delivery opens; this file never sees one. A check is one command, so of several concurrent checks only one
+// succeeds. Specification 3, 4.21, 7.
 
 import { timingSafeEqual } from 'node:crypto';
 import {
@@ -27,9 +27,9 @@ import { tellVerifyFailed } from './webhooks.ts';
 export interface CreateCodeParams extends WantedCode {
   readonly verificationId: string;
   readonly codeHash: string;
-  /** Null for a test key, whose code everybody knows. */
+  /** Null for a test key, whose code is public. */
   readonly sealedCode: string | null;
-  /** The language that it comes in; undefined: the workspace's. */
+  /** The code's language; undefined: the workspace's. */
   readonly locale: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export const createVerification = command('verification.create', (ctx, wanted: C
   const verification: VerificationRecord = {
     id: params.verificationId,
     serviceId: service.id,
-    // The guards let pass what can be sent to.
+    // The guards accept only channels that send.
     channel: params.channel as VerificationRecord['channel'],
     destination: params.to,
     country: params.country ?? null,
@@ -56,7 +56,8 @@ export const createVerification = command('verification.create', (ctx, wanted: C
     expiresAt: isoTime(ctx.nowMs + service.ttlSeconds * 1000),
     createdAt: ctx.at,
   };
-  // Or each that is asked for would be another to guess. A check at this very moment finds them over as well.
+  // Otherwise each request would add another code to guess. A check in the same millisecond must find them expired as
+  // well.
   retireVerifications(ctx.db, verification, isoTime(ctx.nowMs - 1));
   insertVerification(ctx.db, verification);
   if (params.sealedCode !== null) {
@@ -80,16 +81,16 @@ export interface CheckOutcome {
   readonly reason: CheckReason | null;
 }
 
-/** One outcome and what it leaves of the verification. */
+/** A check's outcome and the resulting changes. */
 type Verdict = {
   readonly reason: CheckReason | null;
   readonly next?: Partial<Pick<VerificationRecord, 'status' | 'attempts' | 'consumedAt'>>;
 };
 
-/** The outcomes of a check, decided in this order: used, locked, expired, right, wrong. Specification 3, 7. */
+/** Decides a check, in this order: used, locked, expired, right, wrong. Specification 3, 7. */
 export function judge(verification: VerificationRecord, check: { codeHash: string; at: string }): Verdict {
   if (verification.consumedAt !== null) return { reason: 'already_used' };
-  // Locked for good: not even time changes it.
+  // Locked for good; this takes precedence over expiry.
   if (verification.attempts >= maxCheckAttempts) return { reason: 'too_many_attempts' };
   if (check.at > verification.expiresAt) return { reason: 'expired', next: { status: 'expired' } };
   if (isSame(check.codeHash, verification.codeHash))
@@ -137,7 +138,7 @@ function settle(ctx: Context, before: VerificationRecord, after: VerificationRec
     tellVerifyFailed(ctx, viewOf(after, ctx.at), after.isTest ? 'test' : 'live');
 }
 
-/** What ran out without a check reads as expired too. */
+/** A verification that expired unchecked also reads as expired. */
 function viewOf(verification: VerificationRecord, at: string): VerificationView {
   const { id, channel, destination, serviceId, attempts, consumedAt, expiresAt, createdAt } = verification;
   const status = verification.status === 'pending' && at > expiresAt ? 'expired' : verification.status;
@@ -155,7 +156,7 @@ function viewOf(verification: VerificationRecord, at: string): VerificationView 
   };
 }
 
-/** In the same time wherever they differ. */
+/** Compares in constant time. */
 function isSame(given: string, stored: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(stored)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -1,5 +1,5 @@
-// Who is told when a code was guessed at too often, the one thing that the verification API tells by itself; and the
-// telling. The deliveries are those of every webhook. Specification 6, decisions 4.21.
+// Webhooks for a code that was guessed at too often, the only event of the verification API. Deliveries work like every
+// webhook's. Specification 6, decisions 4.21.
 
 import { addWebhook, type NewWebhook, type WebhookView, webhookView } from '../platform/webhooks.ts';
 import { command } from '../runtime/command.ts';
@@ -10,7 +10,7 @@ import type { VerificationView } from './view.ts';
 
 export const verifyEvents = ['verify.failed'] as const;
 
-/** Refuses admin_required, invalid_body for an address with a user name, semantic_error when there are too many. */
+/** Refuses admin_required, invalid_body for an address with a user name, semantic_error for too many. */
 export const createVerifyWebhook = command(
   'verifyWebhook.create',
   (ctx, params: Omit<NewWebhook, 'events'> & { events: readonly (typeof verifyEvents)[number][] }): WebhookView => {

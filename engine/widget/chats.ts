@@ -39,15 +39,15 @@ export interface StartedChat {
 }
 
 export interface CustomerDraft {
-  /** The id that the message shall have, so that it can be sent again without being there twice. */
+  /** Chosen by the client, so that a retry does not send a second message. */
   readonly messageId?: string | undefined;
   readonly body: string;
   readonly attachments?: readonly AttachmentInput[] | undefined;
 }
 
 /**
- * Opens a chat with its first message and routes it; agents are told which campaign it came from. Refuses forbidden
- * when blocked, invalid_body, conflict for the messageId of another message, rate_limited for too many chats.
+ * Opens a chat with its first message and routes it. Agents see which campaign it came from. Refuses forbidden if
+ * blocked, invalid_body, conflict if the messageId is another message's, rate_limited for too many chats.
  */
 export const startChat = command(
   'widget.startChat',
@@ -82,8 +82,8 @@ export const startChat = command(
 );
 
 /**
- * The customer writes on. Reopens what was solved or closed. Refuses forbidden, not_found, invalid_body, conflict for
- * the messageId of another message.
+ * The customer sends a message. Reopens a solved or closed chat. Refuses forbidden, not_found, invalid_body, conflict
+ * if the messageId is another message's.
  */
 export const writeAsCustomer = command(
   'widget.sendMessage',
@@ -98,7 +98,10 @@ export const writeAsCustomer = command(
   },
 );
 
-/** 1 to 5; the last one counts. Refuses forbidden, not_found, semantic_error when the workspace asks for no ratings. */
+/**
+ * 1 to 5; the last rating counts. Refuses forbidden, not_found, semantic_error if the workspace does not ask for
+ * ratings.
+ */
 export const rateConversation = command(
   'widget.rate',
   (
@@ -117,7 +120,7 @@ export const rateConversation = command(
   },
 );
 
-/** The customer has seen what the agents wrote. Refuses forbidden, not_found. */
+/** The customer has read the agents' messages. Refuses forbidden, not_found. */
 export const readAsCustomer = command(
   'widget.read',
   (ctx, params: { conversationId: string }): { conversation: CustomerConversation } => {
@@ -135,8 +138,7 @@ export function listOwnMessages(
 }
 
 /**
- * What the widget shows when it opens: the visitor's newest chat, if it has one; to a blocked one without what was said
- * in it.
+ * The visitor's newest chat, if any, for the widget to show when it opens; without its messages for a blocked visitor.
  */
 export function currentChat(view: View, visitorId: string): CustomerConversation | null {
   const conversation = findCurrentConversation(view.db, visitorId, 'chat');
@@ -145,7 +147,7 @@ export function currentChat(view: View, visitorId: string): CustomerConversation
   return isBlocked ? { ...customerConversation(conversation), preview: null } : customerConversation(conversation);
 }
 
-/** The visitor's chats, the newest first. */
+/** The visitor's chats, newest first. */
 export function listOwnChats(view: View, limit: number): readonly CustomerConversation[] {
   return newestConversationsOfVisitor(view.db, { visitorId: callingVisitor(view).id, channel: 'chat', limit }).map(
     customerConversation,
@@ -153,9 +155,8 @@ export function listOwnChats(view: View, limit: number): readonly CustomerConver
 }
 
 /**
- * Somebody else's conversation is not there; nor is a ticket, since a browser only claims its visitor's address while
- * mail goes
- * to whoever has it.
+ * Another visitor's conversation does not exist for the caller. Nor does a ticket: a browser only claims its visitor's
+ * address, while mail goes to the address's owner.
  */
 export function requireOwnConversation(
   view: View,
@@ -169,8 +170,8 @@ export function requireOwnConversation(
 }
 
 /**
- * The message that this visitor sent with this id before, if it did, to where it is sent now: anywhere else it would be
- * taken for said and never be there. Refuses conflict.
+ * Finds an earlier send with the same messageId. Refuses `conflict` if that one went to a different conversation,
+ * because the retry would then be lost.
  */
 export function sentBefore(
   ctx: Context,

@@ -1,5 +1,5 @@
-// What a customer's browser does before anybody writes: it opens a session, it goes from page to page. Every page may
-// complete goals and is answered with the campaigns that may be shown on it. Decisions 4.12.
+// Visits: a customer's browser opens a session and views pages, before any message. Every page may complete goals, and
+// the reply lists the campaigns that may be shown on it. Decisions 4.12.
 
 import { insertVisitor, setVisitorNetwork, type VisitorRecord } from '../../store/customers/visitors.ts';
 import { findVisitStart, putVisitStart } from '../../store/growth/campaigns.ts';
@@ -21,41 +21,41 @@ import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 
 /**
- * Who does nothing for so long has gone; what it does next is a new visit, which is the session that a campaign's
- * frequency means.
+ * After this much inactivity, the next activity starts a new visit, which is the session that a campaign's frequency
+ * refers to.
  */
 const visitGapMs = 30 * 60_000;
 
-/** Everything about pages and presence concerns whoever answers chats. */
+/** Pages and presence are for agents who answer chats. */
 const chatAudience = { kind: 'channel', channel: 'chat' } as const;
 
 export interface SessionParams {
   readonly embedId: string;
-  /** From a token that was verified at the edge; undefined starts a new visitor. */
+  /** From a token that the edge verified; undefined starts a new visitor. */
   readonly visitorId: string | undefined;
   readonly url: string;
   readonly name?: string | undefined;
   readonly email?: string | undefined;
   readonly ip: string | null;
-  /** What the address is counted by (http/limits/network-address.ts). */
+  /** The network that addresses are counted by (http/limits/network-address.ts). */
   readonly network: string;
-  /** The same; null where it may be that of a proxy, which tells nobody from another. */
+  /** The same; null if it may be a proxy's, which does not identify a visitor. */
   readonly ownNetwork: string | null;
-  /** Where that is, as far as it is known. */
+  /** Its country, if known. */
   readonly country: VisitorRecord['country'];
   readonly geo: VisitorRecord['geo'];
   readonly userAgent: string | null;
 }
 
-/** What a page is answered with. */
+/** The reply to a page view. */
 export interface LoadedPage {
   readonly visitor: VisitorRecord;
   readonly campaigns: readonly CampaignOffer[];
 }
 
 /**
- * The visitor that comes back, or a new one. A token of another site starts a new visitor here. One that comes as a
- * blocked one did is blocked with it. Refuses not_found for an unknown site, rate_limited for too many new ones of a
+ * The returning visitor, or a new one. A token of another site starts a new visitor here. A visitor that appears to be
+ * a blocked one is blocked too. Refuses not_found for an unknown site, rate_limited for too many new ones from a
  * network.
  */
 export const openSession = command('widget.openSession', (ctx, params: SessionParams): LoadedPage => {
@@ -80,7 +80,7 @@ export const openSession = command('widget.openSession', (ctx, params: SessionPa
   if (params.ownNetwork !== null) setVisitorNetwork(ctx.db, visitor.id, params.ownNetwork);
   if (blocked !== undefined) auditSharedBlock(ctx, visitor, blocked);
   noteVisit(ctx, visitor.id, returning?.lastSeenAt);
-  // A blocked one stays who it was: it may not say otherwise here either.
+  // A blocked visitor cannot change its details here either.
   const named = identifyHonestly(
     ctx,
     visitor,
@@ -90,7 +90,7 @@ export const openSession = command('widget.openSession', (ctx, params: SessionPa
   return loadPage(ctx, named, params.url);
 });
 
-/** Refuses forbidden when blocked. */
+/** Refuses forbidden if blocked. */
 export const viewPage = command('widget.viewPage', (ctx, params: { url: string }): LoadedPage => {
   const visitor = callingVisitor(ctx);
   noteVisit(ctx, visitor.id, visitor.lastSeenAt);
@@ -100,7 +100,7 @@ export const viewPage = command('widget.viewPage', (ctx, params: { url: string }
   return loadPage(ctx, seen, params.url);
 });
 
-/** A blocked visitor is offered nothing and completes nothing. */
+/** A blocked visitor gets no offers and completes no goals. */
 function loadPage(ctx: Context, visitor: VisitorRecord, url: string): LoadedPage {
   if (visitor.blockedAt !== null) return { visitor, campaigns: [] };
   completeGoals(ctx, visitor, url);
