@@ -55,8 +55,8 @@ import { createPasswordHasher } from '../workers/secrets/password-hasher.ts';
 import { createPasswordStrength } from '../workers/secrets/password-strength.ts';
 import { createSecretBox } from '../workers/secrets/secret-box.ts';
 import { createTotp } from '../workers/secrets/totp.ts';
-import { createPageFiles } from './browser/page-files.ts';
-import { createWidgetFiles } from './browser/widget-files.ts';
+import { createPageFiles, type PageFiles } from './browser/page-files.ts';
+import { createWidgetFiles, type WidgetFiles } from './browser/widget-files.ts';
 import { sendCode } from './delivery/codes.ts';
 import { createInboundMail, UnacceptableMail } from './delivery/mail-in.ts';
 import { hostKeyOf, sendQueuedMail, workspaceOfReturnPath } from './delivery/mail-out.ts';
@@ -110,6 +110,9 @@ export interface ServeOptions extends KnowledgeOptions {
   /** How long a shop may take to say what it knows of a customer. */
   readonly commerceTimeoutMs?: number;
   readonly stallTimeoutMs?: number;
+  /** `npm run dev` bundles them again after each change. */
+  readonly pageFiles?: PageFiles;
+  readonly widgetFiles?: WidgetFiles;
   /** The disk refused to sync; ends the process unless a test stands in. */
   readonly onSyncFailed?: (error: Error) => void;
 }
@@ -340,8 +343,8 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     billing: config.billing.provider === 'stripe' ? stripeBilling(config.billing) : undefined,
     billingTurns: new Turns(),
     visitorPlaces: createVisitorPlaces({ places, countryHeaders: config.geo.countryHeaders }),
-    widgetFiles: createWidgetFiles(bundleForBrowsers),
-    pageFiles: createPageFiles(bundlePages),
+    widgetFiles: options.widgetFiles ?? createWidgetFiles(bundleForBrowsers),
+    pageFiles: options.pageFiles ?? createPageFiles(bundlePages),
     dropVisitor: (workspaceId, visitorId) => sockets.dropVisitor(workspaceId, visitorId),
     dropEnded: (workspaceId, agentId) => sockets.dropEnded(workspaceId, agentId),
   };

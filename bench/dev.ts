@@ -1,0 +1,29 @@
+// `npm run dev`: the service for someone who works on it, with the settings of the environment, as `npm start` has it.
+// `node --watch` restarts the process when a module of the server changes; changes of the pages and the widget are
+// bundled while it runs. Open pages reload after both.
+
+import { urlAt } from '../http/edge/listening.ts';
+import { readConfig } from '../http/process/config.ts';
+import { serve } from '../http/serve.ts';
+import { bundleForBrowsers, bundlePages } from '../workers/browser-bundler.ts';
+import { createLiveFiles, sourceFolders } from './live-files.ts';
+
+const config = readConfig(process.env);
+const { pageFiles, widgetFiles, close } = createLiveFiles({
+  bundlePages,
+  bundle: bundleForBrowsers,
+  folders: sourceFolders,
+  report: (error) => process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`),
+});
+const running = await serve({ config, pageFiles, widgetFiles });
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => {
+    // Pages that wait for a change would hold up the stop.
+    close();
+    void running.stop().then(() => process.exit(0));
+  });
+}
+const base = urlAt(config.tls === undefined ? 'http' : 'https', 'localhost', running.port);
+process.stdout.write(
+  `Switchboard for development: ${base}/register for a new workspace, ${base}/sign-in for an old one\n`,
+);
