@@ -123,13 +123,14 @@ function failurePage(error: unknown): string {
   return `<!doctype html>\n<html lang="en">\n<head>\n<title>Build failed</title>\n</head>\n<body>\n<pre>${escapeHtml(text)}</pre>\n</body>\n</html>`;
 }
 
-/** While the server restarts, its requests fail: it tries again until the server is back. */
 function reloadScript(version: string): string {
   return `for (;;) {
   try {
     const reply = await fetch('/assets/after-${version}.js', { cache: 'no-store' });
     if (reply.ok && (await reply.text()) !== '${version}') location.reload();
-  } catch {}
+  } catch {
+    // The server restarts: the next turn finds it again.
+  }
   await new Promise((resolve) => setTimeout(resolve, 300));
 }
 `;
