@@ -1,6 +1,6 @@
-// Makes what browsers load out of folders of modules: one script for the widget, several files for the pages. The only
-// door to esbuild, which is a process of its own. It is started for a build and ended after it, so that a running
-// service does not carry it.
+// Bundles folders of modules for browsers: one script for the widget, several files for the pages. The only importer of
+// esbuild, which runs as a separate process. It is started for a build and stopped after it, so that a running service
+// does not hold it.
 
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,42 +10,39 @@ export interface BundleRequest {
   readonly entry: URL;
   /** A script as `<script>` runs it, or a module as `import()` does. */
   readonly as: 'script' | 'module';
-  /** Names in the source that become these texts. */
+  /** Identifiers in the source to replace by these texts. */
   readonly texts?: Readonly<Record<string, string>>;
 }
 
-/** Resolves to the script. Rejects when the source cannot be bundled. */
+/** Resolves to the script. Rejects if the source cannot be bundled. */
 export type Bundle = (request: BundleRequest) => Promise<string>;
 
-/** What the script may ask of a browser: those of 2022 and later. */
+/** Supports browsers from 2022 on. */
 const target = ['es2022', 'chrome100', 'firefox100', 'safari15.4'];
 
-/** What the executable, which has no esbuild, calls the script that this entry makes. */
+/** The script's name in the executable, which has no esbuild. */
 export function scriptAsset(entry: URL): string {
   return `scripts/${basename(entry.pathname).replace(/\.ts$/, '.js')}`;
 }
 
 export interface PageFile {
-  /** With the hash of its text in it: `inbox-4KQ2ZS7A.js`. */
+  /** Contains a hash of the text: `inbox-4KQ2ZS7A.js`. */
   readonly name: string;
   readonly text: string;
-  /** The source that it begins with, as a path from the project's folder; undefined for what several of them share. */
+  /** The entry's source, as a path from the project's folder; undefined for a shared chunk. */
   readonly source: string | undefined;
-  /** Names of the files that it cannot begin without. */
+  /** Names of the files that it imports statically. */
   readonly imports: readonly string[];
 }
 
-/**
- * Resolves to the files of the entries and of what they load when it is needed. Rejects when a source cannot be
- * bundled.
- */
+/** Resolves to the files of the entries and of what they load dynamically. Rejects if a source cannot be bundled. */
 export type BundlePages = (entries: readonly URL[]) => Promise<readonly PageFile[]>;
 
-/** What the executable calls the files of the pages, as JSON. */
+/** The name of the pages' files in the executable, as JSON. */
 export const pagesAsset = 'scripts/pages.json';
 
 export const bundlePages: BundlePages = async (entries) => {
-  // Written by packaging/build.ts as it is made here.
+  // packaging/build.ts writes it in the form made here.
   if (isExecutable) return JSON.parse(readProgramFile(pagesAsset)) as readonly PageFile[];
   const { build, stop } = await import('esbuild');
   try {
@@ -100,7 +97,7 @@ export const bundleForBrowsers: Bundle = async ({ entry, as, texts = {} }) => {
       format: as === 'script' ? 'iife' : 'esm',
       platform: 'browser',
       target,
-      // What is set for the service's own sources is not for browsers.
+      // The service's own compiler settings are not for browsers.
       tsconfigRaw: {},
       define: Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, JSON.stringify(text)])),
     });

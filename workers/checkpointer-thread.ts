@@ -1,5 +1,5 @@
-// The thread that copies write-ahead logs back into their files and looks into files that are not open, each on a
-// connection of its own.
+// The thread that copies write-ahead logs back into their files and reads files that are not open, on connections of
+// its own.
 
 import { Database } from '../store/database.ts';
 import { type Glance, type GlanceQuestion, glanceAt } from '../store/glance.ts';

@@ -1,24 +1,22 @@
-// The main thread's side of the thread that handles files which nobody serves at the moment, and logs.
+// The main thread's side of the thread that handles logs, and files that are not open.
 
 import type { Glance, GlanceQuestion } from '../store/glance.ts';
 import type { questions } from './checkpointer-thread.ts';
 import { createThread } from './thread.ts';
 
 export interface Checkpointer {
-  /**
-   * Copies what can be copied without waiting for anybody. Rejects when the file cannot be read or the thread failed.
-   */
+  /** Copies back whatever it can without waiting. Rejects if the file cannot be read or the thread failed. */
   checkpoint(path: string): Promise<{ logFrames: number; copiedFrames: number }>;
-  /** Looks into a workspace's file, and leaves it as it was. Rejects when it cannot be read or the thread failed. */
+  /** Reads a workspace's file without changing it. Rejects if it cannot be read or the thread failed. */
   glance(question: GlanceQuestion): Promise<Glance>;
   stop(): Promise<void>;
 }
 
-/** One per open workspace at the most. */
+/** At most one per open workspace. */
 const maxWaiting = 1000;
-/** A slow disk may need long for 16 MiB; a stuck one is given up on. */
+/** A slow disk may need long for 16 MiB; a stuck one fails. */
 const timeoutMs = 120_000;
-/** It has nothing in memory that would be missed. */
+/** It holds nothing in memory that would be missed. */
 const idleMs = 60_000;
 
 export function createCheckpointer(): Checkpointer {

@@ -1,25 +1,24 @@
-// What phone numbers look like over the world, and what they cost whoever calls them. The only importer of
-// libphonenumber-js, loaded with the first number; its largest metadata, since the smaller do not tell one kind of
-// number from another.
+// Phone numbers worldwide: their form and their extra costs. The only importer of libphonenumber-js, loaded on first
+// use, with the largest metadata, because the smaller sets cannot distinguish kinds of numbers.
 
 /**
- * What a number costs its caller more for than its country says: paid in part to whoever holds it, or carried by
+ * Why a number costs its caller more than its country's rate: a share goes to its holder, or it is carried by
  * satellite.
  */
 export type CostlyKind = 'premium' | 'shared cost' | 'personal' | 'pager' | 'company' | 'satellite' | 'network';
 
 export interface NumberingPlan {
-  /** Undefined for a number that costs what its country does, as far as its digits tell. */
+  /** Undefined for a number at its country's rate, as far as its digits tell. */
   costlyKindOf(e164: string): Promise<CostlyKind | undefined>;
-  /** ISO 3166 alpha-2 of every country that has numbers. */
+  /** ISO 3166 alpha-2 of every country with numbers. */
   countries(): Promise<ReadonlySet<string>>;
-  /** A number in E.164 with as many digits as its country has. Whether anybody has it is another question. */
+  /** Whether it is an E.164 number of a valid length for its country. Does not check whether it is assigned. */
   isPossible(text: string): Promise<boolean>;
-  /** ISO 3166 alpha-2, or undefined where the number does not tell. */
+  /** ISO 3166 alpha-2, or undefined if the number does not tell. */
   countryOf(e164: string): Promise<string | undefined>;
   /**
-   * Where a message to the number goes: its own country, or its calling code's main one where the rest is nobody's;
-   * undefined for a code that nobody has.
+   * Where a message to the number goes: its country, or the main one of its calling code if the rest is unassigned;
+   * undefined for an unassigned code.
    */
   destinationOf(e164: string): Promise<string | undefined>;
   /** The main country of a calling code such as 44. */
@@ -34,8 +33,8 @@ const costlyTypes: Readonly<Record<string, CostlyKind>> = {
   UAN: 'company',
 };
 /**
- * Calling codes of no country (ITU-T E.164, list of assigned codes): satellites, networks over the sea and in the air,
- * shared cost and premium over the world.
+ * Calling codes of no country (ITU-T E.164, list of assigned codes): satellites, maritime and in-flight networks,
+ * worldwide shared cost and premium.
  */
 const costlyCodes: Readonly<Record<string, CostlyKind>> = {
   808: 'shared cost',
@@ -48,14 +47,14 @@ const costlyCodes: Readonly<Record<string, CostlyKind>> = {
   979: 'premium',
 };
 
-/** ITU-T E.164: a plus, no leading zero, 15 digits at the most. */
+/** ITU-T E.164: a plus, no leading zero, at most 15 digits. */
 const shape = /^\+[1-9]\d{6,14}$/;
 
 export function createNumberingPlan(): NumberingPlan {
   const plan = () => import('libphonenumber-js/max');
   const mainCountryOf = async (code: string): Promise<string | undefined> => {
     const { default: metadata } = await import('libphonenumber-js/max/metadata');
-    // It lists a code's main country first.
+    // Lists a code's main country first.
     const codes: Readonly<Record<string, readonly string[]>> = metadata.country_calling_codes;
     return codes[code]?.[0];
   };

@@ -1,6 +1,5 @@
-// Where the program's own files are: beside this one when it runs from source, inside the executable when it is one.
-// The only place that knows which; whoever starts a thread or reads a file of the program asks here with the file's
-// address in the source.
+// Locates the program's own files: beside this one when it runs from source, inside the executable otherwise. The only
+// module that knows which; every start of a thread and read of a program file goes through here.
 
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -20,23 +19,20 @@ export function startThread(file: URL, options: WorkerOptions): Worker {
   return new Worker(getAsset(threadAsset(file.pathname), 'utf8'), { ...options, eval: true });
 }
 
-/**
- * The text of a file that belongs to the program. `name` is its path in the project, which is its name in the
- * executable.
- */
+/** The text of a program file. `name` is its path in the project, which is its name in the executable. */
 export function readProgramFile(name: string): string {
   return isExecutable
     ? getAsset(name, 'utf8')
     : readFileSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), 'utf8');
 }
 
-/** What the executable calls the bundle of a thread's source. */
+/** The name, in the executable, of the bundle of a thread's source. */
 export function threadAsset(path: string): string {
   return `threads/${basename(path).replace(/\.ts$/, '')}.cjs`;
 }
 
-/** Of package.json. */
+/** From package.json. */
 export function programVersion(): string {
-  // As its manifest has it.
+  // The manifest has this shape.
   return (JSON.parse(readProgramFile('package.json')) as { version: string }).version;
 }

@@ -1,40 +1,36 @@
-// One worker thread that answers questions: started by the first one, started again if it dies, with a bound on what
-// waits and a time limit on each answer. Every thread of the service is asked through this; its own file says what it
-// can be asked.
+// A worker thread that answers calls: started by the first one, restarted if it dies, with a bounded queue and a time
+// limit per call. Every thread of the service is used through this; its own file defines its methods.
 
 import { setPriority } from 'node:os';
 import { parentPort, type Worker } from 'node:worker_threads';
 import { startThread } from './program-files.ts';
 
-/** Questions that a thread answers: by name, from plain data to plain data. */
+/** A thread's methods by name, from plain data to plain data. */
 export type Questions = Readonly<Record<string, (params: never) => unknown>>;
 
 type Params<Q extends Questions, Name extends keyof Q> = Parameters<Q[Name]>[0];
 type Result<Q extends Questions, Name extends keyof Q> = Awaited<ReturnType<Q[Name]>>;
 
 export interface Thread<Q extends Questions> {
-  /**
-   * Rejects with ThreadBusy, ThreadFailed (died or took too long), ThreadUnavailable, or what the question itself
-   * threw, as an Error.
-   */
+  /** Rejects with ThreadBusy, ThreadFailed (died or took too long), ThreadUnavailable, or the method's own error. */
   ask<Name extends keyof Q & string>(name: Name, params: Params<Q, Name>): Promise<Result<Q, Name>>;
   readonly waiting: number;
   stop(): Promise<void>;
 }
 
-/** As many questions wait as may. */
+/** The thread's queue is full. */
 export class ThreadBusy extends Error {
   override readonly name = 'ThreadBusy';
 }
 
 const unavailableName = 'ThreadUnavailable';
 
-/** What the thread reads cannot be read now; thrown by a question, it arrives as itself. */
+/** The thread cannot read its data now. Thrown by a method, it arrives as this class. */
 export class ThreadUnavailable extends Error {
   override readonly name = unavailableName;
 }
 
-/** The thread died or did not answer in time; the next question starts a new one. */
+/** The thread died or did not answer in time; the next call starts a new one. */
 export class ThreadFailed extends Error {
   override readonly name = 'ThreadFailed';
 }
@@ -58,20 +54,20 @@ interface Waiting {
 }
 
 export interface ThreadOptions {
-  /** The thread's file, which calls answerQuestions(). */
+  /** The thread's file, which calls answerCalls(). */
   readonly file: URL;
-  /** For messages: what the thread is for. */
+  /** The thread's purpose, for messages. */
   readonly title: string;
   readonly maxWaiting: number;
   readonly timeoutMs: number;
   /** Plain data for the thread's workerData. */
   readonly data?: unknown;
   /**
-   * Megabytes for its new objects, if that matters, and for those that stay. A thread that needs more of the latter
+   * Heap limits in megabytes: the young generation, if it matters, and the old one. A thread that exceeds the latter
    * dies.
    */
   readonly heapMb?: { readonly young?: number; readonly old: number };
-  /** A thread that nobody has asked for so long is ended; the next question starts it again. */
+  /** A thread that is unused for this long is stopped; the next call restarts it. */
   readonly idleMs?: number;
 }
 
@@ -87,7 +83,7 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
     const young = heapMb?.young === undefined ? {} : { maxYoungGenerationSizeMb: heapMb.young };
     const resourceLimits = heapMb === undefined ? {} : { ...young, maxOldGenerationSizeMb: heapMb.old };
     const started = startThread(options.file, { workerData: options.data, resourceLimits });
-    // It must not keep the process alive; what waits for it does that.
+    // The thread must not keep the process alive; callers waiting for it do.
     started.unref();
     started.on('message', ({ id, result, error }: Answer) => {
       const one = take(id);
@@ -141,7 +137,7 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
       const id = lastId;
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
-          // A thread that is stuck answers nobody: end it, and everybody else's question fails with it.
+          // A stuck thread answers no one: stop it, which fails all other calls.
           failAll(asked, new Error(`${name} took longer than ${options.timeoutMs} ms`));
           void asked.terminate();
         }, options.timeoutMs);
@@ -149,7 +145,7 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
         try {
           asked.postMessage({ id, name, params } satisfies Request);
         } catch (error) {
-          // Not plain data: nobody will answer it.
+          // Not plain data: it was never sent.
           take(id);
           throw error;
         }
@@ -166,27 +162,26 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
   };
 }
 
-/** The priority of work that nobody waits for, on the scale of nice(1). */
+/** The nice(1) value for background work. */
 const backgroundPriority = 10;
 
 /**
- * The thread's side: gives way to every thread that somebody waits for. Linux alone gives a thread a priority of its
- * own; elsewhere nothing changes.
+ * For background threads: lowers this thread's priority. Only Linux has a priority per thread; elsewhere this does
+ * nothing.
  */
 export function giveWay(): void {
   if (process.platform === 'linux') setPriority(backgroundPriority);
 }
 
 /**
- * The thread's side: answers each question with what its function returns or throws. An error that `isUnavailable`
- * knows
- * arrives as ThreadUnavailable.
+ * The thread's side: answers each call with its method's result or error. Errors for which `isUnavailable` is true
+ * arrive as ThreadUnavailable.
  */
 export function answerQuestions(questions: Questions, isUnavailable: (error: unknown) => boolean = () => false): void {
   const port = parentPort;
   if (port === null) throw new Error('this runs in a worker thread alone');
   port.on('message', ({ id, name, params }: Request) => {
-    // In a function that is async, so that a throw and a rejection are one.
+    // Async, so that a throw and a rejection are handled alike.
     const answer = async (): Promise<unknown> => {
       const question = questions[name];
       if (question === undefined) throw new Error(`no question ${name}`);

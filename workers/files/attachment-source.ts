@@ -1,23 +1,23 @@
-// Fetches an attachment from where an inbound mail provider keeps it. The address came in with a request, so it goes by
-// the fetcher, which reaches public hosts alone.
+// Downloads an attachment from an inbound mail provider. The address came with a request, so it goes through the
+// fetcher, which connects only to public hosts.
 
 import { type Fetcher, FetchFailed, type FetchProblem } from '../providers/fetcher.ts';
 
 export interface AttachmentSource {
-  /** Its bytes. Rejects with AttachmentRefused when asking again would not help, with any error otherwise. */
+  /** Rejects with AttachmentRefused if a retry would not help, with any other error otherwise. */
   fetch(url: string): Promise<Uint8Array>;
 }
 
-/** Not to be had: a private address, too large, or the other side says that it is not there. */
+/** Cannot be downloaded: a private address, too large, or not found. */
 export class AttachmentRefused extends Error {
   override readonly name = 'AttachmentRefused';
 }
 
 const timeoutMs = 60_000;
 const maxRedirects = 5;
-/** As large as an attachment may be (specification 8). */
+/** The limit for attachments (specification 8). */
 const maxBytes = 25 * 1024 * 1024;
-/** What passes by itself. */
+/** Temporary problems. */
 const passing: ReadonlySet<FetchProblem> = new Set(['time', 'network']);
 
 export function createAttachmentSource(fetcher: Fetcher): AttachmentSource {
@@ -32,7 +32,7 @@ export function createAttachmentSource(fetcher: Fetcher): AttachmentSource {
         });
       if (status === 200) return body;
       const message = `${new URL(url).host} answered ${status}`;
-      // A server's own trouble passes; a link that has run out does not come back.
+      // A server error is temporary; an expired link is not.
       throw status >= 500 || status === 429 || status === 408 ? new Error(message) : new AttachmentRefused(message);
     },
   };

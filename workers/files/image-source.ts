@@ -1,5 +1,5 @@
-// Fetches an image from an address that somebody gave, to be kept here. Its own bytes say what it is, whatever the
-// server calls it.
+// Downloads an image from a given address, to be stored here. Its type is detected from its content, whatever the
+// server declares.
 
 import { type Fetcher, FetchFailed } from '../providers/fetcher.ts';
 import { type isPublicAddress, placeOf } from '../providers/host-resolver.ts';
@@ -7,15 +7,15 @@ import { recognise } from './file-types.ts';
 
 export interface FetchedImage {
   readonly bytes: Uint8Array;
-  /** As the bytes were recognised; undefined when they were not. */
+  /** The detected type; undefined if unknown. */
   readonly contentType: string | undefined;
-  /** The last part of its address. */
+  /** The last segment of its path. */
   readonly filename: string;
 }
 
 /**
- * `address`: it is malformed, not public, or answers with nothing of use. `message` goes on from the name of the field
- * that held it.
+ * `address`: malformed, not public, or without a usable response. `message` continues after the name of the field that
+ * held it.
  */
 export interface NoImage {
   readonly problem: 'address' | 'type' | 'size';
@@ -30,7 +30,7 @@ const timeoutMs = 15_000;
 const maxRedirects = 5;
 const maxNameChars = 200;
 
-/** `allowPrivate` and `isPublic` as the fetcher's. */
+/** `allowPrivate` and `isPublic`: see the fetcher. */
 export function createImageSource({
   fetcher,
   allowPrivate,

@@ -1,38 +1,34 @@
-// An embedding that needs nothing but itself: words, their stems, their pieces and their meanings in customer service,
-// hashed into a vector. The same text always gives the same vector, on every machine; a change of anything here needs a
-// new name in models.ts. What it finds, and what it costs, is measured in bench/retrieval.ts. A pure function of its
-// input.
+// An embedding without a model: hashes words, their stems, their pieces and their meanings in customer service into a
+// vector. Deterministic: the same text gives the same vector on every machine, so any change here needs a new name in
+// models.ts. bench/retrieval.ts measures its quality and cost. A pure function.
 
 import { frequentWords } from './frequent-words.ts';
 import { relatedWords } from './related-words.ts';
 
-/**
- * The vector's parts: one dimension for each meaning, one for the missing mass, the rest for everything that is hashed.
- * A power of two.
- */
+/** Dimensions: one for each meaning, one for the missing mass, the rest for hashed features. A power of two. */
 export const builtinDimensions = 1024;
 const meaningDimensions = 127;
 const massDimension = meaningDimensions;
 const hashedFrom = meaningDimensions + 1;
-/** Each hashed feature goes to so many dimensions. */
+/** Dimensions that each hashed feature is added to. */
 const placesPerFeature = 2;
 
 /**
- * Weights beside a word's own, which is 1. Found by bench/retrieval.ts on questions about a shop and about packages.
+ * Weights relative to a whole word's, which is 1. Tuned with bench/retrieval.ts on questions about a shop and about
+ * packages.
  */
 const meaningWeight = 1;
 const piecesWeight = 0.35;
 const titleWeight = 2;
 const pieceChars = 4;
-/** A word that is said twice does not count twice. */
+/** A repeated word counts less than twice. */
 const repetition = 0.45;
 /**
- * A passage with less in it than this is not brought to length by stretching what it has: that would prefer headings
- * and half sentences to
- * answers. The rest goes where no question looks.
+ * A passage with less mass is padded instead of scaled up, because scaling would prefer headings and half sentences to
+ * answers. The padding goes to a dimension that no question uses.
  */
 const fullMass = 8;
-/** Shorter words of languages that frequentWords does not know are mostly of no weight. */
+/** Shorter words of languages outside frequentWords mostly carry little meaning. */
 const shortWord = { chars: 2, weight: 0.5 };
 const lightest = 0.2;
 
@@ -58,7 +54,7 @@ for (const [meaning, line] of lines.entries()) {
   }
 }
 
-/** Of a passage: signed bytes whose direction is its meaning. */
+/** For a passage: signed bytes; the direction of the vector carries its meaning. */
 export function embedPassage(passage: { title: string; text: string }): Int8Array {
   const features = new Map<string, number>();
   addFeatures(features, passage.text, 1);
@@ -66,14 +62,14 @@ export function embedPassage(passage: { title: string; text: string }): Int8Arra
   return toBytes(rotated(toVector(features, fullMass)));
 }
 
-/** Of a question. */
+/** For a question. */
 export function embedQuestion(text: string): Int8Array {
   const features = new Map<string, number>();
   addFeatures(features, text, 1);
   return toBytes(rotated(toVector(features, 0)));
 }
 
-/** About as many as a model's word pieces would be: for text in letters, a token for each six of them. */
+/** Approximates a model's word pieces: one token per six letters. */
 export function countTokens(text: string): number {
   let count = 0;
   for (const [part] of text.matchAll(/[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu))
@@ -81,7 +77,7 @@ export function countTokens(text: string): number {
   return count;
 }
 
-/** Lower case, without accents; where a script has no spaces, every two characters that follow each other. */
+/** Lower case, without accents; in scripts without spaces, every pair of adjacent characters. */
 function wordsOf(text: string): string[] {
   const words: string[] = [];
   for (const [word] of text
@@ -121,7 +117,8 @@ function addFeatures(features: Map<string, number>, text: string, scale: number)
 }
 
 /**
- * English words to one form for their singular, plural and tenses. Rough: it need not be a word, only the same for all.
+ * Reduces an English word's singular, plural and tenses to one form. Rough: the result need not be a word, only the
+ * same for all.
  */
 function stemOf(word: string): string {
   if (word.length < 4) return word;
@@ -179,9 +176,8 @@ const flips = [0, 1].map((round) =>
 );
 
 /**
- * Turned by a fixed rotation (random signs and a Walsh-Hadamard transform, twice), which changes no angle but spreads
- * what few features a
- * question has over every dimension: only then do signs alone tell near from far.
+ * Applies a fixed rotation (random signs and a Walsh-Hadamard transform, twice). It changes no angle but spreads a
+ * question's few features over every dimension; only then do the signs alone separate near from far.
  */
 function rotated(vector: Float64Array): Float64Array {
   let turned = vector;
@@ -200,7 +196,7 @@ function rotated(vector: Float64Array): Float64Array {
   return turned;
 }
 
-/** The same direction in bytes: the largest part becomes 127. */
+/** Scales to bytes: the largest component becomes 127. */
 export function toBytes(vector: Float64Array | Float32Array): Int8Array {
   let largest = 0;
   for (const value of vector) largest = Math.max(largest, Math.abs(value));

@@ -1,21 +1,18 @@
-// From bytes of unknown origin to text: what the bytes, the server or the document itself say about their encoding, in
-// the order that browsers ask (WHATWG Encoding and HTML standards), and a statistical guess when nobody says anything.
-// The only importer of chardet.
+// Decodes bytes of unknown encoding: by byte order mark, header or the document's own declaration, in the order of the
+// WHATWG Encoding and HTML standards, or else by a statistical guess. The only importer of chardet.
 
 import { TextDecoder } from 'node:util';
 import { analyse } from 'chardet';
 
 /** Where a document may declare its encoding (HTML standard, prescan). */
 const prescanBytes = 1024;
-/** Enough for a guess; more changes it seldom. */
+/** Enough for a guess; more seldom changes it. */
 const sampleBytes = 16 * 1024;
 const fallback = 'windows-1252';
-/** What the library gives to every set that the bytes could be in, of a hundred. */
+/** Confidence, out of a hundred, that the library gives to every possible charset. */
 const noConfidence = 10;
 
-/**
- * `declared` is the charset of the Content-Type header, if it had one. Never fails: what cannot be read becomes U+FFFD.
- */
+/** `declared`: the charset of the Content-Type header, if any. Never fails: undecodable bytes become U+FFFD. */
 export function decodeText(bytes: Uint8Array, declared: string | undefined): string {
   const decoder =
     byteOrderMark(bytes) ??
@@ -27,7 +24,7 @@ export function decodeText(bytes: Uint8Array, declared: string | undefined): str
   return decoder.decode(bytes);
 }
 
-/** Undefined when one set is as likely as the next: of a word or two, most often. */
+/** Undefined if no charset is more likely than another, as with only a word or two. */
 function guessOf(bytes: Uint8Array): string | undefined {
   const [likeliest] = analyse(bytes.subarray(0, sampleBytes));
   return likeliest === undefined || likeliest.confidence <= noConfidence ? undefined : likeliest.name;
@@ -46,7 +43,7 @@ function declaredInside(bytes: Uint8Array): string | undefined {
   const label =
     /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]+)/i.exec(head)?.[1] ??
     /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w:.-]+)/i.exec(head)?.[1];
-  // A declaration that could be read as ASCII is not in UTF-16, whatever it says.
+  // A declaration that is readable as ASCII cannot be in UTF-16, whatever it says.
   return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
 }
 
@@ -64,7 +61,7 @@ function decoderFor(label: string | undefined): TextDecoder | undefined {
   try {
     return new TextDecoder(label);
   } catch {
-    // A label that nobody knows says nothing.
+    // An unknown label is ignored.
     return undefined;
   }
 }

@@ -1,18 +1,17 @@
-// Cuts a text into pieces that are embedded and retrieved one by one: along its headings, then along its paragraphs,
-// then along its sentences, each piece within the model's tokens, pieces of one section overlapping by a sentence or
-// two. A function of its input alone: the same text is always cut the same way.
+// Cuts a text into chunks to embed and retrieve: along headings, then paragraphs, then sentences. Each fits the model's
+// token limit, and chunks of one section overlap by a sentence or two. Deterministic.
 
 export interface ChunkLimits {
-  /** A piece has at most so many tokens, as countTokens() counts them. */
+  /** Most tokens in a chunk, by countTokens(). */
   readonly maxTokens: number;
-  /** A piece with fewer goes on into the next section, so that short sections are not torn from what surrounds them. */
+  /** A chunk with fewer tokens continues into the next section, so that short sections keep their context. */
   readonly minTokens: number;
-  /** What is repeated of the piece before, within a section. */
+  /** Tokens repeated from the previous chunk of the same section. */
   readonly overlapTokens: number;
   readonly countTokens: (text: string) => number;
 }
 
-/** What is never divided, unless it is longer than a whole piece. `glue` stands between it and what comes before it. */
+/** Never split, unless longer than a whole chunk. `glue` separates it from the previous unit. */
 interface Unit {
   readonly text: string;
   readonly tokens: number;
@@ -79,7 +78,7 @@ function sectionsOf(text: string, limits: ChunkLimits): Section[] {
   for (const block of blocksOf(text)) {
     if (block.isHeading) {
       end();
-      // A heading is context, not content: a quarter of a piece is more than any honest one has.
+      // A heading is context, not content: a quarter of a chunk is more than any real one needs.
       const [line = block.text] = splitLong(block.text, {
         ...limits,
         maxTokens: Math.max(1, Math.floor(limits.maxTokens / 4)),
@@ -94,7 +93,7 @@ function sectionsOf(text: string, limits: ChunkLimits): Section[] {
   return sections;
 }
 
-/** Headings, and what stands between blank lines. Inside a fence of code neither counts. */
+/** Headings, and text between blank lines. Inside a code fence neither counts. */
 function blocksOf(text: string): { text: string; isHeading: boolean }[] {
   const blocks: { text: string; isHeading: boolean }[] = [];
   let lines: string[] = [];
@@ -116,7 +115,7 @@ function blocksOf(text: string): { text: string; isHeading: boolean }[] {
   return blocks;
 }
 
-/** The sentences of a paragraph, the lines of a list or of code. The first begins a paragraph of its own. */
+/** Sentences of a paragraph, or lines of a list or of code. The first begins a paragraph. */
 function unitsOf(block: string, limits: ChunkLimits): Unit[] {
   const isLines =
     block.startsWith('```') || block.includes(' | ') || block.split('\n').some((line) => listLine.test(line));
@@ -133,13 +132,13 @@ function unitsOf(block: string, limits: ChunkLimits): Unit[] {
     }));
 }
 
-/** A sentence without an end, such as a table's row or a script without spaces, in halves until each fits. */
+/** Halves an unbreakable text, such as a table row or a script without spaces, until each part fits. */
 function splitLong(text: string, limits: ChunkLimits): string[] {
   if (text.length <= 1 || limits.countTokens(text) <= limits.maxTokens) return [text];
   const middle = Math.floor(text.length / 2);
   const space = text.indexOf(' ', middle);
   let cut = space > 0 && space < text.length - 1 ? space : middle;
-  // Not between the two halves of one character.
+  // Not inside a surrogate pair.
   if (/[\uDC00-\uDFFF]/.test(text.charAt(cut))) cut += 1;
   if (cut >= text.length) return [text];
   return [text.slice(0, cut).trim(), text.slice(cut).trim()]
@@ -147,7 +146,7 @@ function splitLong(text: string, limits: ChunkLimits): string[] {
     .flatMap((part) => splitLong(part, limits));
 }
 
-/** The last units before `index` that together have no more than so many tokens. */
+/** The last units before `index` with at most `tokens` tokens in total. */
 function overlapBefore(units: readonly Unit[], index: number, tokens: number): Unit[] {
   const repeated: Unit[] = [];
   let left = tokens;

@@ -1,6 +1,5 @@
-// Walks a site, breadth first, page by page, and hands each page's text to who asked. It stays on one host, keeps to
-// the site's robots.txt, asks for one thing at a time with pauses in between, and takes no address twice. It stores
-// nothing; who asked decides what becomes of a page.
+// Crawls a site breadth first and yields each page's text. Stays on one host, obeys its robots.txt, makes one request
+// at a time with pauses between, and visits no address twice. Stores nothing.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Fetched, type Fetcher, FetchFailed } from '../providers/fetcher.ts';
@@ -14,11 +13,11 @@ export interface CrawledPage {
   readonly title: string;
   /** Markdown; never empty. */
   readonly text: string;
-  /** As it was served, decompressed. */
+  /** As served, decompressed. */
   readonly byteSize: number;
 }
 
-/** An address that is missing in what was read, and why. */
+/** An address that was not read, and why. */
 export interface SkippedPage {
   readonly url: string;
   readonly reason: string;
@@ -27,16 +26,13 @@ export interface SkippedPage {
 export interface CrawlStep {
   /** Undefined for an address that was skipped. */
   readonly page: CrawledPage | undefined;
-  /** Undefined for a page, and for one that was read already under another address. */
+  /** Undefined for a page, and for one that was already read under another address. */
   readonly skipped: SkippedPage | undefined;
-  /** So far, this one included. */
+  /** So far, including this one. */
   readonly pagesFetched: number;
   readonly pagesSkipped: number;
   readonly bytes: number;
-  /**
-   * Addresses that were found and not asked for, those too far away included; of a site without an end as many as are
-   * remembered.
-   */
+  /** Addresses found but not requested, including those too deep; on an endless site, as many as are remembered. */
   readonly pagesLeft: number;
 }
 
@@ -49,24 +45,23 @@ export interface CrawlOptions {
 }
 
 /**
- * What an address turns out to be. `literal`: it names a public address instead of a host. `unreachable` may still be
- * reached later.
+ * The result of checking an address. `literal`: a public IP address instead of a host. `unreachable` may be temporary.
  */
 export type AddressVerdict = 'public' | 'private' | 'literal' | 'malformed' | 'unreachable';
 
 export interface Crawler {
-  /** Looks at an address and, within five seconds, at where its redirects lead, without reading a page. */
+  /** Checks an address and, within five seconds, where its redirects lead, without reading a page. */
   examine(url: string): Promise<AddressVerdict>;
-  /** One step per address. Throws CrawlFailed when the first page cannot be had. */
+  /** Yields one step per address. Throws CrawlFailed if the first page cannot be read. */
   crawl(options: CrawlOptions): AsyncGenerator<CrawlStep, void, void>;
 }
 
-/** The site cannot be crawled. The message is for the person who asked. */
+/** The site cannot be crawled. The message is shown to whoever requested it. */
 export class CrawlFailed extends Error {
   override readonly name = 'CrawlFailed';
 }
 
-/** How the service names itself in robots.txt. */
+/** The service's user agent in robots.txt. */
 export const robotName = 'Switchboard';
 
 const examineTimeoutMs = 5000;
@@ -74,33 +69,32 @@ const pageTimeoutMs = 15_000;
 const maxPageBytes = 2 * 1024 * 1024;
 const maxRedirects = 5;
 /**
- * A site rests between two requests as long as it took to answer, within these bounds, or as long as its robots.txt
- * asks, up to the last.
- * Four pages a second are little for a site and nothing to the chats beside; at twenty, messages waited three times as
- * long.
+ * The pause between two requests is as long as the site took to answer, within these bounds, or as long as its
+ * robots.txt asks, up to the last. Four pages a second are little for a site and do not affect chats; at twenty,
+ * messages took three times as long.
  */
 const shortestPauseMs = 250;
 const longestPauseMs = 1000;
 const longestAskedPauseMs = 10_000;
-/** Addresses asked for in all, per page wanted: a site of dead links ends too. */
+/** Requests per page wanted, so that a site of dead links ends too. */
 const requestsPerPage = 3;
-/** Addresses that wait. A calendar without an end has more. */
+/** A calendar without an end has more links. */
 const maxQueued = 10_000;
 const contentTypes = ['text/html', 'application/xhtml+xml', 'text/plain', 'text/markdown'];
 /**
- * Of looking at links, after which everybody else is let go first. A page has some thousands, and its robots.txt may
- * make each of them dear.
+ * Time spent on links before giving way to other work. A page has some thousands, and its robots.txt may make each of
+ * them expensive.
  */
 const linksMs = 5;
-/** Of all of it in a crawl: common sites take some milliseconds. Links after that are not looked at. */
+/** In total per crawl, where common sites take some milliseconds. Later links are ignored. */
 const maxLinksMs = 5000;
-/** Names of what is no page, so that it need not be asked for. */
+/** Extensions of files that are not pages, so that they are not requested. */
 const otherFiles =
   /\.(?:7z|avi|bin|bmp|bz2|css|csv|dmg|docx?|eot|exe|gif|gz|ico|iso|jpe?g|js|json|m4a|mov|mp3|mp4|mpe?g|ogg|pdf|png|pptx?|rar|rss|svg|tar|tgz|tiff?|ttf|wav|webm|webp|woff2?|xlsx?|xml|zip)$/i;
 /** Parameters that say where a reader came from, not what is read. */
 const tracking = /^(?:utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|ref_src)$/;
 
-/** One spelling for all addresses of one page. */
+/** One spelling for all addresses of a page. */
 export function canonicalAddress(url: URL): string {
   const canonical = new URL(url);
   canonical.hash = '';
@@ -123,9 +117,9 @@ const none = (reason: string): { page: undefined; reason: string } => ({ page: u
 export interface CrawlerOptions {
   readonly fetcher: Fetcher;
   readonly pageReader: PageReader;
-  /** As the fetcher's. */
+  /** See the fetcher. */
   readonly allowPrivate: boolean;
-  /** As the fetcher's. */
+  /** See the fetcher. */
   readonly isPublic?: typeof isPublicAddress;
   readonly shortestPauseMs?: number;
 }
@@ -141,7 +135,7 @@ export function createCrawler(options: CrawlerOptions): Crawler {
       throw new CrawlFailed(`robots.txt of ${start.host} does not allow it, or could not be read`);
     const queue: Queued[] = [{ url: canonicalAddress(start), depth: 0 }];
     const seen = new Set([canonicalAddress(start)]);
-    /** More links away than was asked for. */
+    /** Addresses beyond the requested depth. */
     const beyond = new Set<string>();
     const pagesLeft = (): number => queue.length + [...beyond].filter((address) => !seen.has(address)).length;
     let [pagesFetched, pagesSkipped, bytes, pages, lastMs] = [0, 0, 0, 0, 0];
@@ -184,7 +178,7 @@ export function createCrawler(options: CrawlerOptions): Crawler {
     }
   }
 
-  /** Where the first page is after its redirects: its host is the one that the crawl stays on. */
+  /** The first page after its redirects: the crawl stays on its host. */
   async function startOf(url: string, signal: AbortSignal): Promise<URL> {
     try {
       return new URL((await fetcher.trace({ url, timeoutMs: pageTimeoutMs, maxRedirects, signal })).url);
@@ -237,10 +231,7 @@ export function createCrawler(options: CrawlerOptions): Crawler {
     return { page: { url, title: read.title, text: read.text, byteSize: fetched.body.byteLength }, links: read.links };
   }
 
-  /**
-   * Of the links of a page those that are pages of the site, each once, in the page's order; and how long it took to
-   * tell.
-   */
+  /** The links that are new pages of the site, in order, and the time it took to check them. */
   async function unseen(
     links: readonly string[],
     within: { host: string; robots: Robots; seen: Set<string>; withinMs: number; signal: AbortSignal },
@@ -286,7 +277,7 @@ export function createCrawler(options: CrawlerOptions): Crawler {
   return { examine, crawl };
 }
 
-/** True when `address` is not the one that was asked for and was taken before; remembers it otherwise. */
+/** True if `address` differs from the one requested and has been visited; otherwise remembers it. */
 function isOther(address: string, asked: Queued, seen: Set<string>): boolean {
   if (address === asked.url) return false;
   if (seen.has(address)) return true;

@@ -1,6 +1,5 @@
-// A thread that cuts texts into chunks and turns them into vectors, with the builtin embedding or with a model from a
-// folder. The only importer of transformers.js, which it loads with its first question and never lets reach for the
-// network.
+// The thread that cuts texts into chunks and embeds them, with the builtin embedding or a model from a folder. The only
+// importer of transformers.js, which it loads on first use and never lets access the network.
 
 import { basename, dirname } from 'node:path';
 import { workerData } from 'node:worker_threads';
@@ -12,7 +11,7 @@ import type { ModelFolder } from './models.ts';
 export interface EmbedderThreadData {
   /** Undefined: the builtin one. */
   readonly folder: ModelFolder | undefined;
-  /** Nobody waits for what this thread does. */
+  /** No caller waits for this thread's work. */
   readonly isBackground: boolean;
 }
 
@@ -21,7 +20,7 @@ export interface Passage {
   readonly text: string;
 }
 
-/** What a model can do, whichever it is. */
+/** The common interface of the builtin embedding and models. */
 interface Model {
   readonly maxTokens: number;
   countTokens(text: string): number;
@@ -29,13 +28,13 @@ interface Model {
   embedQuestion(text: string): Promise<Int8Array>;
 }
 
-/** A chunk answers one question; with more than this it answers several, and none well. */
+/** A chunk should answer one question; a longer one answers several, none well. */
 const longestChunkTokens = 220;
 const shortestChunkTokens = 64;
 const overlapTokens = 32;
-/** Left of a model's input for the title and its own marks. */
+/** Part of a model's input reserved for the title and special tokens. */
 const reservedTokens = 36;
-/** For models that do not say how long their input may be. */
+/** For models that do not state their input length. */
 const usualMaxTokens = 512;
 
 const builtin: Model = {
@@ -45,7 +44,7 @@ const builtin: Model = {
   embedQuestion: async (text) => embedQuestion(text),
 };
 
-// Started by embedder.ts alone, with this.
+// Only embedder.ts starts this thread, with this data.
 const { folder, isBackground } = workerData as EmbedderThreadData;
 let loading: Promise<Model> | undefined;
 const model = (): Promise<Model> => (loading ??= folder === undefined ? Promise.resolve(builtin) : load(folder));
@@ -74,7 +73,7 @@ async function load({ path, dtype }: ModelFolder): Promise<Model> {
   env.allowRemoteModels = false;
   env.useFSCache = false;
   env.localModelPath = dirname(path);
-  // One core per thread: how many threads there are decides how many cores are used.
+  // One core per thread: the number of threads decides how many cores are used.
   const extract = await pipeline('feature-extraction', basename(path), {
     dtype,
     local_files_only: true,
@@ -85,7 +84,7 @@ async function load({ path, dtype }: ModelFolder): Promise<Model> {
   const embed = async (texts: string[]): Promise<Int8Array[]> => {
     const tensor = await extract(texts, { pooling: 'mean', normalize: true });
     const dimensions = tensor.dims.at(-1) ?? 0;
-    // The pipeline's pooled output is of floats.
+    // The pipeline's pooled output is floats.
     const data = tensor.data as Float32Array;
     return texts.map((_, index) => padded(toBytes(data.subarray(index * dimensions, (index + 1) * dimensions))));
   };
@@ -101,7 +100,7 @@ async function load({ path, dtype }: ModelFolder): Promise<Model> {
   };
 }
 
-/** To a multiple of eight, which the index wants. */
+/** To a multiple of eight, as the index requires. */
 function padded(vector: Int8Array): Int8Array {
   if (vector.length % 8 === 0) return vector;
   const longer = new Int8Array(Math.ceil(vector.length / 8) * 8);

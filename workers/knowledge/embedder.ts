@@ -1,7 +1,6 @@
-// The main thread's side of the embedding threads: one that answers questions people wait for, and a pool for documents
-// that gives way to everything. Each is started by its first question, so that a service without a knowledge base pays
-// nothing. Several models can be served side by side, so that the old one's vectors are found while the new one's are
-// made.
+// The main thread's side of the embedding threads: one for questions that people wait for, and a low-priority pool for
+// documents. Each starts on first use, so a service without a knowledge base pays nothing. Several models can be served
+// at once, so that the old one's vectors remain searchable while the new one's are computed.
 
 import { availableParallelism } from 'node:os';
 import { createThread, type Thread } from '../thread.ts';
@@ -15,18 +14,18 @@ export interface EmbeddedChunk {
 }
 
 export interface Embedder {
-  /** What new texts are embedded with; undefined when embedding is switched off. */
+  /** The model for new texts; undefined if embedding is off. */
   readonly model: string | undefined;
-  /** Whether questions can be asked of this model's vectors. */
+  /** Whether this model can embed questions. */
   serves(model: string): boolean;
-  /** Rejects with EmbeddingUnavailable. Questions that were asked before are answered from memory. */
+  /** Rejects with EmbeddingUnavailable. Repeated questions come from a cache. */
   embedQuestion(question: { model: string; text: string }): Promise<Uint8Array>;
-  /** Cuts a text and embeds its chunks. Rejects with EmbeddingUnavailable. */
+  /** Cuts a text into chunks and embeds them. Rejects with EmbeddingUnavailable. */
   digest(document: Passage & { model: string }): Promise<EmbeddedChunk[]>;
   stop(): Promise<void>;
 }
 
-/** The model cannot be loaded, its thread failed, or too many wait for it. */
+/** The model cannot be loaded, its thread failed, or its queue is full. */
 export class EmbeddingUnavailable extends Error {
   override readonly name = 'EmbeddingUnavailable';
 }
@@ -34,22 +33,22 @@ export class EmbeddingUnavailable extends Error {
 export interface EmbedderOptions {
   /** `off`: nothing is embedded. A folder: that model. */
   readonly use: 'builtin' | 'off' | ModelFolder;
-  /** Models that may have embedded what is there. */
+  /** Other models that may have embedded existing documents. */
   readonly others?: readonly ModelFolder[];
   /** Threads for documents. */
   readonly threads?: number;
 }
 
-/** Texts per question, so that a thread is asked nothing that takes long and the pool can share a long document. */
+/** Texts per call, so that calls stay short and the pool can share a long document. */
 const batchSize = 16;
-/** The first question loads the model. */
+/** The first call loads the model. */
 const questionTimeoutMs = 20_000;
 const batchTimeoutMs = 120_000;
 const maxQuestionsWaiting = 200;
 const maxBatchesWaiting = 1000;
-/** A model that nobody asks gives its memory back. */
+/** An unused model is unloaded. */
 const idleMs = 10 * 60_000;
-/** Vectors of questions that are kept: 2 MiB of the longest. */
+/** Question vectors in the cache: 2 MiB of the longest. */
 const maxRemembered = 2000;
 const mostThreads = 4;
 
@@ -61,7 +60,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
   for (const folder of options.others ?? []) folders.set(folder.id, folder);
   if (typeof use === 'object') folders.set(use.id, use);
   const current = use === 'off' ? undefined : use === 'builtin' ? builtinModel : use.id;
-  // One core is the service's own.
+  // One core is left for the service.
   const poolSize = options.threads ?? Math.min(mostThreads, Math.max(1, availableParallelism() - 1));
   const questionThreads = new Map<string, EmbedderThread>();
   const pools = new Map<string, EmbedderThread[]>();
@@ -85,7 +84,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
     return thread;
   }
 
-  /** The one with the least to do. */
+  /** The thread with the shortest queue. */
   function threadForDocuments(model: string): EmbedderThread {
     requireServed(model);
     let pool = pools.get(model);
@@ -143,7 +142,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
   };
 }
 
-/** What a thread could not do is told as one kind of failure, whatever its cause. */
+/** Converts any failure of a thread into EmbeddingUnavailable. */
 async function available<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

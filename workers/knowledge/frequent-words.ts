@@ -1,6 +1,6 @@
-// Words that say little because they stand in every text, the most frequent first. The builtin embedding gives each
-// line less weight than the next, and words that stand in none their full weight. English, and the smallest words of
-// the languages that its readers meet most.
+// Words that say little because every text has them, most frequent first. The builtin embedding gives each line less
+// weight than the next, and words in none their full weight. English, and the commonest words of other frequent
+// languages.
 
 export const frequentWords: readonly { readonly weight: number; readonly words: string }[] = [
   {

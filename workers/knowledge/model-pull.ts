@@ -1,5 +1,5 @@
-// Downloads an embedding model into a folder, with a progress bar: by hand, once, before the service is told to use it.
-// Nothing else in the service reaches for a model. The only importer of cli-progress.
+// Downloads an embedding model into a folder with a progress bar: run by hand, once, before the service is configured
+// to use it. Nothing else in the service downloads a model. The only importer of cli-progress.
 
 import { createWriteStream } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
@@ -9,26 +9,26 @@ import { pipeline } from 'node:stream/promises';
 import { type ModelFolder, modelIn, neededFiles, weightFiles } from './models.ts';
 
 export interface PullOptions {
-  /** `owner/name`, as the hub has it. */
+  /** `owner/name`, as on the hub. */
   readonly name: string;
-  /** The hub's address, without a slash at the end. */
+  /** The hub's address, without a trailing slash. */
   readonly hub: string;
-  /** Models lie below it by their names. */
+  /** The folder that holds models by name. */
   readonly models: string;
-  /** A bar on the terminal; without one nothing is shown. */
+  /** Whether to show a progress bar. */
   readonly isShown: boolean;
 }
 
-/** The message is for who asked. */
+/** The message is for the user. */
 export class PullFailed extends Error {
   override readonly name = 'PullFailed';
 }
 
 const nameShape = /^[A-Za-z0-9][\w.-]{0,95}\/[A-Za-z0-9][\w.-]{0,95}$/;
-/** A hub that sends nothing for so long is given up. */
+/** The download fails after this long without data. */
 const silenceMs = 30_000;
 
-/** Complete, or not there at all. Rejects with PullFailed. */
+/** The model is complete or not there at all. Rejects with PullFailed. */
 export async function pullModel({ name, hub, models, isShown }: PullOptions): Promise<ModelFolder> {
   if (!nameShape.test(name)) throw new PullFailed(`a model is named like Xenova/all-MiniLM-L6-v2, not ${name}`);
   const folder = join(models, name);
@@ -53,7 +53,7 @@ export async function pullModel({ name, hub, models, isShown }: PullOptions): Pr
   return model;
 }
 
-/** False when the hub has no such file. */
+/** Returns false if the hub has no such file. */
 async function download(url: string, path: string, isShown: boolean): Promise<boolean> {
   const silent = new AbortController();
   const giveUp = setTimeout(() => silent.abort(new Error(`no answer for ${silenceMs / 1000} seconds`)), silenceMs);
@@ -73,14 +73,14 @@ async function download(url: string, path: string, isShown: boolean): Promise<bo
       },
     });
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    // Node's own stream, which only its two type packages tell apart.
+    // The same stream class; only the two type packages differ.
     await pipeline(
       Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]),
       counted,
       createWriteStream(path, { flush: true }),
     );
     bar?.stop();
-    // What the hub packs for the way is counted unpacked here.
+    // A compressed transfer has another length than the file.
     if (total > 0 && length !== total && response.headers.get('content-encoding') === null)
       throw new PullFailed(`${url} broke off after ${length} of ${total} bytes`);
     return true;

@@ -1,30 +1,31 @@
-// Folders that hold an embedding model as transformers.js reads it: config.json, tokenizer.json and an ONNX file. Finds
-// them, names them, loads none of them.
+// Folders with an embedding model as transformers.js reads it: config.json, tokenizer.json and an ONNX file. Finds and
+// names them, without loading them.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 
-/** The embedding that needs no folder. Another number when it gives other vectors. */
+/** The embedding that needs no folder. Its number changes with its vectors. */
 export const builtinModel = 'builtin-1';
 
 export interface ModelFolder {
   /**
-   * Which embedding it makes, so that vectors of two models are never compared: its name, and the size of its weights.
+   * Identifies the model's vectors, so that those of two models are never compared: its name and the size of its
+   * weights.
    */
   readonly id: string;
   readonly path: string;
-  /** How its weights are stored, as transformers.js calls it. */
+  /** The format of its weights, in transformers.js's terms. */
   readonly dtype: 'q8' | 'fp32';
 }
 
-/** The file of weights by what it holds, in the order of our liking: a quarter of the size finds as much. */
+/** Weight files in order of preference: a quarter of the size retrieves as well. */
 export const weightFiles = [
   { dtype: 'q8', file: 'onnx/model_quantized.onnx' },
   { dtype: 'fp32', file: 'onnx/model.onnx' },
 ] as const;
 export const neededFiles = ['config.json', 'tokenizer.json', 'tokenizer_config.json'] as const;
 
-/** The model in the folder at `path`, or undefined when there is none. */
+/** The model in the folder at `path`, or undefined. */
 export function modelIn(path: string, name: string): ModelFolder | undefined {
   if (!neededFiles.every((file) => existsSync(join(path, file)))) return undefined;
   const weights = weightFiles.find(({ file }) => existsSync(join(path, file)));
@@ -34,8 +35,7 @@ export function modelIn(path: string, name: string): ModelFolder | undefined {
 
 /**
  * The model that `name` means: a folder, or a name such as `Xenova/all-MiniLM-L6-v2` in one of the folders `roots`,
- * each of which may be that
- * model's folder itself. Without a name: what the first root holds.
+ * each of which may be the model's folder itself. Without a name: the model of the first root.
  */
 export function findModel(name: string | undefined, roots: readonly string[]): ModelFolder | undefined {
   if (name === undefined) {
@@ -50,7 +50,7 @@ export function findModel(name: string | undefined, roots: readonly string[]): M
   return modelIn(name, basename(resolve(name)));
 }
 
-/** Every model that lies in `root`, as `owner/name` or `name`. */
+/** Every model in `root`, as `owner/name` or `name`. */
 export function modelsBelow(root: string): ModelFolder[] {
   const found: ModelFolder[] = [];
   for (const first of foldersIn(root)) {

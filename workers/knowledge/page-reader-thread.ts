@@ -1,6 +1,6 @@
-// The thread that reads fetched pages: text out of bytes, the main content out of a page, Markdown out of that. The
-// only importer of parse5, linkedom, Readability and turndown. It runs nothing of a page and loads nothing that a page
-// names. What a page does to it (endless nesting, no memory) ends this thread and no other.
+// The thread that reads fetched pages: decodes the bytes, extracts the main content and converts it to Markdown. The
+// only importer of parse5, linkedom, Readability and turndown. It runs no script and loads no resource of a page. A
+// malicious page (endless nesting, memory) can end only this thread.
 
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
@@ -14,27 +14,27 @@ export interface PageSource {
   /** Without parameters. */
   readonly contentType: string;
   readonly charset: string | undefined;
-  /** Where it came from; relative addresses are relative to it. */
+  /** The page's address, to which relative ones refer. */
   readonly url: string;
 }
 
 export interface ReadPage {
   readonly title: string;
-  /** The main content as Markdown; empty when there is none. */
+  /** The main content as Markdown; empty if there is none. */
   readonly text: string;
-  /** What the page calls its own address, absolute. */
+  /** The page's canonical link, absolute. */
   readonly canonicalUrl: string | undefined;
-  /** Absolute addresses that it links to, each once. */
+  /** Absolute addresses of its links, without duplicates. */
   readonly links: readonly string[];
 }
 
 const maxLinks = 2000;
 const maxTitleChars = 300;
-/** Text of a page that is kept. A longer one is a data dump that no retrieval is served by. */
+/** Most text kept of a page. A longer one is a data dump that retrieval cannot use. */
 const maxTextChars = 500_000;
-/** An article shorter than this share of the whole page's text was not the main content. */
+/** An article shorter than this share of the page's text was not the main content. */
 const articleShare = 0.25;
-/** What stands around the content. */
+/** Elements around the content. */
 const surroundings =
   'script, style, noscript, template, svg, iframe, form, button, nav, header, footer, aside, [role=navigation], [role=banner], [role=contentinfo], [hidden], [aria-hidden=true]';
 
@@ -46,8 +46,8 @@ const markdown = new Turndown({
   bulletListMarker: '-',
   emDelimiter: '_',
 });
-// The text is read by people and models, never rendered as HTML again: an address, a picture or an escape in it is
-// noise.
+// People and models read the text, and it is never rendered as HTML again, so addresses, pictures and escapes would
+// only be noise.
 markdown.escape = (text) => text;
 markdown.addRule('link', { filter: 'a', replacement: (content) => content });
 markdown.addRule('picture', { filter: ['img', 'picture', 'video', 'audio', 'canvas'], replacement: () => '' });
@@ -80,14 +80,14 @@ function readPlain(text: string, url: string): ReadPage {
 }
 
 function readHtml(html: string, url: string): ReadPage {
-  // As browsers read it, whatever tags were left out or crossed over: linkedom takes them as they stand.
+  // Parsed as browsers do, with missing or crossed tags repaired; linkedom takes them literally.
   const { document } = parseHTML(serialize(parse(html)));
   const base = URL.parse(document.querySelector('base[href]')?.getAttribute('href') ?? '', url)?.href ?? url;
   const canonical = document.querySelector('link[rel~=canonical][href]')?.getAttribute('href');
   const links = linksOf(document, base);
   const heading = document.querySelector('h1')?.textContent ?? '';
   const whole = wholeText(document);
-  // Readability takes the document apart, so it is asked last.
+  // Last, because Readability modifies the document.
   const article = new Readability(document, { charThreshold: 100 }).parse();
   const main = article?.content == null ? '' : toMarkdown(article.content);
   const text = main.length >= whole.length * articleShare ? main : whole;
@@ -100,9 +100,7 @@ function readHtml(html: string, url: string): ReadPage {
   };
 }
 
-/**
- * Everything but what is plainly not content, for pages that are no article: lists of questions, tables, short ones.
- */
+/** Everything except what is plainly not content, for pages that are not articles: FAQs, tables, short pages. */
 function wholeText(document: Document): string {
   const copy = parseHTML(
     `<html><body>${(document.querySelector('main, [role=main]') ?? document.body)?.innerHTML ?? ''}</body></html>`,
@@ -113,7 +111,7 @@ function wholeText(document: Document): string {
 
 function toMarkdown(html: string): string {
   const { document } = parseHTML(`<html><body>${html}</body></html>`);
-  // turndown asks for a node of the DOM it was typed with; linkedom's has what it reads.
+  // turndown's type wants another DOM's node; linkedom's has everything it reads.
   return markdown.turndown(document.body as unknown as Parameters<typeof markdown.turndown>[0]);
 }
 

@@ -6,16 +6,15 @@ import type { PageSource, questions, ReadPage } from './page-reader-thread.ts';
 export type { PageSource, ReadPage } from './page-reader-thread.ts';
 
 export interface PageReader {
-  /** Rejects when the page cannot be read within its bounds of time and memory. */
+  /** Rejects if the page exceeds its limits of time or memory. */
   read(page: PageSource): Promise<ReadPage>;
   stop(): Promise<void>;
 }
 
-/** One per crawl under way at the most. */
+/** At most one per crawl under way. */
 const maxWaiting = 100;
 /**
- * A page of 2 MiB takes under a second of a core, which this thread may have to wait for; one that takes longer was
- * made to.
+ * A page of 2 MiB takes under a second of a core, which this thread may have to wait for; a slower one is malicious.
  */
 const timeoutMs = 20_000;
 const heapMb = { old: 256 };

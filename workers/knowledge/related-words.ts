@@ -1,7 +1,6 @@
-// Words of customer service that mean nearly the same, a line for each meaning. The builtin embedding gives the words
-// of a line something in common, so that a question about a package finds the page about parcels. English; a text in
-// another language is served by its own words alone. A phrase counts as its words together. A word may stand in several
-// lines.
+// Words of customer service with nearly the same meaning, one line per meaning. The builtin embedding gives the words
+// of a line a common feature, so that a question about a package finds the page about parcels. English only; other
+// languages match by their words. A phrase counts as its words together. A word may be in several lines.
 
 export const relatedWords = `
 parcel package box shipment consignment

@@ -1,5 +1,4 @@
-// The thread that searches chunks: a reading connection and an index in memory for each workspace that was asked about
-// lately.
+// The thread that searches chunks, with a read connection and an in-memory index for each recently searched workspace.
 
 import { Database, type Seen } from '../../store/database.ts';
 import { findKbBase } from '../../store/knowledge/chunks.ts';
@@ -16,20 +15,20 @@ interface OpenIndex {
 export interface Search {
   /** Of the workspace's file. */
   readonly path: string;
-  /** Of the question, and the model that made it. */
+  /** Of the question, and the model that embedded it. */
   readonly model: string;
   readonly vector: Uint8Array;
   readonly topK: number;
 }
 
-/** Indexes held at once. One of 100,000 chunks has 13 MiB, one of a usual knowledge base less than one. */
+/** Indexes in memory. One of 100,000 chunks takes 13 MiB, a typical one less than one. */
 const maxOpen = 20;
 const neverRead = -1;
-/** In the order of their last use. */
+/** In order of last use. */
 const open = new Map<string, OpenIndex>();
 
 export const questions = {
-  /** Undefined when the base is searched by another model than the question's. */
+  /** Undefined if the base's model is not the question's. */
   search({ path, model, vector, topK }: Search): Seen<KbMatch[] | undefined> {
     const index = indexFor(path, vector.length);
     const { db } = index;

@@ -7,16 +7,16 @@ import type { questions, Search } from './retriever-thread.ts';
 
 export interface Retriever {
   /**
-   * Best first, perhaps not durable yet. Undefined when the base is searched by another model than the question's.
-   * Rejects when the thread is busy or failed.
+   * Best first, perhaps not durable yet. Undefined if the base's model is not the question's. Rejects if the thread is
+   * busy or failed.
    */
   search(search: Search): Promise<Seen<KbMatch[] | undefined>>;
   stop(): Promise<void>;
 }
 
-/** At 15 ms each over 100,000 chunks, the last of the queue waits three seconds. */
+/** At 15 ms each over 100,000 chunks, the last one waits three seconds. */
 const maxWaiting = 200;
-/** The first search of a base of 100,000 chunks makes its index in half a second. */
+/** The first search of 100,000 chunks builds the index in half a second. */
 const timeoutMs = 10_000;
 const idleMs = 10 * 60_000;
 

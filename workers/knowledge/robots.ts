@@ -1,5 +1,5 @@
-// What a site lets robots do (RFC 9309). The file is a stranger's: one pass over it keeps what is said to us alone, and
-// each question takes a time that has a bound, however it is written.
+// A site's robots.txt (RFC 9309). The file is untrusted: it is parsed in one pass that keeps only rules for us, and
+// each query takes bounded time.
 
 import { type Fetcher, FetchFailed } from '../providers/fetcher.ts';
 
@@ -15,18 +15,14 @@ const timeoutMs = 10_000;
 /** §2.3.1.2: at least five. */
 const maxRedirects = 5;
 /**
- * For one robot: large shops have some hundreds. The worst that fits in here takes 15 ms of every link, what people
- * write some microseconds.
+ * For one robot: large shops have some hundreds. The worst case takes 15 ms per link, a real file some microseconds.
  */
 const maxRules = 1000;
 const maxRulesChars = 32 * 1024;
 const everything: Robots = { allows: () => true, delayMs: undefined };
 const nothing: Robots = { allows: () => false, delayMs: undefined };
 
-/**
- * A file that is not there allows everything, one that cannot be read nothing (§2.3.1.3, §2.3.1.4). `agent` is our name
- * in it.
- */
+/** A missing file allows everything, an unreadable one nothing (§2.3.1.3, §2.3.1.4). `agent` is our name in it. */
 export async function readRobots(
   fetcher: Fetcher,
   at: { origin: string; agent: string; signal: AbortSignal },
@@ -53,28 +49,25 @@ interface Rule {
   readonly pattern: string;
 }
 
-/** What is said to one robot. */
+/** The rules for one robot. */
 interface Group {
   readonly rules: Rule[];
-  /** Of the patterns together. */
+  /** Total length of its patterns. */
   chars: number;
   delayMs: number | undefined;
 }
 
-/**
- * What a file says to `agent`, else to everybody. One that says more than anybody would read allows nothing, as one
- * that cannot be read.
- */
+/** The rules for `agent`, or else for all robots. Too many rules allow nothing, like an unreadable file. */
 export function robotsOf(text: string, agent: string): Robots {
   const own = groupFor(text, (token) => token === agent.toLowerCase()) ?? groupFor(text, (token) => token === '*');
   if (own === undefined) return everything;
   if (isTooLong(own)) return nothing;
-  // The longest that fits counts; of two as long, the one that allows (§2.2.2).
+  // The longest match wins; among equals, the one that allows (§2.2.2).
   const rules = own.rules
     .sort((a, b) => b.pattern.length - a.pattern.length || Number(b.allow) - Number(a.allow))
     .map(({ allow, pattern }) => ({ allow, fits: matcherOf(pattern) }));
   return {
-    // Asked by path alone: a link may name the other scheme of the same host.
+    // Compares only the path: a link may use the other scheme of the same host.
     allows(url) {
       const path = withUpperEscapes(`${url.pathname}${url.search}`);
       return rules.find(({ fits }) => fits(path))?.allow ?? true;
@@ -83,7 +76,7 @@ export function robotsOf(text: string, agent: string): Robots {
   };
 }
 
-/** All that is said to robots with such a name, of however many groups (§2.2.1). Undefined when none is meant. */
+/** All groups for matching names, merged (§2.2.1). Undefined if there is none. */
 function groupFor(text: string, isMeant: (token: string) => boolean): Group | undefined {
   let group: Group | undefined;
   let [isOurs, isNaming] = [false, false];
@@ -116,14 +109,14 @@ function isTooLong({ rules, chars }: Group): boolean {
   return rules.length > maxRules || chars > maxRulesChars;
 }
 
-/** Without the version and whatever else stands behind the name. */
+/** Without the version and other suffixes. */
 function tokenOf(name: string): string {
   return /^(?:\*|[\w-]+)/.exec(name)?.[0].toLowerCase() ?? '';
 }
 
 /**
- * `*` is anything, `$` at the end the end. Of each part between two stars the first place is as good as any, so that
- * nothing is tried twice.
+ * `*` matches anything, a final `$` the end. Taking the first match of each part between two stars is always right, so
+ * there is no backtracking.
  */
 function matcherOf(pattern: string): (path: string) => boolean {
   const endsThere = pattern.endsWith('$');
@@ -143,7 +136,7 @@ function matcherOf(pattern: string): (path: string) => boolean {
   };
 }
 
-/** %2a and %2A are one (RFC 3986 §6.2.2.1). */
+/** %2a and %2A are equivalent (RFC 3986 §6.2.2.1). */
 function withUpperEscapes(path: string): string {
   return path.replace(/%[0-9a-f]{2}/gi, (escape) => escape.toUpperCase());
 }

@@ -1,15 +1,14 @@
-// Whether a mail is from where it says: SPF, DKIM and DMARC, by the sender's DNS. Recorded with the mail; it keeps none
-// out. The only importer of mailauth. Works in the mail thread, beside the reading of the parts, on a stream of the
-// file.
+// Authenticates a mail's sender by DNS: SPF, DKIM and DMARC. The result is recorded with the mail and keeps none out.
+// The only importer of mailauth. Runs in the mail thread on a stream of the file, in parallel with parsing the parts.
 
 import { createReadStream } from 'node:fs';
-// By its parts: the whole also brings what looks for logos, and an HTTP client for them.
+// Imported by parts: the whole also loads logo lookups and an HTTP client.
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { dmarc } from 'mailauth/lib/dmarc/index.js';
 import { spf } from 'mailauth/lib/spf/index.js';
 import type { NameResolver } from '../providers/resolver.ts';
 
-/** Results as RFC 8601 §2.7 words them: pass, fail, none, neutral, softfail, temperror, permerror, … */
+/** Results by RFC 8601 §2.7: pass, fail, none, neutral, softfail, temperror, permerror, … */
 export interface Authentication {
   readonly spf: string;
   readonly dkim: string;
@@ -21,15 +20,15 @@ export interface Envelope {
   readonly helo: string;
   /** MAIL FROM; empty is the null sender. */
   readonly sender: string;
-  /** The host that took the mail. */
+  /** The host that received the mail. */
   readonly receiver: string;
 }
 
-/** A mail waits no longer for its sender's DNS; what is not known by then is `temperror`. */
+/** The longest wait for the sender's DNS; anything unknown by then is `temperror`. */
 const timeLimitMs = 15_000;
 const unknown: Authentication = { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' };
 
-/** Never rejects: a mail whose proof cannot be read has none. */
+/** Never rejects: a mail whose signatures cannot be read has none. */
 export async function authenticateMail(
   path: string,
   envelope: Envelope,
@@ -43,7 +42,7 @@ export async function authenticateMail(
   try {
     return await Promise.race([judge(stream, envelope, resolver), timeUp]);
   } catch {
-    // A signature or a record that the library cannot even read proves nothing.
+    // An unparsable signature or record proves nothing.
     return unknown;
   } finally {
     clearTimeout(timer);
@@ -74,15 +73,13 @@ async function judge(
   });
   return {
     spf: sent.status.result,
-    // One good signature is enough, whatever forwarders added.
+    // One valid signature is enough, whatever forwarders added.
     dkim: good.length > 0 ? 'pass' : dkimResultOf(signed.results[0]?.status),
     dmarc: aligned === false ? 'none' : aligned.status.result,
   };
 }
 
-/**
- * A body that is not the one that was signed is `fail` (RFC 8601 §2.7.1); the library says `neutral`, and why in words.
- */
+/** A changed body is `fail` (RFC 8601 §2.7.1); the library says `neutral` and gives the reason in words. */
 function dkimResultOf(status: { readonly result: string; readonly comment?: unknown } | undefined): string {
   return status?.comment === 'body hash did not verify' ? 'fail' : (status?.result ?? 'none');
 }

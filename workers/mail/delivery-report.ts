@@ -1,28 +1,28 @@
-// What a delivery status report says: which mail, whether that is the end of it, and why. RFC 3464.
+// Parses a delivery status report: which mail, whether it failed for good, and why. RFC 3464.
 
 import { refusesAddress } from '../providers/mail-refusal.ts';
 
 export interface DeliveryReport {
-  /** Message-IDs of the mail that it returns, without brackets. */
+  /** Message-IDs of the returned mail, without brackets. */
   readonly mailIds: readonly string[];
-  /** failed, delayed, delivered, relayed, expanded; empty when it does not say. */
+  /** failed, delayed, delivered, relayed, expanded; empty if not stated. */
   readonly action: string;
-  /** RFC 3463, such as 5.1.1; empty when it does not say. */
+  /** RFC 3463, such as 5.1.1; empty if not stated. */
   readonly status: string;
   readonly diagnostic: string;
-  /** The address takes no mail at all; false when it was this mail that was not wanted, or nobody can tell. */
+  /** The address accepts no mail at all; false if only this mail was refused, or the report does not tell. */
   readonly isOfAddress: boolean;
-  /** Whom it did not reach. */
+  /** The recipient it did not reach. */
   readonly recipient: string | null;
 }
 
 const maxDiagnosticChars = 500;
-/** Where the reason stands, before anything that may be of the mail itself. */
+/** The reason is in this part, before any text of the mail itself. */
 const maxWordsChars = 2000;
 
 /**
- * From the parts of a multipart/report that is about delivery, and the text of it that is for people. Of several
- * recipients the first that failed counts.
+ * From the parts of a multipart/report about delivery, and its human-readable text. Of several recipients the first
+ * failure counts.
  */
 export function deliveryReportOf(
   parts: readonly { readonly contentType: string; readonly text: string }[],
@@ -38,15 +38,15 @@ export function deliveryReportOf(
     .filter(({ contentType }) => !contentType.endsWith('delivery-status'))
     .flatMap(({ text }) => mailIdIn(text));
   const status = /\d\.\d{1,3}\.\d{1,3}/.exec(told?.get('status') ?? '')?.[0] ?? '';
-  // `smtp; 550 5.1.1 ...`: the kind of server is of no interest. Exim has none of an address that it finds no way to,
-  // but says so in words.
+  // `smtp; 550 5.1.1 ...`: the type prefix is irrelevant. Exim omits the code for an unroutable address and says so in
+  // words.
   const diagnostic = (told?.get('diagnostic-code') ?? '').replace(/^[\w-]+;\s*/, '').slice(0, maxDiagnosticChars);
   return {
     mailIds: returned,
     action: told?.get('action')?.toLowerCase() ?? '',
     status,
     diagnostic,
-    // `rfc822; kim@example.org`: as it was sent to, where the report knows that.
+    // `rfc822; kim@example.org`: the original recipient, if the report has it.
     recipient:
       /;\s*<?([^\s<>;]+@[^\s<>;]+)>?\s*$/.exec(
         told?.get('original-recipient') ?? told?.get('final-recipient') ?? '',
@@ -55,7 +55,7 @@ export function deliveryReportOf(
   };
 }
 
-/** Groups of fields, parted by empty lines; names in lower case, folded values on one line. */
+/** Groups of fields, separated by empty lines; names in lower case, folded values on one line. */
 function fieldGroups(text: string): Map<string, string>[] {
   return text
     .replaceAll('\r\n', '\n')

@@ -1,27 +1,25 @@
-// A mail's header section held to a bound before any library sees it: what proves its sender takes time that grows with
-// the square of the lines, so that 150 KB of them would hold up the mail thread for as long as it may live. And the
-// whole: its lines, each of which costs the same whatever it holds, as many as fit half a minute; its blanks, of which
-// 100 KB in a row took as long. Works in the mail thread.
+// Limits a mail before any library parses it. Header lines: authenticating the sender takes time quadratic in them, so
+// 150 KB could block the mail thread until its time limit. All lines: each costs the same whatever it holds, and the
+// limit keeps them below half a minute. Runs of blanks: 100 KB in a row took as long. Runs in the mail thread.
 
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { MailTooComplex } from './parts.ts';
 
-/** Twice what Postfix takes by default, and more than any mail that was read for the tests. */
+/** Twice Postfix's default, and more than any mail in the test corpus. */
 const maxHeadBytes = 256 * 1024;
-/** A header that names a thousand people, one on each line, has room. */
+/** Enough for a header that names a thousand people, one per line. */
 const maxHeadLines = 2000;
-/** Twice those of the largest attachment, which has 76 characters on each. */
+/** Twice the lines of the largest attachment, at 76 characters each. */
 const maxLines = 1_000_000;
 /**
- * Decoding quoted-printable takes 4 ns times the square of each run of blanks, so the squares are added up: this is 4
- * s. The largest mail
- * of words has a hundredth of it.
+ * Decoding quoted-printable takes 4 ns times the square of each run of blanks. The limit on the sum of squares is 4 s;
+ * the largest text mail has a hundredth of it.
  */
 const maxBlankSquares = 1e9;
 const [tab, lf, cr, space] = [9, 10, 13, 32];
 
-/** Rejects with MailTooComplex or an error of the disk. */
+/** Rejects with MailTooComplex or a disk error. */
 export async function requireBoundedHead(path: string): Promise<void> {
   const file = await open(path);
   try {
@@ -35,7 +33,7 @@ export async function requireBoundedHead(path: string): Promise<void> {
   }
 }
 
-/** Rejects with MailTooComplex or an error of the disk. */
+/** Rejects with MailTooComplex or a disk error. */
 export async function requireBoundedText(path: string): Promise<void> {
   let [lines, blanks, squares] = [0, 0, 0];
   for await (const part of createReadStream(path) as AsyncIterable<Buffer>) {
@@ -55,7 +53,7 @@ export async function requireBoundedText(path: string): Promise<void> {
   }
 }
 
-/** Its lines up to the first empty one (RFC 5322 §2.1); not whole when there is none. */
+/** Lines up to the first empty one (RFC 5322 §2.1); incomplete if there is none. */
 function headOf(bytes: Uint8Array): { lines: number; isWhole: boolean } {
   let lines = 0;
   let start = 0;

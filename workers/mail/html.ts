@@ -1,10 +1,10 @@
-// HTML that strangers sent, made safe to show to agents: no script, no style, no form, nothing loaded from elsewhere (a
-// remote picture tells its sender when and where the mail was read). The only importer of sanitize-html. Works in the
-// mail thread.
+// Sanitises HTML from strangers for agents: no script, no style, no form, and nothing loaded from elsewhere (a remote
+// picture tells its sender when and where the mail was read). The only importer of sanitize-html. Runs in the mail
+// thread.
 
 import sanitizeHtml from 'sanitize-html';
 
-/** Pictures of the mail itself keep their cid: address, for the caller to put theirs in its place. */
+/** The mail's own pictures keep their cid: address, which the caller replaces. */
 const allowed: sanitizeHtml.IOptions = {
   allowedTags: [
     ...[
@@ -42,7 +42,7 @@ const allowed: sanitizeHtml.IOptions = {
   },
   allowedSchemes: ['http', 'https', 'mailto', 'tel'],
   allowedSchemesByTag: { img: ['cid'] },
-  // What stands in these is not text of the mail.
+  // Their content is not text of the mail.
   nonTextTags: [
     'script',
     'style',
@@ -65,9 +65,7 @@ const allowed: sanitizeHtml.IOptions = {
   transformTags: { a: linkOut },
 };
 
-/**
- * A link leads elsewhere, in a window that knows nothing of ours; one that would lead into our own pages leads nowhere.
- */
+/** Links open in a separate window without access to ours; a link into our own pages is removed. */
 function linkOut(tagName: string, attribs: sanitizeHtml.Attributes): sanitizeHtml.Tag {
   const { href = '', title } = attribs;
   const leadsOut = /^(?:https?:\/\/|mailto:|tel:)/i.test(href.trim());
@@ -84,13 +82,13 @@ const historyClass =
   /(?:^|\s)(?:gmail_quote|gmail_quote_container|gmail_extra|\w*yahoo_quoted|moz-cite-prefix|protonmail_quote|tutanota_quote|zmail_extra|OutlookMessageHeader|mail_quote|quoted-message)(?:\s|$)/;
 const historyId =
   /^(?:isForwardContent|mail-editor-reference-message-container|replySplit|\w*yahoo_quoted_\w*|divRplyFwdMsg|ms-outlook-mobile-reference-message)$/;
-/** From here on everything is the earlier mail: Outlook marks its beginning and not its end. */
+/** Everything after this is the earlier mail: Outlook marks only its beginning. */
 const historyBegins: readonly RegExp[] = [
   /<[a-z]+[^<>]{0,200}\bid=["']?(?:x_)?(?:appendonsend|divRplyFwdMsg|mail-editor-reference-message-container|stopSpelling)["'\s>]/i,
   /<div[^<>]{0,200}\bstyle=["'][^"'<>]{0,100}border:\s*none;\s*border-top:\s*solid #(?:E1E1E1|B5C4DF) 1\.0pt/i,
 ];
 
-/** What a client shows nobody: the line that lists show beside the subject, most often. */
+/** Text that clients hide, most often the preview line in lists. */
 const hiddenStyle =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:max-height|opacity)\s*:\s*0(?:\.0+)?(?:px|pt|em|%)?\s*(?:!|;|$))/i;
 const mayHide = /\bhidden\b|\bdisplay\s*:|\bmax-height|\bopacity/i;
@@ -104,21 +102,19 @@ const everythingButHidden: sanitizeHtml.IOptions & { readonly allowedEmptyAttrib
   exclusiveFilter: ({ attribs }) => attribs['hidden'] !== undefined || hiddenStyle.test(attribs['style'] ?? ''),
 };
 
-/**
- * The same without what its sender hid from who reads it. For nobody to see as it is: scripts and all are still in it.
- */
+/** Removes text that its sender hid from readers. The result is not sanitised: scripts are still in it. */
 export function withoutHidden(html: string): string {
   if (!mayHide.test(html)) return html;
   const shown = sanitizeHtml(html, everythingButHidden);
-  // Nobody sends a mail of which nothing can be seen: it is shown by something that was not understood here.
+  // A mail with nothing visible in it is unlikely: something was not understood here, so all of it is shown.
   return shown.replace(/<[^<>]*>/g, '').trim() === '' ? html : shown;
 }
 
 export interface SafeHtml {
   readonly html: string;
-  /** Of the text in it, without markup. */
+  /** Of its text, without markup. */
   readonly textChars: number;
-  /** Whether there was earlier mail in it that was left out. */
+  /** Whether it contained an earlier mail that was removed. */
   readonly leftHistoryOut: boolean;
 }
 

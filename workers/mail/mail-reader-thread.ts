@@ -1,5 +1,5 @@
-// The thread that reads mail: what strangers wrote is taken apart, made safe and freed of quoted history here, where a
-// slow one holds up no socket.
+// The thread that reads mail: untrusted mail is parsed, sanitised and freed of quoted history here, where a slow one
+// blocks no socket.
 
 import { stat } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
@@ -16,10 +16,10 @@ export interface ReaderData {
   readonly dnsServers: readonly string[] | undefined;
 }
 
-/** A mail as agents see it: bounded, without quoted history, safe. */
+/** A mail as agents see it: bounded, sanitised, without quoted history. */
 export interface Display {
   readonly body: string;
-  /** Null: make it of the body. */
+  /** Null: derive it from the body. */
   readonly bodyHtml: string | null;
 }
 
@@ -27,22 +27,20 @@ export interface ReadMail extends MailParts, Display {
   readonly authentication: Authentication;
 }
 
-/** As long as a message may be (specification 8). */
+/** The limit for messages (specification 8). */
 const maxBodyChars = 10_000;
-/** Ten times that for its markup; a longer one is shown as text. */
+/** Ten times that, for markup; longer HTML is shown as text. */
 const maxBodyHtmlChars = 100_000;
-/** What is kept of a text in its row, and of an HTML as it came. */
+/** Kept of the original text and HTML in the row. */
 const maxOriginalChars = 1024 * 1024;
 
 /**
- * More than a long newsletter has. What reads HTML takes a time that grows with the square of its depth: minutes, for a
- * megabyte of tags that nobody closes.
+ * More than a long newsletter has. Parsing HTML takes time quadratic in its depth: minutes for a megabyte of unclosed
+ * tags.
  */
 const maxTags = 20_000;
 
-/**
- * HTML says a little more than its text: what a list or a link is written with. Less than any line that begins a quote.
- */
+/** HTML has slightly more characters than its text, for lists and links. Less than any line that introduces a quote. */
 const htmlSurplusChars = 40;
 
 let resolver: NameResolver | undefined;
@@ -51,7 +49,7 @@ export const questions = {
   display: (mail: { text: string | null; html: string | null }): Display => displayOf(mail.text, mail.html),
 
   async file(mail: { path: string; envelope: Envelope }): Promise<ReadMail> {
-    // Given by createMailReader() alone.
+    // Only createMailReader() sets it.
     resolver ??= createResolver((workerData as ReaderData).dnsServers);
     await requireBoundedHead(mail.path);
     await requireBoundedText(mail.path);
@@ -77,26 +75,26 @@ function displayOf(text: string | null, htmlAsItCame: string | null): Display {
   const body = isCut ? `${wholeCharacters(stripped.text, maxBodyChars - 1)}…` : stripped.text;
   if (html === null || isCut || isHtmlCut) return { body, bodyHtml: null };
   const safe = safeHtml(html, { withHistory: !stripped.isShorter });
-  // The text says that there is history; HTML that says more than is left of the text, and in which it was not found or
-  // not all of it, would show it after all.
+  // The text has quoted history. If the HTML is longer than the text without it, its history was not found, or not all
+  // of it, and would be shown.
   const maxChars = safe.leftHistoryOut ? body.length * 1.2 + htmlSurplusChars : body.length;
   const showsHistory = stripped.isShorter && safe.textChars > maxChars;
   return { body, bodyHtml: showsHistory || safe.html === '' || safe.html.length > maxBodyHtmlChars ? null : safe.html };
 }
 
-/** As far as its tags are not too many. */
+/** Truncated at the limit of tags. */
 function withinTags(html: string): string {
   const tag = /<[a-z/]/gi;
   for (let count = 0; tag.test(html); count += 1) if (count === maxTags) return html.slice(0, tag.lastIndex - 2);
   return html;
 }
 
-/** What is too long to be kept as text is kept as a file. */
+/** A text that is too long for its row is kept as a file. */
 async function theMailItself(path: string): Promise<AttachmentFile> {
   return { path, name: 'message.eml', contentType: 'message/rfc822', size: (await stat(path)).size, contentId: null };
 }
 
-/** Cut so that no character is left in half. */
+/** Truncated without splitting a character. */
 function wholeCharacters(text: string, length: number): string {
   const last = text.charCodeAt(length - 1);
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);

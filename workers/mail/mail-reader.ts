@@ -6,11 +6,11 @@ import type { Display, questions, ReaderData, ReadMail } from './mail-reader-thr
 
 export type { Display, ReadMail } from './mail-reader-thread.ts';
 
-/** Each rejects with ThreadBusy, ThreadFailed, or an Error named as in workers/mail/parts.ts. */
+/** Calls reject with ThreadBusy, ThreadFailed, or an error named as in workers/mail/parts.ts. */
 export interface MailReader {
-  /** How a mail's text and HTML are shown. */
+  /** The display form of a mail's text and HTML. */
   display(mail: { readonly text: string | null; readonly html: string | null }): Promise<Display>;
-  /** Takes a mail file apart; its attachments are files beside it, the caller's to remove. */
+  /** Parses a mail file. Its attachments are files beside it, which the caller removes. */
   file(mail: { readonly path: string; readonly envelope: Envelope }): Promise<ReadMail>;
   stop(): Promise<void>;
 }
@@ -21,7 +21,8 @@ const maxWaiting = 256;
 const timeoutMs = 60_000;
 
 /**
- * A small young one is swept often, so that the chunks of a large mail, which stand behind its objects, do not pile up.
+ * The young generation is small and so collected often, because the chunks of a large mail are held by its objects and
+ * would accumulate.
  */
 const heapMb = { young: 2, old: 256 };
 

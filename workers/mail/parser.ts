@@ -1,6 +1,5 @@
-// The library that takes mails apart, as this service wants it, and what it leaves undone: bytes of which nobody said
-// what they are, in texts and in header lines, are guessed at instead of becoming U+FFFD. The only importer of
-// mailparser. Works in the mail thread.
+// Configures the mail parser and adds what it lacks: texts and header lines without a declared charset are guessed
+// instead of becoming U+FFFD. The only importer of mailparser. Runs in the mail thread.
 
 import { Transform, type TransformCallback } from 'node:stream';
 import { MailParser } from 'mailparser';
@@ -8,22 +7,19 @@ import { decodeText } from '../knowledge/charset.ts';
 
 export type { AddressObject, AttachmentStream, HeaderLines, Headers, MessageText } from 'mailparser';
 
-/** Said of texts that have more than ASCII in them by who writes as if there were nothing else. */
+/** Declared by senders that ignore other charsets, even for texts beyond ASCII. */
 const saysNothing = /^(?:us-?ascii|ascii|unknown-8bit|x-unknown|default)?$/i;
-/** The name, among character sets, of those that nobody named. */
+/** Our name for an undeclared charset. */
 const unnamed = 'x-unnamed';
 
-/**
- * What the library has inside and does not declare: its version is pinned, and test/mail/mail-corpus.test.ts shows that
- * it still has it.
- */
+/** Undeclared internals of the library: its version is pinned, and test/mail/mail-corpus.test.ts checks them. */
 interface Inside {
   createNode(part: { charset?: string | false }): object;
   decoder: { decodeStream(charset: string): Transform };
 }
 
 export function createMailParser(): MailParser {
-  // A mail within the mail is an attachment like any other, not text of this one.
+  // A mail within the mail is an attachment, not text of this one.
   const parser = new MailParser({
     skipTextToHtml: true,
     skipHtmlToText: true,
@@ -41,7 +37,7 @@ export function createMailParser(): MailParser {
   return parser;
 }
 
-/** Texts are bounded before they come here. */
+/** Texts have been bounded before this. */
 function guessed(): Transform {
   const chunks: Buffer[] = [];
   return new Transform({
@@ -56,8 +52,8 @@ function guessed(): Transform {
 }
 
 /**
- * The mail's bytes again, its header in UTF-8 where it was in something else that nobody named (RFC 6532 allows UTF-8
- * alone).
+ * The mail's bytes with its header in UTF-8, converted if it was in another, undeclared charset (RFC 6532 allows only
+ * UTF-8).
  */
 export async function* withReadableHead(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0);
@@ -76,7 +72,7 @@ export async function* withReadableHead(chunks: AsyncIterable<Buffer>): AsyncGen
   if (head !== undefined) yield head;
 }
 
-/** Just before the empty line. A header is bounded in length before it comes here. */
+/** The position before the empty line. The header's length has been checked before this. */
 function endOfHead(bytes: Buffer): number | undefined {
   const ends = ['\r\n\r\n', '\n\n'].map((line) => bytes.indexOf(line)).filter((at) => at >= 0);
   return ends.length === 0 ? undefined : Math.min(...ends);

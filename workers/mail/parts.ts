@@ -1,6 +1,6 @@
-// A mail file taken apart: headers, text, HTML, and each attachment in a file of its own beside it, streamed, so that a
-// large one is never held whole. Character sets, encodings and the shapes of MIME are the libraries'. The only importer
-// of mailsplit. Works in the mail thread.
+// Parses a mail file into headers, text, HTML and attachments, each streamed into a file of its own beside it, so that
+// a large one is never in memory as a whole. Libraries handle charsets, encodings and MIME structure. The only importer
+// of mailsplit. Runs in the mail thread.
 
 import { createReadStream, createWriteStream } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
@@ -28,9 +28,9 @@ export interface MailParts {
   readonly subject: string;
   readonly text: string | null;
   readonly html: string | null;
-  /** There was more text than is read; the file alone has all of it. */
+  /** The text was truncated; only the file has all of it. */
   readonly isTextCut: boolean;
-  /** As they stand, unfolded; the first of each name. */
+  /** Raw values, unfolded; the first of each name. */
   readonly headers: PartHeaders;
   readonly attachments: readonly AttachmentFile[];
   readonly bounce: DeliveryReport | null;
@@ -56,13 +56,13 @@ export interface AttachmentFile {
   readonly name: string;
   readonly contentType: string;
   readonly size: number;
-  /** Set when the HTML shows it as cid:<this>. */
+  /** Set if the HTML shows it as cid:<this>. */
   readonly contentId: string | null;
 }
 
-/** More files than a person attaches. Beyond it the mail is refused, not cut. */
+/** More files than a person attaches. Mails with more are refused, not truncated. */
 const maxAttachments = 100;
-/** Of a returned mail only its headers matter. */
+/** Only the headers of a returned mail matter. */
 const maxReportPartBytes = 64 * 1024;
 const reportParts: ReadonlySet<string> = new Set([
   'message/delivery-status',
@@ -73,20 +73,17 @@ const reportParts: ReadonlySet<string> = new Set([
   'message/global-headers',
 ]);
 
-/** Named in its header; each is looked up on the loop. More than an invitation to a wedding names. */
+/** Named in its header; each is looked up on the event loop. More than a wedding invitation names. */
 const maxRecipients = 1000;
-/** Of text and HTML together, as they came: the parser holds them whole, several times over. */
+/** Raw text and HTML together: the parser holds them in memory several times over. */
 const maxTextBytes = 4 * 1024 * 1024;
 
-/** The mail has more parts than anything that a mail client writes. */
+/** The mail has more parts than any mail client writes. */
 export class MailTooComplex extends Error {
   override readonly name = 'MailTooComplex';
 }
 
-/**
- * Attachments are written to `<path>.<number>`; the caller removes them. Rejects with MailTooComplex or an error of the
- * disk.
- */
+/** Writes attachments to `<path>.<number>`; the caller removes them. Rejects with MailTooComplex or a disk error. */
 export async function readParts(path: string): Promise<MailParts> {
   const parser = createMailParser();
   let headers: Headers = new Map();
@@ -112,7 +109,7 @@ export async function readParts(path: string): Promise<MailParts> {
       )
     : pipeline(createReadStream(path), withReadableHead, parser);
   const reading = (async (): Promise<void> => {
-    // Without a schema of its own, the library's stream yields attachments as they begin and the text at the end.
+    // The library's untyped stream yields attachments as they begin and the text at the end.
     for await (const part of parser as AsyncIterable<AttachmentStream | MessageText>) {
       if (part.type === 'text') {
         content = { text: textOrNull(part.text), html: textOrNull(part.html) };
@@ -134,7 +131,7 @@ export async function readParts(path: string): Promise<MailParts> {
     }
   })();
   await Promise.all([feeding, reading]).catch((error: unknown): never => {
-    // The library's own bounds, of headers and of parts: it would be no other the next time.
+    // The library's own limits on headers and parts: a retry would fail the same way.
     if (error instanceof Error && 'code' in error && error.code === 'EMAXLEN')
       throw new MailTooComplex(error.message, { cause: error });
     throw error;
@@ -157,7 +154,7 @@ export async function readParts(path: string): Promise<MailParts> {
     ...content,
     isTextCut,
     headers: {
-      // A receipt or any other report is a machine's, whether it says so or not (RFC 6522).
+      // A receipt or any other report is automatic, whether it says so or not (RFC 6522).
       autoSubmitted: header('auto-submitted') ?? (reportType === undefined ? undefined : 'auto-generated'),
       precedence: header('precedence'),
       listUnsubscribe: header('list-unsubscribe'),
@@ -178,8 +175,7 @@ const isWinmail = ({ contentType, name }: AttachmentFile): boolean =>
   /^application\/(?:vnd\.)?ms-tnef$/.test(contentType) || /^winmail\.dat$/i.test(name);
 
 /**
- * With the files of a winmail.dat in its place. One that is not understood stays, and so does one that may hold the
- * only text.
+ * Replaces a winmail.dat by its files. One that cannot be parsed stays, and so does one that may hold the only text.
  */
 async function withoutWinmail(
   path: string,
@@ -208,7 +204,7 @@ async function withoutWinmail(
   return files;
 }
 
-/** The mail's bytes again, without what of its text is beyond the bound. */
+/** The mail's bytes, with its text truncated at the limit. */
 async function* boundedText(parts: AsyncIterable<SplitterChunk>, onCut: () => void): AsyncGenerator<Buffer> {
   let isText = false;
   let textBytes = 0;
@@ -234,7 +230,7 @@ async function save(part: AttachmentStream, file: string): Promise<{ size: numbe
   let keptBytes = 0;
   let size = 0;
   await pipeline(
-    // Typed as any stream; it is one that is read from.
+    // Typed as any stream, but readable.
     part.content as Readable,
     async function* (chunks: AsyncIterable<Buffer>) {
       for await (const chunk of chunks) {
@@ -252,7 +248,7 @@ async function save(part: AttachmentStream, file: string): Promise<{ size: numbe
   return { size, text: Buffer.concat(kept).toString('utf8') };
 }
 
-/** What kind of report it is; undefined when it is none. */
+/** The report's type; undefined if it is not a report. */
 function reportTypeOf(headers: Headers): string | undefined {
   const type = headers.get('content-type');
   return typeof type === 'object' && 'params' in type && type.value === 'multipart/report'
@@ -260,7 +256,7 @@ function reportTypeOf(headers: Headers): string | undefined {
     : undefined;
 }
 
-/** Groups are taken apart; what has no address is none. */
+/** Expands groups and skips entries without an address. */
 function addressesOf(header: unknown): PartMailbox[] {
   const objects = (Array.isArray(header) ? header : [header]) as (AddressObject | undefined)[];
   return objects

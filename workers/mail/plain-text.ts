@@ -1,8 +1,8 @@
-// The text of an HTML mail that brought none of its own. The only importer of html-to-text. Works in the mail thread.
+// Text for an HTML mail without a text part. The only importer of html-to-text. Runs in the mail thread.
 
 import { compile, type FormatCallback } from 'html-to-text';
 
-/** What stands on lines of its own and the library takes for words in a line. */
+/** Block elements that the library treats as inline. */
 const blocks = [
   'table',
   'caption',
@@ -21,17 +21,14 @@ const blocks = [
   'option',
 ];
 
-/**
- * Cells of a row are parted by a blank, whatever pictures and further tables are in them: most tables of mails are
- * there for the looks.
- */
+/** Cells of a row are separated by a space, whatever they contain: most tables in mails are for layout. */
 const cell: FormatCallback = (element, walk, builder) => {
   walk(element.children, builder);
   builder.addInline(' ');
 };
 
 /**
- * Quoted mail keeps its `>`, links keep their address, pictures say nothing. Bounds against what was made to be slow.
+ * Quoted mail keeps its `>`, links keep their address, pictures are omitted. Limits protect against malicious input.
  */
 const convert = compile({
   wordwrap: false,

@@ -1,13 +1,13 @@
-// What a person wrote, without the earlier mails that the client put below or above it. Works line by line and never
-// looks back further than a line or two, so its cost is the length of the text. When in doubt it keeps: a forwarded
-// mail, an answer written between the quoted lines, and what would leave nothing stay as they are.
+// Removes quoted history, the earlier mails that the client put below or above what a person wrote. Works line by line
+// and never looks back more than a line or two, so it is linear. When in doubt it keeps the text: a forwarded mail,
+// answers between quoted lines, and anything that would leave nothing stay as they are.
 
 type Line = 'empty' | 'quoted' | 'forward' | 'divider' | 'text';
 
-/** Of an attribution such as `On Friday Ann <ann@example.com> wrote:`; clients break it over up to so many lines. */
+/** Lines of an attribution such as `On Friday Ann <ann@example.com> wrote:`, as clients wrap it. */
 const maxAttributionLines = 4;
 const maxAttributionChars = 500;
-/** `From:`, `Sent:`, `To:`, `Cc:`, `Subject:` and a few that some clients add stand within so many lines. */
+/** The lines within which `From:`, `Sent:`, `To:`, `Cc:`, `Subject:` and a few more fields are found. */
 const headerBlockLines = 8;
 
 const wrote =
@@ -21,7 +21,7 @@ const dividerWords =
 const forwardWords =
   /^(?:forwarded message|begin forwarded message|forwarded by|weitergeleitete nachricht|anfang der weitergeleiteten (?:nachricht|e-mail)|message transféré|début du message (?:transféré|réexpédié)|mensaje reenviado|inicio del mensaje reenviado|messaggio inoltrato|inizio messaggio inoltrato|doorgestuurd bericht|begin doorgestuurd bericht|mensagem encaminhada|wiadomość przekazana|vidarebefordrat meddelande|videresendt (?:melding|meddelelse)|välitetty viesti|пересланное сообщение|转发的邮件|轉寄的郵件|転送メッセージ)/iu;
 
-/** The first line of the header block that Outlook and its like put above what they quote, then the others of it. */
+/** The first line of the header block that Outlook and others put above a quote, then its other lines. */
 const fromField =
   /^(?:from|von|de|da|van|från|fra|od|от|lähettäjä|kimden|gönderen|feladó|发件人|寄件者|差出人|보낸 사람|מאת)\s*[:：]\s*\S/iu;
 const otherField =
@@ -29,11 +29,11 @@ const otherField =
 
 export interface Stripped {
   readonly text: string;
-  /** False: nothing was taken away. */
+  /** False: nothing was removed. */
   readonly isShorter: boolean;
 }
 
-/** Takes the quoted history out of a plain-text mail. What is left is lines of the text, in order. */
+/** Removes the quoted history from a plain-text mail. What is left is lines of the text, in order. */
 export function stripHistory(text: string): Stripped {
   const lines = text.replaceAll('\r\n', '\n').split('\n');
   const kinds = lines.map(kindOf);
@@ -42,21 +42,21 @@ export function stripHistory(text: string): Stripped {
   return { text: trimmed(kept), isShorter: true };
 }
 
-/** Undefined: everything is kept. */
+/** Undefined: keep everything. */
 function keptLines(lines: readonly string[], kinds: readonly Line[]): readonly string[] | undefined {
   const start = historyStart(lines, kinds);
   const forward = kinds.indexOf('forward');
-  // What is forwarded is what the mail is about.
+  // A forwarded mail is what this mail is about.
   if (start === undefined || (forward >= 0 && forward <= start.index)) return undefined;
   const before = lines.slice(0, start.index);
   const hasTextBefore = hasText(before, kinds);
-  // Below a header block or a divider everything is the earlier mail. With nothing above, it is a forward without the
+  // Everything below a header block or a divider is the earlier mail. With nothing above, it is a forward without the
   // word.
   if (start.kind === 'block') return hasTextBefore ? before : undefined;
   const end = quoteEnd(kinds, start.quoteIndex);
   const after = lines.slice(end);
   if (!hasText(after, kinds.slice(end))) return hasTextBefore ? before : undefined;
-  // An answer below one whole quote; anything else is written between the lines, and needs them.
+  // An answer below one complete quote; any other is written between the quoted lines and needs them.
   const isBelow = !hasTextBefore && !kinds.slice(end).includes('quoted');
   return isBelow ? after : undefined;
 }
@@ -65,10 +65,7 @@ type Start =
   | { readonly kind: 'block'; readonly index: number }
   | { readonly kind: 'quote'; readonly index: number; readonly quoteIndex: number };
 
-/**
- * Where the earlier mail begins: at its header block, its divider, or the line above its quoted lines that says who
- * wrote it.
- */
+/** Where the earlier mail begins: at its header block, its divider, or the attribution above its quoted lines. */
 function historyStart(lines: readonly string[], kinds: readonly Line[]): Start | undefined {
   for (let index = 0; index < lines.length; index += 1) {
     const kind = kinds[index];
@@ -77,7 +74,7 @@ function historyStart(lines: readonly string[], kinds: readonly Line[]): Start |
     if (kind !== 'quoted') continue;
     const attribution = attributionWithin(lines, kinds, index) ? index : attributionAbove(lines, kinds, index);
     if (attribution !== undefined) return { kind: 'quote', index: attribution, quoteIndex: index };
-    // Quoted lines that nobody is said to have written may be a log, a diff, a poem.
+    // Quoted lines without an attribution may be a log, a diff, a poem.
     index = quoteEnd(kinds, index) - 1;
   }
   return undefined;
@@ -89,7 +86,7 @@ function kindOf(line: string): Line {
   if (bare.startsWith('>')) return 'quoted';
   const ruled = /^[-_*=–—]{2,}\s*(.{3,60}?)\s*[-_*=–—]{2,}$/u.exec(bare)?.[1];
   if (ruled !== undefined && dividerWords.test(ruled)) return 'divider';
-  // Samsung's client writes the fields of its header block behind the divider.
+  // Samsung's client writes the header fields after the divider.
   const [, begun = '', rest = ''] = /^[-_*=–—]{2,}\s*(.{3,60}?)\s*[-_*=–—]{2,}\s*(.*)$/u.exec(bare) ?? [];
   if (dividerWords.test(begun) && fromField.test(rest)) return 'divider';
   if (forwardWords.test(ruled ?? bare) && (ruled !== undefined || bare.endsWith(':'))) return 'forward';
@@ -106,7 +103,7 @@ function isHeaderBlock(lines: readonly string[], index: number): boolean {
   return others.size >= 2;
 }
 
-/** Plain-text parts carry the bold of a header's name as stars. */
+/** Plain-text parts mark the bold names of header fields with stars. */
 function unbold(line = ''): string {
   return line.trim().replaceAll('*', '').slice(0, maxAttributionChars);
 }
@@ -143,25 +140,27 @@ function attributionAbove(lines: readonly string[], kinds: readonly Line[], quot
   return undefined;
 }
 
-/** Who and when: an address, or a word for writing beside a date. */
+/** Who and when: an address, or a verb of writing beside a date. */
 function isAttribution(joined: string): boolean {
   return /<?[^\s<>@]+@[^\s<>@]+>?/.test(joined) || (wrote.test(joined) && dateOrAddress.test(joined.trim()));
 }
 
-/** It is a paragraph's first line, or begins as attributions do; else it begins further up. */
+/**
+ * True if it is a paragraph's first line, or begins as attributions do; otherwise the attribution begins further up.
+ */
 function startsAttribution(lines: readonly string[], kinds: readonly Line[], first: number): boolean {
   if (first === 0 || kinds[first - 1] !== 'text') return true;
   return /^(?:(?:on|am|le|el|il|op|em|den|dne|dnia|w dniu)\s|\d{1,4}[-./年])/iu.test(lines[first]?.trim() ?? '');
 }
 
-/** Just past the run of quoted lines, with the empty lines within it and after it. */
+/** Just past the run of quoted lines, with empty lines within and after it. */
 function quoteEnd(kinds: readonly Line[], index: number): number {
   let end = index;
   while (end < kinds.length && (kinds[end] === 'quoted' || kinds[end] === 'empty')) end += 1;
   return end;
 }
 
-/** A signature alone is not text: it stands below quotes as well as above them. */
+/** A signature by itself is not text: it may be below quotes as well as above them. */
 function hasText(lines: readonly string[], kinds: readonly Line[]): boolean {
   for (let index = 0; index < lines.length; index += 1) {
     if (/^-- ?$/.test(lines[index] ?? '')) return false;

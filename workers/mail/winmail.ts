@@ -1,6 +1,6 @@
-// The files in a winmail.dat, which Outlook wraps them in when it takes the receiver for another Outlook (TNEF,
-// [MS-OXTNEF]). What else is in it, the text with its formatting, stands in the mail beside it. Pure functions of the
-// bytes; no length that they name is believed.
+// Extracts the files from a winmail.dat, in which Outlook wraps them if it takes the receiver for another Outlook
+// (TNEF, [MS-OXTNEF]). Its formatted text is also in the mail beside it. Pure functions of the bytes; lengths in the
+// data are never trusted.
 
 export interface WrappedFile {
   readonly name: string | null;
@@ -9,7 +9,7 @@ export interface WrappedFile {
 }
 
 const signature = 0x223e9f78;
-/** Attributes of the stream, by their ids with their types. */
+/** Attributes of the stream, by id and type. */
 const attribute = {
   codePage: 0x0006_9007,
   beginsFile: 0x0006_9002,
@@ -20,7 +20,7 @@ const attribute = {
 /** Properties of a file. */
 const property = { displayName: 0x3001, data: 0x3701, longName: 0x3707, mediaType: 0x370e };
 const [text8, text16, binary, object] = [0x1e, 0x1f, 0x102, 0x0d];
-/** Bytes of the types that have a fixed length, padded. */
+/** Sizes of the fixed-length types, padded. */
 const fixedBytes: ReadonlyMap<number, number> = new Map([
   [0x02, 4],
   [0x03, 4],
@@ -34,18 +34,18 @@ const fixedBytes: ReadonlyMap<number, number> = new Map([
   [0x40, 8],
   [0x48, 16],
 ]);
-/** Names the interface of an object, before its data. */
+/** The id of an object's interface, before its data. */
 const interfaceBytes = 16;
 const isMany = 0x1000;
-/** Ids from here on are named: the name stands before the value. */
+/** Ids from here on are named: the name precedes the value. */
 const firstNamed = 0x8000;
 
-/** Undefined when these bytes are something else, or not whole. */
+/** Undefined if these bytes are something else or incomplete. */
 export function filesInWinmail(bytes: Buffer): WrappedFile[] | undefined {
   try {
     return filesOf(bytes);
   } catch (error) {
-    // It ends before what it says that it holds.
+    // It is truncated.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
@@ -76,7 +76,7 @@ function filesOf(bytes: Buffer): WrappedFile[] | undefined {
   return files.flatMap(({ content, ...file }) => (content === undefined ? [] : [{ ...file, content }]));
 }
 
-/** Those that are text, and the file itself where it is one of them. */
+/** The text properties, and the file itself if it is one of them. */
 function propertiesOf(
   data: Buffer,
   codePage: number,
@@ -141,12 +141,12 @@ function decoded(text: Buffer, codePage: number): string {
   try {
     return withoutEnd(new TextDecoder(label).decode(text));
   } catch {
-    // A code page that nobody knows.
+    // An unknown code page.
     return withoutEnd(text.toString('latin1'));
   }
 }
 
-/** Strings end with a zero. */
+/** Strings end with a NUL. */
 function withoutEnd(text: string): string {
   return text.replace(/\0[^]*$/, '');
 }

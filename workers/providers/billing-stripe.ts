@@ -1,6 +1,7 @@
-// Stripe as the billing provider. The only importer of its library, loaded at first use. Prices are found by their
-// lookup keys (`switchboard_business_monthly`, `switchboard_ai_annual`), so that amounts and currencies are Stripe's to
-// keep. An event only says which subscription to read anew: what it carries may be old, since events come in any order.
+// Stripe as the billing provider. The only importer of its library, loaded on first use. Prices are found by their
+// lookup keys (`switchboard_business_monthly`, `switchboard_ai_annual`), so amounts and currencies are managed in
+// Stripe. An event only says which subscription to read again: its content may be old, because events come in any
+// order.
 
 import type Stripe from 'stripe';
 import type { Addon, BillingInterval, SubscriptionStatus } from '../../store/workspace/subscriptions.ts';
@@ -19,17 +20,17 @@ export interface StripeSettings {
   readonly secretKey: string;
   readonly webhookSecret: string;
   readonly apiUrl: string;
-  /** For one request. */
+  /** Per request. */
   readonly timeoutMs?: number;
 }
 
 const defaultTimeoutMs = 10_000;
 const maxRetries = 2;
-/** How old a signed delivery may be (Stripe's own default). */
+/** The maximum age of a signed delivery (Stripe's own default). */
 const toleranceSeconds = 300;
-/** Of one customer, those that are over left out: there is hardly ever more than one. */
+/** Of one customer, excluding ended ones: there is hardly ever more than one. */
 const maxSubscriptions = 100;
-/** Stripe takes a trial's end from so far ahead (subscription_data.trial_end). */
+/** The earliest trial end that Stripe accepts (subscription_data.trial_end). */
 const shortestTrialMs = 48 * 3600_000;
 
 const plans: readonly PaidPlan[] = ['chat', 'support', 'business'];
@@ -44,14 +45,14 @@ const statuses: readonly SubscriptionStatus[] = [
   'incomplete_expired',
   'canceled',
 ];
-/** Nothing changes these any more. */
+/** Final statuses. */
 const overStatuses: ReadonlySet<string> = new Set(['canceled', 'incomplete_expired'] satisfies SubscriptionStatus[]);
-/** Paid for, on trial, or late: what gives a workspace its plan. */
+/** Paid, on trial, or overdue: statuses that give a workspace its plan. */
 const liveStatuses: ReadonlySet<string> = new Set(['trialing', 'active', 'past_due'] satisfies SubscriptionStatus[]);
 const keyOf = (item: PaidPlan | Addon, interval: BillingInterval): string => `switchboard_${item}_${interval}`;
 const keyForm = /^switchboard_([a-z]+)_(monthly|annual)$/;
 
-/** Deliveries that tell of a subscription, and how they name it. */
+/** Event types about a subscription, and where they name it. */
 const subscriptionEvents = [
   'customer.subscription.created',
   'customer.subscription.updated',
@@ -66,7 +67,7 @@ export function stripeBilling(settings: StripeSettings): BillingProvider {
 
   const client = (): Promise<Stripe> => (loading ??= load(settings));
 
-  /** What goes wrong at Stripe is not the caller's: a key of ours, a price that is missing, Stripe itself. */
+  /** Calls Stripe. Its failures are never the caller's fault: our key, a missing price, Stripe itself. */
   async function ask<Result>(call: (stripe: Stripe) => Promise<Result>): Promise<Result> {
     const stripe = await client();
     try {
@@ -127,7 +128,7 @@ export function stripeBilling(settings: StripeSettings): BillingProvider {
 
     async change(subscriptionId, order) {
       const present = await read(subscriptionId);
-      // Its end may be news to us: a delivery can be lost. Stripe would refuse, however often it is asked.
+      // We may not know yet that it has ended, because a delivery can be lost. Stripe would refuse every retry.
       if (overStatuses.has(present.status)) return provided(present);
       const { planId, addons: wanted, interval } = wantedOf(present, order);
       const keys = [...(planId === undefined ? [] : [planId]), ...wanted].map((item) => keyOf(item, interval));
@@ -227,17 +228,17 @@ async function load({ secretKey, apiUrl, timeoutMs = defaultTimeoutMs }: StripeS
   });
 }
 
-/** The subscription that an event is about. Other events of the same account are none of ours. */
+/** The subscription that an event is about. Other events of the account are not ours. */
 function subscriptionIn(event: Stripe.Event): string | undefined {
   if (event.type === 'checkout.session.completed') {
     const { subscription } = event.data.object;
     return subscription == null ? undefined : idOf(subscription);
   }
-  // The list names only types whose object is a subscription.
+  // The list contains only types whose object is a subscription.
   return subscriptionEvents.includes(event.type) ? (event.data.object as Stripe.Subscription).id : undefined;
 }
 
-/** The library parses what is signed, and looks no further. */
+/** The library parses signed content without validating it. */
 function requireReadable(event: Stripe.Event): Stripe.Event {
   const { id, type, data }: { id?: unknown; type?: unknown; data?: { object?: unknown } | null } = event ?? {};
   if (typeof type !== 'string' || typeof data?.object !== 'object' || data.object === null)
@@ -251,7 +252,7 @@ function requireId(id: unknown): string {
   return id;
 }
 
-/** What is to be paid for when these wishes are added to what is paid for now. */
+/** The items to pay for after these changes to the current ones. */
 function wantedOf(
   present: Stripe.Subscription,
   order: Partial<Order>,
@@ -265,8 +266,7 @@ function wantedOf(
 }
 
 /**
- * The changes that lead from the items of a subscription to the wanted prices: each item of ours becomes another, goes,
- * or is added.
+ * The changes that turn a subscription's items into the wanted prices: each of our items is replaced, removed or added.
  */
 function itemsOf(
   present: Stripe.Subscription,
@@ -297,7 +297,7 @@ function provided(subscription: Stripe.Subscription): ProvidedSubscription {
     providerCustomerId: idOf(subscription.customer),
     planId: plans.find((plan) => named.includes(plan)),
     addons: addons.filter((addon) => named.includes(addon)),
-    // A status of a later version of Stripe's is taken for one that still tries to collect.
+    // An unknown status from a later version of Stripe counts as past_due.
     status: statuses.find((status) => status === subscription.status) ?? 'past_due',
     billingInterval: first?.price.recurring?.interval === 'year' ? 'annual' : 'monthly',
     currentPeriodStart: isoOf(first?.current_period_start ?? subscription.created),

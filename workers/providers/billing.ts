@@ -1,5 +1,5 @@
-// The port to whoever takes the money: hosted pages to pay and to manage, subscriptions that are changed there,
-// invoices, and the events by which it tells of all that. A service without one moves no money.
+// The port to a billing provider: hosted pages to pay and to manage, subscriptions and their changes, invoices and
+// signed events. A service without one moves no money.
 
 import type { Addon, BillingInterval, SubscriptionStatus } from '../../store/workspace/subscriptions.ts';
 
@@ -11,11 +11,11 @@ export interface Order {
   readonly addons: readonly Addon[];
 }
 
-/** What the provider says of a subscription. */
+/** A subscription's state at the provider. */
 export interface ProvidedSubscription {
   readonly providerSubscriptionId: string;
   readonly providerCustomerId: string;
-  /** Undefined when what is paid for is none of ours: the plan stays. */
+  /** Undefined if none of our products is paid for: the plan stays. */
   readonly planId: PaidPlan | undefined;
   readonly addons: readonly Addon[];
   readonly status: SubscriptionStatus;
@@ -40,11 +40,11 @@ export interface Invoice {
   readonly createdAt: string;
 }
 
-/** Every call rejects with BillingUnavailable when the provider does not answer or does not serve us. */
+/** Calls reject with BillingUnavailable if the provider does not answer or refuses our credentials. */
 export interface BillingProvider {
-  /** Makes a customer of the workspace. Resolves to the provider's id. */
+  /** Creates a customer for the workspace. Resolves to the provider's id. */
   customerFor(workspace: { id: string; name: string; email: string }): Promise<string>;
-  /** A page to pay on. One that was open for this customer is closed, so that nobody pays twice. */
+  /** A page to pay on. Closes an earlier one of this customer, so that no one pays twice. */
   checkout(
     order: Order & {
       workspaceId: string;
@@ -56,17 +56,17 @@ export interface BillingProvider {
     },
   ): Promise<{ url: string }>;
   /**
-   * Changes what is paid for, with the rest of the period prorated. A cancellation that was planned is taken back. One
-   * that is over stays so.
+   * Changes what is paid for, with the rest of the period prorated. Reverts a planned cancellation. An ended
+   * subscription stays ended.
    */
   change(subscriptionId: string, order: Partial<Order>): Promise<ProvidedSubscription>;
-  /** One that is over stays so. */
+  /** An ended subscription stays ended. */
   cancel(subscriptionId: string, when: 'now' | 'periodEnd'): Promise<ProvidedSubscription>;
   portal(customerId: string, returnUrl: string): Promise<{ url: string }>;
-  /** The most recent ones, newest first. */
+  /** The latest ones, newest first. */
   invoices(customerId: string, limit: number): Promise<Invoice[]>;
   /**
-   * Which subscription a signed delivery is about; undefined when it is about none. Rejects with UnsignedDelivery,
+   * The subscription that a signed delivery is about; undefined if none. Rejects with UnsignedDelivery,
    * UnreadableDelivery.
    */
   verify(delivery: {
@@ -74,9 +74,9 @@ export interface BillingProvider {
     signature: string;
     nowMs: number;
   }): Promise<{ eventId: string; subscriptionId: string } | undefined>;
-  /** As it is now; undefined when no workspace of any server of ours stands behind it. */
+  /** Its current state; undefined if it belongs to no workspace of any of our servers. */
   subscription(subscriptionId: string): Promise<{ workspaceId: string; provided: ProvidedSubscription } | undefined>;
-  /** The newest one that the customer pays for, or has on trial, for this workspace. */
+  /** The newest subscription that the customer pays for, or has on trial, for this workspace. */
   liveSubscription(of: { customerId: string; workspaceId: string }): Promise<string | undefined>;
 }
 
@@ -89,7 +89,7 @@ export class UnsignedDelivery extends Error {
   override readonly name = 'UnsignedDelivery';
 }
 
-/** Signed by the provider, and yet nothing that its reference knows. */
+/** Signed by the provider, but not of a documented form. */
 export class UnreadableDelivery extends Error {
   override readonly name = 'UnreadableDelivery';
 }

@@ -1,6 +1,5 @@
-// The carrier that needs no account: its inventory follows from the area code alone, its calls come in by the signed
-// webhook (npm run simulate:call), what it is told to do with them it does by saying so, its SMS are files in the
-// outbox folder.
+// A simulated carrier that needs no account: its inventory is derived from the area code, calls arrive by the signed
+// webhook (npm run simulate:call), orders have no effect but their answers, and its SMS are files in the outbox folder.
 
 import { createHash } from 'node:crypto';
 import { mkdir, open, rename } from 'node:fs/promises';
@@ -10,7 +9,7 @@ import type { AvailableNumber, Carrier, NumberKind, NumberSearch, OutgoingSms } 
 /** Numbers on offer per area code or country. */
 const inventorySize = 200;
 const tollFreeCodes: ReadonlySet<string> = new Set(['800', '833', '844', '855', '866', '877', '888']);
-/** This one is always sold to somebody else between search and claim. */
+/** Always sold to another buyer between search and claim. */
 export const alwaysTaken = '+15005550000';
 const simulatedCosts: Readonly<Record<NumberKind, string>> = { local: '1.15', tollfree: '2.15', international: '3.00' };
 
@@ -43,10 +42,7 @@ const localities: Readonly<Record<string, string>> = {
   '902': 'Halifax, NS',
 };
 
-/**
- * Where numbers abroad are on offer: the calling code, what follows it, how many digits are left, and what it is
- * called.
- */
+/** International inventory: the calling code, the prefix after it, the remaining digits, and the name. */
 const countries: readonly {
   readonly code: string;
   readonly prefix: string;
@@ -61,7 +57,7 @@ const countries: readonly {
 ];
 
 export function simulatedCarrier(options: { outboxFolder: string }): Carrier {
-  /** Complete or not there. */
+  /** The file is complete or not there. */
   async function leave(message: OutgoingSms, kind: 'sms' | 'call'): Promise<string> {
     const path = join(options.outboxFolder, `${message.id}.${message.workspaceId}.${kind}`);
     await mkdir(options.outboxFolder, { recursive: true, mode: 0o700 });
@@ -100,7 +96,7 @@ export function simulatedCarrier(options: { outboxFolder: string }): Carrier {
   };
 }
 
-/** The same numbers in the same order every time, without one twice. */
+/** The same numbers in the same order every time, without duplicates. */
 function* inventoryOf(wanted: NumberSearch): Generator<{ e164: string; locality: string }> {
   const seen = new Set<string>();
   for (let index = 0; index < inventorySize; index += 1) {
@@ -126,7 +122,7 @@ function numberAt(wanted: NumberSearch, index: number): { e164: string; locality
   if (areaCode === undefined || tollFreeCodes.has(areaCode) !== (kind === 'tollfree') || areaCode.endsWith('11'))
     return undefined;
   const digest = digestOf(`${areaCode}:${index}`);
-  // 220 to 989 without those that end in 11, which are services.
+  // 220 to 989, except those ending in 11, which are services.
   const exchange = 220 + (digest.readUInt16BE(0) % 770);
   const line = String(digest.readUInt16BE(2) % 10_000).padStart(4, '0');
   const locality = kind === 'tollfree' ? 'Toll-free' : (localities[areaCode] ?? `Area code ${areaCode}`);

@@ -1,22 +1,22 @@
-// What Twilio says by its webhooks, and what it is answered: requests are verified by X-Twilio-Signature, forms are
-// read as events of a call, orders are written as TwiML. Makes no request itself.
+// Twilio's webhooks and the replies: verifies X-Twilio-Signature, reads forms as events of a call, writes orders as
+// TwiML. Makes no request itself.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CallOrder, CarriedCall, CarrierEvent, CarrierHooks, Greeting, HookName } from './carrier.ts';
 
 /** Twilio transcribes recordings of up to two minutes. */
 const voicemailSeconds = 120;
-/** One queue for all who wait: Twilio keeps every queue that was ever named. */
+/** One queue for all waiting callers, because Twilio keeps every queue ever named. */
 const queueName = 'switchboard';
 const voicemailPrompt = 'Nobody can take your call right now. Please leave a message after the tone.';
-/** Calls that are over, by their status. */
+/** Statuses of ended calls. */
 const overStatuses: ReadonlySet<string> = new Set(['completed', 'busy', 'failed', 'no-answer', 'canceled']);
 const maxTranscriptChars = 10_000;
 
 export function hookUrl(baseUrl: string, hook: HookName, call?: CarriedCall): string {
   const url = `${baseUrl}/api/v1/carrier/twilio/${hook}`;
   if (call === undefined) return url;
-  // A callback about a recording does not name the numbers itself.
+  // Callbacks about recordings do not include the numbers.
   return `${url}?${new URLSearchParams({ to: call.toE164, ...(call.fromE164 === null ? {} : { from: call.fromE164 }) })}`;
 }
 
@@ -31,7 +31,7 @@ export function twilioHooks(options: { accountSid: string; authToken: string; ba
     },
     eventOf,
     answer(hook, call, order) {
-      // Only who calls asks what to do; the others report.
+      // Only the voice hook asks what to do; the others report.
       if (hook === 'voice') return twimlOf(options.baseUrl, call, order);
       return hook === 'voicemail' ? response('<Hangup/>') : response('');
     },
@@ -54,7 +54,7 @@ export function twilioSignature(authToken: string, url: string, form: URLSearchP
     .digest('base64');
 }
 
-/** Twilio signs the address with its port or without it, whichever it came by. */
+/** Twilio signs the address with or without its port, depending on how it connected. */
 function addressesOf(url: string): string[] {
   const { protocol, host, hostname, port } = new URL(url);
   const rest = url.slice(url.indexOf('//') + 2).replace(/^[^/?#]*/, '');
@@ -106,10 +106,7 @@ function eventOf(hook: HookName, form: URLSearchParams, query: URLSearchParams):
   }
 }
 
-/**
- * A caller who withholds the number comes as a word, or as one of the numbers that spell one; neither can be called
- * back.
- */
+/** A withheld number arrives as a word, or as a number that spells one; neither can be called back. */
 function callerOf(from: string | null): string | null {
   const spelled = new Set(['+266696687', '+7378742833', '+2562533', '+8656696', '+86282452253']);
   return from !== null && /^\+[1-9]\d{6,14}$/.test(from) && !spelled.has(from) ? from : null;
@@ -119,7 +116,7 @@ function millisecondsIn(seconds: string | null): number | undefined {
   return seconds !== null && /^\d+$/.test(seconds) ? Number(seconds) * 1000 : undefined;
 }
 
-/** The recording's resource with the ending of its sound. */
+/** The recording's address with the extension of its audio. */
 function mediaOf(url: string | null): string | undefined {
   return url === null || !/^https?:\/\//.test(url) ? undefined : `${url}.mp3`;
 }
@@ -143,7 +140,7 @@ export function twimlOf(baseUrl: string, call: CarriedCall, order: CallOrder): s
   }
 }
 
-/** The agent's softphone signs in to Twilio by this name: letters and digits alone, as its mobile SDKs ask. */
+/** The agent's softphone identity at Twilio: only letters and digits, as its mobile SDKs require. */
 export function clientOf(agentId: string): string {
   return `agent${agentId.replaceAll('-', '')}`;
 }
@@ -157,7 +154,7 @@ function recording(callback: string): string {
 function voicemailRecord(baseUrl: string): string {
   const action = xml(hookUrl(baseUrl, 'voicemail'));
   const transcribed = xml(hookUrl(baseUrl, 'transcription'));
-  // An empty recording asks no action and goes on to what follows.
+  // An empty recording triggers no action and continues with the next verb.
   return `<Record maxLength="${voicemailSeconds}" playBeep="true" finishOnKey="#" action="${action}" transcribe="true" transcribeCallback="${transcribed}"/><Hangup/>`;
 }
 
@@ -166,7 +163,7 @@ function greetingOf(greeting: Greeting): string {
   return audio + (greeting.text === null ? '' : say(greeting.text, greeting.voice));
 }
 
-/** A call that says this and ends. */
+/** A call that speaks this text and ends. */
 export function spokenTwiml({ body, language }: { body: string; language: string }): string {
   return response(`<Say language="${xml(language)}">${xml(body)}</Say><Hangup/>`);
 }

@@ -1,5 +1,5 @@
-// Twilio as the carrier: numbers, calls and SMS over its REST API, calls steered by TwiML. What Twilio says comes in by
-// its own signed webhooks, which carrier-twilio-hooks.ts reads and answers. Every request has a time limit.
+// Twilio as the carrier: numbers, calls and SMS over its REST API, calls controlled by TwiML. carrier-twilio-hooks.ts
+// handles its signed webhooks. Every request has a time limit.
 
 import { fetch } from 'undici';
 import type { NumberingPlan } from '../numbering-plan.ts';
@@ -16,26 +16,26 @@ import { hookUrl, spokenTwiml, twilioHooks, twimlOf } from './carrier-twilio-hoo
 export interface TwilioSettings {
   readonly accountSid: string;
   readonly authToken: string;
-  /** A number of ours, or a messaging service (MG…); null where SMS are not set up. */
+  /** One of our numbers, or a messaging service (MG…); null if SMS is not set up. */
   readonly smsFrom: string | null;
-  /** A number of ours; null where calls out are not set up. */
+  /** One of our numbers; null if outgoing calls are not set up. */
   readonly voiceFrom: string | null;
   readonly apiUrl: string;
   readonly pricingUrl: string;
   /** Where Twilio reaches this service. */
   readonly baseUrl: string;
   readonly numberingPlan: NumberingPlan;
-  /** For one request. */
+  /** Per request. */
   readonly timeoutMs?: number;
 }
 
 const defaultTimeoutMs = 10_000;
-/** Where numbers abroad come from when no calling code is asked for. */
+/** The country for international numbers without a calling code. */
 const defaultCountry = 'GB';
-/** Prices of numbers change a few times a year. */
+/** Prices change a few times a year. */
 const pricesKeptMs = 24 * 3600_000;
 
-/** Twilio's own numbers for what went wrong. */
+/** Twilio's error codes. */
 const codes = { notAvailable: 21422, callNotInProgress: 21220 } as const;
 
 interface Answer {
@@ -75,7 +75,7 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
     } catch (cause) {
       throw new CarrierUnavailable(`Twilio did not answer ${method} ${new URL(url).pathname}`, { cause });
     }
-    // Our credentials, our rate, or Twilio itself: nothing that is wrong with this request.
+    // Our credentials, our rate limit, or Twilio itself: not a fault of this request.
     if (answer.status === 401 || answer.status === 403 || answer.status === 429 || answer.status >= 500)
       throw new CarrierUnavailable(`Twilio answered ${answer.status}: ${problemOf(answer).message}`);
     return answer;
@@ -86,11 +86,11 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
     if (answer.status === 404) return undefined;
     if (answer.status !== 200)
       throw new CarrierUnavailable(`Twilio answered ${answer.status}: ${problemOf(answer).message}`);
-    // The shape that Twilio documents for this resource.
+    // The documented shape of this resource.
     return answer.body as Body;
   }
 
-  /** US dollars a month by type of number, as Twilio prices them. */
+  /** Monthly prices in US dollars by type of number. */
   function pricesIn(country: string): Promise<ReadonlyMap<string, string>> {
     const kept = prices.get(country);
     if (kept !== undefined && kept.untilMs > performance.now()) return kept.byType;
@@ -114,7 +114,7 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
     if (wanted.kind === 'tollfree') return 'US';
     if (wanted.areaCode === undefined) return defaultCountry;
     if (wanted.kind === 'international') return numberingPlan.countryOfCallingCode(wanted.areaCode);
-    // Canada and the Caribbean share the calling code with the US; the area code tells them apart.
+    // Canada and the Caribbean share the US calling code; the area code tells them apart.
     return (await numberingPlan.countryOf(`+1${wanted.areaCode}2345678`)) ?? 'US';
   }
 
@@ -142,7 +142,7 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
     async search(wanted) {
       const country = await countryOf(wanted);
       if (country === undefined) return [];
-      // Not every country sells numbers of places.
+      // Not every country sells local numbers.
       const types =
         wanted.kind === 'tollfree'
           ? (['TollFree'] as const)

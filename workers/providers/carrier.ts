@@ -1,5 +1,5 @@
-// The port to whoever carries calls and text messages: numbers to have, calls to steer, SMS to send; and the carrier of
-// a service that has none. What comes in from a carrier comes by webhooks, which are the edge's.
+// The port to a telephony carrier: numbers, calls and SMS; and the null carrier of a service without one. Events from a
+// carrier arrive by webhooks at the edge.
 
 export type NumberKind = 'local' | 'tollfree' | 'international';
 
@@ -15,7 +15,7 @@ export interface NumberSearch {
   /** Three digits for US, Canada and toll-free; the country's calling code for international. */
   readonly areaCode: string | undefined;
   readonly limit: number;
-  /** Numbers that are held already and must not be offered. */
+  /** Numbers that are taken already and must not be offered. */
   isHeld(e164: string): boolean;
 }
 
@@ -24,17 +24,17 @@ export type Purchase =
   | { readonly state: 'taken' }
   | { readonly state: 'refused'; readonly reason: string };
 
-/** What a caller hears before somebody answers. */
+/** What a caller hears before an agent answers. */
 export interface Greeting {
   readonly audioUrl: string | null;
   readonly text: string | null;
-  /** The carrier's name for a voice; null for its own. */
+  /** The carrier's name for a voice; null for its default. */
   readonly voice: string | null;
 }
 
-/** What is to be done with a call. */
+/** An instruction for a call. */
 export type CallOrder =
-  /** Let the caller wait until somebody answers. */
+  /** Let the caller wait until an agent answers. */
   | { readonly kind: 'ring'; readonly greeting: Greeting }
   | { readonly kind: 'connect'; readonly agentId: string; readonly startsRecording: boolean }
   | { readonly kind: 'hold' }
@@ -43,16 +43,16 @@ export type CallOrder =
 
 export interface CarriedCall {
   readonly carrierCallId: string;
-  /** Null when the caller withholds it. */
+  /** Null if the caller withholds it. */
   readonly fromE164: string | null;
   readonly toE164: string;
 }
 
-/** What a carrier says of a call. Each counts once per call and type. */
+/** An event of a call. Counts once per call and type. */
 export type CarrierEvent = {
-  /** The carrier's name for the call. */
+  /** The carrier's id of the call. */
   readonly callId: string;
-  /** Null when the caller withholds it. */
+  /** Null if the caller withholds it. */
   readonly from: string | null;
   readonly to: string;
 } & (
@@ -65,53 +65,53 @@ export type CarrierEvent = {
       readonly transcript?: string | undefined;
     }
   | { readonly type: 'recording_ready'; readonly recordingUrl: string }
-  /** From carriers that take their time to transcribe a voicemail. */
+  /** From carriers that transcribe a voicemail later. */
   | { readonly type: 'transcript_ready'; readonly transcript: string; readonly recordingUrl?: string | undefined }
 );
 
-/** Also what is spoken in a call. */
+/** Also used for spoken messages. */
 export interface OutgoingSms {
-  /** Stays the same over every attempt. */
+  /** The same for every attempt. */
   readonly id: string;
-  /** Whose it is. */
+  /** The workspace that sends it. */
   readonly workspaceId: string;
   readonly to: string;
   readonly body: string;
 }
 
 export interface SpokenMessage extends OutgoingSms {
-  /** What the body is in, such as en-US. */
+  /** The language of the body, such as en-US. */
   readonly language: string;
 }
 
-/** The carrier cannot be reached, does not answer in time, or does not know us. Asking again may help. */
+/** The carrier cannot be reached, does not answer in time, or rejects our credentials. A retry may help. */
 export class CarrierUnavailable extends Error {
   override readonly name = 'CarrierUnavailable';
 }
 
-/** The carrier says no to this very thing; asking again would change nothing. */
+/** The carrier refused this request; a retry would not help. */
 export class CarrierRefused extends Error {
   override readonly name = 'CarrierRefused';
 }
 
 /** Every method rejects with CarrierUnavailable or CarrierRefused. */
 export interface Carrier {
-  /** As recorded with a number. */
+  /** Stored with a number. */
   readonly provider: string;
   search(wanted: NumberSearch): Promise<AvailableNumber[]>;
-  /** `label` is what giveBack() knows it by. */
+  /** `label` identifies the number for giveBack(). */
   buy(number: { readonly e164: string; readonly label: string }): Promise<Purchase>;
-  /** Releases what a purchase may have left, of which we do not know how it ended. */
+  /** Releases the number of a purchase whose outcome is unknown. */
   giveBack(number: { readonly e164: string; readonly label: string }): Promise<void>;
-  /** Resolves to the carrier's answer, also when it no longer has the number. */
+  /** Resolves to the carrier's answer, even if it no longer has the number. */
   release(providerDidId: string): Promise<string>;
-  /** Resolves to the carrier's answer, also when the call is over already. */
+  /** Resolves to the carrier's answer, even if the call is over. */
   steer(call: CarriedCall, order: CallOrder): Promise<string>;
   /** Resolves to the carrier's answer. */
   sendSms(sms: OutgoingSms): Promise<string>;
   /** Calls the number and reads the text out. Resolves to the carrier's answer. */
   speak(message: SpokenMessage): Promise<string>;
-  /** For a carrier that speaks by webhooks of its own. */
+  /** For a carrier with webhooks of its own. */
   readonly hooks?: CarrierHooks;
 }
 
@@ -119,19 +119,19 @@ export interface Carrier {
 export type HookName = 'voice' | 'status' | 'voicemail' | 'transcription' | 'recording';
 
 export interface CarrierHooks {
-  /** The form that the carrier sent; undefined when it did not sign it. `url` is the one that the carrier asked for. */
+  /** The form that the carrier sent; undefined if it is not signed. `url` is the requested address. */
   verify(request: {
     readonly url: string;
     readonly body: Uint8Array;
     readonly signature: string | undefined;
   }): URLSearchParams | undefined;
-  /** What it says; undefined when it says nothing that matters. `query` is what our own address carried. */
+  /** The event in it; undefined if it is irrelevant. `query` is from our own address. */
   eventOf(hook: HookName, form: URLSearchParams, query: URLSearchParams): CarrierEvent | undefined;
-  /** What the carrier is answered, as XML. */
+  /** The reply to the carrier, as XML. */
   answer(hook: HookName, call: CarriedCall, order: CallOrder): string;
 }
 
-/** No carrier: nothing can be had, nothing is carried. */
+/** No carrier: there are no numbers, calls or SMS. */
 export function noCarrier(): Carrier {
   const unavailable = (): Promise<never> =>
     Promise.reject(new CarrierUnavailable('there is no carrier: CARRIER_PROVIDER is none'));

@@ -1,6 +1,6 @@
-// A shop's own service, asked what it knows of a customer by email. The address is the workspace's choice and the
-// answer a stranger's: the fetcher keeps it out of private networks, everything is bounded, and what is not of the
-// documented shape is no answer.
+// Queries a shop's own service about a customer by email. The workspace chooses the address and the answer is
+// untrusted: the fetcher keeps it out of private networks, everything is bounded, and an answer of another shape is
+// rejected.
 
 import { createHmac } from 'node:crypto';
 import type { Fetcher } from './fetcher.ts';
@@ -20,9 +20,9 @@ export interface Connector {
 }
 
 export interface Commerce {
-  /** False for what is no address, or not a public one by its very name. */
+  /** False if it is not an address, or not a public one by its name. */
   mayAsk(url: string): boolean;
-  /** Rejects with CommerceUnavailable: no answer in time, or one that is none. Asking again may help. */
+  /** Rejects with CommerceUnavailable: no valid answer in time. A retry may help. */
   lookUp(connector: Connector, email: string): Promise<Enrichment>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export class CommerceUnavailable extends Error {
   override readonly name = 'CommerceUnavailable';
 }
 
-/** Somebody looks at the screen meanwhile. */
+/** An agent waits for it. */
 const defaultTimeoutMs = 5000;
 const maxAnswerBytes = 64 * 1024;
 const maxOrders = 100;
@@ -78,8 +78,8 @@ export function createCommerce(options: {
 }
 
 /**
- * `{matched, customer: {email, lifetimeValueCents}, orders: [{id, total, status}]}`; the rest may be left out when
- * nothing matched.
+ * `{matched, customer: {email, lifetimeValueCents}, orders: [{id, total, status}]}`; only `matched` is required if it
+ * is false.
  */
 function soundAnswer(answer: unknown): Omit<Enrichment, 'source'> {
   const { matched, customer, orders = [] } = recordOf(answer);

@@ -1,13 +1,13 @@
-// Large files on the disk that the databases are on: their bytes are written one piece at a time, whoever sends them,
-// and after each the disk has three times as long for others as it took. Twenty-five megabytes that are made durable at
-// once keep every commit waiting until they are. Used by objects-disk.ts.
+// Paces writes of large files to the disk that also holds the databases: one piece at a time over all files, and after
+// each the disk is left to others for three times as long. Syncing 25 MB at once would block every commit meanwhile.
+// Used by objects-disk.ts.
 
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Of the disk's time a quarter is for large files, while somebody sends them. */
+/** Large files get a quarter of the disk's time. */
 const restsPerWork = 3;
-/** A disk that took so long is busy with something else. */
+/** A longer write means that the disk is busy with other work. */
 const maxRestMs = 100;
 
 export interface DiskTime {
@@ -19,14 +19,14 @@ const ownTime: DiskTime = { nowMs: () => performance.now(), sleep };
 
 export class DiskTurns {
   readonly #time: DiskTime;
-  /** Until the disk is free for the next; never rejects. */
+  /** Resolves when the disk is free for the next; never rejects. */
   #taken: Promise<void> = Promise.resolve();
 
   constructor(time: DiskTime = ownTime) {
     this.#time = time;
   }
 
-  /** Resolves, or rejects, as the work does, when those who came before are done and it is. */
+  /** Settles as the work does, which runs after earlier work and its rest. */
   take(work: () => Promise<void>): Promise<void> {
     let beganMs = 0;
     const done = this.#taken.then(() => {

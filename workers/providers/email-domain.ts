@@ -1,5 +1,5 @@
-// The embedded provider of email domains: makes the DNS records that point a domain at this service, with a DKIM key
-// pair of its own, and asks the real DNS whether they stand.
+// The built-in provider of email domains: creates DNS records that point a domain at this service, with a DKIM key pair
+// of its own, and checks them by real DNS queries.
 
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
@@ -10,14 +10,14 @@ import type { NameResolver } from './resolver.ts';
 export interface MadeDomain {
   readonly records: readonly Omit<DnsRecord, 'status'>[];
   readonly selector: string;
-  /** PEM; to be sealed before it is written anywhere. */
+  /** PEM; must be sealed before it is stored. */
   readonly privateKey: string;
 }
 
 export interface EmailDomainProvider {
-  /** Rejects when the provider cannot do its part. */
+  /** Rejects if the provider fails. */
   register(domain: string): Promise<MadeDomain>;
-  /** Of each record, in order, whether it stands. Rejects when no server answered. */
+  /** For each record, in order, whether it was found. Rejects if no server answered. */
   check(records: readonly DnsRecord[]): Promise<boolean[]>;
 }
 
@@ -28,8 +28,7 @@ const mxPriority = 10;
 const generate = promisify(generateKeyPair);
 
 /**
- * `mailHost` is where mail for the domain is taken; `bounceLabel` the name below the domain that leads there for what
- * comes back.
+ * `mailHost` receives mail for the domain; `bounceLabel` is the name below the domain that points there for bounces.
  */
 export function selfProvider(options: {
   mailHost: string;
@@ -89,17 +88,16 @@ async function stands(record: DnsRecord, ours: Ours): Promise<boolean> {
   }
 }
 
-/** Some who manage DNS answer with the addresses that a CNAME comes to, in its place. */
+/** Some DNS hosts answer with a CNAME's addresses in its place. */
 async function leadsTo({ name, value }: DnsRecord, resolver: NameResolver): Promise<boolean> {
   const [found, wanted] = await Promise.all([resolver.addresses(name), resolver.addresses(value)]);
   return found.length > 0 && found.every((address) => wanted.includes(address));
 }
 
 /**
- * A domain has one SPF record: ours may have been merged into one that was there, naming our host or an address of it.
- * One that names neither, such
- * as a relay that our mail leaves by, is enough where the domain of the envelope has its own, since that is the one
- * receivers ask (RFC 7208 §2.4).
+ * A domain has one SPF record: ours may have been merged into an existing one, naming our host or an address of it. One
+ * that names neither, such as a relay for our mail, is enough if the envelope's domain has its own, because receivers
+ * check that one (RFC 7208 §2.4).
  */
 async function allowsUs(
   texts: readonly string[],
@@ -115,7 +113,7 @@ async function allowsUs(
   return (await resolver.txt(`${bounceLabel}.${domain}`)).some((text) => spfTerms(text) !== undefined);
 }
 
-/** Of an SPF record, without the + that every term has unless another sign stands there. */
+/** The terms of an SPF record, without the default +. */
 function spfTerms(text: string): string[] | undefined {
   const [version = '', ...terms] = text.trim().toLowerCase().split(/\s+/);
   return version === 'v=spf1' ? terms.map((term) => term.replace(/^\+/, '')) : undefined;

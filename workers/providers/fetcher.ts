@@ -1,7 +1,6 @@
-// HTTP requests to addresses that somebody else chose: pages to crawl, images to import, webhooks. A host is resolved
-// when a connection is made, every address it gives is checked, and the connection goes to those addresses and no
-// other, so that no redirect and no second answer of a name server leads into the network this process stands in.
-// Everything is bounded: hops, bytes after decompression, time.
+// HTTP requests to addresses that users chose: pages to crawl, images to import, webhooks. A host is resolved when a
+// connection is made, every address is checked, and the connection goes to exactly those addresses, so that no redirect
+// and no second DNS answer can lead into our own network. Everything is bounded: hops, bytes after decompression, time.
 
 import type { LookupFunction } from 'node:net';
 import { isIPv6 } from 'node:net';
@@ -12,22 +11,21 @@ import { hostOf, isPublicAddress, placeOf, type ResolveHost } from './host-resol
 
 export interface FetchRequest {
   readonly url: string;
-  /** GET unless given. Only a GET follows redirects. */
+  /** GET by default. Only a GET follows redirects. */
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   /**
-   * Media types to read of an answer that is a success, without parameters; `image/` takes every image. Any, when left
-   * out.
+   * Media types to read from a successful response, without parameters; `image/` accepts every image. Any by default.
    */
   readonly contentTypes?: readonly string[];
   /** Of the body, decompressed. */
   readonly maxBytes: number;
-  /** For all of it, from the first name to the last byte. */
+  /** In total, from DNS to the last byte. */
   readonly timeoutMs: number;
-  /** 0: a redirect is the answer. */
+  /** 0: a redirect is the result. */
   readonly maxRedirects: number;
-  /** Asked of each redirect's target; false ends the request as `elsewhere`. */
+  /** Called with each redirect's target; false ends the request as `elsewhere`. */
   readonly mayFollow?: (target: URL) => boolean;
   readonly signal?: AbortSignal;
 }
@@ -37,7 +35,7 @@ export interface Fetched {
   readonly url: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Lower case, without parameters; empty when the server named none. */
+  /** Lower case, without parameters; empty if the server sent none. */
   readonly contentType: string;
   readonly body: Uint8Array;
 }
@@ -47,24 +45,21 @@ export interface Traced {
   readonly url: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a body that is not compressed; as much of it as came soon. */
+  /** The start of an uncompressed body, as far as it came quickly. */
   readonly beginning: Uint8Array;
 }
 
 export interface Fetcher {
-  /** Any status is an answer. Rejects with FetchFailed. */
+  /** Resolves for any status. Rejects with FetchFailed. */
   fetch(request: FetchRequest): Promise<Fetched>;
-  /**
-   * Follows the redirects and reads no more of the body than its beginning, none unless it is told how much. Rejects
-   * with FetchFailed.
-   */
+  /** Follows redirects and reads only the start of the body, by default none. Rejects with FetchFailed. */
   trace(
     request: Omit<FetchRequest, 'contentTypes' | 'maxBytes'> & { readonly beginningBytes?: number },
   ): Promise<Traced>;
   close(): Promise<void>;
 }
 
-/** `address`: it is, or leads to, what is not public. `elsewhere`: a redirect that mayFollow() refused. */
+/** `address`: it is, or leads to, a non-public address. `elsewhere`: mayFollow() refused a redirect. */
 export type FetchProblem =
   | 'url'
   | 'address'
@@ -88,7 +83,7 @@ export class FetchFailed extends Error {
 
 export interface FetcherOptions {
   readonly resolveHost: ResolveHost;
-  /** Lifts the rule about addresses. For tests, and for who runs the service inside its own network. */
+  /** Allows private addresses, for tests and for operators within their own network. */
   readonly allowPrivate: boolean;
   /** Which addresses are public. */
   readonly isPublic?: typeof isPublicAddress;
@@ -96,16 +91,16 @@ export interface FetcherOptions {
 }
 
 const connectTimeoutMs = 5000;
-/** Silence of a server between two parts of an answer. The request's own limit ends a trickle. */
+/** Silence of a server between two parts of a response. The request's own limit ends a slow trickle. */
 const silenceTimeoutMs = 10_000;
 const keepAliveMs = 4000;
-/** A server is asked one thing at a time on this many connections. */
+/** Concurrent connections per server, with one request at a time on each. */
 const connectionsPerOrigin = 4;
 /** Of all header lines together. */
 const maxHeaderBytes = 32 * 1024;
-/** For the beginning of a body that nobody needs. */
+/** For the start of a body that is not essential. */
 const beginningTimeoutMs = 2000;
-/** Of a redirect's body, read so that its connection can be used again. */
+/** Of a redirect's body, read so that its connection can be reused. */
 const maxDiscardedBytes = 16 * 1024;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
@@ -205,10 +200,7 @@ export function createFetcher(options: FetcherOptions): Fetcher {
   };
 }
 
-/**
- * Resolves once per connection and hands out only addresses that may be connected to: all of a host's are public, or it
- * has none.
- */
+/** Resolves once per connection and returns addresses only if all of the host's are allowed. */
 function checkedLookup({ resolveHost, allowPrivate, isPublic = isPublicAddress }: FetcherOptions): LookupFunction {
   return (host, { all }, answer) => {
     const check = async (): Promise<{ address: string; family: number }[]> => {
@@ -229,7 +221,7 @@ function checkedLookup({ resolveHost, allowPrivate, isPublic = isPublicAddress }
   };
 }
 
-/** An address that may be asked, as far as can be said before its host is resolved. */
+/** Checks an address as far as possible before its host is resolved. */
 function requireAddress(text: string, from: URL | undefined, { allowPrivate, isPublic }: FetcherOptions): URL {
   const url = URL.parse(text, from?.href);
   if (url === null || !/^https?:$/.test(url.protocol))
@@ -243,13 +235,10 @@ function requireAddress(text: string, from: URL | undefined, { allowPrivate, isP
   return url;
 }
 
-/** Nobody encodes more than once; each time costs a decoder. */
+/** No server encodes more than once, and each decoder has a cost. */
 const maxCodings = 2;
 
-/**
- * The body, decompressed as it comes, so that a small answer which unpacks to a large one is noticed when it passes the
- * bound.
- */
+/** Decompresses the body as it arrives, so that a small response that expands to a large one fails at the limit. */
 async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
   const codings = (headerOf(response, 'content-encoding') ?? '')
     .toLowerCase()
@@ -260,12 +249,12 @@ async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Pr
   if (codings.length > maxCodings) throw new FetchFailed('encoding', `it is encoded ${codings.length} times`);
   if (codings.length === 0 && Number(headerOf(response, 'content-length') ?? 0) > maxBytes) throw tooLarge();
   let source: Readable = response.body;
-  // What went wrong in a stage ends the last one, whose error the loop below throws.
+  // An error in a stage ends the last one, whose error the loop below throws.
   for (const coding of codings.toReversed()) source = pipeline(source, decoderOf(coding), () => undefined);
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of source) {
-    // A byte stream without an encoding gives buffers.
+    // A byte stream without an encoding yields buffers.
     const bytes = part as Buffer;
     length += bytes.length;
     if (length > maxBytes) throw tooLarge();
@@ -274,10 +263,7 @@ async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Pr
   return Buffer.concat(parts, length);
 }
 
-/**
- * Whatever becomes of the body: its status is the answer, so none of it is waited for long, and no failure of it
- * counts.
- */
+/** The status is the result whatever happens to the body, so the wait is short and its failure is ignored. */
 async function beginningOf(response: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
   const { body } = response;
   const parts: Buffer[] = [];
@@ -286,13 +272,13 @@ async function beginningOf(response: Dispatcher.ResponseData, maxBytes: number):
   const timer = setTimeout(() => discard(body), beginningTimeoutMs);
   try {
     for await (const part of maxBytes > 0 && isPlain ? body : []) {
-      // A byte stream without an encoding gives buffers.
+      // A byte stream without an encoding yields buffers.
       parts.push(part as Buffer);
       length += (part as Buffer).length;
       if (length >= maxBytes) break;
     }
   } catch {
-    // What came before it is the beginning.
+    // Keep what has arrived.
   }
   clearTimeout(timer);
   discard(body);
@@ -313,10 +299,10 @@ function decoderOf(coding: string) {
   }
 }
 
-/** Ends what is left of a body, and with it the connection that brings it. */
+/** Ends the rest of a body and closes its connection. */
 function discard(body: Readable): void {
   if (body.readableEnded) return;
-  // The error is our own doing.
+  // Our own abort causes the error.
   body.on('error', () => undefined).destroy();
 }
 

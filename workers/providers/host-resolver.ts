@@ -1,26 +1,22 @@
-// From a host's name to its addresses, and which addresses and names belong to the public internet. The only importer
-// of ipaddr.js. Whoever connects on somebody else's word asks here and connects to the very addresses it was given: a
-// second question could be answered otherwise.
+// Resolves hosts and decides which addresses and names are public. The only importer of ipaddr.js. Connections to
+// user-supplied hosts use exactly the addresses resolved here: a second query could return others.
 
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Every address of a host. Rejects with the system's error when it has none. */
+/** Every address of a host. Rejects with the system's error if there is none. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
-/**
- * One try of one name server, and how often. A host whose servers are slower than the product is treated as
- * unreachable.
- */
+/** For one try of one name server, and the number of tries. A host with slower servers counts as unreachable. */
 const dnsTimeoutMs = 2000;
 const dnsTries = 2;
 
-/** As the machine resolves names, its hosts file included. */
+/** As the machine resolves names, including its hosts file. */
 export const systemResolver: ResolveHost = async (host) =>
   (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
 
-/** Asks these name servers (`ip` or `ip:port`) and nothing else. */
+/** Queries only these name servers (`ip` or `ip:port`). */
 export function dnsResolver(servers: readonly string[]): ResolveHost {
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: dnsTries });
   resolver.setServers(servers);
@@ -33,15 +29,12 @@ export function dnsResolver(servers: readonly string[]): ResolveHost {
   };
 }
 
-/**
- * Where global unicast addresses of IPv6 come from; everything beside it is special in one way or another (RFC 4291
- * §2.4).
- */
+/** Global unicast addresses of IPv6; all others are special (RFC 4291 §2.4). */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * False for private, loopback, link-local, multicast, mapped, translated, reserved and any other special address, and
- * for what is none.
+ * False for private, loopback, link-local, multicast, mapped, translated, reserved and other special addresses, and for
+ * invalid ones.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
@@ -56,8 +49,8 @@ const privateNames = ['localhost', 'local', 'internal'];
 export type Place = 'name' | 'publicAddress' | 'private';
 
 /**
- * What the host of an address is before anybody is asked. A URL has already made decimal, octal and hexadecimal
- * spellings into dotted ones.
+ * Classifies an address's host without resolving it. URL has already normalised decimal, octal and hexadecimal
+ * spellings.
  */
 export function placeOf(url: URL, isPublic = isPublicAddress): Place {
   const host = hostOf(url);
@@ -65,7 +58,7 @@ export function placeOf(url: URL, isPublic = isPublicAddress): Place {
   return privateNames.some((name) => host === name || host.endsWith(`.${name}`)) ? 'private' : 'name';
 }
 
-/** Without the brackets of IPv6 and without a dot at its end, which names the same host. */
+/** Without IPv6 brackets and without a trailing dot, which names the same host. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }

@@ -1,17 +1,13 @@
-// Whether a server that will not take a mail means the address, which takes no mail at all, or this one mail: its
-// words, its size, its sender, a mailbox that is full. Read from what it answered (RFC 3463, and what servers say where
-// their code says nothing). When in doubt it is the mail: an address that is written to in vain costs a mail, one that
-// is given up costs a customer.
+// Decides whether a mail server's refusal means the address, which accepts no mail at all, or only this mail: its
+// words, its size, its sender, a full mailbox. Based on RFC 3463 and on servers' wording if their code says nothing.
+// When in doubt it is the mail: a wasted retry costs a mail, a suppressed address costs a customer.
 
 /**
- * No such mailbox or domain, not a form of one, moved away, takes no mail (RFC 7505); closed. 5.1.7 and 5.1.8 are the
- * sender's address.
+ * Unknown mailbox or domain, invalid, moved, accepts no mail (RFC 7505), closed. 5.1.7 and 5.1.8 mean the sender's
+ * address.
  */
 const ofAddress: ReadonlySet<string> = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1']);
-/**
- * They say that it failed, and no more: exim writes 5.0.0 in every report, Microsoft refuses unknown recipients with
- * 5.4.1 and 5.5.0.
- */
+/** Unspecific codes: exim writes 5.0.0 in every report, Microsoft refuses unknown recipients with 5.4.1 and 5.5.0. */
 const ofAnything: ReadonlySet<string> = new Set(['', '5.0.0', '5.1.0', '5.4.1', '5.5.0']);
 
 /** An IP address may begin like one. */
@@ -23,13 +19,13 @@ const words: readonly RegExp[] = [
   /\bnot a (?:known|valid) (?:user|recipient|mailbox|account|address)/i,
   /\brecipient ?not ?found|\bmailbox unavailable|\baddress rejected/i,
 ];
-/** Said of a mail, or of who sends it, in words that may stand beside those above. */
+/** About the mail or its sender, even beside the words above. */
 const otherwise =
   /\b(?:spam|polic(?:y|ies)|block(?:ed|list)?|blacklist|reputation|quota|full|large|size|content|virus|malware|rate|greylist\w*|dmarc|spf|dkim|sender|relay\w*)\b/i;
 
 /**
- * `status` as in 5.1.1, empty when there is none; `text` is what the server said, with its own code at the beginning if
- * it has one.
+ * `status` as in 5.1.1, empty if there is none; `text` is the server's answer, with its own code at the beginning if it
+ * has one.
  */
 export function refusesAddress({ status, text }: { readonly status: string; readonly text: string }): boolean {
   const code = ofAnything.has(status) ? (enhancedCode.exec(text)?.[0] ?? status) : status;

@@ -1,5 +1,5 @@
-// Mail out: to a folder as .eml files, or to an SMTP server. The only importer of nodemailer, loaded with the first
-// mail. The id of a mail becomes its Message-ID and its file name, so that a mail tried twice is the same mail.
+// Sends mail: to a folder as .eml files, or to an SMTP server. The only importer of nodemailer, loaded on first use. A
+// mail's id becomes its Message-ID and its file name, so that a retried mail is the same mail.
 
 import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import { isIP } from 'node:net';
@@ -9,41 +9,39 @@ import { isPublicAddress } from './host-resolver.ts';
 import { refusesAddress } from './mail-refusal.ts';
 
 export interface OutgoingMail {
-  /** Stays the same over every attempt. */
+  /** The same for every attempt. */
   readonly id: string;
-  /** Whose it is. */
+  /** The workspace that sends it. */
   readonly workspaceId: string;
   readonly from: { readonly address: string; readonly name?: string };
   readonly to: string;
-  /** As its header says, beside `to` or whom it is a copy for. */
+  /** For its header, besides `to` or the recipient it is a copy for. */
   readonly cc?: readonly string[];
-  /** It is a copy for `to` of this other mail, whose Message-ID and header it has. */
+  /** It is a copy for `to` of this other mail, with the same Message-ID and header. */
   readonly copyOf?: { readonly id: string; readonly to: string };
   readonly subject: string;
   readonly text: string;
   readonly html?: string;
-  /** Of the mail that this one answers, and of its thread, oldest first; without brackets. */
+  /** The mail that this one answers, and its thread, oldest first; without brackets. */
   readonly inReplyTo?: string;
   readonly references?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Where it comes back to when it is not delivered; the sender unless set. */
+  /** The envelope sender, for bounces; the sender by default. */
   readonly returnPath?: string;
-  /** To be signed for this domain (RFC 6376). */
+  /** The domain that signs it (RFC 6376). */
   readonly dkim?: { readonly domain: string; readonly selector: string; readonly privateKey: string };
 }
 
 export interface MailSender {
   /**
-   * Resolves to what the other side said. Rejects with MailRefused when asking again would not help, with any error
+   * Resolves to the other side's answer. Rejects with MailRefused if a retry would not help, with any other error
    * otherwise.
    */
   send(mail: OutgoingMail): Promise<string>;
   close(): void;
 }
 
-/**
- * The server will not take this mail, now or later. `isAddress`: because of the address, which takes no mail at all.
- */
+/** The server refuses this mail permanently. `isAddress`: because the address accepts no mail at all. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
   readonly isAddress: boolean;
@@ -55,16 +53,14 @@ export class MailRefused extends Error {
 }
 
 export interface SmtpPatience {
-  /** For each step: to connect, to be greeted, for each answer. */
+  /** For each step: the connection, the greeting, each answer. */
   readonly stepMs: number;
-  /** For a whole mail, its turn in the pool included. */
+  /** For a whole mail, including its wait in the pool. */
   readonly mailMs: number;
 }
 
 const patience: SmtpPatience = { stepMs: 20_000, mailMs: 90_000 };
-/**
- * What a server answers to a wrong or missing sign-in (RFC 4954 §6). That is ours to mend and no word about the mail.
- */
+/** A server's answers to a wrong or missing sign-in (RFC 4954 §6): our configuration, not this mail. */
 const signInCodes: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 
 /** Each mail as `<id>.<workspace's id>.eml` in `folder`, complete or not there. */
@@ -83,7 +79,7 @@ export function outboxSender(folder: string): MailSender {
         await file.sync();
       });
       await rename(`${path}.part`, path);
-      // The mail counts as sent from here on, so its name must outlive a power cut too.
+      // The mail counts as sent from here on, so its name must survive a power failure too.
       await withFile(folder, 'r', (made) => made.sync());
       return path;
     },
@@ -92,11 +88,10 @@ export function outboxSender(folder: string): MailSender {
 }
 
 /**
- * `url` as in smtp://user:password@host:587 or smtps://. `?requireTLS=true` sends nothing unencrypted,
- * `?tls.rejectUnauthorized=false` or `true` says whether
- * the certificate is checked. A server of this machine or its own network, where nothing is said, has its certificate
- * unchecked: it is mostly one that
- * the server made for itself, and encrypted without a check is more than not (RFC 7435).
+ * `url` as in smtp://user:password@host:587 or smtps://. `?requireTLS=true` sends nothing unencrypted;
+ * `?tls.rejectUnauthorized=false` or `true` sets whether the certificate is checked. By default it is not checked for a
+ * server on this machine or its own network, which mostly has a self-signed one: encryption without a check is better
+ * than none (RFC 7435).
  */
 export function smtpSender(url: string, { stepMs, mailMs }: SmtpPatience = patience): MailSender {
   let closed = false;
@@ -106,7 +101,7 @@ export function smtpSender(url: string, { stepMs, mailMs }: SmtpPatience = patie
       ...(certificateIsChecked(url) ? {} : { tls: { rejectUnauthorized: false } }),
       pool: true,
       maxConnections: 4,
-      // A connection that the server closed while it was idle costs a second try, not the first pause of the schedule.
+      // A connection that the server closed while idle costs an immediate second try, not a retry delay.
       maxRequeues: 1,
       connectionTimeout: stepMs,
       greetingTimeout: stepMs,
@@ -136,8 +131,8 @@ export function smtpSender(url: string, { stepMs, mailMs }: SmtpPatience = patie
 }
 
 /**
- * Whether the server has to prove who it is. A name without a dot is one of the own network. Where the address says
- * how, that is not overridden.
+ * Whether the server must prove its identity. A host without a dot is on our own network. The address's explicit
+ * setting wins.
  */
 export function certificateIsChecked(url: string): boolean {
   const { protocol, hostname, searchParams } = new URL(url);
@@ -147,7 +142,7 @@ export function certificateIsChecked(url: string): boolean {
   return isIP(host) === 0 ? host.replace(/\.localhost$/, '').includes('.') : isPublicAddress(host);
 }
 
-/** Said of this mail or its addresses, and for good. */
+/** A permanent refusal of this mail or its addresses. */
 function isRefusal(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const { code, responseCode = 0 } = error as { code?: string; responseCode?: number };
@@ -155,7 +150,7 @@ function isRefusal(error: unknown): error is Error {
   return isOfMail && (responseCode < 400 || responseCode >= 500) && !signInCodes.has(responseCode);
 }
 
-/** A server that does not know the letters of an address says nothing about who has it. */
+/** A server that does not support an address's characters says nothing about whether the address exists. */
 function refusalOf(error: Error, to: string): MailRefused {
   const isInternational = /[^\x00-\x7f]/.test(to);
   if (isInternational && (error as { code?: string }).code === 'EENVELOPE')
@@ -167,7 +162,7 @@ function refusalOf(error: Error, to: string): MailRefused {
 }
 
 function isOfAddress(error: unknown): boolean {
-  // As nodemailer describes an SMTP error.
+  // nodemailer's form of an SMTP error.
   const { command, response = '' } = error as { command?: string; response?: string };
   return command === 'RCPT TO' && refusesAddress({ status: '', text: response });
 }
@@ -199,7 +194,7 @@ function messageOf(mail: OutgoingMail): SendMailOptions {
   return {
     messageId: `<${mail.copyOf?.id ?? mail.id}@${host}>`,
     from: { name: mail.from.name ?? '', address: mail.from.address },
-    // As one address, never a list of them.
+    // As a single address, never a list.
     to: { name: '', address: mail.copyOf?.to ?? mail.to },
     ...(mail.cc === undefined ? {} : { cc: mail.cc.map((address) => ({ name: '', address })) }),
     subject: mail.subject,
@@ -208,7 +203,7 @@ function messageOf(mail: OutgoingMail): SendMailOptions {
     ...(mail.inReplyTo === undefined ? {} : { inReplyTo: `<${mail.inReplyTo}>` }),
     ...(mail.references === undefined ? {} : { references: mail.references.map((id) => `<${id}>`) }),
     ...(mail.headers === undefined ? {} : { headers: { ...mail.headers } }),
-    // Whoever else is in the header gets a mail of its own.
+    // Other recipients in the header get mails of their own.
     envelope: { from: { name: '', address: mail.returnPath ?? mail.from.address }, to: { name: '', address: mail.to } },
     ...(mail.dkim === undefined
       ? {}

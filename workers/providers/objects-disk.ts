@@ -1,6 +1,5 @@
-// Files in a folder. One that is on its way lies apart under a name of its own and is moved to its key when all of it
-// is on the disk, where its name is made durable, too, before anybody is told; what a crash left there is thrown away
-// at the next start.
+// Stores files in a folder. A file is written under a temporary name and moved to its key when all of it is on disk;
+// its name is synced too before the store reports success. The next start deletes what a crash left.
 
 import { randomUUID } from 'node:crypto';
 import { createReadStream, rmSync } from 'node:fs';
@@ -12,7 +11,7 @@ import { exactly, isKey, type ObjectStore, StorageUnavailable } from './objects.
 /** No key begins with a dot. */
 const incomingFolder = '.incoming';
 
-/** Makes the names in a folder durable. The kernel's own call, unless a test stands in. */
+/** Makes the names in a folder durable. Replaced in tests. */
 export type SyncFolder = (path: string) => Promise<void>;
 
 const askDisk: SyncFolder = async (path) => {
@@ -25,16 +24,16 @@ const askDisk: SyncFolder = async (path) => {
 };
 
 /**
- * `folder` is this process's alone. Each piece of a file is on the disk before the next is asked for, in `turns` with
- * those of other files.
+ * Only this process uses `folder`. Each piece of a file is on disk before the next is read, interleaved by `turns` with
+ * other files.
  */
 export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk, turns = new DiskTurns()): ObjectStore {
   const incoming = join(folder, incomingFolder);
   rmSync(incoming, { recursive: true, force: true });
 
   /**
-   * A file outlasts a power cut once its name does, and so the names of the folders that it lies in, which two uploads
-   * may have made together.
+   * A file survives a power failure once its name does, and those of its folders, which concurrent uploads may have
+   * created.
    */
   async function syncNames(path: string): Promise<void> {
     for (let at = dirname(path); at.length >= folder.length; at = dirname(at)) await syncFolder(at);
@@ -53,7 +52,7 @@ export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk, tu
       let placed = partial;
       try {
         await mkdir(incoming, { recursive: true, mode: 0o700 });
-        // Before the first byte is asked for: content that fails at once must not be removed before its file is there.
+        // Before the first byte is read: if the content fails at once, its file must exist to be removed.
         const file = await open(partial, 'wx', 0o600);
         try {
           for await (const part of exactly(content, size)) {
@@ -71,7 +70,7 @@ export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk, tu
         placed = path;
         await syncNames(path);
       } catch (error) {
-        // It may not be there, or not even its folder: then there is nothing to remove.
+        // It may not exist, nor even its folder; then there is nothing to remove.
         await rm(placed, { force: true }).catch(() => undefined);
         throw asUnavailable(error);
       }
@@ -98,7 +97,7 @@ export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk, tu
   };
 }
 
-/** What the file system says has a code; any other error is the content's own. */
+/** File system errors have a code; others come from the content. */
 function asUnavailable(error: unknown): unknown {
   const code = codeOf(error);
   return code === undefined || !/^E[A-Z0-9]+$/.test(code)

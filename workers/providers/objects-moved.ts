@@ -1,6 +1,5 @@
-// Files that go into one store and were in another before: what the present one does not have is looked for there. So a
-// change from the disk to a bucket leaves no file behind, and whoever wants to empty the disk copies them whenever it
-// suits.
+// A store that falls back to a former one for objects it does not have, so that a change from disk to a bucket leaves
+// no file behind. The operator can copy the old files at any time.
 
 import type { ObjectStore } from './objects.ts';
 
@@ -8,7 +7,7 @@ export function movedObjects({ present, former }: { present: ObjectStore; former
   return {
     put: (key, about, content) => present.put(key, about, content),
     async find(key) {
-      // The former one is at hand, and answers while the present one cannot.
+      // The former store is local and answers even while the present one cannot.
       return (await former.find(key)) ?? present.find(key);
     },
     async *read(key, range) {

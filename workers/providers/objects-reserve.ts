@@ -1,4 +1,4 @@
-// A store that takes no file while there is too little room for it. What is there is read and removed all the same.
+// A store that accepts no file while disk space is low. Existing files can still be read and removed.
 
 import { type ObjectStore, StorageUnavailable } from './objects.ts';
 

@@ -1,6 +1,6 @@
-// Files in a bucket of Amazon's S3, MinIO or any other server of that protocol. The only importer of minio, which signs
-// and asks; what is stored goes there as it comes, by an address that minio signed, since its own way holds a file
-// whole and hashes it on this thread.
+// Stores files in a bucket of Amazon S3, MinIO or a compatible server. The only importer of minio, which signs and
+// queries. Uploads are streamed to an address signed by minio, because its own upload holds a file in memory and hashes
+// it on this thread.
 
 import * as http from 'node:http';
 import * as https from 'node:https';
@@ -15,12 +15,12 @@ export interface S3Settings {
   readonly accessKey: string;
   readonly secretKey: string;
   readonly region: string;
-  /** A server that says and takes nothing for so long is given up. */
+  /** Silence after which a request fails. */
   readonly silenceMs?: number;
 }
 
 const defaultSilenceMs = 15_000;
-/** Of the address that a file is sent to: used at once. */
+/** The signed upload address is used at once. */
 const putAddressSeconds = 300;
 /** Of an error's text, which is XML. */
 const maxErrorBytes = 4096;
@@ -41,7 +41,7 @@ export function s3Objects(settings: S3Settings): ObjectStore {
       secretKey: settings.secretKey,
       region: settings.region,
       transport,
-      // Whoever waits for the answer asks again if it wants to.
+      // Callers retry if they want to.
       retryOptions: { disableRetry: true },
     });
   }
@@ -60,7 +60,7 @@ export function s3Objects(settings: S3Settings): ObjectStore {
     const answered = new Promise<http.IncomingMessage>((resolve, reject) =>
       request.on('response', resolve).on('error', reject),
     );
-    // The pipeline below tells of the same error; whichever comes first is the one that is heard.
+    // The pipeline below reports the same error; the first one counts.
     answered.catch(() => undefined);
     await pipeline(exactly(content, about.size), request);
     const response = await answered;
@@ -116,7 +116,7 @@ export function s3Objects(settings: S3Settings): ObjectStore {
   };
 }
 
-/** The same parts, and whether it was they that failed: a stream's consumer cannot tell. */
+/** The same chunks, with a flag for whether the source failed, which a stream's consumer cannot tell. */
 function told(content: AsyncIterable<Uint8Array>): {
   readonly parts: AsyncIterable<Uint8Array>;
   readonly failure: { readonly error: unknown } | undefined;
@@ -140,7 +140,7 @@ function told(content: AsyncIterable<Uint8Array>): {
 
 /** Every request ends when its connection has been silent for too long. */
 function impatient(library: typeof http | typeof https, silenceMs: number): { request: typeof http.request } {
-  // Node's two modules take the same arguments in the same forms.
+  // Node's two modules accept the same arguments.
   const begin = library.request as (...args: unknown[]) => http.ClientRequest;
   const request = (...args: unknown[]): http.ClientRequest => {
     const begun = begin(...args);

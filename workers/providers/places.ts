@@ -1,6 +1,5 @@
-// Where an address is: country, region and city, from a database file in the MMDB format (GeoLite2, GeoIP2 or DB-IP, of
-// cities or of countries). The file is held in memory whole, read at the start and again when it is asked to be. The
-// only importer of mmdb-lib.
+// Locates an IP address: country, region and city, from a database in MMDB format (GeoLite2, GeoIP2 or DB-IP; cities or
+// countries). The file is held in memory, loaded at start and on reload. The only importer of mmdb-lib.
 
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
@@ -15,18 +14,18 @@ export interface Place {
 }
 
 export interface Places {
-  /** Undefined for what is in no database: private addresses among them. */
+  /** Undefined for unknown addresses, including private ones. */
   placeOf(address: string): Place | undefined;
-  /** Reads the file again. Rejects with PlacesUnusable, and the former one stays. */
+  /** Loads the file again. Rejects with PlacesUnusable and keeps the former one. */
   reload(): Promise<void>;
 }
 
-/** The file cannot be read, or says nothing of places. `message` names it. */
+/** The file cannot be read or has no places. `message` names it. */
 export class PlacesUnusable extends Error {
   override readonly name = 'PlacesUnusable';
 }
 
-/** What is read of a record; such a file may hold anything. */
+/** The fields used of a record; the file may contain anything. */
 interface Found {
   readonly country?: { readonly iso_code?: unknown };
   readonly registered_country?: { readonly iso_code?: unknown };
@@ -38,7 +37,7 @@ interface Named {
   readonly names?: { readonly en?: unknown };
 }
 
-/** Other databases of the format say who owns a network, or how fast it is. */
+/** Other MMDB databases contain network owners or speeds. */
 const ofPlaces = /city|country|location|enterprise/i;
 const maxNameChars = 120;
 
@@ -49,7 +48,7 @@ export async function openPlaces(path: string): Promise<Places> {
     placeOf(address) {
       const bare = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
       if (isIP(bare) === 0) return undefined;
-      // The library's types name the layout of one vendor's records.
+      // The library's types follow one vendor's records.
       const found = reader.get(bare) as Found | null;
       if (found === null) return undefined;
       const country = codeIn(found.country?.iso_code) ?? codeIn(found.registered_country?.iso_code);
@@ -64,14 +63,13 @@ export async function openPlaces(path: string): Promise<Places> {
 
 async function read(path: string): Promise<Reader<never>> {
   try {
-    // Loaded by who has a database alone.
+    // Loaded only if a database is configured.
     const [{ Reader }, bytes] = [await import('mmdb-lib'), await readFile(path)];
     const reader = new Reader<never>(bytes);
     const { databaseType } = reader.metadata;
     if (!ofPlaces.test(databaseType))
       throw new Error(`it is a database of ${databaseType}, not of cities or countries`);
-    // A file that was cut short has its description, which stands at the end, or not; what stands before is found by
-    // asking.
+    // A truncated file may lack its description, which is at the end, or its data, which a lookup shows.
     reader.get('192.0.2.1');
     return reader;
   } catch (cause) {

@@ -1,17 +1,16 @@
-// Names to records, by real DNS queries: the system's servers, or those of DNS_SERVERS. Every question has a time
-// limit.
+// DNS queries, to the system's servers or those of DNS_SERVERS. Every query has a time limit.
 
 import { Resolver } from 'node:dns/promises';
 
 export interface NameResolver {
-  /** Empty when the name or the record is not there; rejects when no server said so. */
+  /** Empty if the name or the record does not exist; rejects if no server said so. */
   mx(name: string): Promise<{ readonly exchange: string; readonly priority: number }[]>;
-  /** Each record whole, however it was cut for the wire. */
+  /** Each record as one text, however it was split for transport. */
   txt(name: string): Promise<string[]>;
   cname(name: string): Promise<string[]>;
   /** IPv4 and IPv6. */
   addresses(name: string): Promise<string[]>;
-  /** For libraries that ask for records of any type. Rejects as node:dns does. */
+  /** For libraries that query any record type. Rejects as node:dns does. */
   records(name: string, type: string): Promise<string[] | string[][]>;
 }
 
@@ -29,7 +28,7 @@ export function createResolver(servers: readonly string[] | undefined): NameReso
     cname: (name) => orNone(resolver.resolveCname(name)),
     addresses: async (name) =>
       (await Promise.all([orNone(resolver.resolve4(name)), orNone(resolver.resolve6(name))])).flat(),
-    // The types of node:dns know each record's own shape; who asks by type knows it too.
+    // node:dns types each record's own shape; callers that query by type know it.
     records: (name, type) => resolver.resolve(name, type) as Promise<string[] | string[][]>,
   };
 }

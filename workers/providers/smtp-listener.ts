@@ -1,6 +1,6 @@
-// Mail in by SMTP: recipients are looked at when they are named, so that nothing is relayed; the mail is written to a
-// file as it comes, so that none is held in memory; and it is answered only when it is durable here, so that until then
-// it is the sender's. The only importer of smtp-server, loaded when a listener is asked for.
+// Receives mail by SMTP. Recipients are checked at RCPT TO, so nothing is relayed; the mail is streamed to a file, so
+// none is held in memory; and it is accepted only when it is durable here, so that until then the sender keeps it. The
+// only importer of smtp-server, loaded when a listener is configured.
 
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -11,9 +11,9 @@ import { createSecureContext } from 'node:tls';
 import type { SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 
 export interface ReceivedMail {
-  /** The whole mail, in a file that is alone in its folder; the folder goes when the mail is answered. */
+  /** The whole mail, in a file alone in its folder; the folder is deleted after the reply. */
   readonly path: string;
-  /** Those of RCPT TO, each known. */
+  /** From RCPT TO, all known. */
   readonly recipients: readonly string[];
   readonly envelope: {
     readonly remoteAddress: string;
@@ -31,23 +31,23 @@ export interface CertificateFiles {
 export interface SmtpListenerOptions {
   readonly host: string;
   readonly port: number;
-  /** What it calls itself. */
+  /** The host name in its greeting. */
   readonly name: string;
-  /** Files of a certificate and its key, PEM; without them there is no STARTTLS. */
+  /** PEM files of a certificate and its key; without them there is no STARTTLS. */
   readonly tls: CertificateFiles | undefined;
-  /** For mails under way. */
+  /** For mails being received. */
   readonly folder: string;
-  /** What counts as one sender for the number of its connections. */
+  /** Groups senders, to limit their connections. */
   networkOf(remoteAddress: string): string;
-  /** Of what one network sends; unset: no bound. A sender that has had it is asked to come again. */
+  /** A budget of bytes per network; unset: no limit. A sender beyond it should retry later. */
   readonly bytes?: { isSpent(remoteAddress: string): boolean; took(remoteAddress: string, bytes: number): void };
-  /** How long a connection may last, whatever it does; maxSessionMs unless set. */
+  /** The longest duration of a connection; maxSessionMs by default. */
   readonly sessionMs?: number;
-  /** Whether mail is taken for this address. */
+  /** Whether mail for this address is accepted. */
   takes(address: string): boolean;
   /**
-   * Resolves when the mail is durable. Rejects with MailNotTaken to say it will never be; with anything else the sender
-   * is asked to come again.
+   * Resolves when the mail is durable. Rejects with MailNotTaken for a permanent refusal; after any other error the
+   * sender should retry.
    */
   receive(mail: ReceivedMail): Promise<void>;
   onError(error: unknown): void;
@@ -55,34 +55,32 @@ export interface SmtpListenerOptions {
 
 export interface SmtpListener {
   readonly port: number;
-  /**
-   * New sessions are met with what the certificate's files hold now. Rejects with CannotTakeMail, and nothing changes.
-   */
+  /** New sessions use the certificate's current files. Rejects with CannotTakeMail and changes nothing. */
   reloadCertificate(): Promise<void>;
-  /** Takes no new mail, finishes what is under way. */
+  /** Accepts no new mail and finishes what is under way. */
   close(): Promise<void>;
 }
 
-/** Coming again would not help (5xx). */
+/** A retry would not help (5xx). */
 export class MailNotTaken extends Error {
   override readonly name = 'MailNotTaken';
 }
 
-/** The listener cannot be started; the message says what is wrong with its port or its certificate. */
+/** The listener cannot start; the message describes the problem with its port or certificate. */
 export class CannotTakeMail extends Error {
   override readonly name = 'CannotTakeMail';
 }
 
-/** 25 MiB of attachments are 34.2 MiB in base64 with its line breaks; the rest is for text and headers. */
+/** 25 MiB of attachments are 34.2 MiB in base64 with line breaks; the rest is for text and headers. */
 export const maxMailBytes = 36 * 1024 * 1024;
-/** Each may hold a file and a place in the mail thread. */
+/** Each may hold a file and a place in the mail thread's queue. */
 const maxClients = 100;
-/** The others are for everybody else. The largest senders open fewer at a time. */
+/** Leaves connections for other networks. The largest senders open fewer at a time. */
 const maxClientsOfNetwork = 20;
-/** A sender that has more to say comes again; 36 MiB in this time are 330 kbit/s. */
+/** A sender with more mail reconnects; 36 MiB in this time are 330 kbit/s. */
 const maxSessionMs = 15 * 60_000;
 const maxRecipients = 100;
-/** The sender left before its mail was whole; the second when it had gone before anybody read. */
+/** The sender disconnected before its mail was complete; the second if it did so before anything was read. */
 const hungUp: ReadonlySet<string> = new Set(['ECONNECTION', 'ERR_STREAM_PREMATURE_CLOSE']);
 const socketTimeoutMs = 60_000;
 const closeTimeoutMs = 5000;
@@ -100,7 +98,7 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
     size: maxMailBytes,
     rejectOversized: true,
     hideENHANCEDSTATUSCODES: false,
-    // Nobody signs in here: mail is taken for its recipients, not for its senders.
+    // No sign-in: mail is accepted for its recipients, not for its senders.
     disabledCommands: options.tls === undefined ? ['AUTH', 'STARTTLS'] : ['AUTH'],
     authOptional: true,
     disableReverseLookup: true,
@@ -153,7 +151,7 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
       const file = createWriteStream(path);
       await pipeline(stream, bounded, file);
       options.bytes?.took(session.remoteAddress, file.bytesWritten);
-      // The library answers an oversized mail itself.
+      // The library itself replies to an oversized mail.
       if (stream.sizeExceeded) return;
       const sender = session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address;
       await options.receive({
@@ -185,8 +183,8 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
   });
   let isListening = false;
   server.on('error', (error: Error & { readonly remoteAddress?: string; readonly meta?: unknown }) => {
-    // Before, it is the caller's answer. One that names its sender is of that connection: it broke off, or offered no
-    // TLS that we have.
+    // Before startup finishes, the caller handles it. An error that names its sender belongs to that connection: it
+    // broke off, or offered no TLS version of ours.
     const isOfSender = error.remoteAddress !== undefined || error.meta !== undefined;
     if (isListening && !isOfSender) options.onError(error);
   });
@@ -203,7 +201,7 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
     });
   });
   return {
-    // A TCP server that listens has an address with a port.
+    // A listening TCP server has an address with a port.
     port: (server.server.address() as AddressInfo).port,
     async reloadCertificate() {
       if (options.tls !== undefined) server.updateSecureContext(await certificateOf(options.tls));
@@ -219,7 +217,7 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
 async function certificateOf({ certFile, keyFile }: CertificateFiles): Promise<{ cert: Buffer; key: Buffer }> {
   try {
     const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
-    // Throws for what is no certificate, no key, or not the key of the certificate.
+    // Throws for an invalid certificate or key, or a key that does not match.
     createSecureContext({ cert, key });
     return { cert, key };
   } catch (cause) {
@@ -230,7 +228,7 @@ async function certificateOf({ certFile, keyFile }: CertificateFiles): Promise<{
   }
 }
 
-/** What is beyond the limit is read and forgotten: the sender learns of it only after the last byte. */
+/** Reads and discards what exceeds the limit: the sender gets the reply only after the last byte. */
 async function* bounded(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let length = 0;
   for await (const chunk of chunks) {
@@ -239,7 +237,7 @@ async function* bounded(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-/** What a crash left is the sender's still, who never had an answer. */
+/** After a crash the sender still has the mail, because it never got a reply. */
 async function emptied(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });

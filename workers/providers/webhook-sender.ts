@@ -1,31 +1,31 @@
-// Calls the receivers of webhooks: one POST, a bounded wait, no redirect followed, nothing private reached. Tells what
-// came back; which answer counts as taken, and when to try again, is said elsewhere.
+// Calls webhook receivers: one POST, a bounded wait, no redirects, no private addresses. Returns the response; the
+// caller decides what counts as success and when to retry.
 
 import { createFetcher } from './fetcher.ts';
 import { isPublicAddress, placeOf, type ResolveHost } from './host-resolver.ts';
 
 export interface WebhookAnswer {
   readonly status: number;
-  /** As it came, unless there was none. */
+  /** The raw value, if any. */
   readonly retryAfter: string | undefined;
-  /** The beginning of its text. */
+  /** The start of its text. */
   readonly body: string;
 }
 
 export interface WebhookSender {
-  /** Whether it is, or leads to, an address that is not public. A host that has no address yet may get a public one. */
+  /** Whether it is, or leads to, a non-public address. A host without an address may still get a public one. */
   isForbidden(url: string): Promise<boolean>;
-  /** Any answer. Rejects with FetchFailed when there was none. */
+  /** Resolves for any response. Rejects with FetchFailed if there is none. */
   send(call: { url: string; headers: Readonly<Record<string, string>>; body: string }): Promise<WebhookAnswer>;
   close(): Promise<void>;
 }
 
 /**
- * The fetcher waits ten seconds for an answer to begin, on four connections to one receiver; twice that, for those that
+ * The fetcher waits ten seconds for a response to begin, on four connections per receiver; twice that, for calls that
  * wait for a connection.
  */
 const timeoutMs = 25_000;
-/** What is kept of an answer: enough for a message or a line of a trace. */
+/** Kept of a response: enough for a message or a line of a trace. */
 const keptBytes = 1024;
 
 export function createWebhookSender(options: {

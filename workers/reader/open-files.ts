@@ -1,5 +1,5 @@
-// The files that the reader thread has open: each workspace's own, to read, and its search index. A few at a time, the
-// least recently used closed first, all of them closed when nobody asked for a while.
+// The files that the reader thread has open: each workspace's own, to read, and its search index. A bounded number,
+// evicted by least recent use, and all of them when idle.
 
 import { join } from 'node:path';
 import { Database, removeDatabase } from '../../store/database.ts';
@@ -12,13 +12,13 @@ interface OpenFile extends ReportSource {
   usedAtMs: number;
 }
 
-/** Workspaces at once. One of 200,000 messages that is searched takes about 15 MB. */
+/** One workspace with 200,000 searchable messages takes about 15 MB. */
 const maxOpen = 8;
 const idleMs = 5 * 60_000;
 
 export class OpenFiles {
   readonly #dataDir: string;
-  /** In the order of their last use. */
+  /** In order of last use. */
   readonly #open = new Map<string, OpenFile>();
 
   constructor(dataDir: string) {
@@ -26,12 +26,12 @@ export class OpenFiles {
     setInterval(() => this.#closeIdle(), idleMs / 5).unref();
   }
 
-  /** The workspace's own file with what is remembered of it. Throws DatabaseUnusable. */
+  /** The workspace's own file with its caches. Throws DatabaseUnusable. */
   workspace(workspaceId: string): ReportSource {
     return this.#use(workspaceId);
   }
 
-  /** Opened, and begun anew if need be. Throws DatabaseUnusable. */
+  /** Opens the index, and starts over if it is unusable. Throws DatabaseUnusable. */
   searchIndex(workspaceId: string): SearchIndex {
     const file = this.#use(workspaceId);
     file.index ??= SearchIndex.open(file.db, this.#indexPath(workspaceId));
@@ -43,7 +43,7 @@ export class OpenFiles {
     return this.#open.get(workspaceId)?.index;
   }
 
-  /** Closes both; the next to ask opens them again. */
+  /** Closes both; the next call reopens them. */
   close(workspaceId: string): void {
     const file = this.#open.get(workspaceId);
     this.#open.delete(workspaceId);
@@ -51,7 +51,7 @@ export class OpenFiles {
     file?.db.close();
   }
 
-  /** Closes both and removes the index: the next one is made from the workspace's file. */
+  /** Closes both and deletes the index, which is then rebuilt from the workspace's file. */
   removeSearchIndex(workspaceId: string): void {
     this.close(workspaceId);
     removeDatabase(this.#indexPath(workspaceId));

@@ -1,6 +1,5 @@
-// The thread that answers what scans, on connections that cannot write to a workspace. Each question is one function
-// from plain data to plain data; what takes long gives way to other questions after every few milliseconds. It alone
-// opens search indexes.
+// The thread for long reads, on connections that cannot write to a workspace. Each method is one function from plain
+// data to plain data; long ones yield to other calls every few milliseconds. Only this thread opens search indexes.
 
 import { workerData } from 'node:worker_threads';
 import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
@@ -54,14 +53,14 @@ interface BucketsQuestion {
   readonly toMs: number;
 }
 
-/** How long a search waits for an index that is far behind; then it is answered by what is in it. */
+/** How long a search waits for an index that is far behind; then it uses what is indexed. */
 const patienceMs = 300;
-/** How long it waits for one that is nearly there; then the caller is told to come back. */
+/** How long it waits for one that is nearly up to date; then the caller should retry. */
 const maxCatchUpMs = 10_000;
-/** Characters of an answer that is one page of many, so that neither thread is held by it. */
+/** Characters per page of a long answer, so that neither thread is blocked. */
 const pageChars = 64 * 1024;
 
-// Given by createReader() alone.
+// Only createReader() sets it.
 const { dataDir } = workerData as ReaderData;
 const files = new OpenFiles(dataDir);
 const catchingUp = new Set<string>();
@@ -79,7 +78,7 @@ export const questions = {
       return await search(workspaceId, question);
     } catch (error) {
       if (!isStorageFailure(error)) throw error;
-      // One of two files cannot be read or written. If it is the index, another is made.
+      // One of the two files cannot be read or written. If it is the index, it is rebuilt.
       const isIndexSound = files.openSearchIndex(workspaceId)?.isSound() ?? true;
       if (isIndexSound) {
         files.close(workspaceId);
@@ -90,12 +89,12 @@ export const questions = {
     }
   },
 
-  /** Brings the index up to date, later. */
+  /** Updates the index later. */
   index({ workspaceId }: { workspaceId: string }): void {
     void catchUp(workspaceId);
   },
 
-  /** Messages from just after `after`, oldest first. An empty page is the end. */
+  /** Messages after `after`, oldest first. An empty page is the end. */
   messages({
     workspaceId,
     conversationId,
@@ -107,7 +106,7 @@ export const questions = {
     );
   },
 
-  /** Notes from just after `after`, oldest first. An empty page is the end. */
+  /** Notes after `after`, oldest first. An empty page is the end. */
   notes({
     workspaceId,
     conversationId,
@@ -119,7 +118,7 @@ export const questions = {
     );
   },
 
-  /** Events from just after `afterSeq`, oldest first. An empty page is the end. */
+  /** Events after `afterSeq`, oldest first. An empty page is the end. */
   events({
     workspaceId,
     conversationId,
@@ -195,7 +194,7 @@ export const questions = {
     }));
   },
 
-  /** The next of them, newest first. An empty page is the end. */
+  /** The next page, newest first. An empty page is the end. */
   drillDownAfter({
     workspaceId,
     asked,
@@ -224,8 +223,8 @@ export const questions = {
 };
 
 /**
- * As of one moment; and a connection that holds on to one keeps its pages while others write. It rests between
- * statements, so that a write waits less for its core.
+ * Reads in one snapshot, on a connection that keeps its pages while others write. Sleeps briefly between statements, so
+ * that a write waits less for its core.
  */
 function together<Answer>(workspaceId: string, read: (source: ReportSource) => Answer): Seen<Answer> {
   const source = files.workspace(workspaceId);
@@ -233,7 +232,7 @@ function together<Answer>(workspaceId: string, read: (source: ReportSource) => A
   return source.db.readTogether(() => read(source), rests.restIfDue);
 }
 
-/** Without rests: with them it took a sixth longer, beyond what a search may take. */
+/** Without sleeping: searches would take a sixth longer, beyond their limit. */
 async function search(workspaceId: string, question: SearchQuestion): Promise<Seen<SearchAnswer>> {
   const startedMs = performance.now();
   for (let index = files.searchIndex(workspaceId); !index.advance(); index = files.searchIndex(workspaceId)) {
@@ -249,7 +248,7 @@ async function search(workspaceId: string, question: SearchQuestion): Promise<Se
   return answer;
 }
 
-/** Takes in what is new and writes what is full, a little at a time, until nothing is left or its files were closed. */
+/** Indexes what is new and writes full segments, in small steps, until nothing is left or the files were closed. */
 async function catchUp(workspaceId: string): Promise<void> {
   if (catchingUp.has(workspaceId)) return;
   catchingUp.add(workspaceId);
@@ -262,7 +261,7 @@ async function catchUp(workspaceId: string): Promise<void> {
       index = same;
     }
   } catch {
-    // Nobody asked: the next search meets the same failure and tells its caller.
+    // No caller waits: the next search meets the same failure and reports it.
     files.close(workspaceId);
   } finally {
     catchingUp.delete(workspaceId);
@@ -273,7 +272,7 @@ function othersTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Rows until they have so many characters; at least one, if there is one. */
+/** Rows up to the character limit; at least one, if there is one. */
 function page<Row>(rows: Iterable<Row>, charsOf: (row: Row) => number): Row[] {
   const taken: Row[] = [];
   let chars = 0;

@@ -1,6 +1,6 @@
-// The main thread's side of the reader thread: searches, exports, and the word that a workspace has grown. The thread
-// starts with the first question, so a service that is never asked never pays for it. It may see what the disk does not
-// have yet, so an answer waits here for what was in it, and for nothing later.
+// The main thread's side of the reader thread: searches, exports, and notices that a workspace has grown. The thread
+// starts on first use. It may read data that is not yet durable, so an answer waits here for exactly the writes that it
+// has seen.
 
 import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { MessageRecord } from '../../store/conversations/messages.ts';
@@ -23,13 +23,13 @@ interface Buckets {
 }
 
 export interface ReaderOptions extends ReaderData {
-  /** Calls back once what could be seen of the workspace at `seenMs` of monotonicMs() is durable. */
+  /** Calls back once the state visible at `seenMs` of monotonicMs() is durable. */
   whenDurable(workspaceId: string, call: () => void, seenMs: number): void;
 }
 
 /**
- * What it tells is durable. Every call rejects with ThreadBusy, ThreadFailed or ThreadUnavailable when it cannot be
- * answered now. Pages are of workers/reader/reader-thread.ts.
+ * Answers are durable. Calls reject with ThreadBusy, ThreadFailed or ThreadUnavailable. workers/reader/reader-thread.ts
+ * defines pages.
  */
 export interface Reader {
   search(workspaceId: string, question: SearchQuestion): Promise<SearchAnswer>;
@@ -66,18 +66,18 @@ export interface Reader {
     range: ReportRange,
     buckets: Buckets,
   ): Promise<{ goals: GoalTotals[]; counts: number[] }>;
-  /** Says that so many messages were written and are durable. Now and then that has the search index follow. */
+  /** Reports durable new messages. Updates the search index from time to time. */
   noteMessages(workspaceId: string, count: number): void;
-  /** Questions without an answer yet. */
+  /** Calls without an answer yet. */
   readonly waiting: number;
   stop(): Promise<void>;
 }
 
-/** At 5 ms a search, the last of the queue waits a second. */
+/** At 5 ms a search, the last one waits a second. */
 const maxWaiting = 200;
-/** Nothing takes so long but a thread that is stuck. */
+/** Only a stuck thread takes so long. */
 const timeoutMs = 30_000;
-/** A search takes in what is new by itself; so many messages take it 5 ms. */
+/** A search indexes new messages itself; this many take it 5 ms. */
 const messagesPerIndexing = 500;
 
 export function createReader({ whenDurable, ...data }: ReaderOptions): Reader {

@@ -1,32 +1,29 @@
-// For a thread that shares its core with others and whose work is not the most urgent: the reader thread, in reports,
-// lists of contacts and pages of exports. Linux lets a thread that runs go on until its next tick (4 ms at 250 Hz) when
-// another wakes on the same core, whatever the priorities of both, so a write may wait that long for a report. Whoever
-// sleeps for a moment lets the other go first. Never for the main thread, nor while something is being written.
+// Short sleeps for the reader thread, which shares its core with more urgent threads, in reports, contact lists and
+// exports. Linux lets a running thread continue until its next tick (4 ms at 250 Hz) when another wakes on the same
+// core, whatever their priorities, so a write may wait that long for a report. A thread that sleeps for a moment lets
+// the other go first. Never for the main thread, nor while something is being written.
 
 import { performance } from 'node:perf_hooks';
 
-/**
- * Of work, before the next pause between two statements is a rest. With less, eight reports at once take longer than
- * they may.
- */
+/** Work before a pause between two statements becomes a sleep. With less, eight concurrent reports take too long. */
 const workMs = 0.3;
 /**
- * With what the kernel adds, 0.1 ms. V8 looks at its clock, in whole microseconds, before it sleeps: a rest of one
- * might be over by then.
+ * With the kernel's overhead, 0.1 ms. V8 reads its clock in whole microseconds before it sleeps: a sleep of one might
+ * be over by then.
  */
 const restMs = 0.004;
 
 export interface Rests {
-  /** To be called when a question is begun: a thread that waited for it has rested. */
+  /** Call when a call begins: a thread that waited for it has rested. */
   begin(): void;
-  /** Sleeps if so much was worked since the last rest. */
+  /** Sleeps if enough work was done since the last sleep. */
   restIfDue(): void;
 }
 
-/** What a thread knows of itself. */
+/** A thread's own measurements. */
 export interface ThreadTime {
   nowMs(): number;
-  /** For how long it has waited for questions in all. */
+  /** Total time it has waited for calls. */
   idleMs(): number;
   sleep(ms: number): void;
 }

@@ -1,5 +1,5 @@
-// What a search asks of every conversation, by its small number and in columns, so that tens of thousands are looked
-// through in a millisecond. Held in memory alone and read from the workspace's file, since all of it changes.
+// The search filters' data of every conversation, in columns by a small number, so that tens of thousands are scanned
+// in a millisecond. Only in memory, read from the workspace's file, because all of it changes.
 
 import type {
   Channel,
@@ -27,20 +27,20 @@ export interface SearchFilter {
 }
 
 const firstCapacity = 1024;
-/** Rows written before somebody else may have the thread: a millisecond or two. */
+/** Rows written before yielding: a millisecond or two. */
 const rowsPerSlice = 256;
 const maxAskedNumbers = 5000;
 const nobody = 0;
 
 export class Conversations {
   readonly #db: Database;
-  /** Text values by a number from 1; 0 is none. */
+  /** Text values by a code from 1; 0 is none. */
   readonly #codes = new Map<string, number>();
   readonly #tags = new Map<number, readonly string[]>();
   /** Numbered, but not in the file yet. */
   readonly #newNumbers = new Map<string, number>();
   readonly #newIds = new Map<number, string>();
-  /** Read from the file not long ago: the messages of a conversation come close together. */
+  /** A cache of numbers read from the file: messages of a conversation come close together. */
   readonly #askedNumbers = new Map<string, number>();
   #lastNo: number;
   #channel = new Uint16Array(firstCapacity);
@@ -52,8 +52,8 @@ export class Conversations {
   #ticketNumbers = new Uint32Array(firstCapacity);
   #updatedMs = new Float64Array(firstCapacity);
   /**
-   * So much of their ids as a number holds: many are updated in the same millisecond, and few of those were made in the
-   * same.
+   * The start of each id, as much as a number holds: many conversations are updated in the same millisecond, but few
+   * were created in the same.
    */
   #idStarts = new Float64Array(firstCapacity);
 
@@ -68,7 +68,7 @@ export class Conversations {
     return this.#lastNo;
   }
 
-  /** The conversation's number; given now if it has none. */
+  /** The conversation's number, assigned now if it has none. */
   numberOf(conversationId: string): number {
     const known =
       this.#newNumbers.get(conversationId) ??
@@ -88,7 +88,7 @@ export class Conversations {
     return conversationId;
   }
 
-  /** Of each number the id, in one question. */
+  /** The ids of the numbers, in one query. */
   idsOf(numbers: readonly number[]): string[] {
     const stored = conversationsNumbered(
       this.#db,
@@ -117,14 +117,14 @@ export class Conversations {
   }
 
   /**
-   * By number, under which number the words of its visitor's name and email are known; 0 for none. Of this moment: a
-   * column that is full is replaced.
+   * By number, the document of its visitor's name and email; 0 for none. Valid only for the moment: a full column is
+   * replaced.
    */
   get visitorDocs(): Uint32Array {
     return this.#visitorDocs;
   }
 
-  /** By number, under which the words of its subject are known, too; 0 for none. */
+  /** By number, the ticket number, under which its subject is indexed, too; 0 for none. */
   get ticketNumbers(): Uint32Array {
     return this.#ticketNumbers;
   }
@@ -133,15 +133,12 @@ export class Conversations {
     return this.#updatedMs;
   }
 
-  /** Of their ids, as texts. */
+  /** Compares their ids as text. */
   compareIds(a: number, b: number): number {
     return (this.#idStarts[a] ?? 0) - (this.#idStarts[b] ?? 0) || (this.idOf(a) < this.idOf(b) ? -1 : 1);
   }
 
-  /**
-   * Of these numbers those that the rule of Reach (store/conversations/conversations.ts) and the filter let through, in
-   * their order.
-   */
+  /** Filters these numbers by Reach (store/conversations/conversations.ts) and the filter, in their order. */
   wantedOf(numbers: Uint32Array, reach: Reach, filter: SearchFilter): Uint32Array {
     const channels = this.#setOf(
       reach.channels.filter((channel) => filter.channel === undefined || channel === filter.channel),
@@ -173,10 +170,7 @@ export class Conversations {
     return wanted.subarray(0, count);
   }
 
-  /**
-   * Writes the numbers given since the last time, a slice at a time, inside the caller's transaction. `written` is
-   * called after the commit.
-   */
+  /** Writes newly assigned numbers, a slice at a time, in the caller's transaction. Call `written` after the commit. */
   *write(): Generator<void, { written(): void }> {
     const writing = [...this.#newIds];
     for (const [index, [no, conversationId]] of writing.entries()) {

@@ -1,5 +1,5 @@
-// Words that may be misspelt, each under the hash of itself and of itself less each of its letters, so that a word one
-// typo away is found by a handful of lookups. Shared by all fields of an index.
+// A dictionary for misspelt words: each is stored under the hash of itself and of itself without each of its letters,
+// so that a word one typo away is found with a few lookups. Shared by all fields of an index.
 
 import type { Database } from '../../store/database.ts';
 import { insertSpelling, isSpelled, wordsSpelled } from '../../store/search/index.ts';
@@ -12,7 +12,7 @@ export class Dictionary {
     this.#db = db;
   }
 
-  /** Returns how many rows that took. */
+  /** Returns the number of rows written. */
   learn(word: string): number {
     if (!canBeMisspelt(word)) return 0;
     const hashes = spellings(word);
@@ -21,7 +21,7 @@ export class Dictionary {
     return hashes.length;
   }
 
-  /** Words of the file that are one typo away. */
+  /** Words in the file that are one typo away. */
   spelledAlike(word: string): string[] {
     if (!canBeMisspelt(word)) return [];
     const alike = new Set<string>();

@@ -4,12 +4,12 @@ import { eachWord, levelOf, levels, type QueryWord } from './words.ts';
 
 /** Characters of an excerpt; a shorter message is shown whole. */
 export const excerptChars = 200;
-/** Of what stands before the first word that was met. */
+/** Context before the first match. */
 const leadChars = 40;
-/** Enough to find the place where most words stand together. */
+/** Enough to find where most words are close together. */
 const maxHits = 100;
 
-/** One line of at most excerptChars, cut with an ellipsis, around the place where most of the words are met. */
+/** One line of at most excerptChars, cut with an ellipsis, around the place with the most matches. */
 export function excerptOf(body: string, words: readonly QueryWord[]): string {
   if (body.length <= excerptChars) return oneLine(body);
   const start = startOf(body, words);
@@ -38,7 +38,7 @@ function startOf(body: string, words: readonly QueryWord[]): number {
   return Math.max(0, Math.min(best.at - leadChars, body.length - excerptChars));
 }
 
-/** The next beginning of a word, unless there is none near; never inside a character of two units. */
+/** The next start of a word, if one is near; never inside a surrogate pair. */
 function wordBoundary(body: string, at: number): number {
   if (at === 0) return 0;
   const space = body.slice(at, at + leadChars).search(/\s/);

@@ -1,6 +1,6 @@
-// Lists of documents, packed for the index file. Documents are numbered in the order of their writing and lie in
-// segments; a segment is written once, when it is full, and never changed. Words of what is not full yet are kept in
-// memory and are read again from their source after a restart.
+// Posting lists, packed for the index file. Documents are numbered in the order written and grouped in segments; a full
+// segment is written once and never changes. Words of the last, incomplete segments are in memory and read again from
+// their source after a restart.
 
 import type { Database } from '../../store/database.ts';
 import {
@@ -25,30 +25,27 @@ import {
   type QueryWord,
 } from './words.ts';
 
-/** Documents of a segment at the most. */
+/** Most documents in a segment. */
 export const segmentDocs = 8192;
-/**
- * Words of a segment's documents together, at the most, so that long mails do not fill the memory: of chats it holds
- * 100,000.
- */
+/** Most words in a segment, so that long mails do not fill the memory: for chats it is 100,000. */
 const segmentWords = 400_000;
 const bitmapBytes = segmentDocs / 8;
-/** Rows written before somebody else may have the thread: a millisecond or two. */
+/** Rows written before yielding: a millisecond or two. */
 const rowsPerSlice = 256;
-/** Documents listed in memory before that; a word and a new beginning by themselves cost as much as so many. */
+/** Documents listed in memory before yielding; a word and a new prefix cost as much as this many. */
 const listedPerSlice = 20_000;
 const wordCost = 10;
 const prefixCost = 100;
-/** Words are put into their order apart by so many letters. */
+/** Words are sorted in groups by their first letters. */
 const startChars = 2;
 
-/** Documents of one segment: what they are beyond `base`, ascending, or that packed. */
+/** Documents of one segment, as ascending offsets from `base`, or packed. */
 export interface DocList {
   readonly base: number;
   readonly docs: Uint8Array | readonly number[];
 }
 
-/** Where a word was met, by how well it was. */
+/** Where a word matched, by level. */
 export interface Meeting {
   readonly level: Level;
   readonly lists: readonly DocList[];
@@ -70,7 +67,7 @@ export class WordIndex {
   readonly #field: SearchField;
   readonly #dictionary: Dictionary;
   readonly #stored: Segment[];
-  /** In their order; all but the last are full. */
+  /** In order; all but the last are full. */
   readonly #recent: Recent[] = [];
 
   constructor(db: Database, field: SearchField, dictionary: Dictionary) {
@@ -85,7 +82,7 @@ export class WordIndex {
     return this.#stored.at(-1);
   }
 
-  /** The last document whose words are known; 0 before the first. */
+  /** The last indexed document; 0 before the first. */
   get lastDoc(): number {
     return (this.#recent.at(-1) ?? this.#stored.at(-1))?.lastDoc ?? 0;
   }
@@ -95,7 +92,7 @@ export class WordIndex {
     return Math.max(0, this.#recent.length - 1);
   }
 
-  /** Takes the next document in. Their numbers ascend. */
+  /** Indexes the next document. Numbers ascend. */
   add(doc: number, id: string, text: string): void {
     let recent = this.#recent.at(-1);
     if (recent === undefined || recent.count >= segmentWords || doc - recent.firstDoc >= segmentDocs) {
@@ -116,7 +113,7 @@ export class WordIndex {
     recent.lastId = id;
   }
 
-  /** Where a word stands, best meeting first; a document may be in more than one. */
+  /** Matches of a word, best level first; a document may be in more than one. */
   find(asked: QueryWord, spelledAlike: readonly string[]): Meeting[] {
     const mayBeMisspelt = canBeMisspelt(asked.text);
     const exact: DocList[] = this.#read(asked.text);
@@ -145,9 +142,8 @@ export class WordIndex {
   }
 
   /**
-   * Writes the oldest full segment, a slice at a time, inside the caller's transaction. What is asked meanwhile is
-   * answered from
-   * memory, until `written` is called after the commit.
+   * Writes the oldest full segment, a slice at a time, in the caller's transaction. Until `written` is called after the
+   * commit, reads are answered from memory.
    */
   *write(ownersOf: (segment: Segment) => Uint8Array | null): Generator<void, { written(): void }> {
     const [recent] = this.#recent;
@@ -189,7 +185,7 @@ export class WordIndex {
   }
 }
 
-/** Writes the list's documents into `into`, which has room for a segment, and returns how many they are. */
+/** Writes the list's documents into `into`, which has room for a segment, and returns their number. */
 export function readDocs({ base, docs }: DocList, into: Uint32Array): number {
   if (!(docs instanceof Uint8Array)) {
     for (let index = 0; index < docs.length; index += 1) into[index] = base + (docs[index] ?? 0);
@@ -222,9 +218,8 @@ export function readDocs({ base, docs }: DocList, into: Uint32Array): number {
 type List = [word: string, docs: Uint8Array];
 
 /**
- * Every word and every listed beginning with its packed documents, those that begin alike together, in the order in
- * which the file keeps
- * them. Within each they are in none: sorting all of them at once would hold the thread.
+ * Every word and listed prefix with its packed documents, grouped by their first letters, in the file's order of
+ * groups. Unsorted within a group: sorting everything at once would block the thread.
  */
 function* listsOf(words: Words): Generator<void, List[][]> {
   const byStart = new Map<string, List[]>();
@@ -262,7 +257,7 @@ function* listsOf(words: Words): Generator<void, List[][]> {
   return [...byStart].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, lists]) => lists);
 }
 
-/** Two bytes each, or a bit for every document of the segment where that is not longer. */
+/** Two bytes each, or a bitmap of the segment if that is not longer. */
 function pack(offsets: readonly number[] | Uint32Array): Uint8Array {
   if (offsets.length * 2 >= bitmapBytes) {
     const bitmap = new Uint8Array(bitmapBytes);

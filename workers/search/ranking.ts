@@ -1,12 +1,11 @@
-// Which conversations meet every word of a query, how many they are, and which come first. Exact: nothing is estimated
-// or cut off. A word is met by a message, by the customer's name or email, or by the ticket's subject or number; a
-// conversation's messages together meet a query too, but come after those of which one message does. Pure but for what
-// it is given.
+// Which conversations match every word of a query, their exact number, and the best of them. A word may match a
+// message, the customer's name or email, or the ticket's subject or number. Words may match in different messages of a
+// conversation, but those rank below matches within one message. Pure, apart from its input's methods.
 
 import { type DocList, type Meeting, readDocs, segmentDocs } from './postings.ts';
 import { levels as meetingLevels } from './words.ts';
 
-/** Where one word of the query was met. */
+/** Where one word of the query matched. */
 export interface WordMeetings {
   readonly messages: readonly Meeting[];
   readonly visitors: readonly Meeting[];
@@ -17,9 +16,9 @@ export interface WordMeetings {
 
 export interface RankingInput {
   readonly words: readonly WordMeetings[];
-  /** Of each message the number of its conversation. */
+  /** For each message, the number of its conversation. */
   readonly owners: Uint32Array;
-  /** Of each conversation its first message; 0 if it has none. */
+  /** For each conversation, its first message; 0 if it has none. */
   readonly firstMessages: Uint32Array;
   readonly lastVisitor: number;
   readonly lastTicket: number;
@@ -29,43 +28,38 @@ export interface RankingInput {
     readonly visitorDocs: Uint32Array;
     readonly ticketNumbers: Uint32Array;
     readonly updatedMs: Float64Array;
-    /** Of their ids, as texts. */
+    /** Compares their ids as text. */
     compareIds(a: number, b: number): number;
   };
-  /** Of these numbers those that are asked for, in their order. */
+  /** Filters these numbers, in their order. */
   wantedOf(numbers: Uint32Array): Uint32Array;
   readonly limit: number;
 }
 
 export interface Ranked {
   readonly no: number;
-  /** The message that meets the query best; 0 when only what stands beside the messages does. */
+  /** The message that matches best; 0 if only customer, subject or number match. */
   readonly message: number;
 }
 
 interface Met {
-  /** By number, the levels of all words, wherever in the conversation each is met best; 0 where one is not met. */
+  /** By number, the sum of every word's best level anywhere in the conversation; 0 if a word does not match. */
   readonly sums: Uint16Array;
-  /** By word, how well each conversation meets it beside its messages; undefined where none does. */
+  /** By word, each conversation's level outside its messages; undefined if none matches. */
   readonly beside: readonly (Uint8Array | undefined)[];
 }
 
 type Compare = (a: number, b: number) => number;
 
-/**
- * A message's score holds, above this bit, what it adds to what stands beside it, and below it what it meets itself.
- */
+/** Above this bit, a message's score holds its gain over matches outside messages; below it, its own level. */
 const gainShift = 12;
-/** Of so many times the conversations that are asked for messages are scored, before they are of all. */
+/** Messages of this many times the wanted conversations are scored before those of all. */
 const shortlistFactor = 4;
-/**
- * Greater than the levels of all words together, and than any time; their product with the former is a whole number
- * yet.
- */
+/** Greater than the sum of all levels; its product with any time is still a whole number. */
 const beyondLevels = 2 ** 10;
 const beyondTimeMs = 2 ** 43;
 
-/** Best first: words met well, words met together, then the newest. */
+/** Best first: level of matches, matches within one message, then the newest. */
 export function rank(input: RankingInput): { total: number; first: Ranked[] } {
   const { conversations, limit } = input;
   const { updatedMs } = conversations;
@@ -88,7 +82,7 @@ export function rank(input: RankingInput): { total: number; first: Ranked[] } {
     const merits = new Float64Array(numbers.length);
     for (const [place, no] of numbers.entries()) merits[place] = sumOf(no) * beyondLevels + bestOf(no);
     const first = firstOf({ numbers, merits, limit, compareEqual: byTime });
-    // No other comes before one whose best message meets as much as can be met.
+    // No other can rank before a best message with the highest possible level.
     const isSettled =
       numbers !== shortlist ||
       shortlist.length === found.length ||
@@ -97,7 +91,7 @@ export function rank(input: RankingInput): { total: number; first: Ranked[] } {
   }
 }
 
-/** Undefined when none meets every word. */
+/** Undefined if none matches every word. */
 function meetAll(input: RankingInput): Met | undefined {
   const size = input.conversations.lastNo + 1;
   const sums = new Uint16Array(size);
@@ -115,8 +109,8 @@ function meetAll(input: RankingInput): Met | undefined {
 }
 
 /**
- * Adds where both are greater than 0 and leaves 0 elsewhere; the first levels are taken as they are. True when anything
- * is left.
+ * Adds where both are greater than 0 and leaves 0 elsewhere; the first levels are copied. Returns true if anything is
+ * left.
  */
 function addLevels(sums: Uint16Array, levels: Uint8Array, { isFirst }: { isFirst: boolean }): boolean {
   let any = 0;
@@ -130,7 +124,7 @@ function addLevels(sums: Uint16Array, levels: Uint8Array, { isFirst }: { isFirst
   return any !== 0;
 }
 
-/** Of those that have a sum, the newest first, so that most of the others are turned away by one comparison. */
+/** Numbers with a sum, newest first, so that most others are rejected by one comparison. */
 function numbersOf(sums: Uint16Array): Uint32Array {
   const numbers = new Uint32Array(sums.length);
   let count = 0;
@@ -142,7 +136,7 @@ function numbersOf(sums: Uint16Array): Uint32Array {
   return numbers.subarray(0, count);
 }
 
-/** How well each conversation's customer, subject or number meets the word; undefined when none does. */
+/** By conversation, the level of its customer, subject or number for the word; undefined if none matches. */
 function levelsBeside(
   { conversations, lastVisitor, lastTicket }: RankingInput,
   { visitors, subjects, ticketNumber }: WordMeetings,
@@ -163,7 +157,7 @@ function levelsBeside(
   return levels;
 }
 
-/** How well each document meets a word; undefined when none does. */
+/** By document, the level for a word; undefined if none matches. */
 function levelsByDoc(meetings: readonly Meeting[], lastDoc: number): Uint8Array | undefined {
   if (meetings.every(({ lists }) => lists.length === 0)) return undefined;
   const levels = new Uint8Array(lastDoc + 1);
@@ -180,7 +174,7 @@ function levelsByDoc(meetings: readonly Meeting[], lastDoc: number): Uint8Array 
   return levels;
 }
 
-/** Raises the levels of conversations to those at which their messages meet a word. */
+/** Raises conversations to the level of their messages for a word. */
 function raiseByMessages(levels: Uint8Array, meetings: readonly Meeting[], owners: Uint32Array): void {
   const docs = new Uint32Array(segmentDocs);
   for (const { level, lists } of meetings) {
@@ -195,9 +189,8 @@ function raiseByMessages(levels: Uint8Array, meetings: readonly Meeting[], owner
 }
 
 /**
- * Of each of these conversations the message with the highest score, the newest of those, and the levels of the words
- * that it and
- * what stands beside it meet together: those of all words at the most.
+ * For each of these conversations, the message with the highest score (the newest among equals), and the combined level
+ * of its words and those matched outside messages, at most the level of all words.
  */
 function scoreMessages(
   { words, owners, firstMessages }: RankingInput,
@@ -255,7 +248,7 @@ interface SegmentMeeting {
   readonly list: DocList;
 }
 
-/** By the first document of each segment, word by word, best meeting first. */
+/** By the first document of each segment, word by word, best match first. */
 function meetingsBySegment(words: readonly WordMeetings[]): Map<number, SegmentMeeting[]> {
   const segments = new Map<number, SegmentMeeting[]>();
   for (const [word, { messages }] of words.entries()) {
@@ -270,7 +263,7 @@ function meetingsBySegment(words: readonly WordMeetings[]): Map<number, SegmentM
   return segments;
 }
 
-/** Before messages are looked at, each at the place of its number: words met well, then the newest. */
+/** Ranks before messages are scored, by number: level of matches, then the newest. */
 function meritsAtFirst(numbers: Uint32Array, sums: Uint16Array, updatedMs: Float64Array): Float64Array {
   const merits = new Float64Array(numbers.length);
   for (let place = 0; place < numbers.length; place += 1) {
@@ -280,7 +273,7 @@ function meritsAtFirst(numbers: Uint32Array, sums: Uint16Array, updatedMs: Float
   return merits;
 }
 
-/** Of these numbers, each with its merit at the same place, those of the greatest merit in order. */
+/** Of these numbers, with their merits at the same index, the best in order. */
 function firstOf({
   numbers,
   merits,
@@ -292,7 +285,7 @@ function firstOf({
   limit: number;
   compareEqual: Compare;
 }): Uint32Array {
-  /** Places in the lists. */
+  /** Indexes into the lists. */
   const first: number[] = [];
   const compare = (a: number, b: number): number =>
     (merits[b] ?? 0) - (merits[a] ?? 0) || compareEqual(numbers[a] ?? 0, numbers[b] ?? 0);

@@ -1,6 +1,6 @@
-// The search index of one workspace: a file beside the workspace's own, what is not in that file yet, and the columns
-// in memory. It follows the workspace's file by the numbers of its messages and changes, a step at a time, and can be
-// made again from it at any moment. It never writes to the workspace's file. Only the reader thread has one.
+// The search index of one workspace: a file beside the workspace's own, recent documents that are not in it yet, and
+// the columns in memory. It follows the workspace's file by the numbers of its messages and changes, a step at a time,
+// and can be rebuilt from it at any moment. It never writes to the workspace's file. Only the reader thread has one.
 
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -31,7 +31,7 @@ import { queryWords, ticketNumberOf } from './words.ts';
 
 export interface SearchQuestion {
   readonly q: string;
-  /** Where words may be met: who may not read what was said, or who said it, must not find by it either. */
+  /** Where words may match: a caller who may not read messages, or customers, must not find by them either. */
   readonly looksIn: { readonly messages: boolean; readonly customers: boolean };
   readonly reach: Reach;
   readonly filter: SearchFilter;
@@ -55,7 +55,7 @@ export interface SearchRow {
 export interface SearchAnswer {
   readonly rows: readonly SearchRow[];
   readonly total: number;
-  /** Only while many messages are not taken in yet: how many are, of all. The rest of the answer knows of no others. */
+  /** Only while many messages are not indexed yet: how many are, of all. The answer covers only those. */
   readonly indexing?: Indexing;
 }
 
@@ -64,18 +64,18 @@ export interface Indexing {
   readonly total: number;
 }
 
-/** Rows taken in by one step; each step holds the thread for some milliseconds. */
+/** Rows indexed per step; each step takes some milliseconds. */
 const messagesPerStep = 500;
 const visitorsPerStep = 500;
 const ticketsPerStep = 500;
 const conversationsPerStep = 1000;
-/** Full segments kept in memory while others ask; beyond it writing comes first. */
+/** Full segments kept in memory while other calls wait; beyond it writing comes first. */
 const maxFullSegments = 2;
 const writeSliceMs = 4;
-/** No more messages, or conversations, than that are taken in while somebody waits. */
+/** At most this many messages, or conversations, are indexed while a caller waits. */
 const fewMessages = 5000;
 const fewConversations = 5000;
-/** Messages for which there is room at first. */
+/** Initial capacity in messages. */
 const firstRoom = 1024;
 
 export class SearchIndex {
@@ -90,11 +90,11 @@ export class SearchIndex {
   #owners: Uint32Array;
   /** By number of a conversation, its first message; 0 before it. */
   #firstMessages: Uint32Array;
-  /** What is written to the file, in the order in which it is. */
+  /** In the order in which they are written to the file. */
   readonly #words: readonly WordIndex[];
-  /** While the columns are filled: the last conversation that is in. */
+  /** While the columns are filled: the last conversation read. */
   #loading: { afterId: string } | undefined = { afterId: '' };
-  /** Everything up to here was in the file when the columns began to be filled. */
+  /** Everything up to here was in the file when filling the columns began. */
   readonly #loadedFrom: { message: number; visitor: number };
   #conversationSeq: number;
   #writing: Generator<void, void> | undefined;
@@ -115,8 +115,8 @@ export class SearchIndex {
   }
 
   /**
-   * Opens the index of `source` at `path`; one that is missing, damaged, of another version or of another source is
-   * begun anew.
+   * Opens the index of `source` at `path`. One that is missing, damaged, of another version or of another source is
+   * started over.
    */
   static open(source: Database, path: string): SearchIndex {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -143,9 +143,7 @@ export class SearchIndex {
     return undefined;
   }
 
-  /**
-   * One step towards the present. True when there is nothing more to take in. Words and columns are complete only then.
-   */
+  /** Indexes one step. Returns true if nothing is left. Words and columns are complete only then. */
   advance(): boolean {
     if (this.#words.some(({ fullSegments }) => fullSegments >= maxFullSegments)) {
       this.write();
@@ -154,7 +152,7 @@ export class SearchIndex {
     return this.#source.snapshot(() => this.#step());
   }
 
-  /** Writes full segments for some milliseconds. True when none is left. */
+  /** Writes full segments for some milliseconds. Returns true if none is left. */
   write(): boolean {
     const untilMs = performance.now() + writeSliceMs;
     while (this.#writing !== undefined || this.#words.some(({ fullSegments }) => fullSegments > 0)) {
@@ -165,7 +163,7 @@ export class SearchIndex {
     return true;
   }
 
-  /** Call it when advance() has just answered true; the little that came since is taken in here. */
+  /** Call when advance() has just returned true; indexes the few messages since. */
   search(question: SearchQuestion): Seen<SearchAnswer> {
     return this.#source.readTogether(() => {
       while (!this.#step());
@@ -173,18 +171,18 @@ export class SearchIndex {
     });
   }
 
-  /** How far it is, when it would take longer than somebody should wait to take in the rest. */
+  /** Progress, if indexing the rest would take longer than a caller should wait. */
   get indexing(): Indexing | undefined {
     const total = newestMessageRowid(this.#source);
     const done = this.#messages.lastDoc;
     const isFar =
       total - done > fewMessages ||
       (this.#loading !== undefined && hasMoreConversations(this.#source, fewConversations));
-    // Without its conversation's column no message is found.
+    // A message is not found before its conversation is in the columns.
     return isFar ? { done: this.#loading === undefined ? done : 0, total } : undefined;
   }
 
-  /** Of what is taken in alone. */
+  /** Searches only what is indexed. */
   searchSoFar(question: SearchQuestion, indexing: Indexing): Seen<SearchAnswer> {
     return this.#source.readTogether(() => ({ ...this.#answer(question), indexing }));
   }
@@ -198,7 +196,7 @@ export class SearchIndex {
   }
 
   #answer(question: SearchQuestion): SearchAnswer {
-    // Where a segment is being written, a transaction is open already.
+    // While a segment is being written, a transaction is open already.
     return this.#db.inTransaction
       ? this.#answerTogether(question)
       : this.#db.snapshot(() => this.#answerTogether(question));
@@ -280,7 +278,7 @@ export class SearchIndex {
     return page.length < visitorsPerStep;
   }
 
-  /** A subject is written with its ticket, and stays. */
+  /** A subject is written with its ticket and never changes. */
   #followTickets(): boolean {
     const page = ticketsAfter(this.#source, this.#subjects.lastDoc, ticketsPerStep);
     for (const { ticketNumber, id, subject } of page) this.#subjects.add(ticketNumber, id, subject ?? '');
@@ -296,7 +294,7 @@ export class SearchIndex {
       this.#owners[rowid] = no;
       if (this.#firstMessages.length <= no) this.#firstMessages = grown(this.#firstMessages, new Uint32Array(2 * no));
       this.#firstMessages[no] ||= rowid;
-      // What the service itself noted in a conversation was said by nobody.
+      // Lines from the service itself have no author.
       this.#messages.add(rowid, id, senderType === 'system' ? '' : body);
       if (rowid > this.#loadedFrom.message) touched.add(conversationId);
     }
@@ -329,10 +327,7 @@ export class SearchIndex {
     return new Uint8Array(owners.buffer, owners.byteOffset, owners.byteLength);
   }
 
-  /**
-   * False when the last documents that it holds are not those of the source: restored from elsewhere, or lost in a
-   * power cut.
-   */
+  /** False if the index's last documents are not in the source: restored from elsewhere, or lost in a power failure. */
   #isOfItsSource(): boolean {
     const message = this.#messages.lastStored;
     const visitor = this.#visitors.lastStored;
@@ -354,7 +349,7 @@ export class SearchIndex {
 function readOwners(db: Database, lastDoc: number): Uint32Array {
   const owners = new Uint32Array(lastDoc + firstRoom);
   for (const { firstDoc, owners: packed } of everyOwners(db)) {
-    // Copied, since four bytes at a time are read from multiples of four alone.
+    // Copied, because a Uint32Array must be aligned to four bytes.
     owners.set(
       new Uint32Array(packed.buffer.slice(packed.byteOffset, packed.byteOffset + packed.byteLength)),
       firstDoc,

@@ -1,5 +1,5 @@
-// Whether a search index says of a workspace's messages what they say: for whoever checks a data folder, from outside
-// of the process that serves it. Reads alone; an index that fails can be removed, and the next search makes another.
+// Verifies a search index against a workspace's messages, for checks of a data folder from outside the serving process.
+// Read-only; a faulty index can be deleted, and the next search rebuilds it.
 
 import { messagesWrittenAfter } from '../../store/conversations/messages.ts';
 import { Database, DatabaseUnusable, isStorageFailure } from '../../store/database.ts';
@@ -23,9 +23,9 @@ export function searchIndexFaults(source: Database, path: string): IndexFault[] 
     index = Database.openReader(path);
     const faults = index.integrityFaults().map((fault) => ({ rule: 'the search index is sound', fault }));
     if (faults.length > 0) return faults;
-    // The index first: what it knows stands in the workspace's file already.
+    // The index first: everything it contains is in the workspace's file already.
     const opened = index;
-    // One of another version, or that a kill left before it had any, says nothing: the next search makes it anew.
+    // An index of another version, or without one after a kill, has nothing to verify: the next search rebuilds it.
     return index.snapshot(() =>
       opened.version === searchSchema.version ? source.snapshot(() => [...disagreements(source, opened)]) : [],
     );

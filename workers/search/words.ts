@@ -1,42 +1,38 @@
-// What a word is, and when a word that was asked for is the one that stands in a text: the whole meaning of a search,
-// in pure functions. Case and diacritics do not count. Scripts that write no spaces between words are cut into pairs of
-// characters.
+// Splits text into words and compares query words with them, in pure functions. Case and diacritics are ignored.
+// Scripts without spaces between words are cut into pairs of characters.
 
 import { folded, isUnspaced, pairsOf, stretchesOf } from '../../store/folding.ts';
 
-/**
- * How well a word was met, the better the greater: `named` is the number of a ticket. Added up over the words of a
- * query.
- */
+/** Match levels, higher is better: `named` is a ticket's number. Summed over the words of a query. */
 export const levels = { named: 4, exact: 3, beginning: 2, misspelt: 1, none: 0 } as const;
 export type Level = (typeof levels)[keyof typeof levels];
 
 export interface QueryWord {
   readonly text: string;
-  /** Also meets every word that begins with it. */
+  /** Also matches every word that begins with it. */
   readonly isPrefix: boolean;
 }
 
-/** Of a longer run, such as a key or an encoded file, only so much counts. */
+/** Of a longer run, such as a key or an encoded file, only this much counts. */
 const maxWordChars = 64;
-/** One typo is forgiven where the longer of the two words has so many letters. */
+/** One typo is allowed if the longer of the two words has this many letters. */
 const minMisspeltLetters = 5;
-/** Beyond it a run of letters is hardly a word, and each of them costs a row of the dictionary. */
+/** A longer run of letters is hardly a word, and each letter costs a row of the dictionary. */
 const maxMisspeltLetters = 32;
 const minPrefixChars = 2;
-/** Beginnings of so many characters are listed like words; longer ones are few enough words to look through. */
+/** Prefixes of these lengths are listed like words; longer ones have few enough words to scan. */
 const listedPrefixChars = [2, 3];
-/** No word holds it, so that a listed beginning is never taken for a word. */
+/** No word contains it, so a listed prefix is never taken for a word. */
 const prefixMark = '*';
 
-/** With what may stand inside a word unseen. */
+/** Includes invisible characters that may be inside a word. */
 const wordRun = /[\p{L}\p{N}][\p{L}\p{N}\p{M}\u00ad\u200c\u200d\u2060]*/gu;
 const plain = /^[A-Za-z0-9]+$/;
 const onlyLetters = /^[\p{L}\p{M}]+$/u;
-/** As large as numbers of tickets become. */
+/** The longest ticket numbers. */
 const ticketNumber = /^\d{1,9}$/;
 
-/** Calls with every word of a text as the index holds it, and about where it stands. */
+/** Calls with every word of a text as indexed, and its approximate position. */
 export function eachWord(text: string, call: (word: string, at: number) => void): void {
   eachPart(text, (part, at, isUnspaced) => {
     if (!isUnspaced) {
@@ -47,7 +43,7 @@ export function eachWord(text: string, call: (word: string, at: number) => void)
   });
 }
 
-/** The words of a query, each once. All of them must be met. */
+/** The words of a query, without duplicates. All must match. */
 export function queryWords(query: string): QueryWord[] {
   const words = new Map<string, QueryWord>();
   const add = (text: string, isPrefix: boolean): void =>
@@ -60,7 +56,7 @@ export function queryWords(query: string): QueryWord[] {
       return;
     }
     const chars = Array.from(part);
-    // A character alone is met wherever it stands: every pair that begins with it, or the end of a text.
+    // A single character matches wherever it occurs: every pair that begins with it, or the end of a text.
     if (chars.length === 1) add(part, true);
     for (let index = 0; index + 1 < chars.length; index += 1) add(`${chars[index]}${chars[index + 1]}`, false);
   });
@@ -79,7 +75,7 @@ export function levelOf(asked: QueryWord, word: string): Level {
   return isMisspelt(asked.text, word) ? levels.misspelt : levels.none;
 }
 
-/** True when one letter was left out, added, replaced, or exchanged with its neighbour. */
+/** True if one letter was omitted, added, replaced, or swapped with its neighbour. */
 export function isMisspelt(asked: string, word: string): boolean {
   const [short, long] = asked.length < word.length ? [asked, word] : [word, asked];
   if (long.length < minMisspeltLetters || long.length - short.length > 1 || asked === word) return false;
@@ -98,25 +94,25 @@ function isSameFrom(a: string, fromA: number, b: string, fromB: number): boolean
   return true;
 }
 
-/** Numbers are right or wrong; only words of letters are misspelt. */
+/** Only words of letters can be misspelt; numbers are right or wrong. */
 export function canBeMisspelt(word: string): boolean {
   return word.length >= minMisspeltLetters - 1 && word.length <= maxMisspeltLetters && onlyLetters.test(word);
 }
 
-/** Hashes of a word and of it less each of its letters. Two words one typo apart share at least one. */
+/** Hashes of a word and of it without each of its letters. Two words one typo apart share at least one. */
 export function spellings(word: string): number[] {
   const hashes = [hashWithout(word, -1)];
   for (let index = 0; index < word.length; index += 1) hashes.push(hashWithout(word, index));
   return hashes;
 }
 
-/** The beginnings under which a word is listed beside itself: those shorter than it. */
+/** The prefixes under which a word is listed besides itself. */
 export function listedPrefixes(word: string): string[] {
   const lengths = isUnspaced(word) ? [String.fromCodePoint(word.codePointAt(0) ?? 0).length] : listedPrefixChars;
   return lengths.filter((length) => length < word.length).map((length) => word.slice(0, length) + prefixMark);
 }
 
-/** How the longer words of a beginning are listed; undefined when it is too long to be. */
+/** The key under which a prefix's longer words are listed; undefined if it is too long. */
 export function listedPrefix(prefix: string): string | undefined {
   return isUnspaced(prefix) || listedPrefixChars.includes(prefix.length) ? prefix + prefixMark : undefined;
 }
@@ -129,7 +125,7 @@ function eachPart(text: string, call: (part: string, at: number, isUnspaced: boo
     }
     const text = folded(run);
     for (const stretch of stretchesOf(text)) {
-      // What was folded may have another length; its place is then near enough for an excerpt.
+      // Folding may change the length; the position is exact enough for an excerpt.
       const place = at + Math.floor((stretch.at * run.length) / text.length);
       call(stretch.isUnspaced ? stretch.text : stretch.text.slice(0, maxWordChars), place, stretch.isUnspaced);
     }

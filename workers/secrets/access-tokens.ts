@@ -1,5 +1,5 @@
-// Workspace tokens: signed JWTs (RFC 7519, HS256) that name an agent, the version of its tokens and a sign-in. The only
-// importer of jose.
+// Workspace tokens: signed JWTs (RFC 7519, HS256) with an agent, its token version and a session. The only importer of
+// jose.
 
 import { errors, jwtVerify, SignJWT } from 'jose';
 
@@ -8,21 +8,21 @@ export interface AccessClaims {
   readonly workspaceId: string;
   /** The agent's tokenVersion when it was issued; a later one revokes it. */
   readonly tokenVersion: number;
-  /** The sign-in that it is of, which may end before it; undefined for a token of before there were such. */
+  /** The session, which may end before the token; undefined for a token from before sessions existed. */
   readonly sessionId?: string | undefined;
   readonly expiresMs: number;
 }
 
 export interface AccessTokens {
-  /** Signs a token that ends at `expiresMs`, in whole seconds. */
+  /** Signs a token that expires at `expiresMs`, in whole seconds. */
   issue(claims: AccessClaims): Promise<string>;
-  /** What a token that was verified before says, without waiting. */
+  /** The claims of a token that was verified before, synchronously. */
   known(token: string): AccessClaims | undefined;
   /** Undefined for a token that is malformed, expired or not ours. */
   verify(token: string): Promise<AccessClaims | undefined>;
 }
 
-/** Verified tokens kept, so that a client's second request costs a look-up. */
+/** Verified tokens in the cache, so that a client's second request costs a look-up. */
 const remembered = 20_000;
 
 export function createAccessTokens(secret: string, now: () => number): AccessTokens {

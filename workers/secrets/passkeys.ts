@@ -1,5 +1,5 @@
-// Passkeys (WebAuthn Level 3): what a browser is asked, and whether its answer is sound. The only importer of
-// @simplewebauthn/server, loaded with the first passkey.
+// Passkeys (WebAuthn Level 3): options for browsers and verification of their responses. The only importer of
+// @simplewebauthn/server, loaded on first use.
 
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 
@@ -14,7 +14,7 @@ export interface KnownPasskey {
 }
 
 export interface Passkeys {
-  /** `userHandle` is what a browser gives back with each signature; 64 bytes at the most. */
+  /** A browser returns `userHandle` with each signature; at most 64 bytes. */
   creationOptions(about: {
     challenge: string;
     userHandle: Uint8Array;
@@ -22,11 +22,11 @@ export interface Passkeys {
     name: string;
     known: readonly KnownPasskey[];
   }): Promise<PasskeyOptions>;
-  /** Undefined for an answer that is not sound. */
+  /** Undefined for an invalid response. */
   verifyCreation(answer: { challenge: string; response: unknown }): Promise<KnownPasskey | undefined>;
-  /** Without `known` whoever has a passkey for this service may answer. */
+  /** Without `known`, any passkey for this service may answer. */
   requestOptions(about: { challenge: string; known?: readonly KnownPasskey[] }): Promise<PasskeyOptions>;
-  /** The signatures that the passkey has made by now; undefined for one that is not sound. */
+  /** The passkey's signature counter; undefined for an invalid signature. */
   verifySignature(answer: {
     challenge: string;
     response: unknown;
@@ -38,8 +38,8 @@ const partyName = 'Switchboard';
 const timeoutMs = 5 * 60_000;
 
 /**
- * `origin` is the one that browsers are on, such as https://help.example. Undefined where browsers know no passkeys: at
- * an address without a name.
+ * `origin` is the browsers' origin, such as https://help.example. Undefined for an address without a host name, where
+ * browsers do not support passkeys.
  */
 export function createPasskeys(origin: string): Passkeys | undefined {
   const { hostname: rpID, protocol } = new URL(origin);
@@ -58,14 +58,14 @@ export function createPasskeys(origin: string): Passkeys | undefined {
         timeout: timeoutMs,
         attestationType: 'none',
         excludeCredentials: known.map(named),
-        // It stands for the password as well: kept by the authenticator, and opened by its owner.
+        // It also replaces the password, so it must be discoverable and unlocked by its owner.
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       });
       return { ...options };
     },
     async verifyCreation({ challenge, response }) {
       const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
-      // What is no such response is refused by the library.
+      // The library rejects any other shape.
       const given = response as RegistrationResponseJSON;
       const { verified, registrationInfo } = await sound(
         () => verifyRegistrationResponse({ ...expected, response: given, expectedChallenge: challenge }),
@@ -89,7 +89,7 @@ export function createPasskeys(origin: string): Passkeys | undefined {
     },
     async verifySignature({ challenge, response, passkey }) {
       const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
-      // As above.
+      // The library rejects any other shape.
       const given = response as AuthenticationResponseJSON;
       const { credentialId: id, publicKey, counter } = passkey;
       const credential = { id, publicKey: new Uint8Array(publicKey), counter };
@@ -102,7 +102,7 @@ export function createPasskeys(origin: string): Passkeys | undefined {
   };
 }
 
-/** The library throws for whatever is wrong with an answer. */
+/** The library throws for an invalid response. */
 async function sound<Outcome, Other>(verify: () => Promise<Outcome>, otherwise: Other): Promise<Outcome | Other> {
   try {
     return await verify();
@@ -111,7 +111,7 @@ async function sound<Outcome, Other>(verify: () => Promise<Outcome>, otherwise: 
   }
 }
 
-/** Browsers pass over transports that they do not know. */
+/** Browsers ignore transports that they do not know. */
 function named({ credentialId, transports }: KnownPasskey): { id: string; transports: string[] } {
   return { id: credentialId, transports: [...transports] };
 }

@@ -1,16 +1,16 @@
-// Passwords to argon2id hashes and back to yes or no, in the libuv pool. The only importer of argon2. At most two at
-// once: each takes 19 MiB and 20 ms of a core, and the pool also syncs the disk. Those who ask take turns, so that who
-// asks much waits for itself.
+// Hashes and verifies passwords with argon2id, in the libuv pool. The only importer of argon2. At most two at once:
+// each takes 19 MiB and 20 ms of a core, and the pool also syncs the disk. Askers take turns, so that one with many
+// requests delays only itself.
 
 import argon2 from 'argon2';
 
 export interface PasswordHasher {
   /**
-   * `asker` is whom the work is done for, such as a network. Rejects with HasherBusy when too many wait, first of all
-   * those of who has most waiting.
+   * `asker` identifies the client, such as a network. Rejects with HasherBusy if the queue is full, dropping first from
+   * the asker with the most waiting.
    */
   hash(password: string, asker?: string): Promise<string>;
-  /** With no hash it takes the same time and answers false. Rejects as hash(). */
+  /** Without a hash it takes the same time and returns false. Rejects as hash(). */
   verify(hash: string | undefined, password: string, asker?: string): Promise<boolean>;
 }
 
@@ -21,9 +21,9 @@ export class HasherBusy extends Error {
 /** OWASP's recommended minimum for argon2id. */
 const cost = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 const maxAtOnce = 2;
-/** At 20 ms each, the last of the queue waits a second. */
+/** At 20 ms each, the last one waits a second. */
 const maxWaiting = 100;
-/** Of random bytes that nobody knows, at the same cost: what an unknown email is compared with. */
+/** A hash of random bytes at the same cost, against which unknown emails are compared. */
 export const decoy =
   '$argon2id$v=19$m=19456,p=1,t=2$Ss2v2AA2r4N1naqqGBv/bw$ih5er7Tnsudr0fJFnuZYJM3gFuQYQZFrIWvw9R+yXJs';
 
@@ -37,7 +37,7 @@ export function createPasswordHasher(): PasswordHasher {
     try {
       return await work();
     } finally {
-      // The place goes to the next in line, if there is one, without being free in between.
+      // The slot passes directly to the next waiter, if there is one.
       if (!waiting.callNext()) running -= 1;
     }
   }
@@ -56,13 +56,13 @@ interface Waiting {
   readonly refuse: (error: HasherBusy) => void;
 }
 
-/** Who waits: one of each asker in turn, the oldest of each first. */
+/** The queue: one of each asker in turn, each asker's oldest first. */
 class TurnsByAsker {
-  /** Whose turn is next stands first. None is empty. */
+  /** In order of turn. No line is empty. */
   readonly #lines = new Map<string, Waiting[]>();
   #count = 0;
 
-  /** Resolves when called. */
+  /** Resolves at its turn. */
   wait(asker: string): Promise<void> {
     if (this.#count >= maxWaiting) this.#makeRoomFor(asker);
     return new Promise((resolve, reject) => {
@@ -73,7 +73,7 @@ class TurnsByAsker {
     });
   }
 
-  /** False when nobody waits. */
+  /** Returns false if the queue is empty. */
   callNext(): boolean {
     const [first] = this.#lines;
     if (first === undefined) return false;
@@ -86,13 +86,13 @@ class TurnsByAsker {
     return true;
   }
 
-  /** Who has most waiting loses the last of them, be it the newcomer. */
+  /** Drops the newest request of the asker with the most waiting, even if it is this one. */
   #makeRoomFor(asker: string): void {
     const busy = new HasherBusy('too many passwords wait to be hashed');
     let longest: readonly [string, Waiting[]] | undefined;
     for (const line of this.#lines) if (longest === undefined || line[1].length > longest[1].length) longest = line;
     if (longest === undefined || longest[1].length <= (this.#lines.get(asker)?.length ?? 0) + 1) throw busy;
-    // Longer than another's, so it stays.
+    // Another's line is the longest, so this request stays.
     longest[1].pop()?.refuse(busy);
     this.#count -= 1;
   }

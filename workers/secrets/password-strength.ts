@@ -1,5 +1,5 @@
-// How hard a password is to guess, 0 to 4, by zxcvbn. Its dictionaries are loaded on first use. The only importer of
-// zxcvbn-ts.
+// Estimates how hard a password is to guess, from 0 to 4, with zxcvbn. Its dictionaries are loaded on first use. The
+// only importer of zxcvbn-ts.
 
 export interface PasswordStrength {
   /** `known` are words an attacker would try first: the email, the names. */
@@ -7,9 +7,8 @@ export interface PasswordStrength {
 }
 
 /**
- * By so many characters a password is strong, or repeats itself. The time to score one grows with the square of its
- * length, on the
- * loop: 10 ms for these, 20 for what is made to be slow, where a hundred would take 120.
+ * Characters scored. A password of this length is strong or repetitive. Scoring takes time quadratic in the length, on
+ * the event loop: 10 ms for these, 20 for a malicious one; a hundred characters would take 120.
  */
 const scoredChars = 40;
 

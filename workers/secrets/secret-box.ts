@@ -1,21 +1,19 @@
-// Seals what must be used again and may not lie readable in a file (signing secrets, private keys) with AES-256-GCM
-// under one key, which lives beside the data or comes from SECRETS_KEY. Each seal names what it is for, so that one
-// secret's row cannot stand in for another's.
+// Seals secrets that must be used again and must not be readable in a file (signing secrets, private keys) with
+// AES-256-GCM under one key, stored beside the data or taken from SECRETS_KEY. Each seal is bound to its purpose, so
+// that one secret's row cannot replace another's.
 
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface SecretBox {
-  /**
-   * `about` says whose and which secret it is, such as `<workspaceId>:inbound-email`; the same is needed to open it.
-   */
+  /** `about` names the owner and the secret, such as `<workspaceId>:inbound-email`; opening needs the same. */
   seal(plain: string, about: string): string;
   /** Throws SecretUnreadable. */
   open(sealed: string, about: string): string;
-  /** What can be kept of a text that is short enough to be guessed: nobody without the key can try texts against it. */
+  /** A keyed digest of a text short enough to be guessed: without the key, texts cannot be tried against it. */
   digest(text: string, about: string): string;
 }
 
-/** Sealed with another key, or for something else, or damaged. */
+/** Sealed with another key or for another purpose, or damaged. */
 export class SecretUnreadable extends Error {
   override readonly name = 'SecretUnreadable';
 }
@@ -23,7 +21,7 @@ export class SecretUnreadable extends Error {
 const form = 'v1';
 const cipher = 'aes-256-gcm';
 const keyBytes = 32;
-/** NIST SP 800-38D: 96 bits, drawn anew for each seal. */
+/** NIST SP 800-38D: 96 bits, random for each seal. */
 const nonceBytes = 12;
 const tagBytes = 16;
 

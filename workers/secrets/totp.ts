@@ -1,25 +1,23 @@
-// Codes of authenticator apps (RFC 6238: HMAC-SHA-1, 30 seconds, 6 digits, which is what every app can). The only
-// importer of otpauth and of uqr, loaded with the first factor.
+// Codes of authenticator apps (RFC 6238: HMAC-SHA-1, 30 seconds, 6 digits, which every app supports). The only importer
+// of otpauth and of uqr, loaded on first use.
 
 export interface TotpSecret {
-  /** Base32, as apps take it by hand. */
+  /** Base32, as apps accept it by hand. */
   readonly secret: string;
   readonly otpauthUrl: string;
-  /** The same as a picture to scan: a data URL. */
+  /** The same as a QR code: a data URL. */
   readonly qrCode: string;
 }
 
 export interface Totp {
-  /** `bytes` is the secret itself, 20 random ones. */
+  /** `bytes` is the secret itself, 20 random bytes. */
   enrol(factor: { bytes: Uint8Array; issuer: string; account: string }): Promise<TotpSecret>;
-  /** The time step that the code belongs to, one before or after now included; undefined for none of them. */
+  /** The time step of the code, at most one before or after now; undefined if none matches. */
   stepOf(check: { secret: string; code: string; nowMs: number }): Promise<number | undefined>;
 }
 
 const periodSeconds = 30;
-/**
- * Steps before and after the present one that count, for clocks that are off and people who are slow (RFC 6238 §5.2).
- */
+/** Steps before and after the present one that count, for inaccurate clocks and slow typing (RFC 6238 §5.2). */
 const driftSteps = 1;
 const form = { algorithm: 'SHA1', digits: 6, period: periodSeconds } as const;
 
