@@ -4,6 +4,7 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { verifyCountries as defaultCountries } from '../../engine/limits.ts';
+import { type ChoiceOf, type NameOf, type SettingName, settings } from './settings.ts';
 
 export interface Config {
   readonly port: number;
@@ -150,11 +151,11 @@ const minSecretChars = 32;
  */
 export function readConfig(given: Environment): Config {
   const env = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
-  const port = integer(env, 'PORT', { fallback: 8080, min: 0, max: 65_535 });
+  const port = integer(env, 'PORT');
   const tls = tlsFiles(env);
   const baseUrl = url(env, 'BASE_URL', `${tls === undefined ? 'http' : 'https'}://localhost:${port}`);
   const carrier = carrierSettings(env);
-  const registration = oneOf(env, 'REGISTRATION', ['open', 'invite', 'off'], 'open');
+  const registration = choice(env, 'REGISTRATION');
   const mailHost = mailHostOf(env, new URL(baseUrl).hostname);
   return {
     port,
@@ -162,35 +163,23 @@ export function readConfig(given: Environment): Config {
     dataDir: env['DATA_DIR'] ?? './data',
     baseUrl,
     jwtSecret: secret(env, 'JWT_SECRET'),
-    tokenTtlDays: integer(env, 'TOKEN_TTL_DAYS', { fallback: 7, min: 1, max: 365 }),
-    rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', { fallback: 600, min: 1, max: 1_000_000 }),
-    rateLimits: oneOf(env, 'RATE_LIMITS', ['on', 'off'], 'on') === 'on',
+    tokenTtlDays: integer(env, 'TOKEN_TTL_DAYS'),
+    rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE'),
+    rateLimits: choice(env, 'RATE_LIMITS') === 'on',
     trustProxy: proxies(env, 'TRUST_PROXY'),
-    maxConnectionsPerNetwork: integer(env, 'MAX_CONNECTIONS_PER_NETWORK', { fallback: 1000, min: 1, max: 50_000 }),
+    maxConnectionsPerNetwork: integer(env, 'MAX_CONNECTIONS_PER_NETWORK'),
     geo: geoSettings(env),
-    logLevel: oneOf(env, 'LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
-    autoCloseDays: number(env, 'AUTO_CLOSE_DAYS', { fallback: 7, min: 0, max: 3650 }),
+    logLevel: choice(env, 'LOG_LEVEL'),
+    autoCloseDays: number(env, 'AUTO_CLOSE_DAYS'),
     registration,
     ceilings: {
-      workspacesPerDay: integer(env, 'MAX_WORKSPACES_PER_DAY', { fallback: 200, min: 1, max: 1_000_000 }),
-      mailsPerDay: integer(env, 'MAX_MAILS_PER_DAY', { fallback: 2000, min: 1, max: 10_000_000 }),
-      // By its former name where that alone is set.
-      codesPerDay: integer(env, env['MAX_CODES_PER_DAY'] === undefined ? 'VERIFY_PER_DAY' : 'MAX_CODES_PER_DAY', {
-        fallback: 5000,
-        min: 1,
-        max: 100_000,
-      }),
-      uploadBytesPerDay: integer(env, 'MAX_UPLOAD_BYTES_PER_DAY', {
-        fallback: 5 * 1024 ** 3,
-        min: 0,
-        max: Number.MAX_SAFE_INTEGER,
-      }),
-      smtpBytesPerDay: integer(env, 'MAX_SMTP_BYTES_PER_DAY', {
-        fallback: 2 * 1024 ** 3,
-        min: 1,
-        max: Number.MAX_SAFE_INTEGER,
-      }),
-      numbers: integer(env, 'MAX_NUMBERS', { fallback: 20, min: 0, max: 10_000 }),
+      workspacesPerDay: integer(env, 'MAX_WORKSPACES_PER_DAY'),
+      mailsPerDay: integer(env, 'MAX_MAILS_PER_DAY'),
+      // By its old name if only that is set.
+      codesPerDay: integer(env, env['MAX_CODES_PER_DAY'] === undefined ? 'VERIFY_PER_DAY' : 'MAX_CODES_PER_DAY'),
+      uploadBytesPerDay: integer(env, 'MAX_UPLOAD_BYTES_PER_DAY'),
+      smtpBytesPerDay: integer(env, 'MAX_SMTP_BYTES_PER_DAY'),
+      numbers: integer(env, 'MAX_NUMBERS'),
     },
     verifyCountries: verifyCountries(env, {
       isPaidByOperator: carrier.provider === 'twilio' && registration === 'open',
@@ -203,24 +192,16 @@ export function readConfig(given: Environment): Config {
     mailHost,
     smtp: smtpSettings(env),
     dnsServers: dnsServers(env),
-    emailDomainProvider: oneOf(env, 'EMAIL_DOMAIN_PROVIDER', ['self', 'none'], 'self'),
-    domainPollSeconds: number(env, 'DOMAIN_POLL_SECONDS', { fallback: 60, min: 1, max: 3600 }),
+    emailDomainProvider: choice(env, 'EMAIL_DOMAIN_PROVIDER'),
+    domainPollSeconds: number(env, 'DOMAIN_POLL_SECONDS'),
     secretsKey: secret(env, 'SECRETS_KEY'),
     allowPrivateCrawl: flag(env, 'ALLOW_PRIVATE_CRAWL'),
     allowPrivateWebhooks: flag(env, 'ALLOW_PRIVATE_WEBHOOKS'),
     embedding: embeddingSettings(env),
     modelHub: url(env, 'HF_ENDPOINT', 'https://huggingface.co'),
     storage: storageSettings(env),
-    diskReserveBytes: integer(env, 'DISK_RESERVE_BYTES', {
-      fallback: 256 * 1024 ** 2,
-      min: 0,
-      max: Number.MAX_SAFE_INTEGER,
-    }),
-    storageQuotaBytes: integer(env, 'STORAGE_QUOTA_BYTES', {
-      fallback: 1024 ** 3,
-      min: 0,
-      max: Number.MAX_SAFE_INTEGER,
-    }),
+    diskReserveBytes: integer(env, 'DISK_RESERVE_BYTES'),
+    storageQuotaBytes: integer(env, 'STORAGE_QUOTA_BYTES'),
     billing: billingSettings(env),
     tls,
   };
@@ -236,7 +217,7 @@ function embeddingSettings(env: Environment): Config['embedding'] {
 }
 
 function storageSettings(env: Environment): Config['storage'] {
-  const provider = oneOf(env, 'STORAGE_PROVIDER', ['disk', 's3', 'none'], 'disk');
+  const provider = choice(env, 'STORAGE_PROVIDER');
   if (provider !== 's3') return { provider };
   const required = (name: string): string => {
     const value = env[name];
@@ -260,7 +241,7 @@ function storageSettings(env: Environment): Config['storage'] {
 }
 
 function mailSettings(env: Environment): Config['mail'] {
-  const provider = oneOf(env, 'MAIL_PROVIDER', ['outbox', 'smtp'], 'outbox');
+  const provider = choice(env, 'MAIL_PROVIDER');
   if (provider === 'outbox') return { provider };
   const smtpUrl = env['SMTP_URL'] ?? '';
   if (!/^smtps?:$/.test(URL.parse(smtpUrl)?.protocol ?? ''))
@@ -338,7 +319,7 @@ function tlsFiles(env: Environment): TlsFiles | undefined {
 }
 
 function carrierSettings(env: Environment): CarrierConfig {
-  const provider = oneOf(env, 'CARRIER_PROVIDER', ['simulated', 'twilio', 'none'], 'simulated');
+  const provider = choice(env, 'CARRIER_PROVIDER');
   if (provider !== 'twilio') return { provider };
   return {
     provider,
@@ -370,9 +351,9 @@ function carrierSettings(env: Environment): CarrierConfig {
 }
 
 function billingSettings(env: Environment): BillingConfig {
-  const provider = oneOf(env, 'BILLING_PROVIDER', ['local', 'stripe'], 'local');
+  const provider = choice(env, 'BILLING_PROVIDER');
   const apiUrl = url(env, 'STRIPE_API_URL', 'https://api.stripe.com');
-  const trialDays = integer(env, 'TRIAL_DAYS', { fallback: 14, min: 1, max: 730 });
+  const trialDays = integer(env, 'TRIAL_DAYS');
   if (provider === 'local') return { provider };
   return {
     provider,
@@ -439,36 +420,42 @@ function clientIds(env: Environment, name: string): readonly string[] {
   return ids;
 }
 
-function integer(env: Environment, name: string, rule: { fallback: number; min: number; max: number }): number {
-  const value = number(env, name, rule);
+function integer(env: Environment, name: NameOf<'integer'>): number {
+  const value = number(env, name);
   if (!Number.isInteger(value)) throw new ConfigError(`${name} must be a whole number, not ${env[name]}`);
   return value;
 }
 
-function number(env: Environment, name: string, rule: { fallback: number; min: number; max: number }): number {
+function number(env: Environment, name: NameOf<'integer' | 'number'>): number {
+  const { fallback, min, max } = settings[name];
   const text = env[name];
-  if (text === undefined) return rule.fallback;
+  if (text === undefined) return fallback;
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(value) || value < rule.min || value > rule.max)
-    throw new ConfigError(`${name} must be a number from ${rule.min} to ${rule.max}, not ${text}`);
+  if (Number.isNaN(value) || value < min || value > max)
+    throw new ConfigError(`${name} must be a number from ${min} to ${max}, not ${text}`);
   return value;
+}
+
+function choice<Name extends NameOf<'choice'>>(env: Environment, name: Name): ChoiceOf<Name> {
+  const { choices, fallback }: { choices: readonly ChoiceOf<Name>[]; fallback: ChoiceOf<Name> } = settings[name];
+  return oneOf(env, name, choices, fallback);
+}
+
+function flag(env: Environment, name: NameOf<'flag'>): boolean {
+  return ['1', 'true', 'on'].includes(oneOf(env, name, ['1', 'true', 'on', '0', 'false', 'off'], 'off'));
 }
 
 function oneOf<Choice extends string>(
   env: Environment,
-  name: string,
+  name: SettingName,
   choices: readonly Choice[],
   fallback: Choice,
 ): Choice {
   const text = env[name];
   if (text === undefined) return fallback;
-  const choice = choices.find((one) => one === text);
-  if (choice === undefined) throw new ConfigError(`${name} must be one of ${choices.join(', ')}, not ${text}`);
-  return choice;
-}
-
-function flag(env: Environment, name: string): boolean {
-  return ['1', 'true', 'on'].includes(oneOf(env, name, ['1', 'true', 'on', '0', 'false', 'off'], 'off'));
+  const found = choices.find((one) => one === text);
+  if (found === undefined) throw new ConfigError(`${name} must be one of ${choices.join(', ')}, not ${text}`);
+  return found;
 }
 
 /** One, where it is only said that there is one. */
