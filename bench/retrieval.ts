@@ -72,13 +72,19 @@ async function quality(): Promise<Row[]> {
   return rows;
 }
 
-/** What the project says of itself: each folder's README, in the sections that it has. */
+/** The project's own pages: the folders' READMEs and the guides. */
 function projectDocs(): Corpus {
-  const folders = ['.', 'engine', 'engine/runtime', 'http', 'store', 'workers', 'workers/providers', 'bench', 'test'];
+  const paths = [
+    ...['engine', 'engine/runtime', 'http', 'store', 'workers', 'workers/providers', 'bench', 'test'].map(
+      (folder) => `${folder}/README.md`,
+    ),
+    'docs/guide/first-conversation.md',
+    'docs/operations/configuration.md',
+  ];
   const lines = readFileSync(join(root, 'test/fixtures/project-questions.tsv'), 'utf8').trim().split('\n');
   return {
     name: 'project docs',
-    pages: new Map(folders.map((folder) => [folder, readFileSync(join(root, folder, 'README.md'), 'utf8')])),
+    pages: new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')])),
     questions: lines.map((line) => ({ text: line.split('\t')[0] ?? '', path: line.split('\t')[1] ?? '' })),
   };
 }

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -101,6 +102,7 @@ function release(): void {
   for (const file of ['install.sh', 'switchboard.service', 'OPERATING.md', 'grafana.json'])
     copyFileSync(join(import.meta.dirname, file), join(folder, file));
   for (const file of ['LICENSE', 'SECURITY.md', 'CHANGELOG.md']) copyFileSync(join(root, file), join(folder, file));
+  cpSync(join(root, 'docs'), join(folder, 'docs'), { recursive: true });
   for (const file of ['switchboard', 'install.sh']) chmodSync(join(folder, file), 0o755);
   execFileSync('tar', ['-czf', join(dist, `${name}.tar.gz`), '-C', dist, '--owner=0', '--group=0', name]);
   process.stdout.write(

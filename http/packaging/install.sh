@@ -60,6 +60,11 @@ run install -D -m 0755 "$here/switchboard" "$bin.new"
 run mv -f "$bin.new" "$bin"
 run install -D -m 0644 "$here/switchboard.service" "$unit"
 for file in OPERATING.md grafana.json; do run install -D -m 0644 "$here/$file" "$doc/$file"; done
+if [ -d "$here/docs" ]; then
+  run rm -rf "$doc/docs"
+  run cp -R "$here/docs" "$doc/docs"
+  run chmod -R u=rwX,go=rX "$doc/docs"
+fi
 if [ ! -e "$settings" ]; then
   run install -d -m 0755 "$(dirname "$settings")"
   if [ -n "$dry" ]; then say "would: write $settings"; else

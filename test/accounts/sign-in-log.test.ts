@@ -11,7 +11,7 @@ import { decide, registerApp, request } from '../support/oauth.ts';
 import { password, startService } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
-const operating = readFileSync(join(root, 'http/packaging/OPERATING.md'), 'utf8');
+const monitoring = readFileSync(join(root, 'docs/operations/monitoring.md'), 'utf8');
 
 interface Line {
   readonly level: keyof Log;
@@ -60,14 +60,14 @@ t.test('a sign-in that failed is a warning with the address that it came from', 
   ]);
 });
 
-t.test('the line is the one that OPERATING.md shows, and its filter finds the address', async (t) => {
+t.test('the line is the one that monitoring.md shows, and its filter finds the address', async (t) => {
   const script = `import { createLog } from ${JSON.stringify(pathToFileURL(join(root, 'http/process/log.ts')).href)}; createLog('warn').warn({ address: '192.0.2.7', operation: 'auth.login', agentId: null }, 'a sign-in failed');`;
   const line = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   }).trim();
-  t.match(operating, line.replace(/"time":"[^"]+"/, '"time":"2026-11-20T12:00:00.000Z"'));
-  const filter = /^failregex = (.*)$/m.exec(operating)?.[1]?.replace('<ADDR>', '([0-9a-f.:]+)') ?? '';
+  t.match(monitoring, line.replace(/"time":"[^"]+"/, '"time":"2026-11-20T12:00:00.000Z"'));
+  const filter = /^failregex = (.*)$/m.exec(monitoring)?.[1]?.replace('<ADDR>', '([0-9a-f.:]+)') ?? '';
   t.equal(new RegExp(filter).exec(line)?.[1], '192.0.2.7');
 });
 

@@ -35,7 +35,7 @@ t.test('SECURITY.md names files and tests that are there', async (t) => {
   const checks = rowsOf('What is checked where');
   t.ok(checks.length > 25);
   for (const [what = '', , shownBy = ''] of checks) t.match(shownBy, /`test\/[a-z/-]+\.test\.ts`/, what);
-  for (const from of ['README.md', 'http/packaging/OPERATING.md'])
+  for (const from of ['README.md', 'docs/operations/installing.md'])
     t.match(readFileSync(join(root, from), 'utf8'), /\]\((?:\.\.\/\.\.\/)?SECURITY\.md\)/, from);
 });
 

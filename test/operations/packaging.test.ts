@@ -35,8 +35,11 @@ t.test('the dashboard shows every figure that is served, and no other', async (t
     for (const { expr } of targets) t.equal(expr.split('(').length, expr.split(')').length, expr);
 });
 
-t.test('the page on running it names what there is', async (t) => {
-  const page = read('OPERATING.md');
+t.test('the pages on running it name what there is', async (t) => {
+  const pages = join(root, 'docs/operations');
+  const page = readdirSync(pages)
+    .map((name) => readFileSync(join(pages, name), 'utf8'))
+    .join('\n\n');
   const sources = ['http', 'engine', 'workers', 'store'].flatMap((name) =>
     readdirSync(join(root, name), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
@@ -81,6 +84,7 @@ function download(t: Teardown): string {
   const from = tempFolder(t);
   for (const name of ['install.sh', 'switchboard.service', 'OPERATING.md', 'grafana.json'])
     cpSync(join(folder, name), join(from, name));
+  cpSync(join(root, 'docs'), join(from, 'docs'), { recursive: true });
   writeFileSync(join(from, 'switchboard'), '#!/bin/sh\necho switchboard 0.0.0\n');
   chmodSync(join(from, 'switchboard'), 0o755);
   return from;
@@ -97,7 +101,8 @@ t.test('install.sh puts everything in its place; again, it leaves settings alone
   install();
   t.equal(statSync(join(to, 'usr/local/bin/switchboard')).mode & 0o777, 0o755);
   t.equal(readFileSync(join(to, 'etc/systemd/system/switchboard.service'), 'utf8'), read('switchboard.service'));
-  t.ok(existsSync(join(to, 'usr/share/doc/switchboard/OPERATING.md')));
+  for (const name of ['OPERATING.md', 'docs/operations/installing.md'])
+    t.ok(existsSync(join(to, 'usr/share/doc/switchboard', name)), name);
   const settings = join(to, 'etc/switchboard/environment');
   t.equal(statSync(settings).mode & 0o777, 0o600);
   t.doesNotThrow(

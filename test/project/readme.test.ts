@@ -1,4 +1,4 @@
-// The README's script is run as it stands there, against a server started as the README says.
+// Runs the shell scripts of the documentation in one shell, against a server started as the documentation says.
 
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -9,10 +9,11 @@ import t from 'tap';
 import { freePort } from '../support/free-port.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
+/** In the order in which they continue one another. */
+const pages = ['guide/first-conversation', 'api/verification-codes', 'api/oauth-apps', 'guide/mail'];
 
 t.test(
-  'the scripts in the README walk the main job, then one-time codes and an app, then mail in both directions',
+  'the scripts in the documentation walk the main job, then one-time codes and an app, then mail in both directions',
   async (t) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-'));
     const port = await freePort();
@@ -34,7 +35,7 @@ t.test(
     t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
     await new Promise((done) => server.stdout.once('data', done));
 
-    const script = `${scriptUnder('A conversation, from a shell')}\n${scriptUnder('One-time codes and apps, from a shell')}\n${scriptUnder('Mail')}`;
+    const script = pages.map(scriptOf).join('\n');
     const env = { ...process.env, BASE: base, SMTP: `127.0.0.1:${smtpPort}`, DATA_DIR: dataDir };
     const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: root, env });
     for (const line of [
@@ -71,7 +72,8 @@ t.test(
   },
 );
 
-function scriptUnder(heading: string): string {
-  const section = readme.slice(readme.indexOf(`\n## ${heading}\n`));
-  return /```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? '';
+function scriptOf(page: string): string {
+  const [, script] = /```sh\n([\s\S]*?)```/.exec(readFileSync(join(root, 'docs', `${page}.md`), 'utf8')) ?? [];
+  if (script === undefined) throw new Error(`docs/${page}.md has no script`);
+  return script;
 }

@@ -1,5 +1,5 @@
 // The shape of the project, held by a test: who may import whom, which outside library has its one file, what never
-// stands in the code. When one of these is in the way, change the picture in the README first.
+// stands in the code. When one of these is in the way, change the picture in docs/design/architecture.md first.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
