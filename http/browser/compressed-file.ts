@@ -1,5 +1,5 @@
-// A text that does not change while the service runs: compressed once in each way that somebody takes it, named after
-// its own hash, answered with 304 to who has it already. Used for the widget's scripts, the pages and the documents.
+// A static text, compressed once per encoding and tagged with its hash; a client that has it already gets 304. Used for
+// the widget's scripts, the pages and the documents.
 
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -12,20 +12,20 @@ export type Encoding = (typeof encodings)[number];
 export interface CompressedFile {
   /** Of the text. */
   readonly hash: string;
-  /** Made when somebody first takes it so, and kept. */
+  /** Compressed on first use and cached. */
   bytes(encoding: Encoding): Promise<Uint8Array>;
 }
 
 const hashChars = 16;
-/** Of 11: a twentieth of the time of the last two steps, and a few hundredths more to send. Somebody waits for it. */
+/**
+ * Brotli's highest is 11, which takes twenty times as long and saves a few percent. A client waits for the first
+ * result.
+ */
 const brotliQuality = 9;
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
-/**
- * `compressAs` works on other threads than the caller's, unless a test stands in. What failed, for want of memory say,
- * is tried again by the next who takes it so.
- */
+/** `compressAs` works on other threads; tests replace it. A failure, such as a lack of memory, is not cached. */
 export function compressFile(text: string, compressAs = compress): CompressedFile {
   const identity = Buffer.from(text);
   const made = new Map<Encoding, Promise<Uint8Array>>();
@@ -47,7 +47,7 @@ export function compressFile(text: string, compressAs = compress): CompressedFil
 function compress(identity: Buffer, encoding: Encoding): Promise<Uint8Array> {
   switch (encoding) {
     case 'br': {
-      // A window no larger than the text: it is what the compressor's memory grows with.
+      // The compressor's memory grows with the window, so it is no larger than the text.
       const window = Math.min(
         constants.BROTLI_MAX_WINDOW_BITS,
         Math.max(constants.BROTLI_MIN_WINDOW_BITS, Math.ceil(Math.log2(identity.length + 1))),
@@ -67,7 +67,7 @@ function compress(identity: Buffer, encoding: Encoding): Promise<Uint8Array> {
   }
 }
 
-/** The smallest of those that the Accept-Encoding header takes (RFC 9110 §12.5.3). */
+/** The smallest encoding that the Accept-Encoding header accepts (RFC 9110 §12.5.3). */
 export function encodingFor(accepted: string | undefined): Encoding {
   const taken = new Set<string>();
   for (const part of (accepted ?? '').toLowerCase().split(',')) {
@@ -83,7 +83,7 @@ export function namesTag(header: string | undefined, tag: string): boolean {
   return header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
 }
 
-/** What a browser is answered: the file as it takes it, or 304, which has its length. `headers` come on top. */
+/** The file in the encoding the client accepts, or 304 with its length. `headers` are added. */
 export async function fileReply(
   file: CompressedFile,
   requested: Readonly<Record<string, string>>,

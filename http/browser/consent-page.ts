@@ -1,6 +1,6 @@
-// The page where an agent signs in and decides what an app may do in its name, and the page that says why it cannot.
-// Plain HTML without a script, but for a passkey's signature, which nothing else asks a browser for: works with the
-// keyboard alone, read aloud, and in whatever browser an app opens.
+// The consent page, where an agent signs in and allows or denies an app, and the page that says why it cannot. Plain
+// HTML; its only script asks the browser for a passkey's signature. It works with a keyboard, with a screen reader and
+// in any browser that an app opens.
 
 import { escapeHtml } from '../../engine/text.ts';
 import { pageStyle } from './page-style.ts';
@@ -9,13 +9,13 @@ export interface ConsentPage {
   readonly appName: string;
   /** One sentence per scope. */
   readonly permissions: readonly string[];
-  /** Where the app is, as far as its address tells. */
+  /** The app's host, from its redirect address. */
   readonly destination: string;
   readonly isInDevelopment: boolean;
-  /** Sent back with the answer, as they came. */
+  /** Sent back unchanged with the answer. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly email: string;
-  /** Why it is shown again. */
+  /** Why the form is shown again. */
   readonly problem: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface SecondFactorPage {
   readonly problem: string | undefined;
 }
 
-/** `script` is the one that the page runs; undefined for none. */
+/** `script`: the script that the page runs; undefined for none. */
 export function secondFactorPage({ appName, parameters, question, problem }: SecondFactorPage): {
   html: string;
   script: string | undefined;
@@ -94,7 +94,8 @@ ${byPasskey}
 }
 
 /**
- * Asks the browser, puts its answer in the form and sends that. What fails leaves the page as it is, for another try.
+ * Asks the browser for a signature, puts it into the form and submits it. After a failure the page stays, for another
+ * try.
  */
 const passkeyScript = `
 const button = document.getElementById('use-passkey');

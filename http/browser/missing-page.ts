@@ -1,5 +1,4 @@
-// What a person sees at an address where nothing is, on whatever server of this service: plain HTML that loads nothing.
-// Programs get the error of every other refusal.
+// The 404 page for people: plain HTML that loads nothing. Programs get a JSON error.
 
 import { pageStyle } from './page-style.ts';
 

@@ -1,14 +1,13 @@
-// The pages as they are sent to browsers: one HTML document for all of them, and the scripts and the stylesheet that it
-// names, made from http/pages/ when they are first asked for. A file's name holds the hash of its text, so that
-// browsers keep it for good.
+// The pages as browsers load them: one HTML document, and the scripts and stylesheet that it names, bundled from
+// http/pages/ on first use. File names contain the hash of their text, so browsers cache them for good.
 
 import type { BundlePages, PageFile } from '../../workers/browser-bundler.ts';
 import { type CompressedFile, compressFile } from './compressed-file.ts';
 
 export interface PageFiles {
-  /** The document that every page begins as. */
+  /** The HTML document, the same for every page. */
   document(): Promise<CompressedFile>;
-  /** Undefined when there is no file of this name (any more). */
+  /** Undefined for an unknown name, such as one of an earlier version. */
   file(name: string): Promise<CompressedFile | undefined>;
 }
 
@@ -31,7 +30,7 @@ export function createPageFiles(bundle: BundlePages): PageFiles {
     };
   }
 
-  /** Made once. What failed is tried again by the next who asks. */
+  /** Bundled once. A failure is not cached. */
   function all(): Promise<Made> {
     made ??= make().catch((error: unknown) => {
       made = undefined;
@@ -50,10 +49,7 @@ export function createPageFiles(bundle: BundlePages): PageFiles {
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='9' fill='%230f6b5c'/%3E%3Cpath d='M9 20a7 7 0 0 1 14 0M16 13V8' stroke='%23fff' stroke-width='3' fill='none' stroke-linecap='round'/%3E%3Ccircle cx='16' cy='21' r='2.5' fill='%23fff'/%3E%3C/svg%3E";
 
-/**
- * What begins everywhere, and what nearly everybody opens: asked for with the document, not one after the other as each
- * is found to need the next.
- */
+/** Modules that almost every visit needs. Preloading them avoids one round trip per level of imports. */
 const wantedAtOnce = ['app.tsx', 'inbox/inbox.tsx', 'inbox/watch.ts'];
 
 function documentOf(files: readonly PageFile[]): string {
@@ -84,7 +80,7 @@ ${preloads.join('\n')}
 </html>`;
 }
 
-/** Names of these files and of all that they cannot begin without. */
+/** The names of these files and of everything they import statically. */
 function withImports(files: readonly PageFile[], wanted: readonly PageFile[]): ReadonlySet<string> {
   const names = new Set<string>();
   const add = (file: PageFile): void => {

@@ -1,5 +1,5 @@
-// What the pages that people see have in common. Light or dark as the reader's system is; colours of text at 4.5:1 and
-// better, edges of what can be used at 3:1.
+// The style that these HTML pages share. Light or dark like the reader's system; text contrast is at least 4.5:1, and
+// 3:1 for the edges of controls.
 
 export const pageStyle = `
 :root { color-scheme: light dark; --ink: #1a1d21; --paper: #f5f7f9; --card: #fff; --line: #c5ccd4; --edge: #7b8591; --soft: #5b6470; --accent: #0f6b5c; --link: #0f6b5c; --bad: #b42318; }

@@ -1,12 +1,12 @@
-// The widget as it is sent to browsers: two scripts made from http/widget/ when they are first asked for, each
-// compressed once in every way that browsers take. The install script is small and named for good; it loads the app,
-// whose name holds the hash of its text, so that a browser keeps it for as long as it is current.
+// The widget as browsers load it: two scripts bundled from http/widget/ on first use and compressed once per encoding.
+// The install script is small and has a fixed name. It loads the app, whose name contains its hash, so that browsers
+// cache it until it changes.
 
 import type { Bundle } from '../../workers/browser-bundler.ts';
 import { type CompressedFile, compressFile } from './compressed-file.ts';
 
 export interface WidgetFiles {
-  /** What `/widget.js` answers. */
+  /** The script at `/widget.js`. */
   install(): Promise<CompressedFile>;
   app(): Promise<CompressedFile>;
 }
@@ -24,7 +24,7 @@ export function createWidgetFiles(bundle: Bundle): WidgetFiles {
     return { install, app };
   }
 
-  /** Made once. What failed is tried again by the next who asks. */
+  /** Bundled once. A failure is not cached. */
   function files(): Promise<{ install: CompressedFile; app: CompressedFile }> {
     made ??= make().catch((error: unknown) => {
       made = undefined;
@@ -39,7 +39,7 @@ export function createWidgetFiles(bundle: Bundle): WidgetFiles {
   };
 }
 
-/** Where the app is, below the service's address. */
+/** The app's path below the service's address. */
 function appPath(hash: string): string {
   return `widget/app-${hash}.js`;
 }

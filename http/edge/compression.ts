@@ -1,8 +1,7 @@
-// Replies that are worth it, compressed as their caller takes them: JSON and text, whole or in parts, on other threads
-// than the loop's. So many at a time; who comes when there are more gets what it asked for as it is. Nothing that a
-// browser sends by itself opens anything here, so no page of a stranger's can guess at secrets by the length of answers
-// (BREACH). Files and documents that do not change are compressed once instead: compressed-file.ts. Used by
-// exchange.ts.
+// Compresses replies that benefit from it, JSON and text, whole or in parts, on other threads than the event loop's.
+// The number at a time is limited; beyond it, replies are sent uncompressed. Browsers send no credentials to the API by
+// themselves, so a stranger's page cannot guess secrets from the length of replies (BREACH). Static files and documents
+// are compressed once instead, in compressed-file.ts. Used by exchange.ts.
 
 import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -11,14 +10,14 @@ import { type Encoding, encodingFor } from '../browser/compressed-file.ts';
 import type { Room } from '../limits/held-bytes.ts';
 import type { Reply } from '../request.ts';
 
-/** Less fits into a packet as it is. */
+/** Smaller replies fit into one packet uncompressed. */
 const leastBytes = 1024;
-/** Whole replies at once; each holds a thread of those that also write and hash. */
+/** Whole replies compressed at once. Each occupies a thread of the pool that also writes and hashes. */
 const maxUnderWay = 4;
 const maxWaiting = 64;
-/** Replies in parts at once; each holds its compressor's memory for as long as its caller takes. */
+/** Streamed replies compressed at once. Each holds its memory for as long as the client reads. */
 const maxStreams = 16;
-/** As much smaller as gzip's default for half of its time. */
+/** As good as gzip's default, in half the time. */
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 } };
 const compressible = /^(?:text\/|application\/(?:json|javascript)\b)/;
 const compressBrotli = promisify(brotliCompress);
@@ -30,8 +29,8 @@ export class Compression {
   readonly #waiting: (() => void)[] = [];
 
   /**
-   * The reply itself where it goes as it is. `room` holds the text until it is compressed, and what became of it until
-   * the request is over.
+   * Returns the reply itself if it stays uncompressed. `room` holds the text while it is compressed, and the result
+   * until the request is over.
    */
   reply(reply: Reply, accepted: string | undefined, room: Room): Reply | Promise<Reply> {
     const { status, headers, body } = reply;
@@ -42,7 +41,7 @@ export class Compression {
       !compressible.test(headers['Content-Type'] ?? '')
     )
       return reply;
-    // Another representation would need another tag.
+    // A different representation would need a different ETag.
     if (headers['Content-Encoding'] !== undefined || headers['ETag'] !== undefined) return reply;
     if (typeof body === 'string')
       return body.length < leastBytes
@@ -62,7 +61,7 @@ export class Compression {
         return encoded(reply, compressed, encoding);
       })
       .catch(() => {
-        // Memory for it was not to be had: it goes as it is.
+        // Out of memory: send it uncompressed.
         room.giveBack(bytes.length);
         return reply;
       })
@@ -75,7 +74,7 @@ export class Compression {
     else this.#underWay += 1;
   }
 
-  /** Whoever waits takes over the place. */
+  /** Hands the place to the next in the queue. */
   #next(): void {
     const waiting = this.#waiting.shift();
     if (waiting === undefined) this.#underWay -= 1;
@@ -91,7 +90,7 @@ export class Compression {
     this.#streams += 1;
     const compressor = encoding === 'br' ? createBrotliCompress(brotli) : createGzip();
     try {
-      // What fails in a part ends the compressor, and with it the loop below; who stops taking ends the parts.
+      // A failed part destroys the compressor and ends the loop below; a client that stops reading ends the parts.
       yield* pipeline(Readable.from(parts), compressor, () => undefined) as AsyncIterable<Uint8Array>;
     } finally {
       this.#streams -= 1;

@@ -1,6 +1,6 @@
-// One request and its reply, from its head to its last byte: through the pipeline when it is its network's turn,
-// holding no more than its network may, and over at once when its connection is gone. What was handed to the pipeline
-// runs to its end, whether or not somebody still waits for the answer. Made by server.ts for each request.
+// One request and its reply, from head to last byte: queued fairly between networks, within its network's memory limit,
+// and stopped when its connection closes. A handler that has started runs to its end, even if the client is gone. Made
+// by server.ts for each request.
 
 import type { FairTurns } from '../limits/fair-turns.ts';
 import { type HeldBytes, NetworkRoom } from '../limits/held-bytes.ts';
@@ -12,9 +12,9 @@ import type { Compression } from './compression.ts';
 import { type Outgoing, type Sending, sendReply } from './reply-writer.ts';
 import type { Head } from './request-head.ts';
 
-/** What is done with the connection that a request came over. */
+/** Operations on the connection of a request. */
 export interface Line extends Incoming, Outgoing {
-  /** The connection is gone: nothing of it may be touched any more. */
+  /** The connection has closed and must not be touched again. */
   onAborted(handler: () => void): unknown;
 }
 
@@ -26,13 +26,13 @@ export interface ExchangeParts {
   readonly bodyTimeoutMs: number;
   readonly stallTimeoutMs: number;
   isStopping(): boolean;
-  /** Of every reply, and of the last one of a connection. */
+  /** Headers of every reply, and of the last one of a connection. */
   readonly headers: Readonly<Record<string, string>>;
   readonly lastHeaders: Readonly<Record<string, string>>;
 }
 
 const noBody = new Uint8Array(0);
-/** Comes in one piece, and costs next to nothing to read: that it is over a limit is seen when it is counted. */
+/** Arrives in one piece and is cheap to read, so the size limit is checked after it is counted. */
 const smallBodyBytes = 16 * 1024;
 
 export class Exchange {
@@ -40,11 +40,11 @@ export class Exchange {
   readonly #head: Head;
   readonly #parts: ExchangeParts;
   readonly #room: NetworkRoom;
-  /** Once, when nothing of it is left. */
+  /** Called once, when nothing of the exchange is left. */
   readonly #over: () => void;
   #isOpen = true;
   #isOver = false;
-  /** The pipeline has it. */
+  /** The request was passed to the pipeline. */
   #isHanded = false;
   #reading: { end(): void } | undefined;
   #received: BodyStream | undefined;
@@ -69,10 +69,10 @@ export class Exchange {
     else turns.wait(this.#room.network, () => this.#respond(begun));
   }
 
-  /**
-   * What follows on this connection cannot be told from what this request meant: behind an answer of a later turn the
-   * library reads none of it.
-   */
+   /**
+    * The bytes that follow on this connection cannot be told apart from this request. The library reads none of them
+    * after a reply that is sent in a later turn.
+    */
   #refuse(reply: Reply): void {
     this.#parts.turns.wait(this.#room.network, () => {
       // A reply without a body would leave the connection open.
@@ -105,7 +105,7 @@ export class Exchange {
     }
   }
 
-  /** The body is the library's until this returns, so what waits takes a copy with it. */
+  /** The library reuses the body's memory after this returns, so a queued request copies it. */
   #finishInTurn(begun: Begun, body: Uint8Array): void {
     const { pipeline, turns } = this.#parts;
     if (turns.isFree(performance.now())) {
@@ -130,7 +130,7 @@ export class Exchange {
     this.#parts.pipeline.finish(begun, body, (reply) => this.#respond(reply));
   }
 
-  /** `close`: the connection serves no other request. */
+  /** `close`: the connection is closed after this reply. */
   #respond(reply: Reply, close = false): void {
     this.#received?.forget();
     this.#room.giveBackAll();

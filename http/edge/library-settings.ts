@@ -1,8 +1,7 @@
-// What uWebSockets.js is told before it is loaded, which is when it reads it: imported by server.ts before the library
-// itself.
+// Settings that uWebSockets.js reads from the environment when it is loaded. Imported by server.ts before the library.
 
 /**
- * Of a request's line and headers together. The library's own 4 KiB is less than a few cookies of a shared domain, or
- * an authorization request of its documented lengths; nginx and Node take 8 and 16.
+ * The limit for a request's line and headers together. The library's default of 4 KiB is too small for a few cookies
+ * of a shared domain, or for an authorization request with all documented parameters; nginx and Node allow 8 and 16.
  */
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(16 * 1024);

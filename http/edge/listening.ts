@@ -1,8 +1,8 @@
-// Where the service listens, in words: addresses as people type them into a browser, and why one could not be had.
+// The addresses that the service listens on, as URLs, and why it cannot listen on one.
 
 import { createServer } from 'node:net';
 
-/** An IPv6 address stands in brackets in a URL (RFC 3986 §3.2.2). */
+/** IPv6 addresses are in brackets in a URL (RFC 3986 §3.2.2). */
 export function urlAt(scheme: 'http' | 'https', host: string, port: number): string {
   return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
@@ -12,13 +12,13 @@ export function isEveryAddress(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
-/** Where a program on this machine reaches what listens on `host`. */
+/** The address at which a program on this machine reaches a listener on `host`. */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;
 }
 
-/** What stands in the way of listening there, as the system tells a second try. */
+/** Why the service cannot listen there: the error that the system gives a second attempt. */
 export function whyNotListening(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const probe = createServer();
@@ -29,7 +29,7 @@ export function whyNotListening(host: string, port: number): Promise<string> {
   });
 }
 
-/** Of an error of the system's. */
+/** The code of a system error. */
 export function reasonOf(error: Error, { host, port }: { host: string; port: number }): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':

@@ -1,8 +1,7 @@
-// A reply on its way out, never faster than the connection takes it. What the connection does not take at once is not
-// given to the library, which would hold a copy of any length for whoever does not read: it stays here, counted, one
-// reply of each connection, and the request counts as under way until the last byte is taken. The library ends a
-// connection on which another request comes meanwhile, so that nobody gathers replies by not reading. Knows of
-// uWebSockets.js only the few calls it makes; called by exchange.ts.
+// Writes a reply no faster than the connection accepts it. The library would buffer any length for a slow reader, so
+// the rest stays here, counted, at most one reply per connection, and the request counts as open until the last byte is
+// accepted. If another request arrives meanwhile, the library closes the connection, so a client cannot pile up replies
+// by not reading. Uses only a few calls of uWebSockets.js; called by exchange.ts.
 
 import { STATUS_CODES } from 'node:http';
 import type { Room } from '../limits/held-bytes.ts';
@@ -20,24 +19,24 @@ export interface Outgoing extends Poured {
 
 export interface ReplyOptions {
   readonly isHead: boolean;
-  /** Beside the reply's own. */
+  /** Headers beside the reply's own. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The connection serves no other request. */
+  /** The connection is closed after this reply. */
   readonly close: boolean;
-  /** Whether replies that are under way are the last of their connections. */
+  /** Whether replies in progress are the last of their connections. */
   isStopping(): boolean;
-  /** A caller that takes nothing for so long is let go. */
+  /** A connection that accepts nothing for this long is closed. */
   readonly stallMs: number;
   /**
-   * For what waits to be taken. Where there is none the connection is let go. What was taken of it is given back by
-   * whoever hears done().
+   * Memory for the part that is not accepted yet. Without room the connection is closed. The receiver of done() gives
+   * it back.
    */
   readonly room: Pick<Room, 'take'>;
-  /** Once, when nothing of the reply is left here. The connection may be gone. */
+  /** Called once, when nothing of the reply is left here. The connection may be closed. */
   done(): void;
 }
 
-/** A reply that is not taken yet. */
+/** A reply that is not completely accepted yet. */
 export interface Sending {
   /** The connection is gone. */
   gone(): void;
@@ -45,11 +44,12 @@ export interface Sending {
 
 const nothingLeft: Sending = { gone: () => {} };
 /**
- * The least that a connection takes when it says that it takes more; a larger piece would pile up behind a slow caller.
+ * The smallest piece to send when a connection reports that it accepts more. A larger piece would pile up for a slow
+ * client.
  */
 const pieceBytes = 16 * 1024;
 
-/** Begins to send; done() may be called before it returns. */
+/** Starts sending. done() may be called before this returns. */
 export function sendReply(res: Outgoing, reply: Reply, options: ReplyOptions): Sending {
   const { body } = reply;
   if (isStreamed(body) && !options.isHead) return sendParts(res, { head: reply, body }, options);
@@ -65,7 +65,7 @@ export function sendReply(res: Outgoing, reply: Reply, options: ReplyOptions): S
     options.done();
     return nothingLeft;
   }
-  // Of a HEAD, and of what the caller has already, the length alone is told (RFC 9110 §8.6).
+  // For HEAD and 304, only the length is sent (RFC 9110 §8.6).
   if (options.isHead || reply.status === 304 || body === undefined || isMeasured(body))
     return sendLength(res, reply, options);
   return sendBody(res, { head: reply, body }, options);
@@ -82,7 +82,7 @@ function sendBody(
   { head, body }: { head: Reply; body: string | Uint8Array },
   options: ReplyOptions,
 ): Sending {
-  // Short, such as every error: it goes behind whatever waits.
+  // Short, like every error: queued behind anything that waits.
   if (options.close && body.length < pieceBytes) {
     res.cork(() => {
       writeHead(res, head, options);
@@ -101,7 +101,7 @@ function sendBody(
     options.done();
     return nothingLeft;
   }
-  // A text is copied; bytes are a file's, which is held once for all.
+  // A text is copied; bytes belong to a file that is held once for all clients.
   if (typeof body === 'string' && !options.room.take(total)) {
     res.close();
     options.done();
@@ -114,7 +114,7 @@ function sendBody(
   });
 }
 
-/** A reply without a body, and the length that it has or would have. */
+/** A reply without a body, with the length that the body would have. */
 function sendLength(res: Outgoing, reply: Reply, options: ReplyOptions): Sending {
   const { body } = reply;
   const total =
@@ -123,7 +123,7 @@ function sendLength(res: Outgoing, reply: Reply, options: ReplyOptions): Sending
   let isComplete = true;
   res.cork(() => {
     writeHead(res, reply, options);
-    // Nothing is sent, but it tells whether the connection has taken what came before.
+    // Sends nothing, but reports whether the connection accepted what was sent before.
     [isTaken, isComplete] = res.tryEnd('', total);
     if (isTaken && !isComplete) {
       res.endWithoutBody();
@@ -140,7 +140,10 @@ function sendLength(res: Outgoing, reply: Reply, options: ReplyOptions): Sending
   });
 }
 
-/** Goes on whenever the connection takes more, until it is complete; lets go of who takes nothing for too long. */
+/**
+ * Continues whenever the connection accepts more, until the reply is complete. Closes a connection that accepts nothing
+ * for too long.
+ */
 function finishLater(
   res: Outgoing,
   options: ReplyOptions,
@@ -176,8 +179,8 @@ function sendStream(res: Outgoing, { head, body }: { head: Reply; body: Streamed
 }
 
 /**
- * Writes each part when the one before has left, so that a slow caller costs one part of memory, and a stalled one its
- * connection.
+ * Writes each part after the one before it was accepted, so that a slow client costs the memory of one part, and a
+ * stalled one is disconnected.
  */
 function sendParts(
   res: Outgoing,
@@ -215,8 +218,7 @@ function sendParts(
       }
       res.cork(() => void res.end(undefined, options.isStopping()));
     } catch {
-      // The pipeline logs why a part could not be made. What was sent would look complete if its connection did not end
-      // here.
+      // The pipeline logs the failure of a part. The connection must be closed, or the reply would look complete.
       if (!isGone) res.close();
     }
   }

@@ -1,20 +1,20 @@
-// How many connections there may be: of one network, so that nobody takes them all, and of all, so that there are
-// descriptors left for files. The library tells of each connection when it opens, with its address, and when it closes,
-// without. So a network that seems to have too many is refused only if that many are left when all that closed since
-// were its own; and the kernel, which knows, is asked. Called by server.ts.
+// Limits open connections: per network, so that one network cannot take them all, and in total, so that file
+// descriptors are left for files. The library reports the address when a connection opens, but not when it closes. So a
+// network is refused only if it is over the limit even when every unattributed close is counted as its own, or when the
+// kernel's count confirms it. Called by server.ts.
 
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { networkOf } from './network-address.ts';
 
 export interface ConnectionsOptions {
-  /** Undefined for no bound: behind a proxy all connections are the proxy's. */
+  /** Undefined: no limit. Behind a proxy, all connections are the proxy's. */
   readonly maxOfNetwork: number | undefined;
   readonly maxOfAll: number;
-  /** New ones of a network within ten seconds; undefined for no bound. */
+  /** New connections of one network in ten seconds; undefined: no limit. */
   readonly maxNew: number | undefined;
   readonly now: () => number;
-  /** By network, as the kernel counts them; undefined where it does not say. */
+  /** Open connections by network, from the kernel; undefined where it does not report them. */
   readonly count: () => Promise<ReadonlyMap<string, number> | undefined>;
 }
 
@@ -25,16 +25,16 @@ interface Network {
 }
 
 const spanMs = 10_000;
-/** The kernel writes a line for each connection of the machine when it is asked. */
+/** Asking costs a line for each connection of the machine. */
 const countEveryMs = 250;
-/** Remembered at the most before those are forgotten that have no connections any more. */
+/** At most this many networks are kept; then those without connections are evicted. */
 const maxNetworks = 20_000;
 
 export class Connections {
   readonly #options: ConnectionsOptions;
   #networks = new Map<string, Network>();
   #open = 0;
-  /** Since the kernel was asked, of whom is not known. */
+  /** Closed connections of unknown network since the kernel was last asked. */
   #closed = 0;
   #isCounting = false;
   #countAgainMs = 0;
@@ -43,7 +43,7 @@ export class Connections {
     this.#options = options;
   }
 
-  /** Counts a connection that opens. False when it is to be closed, which is to be told like that of any other. */
+  /** Counts a new connection. False: close it; its closing is reported like any other. */
   opened(network: string): boolean {
     const { maxOfAll, maxOfNetwork, maxNew } = this.#options;
     this.#open += 1;
@@ -55,7 +55,7 @@ export class Connections {
     return maxOfNetwork === undefined || of.open - this.#closed <= maxOfNetwork;
   }
 
-  /** Of this network, where that is known. */
+  /** A connection closed. `network`: its network, where known. */
   closed(network?: string): void {
     this.#open -= 1;
     const of = network === undefined ? undefined : this.#networks.get(network);
@@ -67,7 +67,7 @@ export class Connections {
     return this.#open;
   }
 
-  /** Networks that are remembered. */
+  /** The number of networks kept. */
   get size(): number {
     return this.#networks.size;
   }
@@ -102,7 +102,7 @@ export class Connections {
       });
   }
 
-  /** Who has none and opened none lately is forgotten. */
+  /** Evicts networks that have no connections and opened none lately. */
   #take(openByNetwork: ReadonlyMap<string, number>): void {
     const nowMs = this.#options.now();
     const networks = new Map<string, Network>();
@@ -113,7 +113,7 @@ export class Connections {
   }
 }
 
-/** Connections to a port of this machine that are open, by network: Linux tells, others do not. */
+/** Open connections to a local port by network. Only Linux reports them. */
 export async function countConnections(port: number): Promise<ReadonlyMap<string, number> | undefined> {
   const tables = await Promise.all(
     ['/proc/self/net/tcp', '/proc/self/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => undefined)),
@@ -126,8 +126,8 @@ export async function countConnections(port: number): Promise<ReadonlyMap<string
 }
 
 /**
- * `sl local_address rem_address st …`, addresses in words of the machine's own byte order (proc(5)). Open is
- * ESTABLISHED, or CLOSE_WAIT, which waits for us.
+ * `sl local_address rem_address st …`, with addresses in words of the machine's byte order (proc(5)). Open means
+ * ESTABLISHED, or CLOSE_WAIT, where our side has not closed yet.
  */
 const row = /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]{8}|[0-9A-F]{32}):[0-9A-F]{4} (?:01|08) /gm;
 
@@ -146,10 +146,10 @@ function addressOfWords(hex: string): string {
   return groups.join(':');
 }
 
-/** A process that may have more would not bear them. */
+/** More would overload the process, even if it has descriptors for them. */
 const mostConnections = 50_000;
 
-/** Half of the descriptors that the process may have: the others are for files, and for what goes out. */
+/** Half of the process's file descriptors. The rest is for files and outgoing connections. */
 export function mayBeOpen(limits = limitsOfProcess()): number {
   const [, most] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
   return most === undefined ? mostConnections : Math.min(mostConnections, Math.floor(Number(most) / 2));

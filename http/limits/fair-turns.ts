@@ -1,20 +1,19 @@
-// Whose turn it is. As long as a turn of the event loop is short, whatever comes is done at once, and nobody is asked
-// who it is. When it has become long, what comes waits, and is done in the next turns, one by one of each network:
-// whoever sends the most waits the longest, and nobody else longer than for the dearest single piece. Called by
-// exchange.ts.
+// Fair scheduling between networks. While turns of the event loop are short, requests run at once and are not sorted by
+// network. When a turn gets long, requests queue and run in the next turns, one per network in round-robin. The network
+// that sends most waits longest, and others wait at most for the most expensive single request. Called by exchange.ts.
 
-/** Of one turn of the loop. */
+/** The length of one turn of the loop. */
 const sliceMs = 10;
 
 export interface FairTurnsOptions {
   readonly now: () => number;
-  /** Calls back once the loop has looked for what else has come. */
+  /** Calls back after the loop has polled for more input. */
   readonly nextTurn: (call: () => void) => void;
 }
 
 export class FairTurns {
   readonly #options: FairTurnsOptions;
-  /** By network, in the order in which they are next. */
+  /** Queues by network, in round-robin order. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #startedMs: number | undefined;
   #isTurnComing = false;
@@ -25,14 +24,14 @@ export class FairTurns {
     this.#options = options;
   }
 
-  /** Whether what came at this time may be done at once. */
+  /** Whether a request that arrived at this time may run at once. */
   isFree(nowMs: number): boolean {
     this.#startedMs ??= nowMs;
     this.#askForTurn();
     return this.#waiting.size === 0 && nowMs - this.#startedMs < sliceMs;
   }
 
-  /** Does it when it is the network's turn, after what waits for that already. */
+  /** Queues the job behind the network's earlier ones. */
   wait(network: string, work: () => void): void {
     const queue = this.#waiting.get(network);
     if (queue === undefined) this.#waiting.set(network, [work]);

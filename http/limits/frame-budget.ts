@@ -1,6 +1,6 @@
-// What sockets may cost: frames and bytes of one socket and of one network within a minute, and sockets that a network
-// has open. Far above what people and their programs send, whose calls have budgets of their own; below what would hold
-// up others.
+// Budgets for sockets: frames and bytes per minute of one socket and of one network, and open sockets of a network.
+// They are far above what people and their programs send (calls have budgets of their own), and below what would slow
+// down others.
 
 import type { Clock } from '../../engine/runtime/clock.ts';
 
@@ -37,18 +37,16 @@ interface Network {
 
 const minuteMs = 60_000;
 const mebibyte = 1024 * 1024;
-/**
- * Frames of a socket for each call that a person may make, so that there is room for what is no call; and the least.
- */
+/** Frames of a socket per call that a person may make, which leaves room for other frames; and the minimum. */
 const framesPerCall = 2;
 const leastFrames = 1200;
 const maxBytesOfSocket = 16 * mebibyte;
 const maxMalformed = 60;
-/** Sockets of a network that may spend all they have. */
+/** This many sockets of a network may use their whole budget. */
 const spenders = 10;
-/** What an upgrade counts as: it reads a token, a person, and what was missed. */
+/** An upgrade costs as much as this many frames: it verifies a token and reads an agent and the missed events. */
 const framesOfOpening = 20;
-/** Remembered at the most, those with open sockets apart. */
+/** Networks kept, without those that have open sockets. */
 const maxNetworks = 10_000;
 const lookedAtOnce = 32;
 
@@ -59,7 +57,7 @@ export class FrameBudget {
   readonly #maxSockets: number;
   readonly #networks = new Map<string, Network>();
 
-  /** `isOn`: false refuses nothing. `maxSockets`: of a network. */
+  /** `isOn`: false disables every limit. `maxSockets`: per network. */
   constructor(
     clock: Pick<Clock, 'now'>,
     options: { readonly isOn: boolean; readonly callsPerMinute: number; readonly maxSockets: number },
@@ -70,7 +68,7 @@ export class FrameBudget {
     this.#maxFrames = Math.max(leastFrames, framesPerCall * options.callsPerMinute);
   }
 
-  /** Undefined when the network has too many sockets, or opens too many. What is given is to be closed. */
+  /** Undefined when the network has too many sockets or opens them too fast. The caller closes the budget it gets. */
   open(network: string): SocketSpent | undefined {
     const nowMs = this.#clock.now();
     const entry = this.#networks.get(network) ?? this.#add(network);
@@ -85,7 +83,7 @@ export class FrameBudget {
     if (entry !== undefined) entry.sockets -= 1;
   }
 
-  /** Counts a frame. False when there is nothing left for it. */
+  /** Counts a frame. False when the budget is used up. */
   take({ spent, network }: SocketSpent, bytes: number): boolean {
     if (!this.#isOn) return true;
     const nowMs = this.#clock.now();
@@ -96,8 +94,8 @@ export class FrameBudget {
   }
 
   /**
-   * Counts one that says nothing, which take() has counted as a frame. False when it was one too many, also of its
-   * network: a socket is soon opened again.
+   * Counts an invalid frame, which take() has counted as a frame already. False when there were too many, also for the
+   * network, since a socket is quickly reopened.
    */
   takeMalformed({ spent, network }: SocketSpent): boolean {
     const all = this.#networks.get(network)?.spent;
@@ -109,7 +107,7 @@ export class FrameBudget {
     );
   }
 
-  /** Networks that are remembered. */
+  /** The number of networks kept. */
   get size(): number {
     return this.#networks.size;
   }
@@ -122,8 +120,8 @@ export class FrameBudget {
   }
 
   /**
-   * The oldest without a socket, as far as one is found soon. Those before it get in line again, so that what stays is
-   * bounded by the sockets.
+   * The oldest network without a socket, if one is among the first few. Those with sockets are moved to the end, so
+   * the number kept is bounded by the sockets.
    */
   #forgetOne(): void {
     let looked = 0;

@@ -1,10 +1,10 @@
-// Bytes that come in pieces, kept in one buffer: a piece of one byte costs one byte, not an object of a hundred. And
-// how small pieces may be, since each costs the loop a turn, whatever it holds.
+// Collects bytes that arrive in pieces in one buffer, so that a piece of one byte costs one byte and not an object of a
+// hundred. Also limits how small pieces may be, since each costs a turn of the loop.
 
 const leastCapacity = 1024;
-/** So many pieces may have any size, as clients have that write a body bit by bit. */
+/** The first pieces may have any size: some clients write a body bit by bit. */
 const freePieces = 1024;
-/** Beyond those, on average. Whoever sends smaller ones means no good, or reads a file byte by byte. */
+/** The average size required after those. Smaller pieces are an attack, or a file that is read byte by byte. */
 const leastPieceBytes = 64;
 
 export class GatheredBytes {
@@ -15,7 +15,7 @@ export class GatheredBytes {
     return this.#length;
   }
 
-  /** Copies it: the library takes its memory back. */
+  /** Copies the piece: the library reuses its memory. */
   add(piece: Uint8Array): void {
     const needed = this.#length + piece.byteLength;
     if (needed > this.#buffer.byteLength) {
@@ -27,7 +27,7 @@ export class GatheredBytes {
     this.#length = needed;
   }
 
-  /** All of it; it is empty then. */
+  /** Returns everything and empties the buffer. */
   take(): Uint8Array {
     const all = this.#buffer.subarray(0, this.#length);
     this.#buffer = Buffer.alloc(0);
@@ -41,7 +41,7 @@ export class Pieces {
   #count = 0;
   #bytes = 0;
 
-  /** False once they are too many for what they hold. */
+  /** False once there are too many pieces for their total size. */
   allow(byteLength: number): boolean {
     this.#count += 1;
     this.#bytes += byteLength;

@@ -1,19 +1,19 @@
-// What the edge holds in memory for others: bodies that are not complete, requests and frames that wait for their turn,
-// replies that nobody takes. Each network has so much of it, and all of them together; who would need more is refused
-// or let go. Asked through a room for each request and each socket, by exchange.ts and server.ts.
+// Limits the memory that the edge holds for clients: incomplete bodies, queued requests and frames, replies that are
+// not read. There is a limit per network and one in total; a request over either is refused or its connection closed.
+// exchange.ts and server.ts use one room per request and per socket.
 
 /** Thirty bodies of the largest size at once, or as many replies of a megabyte. */
 const maxBytesOfNetwork = 32 * 1024 * 1024;
 const maxBytes = 128 * 1024 * 1024;
 
-/** What one request or socket may hold. */
+/** The memory of one request or socket. */
 export interface Room {
   /** False when it would be too much. */
   take(bytes: number): boolean;
   giveBack(bytes: number): void;
 }
 
-/** The room of one request or socket, whose network is asked for when it first needs some. */
+/** The room of one request or socket. Its network is looked up on first use. */
 export class NetworkRoom implements Room {
   readonly #held: HeldBytes;
   readonly #networkOf: () => string;

@@ -1,12 +1,11 @@
-// The network that an address belongs to, for limits: whoever has one IPv6 address has the 2^64 of its network (RFC
-// 6177), so those count as one.
+// The network that an address belongs to, for limits. One IPv6 customer has 2^64 addresses (RFC 6177), so they count as
+// one.
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * An IPv4 address as it is, also when it comes mapped into IPv6; of an IPv6 address its first 64 bits, such as
- * `2001:db8:0:1::/64`. A port that a
- * proxy wrote behind it counts for nothing. What is no address is left as it is.
+ * An IPv4 address unchanged, also when it is mapped into IPv6; the /64 of an IPv6 address, such as
+ * `2001:db8:0:1::/64`. Ignores a port that a proxy appended. Anything else is returned unchanged.
  */
 export function networkOf(address: string): string {
   const bare = withoutPort(address);
@@ -20,15 +19,15 @@ export function networkOf(address: string): string {
   return prefixOf(groups, 64);
 }
 
-/** The /48 around an IPv6 address, which is what a site is given; undefined for any other, which has none. */
+/** The /48 around an IPv6 address, the usual size of a site; undefined for any other address. */
 export function siteNetworkOf(address: string): string | undefined {
   const groups = groupsIn(withoutPort(address));
   return groups === undefined || isMapped(groups) ? undefined : prefixOf(groups, 48);
 }
 
 /**
- * Of machines that know each other: this one, its network, a carrier's own (RFC 1918, 4193, 4291, 6598). A proxy has
- * such an address, and all who come by it.
+ * Private addresses: this machine, its network, a carrier's own (RFC 1918, 4193, 4291, 6598). A proxy has one, and so
+ * do all clients behind it.
  */
 const privateNetworks = new BlockList();
 for (const [network, bits] of [
@@ -47,7 +46,7 @@ for (const [network, bits] of [
 ] as const)
   privateNetworks.addSubnet(network, bits, 'ipv6');
 
-/** As networkOf; undefined for an address that is nobody's own, or none. */
+/** Like networkOf; undefined for a private address and for anything that is no address. */
 export function publicNetworkOf(address: string): string | undefined {
   const network = networkOf(address);
   const first = network.replace(/\/64$/, '');

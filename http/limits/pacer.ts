@@ -1,18 +1,16 @@
-// Calls that nobody waits for by the millisecond, one after another instead of at once: one now, then one in each turn
-// of the event loop. A page that asks for eight reports at one moment then holds up who writes a message while one is
-// asked, or two, and not all.
+// Starts queued calls one per turn of the event loop. A page that requests eight reports at once then delays another
+// agent's message by one or two of them, not by all.
 
-/** Of all workspaces together. Who comes after so many has the oldest called at once. */
+/** The longest queue, over all workspaces. When it is full, the oldest call starts at once. */
 const maxWaiting = 200;
 
 export class Pacer {
   readonly #waiting: (() => void)[] = [];
-  /** Somebody was called in this turn, or somebody waits. */
+  /** A call started in this turn, or calls are queued. */
   #isTaken = false;
 
   /**
-   * Calls now, or in a turn of its own after those who came before. What is called then must not throw: nobody is there
-   * to catch it.
+   * Starts the call now, or queues it behind earlier ones. A queued call must not throw: there is no one to catch it.
    */
   take(call: () => void): void {
     if (this.#isTaken) {

@@ -1,42 +1,42 @@
-// Pauses that grow with what fails in a row: the first twenty cost nothing, each further one twice the time of the one
-// before, up to an hour. In memory, and bounded: when there are too many keys those go first that failed little.
+// Pauses that grow with consecutive failures: the first twenty are free, then each pause is twice the one before, up to
+// an hour. In memory and bounded: when there are too many keys, those with few failures are evicted first.
 
 import type { Clock } from '../../engine/runtime/clock.ts';
 
 interface Failures {
   readonly count: number;
   readonly lastMs: number;
-  /** Nothing may be tried before. */
+  /** No attempt is allowed before this time. */
   readonly untilMs: number;
 }
 
 /**
- * A person who tries all passwords that it ever had is below it. In the first hour about 25 can be tried, one in each
- * further: ASVS 2.2.1 allows a hundred.
+ * More than a person with many passwords needs. It allows about 25 attempts in the first hour and one in each further
+ * hour; ASVS 2.2.1 allows a hundred.
  */
 const free = 20;
 const firstPauseMs = 60_000;
 const longestPauseMs = 3600_000;
 const rememberedMs = 24 * 3600_000;
 const maxKeys = 50_000;
-/** Keys that are forgotten by time, or looked at for one that may go early, at once. */
+/** At most this many keys are expired, or examined for early eviction, per call. */
 const lookedAtOnce = 32;
 
 export class Pauses {
   readonly #clock: Pick<Clock, 'now'>;
-  /** Who failed longest ago stands first. */
+  /** Ordered by last failure, the oldest first. */
   readonly #failures = new Map<string, Failures>();
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
   }
 
-  /** Until the key may be tried again; 0 for now. */
+  /** Milliseconds until the key may be tried again; 0 for now. */
   restMs(key: string): number {
     return Math.max(0, (this.#failures.get(key)?.untilMs ?? 0) - this.#clock.now());
   }
 
-  /** Answers how many that were in a row, where that is enough for a pause. */
+  /** Returns the number of consecutive failures if it is enough for a pause. */
   fail(key: string): number | undefined {
     const now = this.#clock.now();
     const before = this.#failures.get(key);

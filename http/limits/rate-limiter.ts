@@ -1,6 +1,6 @@
-// Budgets per minute or another span, in memory: a window opens with the first call and holds so many. Bounded: when
-// there are too many keys those go first that were hardly used, so that a flood of made-up ones gives nobody its spent
-// budget back.
+// Rate limits per minute or another span, in memory. A window opens with the first call and allows a fixed number.
+// Bounded: when there are too many keys, those that were hardly used are evicted first, so that a flood of made-up keys
+// does not reset a used-up budget.
 
 import type { Clock } from '../../engine/runtime/clock.ts';
 
@@ -12,7 +12,7 @@ export interface Budget {
   readonly allowed: boolean;
 }
 
-/** What a caller is told of its own budget; an app is told of its share as well. */
+/** A budget as the caller sees it; an app sees its own share as well. */
 export interface ToldBudget extends Budget {
   readonly ofApp?: Budget;
 }
@@ -24,17 +24,17 @@ interface Window {
 }
 
 const minuteMs = 60_000;
-/** Keys held at the most, some 15 MB. */
+/** At most this many keys are kept, about 15 MB. */
 const maxKeys = 100_000;
-/** Windows that are over and go when another begins: more than one, so that what is held follows who calls now. */
+/** Expired windows removed for each new one. More than one, so that the number kept follows the current callers. */
 const sweptAtOnce = 4;
-/** Windows looked at for one that may go before its end. */
+/** Windows examined for early eviction. */
 const lookedAtOnce = 32;
 
 export class RateLimiter {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #windowMs: number;
-  /** The oldest first: all windows are equally long, so those that are over stand at the beginning. */
+  /** The oldest first. All windows have the same length, so expired ones are at the beginning. */
   readonly #windows = new Map<string, Window>();
 
   constructor(clock: Pick<Clock, 'now'>, windowMs = minuteMs) {
@@ -43,8 +43,8 @@ export class RateLimiter {
   }
 
   /**
-   * Counts one call against `key`, or so much of something whose size is known when it is over: it counts whole if
-   * anything is left.
+   * Counts one call against `key`, or an amount that is known only afterwards, which counts in full if anything is
+   * left.
    */
   take(key: string, limit: number, amount = 1): Budget {
     const now = this.#clock.now();
@@ -60,16 +60,14 @@ export class RateLimiter {
     return { limit, remaining: Math.max(0, limit - window.used), resetSeconds: secondsUntil(window, now), allowed };
   }
 
-  /**
-   * Seconds until the window of a key with nothing left ends; undefined when there is something left. Counts nothing.
-   */
+  /** Seconds until the window of a used-up key ends; undefined while something is left. Counts nothing. */
   spentSeconds(key: string, limit: number): number | undefined {
     const now = this.#clock.now();
     const window = this.#windows.get(key);
     return window === undefined || window.endsMs <= now || window.used < limit ? undefined : secondsUntil(window, now);
   }
 
-  /** Keys that are held. */
+  /** The number of keys kept. */
   get size(): number {
     return this.#windows.size;
   }
@@ -84,7 +82,7 @@ export class RateLimiter {
     if (this.#windows.size >= maxKeys) this.#evict();
   }
 
-  /** The oldest that is less than half used; those before it get in line again. */
+  /** The oldest window that is less than half used. Those before it are moved to the end. */
   #evict(): void {
     let looked = 0;
     for (const [key, window] of this.#windows) {

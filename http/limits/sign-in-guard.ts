@@ -1,7 +1,6 @@
-// How often an account may be tried, whoever tries it: so many passwords a minute, and pauses that grow with what is
-// wrong in a row. Who comes from a browser or a network that the account knows is counted for itself, so that strangers
-// keep nobody out. Asked before a password is hashed, with a request that is known to be valid, after its network's
-// budget. In memory, and bounded.
+// Limits sign-in attempts per account, whoever makes them: passwords per minute, and pauses that grow with consecutive
+// failures. A browser or network that the account knows has a budget of its own, so that strangers cannot lock anyone
+// out. Checked before a password is hashed, for a valid request, after the limit of its network. In memory and bounded.
 
 import { hashOf } from '../../engine/directory/locator.ts';
 import { refuse } from '../../engine/errors.ts';
@@ -14,21 +13,21 @@ import { RateLimiter } from './rate-limiter.ts';
 /** Specification 8. */
 export const signInsPerMinute = 5;
 /**
- * Of all accounts together, from one network: more than an office needs when it opens, and a fiftieth of what the
- * processor could do.
+ * For all accounts together, from one network: more than an office needs when it opens, and a fiftieth of what the
+ * processor could hash.
  */
 export const signInsPerNetwork = 60;
-/** To one address. A person who waits for a link in vain asks again; who is sent more is being flooded. */
+/** Mails to one address. A person who waits in vain for a link asks again; more mails than this are a flood. */
 const resetMailsPerHour = 10;
 const hourMs = 3600_000;
 
-/** What is tried, as it is counted: everything that it belongs to counts it, and one of those decides. */
+/** One attempt: every key counts it, and one of them decides. */
 export interface Try {
   readonly counted: readonly string[];
   readonly judged: string;
 }
 
-/** A sign-in by email. `known` is what the account knows of where it comes from. */
+/** A sign-in by email. `known`: what the account knows about the origin of the request. */
 export function tryOf(
   email: string,
   origin: { readonly network: string; readonly browser: string | undefined },
@@ -43,7 +42,7 @@ export function tryOf(
   return { counted: [account, ...own], judged: known === undefined ? account : keyOf(known) };
 }
 
-/** By who is signed in: what is tried, such as the agent's password by its id. */
+/** An attempt by a signed-in agent, such as its password, by agent id. */
 export function ownTry(what: string): Try {
   const key = `own ${what}`;
   return { counted: [key], judged: key };
@@ -55,7 +54,7 @@ export class SignInGuard {
   readonly #pauses: Pauses;
   readonly #isOn: boolean;
 
-  /** `isOn`: false lifts every limit (RATE_LIMITS=off). */
+  /** `isOn`: false disables every limit (RATE_LIMITS=off). */
   constructor(clock: Pick<Clock, 'now'>, isOn: boolean) {
     this.#tries = new RateLimiter(clock);
     this.#resetMails = new RateLimiter(clock, hourMs);
@@ -77,7 +76,7 @@ export class SignInGuard {
     if (budget?.allowed === false) refuse('rate_limited', { retryAfter: budget.resetSeconds });
   }
 
-  /** Answers how many were wrong in a row, where that are so many that the next has to wait. */
+  /** Returns the number of consecutive failures if it is enough for a pause. */
   noteFailure({ judged }: Try): number | undefined {
     return this.#isOn ? this.#pauses.fail(judged) : undefined;
   }
@@ -86,7 +85,7 @@ export class SignInGuard {
     this.#pauses.succeed(judged);
   }
 
-  /** Counts one mail with a reset link, whether or not somebody has the address. Refuses rate_limited. */
+  /** Counts one mail with a reset link, whether or not an agent has the address. Refuses rate_limited. */
   requireResetMail({ counted, judged }: Try): void {
     if (!this.#isOn) return;
     const budgets = new Map(counted.map((key) => [key, this.#resetMails.take(key, resetMailsPerHour)]));

@@ -1,6 +1,6 @@
-// How much mail a network may leave here in a day: what it sends is written to the disk of all workspaces, and nobody
-// here asked for it. Counted for the network and, as an IPv6 network is easily had, for the /48 around it. A relay of
-// the operator's own has a private address and no bound: what comes through it is everybody's.
+// Limits the mail that one network may deliver in a day, since it fills the disk of all workspaces. Counted for the
+// network and, because an IPv6 network is easy to get, for the /48 around it. A relay of the operator has a private
+// address and no limit: it carries mail for everyone.
 
 import { dayMs } from '../../engine/directory/ceilings.ts';
 import type { Clock } from '../../engine/runtime/clock.ts';
