@@ -1,6 +1,5 @@
-// The parts behind the knowledge base and uploads, made once and joined: what fetches, reads and embeds pages, what
-// searches them, where files lie. Nothing runs, and no thread is started, before it is asked. serve.ts makes this and
-// stops it.
+// Makes and connects the parts of the knowledge base and uploads: crawling, reading and embedding pages, search,
+// storage of files. Nothing runs, and no thread starts, before first use. Made and stopped by serve.ts.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,11 +19,11 @@ import { s3Objects } from '../workers/providers/objects-s3.ts';
 import { type Config, ConfigError } from './process/config.ts';
 
 export interface KnowledgeOptions {
-  /** The shortest pause of a crawl between two requests; a server of one's own needs none. */
+  /** The minimum pause between two requests of a crawl. A test server needs none. */
   readonly crawlPauseMs?: number;
-  /** How long a bucket may be silent. */
+  /** The time limit for an answer of the bucket. */
   readonly storageSilenceMs?: number;
-  /** Which addresses count as public. A test has none but loopback ones. */
+  /** Decides which addresses are public. Tests have only loopback addresses. */
   readonly isPublic?: typeof isPublicAddress;
 }
 
@@ -34,11 +33,11 @@ export interface KnowledgeParts extends RetrievalPorts {
   readonly imageSource: ImageSource;
   /** Undefined when there is no storage. */
   readonly objects: ObjectStore | undefined;
-  /** What is under way ends with an error. */
+  /** Work in progress fails with an error. */
   stop(): Promise<void>;
 }
 
-/** Over a data folder that this process holds. Throws ConfigError when the model is not there. */
+/** For a data folder that this process holds. Throws ConfigError when the model is missing. */
 export function createKnowledgeParts(config: Config, options: KnowledgeOptions): KnowledgeParts {
   const { allowPrivateCrawl: allowPrivate } = config;
   const reach = { allowPrivate, ...(options.isPublic === undefined ? {} : { isPublic: options.isPublic }) };
@@ -84,7 +83,7 @@ function embedderFor({ embedding, dataDir }: Config): Embedder {
   );
 }
 
-/** Files of the time before there was a bucket stay where they are. */
+/** Files from before a bucket was configured stay on disk. */
 function withFormer(present: ObjectStore, folder: string): ObjectStore {
   return existsSync(folder) ? movedObjects({ present, former: diskObjects(folder) }) : present;
 }

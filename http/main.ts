@@ -1,16 +1,13 @@
-// The process: sizes libuv's pool, has glibc give back what is large, then does what the command line asks. Both `npm
-// start` and the executable begin here.
+// The entry of `npm start` and of the executable: sizes libuv's thread pool, makes glibc return large blocks to the
+// system, then runs the command line.
 
-/**
- * Bytes. Blocks from this size on go back to the system when they are freed, instead of staying with the thread that
- * had them.
- */
+/** Bytes. Freed blocks of this size or more go back to the system instead of staying with their thread. */
 const givenBackFrom = 1024 * 1024;
 const allocatorSetting = 'MALLOC_MMAP_THRESHOLD_';
 
-// Of each of the pool's threads glibc keeps what it had last, 19 MiB where it hashed a password: 300 MB after a minute
-// of sign-ins. It reads its settings when the process starts, so a service starts itself once more, as the same
-// process, with that one set. An operator's own setting is left alone.
+// glibc keeps the last large block of each pool thread, 19 MiB after hashing a password: 300 MB after a minute of
+// sign-ins. It reads its settings when the process starts, so the service executes itself once more, as the same
+// process, with that one set. An operator's own setting is kept.
 const [, , command = 'serve'] = process.argv;
 if (
   process.platform === 'linux' &&
@@ -26,11 +23,11 @@ if (
   });
 }
 
-// Password hashes, file work and the syncs of every workspace share the pool; its size is read when it is first used,
-// so this comes before everything that is imported.
+// Password hashes, file access and the syncs of every workspace share the pool. Its size is read on first use, so this
+// comes before any import.
 process.env['UV_THREADPOOL_SIZE'] ??= '32';
 
 void import('./cli/program.ts').then(async ({ runProgram }) => {
-  // Set, not exited with: what is still to be written is written.
+  // Not process.exit(): pending output is still written.
   process.exitCode = await runProgram(process.argv.slice(2));
 });

@@ -1,7 +1,7 @@
-// A request and its reply as plain data, and whom a connection belongs to: the types that every part of the edge
-// shares. Types only.
+// Requests and replies as plain data, and namespaces of connections: types that all parts of the edge share. Types
+// only.
 
-/** A request as it came: what signatures are made over. */
+/** A request as received: the input of signatures. */
 export interface RawRequest {
   readonly path: string;
   /** Without its question mark. */
@@ -11,30 +11,30 @@ export interface RawRequest {
   readonly body: Uint8Array;
 }
 
-/** A reply that the handler writes itself: a page, a file, a redirect, or what is too large to be held whole. */
+/** A reply that the handler writes itself: a page, a file, a redirect, or a body too large for memory. */
 export interface RawReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * Parts are asked for one by one, as the caller takes them. If one fails the connection is torn, so that the rest is
-   * missed. Of a 304 it is what is not sent, whose length is told.
+   * Parts are requested one by one, as the client reads. A failure closes the connection, so that the client notices.
+   * For a 304 this is the body that is not sent; its length is.
    */
   readonly body: string | Uint8Array | AsyncIterable<string> | Streamed;
 }
 
-/** A reply's body that comes in parts, of this many bytes together. Not started before its first part is asked for. */
+/** A reply's body in parts, with this total length in bytes. It does not start before the first part is requested. */
 export interface Streamed {
   readonly byteLength: number;
   readonly parts: AsyncIterable<Uint8Array>;
 }
 
-/** What the edge copied out of a request before its body. Header names in lower case. */
+/** The head of a request, copied by the edge. Header names are in lower case. */
 export interface RequestHead {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** To be asked for before anything is waited for, while the connection is there. */
+  /** Read it before any await, while the connection is open. */
   readonly ip: string;
   readonly startedMs: number;
 }
@@ -42,9 +42,9 @@ export interface RequestHead {
 export interface Reply {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** Text, bytes, text in parts, or parts of bytes that are so many together; undefined for none. */
+  /** Text, bytes, text in parts, or parts with a known total length in bytes; undefined for none. */
   readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array> | Streamed | undefined;
-  /** The request's own end is uncertain: nothing more is read of its connection. */
+  /** The end of the request is uncertain: nothing more is read from its connection. */
   readonly endsConnection?: true;
 }
 

@@ -1,5 +1,5 @@
-// Where a visitor is, as its record has it: by the database of places where there is one, else the country that a proxy
-// in front says, which is believed as far as the proxy is (TRUST_PROXY). Null is not known.
+// The location in a visitor's record: from the database of places if there is one, otherwise the country that a proxy
+// reports, if the proxy is trusted (TRUST_PROXY). Null is unknown.
 
 import type { Places } from '../workers/providers/places.ts';
 import type { RequestHead } from './request.ts';
@@ -11,11 +11,11 @@ export interface VisitorPlace {
 
 export interface VisitorPlaces {
   placeOf(call: Pick<RequestHead, 'ip' | 'headers'>): VisitorPlace;
-  /** True when there was a file, which is read again now. Rejects with PlacesUnusable, and the former one stays. */
+  /** Reads the file again; true if there is one. Rejects with PlacesUnusable, and keeps the previous one. */
   reload(): Promise<boolean>;
 }
 
-/** What proxies say when they do not know. */
+/** Values that proxies send for an unknown country. */
 const unknownCountries: ReadonlySet<string> = new Set(['XX', 'ZZ']);
 
 /** `countryHeaders`: in lower case; the first that says a country counts. */

@@ -69,10 +69,10 @@ export class Exchange {
     else turns.wait(this.#room.network, () => this.#respond(begun));
   }
 
-   /**
-    * The bytes that follow on this connection cannot be told apart from this request. The library reads none of them
-    * after a reply that is sent in a later turn.
-    */
+  /**
+   * The bytes that follow on this connection cannot be told apart from this request. The library reads none of them
+   * after a reply that is sent in a later turn.
+   */
   #refuse(reply: Reply): void {
     this.#parts.turns.wait(this.#room.network, () => {
       // A reply without a body would leave the connection open.

@@ -1,5 +1,5 @@
-// Apps at the edge: found by their client id wherever they are registered, and known by their secret. Secrets are made,
-// sealed and opened here alone. RFC 6749 §2.3.
+// OAuth clients at the edge: found by client id in whichever workspace registered them, and authenticated by their
+// secret. The only place where their secrets are made, sealed and opened. RFC 6749 §2.3.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { TokenRefusal } from '../../engine/platform/oauth.ts';
@@ -11,7 +11,7 @@ import type { Services } from '../services.ts';
 
 export interface Client {
   readonly app: OAuthAppRecord;
-  /** Where it is registered. */
+  /** The workspace that registered it. */
   readonly workspaceId: string;
 }
 
@@ -41,7 +41,7 @@ export function clientOf({ engine }: Pick<Services, 'engine'>, clientId: string 
   return app === undefined || workspaceId === undefined ? undefined : { app, workspaceId };
 }
 
-/** Until the operator of the server has reviewed it, only its own workspace can use an app. */
+/** Until the operator has reviewed an app, only its own workspace can use it. */
 export function isLive({ config }: Pick<Services, 'config'>, clientId: string): boolean {
   return config.oauthLiveApps.includes(clientId);
 }
@@ -50,13 +50,13 @@ export function mayServe(services: Pick<Services, 'config'>, client: Client, wor
   return client.workspaceId === workspaceId || isLive(services, client.app.clientId);
 }
 
-/** What signs an app's webhooks. Undefined for an app that is gone, and for a public one. */
+/** The secret that signs an app's webhooks. Undefined for a deleted app and for a public one. */
 export function appSecret(services: Pick<Services, 'engine' | 'secrets'>, clientId: string): string | undefined {
   const sealedSecret = clientOf(services, clientId)?.app.sealedSecret ?? null;
   return sealedSecret === null ? undefined : openClientSecret(services, clientId, sealedSecret);
 }
 
-/** What of a grant the app still registers; undefined where it may no longer serve the workspace. */
+/** The part of a grant that the app still registers; undefined if the app may no longer serve the workspace. */
 export function withinApp(
   services: Pick<Services, 'config'>,
   client: Client,
@@ -71,7 +71,7 @@ interface Claimed {
   readonly clientSecret: string | undefined;
 }
 
-/** The client that a request to the token or the revocation endpoint comes from: by Basic or in the form, not both. */
+/** The client of a request to the token or revocation endpoint: by Basic authentication or in the form, not both. */
 export function authenticateClient(
   services: Services,
   authorization: string | undefined,
@@ -88,7 +88,7 @@ export function authenticateClient(
   const client = clientOf(services, clientId);
   if (client === undefined) return invalidClient('The client is not known.');
   const { sealedSecret } = client.app;
-  // A public client that sends a secret has mistaken itself for another.
+  // A public client has no secret, so this one took itself for another.
   const isRight =
     sealedSecret === null
       ? clientSecret === undefined
@@ -97,7 +97,7 @@ export function authenticateClient(
   return isRight ? client : invalidClient('The client secret is wrong.');
 }
 
-/** RFC 6749 §2.3.1: both parts are form-encoded. */
+/** Both parts are form-encoded (RFC 6749 §2.3.1). */
 function basicCredentials(authorization: string): Claimed | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];
   const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString('utf8')) ?? [];
@@ -111,7 +111,7 @@ function invalidClient(description: string): TokenRefusal {
   return { error: 'invalid_client', description };
 }
 
-/** In the same time wherever they differ, and however long they are. */
+/** Compares in constant time, whatever the lengths. */
 function isSame(given: string, stored: string): boolean {
   const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digestOf(given), digestOf(stored));

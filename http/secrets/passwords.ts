@@ -1,21 +1,24 @@
-// What may be a password, and what may not for being easy to guess. Specification 5.8.
+// Rules for passwords, and refusal of those that are easy to guess. Specification 5.8.
 
 import Type from 'typebox';
 import { refuseField } from '../../engine/errors.ts';
 import { minPasswordChars, minPasswordScore } from '../../engine/limits.ts';
 import type { Services } from '../services.ts';
 
-/** Longer ones are refused rather than hashed at length. */
+/** Longer passwords are refused, since hashing them would take long. */
 const maxPasswordChars = 1024;
-/** Shorter pieces of a name or an address are in every password. */
+/** Shorter parts of a name or an address occur in many passwords. */
 const minKnownChars = 3;
 
-/** One that is chosen. */
+/** A new password. */
 export const Password = Type.String({ minLength: minPasswordChars, maxLength: maxPasswordChars });
-/** One that is tried. */
+/** A password at sign-in. */
 export const AnyPassword = Type.String({ minLength: 1, maxLength: maxPasswordChars });
 
-/** Refuses invalid_body for what can be guessed, the more so by who knows the person and the workspace. */
+/**
+ * Refuses invalid_body for a password that is easy to guess, especially for someone who knows the person and the
+ * workspace.
+ */
 export async function requireStrong(
   services: Pick<Services, 'strength'>,
   options: { password: string; field: string; known: readonly string[] },

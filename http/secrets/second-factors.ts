@@ -1,5 +1,5 @@
-// Showing a second factor: what is asked of whom, and whether the answer is right. Used where a password was shown,
-// where who is signed in shows once more to be it, and where a passkey stands for both.
+// Verifies second factors: which challenge an agent gets, and whether its answer is right. Used after a password, when
+// a signed-in agent confirms an action, and for sign-in by passkey only.
 
 import Type, { type Static } from 'typebox';
 import { Check } from 'typebox/value';
@@ -38,7 +38,7 @@ export const RecoveryCode = Type.String({
   description: 'One of the ten that came with the second factor. Hyphens, spaces and case do not count.',
 });
 
-/** AuthenticationResponseJSON of WebAuthn §5.1.7. What else a browser adds is passed over. */
+/** AuthenticationResponseJSON of WebAuthn §5.1.7. Other members are ignored. */
 export const PasskeySignature = Type.Object(
   {
     id: Bytes(1400),
@@ -65,13 +65,13 @@ export interface Question {
   readonly challenge: string;
   readonly expiresAt: string;
   readonly methods: readonly string[];
-  /** For navigator.credentials.get(); null for who has no passkey. */
+  /** For navigator.credentials.get(); null for an agent without passkeys. */
   readonly passkey: PasskeyOptions | null;
 }
 
 /**
- * Finishes a sign-in whose password is right, where the agent has no second factor. Refuses second_factor_required
- * else, with what is asked in its detail.
+ * Completes a sign-in with the right password if the agent has no second factor. Otherwise refuses
+ * second_factor_required, with the challenge in its detail.
  */
 export async function finishOrAsk(
   services: Services,
@@ -92,7 +92,7 @@ export async function askSecondFactor(
   return questionOf(services, view, { step, challenge: services.signInSteps.ask(step) });
 }
 
-/** What is asked, once more of who answered wrongly. */
+/** The challenge, repeated after a wrong answer. */
 export async function questionOf(
   services: Pick<Services, 'passkeys' | 'clock'>,
   view: View,
@@ -140,7 +140,7 @@ export function refuseLate(): never {
   return refuse('gone', { message: 'That took too long, or was tried too often. Begin again.' });
 }
 
-/** Whether it is the agent's. A code or a signature that is counts no second time. */
+/** Whether the code or signature is the agent's. A valid one counts only once. */
 export async function isProof(
   services: Services,
   shown: { workspaceId: string; agentId: string; challenge: string; proof: Proof; origin: SignInOrigin },
@@ -189,24 +189,24 @@ export async function isProof(
   );
 }
 
-/** What an authenticator app's secret is sealed as. */
+/** The purpose under which an authenticator app's secret is sealed. */
 export function totpName(workspaceId: string, agentId: string): string {
   return `${workspaceId}:agent-totp:${agentId}`;
 }
 
-/** What a passkey gives back to say whose it is: the workspace, then the agent. */
+/** The user handle that a passkey returns: the workspace, then the agent. */
 export function userHandleOf(workspaceId: string, agentId: string): Uint8Array {
   return Buffer.from(locatorOf(workspaceId) + locatorOf(agentId));
 }
 
-/** Undefined for what no passkey of this service gives back. */
+/** Undefined for a handle that no passkey of this service has. */
 export function personIn(userHandle: string | undefined): { workspaceId: string; agentId: string } | undefined {
   const text = Buffer.from(userHandle ?? '', 'base64url').toString('latin1');
   const [workspaceId, agentId] = [idIn(text), idIn(text.slice(locatorChars))];
   return workspaceId === undefined || agentId === undefined ? undefined : { workspaceId, agentId };
 }
 
-/** The challenge that a browser says it answered; undefined for what is no answer. */
+/** The challenge that the browser answered; undefined for an invalid answer. */
 export function challengeIn(clientDataJson: string): string | undefined {
   try {
     const { challenge } = JSON.parse(Buffer.from(clientDataJson, 'base64url').toString()) as { challenge?: unknown };
@@ -216,7 +216,7 @@ export function challengeIn(clientDataJson: string): string | undefined {
   }
 }
 
-/** Of a form's field, which is text; undefined for what is no signature. */
+/** From a form field, which is text; undefined for anything but a signature. */
 export function signatureIn(text: string): PasskeySignature | undefined {
   try {
     const given: unknown = JSON.parse(text);

@@ -1,5 +1,5 @@
-// Who has this email and this password. Takes the same time for an unknown email. Used by the login, by the consent
-// page, and where who is signed in shows once more to be it.
+// Verifies an email and a password. Takes the same time for an unknown email. Used at sign-in, on the consent page, and
+// when a signed-in agent confirms an action.
 
 import { refuse } from '../../engine/errors.ts';
 import { comparable } from '../../engine/mail-addresses.ts';
@@ -13,8 +13,8 @@ import { ownTry, type Try, tryOf } from '../limits/sign-in-guard.ts';
 import type { Services } from '../services.ts';
 
 /**
- * Undefined for a wrong pair, and for an agent that may not sign in; that is logged with the address it came from.
- * Refuses rate_limited.
+ * Undefined for a wrong pair and for an agent that may not sign in, which is logged with its address. Refuses
+ * rate_limited.
  */
 export async function findByPassword(
   services: Services,
@@ -34,8 +34,8 @@ export async function findByPassword(
 }
 
 /**
- * Whether who is signed in knows the password: whoever found a browser open does not. Counted for the agent alone.
- * Refuses rate_limited.
+ * Whether the signed-in agent knows the password: someone who found an open browser does not. Counted for the agent
+ * only. Refuses rate_limited.
  */
 export async function findByOwnPassword(
   services: Services,
@@ -54,7 +54,7 @@ export async function findByOwnPassword(
   return found;
 }
 
-/** A try of an account, counted for its own where the account knows where it comes from. */
+/** An attempt on an account. Its own browsers and networks, where known, are counted separately. */
 export function tryAt(
   { engine }: Pick<Services, 'engine'>,
   found: Member | undefined,
@@ -68,7 +68,7 @@ export function tryAt(
   );
 }
 
-/** In the log in a form for what shuts addresses out (OPERATING.md); to the agent, when it was too often. */
+/** Logs in a format that tools for blocking addresses read (OPERATING.md); notifies the agent after too many. */
 export function noteFailure(
   { engine, log, signInGuard }: Pick<Services, 'engine' | 'log' | 'signInGuard'>,
   failed: { found: Member | undefined; tried: Try; origin: SignInOrigin; operation: string; isPasswordKnown?: boolean },
@@ -78,7 +78,7 @@ export function noteFailure(
   const inRow = signInGuard.noteFailure(tried);
   if (inRow === undefined || found === undefined || !isActive(found.agent)) return;
   const workspaceId = found.workspace.id;
-  // Nobody waits for it, so that an account that is there answers as quickly as one that is not.
+  // Not awaited, so that a known account answers as fast as an unknown one.
   engine
     .execute(noteAttack, {
       workspaceId,
@@ -88,7 +88,7 @@ export function noteFailure(
     .catch((error: unknown) => log.warn({ workspaceId, err: error }, 'an attack on an account could not be noted'));
 }
 
-/** By the address it has now: the directory may still name a former one for a moment. */
+/** By its current address: the directory may still list a former one for a moment. */
 export async function findAgent(
   services: Pick<Services, 'directory' | 'engine'>,
   email: string,

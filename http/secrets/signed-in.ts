@@ -1,5 +1,5 @@
-// What a sign-in is answered with, whichever way it came: a token that names the new session. And what a session is
-// noted by.
+// The reply to a sign-in of any kind: a token that names the new session. Also the data that a session is recorded
+// with.
 
 import Type from 'typebox';
 import { systemCaller } from '../../engine/runtime/caller.ts';
@@ -24,7 +24,7 @@ export const SignedInAnswer = Type.Object({
   workspace: Type.Object({ id: Id, name: Type.String(), subdomain: Type.String() }),
 });
 
-/** 128 bits at the least. */
+/** At least 128 bits. */
 export const Browser = Type.Optional(
   Type.String({
     minLength: 22,
@@ -35,7 +35,7 @@ export const Browser = Type.Optional(
   }),
 );
 
-/** To be called before anything is waited for: the address is that of an open connection. */
+/** Call before any await: the address is read from the open connection. */
 export function signingOf(
   { ip, userAgent }: Pick<Call, 'ip' | 'userAgent'>,
   { config }: Pick<Services, 'config'>,
@@ -45,8 +45,8 @@ export function signingOf(
 }
 
 /**
- * Whoever had signed out is available again. The token itself could last as long as a session may be made to; it counts
- * as long as the session does.
+ * An agent that had signed out is available again. The token itself lasts as long as a session can be extended; it is
+ * valid as long as its session.
  */
 export async function answerSignedIn(
   services: Pick<Services, 'accessTokens' | 'config' | 'dropEnded' | 'engine'>,
@@ -58,7 +58,7 @@ export async function answerSignedIn(
       caller: systemCaller,
       params: { agentId: agent.id },
     });
-  // One too many ends the oldest.
+  // One session too many ends the oldest.
   services.dropEnded(workspace.id, agent.id);
   const expiresMs = Date.parse(session.createdAt) + longestLifetimeMs(services.config.tokenTtlDays * dayMs);
   const token = await services.accessTokens.issue({

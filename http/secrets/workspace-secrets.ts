@@ -1,5 +1,5 @@
-// A workspace's secrets at the edge: made and sealed here before a command writes them, opened here for as long as a
-// request takes.
+// A workspace's secrets at the edge: made and sealed here before a command stores them, and opened here for the
+// duration of a request.
 
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { type SealedSecrets, sealedSecrets } from '../../engine/workspace/integrations.ts';
@@ -9,10 +9,10 @@ import type { Services } from '../services.ts';
 /** As base64url, 43 characters. */
 const secretBytes = 32;
 
-/** What a secret is sealed as. */
+/** The purpose under which a secret is sealed. */
 const sealedAs = (workspaceId: string, name: SecretName): string => `${workspaceId}:${name}`;
 
-/** New ones, sealed, for a command to take of them what it needs. */
+/** New sealed secrets, of which a command takes those it needs. */
 export function freshSecrets({ ids, secrets }: Pick<Services, 'ids' | 'secrets'>, workspaceId: string): SealedSecrets {
   const fresh = (name: SecretName): string => secrets.seal(ids.secret(secretBytes), sealedAs(workspaceId, name));
   return { 'inbound-email': fresh('inbound-email'), carrier: fresh('carrier') };
@@ -27,7 +27,7 @@ export function openSecrets(
   return { 'inbound-email': open('inbound-email'), carrier: open('carrier') };
 }
 
-/** Undefined when the workspace has none of this name: nobody was told one. */
+/** Undefined when the workspace has no secret of this name. */
 export function openSecret(
   { engine, secrets }: Pick<Services, 'engine' | 'secrets'>,
   workspaceId: string,
@@ -38,7 +38,7 @@ export function openSecret(
   return sealed === undefined ? undefined : secrets.open(sealed, sealedAs(workspaceId, name));
 }
 
-/** Undefined until somebody asked for them. */
+/** Undefined until the first request for them. */
 export function presentSecrets({ engine }: Pick<Services, 'engine'>, workspaceId: string): SealedSecrets | undefined {
   const view = engine.workspace(workspaceId)?.view(systemCaller);
   return view === undefined ? undefined : sealedSecrets(view);

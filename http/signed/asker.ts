@@ -1,16 +1,16 @@
-// By what a request came, kept with what is answered later.
+// The credential that a request came with, kept for work that is answered later.
 
 import type { Holder } from '../../engine/rights/rights.ts';
 
-/** By what a request came: a sign-in, a key or an app. Plain data, to be kept. */
+/** The credential of a request: a sign-in, a key or an app. Plain data, so that it can be stored. */
 export interface Asker {
   readonly workspaceId: string;
   readonly holder: Holder;
   /**
-   * Of the agent at that time. What signing in asked for ends with that sign-in; where the token names none, with its
-   * agent's tokenVersion.
+   * The agent's at that time. Work that a sign-in requested ends with the sign-in; if the token names none, when the
+   * agent's tokenVersion changes.
    */
   readonly tokenVersion: number;
-  /** Undefined for a key or an app, and for a token of before there were sign-ins. */
+  /** Undefined for a key, an app, and a token from before sign-ins were recorded. */
   readonly sessionId?: string | undefined;
 }

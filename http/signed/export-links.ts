@@ -1,12 +1,12 @@
-// Signed addresses of report exports: who asked, for what, until when. Nothing is stored; whoever has the address gets
-// the file, so it is good for a quarter of an hour and acts as the agent that made it.
+// Signed links to report exports: requested by whom, for what, until when. Nothing is stored. Anyone with the link gets
+// the file, so it is valid for 15 minutes and has the rights of the agent that made it.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Asker } from './asker.ts';
 
-/** What a link stands for. Times in ms. */
+/** The content of a link. Times are in ms. */
 export interface ExportOrder {
-  /** Whose rights the file is made with, as they are then. */
+  /** The file is made with the rights that they have when it is opened. */
   readonly asker: Asker;
   readonly type: string;
   readonly format: 'csv' | 'json';
@@ -17,7 +17,7 @@ export interface ExportOrder {
 
 export interface ExportLinks {
   issue(order: ExportOrder): string;
-  /** Undefined for what is not a link of ours. It may have run out. */
+  /** Undefined for a link that we did not sign. It may have expired. */
   verify(token: string): ExportOrder | undefined;
 }
 
@@ -33,7 +33,7 @@ export function createExportLinks(secret: string): ExportLinks {
       const [text = '', given = ''] = token.split('.');
       const [a, b] = [Buffer.from(given), Buffer.from(sign(text))];
       if (a.length !== b.length || !timingSafeEqual(a, b)) return undefined;
-      // Signed by issue() alone.
+      // Only issue() signs these.
       return JSON.parse(Buffer.from(text, 'base64url').toString()) as ExportOrder;
     },
   };

@@ -1,19 +1,18 @@
-// Codes by which the operator lets somebody make a workspace where registration is not open: each an id and a time,
-// signed. Nothing is stored until one is used, so that the command that makes them needs no word with the service that
-// runs.
+// Codes with which the operator invites someone to make a workspace while registration is closed: an id and a time,
+// signed. Nothing is stored until a code is used, so the command that makes them does not talk to the running service.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export interface RegistrationCodes {
-  /** `id`: 16 bytes that nobody guesses. */
+  /** `id`: 16 random bytes. */
   issue(id: Uint8Array, expiresMs: number): string;
-  /** The id of a code of ours that has not run out; undefined for any other. */
+  /** The id of a valid code; undefined for an expired one and for anything else. */
   idIn(code: string, nowMs: number): string | undefined;
 }
 
 const idBytes = 16;
 const timeBytes = 4;
-/** A hundred and twenty-eight bits: a code that one can still paste from a letter. */
+/** 128 bits: short enough to paste from a letter. */
 const signatureBytes = 16;
 
 export function createRegistrationCodes(secret: string): RegistrationCodes {
@@ -30,7 +29,7 @@ export function createRegistrationCodes(secret: string): RegistrationCodes {
     idIn(code, nowMs) {
       const text = code.trim();
       const bytes = Buffer.from(text, 'base64url');
-      // Node reads over what is no letter of base64.
+      // Node skips characters that are not base64.
       if (bytes.toString('base64url') !== text) return undefined;
       const signed = bytes.subarray(0, idBytes + timeBytes);
       if (

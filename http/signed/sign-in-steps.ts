@@ -1,27 +1,27 @@
-// What was asked and not answered yet on the way in: a second factor after a password, a passkey's signature. Each is a
-// challenge that counts once, for some minutes. In memory: who is asked when the process ends begins again. Bounded:
-// the oldest goes, of an agent with too many its own and of strangers a stranger's, so that nobody's tries put an end
-// to another's.
+// Unanswered challenges of a sign-in: a second factor after a password, or a passkey's signature. Each counts once and
+// lasts some minutes. In memory, so that after a restart a sign-in starts over. Bounded: an agent's own oldest
+// challenge is evicted when it has too many, and a stranger's when strangers have, so that no one's attempts end
+// another agent's.
 
 import type { Clock } from '../../engine/runtime/clock.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
 import type { Member, SignedIn } from '../../engine/team/joining.ts';
 import type { SignInOrigin } from '../../engine/team/known-origins.ts';
 
-/** Who is asked, and where it was when it showed its password. */
+/** The challenged agent, and where it signed in from. */
 export interface Asked {
   readonly member: Member;
   readonly origin: SignInOrigin;
 }
 
 export type Step =
-  /** The password, or the link of a reset, was right: what is done with the second factor. */
+  /** The password or the reset link was right; the second factor completes it. */
   | (Asked & { readonly kind: 'second'; readonly finish: () => Promise<SignedIn> })
-  /** The password was right where an app is allowed to act for the agent. */
+  /** The password was right on the consent page of an app. */
   | (Asked & { readonly kind: 'consent'; readonly clientId: string })
-  /** Anybody who has a passkey of this service. */
+  /** Anyone with a passkey of this service. */
   | { readonly kind: 'passkey' }
-  /** Who is signed in makes a passkey, or shows one. */
+  /** A signed-in agent adds a passkey, or confirms with one. */
   | { readonly kind: 'create'; readonly agentId: string }
   | { readonly kind: 'confirm'; readonly agentId: string };
 
@@ -33,17 +33,17 @@ interface Waiting {
 }
 
 export const stepMs = 5 * 60_000;
-/** Then the password has to be shown again. */
+/** After this many wrong answers, the password is required again. */
 const maxWrong = 5;
 const maxSteps = 20_000;
-/** Of those whom nobody has shown anything of yet. */
+/** Challenges of clients that have proved nothing yet. */
 const maxOfStrangers = maxSteps / 2;
 /**
- * Of one agent: more than the passwords that may be tried while a challenge lasts, so that who knows the password alone
- * ends none of its owner's.
+ * Challenges of one agent: more than the password attempts allowed while one lasts, so that someone who knows only the
+ * password cannot evict the owner's.
  */
 const maxOfAgent = 30;
-/** WebAuthn §13.4.3 asks for 16 at the least. */
+/** WebAuthn §13.4.3 requires at least 16. */
 const challengeBytes = 32;
 
 export class SignInSteps {
@@ -51,7 +51,7 @@ export class SignInSteps {
   readonly #ids: Pick<Ids, 'secret'>;
   /** The oldest first. */
   readonly #asked = new Map<string, Waiting>();
-  /** How many each owner has. */
+  /** Number of challenges by owner. */
   readonly #counts = new Map<string, number>();
 
   constructor(clock: Pick<Clock, 'now'>, ids: Pick<Ids, 'secret'>) {
@@ -79,13 +79,13 @@ export class SignInSteps {
     return asked === undefined || asked.endsMs <= this.#clock.now() ? undefined : asked.step;
   }
 
-  /** Whose it is; undefined for one of another kind. */
+  /** The owner of the challenge; undefined for one of another kind. */
   agentOf(challenge: string, kind: 'create' | 'confirm'): string | undefined {
     const step = this.find(challenge);
     return step?.kind === kind ? step.agentId : undefined;
   }
 
-  /** It was answered. False for one of two that answer it at once. */
+  /** Marks it as answered. False for the second of two simultaneous answers. */
   end(challenge: string): boolean {
     const asked = this.#asked.get(challenge);
     if (asked === undefined) return false;

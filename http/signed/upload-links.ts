@@ -1,24 +1,24 @@
-// The addresses of uploaded files: the public one of a key, and the one by which its bytes may be sent once, until a
-// time, of one type and up to one size. What was signed stands in the address, so a link is judged before anything is
-// looked up. Specification 4.9.
+// Addresses of uploaded files: the public one of a key, and the signed one to which its bytes may be sent once, until a
+// time, with one type and up to one size. The address contains what was signed, so a link is verified before any
+// lookup. Specification 4.9.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { AttachmentInput } from '../../engine/conversations/attachments.ts';
 
 export interface SignedUpload {
   readonly contentType: string;
-  /** The most bytes it may have. */
+  /** The maximum size in bytes. */
   readonly size: number;
   readonly expiresAt: string;
 }
 
 export interface UploadLinks {
-  /** Where everybody who knows it can read the object. */
+  /** The address at which anyone who knows it can read the object. */
   publicUrl(key: string): string;
-  /** The key of a public address of ours; undefined for any other. What it ends in is not looked up. */
+  /** The key in a public address of ours; undefined for any other. Does not check whether it exists. */
   keyOf(publicUrl: string): string | undefined;
   uploadUrl(key: string, signed: SignedUpload): string;
-  /** What a link of ours was signed for; undefined for any other, and after its time. */
+  /** The signed content of a link; undefined for any other link, and after it expired. */
   verify(key: string, query: Readonly<Record<string, string | undefined>>, nowMs: number): SignedUpload | undefined;
 }
 
@@ -48,7 +48,7 @@ export function createUploadLinks({ secret, baseUrl }: { secret: string; baseUrl
   };
 }
 
-/** Files as a caller names them, with the keys that their addresses are of. */
+/** Files as a caller names them, with the keys of their addresses. */
 export function withKeys(
   links: UploadLinks,
   attachments: readonly Omit<AttachmentInput, 'key'>[] | undefined,

@@ -1,18 +1,18 @@
-// The widget's credential: names its workspace and visitor and proves that this service issued it. Nothing is stored;
-// the same visitor's token is the same each time.
+// The widget's credential: it names the workspace and the visitor and proves that this service issued it. Nothing is
+// stored, and a visitor always gets the same token.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { locatorOf, workspaceIdIn } from '../../engine/directory/locator.ts';
 
 export interface VisitorTokens {
   issue(workspaceId: string, visitorId: string): string;
-  /** Undefined for what is not a token of ours. */
+  /** Undefined for anything but a valid token. */
   verify(token: string): { workspaceId: string; visitorId: string } | undefined;
 }
 
 const prefix = 'vt_';
 const idChars = 22;
-/** Proving one again is a hash of 50 bytes. */
+/** Verifying a token again costs a hash of 50 bytes. */
 const remembered = 2000;
 
 export function createVisitorTokens(secret: string): VisitorTokens {

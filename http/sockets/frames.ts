@@ -1,5 +1,5 @@
-// What goes over a socket: an event as the text that agents or its customer get, made at most once for all of them; who
-// may get it; what a session missed; a client's frame as the object that it must be. Decisions 6.
+// Frames: an event as text for agents and for its customer, serialised at most once each; who may receive it; what a
+// session missed; and the parsing of client frames. Decisions 6.
 
 import { type ConversationView, conversationKind } from '../../engine/conversations/conversation.ts';
 import { customerConversation } from '../../engine/conversations/customer-view.ts';
@@ -31,21 +31,21 @@ export class EventFrame {
     return this.#forAgents;
   }
 
-  /** The same without what is only the agents' to know. */
+  /** The same without members that only agents may see. */
   get forVisitor(): Uint8Array {
     this.#forVisitor ??= Buffer.from(textOf(this.event, visitorData(this.event)));
     return this.#forVisitor;
   }
 
-  /** Undefined when it is no customer's to know. */
+  /** Undefined when the customer may not see the event. */
   get visitorId(): string | undefined {
     return this.audience.kind === 'conversation' ? (this.audience.visitorId ?? undefined) : undefined;
   }
 }
 
 /**
- * On the agent as it is now: its role, channels and departments; who has the conversation or has just lost it is named
- * by the audience.
+ * Checks the agent as it is now: role, channels and departments. The audience names the agents that have the
+ * conversation or have just lost it.
  */
 export function agentMaySee(agent: AgentRecord, audience: Audience): boolean {
   if (audience.kind === 'workspace') return true;
@@ -59,7 +59,7 @@ export function agentMaySee(agent: AgentRecord, audience: Audience): boolean {
   );
 }
 
-/** Where a session's events start, and whether what came before can no longer be told. */
+/** The position at which a session's events start, and whether earlier ones are no longer kept. */
 export function startOf(workspace: Workspace, since: unknown): { cursor: number; resync: boolean } {
   const newest = workspace.publishedSeq;
   if (since === undefined || since === null) return { cursor: newest, resync: false };
@@ -70,8 +70,8 @@ export function startOf(workspace: Workspace, since: unknown): { cursor: number;
 }
 
 /**
- * The next events after a session's place, with what it is told of each now; of the others, which move its place on as
- * well, undefined.
+ * The next events after a session's position, each with its frame for this session; undefined for an event that it may
+ * not see, which advances the position as well.
  */
 export function* missedBy(
   workspace: Workspace,
@@ -93,9 +93,8 @@ export function* missedBy(
 }
 
 /**
- * What an agent is told of an event after it happened: nothing from before it joined, and nothing of a conversation
- * that it can no longer
- * read, but that it left.
+ * The frame of a past event for an agent: nothing from before it joined, and nothing of a conversation that it can no
+ * longer read, except that it left.
  */
 function toldLate(workspace: Workspace, agent: AgentRecord, frame: EventFrame): EventFrame | undefined {
   const { event, audience } = frame;
@@ -108,9 +107,9 @@ function toldLate(workspace: Workspace, agent: AgentRecord, frame: EventFrame): 
   return event.type === 'conversation.updated' ? farewellTo(agent, event) : undefined;
 }
 
-/** That a conversation left an agent's reach, without what is in it; undefined for any other change of one. */
+/** The event that a conversation left an agent's reach, without its content; undefined for any other change. */
 function farewellTo(agent: AgentRecord, event: PublishedEvent): EventFrame | undefined {
-  // The engine wrote it; erasing a customer empties it.
+  // The engine wrote it. Erasing a customer empties it.
   const { conversation } = JSON.parse(event.data) as { conversation?: ConversationView };
   if (conversation === undefined || reaches(agent, conversation)) return undefined;
   const left: ConversationView = {
@@ -127,21 +126,21 @@ function farewellTo(agent: AgentRecord, event: PublishedEvent): EventFrame | und
   return new EventFrame({ ...event, data: JSON.stringify({ conversation: left }) });
 }
 
-/** What stands before the id of a call, and the id, where only the names of the call are before it. */
+/** Everything before the id of a call, and the id, if only the names of the call come first. */
 const idAtFront =
   /^\s*\{(?:\s*"(?:type|method)"\s*:\s*"[^"\\]{0,100}"\s*,){0,2}\s*"id"\s*:\s*("[^"\\]{0,100}"|-?\d{1,15})\s*[,}]/;
 const frontChars = 500;
 
-/** The id of a call, without reading what it calls with; undefined where it does not stand at the front. */
+/** The id of a call, without parsing its parameters; undefined if it is not at the front. */
 export function idOfCall(text: string): string | number | undefined {
   const [, id] = idAtFront.exec(text.slice(0, frontChars)) ?? [];
-  // A text without escapes, or a whole number, by the pattern.
+  // The pattern allows a text without escapes or an integer.
   return id === undefined ? undefined : (JSON.parse(id) as string | number);
 }
 
 /**
- * Undefined for what is no JSON object, and for a binary frame, which comes as undefined; the problem of one with too
- * many values or levels, which is not read.
+ * Undefined for anything but a JSON object, and for a binary frame, which arrives as undefined; a problem for one with
+ * too many values or levels, which is not parsed.
  */
 export function clientFrame(
   text: string | undefined,

@@ -1,6 +1,6 @@
-// Which agents have a socket, as the engine knows it: told when an agent's first one comes and its last one ends, after
-// the restart of the process for those that ended with it, and again while it could not be written. Others are told
-// once it is durable. Decisions "Presence of agents".
+// Reports to the engine which agents have a socket: when the first socket of an agent opens and the last one closes,
+// after a restart for the sockets that ended with the process, and again after a failed write. Other agents are
+// notified once it is durable. Decisions "Presence of agents".
 
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
@@ -10,17 +10,17 @@ import type { Place } from '../request.ts';
 export interface PresenceOptions {
   readonly engine: Engine;
   isThere(place: Place): boolean;
-  /** Ids of the workspace's agents that have a socket now. */
+  /** The ids of the workspace's agents that have a socket now. */
   there(workspaceId: string): string[];
-  /** It is durable: others may know. */
+  /** Called once it is durable, to notify others. */
   tell(place: Place, isOnline: boolean): void;
 }
 
 export class Presence {
   readonly #options: PresenceOptions;
-  /** What could not be written, by agent. As many as have had a socket at the most. */
+  /** Failed writes by agent: at most one for each agent that has had a socket. */
   readonly #unwritten = new Map<string, Place>();
-  /** Workspaces whose agents of the life before are known to be gone. */
+  /** Workspaces whose agents of the previous process are recorded as gone. */
   readonly #reviewed = new Set<string>();
   #isStopped = false;
 
@@ -28,9 +28,9 @@ export class Presence {
     this.#options = options;
   }
 
-  /** The first socket of an agent came, or its last one ended. */
+  /** The first socket of an agent opened, or its last one closed. */
   changed(place: Place): void {
-    // A socket that ends with the process has ended: the next start says so.
+    // For a socket that ends with the process, the next start records it.
     if (this.#isStopped) return;
     const { engine, isThere, tell } = this.#options;
     const { workspaceId, personId } = place;
@@ -43,7 +43,7 @@ export class Presence {
     );
   }
 
-  /** Once for each workspace and life of the process: who had a socket when the life before ended. */
+  /** Runs once per workspace and process, for the agents that had a socket when the previous process ended. */
   review(workspaceId: string, wasAnyThere: boolean): void {
     if (this.#reviewed.has(workspaceId)) return;
     this.#reviewed.add(workspaceId);
@@ -57,7 +57,7 @@ export class Presence {
       );
   }
 
-  /** Files that could not be looked into at start, and what could not be written. */
+  /** Retries files that could not be read at start, and failed writes. */
   sweep(): void {
     for (const { workspaceId } of this.#options.engine.openWorkspaces()) this.review(workspaceId, true);
     const again = [...this.#unwritten.values()];

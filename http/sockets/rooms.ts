@@ -1,5 +1,5 @@
-// Who is connected: sessions by workspace, namespace and person, so that what concerns one customer costs nothing for
-// the thousands of others, and what agents may see is asked once for all sockets of an agent.
+// Sessions by workspace, namespace and person. An event for one customer then costs nothing for thousands of others,
+// and permissions are checked once for all sockets of an agent.
 
 import type { Namespace, Place } from '../request.ts';
 
@@ -18,7 +18,7 @@ export class Rooms<Session> {
   readonly #rooms = new Map<string, Room<Session>>();
   readonly #counts = { agent: 0, visitor: 0 };
 
-  /** Sessions in all. */
+  /** The number of all sessions. */
   get counts(): Readonly<Record<Namespace, number>> {
     return this.#counts;
   }

@@ -1,5 +1,5 @@
-// One socket from its upgrade to its end: what carries it, what came with it, and what is known of it by now.
-// http/edge/server.ts makes the connection, http/sockets/sockets.ts moves the session from state to state.
+// One socket from upgrade to close: its connection, the data of the upgrade, and its state. http/edge/server.ts makes
+// the connection, http/sockets/sockets.ts moves the session from state to state.
 
 import type { SocketSpent } from '../limits/frame-budget.ts';
 import type { Known } from '../pipeline/credentials.ts';
@@ -16,23 +16,23 @@ export const closeCodes = {
   tooMany: 4429,
 } as const;
 
-/** One open connection, whatever carries it. */
+/** One open connection. */
 export interface Connection {
   send(message: string | Uint8Array): void;
-  /** Sends what `write` sends in one go. */
+  /** Sends everything that `write` sends at once. */
   together(write: () => void): void;
-  /** Taken from us and not yet taken by the other side. */
+  /** Bytes sent and not yet accepted by the other side. */
   bufferedBytes(): number;
   end(code: number, reason: string): void;
 }
 
-/** What came with the upgrade. */
+/** The data of the upgrade request. */
 export interface Hello {
   readonly namespace: Namespace;
   readonly token: string | undefined;
   readonly since: string | undefined;
   readonly ip: string;
-  /** What the address is counted by. */
+  /** The network that the address is counted by. */
   readonly network: string;
   readonly userAgent: string | null;
   readonly origin: string | undefined;
@@ -50,7 +50,7 @@ export interface Session {
   readonly hello: Hello;
   state: State;
   callsUnderWay: number;
-  /** Undefined for one that was refused at once. */
+  /** Undefined for a session that was refused at once. */
   readonly spent: SocketSpent | undefined;
 }
 

@@ -1,6 +1,6 @@
-// Sockets of agents and visitors: who is connected, what each may be told, what each missed. An event reaches a
-// connection at most once and only after it is durable: live ones come from the engine after the commit, missed ones
-// from the event table up to the same mark. Knows nothing of uWebSockets.js. Decisions 6.
+// Sockets of agents and visitors: who is connected, what each may receive, what each missed. An event reaches a
+// connection at most once and only after it is durable: live events come from the engine after the commit, missed ones
+// from the event table up to the same position. Independent of uWebSockets.js. Decisions 6.
 
 import { audienceOf, requireReachable } from '../../engine/conversations/conversation.ts';
 import { visitorKind, visitorSelf } from '../../engine/customers/visitors.ts';
@@ -21,23 +21,24 @@ import { Presence } from './presence.ts';
 import { Rooms } from './rooms.ts';
 import { type Connection, closeCodes, type Hello, isKnown, type Session, type State } from './session.ts';
 
-/** A consumer that is further behind is closed and comes back with `since`. */
+/** A consumer that falls further behind is closed and returns with `since`. */
 const maxBufferedBytes = 1024 * 1024;
 const maxFrameBytes = 64 * 1024;
-/** Longer frames of who has no calls left are refused unread. */
+/** Longer frames are refused unread once the sender has used up its calls. */
 const readAnywayBytes = 1024;
 /**
- * Missed events are read so many at a time, and sent so much at a time, and no more while so much waits to be taken.
+ * Missed events: how many are read at a time, how many bytes are sent at a time, and how many may be unaccepted before
+ * more are sent.
  */
 const catchUpPage = 200;
 const catchUpBytes = 256 * 1024;
 const authTimeoutMs = 5000;
-/** Tabs of one person. Each costs memory and a copy of every event. */
+/** Sockets of one person, such as tabs. Each costs memory and a copy of every event. */
 const maxSocketsPerPerson = 100;
 const maxCallsUnderWay = 64;
-/** Seconds after which a socket that has too many calls under way may call again. */
+/** Seconds until a socket with too many calls in progress may call again. */
 const callsRetrySeconds = 1;
-/** A session whose token ended is told nothing more at once; one that is idle is closed within so long. */
+/** Events stop at once when a token expires; an idle session is closed within this time. */
 const sweepEveryMs = 15_000;
 
 export class Sockets {
@@ -119,7 +120,7 @@ export class Sockets {
     else this.#end(session, closeCodes.unauthorized, 'the first frame must be auth, with a token');
   }
 
-  /** More came than could wait for its turn. */
+  /** More frames arrived than the queue holds. */
   overrun(session: Session): void {
     this.#end(session, closeCodes.tooMany, 'too many frames at once; come back later');
   }
@@ -141,7 +142,7 @@ export class Sockets {
     if (place.namespace === 'agent' && this.#rooms.of(place).size === 0) this.#presence.changed(place);
   }
 
-  /** Durable events of one workspace, in order: to every live session that may see them. */
+  /** Sends durable events of one workspace, in order, to every live session that may see them. */
   publish(workspaceId: string, events: readonly PublishedEvent[]): void {
     if (!this.#rooms.has(workspaceId)) return;
     const workspace = this.#services.engine.workspace(workspaceId);
@@ -162,12 +163,12 @@ export class Sockets {
     }
   }
 
-  /** Agents whose sockets ended with the process before this one. */
+  /** Agents whose sockets ended with the previous process. */
   reviewPresence(workspaceId: string, glance: { readonly hasAgentsOnline: boolean }): void {
     this.#presence.review(workspaceId, glance.hasAgentsOnline);
   }
 
-  /** A sign-in of the agent may have been ended, by itself or with all of them. */
+  /** Checks the sockets of an agent after one or all of its sign-ins may have been ended. */
   dropEnded(workspaceId: string, agentId: string): void {
     for (const session of this.#rooms.of({ workspaceId, namespace: 'agent', personId: agentId })) {
       const claims = isKnown(session.state) ? session.state.known.claims : undefined;
@@ -176,15 +177,14 @@ export class Sockets {
     }
   }
 
-  /** It was blocked: told nothing more, from now on. */
+  /** The visitor was blocked: closes its sockets at once. */
   dropVisitor(workspaceId: string, visitorId: string): void {
     for (const session of this.#rooms.of({ workspaceId, namespace: 'visitor', personId: visitorId }))
       this.#end(session, closeCodes.forbidden, 'blocked');
   }
 
   /**
-   * Takes no more calls, and resolves when those under way are answered. What is sent meanwhile is neither done nor
-   * answered.
+   * Accepts no more calls, and resolves when those in progress are answered. Frames that arrive meanwhile are ignored.
    */
   async quiesced(): Promise<void> {
     this.#stopping = true;
@@ -192,7 +192,7 @@ export class Sockets {
     if (this.#callsUnderWay > 0) await new Promise<void>((resolve) => (this.#whenQuiet = resolve));
   }
 
-  /** The service goes down and comes back. */
+  /** Closes every socket for a restart of the service. */
   endAll(): void {
     for (const session of [...this.#unknown, ...this.#rooms.all('agent'), ...this.#rooms.all('visitor')])
       this.#end(session, closeCodes.restart, 'restarting');
@@ -207,14 +207,14 @@ export class Sockets {
       .catch((error: unknown) => this.#reject(session, error));
   }
 
-  /** What the welcome tells of, and what it counts on, may be a sync from durable. */
+  /** The state that the welcome reports may be one sync from durable. */
   #welcomeWhenDurable(session: Session, known: Known, since: unknown): void {
     const workspace = this.#services.engine.workspace(known.place.workspaceId);
     if (workspace === undefined) this.#end(session, closeCodes.restart, 'restarting');
     else workspace.lane.whenDurable(() => this.#guard(session, () => this.#welcome(session, known, since)));
   }
 
-  /** A failure of one session, or of its workspace's file, is no other's. */
+  /** Contains a failure of one session, or of its workspace's file, so that others continue. */
   #guard(session: Session, act: () => void): void {
     try {
       act();
@@ -267,7 +267,7 @@ export class Sockets {
     this.#catchUp(session);
   }
 
-  /** Sends what was missed, a page at a time, until the session is where live events go on. */
+  /** Sends missed events, a page at a time, until the session has caught up with live events. */
   #catchUp(session: Session): void {
     const { state } = session;
     if (state.name === 'catchingUp' && session.connection.bufferedBytes() <= catchUpBytes)
@@ -286,7 +286,7 @@ export class Sockets {
       if (frame === undefined) continue;
       visible.push(frame);
       bytes += textFor(session, frame).byteLength;
-      // Enough for now: a page of long messages must not make a sound consumer look slow.
+      // Pauses here: a page of long messages must not make a healthy consumer look slow.
       if (bytes > catchUpBytes) break;
     }
     if (state.cursor === before) session.state = { name: 'live', known: state.known };
@@ -309,7 +309,7 @@ export class Sockets {
       );
   }
 
-  /** In order and without a gap: who is too far behind gets none of the rest, and asks for it again. */
+  /** In order and without a gap: a session that is too far behind is closed and reads the rest when it returns. */
   #send(session: Session, texts: readonly (string | Uint8Array)[]): void {
     const { connection } = session;
     let isTooSlow = false;
@@ -345,7 +345,7 @@ export class Sockets {
 
   #call(session: Session, known: Known, frame: Readonly<Record<string, unknown>>): void {
     const { id, method, params = {} } = frame;
-    // A number that JSON would not give back as it came is no id.
+    // A number that JSON cannot return unchanged is no id.
     if (
       (typeof id !== 'string' && !Number.isInteger(id)) ||
       typeof method !== 'string' ||
@@ -386,7 +386,7 @@ export class Sockets {
     );
   }
 
-  /** Not stored, not numbered, told to those who may see the conversation and do not type themselves. */
+  /** Not stored or numbered. Sent to those who may see the conversation, except the sender. */
   #typing(known: Known, named: unknown): void {
     const { workspaceId, namespace, personId } = known.place;
     const workspace = this.#services.engine.workspace(workspaceId);
@@ -412,14 +412,14 @@ export class Sockets {
       if (visitorId !== null && visitorId !== personId)
         this.#sendLive(this.#rooms.of({ workspaceId, namespace: 'visitor', personId: visitorId }), text);
     } catch (error) {
-      // Typing where one may not is told to nobody, not even to who types.
+      // Without permission, typing is dropped and the sender is not notified either.
       if (!(error instanceof Refusal)) throw error;
     }
   }
 
   /**
-   * Not stored, not numbered; to the other agents of the workspace, those that catch up too: it is of now, whatever
-   * they missed.
+   * Not stored or numbered. Sent to the other agents of the workspace, also to those that are catching up, since it is
+   * about now.
    */
   #tellOfPresence({ workspaceId, personId: agentId }: Place, isOnline: boolean): void {
     const text = JSON.stringify({
@@ -436,7 +436,10 @@ export class Sockets {
     for (const session of sessions) if (session.state.name === 'live') this.#send(session, [text]);
   }
 
-  /** Asks only when the time is over that was told last: a workspace that rests is not woken for it. */
+  /**
+   * Checks the token only after the time it was known to be valid until, so that an idle workspace is not opened for
+   * it.
+   */
   #isOver(known: Known): boolean {
     const now = this.#services.clock.now();
     if (known.endMs > now || known.claims === undefined) return false;
@@ -472,7 +475,7 @@ export class Sockets {
     this.#countMalformed(session);
   }
 
-  /** A call is answered as one where its id stands at the front. */
+  /** A refused call is answered with its id if that is at the front. */
   #refuseUnread(session: Session, text: string, refusal: Refusal): void {
     const id = idOfCall(text);
     if (id === undefined) this.#complain(session, refusal.slug, refusal.message);
@@ -484,7 +487,7 @@ export class Sockets {
     this.#countMalformed(session);
   }
 
-  /** Who goes on sending what is no frame is no client of ours. */
+  /** Closes a connection that keeps sending invalid frames. */
   #countMalformed(session: Session): void {
     if (session.spent !== undefined && !this.#budget.takeMalformed(session.spent))
       this.#end(session, closeCodes.tooMany, 'too many frames that are none');
