@@ -77,7 +77,7 @@ export const claimNumber = command(
       releasedAt: null,
     };
     insertPhoneNumber(ctx.db, number);
-    ctx.become(phoneNumberKind, number.id, number);
+    ctx.setState(phoneNumberKind, number.id, number);
     const target = { targetKind: 'phone_number', targetId: number.id };
     ctx.audit({
       action: 'phone_number.purchased',
@@ -195,7 +195,7 @@ export function requireHeld(view: Pick<View, 'state'>, phoneNumberId: string): P
 
 function putNumber(ctx: Context, number: PhoneNumberRecord): void {
   updatePhoneNumber(ctx.db, number);
-  ctx.become(phoneNumberKind, number.id, number);
+  ctx.setState(phoneNumberKind, number.id, number);
 }
 
 /** The error codes that this area specifies (specification 7). */

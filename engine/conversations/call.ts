@@ -144,7 +144,7 @@ export function numberOf(view: Pick<View, 'state'>, call: CallRecord): PhoneNumb
 export function addCall(ctx: Context, call: CallRecord): CallState {
   insertCall(ctx.db, call);
   const added: CallState = { ...call, events: [] };
-  ctx.become(callKind, call.conversationId, added);
+  ctx.setState(callKind, call.conversationId, added);
   return added;
 }
 
@@ -181,7 +181,7 @@ export function changeCall(
   if (changed.phase !== call.phase && conversation !== undefined)
     foldCallChange(ctx, conversation, { before: call, after: changed });
   const next: CallState = { ...changed, events };
-  ctx.become(callKind, call.conversationId, next);
+  ctx.setState(callKind, call.conversationId, next);
   return next;
 }
 

@@ -172,7 +172,7 @@ export function newConversation(
 export function addConversation(ctx: Context, conversation: ConversationRecord): ConversationRecord {
   insertConversation(ctx.db, conversation);
   foldChange(ctx, undefined, conversation);
-  ctx.become(conversationKind, conversation.id, conversation);
+  ctx.setState(conversationKind, conversation.id, conversation);
   tell(ctx, {
     type: 'conversation.created',
     conversationId: conversation.id,
@@ -209,7 +209,7 @@ function writeConversation(ctx: Context, before: ConversationRecord, changes: Co
   };
   updateConversation(ctx.db, after);
   foldChange(ctx, before, after);
-  ctx.become(conversationKind, after.id, after);
+  ctx.setState(conversationKind, after.id, after);
   return after;
 }
 
@@ -274,7 +274,7 @@ export function bumpConversationsOf(ctx: Context, visitorId: string): void {
       updatedAt: later(ctx.at, before.updatedAt),
     };
     updateConversation(ctx.db, after);
-    ctx.become(conversationKind, after.id, after);
+    ctx.setState(conversationKind, after.id, after);
     tellOfChange(ctx, { before, after });
   }
 }

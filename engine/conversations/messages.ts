@@ -135,7 +135,7 @@ export function appendMessage(
   };
   touchConversation(ctx.db, next, { isFirstResponse, isFirstSinceRouted });
   if (isFirstResponse) foldChange(ctx, conversation, next);
-  ctx.become(conversationKind, next.id, next);
+  ctx.setState(conversationKind, next.id, next);
   tell(ctx, {
     type: 'message.created',
     conversationId: next.id,
@@ -228,7 +228,7 @@ export function markReadBy(
   if (count === 0) return conversation;
   const next: ConversationRecord = { ...conversation, [mark]: readUpTo };
   setReadUpTo(ctx.db, next);
-  ctx.become(conversationKind, next.id, next);
+  ctx.setState(conversationKind, next.id, next);
   tell(ctx, {
     type: 'message.read',
     conversationId: next.id,

@@ -102,7 +102,7 @@ export function callingVisitor(view: Pick<View, 'state' | 'caller'>): VisitorRec
 
 export function putVisitor(ctx: Context, visitor: VisitorRecord): void {
   updateVisitor(ctx.db, visitor);
-  ctx.become(visitorKind, visitor.id, visitor);
+  ctx.setState(visitorKind, visitor.id, visitor);
 }
 
 /**

@@ -281,12 +281,12 @@ function put(ctx: Context, changed: CampaignRecord): CampaignView {
       'campaigns',
     );
     const live = [...others, { campaign, pattern }];
-    ctx.become(
+    ctx.setState(
       liveCampaignsKind,
       '',
       live.sort((a, b) => (a.campaign.createdAt + a.campaign.id < b.campaign.createdAt + b.campaign.id ? -1 : 1)),
     );
-  } else ctx.become(liveCampaignsKind, '', others);
+  } else ctx.setState(liveCampaignsKind, '', others);
   updateCampaign(ctx.db, campaign);
   return campaignView(ctx, campaign);
 }

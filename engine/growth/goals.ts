@@ -230,7 +230,7 @@ function theActive(view: Pick<View, 'state'>): readonly ActiveGoal[] {
 function remember(ctx: Context, goal: GoalRecord): void {
   const others = theActive(ctx).filter((active) => active.goal.id !== goal.id);
   if (goal.status !== 'active') {
-    ctx.become(activeGoalsKind, '', others);
+    ctx.setState(activeGoalsKind, '', others);
     return;
   }
   const pattern = urlPattern(goal.condition);
@@ -239,7 +239,7 @@ function remember(ctx: Context, goal: GoalRecord): void {
     pattern,
     'goals',
   );
-  ctx.become(activeGoalsKind, '', [...others, { goal, pattern }]);
+  ctx.setState(activeGoalsKind, '', [...others, { goal, pattern }]);
 }
 
 const conditionOf = ({ operator, value }: UrlMatch): UrlMatch => ({ operator, value });

@@ -172,7 +172,7 @@ function startPolling(ctx: Context, domain: EmailDomainRecord): EmailDomainRecor
 function putDomain(ctx: Context, domain: EmailDomainRecord): void {
   const before = theEmailDomain(ctx);
   putEmailDomain(ctx.db, domain);
-  ctx.become(emailDomainKind, '', domain);
+  ctx.setState(emailDomainKind, '', domain);
   // The workspace's record shows both.
   if (before?.id !== domain.id || before.status !== domain.status) tellOfWorkspace(ctx);
 }

@@ -129,7 +129,7 @@ export function revokeKeysOf(ctx: Context, agentId: string): void {
 function revoke(ctx: Context, record: ApiKeyRecord): void {
   const revoked: ApiKeyRecord = { ...record, revokedAt: ctx.at };
   updateApiKey(ctx.db, revoked);
-  ctx.become(apiKeyKind, record.hash, revoked);
+  ctx.setState(apiKeyKind, record.hash, revoked);
   ctx.audit({ action: 'api_key.deleted', targetKind: 'api_key', targetId: record.id, before: viewOf(record) });
 }
 
@@ -144,7 +144,7 @@ export const noteApiKeyUse = command('apiKey.use', (ctx, params: { hash: string 
   if (record === undefined || record.revokedAt !== null) return;
   const used: ApiKeyRecord = { ...record, lastUsedAt: ctx.at };
   updateApiKey(ctx.db, used);
-  ctx.become(apiKeyKind, record.hash, used);
+  ctx.setState(apiKeyKind, record.hash, used);
 });
 
 export function isApiKey(text: string): boolean {

@@ -262,7 +262,7 @@ export function webhookView(view: Pick<View, 'db' | 'at'>, webhook: WebhookRecor
 }
 
 function setWebhooks(ctx: Context, webhooks: readonly WebhookRecord[]): void {
-  ctx.become(webhooksKind, '', webhooks);
+  ctx.setState(webhooksKind, '', webhooks);
 }
 
 function requireReadable(wanted: readonly (EventType | '*')[], grant: Grant | undefined): void {

@@ -115,7 +115,7 @@ export class Context implements View {
     // Staged, because these rows may be this command's own: what is read from them is valid only if the command
     // commits.
     const loaded = kind.load(this.db, id);
-    if (loaded !== undefined) this.become(kind, id, loaded);
+    if (loaded !== undefined) this.setState(kind, id, loaded);
     return loaded;
   }
 
@@ -123,7 +123,7 @@ export class Context implements View {
    * Sets the state that later commands see if this one commits. The caller writes the rows; states are never changed in
    * place.
    */
-  become<State>(kind: ActorKind<State>, id: string, state: State): void {
+  setState<State>(kind: ActorKind<State>, id: string, state: State): void {
     this.#staged ??= new Map();
     let ofKind = this.#staged.get(kind);
     if (ofKind === undefined) {

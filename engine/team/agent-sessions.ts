@@ -110,7 +110,7 @@ export function openSession(
   };
   makeRoom(ctx, agent.id);
   insertAgentSession(ctx.db, session);
-  become(ctx, session);
+  setState(ctx, session);
   noteSignInFrom(ctx, agent, signing, { isSignIn });
   return session;
 }
@@ -257,11 +257,11 @@ function makeRoom(ctx: Context, agentId: string): void {
 
 function put(ctx: Context, session: AgentSessionRecord): void {
   updateAgentSession(ctx.db, session);
-  become(ctx, session);
+  setState(ctx, session);
 }
 
-function become(ctx: Context, session: AgentSessionRecord): void {
-  ctx.become(sessionsKind, session.agentId, new Map(sessionsOf(ctx, session.agentId)).set(session.id, session));
+function setState(ctx: Context, session: AgentSessionRecord): void {
+  ctx.setState(sessionsKind, session.agentId, new Map(sessionsOf(ctx, session.agentId)).set(session.id, session));
 }
 
 function end(ctx: Context, ended: readonly AgentSessionRecord[]): void {
@@ -272,7 +272,7 @@ function end(ctx: Context, ended: readonly AgentSessionRecord[]): void {
     deleteAgentSession(ctx.db, id);
     rest.delete(id);
   }
-  ctx.become(sessionsKind, first.agentId, rest);
+  ctx.setState(sessionsKind, first.agentId, rest);
 }
 
 function viewOf(session: AgentSessionRecord, currentId: string | undefined): AgentSessionView {

@@ -419,7 +419,7 @@ function plainCode(typed: string): string {
 function putTotp(ctx: Context, agentId: string, totp: AgentTotpRecord | undefined): void {
   if (totp === undefined) deleteAgentTotp(ctx.db, agentId);
   else putAgentTotp(ctx.db, totp);
-  ctx.become(factorsKind, agentId, { ...factorsOf(ctx, agentId), totp });
+  ctx.setState(factorsKind, agentId, { ...factorsOf(ctx, agentId), totp });
 }
 
 function changePasskey(ctx: Context, changed: PasskeyRecord): void {
@@ -432,7 +432,7 @@ function changePasskey(ctx: Context, changed: PasskeyRecord): void {
 }
 
 function putPasskeys(ctx: Context, agentId: string, passkeys: readonly PasskeyRecord[]): void {
-  ctx.become(factorsKind, agentId, { ...factorsOf(ctx, agentId), passkeys });
+  ctx.setState(factorsKind, agentId, { ...factorsOf(ctx, agentId), passkeys });
 }
 
 function passkeyView({ id, name, createdAt, lastUsedAt }: PasskeyRecord): PasskeyView {

@@ -284,7 +284,7 @@ function dropRule(ctx: Context, rule: BusinessHoursRecord): void {
 }
 
 function remember(ctx: Context, rules: readonly BusinessHoursRecord[]): void {
-  ctx.become(businessHoursKind, '', rules);
+  ctx.setState(businessHoursKind, '', rules);
 }
 
 function requireSound(ctx: Context, rule: BusinessHoursRecord): BusinessHoursRecord {

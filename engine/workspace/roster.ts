@@ -35,7 +35,7 @@ export function theRoster(view: Pick<View, 'state'>): Roster {
 }
 
 export function setRoster(ctx: Context, roster: Roster): void {
-  ctx.become(rosterKind, '', roster);
+  ctx.setState(rosterKind, '', roster);
 }
 
 export function isActive(agent: AgentRecord): boolean {

@@ -61,7 +61,7 @@ export function addSite(ctx: Context, fields: SiteFields): SiteRecord {
     createdAt: ctx.at,
   };
   insertSite(ctx.db, site);
-  ctx.become(siteKind, site.id, site);
+  ctx.setState(siteKind, site.id, site);
   tellOfSite(ctx, 'site.created', site);
   return site;
 }
@@ -101,7 +101,7 @@ export const changeSite = command(
           : requireOrigins(changes.allowedOrigins),
     };
     updateSite(ctx.db, after);
-    ctx.become(siteKind, after.id, after);
+    ctx.setState(siteKind, after.id, after);
     tellOfSite(ctx, 'site.updated', after);
     auditChange(ctx, {
       action: 'site.updated',

@@ -28,7 +28,7 @@ export function theSubscription(view: Pick<View, 'state'>): SubscriptionRecord |
 
 export function setSubscription(ctx: Context, subscription: SubscriptionRecord): void {
   putSubscription(ctx.db, subscription);
-  ctx.become(kind, '', subscription);
+  ctx.setState(kind, '', subscription);
 }
 
 export function isLocking(status: SubscriptionStatus): boolean {

@@ -31,7 +31,7 @@ export function theEmailDomain(view: Pick<View, 'state'>): EmailDomainRecord | u
 
 export function putWorkspace(ctx: Context, workspace: WorkspaceRecord): void {
   updateWorkspace(ctx.db, workspace);
-  ctx.become(workspaceKind, '', workspace);
+  ctx.setState(workspaceKind, '', workspace);
 }
 
 export function addWorkspace(
@@ -58,7 +58,7 @@ export function addWorkspace(
     createdAt: ctx.at,
   };
   insertWorkspace(ctx.db, workspace);
-  ctx.become(workspaceKind, '', workspace);
+  ctx.setState(workspaceKind, '', workspace);
   return workspace;
 }
 

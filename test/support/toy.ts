@@ -33,7 +33,7 @@ export const add = command('tally.add', (ctx, params: { id: string; by: number; 
     params.id,
     value,
   ]);
-  ctx.become(tallyKind, params.id, { value });
+  ctx.setState(tallyKind, params.id, { value });
   ctx.emit({ type: 'tally', audience: {}, data: { id: params.id, value } });
   if (params.fail !== undefined) throw params.fail;
   return value;
