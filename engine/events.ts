@@ -162,7 +162,7 @@ export function scopeOfEvent(type: EventType): Scope {
 }
 
 /** Stores an event in the command's transaction. Sockets get it when it is durable, then webhooks. */
-export function tell(
+export function emit(
   ctx: Context,
   event: { type: EventType; conversationId?: string; audience: Audience; data: object },
 ): void {

@@ -11,11 +11,11 @@ import {
   callKind,
   callView,
   changeCall,
+  emitCall,
   endCall,
   numberOf,
   requireState,
   ringTimeoutDeadline,
-  tellOfCall,
 } from '../conversations/call.ts';
 import { orderCall } from '../conversations/carrier-orders.ts';
 import { changeConversation, conversationKind } from '../conversations/conversation.ts';
@@ -76,7 +76,7 @@ export const answerCall = command(
       firstResponderId: free.firstResponderId ?? agent.id,
     });
     appendSystemLine(ctx, claimed, `${agent.name} answered.`);
-    return tellOfCall(ctx, 'call.answered', call.conversationId);
+    return emitCall(ctx, 'call.answered', call.conversationId);
   },
 );
 
@@ -121,7 +121,7 @@ export const hangUp = command('call.hangup', (ctx, params: ById): CallView => {
       break;
     case 'voicemail':
       endCall(ctx, call, { ordersHangup: true });
-      tellOfCall(ctx, 'call.ended', call.conversationId);
+      emitCall(ctx, 'call.ended', call.conversationId);
       break;
     case 'ended':
       refuseLost('call_ended', conversation);
@@ -149,7 +149,7 @@ export const holdCall = command(
       numberOf(ctx, call),
       hold ? { kind: 'hold' } : { kind: 'connect', agentId: call.agentId ?? '', startsRecording: false },
     );
-    return tellOfCall(ctx, hold ? 'call.on_hold' : 'call.resumed', call.conversationId);
+    return emitCall(ctx, hold ? 'call.on_hold' : 'call.resumed', call.conversationId);
   },
 );
 

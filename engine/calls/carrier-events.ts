@@ -11,10 +11,10 @@ import {
   type CallState,
   callKind,
   changeCall,
+  emitCall,
   endCall,
   numberOf,
   requireState,
-  tellOfCall,
 } from '../conversations/call.ts';
 import { type CallOrderItem, greetingOf } from '../conversations/carrier-orders.ts';
 import { addConversation, conversationKind, newConversation } from '../conversations/conversation.ts';
@@ -119,7 +119,7 @@ function settle(ctx: Context, call: CallState, event: CarrierEvent): void {
     case 'recording_ready':
       if (!call.isRecorded || call.recordingUrl !== null) return;
       changeCall(ctx, call, { recordingUrl: event.recordingUrl });
-      if (call.phase === 'ended') tellOfCall(ctx, 'call.ended', call.conversationId);
+      if (call.phase === 'ended') emitCall(ctx, 'call.ended', call.conversationId);
       return;
     case 'transcript_ready':
       if (call.voicemailId === null) leaveVoicemail(ctx, conversation, call, event);
@@ -135,17 +135,17 @@ function settle(ctx: Context, call: CallState, event: CarrierEvent): void {
 function endByCarrier(ctx: Context, conversation: ConversationRecord, call: CallState): void {
   switch (call.phase) {
     case 'ended':
-      tellOfCall(ctx, 'call.ended', call.conversationId);
+      emitCall(ctx, 'call.ended', call.conversationId);
       return;
     case 'active':
       endCall(ctx, call, { ordersHangup: false });
       moveTo(ctx, conversation, 'solved');
-      tellOfCall(ctx, 'call.ended', call.conversationId);
+      emitCall(ctx, 'call.ended', call.conversationId);
       ringFreeAgents(ctx);
       return;
     case 'voicemail':
       endCall(ctx, call, { ordersHangup: false });
-      tellOfCall(ctx, 'call.ended', call.conversationId);
+      emitCall(ctx, 'call.ended', call.conversationId);
       return;
     case 'ringing':
       missCall(ctx, conversation, call, { line: 'The caller hung up before anybody answered.', ordersHangup: false });

@@ -8,11 +8,11 @@ import {
   type CallState,
   callKind,
   changeCall,
+  emitCall,
   endCall,
   numberOf,
   requireState,
   ringTimeoutDeadline,
-  tellOfCall,
 } from '../conversations/call.ts';
 import { alreadyGreeted, greetingOf, orderCall } from '../conversations/carrier-orders.ts';
 import { changeConversation, conversationKind } from '../conversations/conversation.ts';
@@ -54,7 +54,7 @@ export function leaveUnanswered(
     orderCall(ctx, call, number, { kind: 'voicemail', greeting: { ...greetingOf(ctx, number), ...alreadyGreeted } });
   changeCall(ctx, call, { phase: 'voicemail', ringingAgentIds: [] });
   appendSystemLine(ctx, freed(ctx, conversation), 'Nobody answered; the caller may leave a voicemail.');
-  tellOfCall(ctx, 'call.ringing', call.conversationId);
+  emitCall(ctx, 'call.ringing', call.conversationId);
 }
 
 /** Ends it as missed. */
@@ -66,7 +66,7 @@ export function missCall(
 ): void {
   endCall(ctx, call, options);
   appendSystemLine(ctx, freed(ctx, conversation), options.line);
-  tellOfCall(ctx, 'call.ended', call.conversationId);
+  emitCall(ctx, 'call.ended', call.conversationId);
 }
 
 /** Unassigned. */

@@ -10,7 +10,7 @@ import {
 } from '../../store/calls/voicemails.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { Cursor } from '../../store/cursor.ts';
-import { type CallState, callerNameOf, changeCall, ringTimeoutDeadline, tellOfCall } from '../conversations/call.ts';
+import { type CallState, callerNameOf, changeCall, emitCall, ringTimeoutDeadline } from '../conversations/call.ts';
 import { conversationKind, requireReachable } from '../conversations/conversation.ts';
 import { appendMessage, appendSystemLine } from '../conversations/messages.ts';
 import { reopenForCustomer } from '../conversations/status.ts';
@@ -59,7 +59,7 @@ export function leaveVoicemail(
   );
   const told = appendSystemLine(ctx, reopenForCustomer(ctx, conversation), 'The caller left a voicemail.');
   appendTranscript(ctx, told, voicemail);
-  tellOfCall(ctx, 'call.voicemail_left', conversation.id);
+  emitCall(ctx, 'call.voicemail_left', conversation.id);
 }
 
 /** The transcript comes after the voicemail. Only the first counts. */
@@ -73,7 +73,7 @@ export function transcribeVoicemail(
   if (voicemail === undefined || voicemail.transcript !== null) return;
   setVoicemailTranscript(ctx.db, voicemailId, transcript);
   appendTranscript(ctx, reopenForCustomer(ctx, conversation), { ...voicemail, transcript });
-  tellOfCall(ctx, 'call.voicemail_left', conversation.id);
+  emitCall(ctx, 'call.voicemail_left', conversation.id);
 }
 
 export function listVoicemails(

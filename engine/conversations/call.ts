@@ -14,7 +14,7 @@ import type { ConversationRecord, Handshake } from '../../store/conversations/co
 import { findContact } from '../../store/customers/contacts.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse } from '../errors.ts';
-import { type EventType, tell } from '../events.ts';
+import { type EventType, emit } from '../events.ts';
 import { foldCallChange } from '../rollups.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
@@ -191,7 +191,7 @@ type CallEventName = Extract<EventType, `call.${string}`>;
  * Emits the call, with its conversation, to those who may see it. `before`: the conversation as it was, for those who
  * could see it until now.
  */
-export function tellOfCall(
+export function emitCall(
   ctx: Context,
   type: CallEventName,
   conversationId: string,
@@ -200,7 +200,7 @@ export function tellOfCall(
   const conversation = ctx.state(conversationKind, conversationId);
   if (conversation === undefined) throw new Error(`call ${conversationId} without its conversation`);
   const call = callView(ctx, conversation, requireState(ctx, conversationId));
-  tell(ctx, {
+  emit(ctx, {
     type,
     conversationId,
     audience: audienceOf(conversation, { visitorToo: false, ...options }),

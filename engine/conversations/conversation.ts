@@ -11,7 +11,7 @@ import {
 } from '../../store/conversations/conversations.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse } from '../errors.ts';
-import { type ConversationAudience, type EventType, events, tell } from '../events.ts';
+import { type ConversationAudience, type EventType, emit, events } from '../events.ts';
 import { foldChange } from '../rollups.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
@@ -173,7 +173,7 @@ export function addConversation(ctx: Context, conversation: ConversationRecord):
   insertConversation(ctx.db, conversation);
   foldChange(ctx, undefined, conversation);
   ctx.setState(conversationKind, conversation.id, conversation);
-  tell(ctx, {
+  emit(ctx, {
     type: 'conversation.created',
     conversationId: conversation.id,
     audience: audienceOf(conversation, { visitorToo: false }),
@@ -224,11 +224,11 @@ export function changeConversation(
   type?: EventType,
 ): ConversationRecord {
   const after = writeConversation(ctx, before, changes);
-  tellOfChange(ctx, { before, after, ...(type === undefined ? {} : { type }) });
+  emitChange(ctx, { before, after, ...(type === undefined ? {} : { type }) });
   return after;
 }
 
-function tellOfChange(
+function emitChange(
   ctx: Context,
   change: { before: ConversationRecord; after: ConversationRecord; type?: EventType },
 ): void {
@@ -237,14 +237,14 @@ function tellOfChange(
   const isSeen = customerSees(before, after);
   if (change.type !== undefined) {
     const visitorToo = isSeen && events[change.type].visitorToo;
-    tell(ctx, {
+    emit(ctx, {
       type: change.type,
       conversationId: after.id,
       audience: audienceOf(after, { visitorToo, before }),
       data,
     });
   }
-  tell(ctx, {
+  emit(ctx, {
     type: 'conversation.updated',
     conversationId: after.id,
     audience: audienceOf(after, { visitorToo: isSeen, before }),
@@ -275,7 +275,7 @@ export function bumpConversationsOf(ctx: Context, visitorId: string): void {
     };
     updateConversation(ctx.db, after);
     ctx.setState(conversationKind, after.id, after);
-    tellOfChange(ctx, { before, after });
+    emitChange(ctx, { before, after });
   }
 }
 

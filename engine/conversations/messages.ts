@@ -15,7 +15,7 @@ import {
 } from '../../store/conversations/messages.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse } from '../errors.ts';
-import { tell } from '../events.ts';
+import { emit } from '../events.ts';
 import { previewChars } from '../limits.ts';
 import { isBlank } from '../lines.ts';
 import { foldChange } from '../rollups.ts';
@@ -136,7 +136,7 @@ export function appendMessage(
   touchConversation(ctx.db, next, { isFirstResponse, isFirstSinceRouted });
   if (isFirstResponse) foldChange(ctx, conversation, next);
   ctx.setState(conversationKind, next.id, next);
-  tell(ctx, {
+  emit(ctx, {
     type: 'message.created',
     conversationId: next.id,
     audience: audienceOf(next, { visitorToo: !isSystem }),
@@ -229,7 +229,7 @@ export function markReadBy(
   const next: ConversationRecord = { ...conversation, [mark]: readUpTo };
   setReadUpTo(ctx.db, next);
   ctx.setState(conversationKind, next.id, next);
-  tell(ctx, {
+  emit(ctx, {
     type: 'message.read',
     conversationId: next.id,
     audience: audienceOf(next, { visitorToo: true }),

@@ -13,7 +13,7 @@ import {
 } from '../../store/conversations/notes.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse } from '../errors.ts';
-import { type EventType, tell } from '../events.ts';
+import { type EventType, emit } from '../events.ts';
 import { isBlank } from '../lines.ts';
 import { requireText, requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
@@ -83,7 +83,7 @@ export const writeWorkingNote = command(
     if (latest === undefined) return { note: addNote(ctx, conversation, agent, { body }) };
     const note: NoteRecord = { ...latest, body, updatedAt: ctx.at };
     updateNote(ctx.db, note);
-    return { note: tellOfNote(ctx, conversation, note, 'note.updated') };
+    return { note: emitNote(ctx, conversation, note, 'note.updated') };
   },
 );
 
@@ -113,17 +113,17 @@ function addNote(
     updatedAt: ctx.at,
   };
   insertNote(ctx.db, note);
-  return tellOfNote(ctx, conversation, note, 'note.created');
+  return emitNote(ctx, conversation, note, 'note.created');
 }
 
 function dropNote(ctx: Context, conversation: ConversationRecord, note: NoteRecord): void {
   deleteNote(ctx.db, note.id);
-  tellOfNote(ctx, conversation, note, 'note.deleted');
+  emitNote(ctx, conversation, note, 'note.deleted');
 }
 
-function tellOfNote(ctx: Context, conversation: ConversationRecord, note: NoteRecord, type: EventType): NoteView {
+function emitNote(ctx: Context, conversation: ConversationRecord, note: NoteRecord, type: EventType): NoteView {
   const view = noteView(theRoster(ctx).agents, note);
-  tell(ctx, {
+  emit(ctx, {
     type,
     conversationId: conversation.id,
     audience: audienceOf(conversation, { visitorToo: false }),

@@ -10,15 +10,7 @@ import { ringMs } from '../limits.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { worksIn } from '../workspace/access.ts';
 import { isActive, theRoster } from '../workspace/roster.ts';
-import {
-  type CallState,
-  callKind,
-  changeCall,
-  numberOf,
-  requireState,
-  ringTimeoutDeadline,
-  tellOfCall,
-} from './call.ts';
+import { type CallState, callKind, changeCall, emitCall, numberOf, requireState, ringTimeoutDeadline } from './call.ts';
 import { alreadyGreeted, greetingOf, orderCall } from './carrier-orders.ts';
 import { conversationKind } from './conversation.ts';
 
@@ -75,7 +67,7 @@ export function ringTarget(
 export function ring(ctx: Context, conversation: ConversationRecord, call: CallState): void {
   changeCall(ctx, call, { ringingAgentIds: whomToRing(ctx, conversation, call) });
   ctx.setDeadline(ringTimeoutDeadline, call.conversationId, ctx.nowMs + ringMs);
-  tellOfCall(ctx, 'call.ringing', call.conversationId);
+  emitCall(ctx, 'call.ringing', call.conversationId);
 }
 
 /** The conversation has a new assignee, who also gets the caller, if an agent has one on the line. */
@@ -87,7 +79,7 @@ export function handCall(ctx: Context, before: ConversationRecord, after: Conver
   changeCall(ctx, call, { agentId: agent.id }, { eventType: 'transferred', detail: { agentId: agent.id } });
   if (!call.isOnHold)
     orderCall(ctx, call, numberOf(ctx, call), { kind: 'connect', agentId: agent.id, startsRecording: false });
-  tellOfCall(ctx, 'call.transferred', after.id, { before });
+  emitCall(ctx, 'call.transferred', after.id, { before });
   ringFreeAgents(ctx);
 }
 
@@ -112,7 +104,7 @@ export function ringAnew(ctx: Context, before: ConversationRecord, after: Conver
   const number = numberOf(ctx, call);
   if (call.phase === 'active')
     orderCall(ctx, call, number, { kind: 'ring', greeting: { ...greetingOf(ctx, number), ...alreadyGreeted } });
-  tellOfCall(ctx, 'call.transferred', after.id, { before });
+  emitCall(ctx, 'call.transferred', after.id, { before });
   ring(ctx, after, freed);
   ringFreeAgents(ctx);
 }
@@ -144,7 +136,7 @@ export function ringFreeAgents(ctx: Context): void {
     const added = whomToRing(ctx, conversation, call).filter((agentId) => !kept.includes(agentId));
     if (added.length === 0 && kept.length === call.ringingAgentIds.length) continue;
     changeCall(ctx, call, { ringingAgentIds: [...kept, ...added] });
-    tellOfCall(ctx, 'call.ringing', conversationId);
+    emitCall(ctx, 'call.ringing', conversationId);
   }
 }
 

@@ -13,7 +13,7 @@ import {
 import type { Cursor } from '../../store/cursor.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse, refuseField } from '../errors.ts';
-import { tell } from '../events.ts';
+import { emit } from '../events.ts';
 import { requireText, requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
@@ -45,7 +45,7 @@ export const createSavedReply = command('savedReply.create', (ctx, fields: Saved
   requireRight(agent, reply);
   requireFreeShortcut(ctx, reply);
   insertSavedReply(ctx.db, reply);
-  tellOfReply(ctx, { before: undefined, after: reply });
+  emitReply(ctx, { before: undefined, after: reply });
   return reply;
 });
 
@@ -82,7 +82,7 @@ export const changeSavedReply = command(
     // Existing shortcuts that differ only in case may coexist until one of them changes its own.
     if (after.shortcut !== before.shortcut || after.scope !== before.scope) requireFreeShortcut(ctx, after);
     updateSavedReply(ctx.db, after);
-    tellOfReply(ctx, { before, after });
+    emitReply(ctx, { before, after });
     return after;
   },
 );
@@ -91,7 +91,7 @@ export const changeSavedReply = command(
 export const removeSavedReply = command('savedReply.delete', (ctx, params: { replyId: string }): void => {
   const reply = requireOwn(ctx, callingAgent(ctx), params.replyId);
   deleteSavedReply(ctx.db, reply.id);
-  tellOfReply(ctx, { before: reply, after: undefined });
+  emitReply(ctx, { before: reply, after: undefined });
 });
 
 export function listSavedReplies(
@@ -105,7 +105,7 @@ export function listSavedReplies(
  * Only its author sees a personal reply. For everyone else it appears when it becomes the workspace's and disappears
  * when it becomes personal.
  */
-function tellOfReply(
+function emitReply(
   ctx: Context,
   { before, after }: { before: SavedReplyRecord | undefined; after: SavedReplyRecord | undefined },
 ): void {
@@ -115,7 +115,7 @@ function tellOfReply(
   if (savedReply === undefined) return;
   const type =
     was === undefined ? 'saved_reply.created' : is === undefined ? 'saved_reply.deleted' : 'saved_reply.updated';
-  tell(ctx, { type, audience: { kind: 'workspace' }, data: { savedReply } });
+  emit(ctx, { type, audience: { kind: 'workspace' }, data: { savedReply } });
 }
 
 /** Another agent's personal reply does not exist for the caller. */

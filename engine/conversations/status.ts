@@ -9,7 +9,7 @@ import type { DeadlineParams } from '../runtime/deadlines.ts';
 import { callingAgent, worksIn } from '../workspace/access.ts';
 import { isActive, isGone, theRoster } from '../workspace/roster.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
-import { endCallOf, requireCallHolder, tellOfCall } from './call.ts';
+import { emitCall, endCallOf, requireCallHolder } from './call.ts';
 import {
   type ConversationChanges,
   type ConversationView,
@@ -128,7 +128,7 @@ export function moveTo(ctx: Context, conversation: ConversationRecord, status: C
   const endsCall = !stays && conversation.channel === 'call' && endCallOf(ctx, conversation.id);
   const moved = changeConversation(ctx, free, changes, status === 'closed' ? 'conversation.closed' : undefined);
   if (endsCall) {
-    tellOfCall(ctx, 'call.ended', moved.id);
+    emitCall(ctx, 'call.ended', moved.id);
     ringFreeAgents(ctx);
   }
   if (status === 'solved') expectClosing(ctx, moved);

@@ -16,7 +16,7 @@ import {
 } from '../../store/customers/visitors.ts';
 import { bumpConversationsOf, linkConversationsOf } from '../conversations/conversation.ts';
 import { refuse } from '../errors.ts';
-import { tell } from '../events.ts';
+import { emit } from '../events.ts';
 import { isBlank, oneLine } from '../lines.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
@@ -58,7 +58,7 @@ export function nameSelf(
   said: { name?: string | undefined; email?: string | undefined },
 ): VisitorRecord {
   const named = identifyHonestly(ctx, { ...visitor, lastSeenAt: ctx.at }, said);
-  tellOfVisitor(ctx, named);
+  emitVisitor(ctx, named);
   return named;
 }
 
@@ -185,15 +185,15 @@ function putBlock(ctx: Context, visitor: VisitorRecord, blockedAt: string | null
   const changed: VisitorRecord = { ...visitor, blockedAt };
   putVisitor(ctx, changed);
   bumpConversationsOf(ctx, visitor.id);
-  tellOfVisitor(ctx, changed);
+  emitVisitor(ctx, changed);
   const target = { targetKind: 'visitor', targetId: visitor.id };
   ctx.audit(blockedAt === null ? { action: 'visitor.unblocked', ...target } : { action: 'visitor.blocked', ...target });
   return changed;
 }
 
 /** Emitted to every agent, because every agent may read every visitor (GET /visitors/{id}). */
-function tellOfVisitor(ctx: Context, visitor: VisitorRecord): void {
-  tell(ctx, { type: 'visitor.updated', audience: { kind: 'workspace' }, data: { visitor } });
+function emitVisitor(ctx: Context, visitor: VisitorRecord): void {
+  emit(ctx, { type: 'visitor.updated', audience: { kind: 'workspace' }, data: { visitor } });
 }
 
 /** Refuses not_found. */

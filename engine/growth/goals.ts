@@ -21,7 +21,7 @@ import {
 } from '../../store/growth/goals.ts';
 import { visitorKind } from '../customers/visitors.ts';
 import { refuse, refuseField } from '../errors.ts';
-import { tell } from '../events.ts';
+import { emit } from '../events.ts';
 import { foldCompletionOf } from '../rollups.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
@@ -197,7 +197,7 @@ function complete(ctx: Context, done: { goal: GoalRecord; visitor: VisitorRecord
   };
   insertCompletion(ctx.db, completion);
   foldCompletionOf(ctx, completion);
-  tell(ctx, {
+  emit(ctx, {
     type: 'goal.completed',
     audience: { kind: 'channel', channel: 'chat' },
     data: { completion: completionView(ctx, goal.name, completion) },

@@ -23,7 +23,7 @@ import {
 } from '../../store/knowledge/jobs.ts';
 import type { CrawledPage, SkippedPage } from '../../workers/knowledge/crawler.ts';
 import { refuse } from '../errors.ts';
-import { tell } from '../events.ts';
+import { emit } from '../events.ts';
 import { crawlMaxDepth, crawlMaxPages, kbJobsListed, maxUnfinishedCrawls } from '../limits.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
@@ -136,7 +136,7 @@ export const queueCrawl = command(
     };
     insertKbJob(ctx.db, job);
     ctx.enqueue({ kind: crawlKind, target: crawlKind, subjectId: job.id, payload: {} });
-    tellOfJob(ctx, job);
+    emitJob(ctx, job);
     return { jobId: job.id, status: 'queued' };
   },
 );
@@ -275,10 +275,10 @@ function isOver(job: KbJobRecord): boolean {
 
 function putJob(ctx: Context, job: KbJobRecord): KbJobRecord {
   updateKbJob(ctx.db, job);
-  tellOfJob(ctx, job);
+  emitJob(ctx, job);
   return job;
 }
 
-function tellOfJob(ctx: Context, job: KbJobRecord): void {
-  tell(ctx, { type: 'kb.job.updated', audience: { kind: 'workspace' }, data: { job: jobView(ctx, job) } });
+function emitJob(ctx: Context, job: KbJobRecord): void {
+  emit(ctx, { type: 'kb.job.updated', audience: { kind: 'workspace' }, data: { job: jobView(ctx, job) } });
 }

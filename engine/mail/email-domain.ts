@@ -11,7 +11,7 @@ import type { Context } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
 import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
 import { requireAdmin } from '../workspace/access.ts';
-import { emailDomainKind, tellOfWorkspace, theEmailDomain } from '../workspace/workspace.ts';
+import { emailDomainKind, emitWorkspace, theEmailDomain } from '../workspace/workspace.ts';
 
 export const pollDeadline = 'emailDomain.poll';
 export const domainCheckKind = 'email-domain-check';
@@ -174,5 +174,5 @@ function putDomain(ctx: Context, domain: EmailDomainRecord): void {
   putEmailDomain(ctx.db, domain);
   ctx.setState(emailDomainKind, '', domain);
   // The workspace's record shows both.
-  if (before?.id !== domain.id || before.status !== domain.status) tellOfWorkspace(ctx);
+  if (before?.id !== domain.id || before.status !== domain.status) emitWorkspace(ctx);
 }

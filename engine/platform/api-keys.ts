@@ -21,7 +21,7 @@ import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { isActive, theRoster } from '../workspace/roster.ts';
-import { tellingOfPaused } from './webhook-notices.ts';
+import { notifyingOfPaused } from './webhook-notices.ts';
 
 export interface ApiKeyView {
   readonly id: string;
@@ -94,7 +94,7 @@ export const createApiKey = command(
 export const revokeApiKey = command('apiKey.delete', (ctx, params: { keyId: string }): void => {
   const caller = requireAdmin(ctx);
   const record = findApiKey(ctx.db, params.keyId) ?? refuse('not_found');
-  tellingOfPaused(ctx, () => revoke(ctx, record));
+  notifyingOfPaused(ctx, () => revoke(ctx, record));
   const maker = theRoster(ctx).agents.get(record.createdByAgentId);
   if (maker !== undefined && maker.id !== caller.id)
     mailAccountNotice(ctx, maker, {

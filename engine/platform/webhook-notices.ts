@@ -24,7 +24,7 @@ export function mailDisabled(ctx: Context, webhook: WebhookRecord, isGone: boole
  * Runs a change that may end rights, and notifies admins of the workspace's own webhooks that it paused. An app looks
  * after its own.
  */
-export function tellingOfPaused(ctx: Context, change: () => void): void {
+export function notifyingOfPaused(ctx: Context, change: () => void): void {
   const before = new Set(pausedOf(ctx).map(({ id }) => id));
   change();
   const paused = pausedOf(ctx).filter(({ id, appId }) => appId === null && !before.has(id));

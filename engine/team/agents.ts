@@ -10,7 +10,7 @@ import { refuse, refuseField } from '../errors.ts';
 import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
 import { revokeKeysOf } from '../platform/api-keys.ts';
 import { revokeGrantsOf } from '../platform/oauth.ts';
-import { tellingOfPaused } from '../platform/webhook-notices.ts';
+import { notifyingOfPaused } from '../platform/webhook-notices.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { allAgentChannels, callingAgent, requireAdmin, worksIn } from '../workspace/access.ts';
@@ -155,7 +155,7 @@ export const changeAgent = command(
         changes.groupIds === undefined ? agent.groupIds : requireDepartments(ctx, changes.groupIds, params.groupsField),
       canTransfer: changes.canTransfer ?? agent.canTransfer,
     };
-    tellingOfPaused(ctx, () =>
+    notifyingOfPaused(ctx, () =>
       auditingMembers(ctx, [...new Set([...agent.groupIds, ...next.groupIds])], () => putAgent(ctx, next)),
     );
     auditChange(ctx, agent, next);
@@ -220,7 +220,7 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
     joinedAt: null,
     deactivatedAt: ctx.at,
   };
-  tellingOfPaused(ctx, () => {
+  notifyingOfPaused(ctx, () => {
     putAgent(ctx, gone);
     endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
     endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);

@@ -13,15 +13,15 @@ import { changeConversation, conversationKind } from '../conversations/conversat
 import { appendServiceLine } from '../conversations/messages.ts';
 import { drainQueue } from '../conversations/routing.ts';
 import { refuse, refuseField } from '../errors.ts';
-import { tell } from '../events.ts';
+import { emit } from '../events.ts';
 import { maxDepartments } from '../limits.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { dropRulesOfDepartment } from '../workspace/office-hours.ts';
-import { putAgent, type Roster, setRoster, tellOfAgent, theRoster } from '../workspace/roster.ts';
-import { putWorkspace, tellOfSettings, theWorkspace } from '../workspace/workspace.ts';
+import { emitAgent, putAgent, type Roster, setRoster, theRoster } from '../workspace/roster.ts';
+import { emitSettings, putWorkspace, theWorkspace } from '../workspace/workspace.ts';
 
 export interface DepartmentView {
   readonly id: string;
@@ -68,7 +68,7 @@ export function auditingMembers<Result>(ctx: Context, departmentIds: readonly st
       after: { memberIds },
     });
     const department = theRoster(ctx).departments.get(departmentId);
-    if (department !== undefined) tellOfDepartment(ctx, 'department.updated', departmentView(ctx, department));
+    if (department !== undefined) emitDepartment(ctx, 'department.updated', departmentView(ctx, department));
   }
   return result;
 }
@@ -102,7 +102,7 @@ export const createDepartment = command(
     if (params.isDefault === true) setDefault(ctx, department.id);
     const view = departmentView(ctx, department);
     ctx.audit({ action: 'department.created', targetKind: 'department', targetId: department.id, after: view });
-    tellOfDepartment(ctx, 'department.created', view);
+    emitDepartment(ctx, 'department.created', view);
     return view;
   },
 );
@@ -123,7 +123,7 @@ export const changeDepartment = command(
       requireFreeName(ctx, after.name, before.id);
       renameDepartment(ctx.db, before.id, after.name);
       setRoster(ctx, { ...roster, departments: new Map(roster.departments).set(after.id, after) });
-      for (const agent of roster.agents.values()) if (agent.groupIds.includes(after.id)) tellOfAgent(ctx, agent);
+      for (const agent of roster.agents.values()) if (agent.groupIds.includes(after.id)) emitAgent(ctx, agent);
     }
     if (isDefault !== undefined && isDefault !== viewBefore.isDefault) setDefault(ctx, isDefault ? after.id : null);
     if (memberIds !== undefined) {
@@ -140,7 +140,7 @@ export const changeDepartment = command(
         before: named(viewBefore),
         after: named(view),
       });
-      tellOfDepartment(ctx, 'department.updated', view);
+      emitDepartment(ctx, 'department.updated', view);
     }
     return view;
   },
@@ -161,7 +161,7 @@ export const removeDepartment = command('department.delete', (ctx, params: { dep
   departments.delete(department.id);
   setRoster(ctx, { ...roster, departments });
   ctx.audit({ action: 'department.deleted', targetKind: 'department', targetId: department.id, before });
-  tellOfDepartment(ctx, 'department.deleted', before);
+  emitDepartment(ctx, 'department.deleted', before);
   clearPageOf(ctx, department.id);
 });
 
@@ -212,15 +212,15 @@ function setMembers(ctx: Context, department: DepartmentRecord, memberIds: reado
 function setDefault(ctx: Context, departmentId: string | null): void {
   const workspace = theWorkspace(ctx);
   putWorkspace(ctx, { ...workspace, settings: { ...workspace.settings, defaultDepartmentId: departmentId } });
-  tellOfSettings(ctx);
+  emitSettings(ctx);
 }
 
-function tellOfDepartment(
+function emitDepartment(
   ctx: Context,
   type: 'department.created' | 'department.updated' | 'department.deleted',
   department: DepartmentView,
 ): void {
-  tell(ctx, { type, audience: { kind: 'workspace' }, data: { department } });
+  emit(ctx, { type, audience: { kind: 'workspace' }, data: { department } });
 }
 
 function requireFreeName(ctx: Context, name: string, exceptId: string | undefined): void {

@@ -13,7 +13,7 @@ const maxAnswerChars = 300;
  * Queues the mail to the inviter, or to the owner if the inviter is gone. No effect for an agent who has joined since,
  * or for a mail that is not an invitation.
  */
-export function tellOfLostInvitation(
+export function notifyOfLostInvitation(
   ctx: Context,
   { to, invitation }: Pick<Mail, 'to' | 'invitation'>,
   answer: string,

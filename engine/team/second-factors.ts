@@ -147,7 +147,7 @@ export const confirmTotp = command(
     if (totp === undefined || totp.confirmedAt !== null) refuse('not_found');
     if (params.step === null || params.sealedSecret !== totp.sealedSecret) refuse('invalid_code');
     putTotp(ctx, agent.id, { ...totp, lastStep: params.step, confirmedAt: ctx.at });
-    return tellAdded(ctx, agent, { ...params, method: 'totp', what: 'An authenticator app was added' });
+    return notifyAdded(ctx, agent, { ...params, method: 'totp', what: 'An authenticator app was added' });
   },
 );
 
@@ -157,7 +157,7 @@ export const removeTotp = command('agentTotp.remove', (ctx, params: ByAgent): vo
   if (factorsOf(ctx, agent.id).totp?.confirmedAt == null) refuse('not_found');
   requireSpare(ctx, agent.id);
   putTotp(ctx, agent.id, undefined);
-  tellRemoved(ctx, agent, { ...params, method: 'totp', what: 'The authenticator app was removed' });
+  notifyRemoved(ctx, agent, { ...params, method: 'totp', what: 'The authenticator app was removed' });
 });
 
 export interface NewPasskey {
@@ -198,7 +198,7 @@ export const addPasskey = command(
     putPasskeys(ctx, agent.id, [...passkeys, passkey]);
     return {
       passkey: passkeyView(passkey),
-      recoveryCodes: tellAdded(ctx, agent, {
+      recoveryCodes: notifyAdded(ctx, agent, {
         ...params,
         method: 'passkey',
         what: `The passkey “${params.name}” was added`,
@@ -229,7 +229,7 @@ export const removePasskey = command('passkey.remove', (ctx, params: ByAgent & {
     agent.id,
     factorsOf(ctx, agent.id).passkeys.filter(({ id }) => id !== removed.id),
   );
-  tellRemoved(ctx, agent, { ...params, method: 'passkey', what: `The passkey “${removed.name}” was removed` });
+  notifyRemoved(ctx, agent, { ...params, method: 'passkey', what: `The passkey “${removed.name}” was removed` });
 });
 
 /** Invalidates the former codes. Refuses confirmation_required, not_found for an agent without a second factor. */
@@ -369,7 +369,7 @@ interface Told {
   readonly origin: Origin;
 }
 
-function tellAdded(ctx: Context, agent: AgentRecord, { method, what, origin }: Told): readonly string[] | null {
+function notifyAdded(ctx: Context, agent: AgentRecord, { method, what, origin }: Told): readonly string[] | null {
   ctx.audit({ action: 'agent.mfa_enabled', targetKind: 'agent', targetId: agent.id, context: { method } });
   mailAccountNotice(ctx, agent, {
     subject: method === 'passkey' ? 'A passkey was added to your account' : 'Your account has a second factor',
@@ -379,7 +379,7 @@ function tellAdded(ctx: Context, agent: AgentRecord, { method, what, origin }: T
   return countRecoveryCodes(ctx.db, agent.id) > 0 ? null : makeRecoveryCodes(ctx, agent.id);
 }
 
-function tellRemoved(ctx: Context, agent: AgentRecord, { method, what, origin }: Told): void {
+function notifyRemoved(ctx: Context, agent: AgentRecord, { method, what, origin }: Told): void {
   const isLast = !hasSecondFactor(ctx, agent.id);
   if (isLast) deleteRecoveryCodesOf(ctx.db, agent.id);
   ctx.audit({ action: 'agent.mfa_disabled', targetKind: 'agent', targetId: agent.id, context: { method } });

@@ -11,11 +11,11 @@ import { auditChange } from '../workspace/audit.ts';
 import { theRoster } from '../workspace/roster.ts';
 import { isTimeZone } from '../workspace/time-zones.ts';
 import {
+  emitSettings,
+  emitWorkspace,
   putWorkspace,
   type SettingsView,
   settingsView,
-  tellOfSettings,
-  tellOfWorkspace,
   theWorkspace,
   type WorkspaceView,
   workspaceView,
@@ -81,7 +81,7 @@ export const changeWorkspace = command(
       before,
       after,
     });
-    if (JSON.stringify(after) !== JSON.stringify(before)) tellOfWorkspace(ctx);
+    if (JSON.stringify(after) !== JSON.stringify(before)) emitWorkspace(ctx);
     return { workspace: after };
   },
 );
@@ -122,7 +122,7 @@ export const changeSettings = command('workspace.changeSettings', (ctx, changes:
     before: { settings: viewBefore },
     after: { settings: settingsView(ctx) },
   });
-  if (JSON.stringify(settingsView(ctx)) !== JSON.stringify(viewBefore)) tellOfSettings(ctx);
+  if (JSON.stringify(settingsView(ctx)) !== JSON.stringify(viewBefore)) emitSettings(ctx);
   if (settings.autoCloseDays !== before.settings.autoCloseDays) expectClosingAnew(ctx);
   // A higher limit, or routing that was off before: waiting chats may have an agent now.
   drainQueue(ctx);

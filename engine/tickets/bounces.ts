@@ -7,7 +7,7 @@ import { mailKind, outboxIdIn } from '../mail/outgoing.ts';
 import { suppress } from '../mail/suppressions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
-import { tellOfLostInvitation } from '../team/lost-invitations.ts';
+import { notifyOfLostInvitation } from '../team/lost-invitations.ts';
 import { failCopy, failDelivery } from './delivery.ts';
 
 /** The parts of a delivery status report that are used. */
@@ -44,7 +44,7 @@ export function takeBounce(ctx: Context, bounce: Bounce): void {
     const answer = `${bounce.status} ${bounce.diagnostic}`.trim();
     const to = recipientOf(mail, bounce);
     if (to !== undefined && bounce.isOfAddress) suppress(ctx, to, 'bounce', answer);
-    if (sent.subjectId === null) return tellOfLostInvitation(ctx, mail, answer);
+    if (sent.subjectId === null) return notifyOfLostInvitation(ctx, mail, answer);
     if (to === mail.to) failDelivery(ctx, sent.subjectId, { to, answer });
     else failCopy(ctx, sent.subjectId, { to: to ?? bounce.recipient ?? 'somebody', answer });
     return;

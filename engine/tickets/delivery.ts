@@ -4,12 +4,12 @@ import type { ConversationRecord } from '../../store/conversations/conversations
 import { findMessage, setDeliveryStatus } from '../../store/conversations/messages.ts';
 import { audienceOf, conversationKind } from '../conversations/conversation.ts';
 import { appendServiceLine, appendSystemLine, messageView } from '../conversations/messages.ts';
-import { tell } from '../events.ts';
+import { emit } from '../events.ts';
 import type { Mail } from '../mail/outgoing.ts';
 import { suppress } from '../mail/suppressions.ts';
 import type { Context } from '../runtime/context.ts';
 import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
-import { tellOfLostInvitation } from '../team/lost-invitations.ts';
+import { notifyOfLostInvitation } from '../team/lost-invitations.ts';
 
 /** The DeliveryError code for an address that, according to its server, accepts no mail at all. */
 export const addressRefused = 'address_refused';
@@ -22,7 +22,7 @@ export function settleMail(ctx: Context, item: OutboxItem, outcome: OutboxOutcom
   const { to, copyOf } = item.payload as Mail;
   if (outcome.state === 'failed' && outcome.code === addressRefused) suppress(ctx, to, 'rejected', outcome.answer);
   if (item.subjectId === null) {
-    if (outcome.state === 'failed') tellOfLostInvitation(ctx, item.payload as Mail, outcome.answer);
+    if (outcome.state === 'failed') notifyOfLostInvitation(ctx, item.payload as Mail, outcome.answer);
     return;
   }
   if (copyOf !== undefined) {
@@ -68,7 +68,7 @@ function noteDelivery(
   const message = findMessage(ctx.db, messageId);
   const conversation = message === undefined ? undefined : ctx.state(conversationKind, message.conversationId);
   if (message === undefined || conversation === undefined) return undefined;
-  tell(ctx, {
+  emit(ctx, {
     type: 'message.updated',
     conversationId: conversation.id,
     audience: audienceOf(conversation, { visitorToo: false }),

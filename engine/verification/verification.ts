@@ -22,7 +22,7 @@ import { enqueueCode } from './delivery.ts';
 import { createGuards, priceOf, type WantedCode } from './guards.ts';
 import { requireVerifyService, resolveVerifyService } from './services.ts';
 import type { VerificationView } from './view.ts';
-import { tellVerifyFailed } from './webhooks.ts';
+import { emitVerifyFailed } from './webhooks.ts';
 
 export interface CreateCodeParams extends WantedCode {
   readonly verificationId: string;
@@ -135,7 +135,7 @@ export function listVerifications(
 function settle(ctx: Context, before: VerificationRecord, after: VerificationRecord): void {
   updateVerification(ctx.db, after);
   if (after.status === 'failed' && before.status !== 'failed')
-    tellVerifyFailed(ctx, viewOf(after, ctx.at), after.isTest ? 'test' : 'live');
+    emitVerifyFailed(ctx, viewOf(after, ctx.at), after.isTest ? 'test' : 'live');
 }
 
 /** A verification that expired unchecked also reads as expired. */

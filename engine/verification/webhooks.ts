@@ -19,6 +19,6 @@ export const createVerifyWebhook = command(
   },
 );
 
-export function tellVerifyFailed(ctx: Context, verification: VerificationView, mode: 'live' | 'test'): void {
+export function emitVerifyFailed(ctx: Context, verification: VerificationView, mode: 'live' | 'test'): void {
   feedWebhooks(ctx, 'verify', { type: 'verify.failed', mode, data: { verification, mode } });
 }

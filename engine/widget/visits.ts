@@ -14,7 +14,7 @@ import {
   visitorKind,
 } from '../customers/visitors.ts';
 import { refuse } from '../errors.ts';
-import { tell } from '../events.ts';
+import { emit } from '../events.ts';
 import { type CampaignOffer, campaignsFor } from '../growth/campaigns.ts';
 import { completeGoals } from '../growth/goals.ts';
 import { command } from '../runtime/command.ts';
@@ -86,7 +86,7 @@ export const openSession = command('widget.openSession', (ctx, params: SessionPa
     visitor,
     visitor.blockedAt === null ? { name: params.name, email: params.email } : {},
   );
-  tell(ctx, { type: 'visitor.online', audience: chatAudience, data: { visitor: named } });
+  emit(ctx, { type: 'visitor.online', audience: chatAudience, data: { visitor: named } });
   return loadPage(ctx, named, params.url);
 });
 
@@ -96,7 +96,7 @@ export const viewPage = command('widget.viewPage', (ctx, params: { url: string }
   noteVisit(ctx, visitor.id, visitor.lastSeenAt);
   const seen: VisitorRecord = { ...visitor, currentPageUrl: params.url, lastSeenAt: ctx.at };
   putVisitor(ctx, seen);
-  tell(ctx, { type: 'visitor.page_viewed', audience: chatAudience, data: { visitor: seen } });
+  emit(ctx, { type: 'visitor.page_viewed', audience: chatAudience, data: { visitor: seen } });
   return loadPage(ctx, seen, params.url);
 });
 

@@ -12,7 +12,7 @@ import {
 } from '../../store/workspace/agents.ts';
 import { allDepartments, type DepartmentRecord } from '../../store/workspace/departments.ts';
 import { refuse } from '../errors.ts';
-import { tell } from '../events.ts';
+import { emit } from '../events.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
 
@@ -138,12 +138,12 @@ export function noteAssignment(ctx: Context, agent: AgentRecord): void {
 function rememberAgent(ctx: Context, agent: AgentRecord): void {
   const roster = theRoster(ctx);
   setRoster(ctx, { ...roster, agents: new Map(roster.agents).set(agent.id, agent) });
-  tellOfAgent(ctx, agent);
+  emitAgent(ctx, agent);
 }
 
 /** Emits the agent's record after it changed, or after its departments' names did. */
-export function tellOfAgent(ctx: Context, agent: AgentRecord): void {
-  tell(ctx, {
+export function emitAgent(ctx: Context, agent: AgentRecord): void {
+  emit(ctx, {
     type: 'agent.updated',
     audience: { kind: 'workspace' },
     data: { agent: agentView(agent, theRoster(ctx)) },

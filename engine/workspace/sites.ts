@@ -13,7 +13,7 @@ import {
 } from '../../store/workspace/sites.ts';
 import { locatorOf } from '../directory/locator.ts';
 import { refuse, refuseField } from '../errors.ts';
-import { tell } from '../events.ts';
+import { emit } from '../events.ts';
 import { requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
@@ -62,7 +62,7 @@ export function addSite(ctx: Context, fields: SiteFields): SiteRecord {
   };
   insertSite(ctx.db, site);
   ctx.setState(siteKind, site.id, site);
-  tellOfSite(ctx, 'site.created', site);
+  emitSite(ctx, 'site.created', site);
   return site;
 }
 
@@ -102,7 +102,7 @@ export const changeSite = command(
     };
     updateSite(ctx.db, after);
     ctx.setState(siteKind, after.id, after);
-    tellOfSite(ctx, 'site.updated', after);
+    emitSite(ctx, 'site.updated', after);
     auditChange(ctx, {
       action: 'site.updated',
       targetKind: 'site',
@@ -114,8 +114,8 @@ export const changeSite = command(
   },
 );
 
-function tellOfSite(ctx: Context, type: 'site.created' | 'site.updated', site: SiteRecord): void {
-  tell(ctx, { type, audience: { kind: 'workspace' }, data: { site } });
+function emitSite(ctx: Context, type: 'site.created' | 'site.updated', site: SiteRecord): void {
+  emit(ctx, { type, audience: { kind: 'workspace' }, data: { site } });
 }
 
 function auditOf({

@@ -9,7 +9,7 @@ import {
   type WorkspaceRecord,
   type WorkspaceSettings,
 } from '../../store/workspace/workspaces.ts';
-import { tell } from '../events.ts';
+import { emit } from '../events.ts';
 import { autoCloseDays, awayAfterMinutes, maxOpenChatsPerAgent } from '../limits.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
@@ -99,10 +99,10 @@ export function settingsView(view: Pick<View, 'state'>): SettingsView {
   return { routing, autoCloseDays, csatEnabled, defaultDepartmentId };
 }
 
-export function tellOfWorkspace(ctx: Context): void {
-  tell(ctx, { type: 'workspace.updated', audience: { kind: 'workspace' }, data: { workspace: workspaceView(ctx) } });
+export function emitWorkspace(ctx: Context): void {
+  emit(ctx, { type: 'workspace.updated', audience: { kind: 'workspace' }, data: { workspace: workspaceView(ctx) } });
 }
 
-export function tellOfSettings(ctx: Context): void {
-  tell(ctx, { type: 'settings.updated', audience: { kind: 'workspace' }, data: { settings: settingsView(ctx) } });
+export function emitSettings(ctx: Context): void {
+  emit(ctx, { type: 'settings.updated', audience: { kind: 'workspace' }, data: { settings: settingsView(ctx) } });
 }
