@@ -208,7 +208,7 @@ export class Context implements View {
   }
 
   /** Makes this command's states visible to the next one. */
-  keep(): void {
+  commit(): void {
     if (this.#staged === undefined) return;
     for (const [kind, states] of this.#staged) {
       for (const [id, state] of states) this.#host.registry.set(kind, id, state);
@@ -216,7 +216,7 @@ export class Context implements View {
   }
 
   /** Gives back the sequence numbers of a refused command. */
-  drop(): void {
+  rollback(): void {
     this.#host.lastSeq = this.#firstSeq;
   }
 }

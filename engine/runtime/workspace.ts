@@ -97,9 +97,9 @@ export class Workspace implements ContextHost {
       run: () => {
         context = new Context(this, request.caller, this.#clock.now());
         result = definition.handle(context, request.params);
-        context.keep();
+        context.commit();
       },
-      undo: () => context?.drop(),
+      undo: () => context?.rollback(),
       settle: (error) => {
         if (error === undefined && context !== undefined) this.#gather(context);
         settle(error, error === undefined ? result : undefined);
