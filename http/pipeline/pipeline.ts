@@ -71,7 +71,7 @@ export interface CompiledRoute {
 }
 
 /** An HTTP request as its handler sees it, once it is known who asks. */
-class Asked implements Call, Parts {
+class HttpCall implements Call, Parts {
   caller: Caller = systemCaller;
   workspaceId = '';
   grant: Grant | undefined;
@@ -255,7 +255,7 @@ export class Pipeline {
       this.#services.engine.whenDurable(workspaceId, () => settle(outcome, undefined));
     };
     try {
-      const asked = new Asked(begun, body);
+      const asked = new HttpCall(begun, body);
       const perform = (credential: Credential, readBody = () => asked.readBody()): void => {
         asked.caller = credential.caller;
         asked.workspaceId = credential.workspaceId;
