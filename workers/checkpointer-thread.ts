@@ -3,9 +3,9 @@
 
 import { Database } from '../store/database.ts';
 import { type Glance, type GlanceQuestion, glanceAt } from '../store/glance.ts';
-import { answerQuestions } from './thread.ts';
+import { answerCalls } from './thread.ts';
 
-export const questions = {
+export const methods = {
   checkpoint(path: string): { logFrames: number; copiedFrames: number } {
     const db = Database.openCheckpointer(path);
     try {
@@ -18,4 +18,4 @@ export const questions = {
   glance: (question: GlanceQuestion): Glance => glanceAt(question),
 };
 
-answerQuestions(questions);
+answerCalls(methods);

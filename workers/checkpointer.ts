@@ -1,7 +1,7 @@
 // The main thread's side of the thread that handles logs, and files that are not open.
 
 import type { Glance, GlanceQuestion } from '../store/glance.ts';
-import type { questions } from './checkpointer-thread.ts';
+import type { methods } from './checkpointer-thread.ts';
 import { createThread } from './thread.ts';
 
 export interface Checkpointer {
@@ -20,7 +20,7 @@ const timeoutMs = 120_000;
 const idleMs = 60_000;
 
 export function createCheckpointer(): Checkpointer {
-  const thread = createThread<typeof questions>({
+  const thread = createThread<typeof methods>({
     file: new URL('./checkpointer-thread.ts', import.meta.url),
     title: 'checkpoint',
     maxWaiting,
@@ -28,8 +28,8 @@ export function createCheckpointer(): Checkpointer {
     idleMs,
   });
   return {
-    checkpoint: (path) => thread.ask('checkpoint', path),
-    glance: (question) => thread.ask('glance', question),
+    checkpoint: (path) => thread.call('checkpoint', path),
+    glance: (question) => thread.call('glance', question),
     stop: () => thread.stop(),
   };
 }

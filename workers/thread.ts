@@ -6,14 +6,14 @@ import { parentPort, type Worker } from 'node:worker_threads';
 import { startThread } from './program-files.ts';
 
 /** A thread's methods by name, from plain data to plain data. */
-export type Questions = Readonly<Record<string, (params: never) => unknown>>;
+export type Methods = Readonly<Record<string, (params: never) => unknown>>;
 
-type Params<Q extends Questions, Name extends keyof Q> = Parameters<Q[Name]>[0];
-type Result<Q extends Questions, Name extends keyof Q> = Awaited<ReturnType<Q[Name]>>;
+type Params<Q extends Methods, Name extends keyof Q> = Parameters<Q[Name]>[0];
+type Result<Q extends Methods, Name extends keyof Q> = Awaited<ReturnType<Q[Name]>>;
 
-export interface Thread<Q extends Questions> {
+export interface Thread<Q extends Methods> {
   /** Rejects with ThreadBusy, ThreadFailed (died or took too long), ThreadUnavailable, or the method's own error. */
-  ask<Name extends keyof Q & string>(name: Name, params: Params<Q, Name>): Promise<Result<Q, Name>>;
+  call<Name extends keyof Q & string>(name: Name, params: Params<Q, Name>): Promise<Result<Q, Name>>;
   readonly waiting: number;
   stop(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export interface ThreadOptions {
   readonly idleMs?: number;
 }
 
-export function createThread<Q extends Questions>(options: ThreadOptions): Thread<Q> {
+export function createThread<Q extends Methods>(options: ThreadOptions): Thread<Q> {
   const waiting = new Map<number, Waiting>();
   let worker: Worker | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -125,11 +125,11 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
     get waiting() {
       return waiting.size;
     },
-    ask(name, params) {
+    call(name, params) {
       if (stopped) return Promise.reject(new ThreadFailed(`the ${options.title} thread is stopped`));
       if (waiting.size >= options.maxWaiting)
         return Promise.reject(
-          new ThreadBusy(`${options.maxWaiting} questions wait for the ${options.title} thread already`),
+          new ThreadBusy(`${options.maxWaiting} methods wait for the ${options.title} thread already`),
         );
       const asked = (worker ??= start());
       clearTimeout(idle);
@@ -177,13 +177,13 @@ export function giveWay(): void {
  * The thread's side: answers each call with its method's result or error. Errors for which `isUnavailable` is true
  * arrive as ThreadUnavailable.
  */
-export function answerQuestions(questions: Questions, isUnavailable: (error: unknown) => boolean = () => false): void {
+export function answerCalls(methods: Methods, isUnavailable: (error: unknown) => boolean = () => false): void {
   const port = parentPort;
   if (port === null) throw new Error('this runs in a worker thread alone');
   port.on('message', ({ id, name, params }: Request) => {
     // Async, so that a throw and a rejection are handled alike.
     const answer = async (): Promise<unknown> => {
-      const question = questions[name];
+      const question = methods[name];
       if (question === undefined) throw new Error(`no question ${name}`);
       return question(params as never);
     };

@@ -9,12 +9,12 @@ import {
   ThreadUnavailable,
 } from '../../workers/thread.ts';
 import { tempFolder } from '../support/folder.ts';
-import type { questions } from '../support/odd-thread.ts';
+import type { methods } from '../support/odd-thread.ts';
 import { watchThreads } from '../support/threads.ts';
 
 /** One of support/odd-thread.ts. */
-function start(t: Test, options: Partial<ThreadOptions> = {}): Thread<typeof questions> {
-  const thread = createThread<typeof questions>({
+function start(t: Test, options: Partial<ThreadOptions> = {}): Thread<typeof methods> {
+  const thread = createThread<typeof methods>({
     file: new URL('../support/odd-thread.ts', import.meta.url),
     title: 'odd',
     maxWaiting: 3,
@@ -29,76 +29,76 @@ t.test('[threads] starts with the first question, and one answers all, now or la
   const started = watchThreads(t);
   const thread = start(t, { data: { name: 'given' } });
   t.equal(started.length, 0);
-  t.same(await Promise.all([thread.ask('echo', 'a'), thread.ask('later', 'b'), thread.ask('echo', 'c')]), [
+  t.same(await Promise.all([thread.call('echo', 'a'), thread.call('later', 'b'), thread.call('echo', 'c')]), [
     'a',
     'b',
     'c',
   ]);
-  t.match(await thread.ask('self', undefined as never), { data: { name: 'given' } });
+  t.match(await thread.call('self', undefined as never), { data: { name: 'given' } });
   t.equal(started.length, 1);
   t.equal(thread.waiting, 0);
 });
 
 t.test('[threads] what a question throws arrives, and the thread goes on', async (t) => {
   const thread = start(t);
-  await t.rejects(thread.ask('fail', 'no such range'), { name: 'RangeError', message: 'no such range' });
-  t.ok((await thread.ask('unavailable', 'not now').catch((error: unknown) => error)) instanceof ThreadUnavailable);
+  await t.rejects(thread.call('fail', 'no such range'), { name: 'RangeError', message: 'no such range' });
+  t.ok((await thread.call('unavailable', 'not now').catch((error: unknown) => error)) instanceof ThreadUnavailable);
   t.ok(
-    (await thread.ask('known', 'not now').catch((error: unknown) => error)) instanceof ThreadUnavailable,
+    (await thread.call('known', 'not now').catch((error: unknown) => error)) instanceof ThreadUnavailable,
     'what it knows as such as well',
   );
-  t.equal(await thread.ask('echo', 'still here'), 'still here');
+  t.equal(await thread.call('echo', 'still here'), 'still here');
 });
 
 t.test('[threads] what cannot be sent fails alone, in either direction', async (t) => {
   const thread = start(t, { maxWaiting: 2 });
-  await t.rejects(thread.ask('echo', (() => {}) as never), { name: 'DataCloneError' });
+  await t.rejects(thread.call('echo', (() => {}) as never), { name: 'DataCloneError' });
   t.equal(thread.waiting, 0, 'it holds no place');
-  await t.rejects(thread.ask('unsendable', undefined as never), { name: 'DataCloneError' });
-  t.equal(await thread.ask('echo', 'still here'), 'still here');
+  await t.rejects(thread.call('unsendable', undefined as never), { name: 'DataCloneError' });
+  t.equal(await thread.call('echo', 'still here'), 'still here');
 });
 
 t.test('[threads] one that dies fails what waits, and the next question starts another', async (t) => {
   const thread = start(t);
-  const before = await thread.ask('self', undefined as never);
-  const failed = await Promise.allSettled([thread.ask('die', undefined as never), thread.ask('echo', 'unheard')]);
+  const before = await thread.call('self', undefined as never);
+  const failed = await Promise.allSettled([thread.call('die', undefined as never), thread.call('echo', 'unheard')]);
   for (const one of failed) t.ok(one.status === 'rejected' && one.reason instanceof ThreadFailed);
   t.equal(thread.waiting, 0);
-  t.not((await thread.ask('self', undefined as never)).threadId, before.threadId);
-  await t.rejects(thread.ask('burst', 'outside of any question'), {
+  t.not((await thread.call('self', undefined as never)).threadId, before.threadId);
+  await t.rejects(thread.call('burst', 'outside of any question'), {
     name: 'ThreadFailed',
     cause: { message: 'outside of any question' },
   });
-  t.equal(await thread.ask('echo', 'again'), 'again');
+  t.equal(await thread.call('echo', 'again'), 'again');
 });
 
 t.test('[threads] one that hangs is ended when its time is over, and everybody is told', async (t) => {
   // Long enough for a thread to start on a machine that is busy.
   const thread = start(t, { timeoutMs: 3000 });
   const [stuck, behind] = await Promise.allSettled([
-    thread.ask('hang', undefined as never),
-    thread.ask('echo', 'unheard'),
+    thread.call('hang', undefined as never),
+    thread.call('echo', 'unheard'),
   ]);
   t.match(stuck, { status: 'rejected', reason: { name: 'ThreadFailed', cause: { message: /longer than 3000 ms/ } } });
   t.match(behind, { status: 'rejected', reason: { name: 'ThreadFailed' } });
-  t.equal(await thread.ask('echo', 'again'), 'again');
+  t.equal(await thread.call('echo', 'again'), 'again');
 });
 
 t.test('[threads] only so many wait', async (t) => {
   const thread = start(t, { maxWaiting: 3 });
-  const waiting = [thread.ask('echo', 'a'), thread.ask('echo', 'b'), thread.ask('echo', 'c')];
+  const waiting = [thread.call('echo', 'a'), thread.call('echo', 'b'), thread.call('echo', 'c')];
   t.equal(thread.waiting, 3);
-  t.ok((await thread.ask('echo', 'd').catch((error: unknown) => error)) instanceof ThreadBusy);
+  t.ok((await thread.call('echo', 'd').catch((error: unknown) => error)) instanceof ThreadBusy);
   t.same(await Promise.all(waiting), ['a', 'b', 'c']);
-  t.equal(await thread.ask('echo', 'd'), 'd');
+  t.equal(await thread.call('echo', 'd'), 'd');
 });
 
 t.test('[threads] a stopped one answers nobody, and may be stopped again', async (t) => {
   const thread = start(t);
-  const waiting = thread.ask('hang', undefined as never).catch((error: unknown) => error);
+  const waiting = thread.call('hang', undefined as never).catch((error: unknown) => error);
   await thread.stop();
   t.ok((await waiting) instanceof ThreadFailed);
-  t.ok((await thread.ask('echo', 'b').catch((error: unknown) => error)) instanceof ThreadFailed);
+  t.ok((await thread.call('echo', 'b').catch((error: unknown) => error)) instanceof ThreadFailed);
   await thread.stop();
 });
 
@@ -112,14 +112,14 @@ t.test('[threads] the checkpointer says when a file cannot be read, and lives on
 t.test('[threads] one that nobody asks ends, and the next question starts another', async (t) => {
   const started = watchThreads(t);
   const thread = start(t, { idleMs: 1 });
-  t.equal(await thread.ask('echo', 'first'), 'first');
+  t.equal(await thread.call('echo', 'first'), 'first');
   await new Promise<void>((resolve) => started[0]?.once('exit', () => resolve()));
-  t.equal(await thread.ask('echo', 'second'), 'second');
+  t.equal(await thread.call('echo', 'second'), 'second');
   t.equal(started.length, 2);
 });
 
 t.test('[threads] one that fills its memory ends alone', async (t) => {
   const thread = start(t, { heapMb: { old: 32 } });
-  t.ok((await thread.ask('hoard', undefined as never).catch((error: unknown) => error)) instanceof ThreadFailed);
-  t.equal(await thread.ask('echo', 'still here'), 'still here');
+  t.ok((await thread.call('hoard', undefined as never).catch((error: unknown) => error)) instanceof ThreadFailed);
+  t.equal(await thread.call('echo', 'still here'), 'still here');
 });

@@ -1,9 +1,9 @@
 // A thread for tests of workers/thread.ts: it answers, throws, dies, hangs or takes all memory, as it is asked.
 
 import { threadId, workerData } from 'node:worker_threads';
-import { answerQuestions, ThreadUnavailable } from '../../workers/thread.ts';
+import { answerCalls, ThreadUnavailable } from '../../workers/thread.ts';
 
-export const questions = {
+export const methods = {
   echo: (text: string): string => text,
   later: async (text: string): Promise<string> => text,
   self: (): { threadId: number; data: unknown } => ({ threadId, data: workerData }),
@@ -33,4 +33,4 @@ export const questions = {
   },
 };
 
-answerQuestions(questions, (error) => error instanceof ThreadUnavailable || error instanceof TypeError);
+answerCalls(methods, (error) => error instanceof ThreadUnavailable || error instanceof TypeError);

@@ -3,7 +3,7 @@
 
 import { basename, dirname } from 'node:path';
 import { workerData } from 'node:worker_threads';
-import { answerQuestions, giveWay } from '../thread.ts';
+import { answerCalls, giveWay } from '../thread.ts';
 import { countTokens, embedPassage, embedQuestion, toBytes } from './builtin-embedding.ts';
 import { chunkText } from './chunker.ts';
 import type { ModelFolder } from './models.ts';
@@ -49,7 +49,7 @@ const { folder, isBackground } = workerData as EmbedderThreadData;
 let loading: Promise<Model> | undefined;
 const model = (): Promise<Model> => (loading ??= folder === undefined ? Promise.resolve(builtin) : load(folder));
 
-export const questions = {
+export const methods = {
   async chunk({ text }: Passage): Promise<string[]> {
     const { maxTokens, countTokens } = await model();
     const most = Math.max(shortestChunkTokens / 2, Math.min(longestChunkTokens, maxTokens - reservedTokens));
@@ -113,4 +113,4 @@ function bytesOf(vector: Int8Array): Uint8Array {
 }
 
 if (isBackground) giveWay();
-answerQuestions(questions);
+answerCalls(methods);

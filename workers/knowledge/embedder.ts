@@ -4,7 +4,7 @@
 
 import { availableParallelism } from 'node:os';
 import { createThread, type Thread } from '../thread.ts';
-import type { EmbedderThreadData, Passage, questions } from './embedder-thread.ts';
+import type { EmbedderThreadData, methods, Passage } from './embedder-thread.ts';
 import { builtinModel, type ModelFolder } from './models.ts';
 
 export interface EmbeddedChunk {
@@ -52,7 +52,7 @@ const idleMs = 10 * 60_000;
 const maxRemembered = 2000;
 const mostThreads = 4;
 
-type EmbedderThread = Thread<typeof questions>;
+type EmbedderThread = Thread<typeof methods>;
 
 export function createEmbedder(options: EmbedderOptions): Embedder {
   const { use } = options;
@@ -67,7 +67,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
   const remembered = new Map<string, Uint8Array>();
 
   function start(model: string, isBackground: boolean): EmbedderThread {
-    return createThread<typeof questions>({
+    return createThread<typeof methods>({
       file: new URL('./embedder-thread.ts', import.meta.url),
       title: 'embedding',
       maxWaiting: isBackground ? maxBatchesWaiting : maxQuestionsWaiting,
@@ -113,7 +113,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
           remembered.set(key, known);
           return known;
         }
-        const vector = await threadForQuestions(model).ask('embedQuestion', asked);
+        const vector = await threadForQuestions(model).call('embedQuestion', asked);
         const [oldest] = remembered.keys();
         if (remembered.size >= maxRemembered && oldest !== undefined) remembered.delete(oldest);
         remembered.set(key, vector);
@@ -121,13 +121,13 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
       }),
     digest: ({ model, title, text }) =>
       available(async () => {
-        const texts = await threadForDocuments(model).ask('chunk', { title, text });
+        const texts = await threadForDocuments(model).call('chunk', { title, text });
         const batches = Array.from({ length: Math.ceil(texts.length / batchSize) }, (_, batch) =>
           texts.slice(batch * batchSize, (batch + 1) * batchSize),
         );
         const embedded = await Promise.all(
           batches.map((batch) =>
-            threadForDocuments(model).ask(
+            threadForDocuments(model).call(
               'embed',
               batch.map((part) => ({ title, text: part })),
             ),

@@ -6,7 +6,7 @@ import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import { parse, serialize } from 'parse5';
 import Turndown from 'turndown';
-import { answerQuestions, giveWay } from '../thread.ts';
+import { answerCalls, giveWay } from '../thread.ts';
 import { decodeText } from './charset.ts';
 
 export interface PageSource {
@@ -57,7 +57,7 @@ markdown.addRule('cell', {
 });
 markdown.addRule('row', { filter: 'tr', replacement: (content) => `\n${content.replace(/ \| $/, '')}` });
 
-export const questions = {
+export const methods = {
   read({ bytes, contentType, charset, url }: PageSource): ReadPage {
     const text = decodeText(bytes, charset);
     return contentType.includes('html') ? readHtml(text, url) : readPlain(text, url);
@@ -152,4 +152,4 @@ function lastSegment(url: string): string {
 }
 
 giveWay();
-answerQuestions(questions);
+answerCalls(methods);

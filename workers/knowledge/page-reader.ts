@@ -1,7 +1,7 @@
 // The main thread's side of the thread that reads pages.
 
 import { createThread } from '../thread.ts';
-import type { PageSource, questions, ReadPage } from './page-reader-thread.ts';
+import type { methods, PageSource, ReadPage } from './page-reader-thread.ts';
 
 export type { PageSource, ReadPage } from './page-reader-thread.ts';
 
@@ -21,7 +21,7 @@ const heapMb = { old: 256 };
 const idleMs = 60_000;
 
 export function createPageReader(): PageReader {
-  const thread = createThread<typeof questions>({
+  const thread = createThread<typeof methods>({
     file: new URL('./page-reader-thread.ts', import.meta.url),
     title: 'page reading',
     maxWaiting,
@@ -29,5 +29,5 @@ export function createPageReader(): PageReader {
     heapMb,
     idleMs,
   });
-  return { read: (page): Promise<ReadPage> => thread.ask('read', page), stop: () => thread.stop() };
+  return { read: (page): Promise<ReadPage> => thread.call('read', page), stop: () => thread.stop() };
 }

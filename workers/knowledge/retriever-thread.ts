@@ -3,7 +3,7 @@
 import { Database, type Seen } from '../../store/database.ts';
 import { findKbBase } from '../../store/knowledge/chunks.ts';
 import { type KbMatch, nearestChunks, openKbIndex, refreshKbIndex } from '../../store/knowledge/index.ts';
-import { answerQuestions } from '../thread.ts';
+import { answerCalls } from '../thread.ts';
 
 interface OpenIndex {
   readonly db: Database;
@@ -27,7 +27,7 @@ const neverRead = -1;
 /** In order of last use. */
 const open = new Map<string, OpenIndex>();
 
-export const questions = {
+export const methods = {
   /** Undefined if the base's model is not the question's. */
   search({ path, model, vector, topK }: Search): Seen<KbMatch[] | undefined> {
     const index = indexFor(path, vector.length);
@@ -67,4 +67,4 @@ function indexFor(path: string, dimensions: number): OpenIndex {
   return index;
 }
 
-answerQuestions(questions);
+answerCalls(methods);

@@ -3,7 +3,7 @@
 import type { Seen } from '../../store/database.ts';
 import type { KbMatch } from '../../store/knowledge/index.ts';
 import { createThread } from '../thread.ts';
-import type { questions, Search } from './retriever-thread.ts';
+import type { methods, Search } from './retriever-thread.ts';
 
 export interface Retriever {
   /**
@@ -21,12 +21,12 @@ const timeoutMs = 10_000;
 const idleMs = 10 * 60_000;
 
 export function createRetriever(): Retriever {
-  const thread = createThread<typeof questions>({
+  const thread = createThread<typeof methods>({
     file: new URL('./retriever-thread.ts', import.meta.url),
     title: 'retrieval',
     maxWaiting,
     timeoutMs,
     idleMs,
   });
-  return { search: (search) => thread.ask('search', search), stop: () => thread.stop() };
+  return { search: (search) => thread.call('search', search), stop: () => thread.stop() };
 }

@@ -4,7 +4,7 @@
 import { stat } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import { createResolver, type NameResolver } from '../providers/resolver.ts';
-import { answerQuestions } from '../thread.ts';
+import { answerCalls } from '../thread.ts';
 import { type Authentication, authenticateMail, type Envelope } from './authentication.ts';
 import { requireBoundedHead, requireBoundedText } from './head.ts';
 import { safeHtml, withoutHidden } from './html.ts';
@@ -45,7 +45,7 @@ const htmlSurplusChars = 40;
 
 let resolver: NameResolver | undefined;
 
-export const questions = {
+export const methods = {
   display: (mail: { text: string | null; html: string | null }): Display => displayOf(mail.text, mail.html),
 
   async file(mail: { path: string; envelope: Envelope }): Promise<ReadMail> {
@@ -100,4 +100,4 @@ function wholeCharacters(text: string, length: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
 }
 
-answerQuestions(questions);
+answerCalls(methods);

@@ -2,7 +2,7 @@
 
 import { createThread } from '../thread.ts';
 import type { Envelope } from './authentication.ts';
-import type { Display, questions, ReaderData, ReadMail } from './mail-reader-thread.ts';
+import type { Display, methods, ReaderData, ReadMail } from './mail-reader-thread.ts';
 
 export type { Display, ReadMail } from './mail-reader-thread.ts';
 
@@ -27,7 +27,7 @@ const timeoutMs = 60_000;
 const heapMb = { young: 2, old: 256 };
 
 export function createMailReader(data: ReaderData): MailReader {
-  const thread = createThread<typeof questions>({
+  const thread = createThread<typeof methods>({
     file: new URL('./mail-reader-thread.ts', import.meta.url),
     title: 'mail',
     maxWaiting,
@@ -36,8 +36,8 @@ export function createMailReader(data: ReaderData): MailReader {
     heapMb,
   });
   return {
-    display: (mail) => thread.ask('display', mail),
-    file: (mail) => thread.ask('file', mail),
+    display: (mail) => thread.call('display', mail),
+    file: (mail) => thread.call('file', mail),
     stop: () => thread.stop(),
   };
 }

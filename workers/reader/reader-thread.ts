@@ -30,7 +30,7 @@ import {
 import type { GoalTotals, Totals } from '../../store/reports/sums.ts';
 import { type EventRow, eventsOfConversation } from '../../store/runtime/events.ts';
 import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
-import { answerQuestions, ThreadUnavailable } from '../thread.ts';
+import { answerCalls, ThreadUnavailable } from '../thread.ts';
 import { OpenFiles } from './open-files.ts';
 import { createRests } from './short-rests.ts';
 
@@ -66,7 +66,7 @@ const files = new OpenFiles(dataDir);
 const catchingUp = new Set<string>();
 const rests = createRests();
 
-export const questions = {
+export const methods = {
   async search({
     workspaceId,
     question,
@@ -284,7 +284,7 @@ function page<Row>(rows: Iterable<Row>, charsOf: (row: Row) => number): Row[] {
   return taken;
 }
 
-answerQuestions(
-  questions,
+answerCalls(
+  methods,
   (error) => error instanceof ThreadUnavailable || error instanceof DatabaseUnusable || isStorageFailure(error),
 );

@@ -15,7 +15,7 @@ import type { GoalTotals, Totals } from '../../store/reports/sums.ts';
 import type { EventRow } from '../../store/runtime/events.ts';
 import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
 import { createThread } from '../thread.ts';
-import type { OfConversation, questions, ReaderData } from './reader-thread.ts';
+import type { methods, OfConversation, ReaderData } from './reader-thread.ts';
 
 interface Buckets {
   readonly starts: readonly number[];
@@ -81,7 +81,7 @@ const timeoutMs = 30_000;
 const messagesPerIndexing = 500;
 
 export function createReader({ whenDurable, ...data }: ReaderOptions): Reader {
-  const thread = createThread<typeof questions>({
+  const thread = createThread<typeof methods>({
     file: new URL('./reader-thread.ts', import.meta.url),
     title: 'reader',
     maxWaiting,
@@ -95,24 +95,24 @@ export function createReader({ whenDurable, ...data }: ReaderOptions): Reader {
     return result;
   };
   return {
-    search: (workspaceId, question) => durable(workspaceId, thread.ask('search', { workspaceId, question })),
-    messages: (page) => durable(page.workspaceId, thread.ask('messages', page)),
-    notes: (page) => durable(page.workspaceId, thread.ask('notes', page)),
-    events: (page) => durable(page.workspaceId, thread.ask('events', page)),
-    contacts: (workspaceId, search) => durable(workspaceId, thread.ask('contacts', { workspaceId, ...search })),
+    search: (workspaceId, question) => durable(workspaceId, thread.call('search', { workspaceId, question })),
+    messages: (page) => durable(page.workspaceId, thread.call('messages', page)),
+    notes: (page) => durable(page.workspaceId, thread.call('notes', page)),
+    events: (page) => durable(page.workspaceId, thread.call('events', page)),
+    contacts: (workspaceId, search) => durable(workspaceId, thread.call('contacts', { workspaceId, ...search })),
     bucketTotals: (workspaceId, scope, { starts, toMs }) =>
-      durable(workspaceId, thread.ask('bucketTotals', { workspaceId, scope, buckets: { starts, toMs } })),
-    totals: (workspaceId, scope, range) => durable(workspaceId, thread.ask('totals', { workspaceId, scope, range })),
+      durable(workspaceId, thread.call('bucketTotals', { workspaceId, scope, buckets: { starts, toMs } })),
+    totals: (workspaceId, scope, range) => durable(workspaceId, thread.call('totals', { workspaceId, scope, range })),
     totalsByAgent: (workspaceId, scope, range, agentIds) =>
-      durable(workspaceId, thread.ask('totalsByAgent', { workspaceId, scope, range, agentIds })),
+      durable(workspaceId, thread.call('totalsByAgent', { workspaceId, scope, range, agentIds })),
     totalsByChannel: (workspaceId, { figures, queue }, range) =>
-      durable(workspaceId, thread.ask('totalsByChannel', { workspaceId, scope: figures, queue, range })),
+      durable(workspaceId, thread.call('totalsByChannel', { workspaceId, scope: figures, queue, range })),
     drillDown: (workspaceId, asked, page) =>
-      durable(workspaceId, thread.ask('drillDown', { workspaceId, asked, page })),
+      durable(workspaceId, thread.call('drillDown', { workspaceId, asked, page })),
     drillDownAfter: (workspaceId, asked, page) =>
-      durable(workspaceId, thread.ask('drillDownAfter', { workspaceId, asked, ...page })),
+      durable(workspaceId, thread.call('drillDownAfter', { workspaceId, asked, ...page })),
     goals: (workspaceId, scope, range, { starts, toMs }) =>
-      durable(workspaceId, thread.ask('goals', { workspaceId, scope, range, buckets: { starts, toMs } })),
+      durable(workspaceId, thread.call('goals', { workspaceId, scope, range, buckets: { starts, toMs } })),
     noteMessages(workspaceId, count) {
       if (count === 0) return;
       const waiting = (unindexed.get(workspaceId) ?? 0) + count;
@@ -121,7 +121,7 @@ export function createReader({ whenDurable, ...data }: ReaderOptions): Reader {
         return;
       }
       unindexed.delete(workspaceId);
-      thread.ask('index', { workspaceId }).catch(() => {
+      thread.call('index', { workspaceId }).catch(() => {
         // Busy or failed: the next search does it.
       });
     },
