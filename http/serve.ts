@@ -16,7 +16,7 @@ import { type Clock, systemClock } from '../engine/runtime/clock.ts';
 import { Engine } from '../engine/runtime/engine.ts';
 import { createIds, type FillRandom } from '../engine/runtime/ids.ts';
 import type { Log } from '../engine/runtime/log.ts';
-import { isLastAttempt, type OutboxItem, type OutboxKinds, OutsideFailure } from '../engine/runtime/outbox.ts';
+import { DeliveryError, isLastAttempt, type OutboxItem, type OutboxKinds } from '../engine/runtime/outbox.ts';
 import { type SliceLengths, Slices } from '../engine/runtime/slices.ts';
 import { Turns } from '../engine/runtime/turns.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
@@ -247,7 +247,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     sendMail: (item) => sendQueuedMail({ engine, ...ofMail }, item).catch(asOutsideFailure),
     async checkEmailDomain({ workspaceId, check }) {
       if (emailDomains === undefined)
-        throw new OutsideFailure('no provider for email domains is configured', { permanent: true });
+        throw new DeliveryError('no provider for email domains is configured', { permanent: true });
       const stands = await emailDomains.check(check.records);
       const isOurs =
         check.records.every((record, index) => stands[index] === true || !isRequired(record)) &&
@@ -255,7 +255,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
       return JSON.stringify({ stands, isOurs } satisfies DomainFindings);
     },
     async copyAttachment({ key, sourceUrl, contentType }) {
-      if (objects === undefined) throw new OutsideFailure('no storage for files is configured', { permanent: true });
+      if (objects === undefined) throw new DeliveryError('no storage for files is configured', { permanent: true });
       const content = await attachmentSource.fetch(sourceUrl).catch(asOutsideFailure);
       await objects.put(key, { contentType, size: content.length }, Readable.from([content]));
       return key;
@@ -649,12 +649,12 @@ function keysOf(
 /** What a provider will not do, however often it is asked, in the outbox's words. */
 function asOutsideFailure(error: unknown): never {
   if (error instanceof MailRefused)
-    throw new OutsideFailure(error.message, {
+    throw new DeliveryError(error.message, {
       permanent: true,
       code: error.isAddress ? addressRefused : undefined,
       cause: error,
     });
-  if (error instanceof AttachmentRefused) throw new OutsideFailure(error.message, { permanent: true, cause: error });
+  if (error instanceof AttachmentRefused) throw new DeliveryError(error.message, { permanent: true, cause: error });
   throw error;
 }
 
@@ -718,11 +718,11 @@ async function carrierOf(
 /** What was left for one carrier cannot be done by another. */
 async function byCarrier(carrier: Carrier, provider: string, deed: () => Promise<string>): Promise<string> {
   if (provider !== carrier.provider)
-    throw new OutsideFailure(`this is ${provider}'s, and the carrier is ${carrier.provider} now`, { permanent: true });
+    throw new DeliveryError(`this is ${provider}'s, and the carrier is ${carrier.provider} now`, { permanent: true });
   try {
     return await deed();
   } catch (error) {
-    if (error instanceof CarrierRefused) throw new OutsideFailure(error.message, { permanent: true, cause: error });
+    if (error instanceof CarrierRefused) throw new DeliveryError(error.message, { permanent: true, cause: error });
     throw error;
   }
 }

@@ -65,8 +65,8 @@ export type OutboxKinds = Readonly<Record<string, OutboxKind>>;
  * The other side refused. `permanent`: retrying would not help. `code`: identifies the failure for the kind's
  * settled(). `retryAfterMs`: do not retry sooner. `detail`: the other side's own words, which are never logged.
  */
-export class OutsideFailure extends Error {
-  override readonly name = 'OutsideFailure';
+export class DeliveryError extends Error {
+  override readonly name = 'DeliveryError';
   readonly permanent: boolean;
   readonly code: string | undefined;
   readonly retryAfterMs: number | undefined;
@@ -100,7 +100,7 @@ export function isLastAttempt(
   { attempts }: Pick<OutboxItem, 'attempts'>,
   error: unknown,
 ): boolean {
-  return (error instanceof OutsideFailure && error.permanent) || attempts >= (kind?.retryDelaysMs.length ?? 0);
+  return (error instanceof DeliveryError && error.permanent) || attempts >= (kind?.retryDelaysMs.length ?? 0);
 }
 
 /** Concurrent deliveries per workspace, so that one workspace's slow receiver does not delay another's. */
@@ -247,12 +247,12 @@ export class Outbox {
     let outcome: OutboxOutcome;
     try {
       item = { ...item, payload: JSON.parse(row.payload) };
-      if (kind === undefined) throw new OutsideFailure(`nothing here delivers ${row.kind}`, { permanent: true });
+      if (kind === undefined) throw new DeliveryError(`nothing here delivers ${row.kind}`, { permanent: true });
       const delivered = await kind.deliver(item);
       outcome = { state: 'sent', ...(typeof delivered === 'string' ? { answer: delivered } : delivered) };
     } catch (error) {
       const permanent = isLastAttempt(kind, item, error);
-      const { code, retryAfterMs, detail } = error instanceof OutsideFailure ? error : {};
+      const { code, retryAfterMs, detail } = error instanceof DeliveryError ? error : {};
       const said = {
         ...(code === undefined ? {} : { code }),
         ...(retryAfterMs === undefined ? {} : { retryAfterMs }),

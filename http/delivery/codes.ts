@@ -3,7 +3,7 @@
 
 import { mailboxName, plainName } from '../../engine/lines.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
-import { OutsideFailure } from '../../engine/runtime/outbox.ts';
+import { DeliveryError } from '../../engine/runtime/outbox.ts';
 import type { CodeToSend } from '../../engine/verification/delivery.ts';
 import type { SecretBox } from '../../workers/secrets/secret-box.ts';
 import { codeWordsFor, spokenWordsFor } from './code-words.ts';
@@ -54,7 +54,7 @@ export interface CodePorts {
   speak(message: { workspaceId: string; id: string; to: string; language: string; body: string }): Promise<string>;
 }
 
-/** Sends a code by its channel. Rejects with OutsideFailure once it is worth nothing any more, and as the ports do. */
+/** Sends a code by its channel. Rejects with DeliveryError once it is worth nothing any more, and as the ports do. */
 export async function sendCode(
   ports: CodePorts,
   item: { workspaceId: string; id: string; verificationId: string; code: CodeToSend },
@@ -62,7 +62,7 @@ export async function sendCode(
   const { channel, to, ttlMinutes } = item.code;
   const workspaceName = plainName(item.code.workspaceName, maxNameChars);
   if (ports.now() > Date.parse(item.code.expiresAt))
-    throw new OutsideFailure('the code has expired', { permanent: true });
+    throw new DeliveryError('the code has expired', { permanent: true });
   const code = ports.secrets.open(item.code.sealedCode, about(item));
   // What was queued before there were languages is English.
   const locale = item.code.locale ?? 'en';

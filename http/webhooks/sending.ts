@@ -11,7 +11,7 @@ import { holderOfWebhook, type PausedReason, whyPaused } from '../../engine/righ
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
-import { type Delivered, type OutboxItem, OutsideFailure } from '../../engine/runtime/outbox.ts';
+import { type Delivered, DeliveryError, type OutboxItem } from '../../engine/runtime/outbox.ts';
 import { theWebhooks } from '../../engine/webhook-feed.ts';
 import { findDelivery } from '../../store/platform/webhook-deliveries.ts';
 import type { WebhookRecord } from '../../store/platform/webhooks.ts';
@@ -34,7 +34,7 @@ export function freshWebhookSecret(ids: Pick<Ids, 'secret'>): string {
   return secretPrefix + Buffer.from(ids.secret(secretBytes), 'base64url').toString('base64');
 }
 
-/** Resolves to the receiver's answer. Rejects with OutsideFailure, or any error to be tried again. */
+/** Resolves to the receiver's answer. Rejects with DeliveryError, or any error to be tried again. */
 export async function sendWebhook(
   sending: WebhookSending,
   item: Pick<OutboxItem, 'workspaceId' | 'subjectId'>,
@@ -43,8 +43,8 @@ export async function sendWebhook(
   const delivery = view && findDelivery(view.db, item.subjectId ?? '');
   const webhook = view && theWebhooks(view).find(({ id }) => id === delivery?.webhookId);
   if (delivery === undefined || webhook === undefined)
-    throw new OutsideFailure('the webhook was deleted', { permanent: true });
-  if (webhook.status === 'disabled') throw new OutsideFailure('the webhook is disabled', { permanent: true });
+    throw new DeliveryError('the webhook was deleted', { permanent: true });
+  if (webhook.status === 'disabled') throw new DeliveryError('the webhook is disabled', { permanent: true });
   if (webhook.appId !== null) await sending.engine.whenOpen(workspaceOfClient(webhook.appId) ?? '');
   const body = bodyFor(sending, item.workspaceId, webhook, delivery.body);
   const message = { id: delivery.id, timestamp: String(Math.floor(sending.clock.now() / 1000)), body };
@@ -72,13 +72,13 @@ function bodyFor(sending: WebhookSending, workspaceId: string, webhook: WebhookR
   const holder = holderOfWebhook(webhook);
   const rights = holder && rightsNow(sending, workspaceId, holder);
   if (webhook.appId !== null && clientOf(sending, webhook.appId) === undefined)
-    throw new OutsideFailure('its app is gone', { permanent: true, code: deliveryEnds.appGone });
+    throw new DeliveryError('its app is gone', { permanent: true, code: deliveryEnds.appGone });
   const pausedReason = whyPaused(webhook, rights);
   if (pausedReason !== undefined)
-    throw new OutsideFailure(`not sent: ${whyNot[pausedReason]}`, { permanent: true, code: deliveryEnds.notAllowed });
+    throw new DeliveryError(`not sent: ${whyNot[pausedReason]}`, { permanent: true, code: deliveryEnds.notAllowed });
   const told = toldBody(body, rights?.grant);
   if (told === undefined)
-    throw new OutsideFailure('not sent: what it tells of needs a scope that is no longer there', {
+    throw new DeliveryError('not sent: what it tells of needs a scope that is no longer there', {
       permanent: true,
       code: deliveryEnds.notAllowed,
     });
@@ -105,9 +105,9 @@ export function toldBody(body: string, grant: Grant | undefined): string | undef
 function outcomeOf({ status, retryAfter, body: detail }: WebhookAnswer, nowMs: number): Delivered {
   const answer = `answered ${status}`;
   if (status >= 200 && status < 300) return { answer, detail };
-  if (status === 410) throw new OutsideFailure(answer, { permanent: true, code: deliveryEnds.gone, detail });
+  if (status === 410) throw new DeliveryError(answer, { permanent: true, code: deliveryEnds.gone, detail });
   const retryAfterMs = status === 429 || status === 503 ? retryAfterOf(retryAfter, nowMs) : undefined;
-  throw new OutsideFailure(answer, { permanent: false, retryAfterMs, detail });
+  throw new DeliveryError(answer, { permanent: false, retryAfterMs, detail });
 }
 
 /** Seconds, or a time (RFC 9110 §10.2.3); bounded. */
@@ -123,7 +123,7 @@ function retryAfterOf(text: string | undefined, nowMs: number): number | undefin
 function signingKeys(sending: WebhookSending, workspaceId: string, webhook: WebhookRecord): Uint8Array[] {
   if (webhook.sealedSecret === null) {
     const secret = webhook.appId === null ? undefined : appSecret(sending, webhook.appId);
-    if (secret === undefined) throw new OutsideFailure('its app has no secret', { permanent: true });
+    if (secret === undefined) throw new DeliveryError('its app has no secret', { permanent: true });
     return [Buffer.from(secret)];
   }
   const { formerSecret, formerSecretUntil } = webhook;

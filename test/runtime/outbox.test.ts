@@ -1,7 +1,7 @@
 import t from 'tap';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { Context } from '../../engine/runtime/context.ts';
-import { type OutboxItem, type OutboxKind, type OutboxOutcome, OutsideFailure } from '../../engine/runtime/outbox.ts';
+import { DeliveryError, type OutboxItem, type OutboxKind, type OutboxOutcome } from '../../engine/runtime/outbox.ts';
 import { HeldDisk } from '../support/held-disk.ts';
 import type { Teardown } from '../support/service.ts';
 import { add, enqueue, startToy, type Toy, type ToyOptions, tallyKind, turns } from '../support/toy.ts';
@@ -204,7 +204,7 @@ t.test('a permanent no ends it at once, and the next of its target follows', asy
   await post(workspaceId, 'a', 'unwanted');
   await post(workspaceId, 'a', 'next');
   await toy.settled();
-  side.attempts[0]?.fail(new OutsideFailure('never', { permanent: true }));
+  side.attempts[0]?.fail(new DeliveryError('never', { permanent: true }));
   await toy.settled();
   t.same(side.names, ['unwanted', 'next']);
   t.match(rowsOf(toy, workspaceId), [{ state: 'failed', attempts: 1, lastAnswer: 'never' }, { state: 'queued' }]);
@@ -384,7 +384,7 @@ t.test('kept: what stays of a payload once nothing more will be done', async (t)
   await toy.settled();
   side.attempts[0]?.answer();
   side.attempts[1]?.fail();
-  side.attempts[2]?.fail(new OutsideFailure('no', { permanent: true }));
+  side.attempts[2]?.fail(new DeliveryError('no', { permanent: true }));
   await toy.settled();
   t.same(
     rowsOf(toy, workspaceId).map(({ payload }) => JSON.parse(payload)),
