@@ -94,7 +94,7 @@ export const retryDelivery = command(
     requireAdmin(ctx);
     const delivery = requireDelivery(ctx, params);
     requireAtWork(ctx, requireWebhook(ctx, params));
-    if (delivery.status === 'pending') ctx.hasten(delivery.target);
+    if (delivery.status === 'pending') ctx.retryNow(delivery.target);
     else ctx.enqueue({ kind: webhookDeliveryKind, target: delivery.target, subjectId: delivery.id, payload: {} });
     return deliveryView(put(ctx, { ...delivery, status: 'pending', nextAttemptAt: ctx.at }));
   },

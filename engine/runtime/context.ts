@@ -6,7 +6,7 @@ import type { Database } from '../../store/database.ts';
 import { insertAudit } from '../../store/runtime/audit.ts';
 import { deleteDeadline, putDeadline } from '../../store/runtime/deadlines.ts';
 import { insertEvent } from '../../store/runtime/events.ts';
-import { hastenOutbox, insertOutbox } from '../../store/runtime/outbox.ts';
+import { insertOutbox, retryOutboxNow } from '../../store/runtime/outbox.ts';
 import type { Caller } from './caller.ts';
 import { isoTime } from './clock.ts';
 import type { Ids } from './ids.ts';
@@ -184,8 +184,8 @@ export class Context implements View {
   }
 
   /** Makes pending retries for this target due immediately. */
-  hasten(target: string): void {
-    hastenOutbox(this.db, { target, at: this.at });
+  retryNow(target: string): void {
+    retryOutboxNow(this.db, { target, at: this.at });
     this.earliestOutboxMs = Math.min(this.earliestOutboxMs, this.nowMs);
   }
 

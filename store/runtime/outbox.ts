@@ -93,7 +93,7 @@ export function updateOutbox(db: Database, change: OutboxChange): void {
 }
 
 /** Makes what waits for a target due at `at`. */
-export function hastenOutbox(db: Database, { target, at }: { target: string; at: string }): void {
+export function retryOutboxNow(db: Database, { target, at }: { target: string; at: string }): void {
   db.run(`UPDATE outbox SET nextAt = @at WHERE target = @target AND state = 'queued' AND nextAt > @at`, { target, at });
 }
 
