@@ -1,33 +1,32 @@
-// What a contact is found by, made of its row when it is written, and what a search asks of it. Pure: contacts.ts and
-// the triggers of its table, which know these as functions of SQL, see to the rows. How texts are folded, folding.ts
-// says.
+// The searchable text of a contact, and search conditions on it. Pure: contacts.ts and the triggers of its table, which
+// call these as SQL functions, handle the rows. folding.ts defines how texts are folded.
 
 import { domainToUnicode } from 'node:url';
 import { folded, pairsOf, stretchesOf } from './folding.ts';
 
-/** What contacts must have all of. */
+/** Conditions that must all be met. */
 export interface ContactQuestion {
-  /** Of each, one is in the text, wherever: three characters or more. */
+  /** Of each group, one must occur anywhere in the text: three characters or more. */
   readonly parts: readonly (readonly string[])[];
-  /** Each begins a word, or stands anywhere in a script without spaces: shorter ones. */
+  /** Each must begin a word, or occur anywhere in a script without spaces: shorter ones. */
   readonly beginnings: readonly string[];
 }
 
-/** The shortest part that the index of parts knows. */
+/** The shortest part in the index of parts. */
 const partChars = 3;
-/** A search has so many words at the most; what follows is not looked at. */
+/** Further words of a search are ignored. */
 const maxWords = 10;
-/** So many digits in words of their own are one phone number, however it is cut. */
+/** Consecutive words with this many digits are one phone number, however it is split. */
 const phoneDigits = 7;
-/** A domain with letters beyond ASCII, as an address has it. */
+/** An IDNA-encoded domain in an address. */
 const inDns = /(?<=@)\S*xn--\S*/;
 const apostrophes = /['’‘ʼ`´′]/g;
 const figureWord = /^[()+./-]*\d[\d()+./-]*$/;
 const letterOrDigit = /[\p{L}\p{N}]/u;
 
 /**
- * Name, email, phone and company, folded, one a line, domains also as people write them; once more without apostrophes
- * where there are any.
+ * Name, email, phone and company, folded, one per line, with domains also decoded; and again without apostrophes if
+ * there are any.
  */
 export function textOfContact(...fields: readonly (string | null)[]): string {
   const given = fields.filter((field) => field !== null);
@@ -41,14 +40,14 @@ export function textOfContact(...fields: readonly (string | null)[]): string {
   return bare === text ? text : `${text}\n${bare}`;
 }
 
-/** Its words, and the pairs of what does not say where its words end. */
+/** Its words, and character pairs of texts without word boundaries. */
 export function wordsOfContact(...fields: readonly (string | null)[]): string {
   return [...stretchesOf(textOfContact(...fields))]
     .flatMap(({ text, isUnspaced }) => (isUnspaced ? pairsOf(text) : text))
     .join(' ');
 }
 
-/** Empty of what has no letter and no digit. */
+/** Empty for a search without letters or digits. */
 export function contactQuestion(search: string): ContactQuestion {
   const words = wordsOf(folded(search).replace(apostrophes, '')).slice(0, maxWords);
   const isLong = ([word = '']: readonly string[]): boolean => Array.from(word).length >= partChars;
@@ -60,7 +59,7 @@ export function contactQuestion(search: string): ContactQuestion {
   };
 }
 
-/** Whether a contact's text has all that is asked. */
+/** Whether a contact's text meets all conditions. */
 export function meetsQuestion(text: string, { parts, beginnings }: ContactQuestion): boolean {
   return (
     parts.every((alternatives) => alternatives.some((part) => text.includes(part))) &&
@@ -68,7 +67,7 @@ export function meetsQuestion(text: string, { parts, beginnings }: ContactQuesti
   );
 }
 
-/** Each word by all that it may stand for. */
+/** Each word with its alternatives. */
 function wordsOf(text: string): string[][] {
   const words: string[][] = [];
   let figures: string[] = [];
@@ -91,9 +90,7 @@ function wordsOf(text: string): string[][] {
   return words.filter(([word = '']) => letterOrDigit.test(word));
 }
 
-/**
- * A number as it is dialled within its country: contacts have it with the country's before it, and without the zero.
- */
+/** Variants of a nationally dialled number: contacts store it with the country code and without the leading zero. */
 function withoutTrunk(number: string): string[] {
   return /^0+[1-9]\d{2,}$/.test(number) ? [number.replace(/^0+/, '')] : [];
 }

@@ -1,6 +1,6 @@
-// One SQLite file: its connection, its prepared statements, its transaction and its sync to disk. The only importer of
+// One SQLite file: its connection, prepared statements, transaction and sync to disk. The only importer of
 // better-sqlite3. It knows no table and no rule; store/*.ts holds the queries, engine/runtime/lane.ts decides when to
-// begin, commit and sync. A COMMIT here does not wait for the disk: what must be durable waits for sync().
+// begin, commit and sync. COMMIT does not wait for the disk: durability requires sync().
 
 import {
   accessSync,
@@ -27,7 +27,7 @@ import { folded, nameKey } from './folding.ts';
 export type Value = string | number | bigint | Uint8Array | null;
 export type Values = readonly Value[] | Readonly<Record<string, Value>>;
 
-/** A step of the schema. Applied once, in order, in a transaction of its own. */
+/** A schema migration. Applied once, in order, in its own transaction. */
 export interface Migration {
   readonly version: number;
   readonly name: string;
@@ -35,9 +35,8 @@ export interface Migration {
 }
 
 /**
- * Asks the disk to keep what was written to a log, the names in a folder, or the log that an ended process left: then
- * `done` is
- * called before it returns. The kernel's own calls, unless a test stands in.
+ * Syncs a log's data, a folder's names, or the log left by an ended process; for the last, `done` is called before it
+ * returns. Replaced in tests.
  */
 export type SyncToDisk = (
   descriptor: number,
@@ -54,7 +53,7 @@ const askDisk: SyncToDisk = (descriptor, done, kind) => {
   }
 };
 
-/** Frames are pages of 4 KiB. A log whose frames are all copied starts over with the next write. */
+/** Frames are pages of 4 KiB. A log whose frames have all been copied restarts with the next write. */
 export interface LogLength {
   readonly logFrames: number;
   readonly copiedFrames: number;
@@ -65,10 +64,10 @@ export class DatabaseUnusable extends Error {
   override readonly name = 'DatabaseUnusable';
 }
 
-/** What was read of a file as of one moment. */
+/** A result read in one snapshot of a file. */
 export interface Seen<Result> {
   readonly result: Result;
-  /** By monotonicMs(): no commit that began later is in it. One that began before may not be durable yet. */
+  /** By monotonicMs(): contains no commit that began later. One that began before may not be durable yet. */
   readonly seenMs: number;
 }
 
@@ -77,42 +76,39 @@ interface Prepared {
   readonly writes: boolean;
 }
 
-/** Rows held in memory per connection: 2 MiB, enough for the inner pages of every index of a busy workspace. */
+/** Page cache per connection: 2 MiB, enough for the inner pages of every index of a busy workspace. */
 export const cacheKib = 2048;
 
-/** In a database's header: which way of writing it is meant for, and which of reading (SQLite's file format 1.3.3). */
+/** Offsets of the write and read format versions in a database's header (SQLite's file format 1.3.3). */
 const formatBytes = [18, 19];
 const writeAheadFormat = 2;
 
-/** Larger than SQLite's own, so that a row of a kilobyte does not overflow its page. */
+/** Larger than SQLite's default, so that a row of a kilobyte does not overflow its page. */
 const derivedPageBytes = 8192;
 
 /** 1 MiB of a backup at a time. */
 const backupPages = 256;
 
-/**
- * Milliseconds of a clock that never goes back and is one for all threads, so that each can say what it saw before
- * what.
- */
+/** Milliseconds of a monotonic clock shared by all threads, so that they can order what they saw. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** A reader waits this long for a checkpoint to let go. The writer is alone on its file and never waits. */
+/** How long a reader waits for a checkpoint. The writer is the only one and never waits. */
 const busyTimeoutMs = 2000;
 
 export class Database {
   readonly path: string;
-  /** Undefined while it is parked, and when it is closed. */
+  /** Undefined while parked or closed. */
   #sqlite: Sqlite.Database | undefined;
   #statements = new Map<string, Prepared>();
-  /** Not asked for since the last call of age(). */
+  /** Not used since the last call of age(). */
   #oldStatements = new Map<string, Prepared>();
   #unusedAges = 0;
   readonly #valueStatements = new Map<string, Sqlite.Statement>();
   readonly #syncToDisk: SyncToDisk;
   #isParked = false;
-  /** The folder has been asked to keep the name of the log. */
+  /** The log's name in its folder has been synced. */
   #isLogNamed = false;
   #onWake: () => void = () => {};
   #cacheKib = cacheKib;
@@ -127,9 +123,8 @@ export class Database {
   }
 
   /**
-   * Makes the file of a database with nothing in it but its schema: whole under its name, or not there. Off the loop,
-   * and a
-   * tenth of the work of taking every step of the schema again, which only the first file of a process takes.
+   * Creates an empty database with its schema, complete under its name or not there. Off the loop, and ten times faster
+   * than running every migration, which only a process's first file needs.
    */
   static async makeFile(path: string, migrations: readonly Migration[]): Promise<void> {
     const part = `${path}.part`;
@@ -144,14 +139,13 @@ export class Database {
   }
 
   /**
-   * Opens the one writing connection of a file, made if missing, and brings its schema up to date. Throws
+   * Opens the only writing connection of a file, creating it if missing, and migrates its schema. Throws
    * DatabaseUnusable.
    */
   static openWriter(path: string, migrations: readonly Migration[], syncToDisk: SyncToDisk = askDisk): Database {
     let sqlite: Sqlite.Database | undefined;
     try {
-      // SQLite opens what may not be written to all the same, for reading, and leaves a log beside it that may not be
-      // written to either.
+      // SQLite would open a read-only file for reading and leave a read-only log beside it.
       if (existsSync(path)) accessSync(path, constants.W_OK);
       syncFoundLog(path, syncToDisk);
       sqlite = new Sqlite(path);
@@ -159,7 +153,7 @@ export class Database {
       if (mode !== 'wal') throw new Error(`its file system takes no write-ahead log (journal mode ${String(mode)})`);
       prepareWriter(sqlite, cacheKib);
       migrate(sqlite, migrations);
-      // Its log may be such a one. Nothing is written.
+      // Its log may be read-only, too. Writes nothing.
       sqlite.exec('BEGIN; PRAGMA user_version = 0; ROLLBACK');
     } catch (cause) {
       sqlite?.close();
@@ -168,9 +162,7 @@ export class Database {
     return new Database(path, sqlite, syncToDisk);
   }
 
-  /**
-   * Opens a connection that cannot write, for a thread that reads while the writer goes on. Throws DatabaseUnusable.
-   */
+  /** Opens a read-only connection, for a thread that reads while the writer goes on. Throws DatabaseUnusable. */
   static openReader(path: string): Database {
     let sqlite: Sqlite.Database | undefined;
     try {
@@ -186,9 +178,9 @@ export class Database {
   }
 
   /**
-   * Opens the one connection of a file that can be made again from others, made if missing. A process that dies leaves
-   * it as of
-   * its last COMMIT. Throws DatabaseUnusable when it is damaged or of another version: remove it with removeDatabase().
+   * Opens the only connection of a file that can be rebuilt from others, creating it if missing. After a crash it
+   * contains its last COMMIT. Throws DatabaseUnusable if it is damaged or of another version: remove it with
+   * removeDatabase().
    */
   static openDerived(path: string, schema: Migration): Database {
     let sqlite: Sqlite.Database | undefined;
@@ -209,7 +201,7 @@ export class Database {
     return new Database(path, sqlite, fdatasync);
   }
 
-  /** Opens a connection that only copies the log back, for the thread that does that. The file must exist. */
+  /** Opens a connection that only copies the log back, for the thread that does so. The file must exist. */
   static openCheckpointer(path: string): Database {
     const sqlite = new Sqlite(path, { fileMustExist: true, timeout: busyTimeoutMs });
     sqlite.pragma('synchronous = NORMAL');
@@ -217,19 +209,18 @@ export class Database {
   }
 
   /**
-   * Closes the file of a writer until it is used again, without copying its log back, for which the disk would have to
-   * be waited
-   * for. True when a log was left. All that was committed must be durable.
+   * Closes a writer's file until it is used again, without copying its log back, which would wait for the disk. Returns
+   * true if a log was left. All commits must be durable.
    */
   park(): boolean {
     const { logFrames, copiedFrames } = this.logLength();
     if (logFrames === copiedFrames) {
-      // Nothing is left to be copied, so that its log is removed.
+      // Nothing is left to copy, so closing removes the log.
       this.#disconnect();
       this.#isParked = true;
       return false;
     }
-    // Whoever closes a log last copies it back, unless it may not write.
+    // The last connection to close copies the log back, unless it is read-only.
     const witness = new Sqlite(this.path, { readonly: true, fileMustExist: true, timeout: 0 });
     try {
       witness.pragma('user_version');
@@ -245,17 +236,17 @@ export class Database {
     return this.#isParked;
   }
 
-  /** Opens it again, if it is parked. Throws what keeps it closed. */
+  /** Reopens a parked file. Throws the error that prevents it. */
   wake(): void {
     this.#open();
   }
 
-  /** Called whenever it is used again after park(), once its file is open. */
+  /** Called after each reopening, once the file is open. */
   onWake(call: () => void): void {
     this.#onWake = call;
   }
 
-  /** How much of the file is held in memory. */
+  /** Limits the page cache. */
   limitCache(kib: number): void {
     if (kib === this.#cacheKib) return;
     this.#cacheKib = kib;
@@ -263,8 +254,8 @@ export class Database {
   }
 
   /**
-   * Called now and then: forgets the statements that were not used since the call before. Returns how many calls ago
-   * any was used.
+   * Called periodically: finalises statements not used since the previous call. Returns how many calls ago any was
+   * used.
    */
   age(): number {
     this.#unusedAges = this.#statements.size === 0 ? this.#unusedAges + 1 : 0;
@@ -274,12 +265,12 @@ export class Database {
     return this.#unusedAges;
   }
 
-  /** Runs one writing statement and returns how many rows it changed. */
+  /** Runs one writing statement and returns the number of rows it changed. */
   run(sql: string, values: Values = []): number {
     return this.#statement(sql).run(values).changes;
   }
 
-  /** The first row, or undefined. The caller names the row's shape, which the schema in store/migrations guarantees. */
+  /** The first row, or undefined. The caller names the row's type, which the schema in store/migrations guarantees. */
   get<Row>(sql: string, values: Values = []): Row | undefined {
     return this.#statement(sql).get(values) as Row | undefined;
   }
@@ -288,9 +279,7 @@ export class Database {
     return this.#statement(sql).all(values) as Row[];
   }
 
-  /**
-   * The same as lists of values in the order of their columns: half the cost of a row, for reads of thousands of them.
-   */
+  /** The same as lists of values in column order: half the cost per row, for reads of thousands. */
   allValues(sql: string, values: Values = []): unknown[][] {
     this.#beforeStatement?.();
     let statement = this.#valueStatements.get(sql);
@@ -301,17 +290,19 @@ export class Database {
     return statement.all(values) as unknown[][];
   }
 
-  /** Rows one by one, for results that must not be held whole. The connection is busy until the loop ends. */
+  /** Yields rows one by one, for large results. The connection is busy until the loop ends. */
   iterate<Row>(sql: string, values: Values = []): IterableIterator<Row> {
     return this.#statement(sql).iterate(values) as IterableIterator<Row>;
   }
 
-  /** Grows with every statement that may write, held or not: while it stays the same, nothing was written. */
+  /**
+   * Increases with every statement that may write, even if rolled back: while it stays the same, nothing was written.
+   */
   get writeCount(): number {
     return this.#writeCount;
   }
 
-  /** Runs reads that must all see the file as of one moment. */
+  /** Runs reads in one snapshot. */
   snapshot<Result>(read: () => Result): Result {
     this.run('BEGIN');
     try {
@@ -321,7 +312,7 @@ export class Database {
     }
   }
 
-  /** False when the file's pages do not hold together. Reads all of it. */
+  /** False if the file's pages are inconsistent. Reads all of it. */
   isSound(): boolean {
     try {
       return this.#open().pragma('quick_check(1)', { simple: true }) === 'ok';
@@ -330,7 +321,7 @@ export class Database {
     }
   }
 
-  /** From here on every read sees the file as it is now, until rollback(). */
+  /** Until rollback(), every read sees the file as it is now. */
   beginReading(): void {
     this.run('BEGIN');
     this.get('SELECT 1 FROM sqlite_schema');
@@ -349,9 +340,8 @@ export class Database {
   }
 
   /**
-   * Reads that all see the same moment. What they write to the connection's own temporary tables is undone when one of
-   * them throws.
-   * `beforeStatement` is called before each of them, and must not ask for any.
+   * Runs reads in one snapshot. Writes to the connection's own temporary tables are rolled back if one throws.
+   * `beforeStatement` is called before each statement and must not run any.
    */
   readTogether<Result>(read: () => Result, beforeStatement?: () => void): Seen<Result> {
     try {
@@ -383,18 +373,18 @@ export class Database {
     this.run('RELEASE command');
   }
 
-  /** Undoes everything since savepoint(). */
+  /** Rolls back to savepoint(). */
   rollbackToSavepoint(): void {
     this.run('ROLLBACK TO command');
     this.run('RELEASE command');
   }
 
-  /** False after a failure so grave (disk full, I/O error) that SQLite itself undid the whole transaction. */
+  /** False after a failure (disk full, I/O error) for which SQLite itself rolled the whole transaction back. */
   get inTransaction(): boolean {
     return this.#sqlite?.inTransaction === true;
   }
 
-  /** Makes every COMMIT so far durable, off the main thread. An error means that what is on disk is unknown. */
+  /** Makes every COMMIT so far durable, off the main thread. After an error, what is on disk is unknown. */
   sync(done: (error: Error | null) => void): void {
     let folder: number | undefined;
     try {
@@ -409,7 +399,7 @@ export class Database {
       this.#syncToDisk(log, done, 'log');
       return;
     }
-    // SQLite makes the log when it opens a file that was closed, so the log's name may be as new as what is in it.
+    // SQLite creates the log when it opens a closed file, so the log's name may be as new as its content.
     this.#isLogNamed = true;
     const opened = folder;
     this.#syncToDisk(
@@ -423,12 +413,12 @@ export class Database {
     );
   }
 
-  /** Copies write-ahead frames into the file without waiting for anybody. */
+  /** Copies write-ahead frames into the file without waiting for other connections. */
   checkpoint(): LogLength {
     return this.#logPragma('PASSIVE');
   }
 
-  /** How long the write-ahead log is. Not inside a transaction. */
+  /** The length of the write-ahead log. Not inside a transaction. */
   logLength(): LogLength {
     return this.#logPragma('NOOP');
   }
@@ -438,7 +428,7 @@ export class Database {
     return { logFrames: Math.max(0, row?.log ?? 0), copiedFrames: Math.max(0, row?.checkpointed ?? 0) };
   }
 
-  /** Makes vector functions and vec0 tables known to this connection. */
+  /** Loads vector functions and vec0 tables into this connection. */
   loadVectors(): void {
     this.#open().loadExtension(getLoadablePath());
   }
@@ -449,10 +439,9 @@ export class Database {
   }
 
   /**
-   * Copies the file as of one moment to `path`, which must not exist, as one durable file without a log. Others may
-   * write
-   * meanwhile. Each piece waits for the disk, so that theirs are not held up by one long sync; for processes of their
-   * own.
+   * Copies a snapshot of the file to `path`, which must not exist, as one durable file without a log. Other processes
+   * may write meanwhile. Each piece is synced, so that their syncs do not wait for one long one; for separate
+   * processes.
    */
   async backupTo(path: string, onProgress: (share: number) => void): Promise<void> {
     let descriptor: number | undefined;
@@ -475,8 +464,7 @@ export class Database {
   }
 
   /**
-   * Does away with the log of a file that lies by itself, so that looking into it leaves nothing beside it. Nobody may
-   * have it open.
+   * Removes the log of a standalone file, so that reading it creates no file beside it. It must not be open anywhere.
    */
   static makeSingleFile(path: string): void {
     const sqlite = new Sqlite(path, { fileMustExist: true });
@@ -487,7 +475,7 @@ export class Database {
     }
   }
 
-  /** What SQLite finds wrong with pages, indexes and constraints; all of the file is read. */
+  /** SQLite's findings about pages, indexes and constraints. Reads the whole file. */
   integrityFaults(): string[] {
     return this.all<{ integrity_check: string }>('PRAGMA integrity_check').flatMap(({ integrity_check: text }) =>
       text === 'ok' ? [] : [text],
@@ -501,14 +489,14 @@ export class Database {
     );
   }
 
-  /** The last step of the schema that it has. */
+  /** The last migration applied. */
   get version(): number {
     return Number(this.#open().pragma('user_version', { simple: true }));
   }
 
   /**
-   * Its tables, indexes and triggers, each as the statement that made it, without comments and line breaks, or as kind
-   * and name of what SQLite made by itself.
+   * Its tables, indexes and triggers, each as its SQL without comments and line breaks, or as kind and name for
+   * automatic ones.
    */
   schema(): Set<string> {
     const rows = this.all<{ text: string }>(
@@ -524,12 +512,12 @@ export class Database {
     );
   }
 
-  /** Makes what is deleted from here on unreadable in the file, too. */
+  /** From here on, deleted data is overwritten in the file. */
   overwriteDeleted(): void {
     this.#open().pragma('secure_delete = ON');
   }
 
-  /** Writes the file anew without what was deleted, and empties the log. Nobody else may have it open. */
+  /** Rewrites the file without deleted data and empties the log. It must not be open anywhere else. */
   compact(): void {
     this.run('VACUUM');
     this.get('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -551,11 +539,11 @@ export class Database {
     this.#walDescriptor = undefined;
   }
 
-  /** The connection, made again when the file was parked. */
+  /** The connection, reopened if the file was parked. */
   #open(): Sqlite.Database {
     if (this.#sqlite !== undefined) return this.#sqlite;
     if (!this.#isParked) throw new TypeError(`${this.path} is closed`);
-    // Somebody else may have copied it back, and removed it.
+    // Another process may have copied it back and removed it.
     this.#isLogNamed &&= existsSync(`${this.path}-wal`);
     const sqlite = new Sqlite(this.path, { fileMustExist: true });
     try {
@@ -587,9 +575,7 @@ export class Database {
   }
 }
 
-/**
- * Holds the kernel's lock on `path` until the process ends, however it ends. Undefined when another process holds it.
- */
+/** Holds the kernel's lock on `path` until the process ends, however it ends. Undefined if another process holds it. */
 export function lockFile(path: string): { release(): void } | undefined {
   const sqlite = new Sqlite(path, { timeout: 0 });
   try {
@@ -603,12 +589,12 @@ export function lockFile(path: string): { release(): void } | undefined {
   }
 }
 
-/** Removes a file that can be made again, with its log. Nobody may have it open. */
+/** Removes a file that can be rebuilt, with its log. It must not be open anywhere. */
 export function removeDatabase(path: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
 }
 
-/** True when the failure is the disk's (full, failing, read-only), not the statement's. */
+/** True if the disk failed (full, failing, read-only), not the statement. */
 export function isStorageFailure(error: unknown): boolean {
   return (
     error instanceof Sqlite.SqliteError &&
@@ -616,12 +602,12 @@ export function isStorageFailure(error: unknown): boolean {
   );
 }
 
-/** True when a UNIQUE or PRIMARY KEY constraint refused the row. */
+/** True if a UNIQUE or PRIMARY KEY constraint refused the row. */
 export function isDuplicate(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(error.code);
 }
 
-/** What statements and triggers ask of texts; SQLite's own lower() knows ASCII alone. */
+/** Text functions for statements and triggers; SQLite's own lower() only handles ASCII. */
 function addFunctions(sqlite: Sqlite.Database): void {
   const add = (name: string, answer: (...texts: (string | null)[]) => string | number | null): void => {
     sqlite.function(name, { deterministic: true, varargs: true }, (...values) =>
@@ -637,7 +623,7 @@ function addFunctions(sqlite: Sqlite.Database): void {
   );
 }
 
-/** What holds of the connection alone, not of the file. */
+/** Settings of the connection, not of the file. */
 function prepareWriter(sqlite: Sqlite.Database, kib: number): void {
   sqlite.pragma('synchronous = NORMAL');
   sqlite.pragma('wal_autocheckpoint = 0');
@@ -649,7 +635,7 @@ function prepareWriter(sqlite: Sqlite.Database, kib: number): void {
 
 const emptyFiles = new WeakMap<readonly Migration[], Buffer>();
 
-/** The bytes of a file with nothing in it but its schema. */
+/** The bytes of an empty file with its schema. */
 function emptyFile(migrations: readonly Migration[]): Buffer {
   const known = emptyFiles.get(migrations);
   if (known !== undefined) return known;
@@ -681,9 +667,8 @@ function migrate(sqlite: Sqlite.Database, migrations: readonly Migration[]): voi
 }
 
 /**
- * A process that was killed leaves commits that its disk may not have yet. From here on they are read and told as
- * durable, so
- * they must outlast the power too. Waits for the disk: once per file, and only after an end without a stop.
+ * A killed process may leave commits that are not on disk yet. They will be read and reported as durable, so they must
+ * be synced first. Waits for the disk: once per file, and only after an unclean end.
  */
 function syncFoundLog(path: string, syncToDisk: SyncToDisk): void {
   const logPath = `${path}-wal`;
@@ -699,21 +684,20 @@ function syncFoundLog(path: string, syncToDisk: SyncToDisk): void {
   syncFolder(dirname(path));
 }
 
-/** Makes the folder at `path` and those above it, for this user alone and as durable as what will be put into it. */
+/** Creates the folder at `path` and its parents, for this user only, as durable as what will be stored in it. */
 export function makeFolder(path: string): void {
   const highest = mkdirSync(path, { recursive: true, mode: 0o700 });
   if (highest === undefined) return;
   for (let folder = path; folder.length >= highest.length; folder = dirname(folder)) syncFolder(dirname(folder));
 }
 
-/** A new name in a folder is durable only once the folder is. */
+/** A new name in a folder is durable only once the folder is synced. */
 export function syncFolder(path: string): void {
   syncFile(path);
 }
 
 /**
- * Makes what was written to a file durable. Not for a database that this process has open: closing it drops SQLite's
- * locks.
+ * Makes a file's content durable. Not for a database that this process has open: closing the file drops SQLite's locks.
  */
 export function syncFile(path: string): void {
   const descriptor = openSync(path, 'r');

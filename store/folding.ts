@@ -1,18 +1,17 @@
-// How texts are compared wherever something is looked for: one folding for conversations, contacts, saved replies and
-// what the pages find by themselves, so that who is found in one place is found in all. Pure, and all that browsers are
-// given of this folder.
+// Text folding for every search: one folding for conversations, contacts, saved replies and the pages' own filters, so
+// that they all find the same. Pure, and the only module of this folder that browsers load.
 
 const plain = /^[\x00-\x7f]*$/;
 /**
- * What only says how a letter is spoken, drawn or joined: accents, the points of Hebrew and Arabic, the nukta, the
- * tatweel, joiners, soft hyphens.
- * Not the vowel signs of Indic scripts and Thai, nor the voicing marks of kana, which make other letters.
+ * Marks of pronunciation, drawing or joining: accents, the points of Hebrew and Arabic, the nukta, the tatweel,
+ * joiners, soft hyphens. Not the vowel signs of Indic scripts and Thai, nor the voicing marks of kana, which make other
+ * letters.
  */
 const marks =
   /(?![\u3099\u309a])(?:\p{Script=Inherited}|(?=\p{Mn})[\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}]|[\u0640\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc\u0c3c]|\p{Cf})/gu;
 /**
- * Letters that are no letter and a mark, and yet are typed as another: strokes and ligatures, a last sigma, what Arabic
- * and Persian keyboards have for one letter.
+ * Single letters that are commonly typed as others: strokes and ligatures, a final sigma, variants on Arabic and
+ * Persian keyboards.
  */
 const likenesses = new Map(
   Object.entries({
@@ -45,7 +44,7 @@ const katakana = /[\u30a1-\u30f6\u30fd\u30fe]/g;
 const hiraganaBelow = 0x60;
 const foreignDigit = /(?![0-9])\p{Nd}/gu;
 
-/** Without case, accents and widths; katakana as hiragana, digits of any script as 0 to 9. */
+/** Ignores case, accents and widths; katakana becomes hiragana, digits of any script become 0 to 9. */
 export function folded(text: string): string {
   if (plain.test(text)) return text.toLowerCase();
   return text
@@ -58,15 +57,12 @@ export function folded(text: string): string {
     .normalize('NFC');
 }
 
-/**
- * What two names have in common when they are one: case and the ways of writing an accent do not count, the accent
- * does.
- */
+/** A key for comparing names: ignores case and the encoding of accents, but not accents. */
 export function nameKey(name: string): string {
   return name.toLowerCase().normalize('NFC').replaceAll('ς', 'σ');
 }
 
-/** Each once, as it was written first. */
+/** Without duplicates, in their first spelling. */
 export function distinctNames(names: readonly string[]): string[] {
   const distinct = new Map<string, string>();
   for (const name of names) if (!distinct.has(nameKey(name))) distinct.set(nameKey(name), name);
@@ -83,7 +79,7 @@ export function isUnspaced(text: string): boolean {
   return beginsUnspaced.test(text);
 }
 
-/** The words of a folded text, and the stretches of it that hold words without saying where they end. */
+/** The words of a folded text, and its stretches without word boundaries. */
 export function* stretchesOf(
   text: string,
 ): Generator<{ readonly text: string; readonly at: number; readonly isUnspaced: boolean }> {
@@ -91,13 +87,13 @@ export function* stretchesOf(
     yield { text: stretch, at, isUnspaced: isUnspaced(stretch) };
 }
 
-/** Every two neighbours of an unspaced stretch, and its last sign: what it is found by. */
+/** Every pair of neighbours in an unspaced stretch, and its last character: its search terms. */
 export function pairsOf(stretch: string): string[] {
   const signs = Array.from(stretch);
   return signs.map((sign, index) => sign + (signs[index + 1] ?? ''));
 }
 
-/** The digits of a script follow each other from its zero on, and scripts' digits each other in tens. */
+/** A script's digits are consecutive from its zero, and scripts' digit ranges are aligned to tens. */
 function asciiDigit(digit: string): string {
   const value = digit.codePointAt(0) ?? 0;
   let zero = value;

@@ -1,6 +1,5 @@
-// What must be known of a workspace's file before anybody asks for it: when it wants to be woken, what is left to
-// embed, and a secret to prove a key by. Read by a thread, on a connection of its own, so that a start opens no file on
-// the loop.
+// The data needed from a workspace's file before its first use: its next deadline, pending embeddings, and a secret to
+// check the key with. Read by a thread on its own connection, so that a start opens no file on the loop.
 
 import { statSync } from 'node:fs';
 import { Database } from './database.ts';
@@ -14,41 +13,41 @@ import { isAnyAgentOnline } from './workspace/agents.ts';
 import { aSealedSecret, type SealedRow } from './workspace/sealed-secrets.ts';
 import { findWorkspace } from './workspace/workspaces.ts';
 
-/** `current` alone can be looked into; an `old` file is brought up to date by opening it. */
+/** Only a `current` file can be read; an `old` one is migrated by opening it. */
 export type Glance =
   | { readonly state: 'old' }
   | {
       readonly state: 'current';
-      /** Undefined: it never came to be. */
+      /** Undefined: its creation did not finish. */
       readonly workspaceId: string | undefined;
-      /** ISO times; undefined when nothing waits. */
+      /** ISO times; undefined if nothing is due. */
       readonly deadlineAt: string | undefined;
       readonly outboxAt: string | undefined;
-      /** The email domain that it has verified. */
+      /** Its verified email domain. */
       readonly domain: string | undefined;
-      /** Whether anything waits to be embedded by the model that was asked about. */
+      /** Whether documents wait to be embedded by the given model. */
       readonly isUnembedded: boolean;
-      /** Whether agents had sockets when the process ended that wrote last. */
+      /** Whether agents had sockets when the last process ended. */
       readonly hasAgentsOnline: boolean;
-      /** One of its sealed secrets; undefined when it has none. */
+      /** One of its sealed secrets; undefined if it has none. */
       readonly sealed: SealedRow | undefined;
     };
 
 export interface GlanceQuestion {
   readonly path: string;
-  /** What documents are embedded by; undefined: by nothing. */
+  /** The embedding model; undefined if embedding is off. */
   readonly model: string | undefined;
 }
 
-/** A connection that leaves the file as it found it. Throws DatabaseUnusable. */
+/** A connection that leaves the file unchanged. Throws DatabaseUnusable. */
 export function openToLook(path: string): Database {
-  // The last to close a log copies it back, and waits for the disk, unless it may not write. Where there is none, who
-  // may write removes what it made.
+  // The last connection to close a log copies it back and waits for the disk, unless it is read-only. Without a log, a
+  // writable connection removes the one it created.
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   return hasLog ? Database.openReader(path) : Database.openCheckpointer(path);
 }
 
-/** Leaves the file as it found it. Throws DatabaseUnusable and what SQLite says of a file that is damaged. */
+/** Leaves the file unchanged. Throws DatabaseUnusable, or SQLite's error for a damaged file. */
 export function glanceAt({ path, model }: GlanceQuestion): Glance {
   const db = openToLook(path);
   try {
@@ -68,7 +67,7 @@ export function glanceAt({ path, model }: GlanceQuestion): Glance {
   }
 }
 
-/** What another model has embedded, or nobody has. */
+/** Whether any document lacks an embedding by this model. */
 export function isUnembedded(db: Database, model: string): boolean {
   const base = findKbBase(db);
   return (base !== undefined && base.model !== model) || nextWithoutEmbedding(db, { model, after: '' }) !== undefined;

@@ -1,6 +1,6 @@
-// JSON columns. They are written by this service alone, so reading one back needs no check beyond its parse.
+// JSON columns. Only this service writes them, so reading one needs no validation.
 
-/** Reads a JSON column as the type its writer gave it. */
+/** Parses a JSON column as the type its writer gave it. */
 export function fromJson<Shape>(text: string): Shape {
   return JSON.parse(text) as Shape;
 }
@@ -17,6 +17,6 @@ export function toJsonOrNull(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
 }
 
-/** Columns that hold JSON as text, in whichever table. */
+/** Columns that hold JSON as text, in any table. */
 export const jsonColumns =
   /^(?:events|transports|scopes|redirectUris|enabledChannels|allowedCountries|addons|threading|toAddresses|authentication|records|stats|triggerRules|content|condition|settings|channels|lostTarget|notToAgentIds|tags|handshake|attachments|audience|data|before|after|context|payload|customFields|allowedOrigins|ringingAgentIds|detail|geo|wcEnrichment|days|holidays|businessHours|businessHoursOverride)$/;

@@ -1,4 +1,4 @@
-// What a conversation of channel call has beside the others: where it came in, how far it is, who is on the phone.
+// The call-specific part of a conversation of channel call: its number, its phase, who is on the phone.
 
 import { type ConversationStatus, type Reach, reachValues, withinReach } from '../conversations/conversations.ts';
 import { below, type Cursor, newestOf } from '../cursor.ts';
@@ -10,23 +10,23 @@ export type CallPhase = 'ringing' | 'active' | 'voicemail' | 'ended';
 export interface CallRecord {
   readonly conversationId: string;
   readonly phoneNumberId: string;
-  /** The carrier's name for it. */
+  /** The carrier's id of it. */
   readonly carrierCallId: string;
-  /** Null when the caller withholds it. */
+  /** Null if the caller withholds it. */
   readonly fromE164: string | null;
   readonly toE164: string;
   readonly phase: CallPhase;
-  /** Who is on the phone; set in the phase active alone. */
+  /** The agent on the phone; only set in phase active. */
   readonly agentId: string | null;
   readonly isOnHold: boolean;
-  /** As the number's setting was when the call came in. */
+  /** By the number's setting when the call came in. */
   readonly isRecorded: boolean;
-  /** Whom it rings, or rang last; the longest idle first. */
+  /** Agents it rings, or rang last; the longest idle first. */
   readonly ringingAgentIds: readonly string[];
-  /** When it was answered first. */
+  /** When it was first answered. */
   readonly answeredAt: string | null;
   readonly endedAt: string | null;
-  /** When the carrier itself said that it ended. */
+  /** When the carrier reported its end. */
   readonly carrierEndedAt: string | null;
   readonly durationMs: number | null;
   readonly recordingUrl: string | null;
@@ -63,7 +63,7 @@ export function findCall(db: Database, conversationId: string): CallRecord | und
   return row && fromRow(row);
 }
 
-/** The conversation of the call that the carrier names so. */
+/** The conversation of a call, by the carrier's id. */
 export function findCallIdByCarrier(db: Database, carrierCallId: string): string | undefined {
   return db.get<{ id: string }>('SELECT conversationId AS id FROM call WHERE carrierCallId = ?', [carrierCallId])?.id;
 }
@@ -118,12 +118,12 @@ export function ringingCallIdsOfNumber(db: Database, phoneNumberId: string): str
 
 export interface CallFilter {
   readonly status?: ConversationStatus | undefined;
-  /** An agent, or `none` for what nobody has. */
+  /** An agent, or `none` for unassigned. */
   readonly assigneeId?: string | undefined;
   readonly departmentId?: string | undefined;
   readonly phoneNumberId?: string | undefined;
   readonly visitorId?: string | undefined;
-  /** What goes on now. */
+  /** Active calls only. */
   readonly state?: 'ringing' | 'answered' | 'on_hold' | 'live' | undefined;
   /** When it came in, ISO: [from, to). */
   readonly from?: string | undefined;
@@ -138,7 +138,7 @@ const conditions: Readonly<Record<Exclude<keyof CallFilter, 'state' | 'from' | '
   visitorId: 'conversation.visitorId = @visitorId',
 };
 
-/** Beside what its source says already. */
+/** Besides the condition of the source. */
 const stateConditions: Readonly<Record<NonNullable<CallFilter['state']>, string>> = {
   ringing: 'TRUE',
   answered: 'NOT call.isOnHold',
@@ -146,19 +146,19 @@ const stateConditions: Readonly<Record<NonNullable<CallFilter['state']>, string>
   live: 'TRUE',
 };
 
-/** Where the rows of a list come from, in the list's order, with what must hold of them beside what is asked for. */
+/** An index range in the list's order, with its conditions besides the filter. */
 interface Source {
   readonly from: string;
   readonly where: string;
-  /** The columns of the list's order, as the index of the source has them. */
+  /** The columns of the list's order, as the index has them. */
   readonly at: string;
   readonly id: string;
   readonly values?: Readonly<Record<string, Value>>;
 }
 
 /**
- * Conversations that are calls, newest first, from just below `cursor`. What the agent may not see is read only where
- * it is little: what goes on now, and what one visitor began.
+ * Conversations that are calls, newest first, from just below `cursor`. Rows outside the agent's scope are read and
+ * discarded only in small sets: active calls, and one visitor's calls.
  */
 export function callIdPage(
   db: Database,
@@ -192,10 +192,7 @@ export function callIdPage(
   return newestOf(runs, limit).map(({ id }) => id);
 }
 
-/**
- * The lower of both, so that a page is read from one place of an index: of two bounds SQLite takes one, and reads past
- * what lies between them.
- */
+/** The lower of both, because SQLite seeks by only one of two bounds and scans what is between them. */
 function placeBelow(cursor: Cursor | undefined, to: string | undefined): Cursor {
   const place = below(cursor);
   return to === undefined || to > place.at ? place : below({ at: to, id: '' });
@@ -242,9 +239,7 @@ function sourcesOf(reach: Reach, filter: CallFilter): Source[] {
   ];
 }
 
-/**
- * Of what goes on now there is little, whatever else is asked for. A call and its conversation are made at one time.
- */
+/** Active calls are few, whatever the filter. A call and its conversation have the same creation time. */
 function sourcesOfNow(state: NonNullable<CallFilter['state']>): Source[] {
   const found = (index: string, condition: string): Source => ({
     from: `call INDEXED BY ${index} CROSS JOIN conversation ON conversation.id = call.conversationId`,
@@ -256,7 +251,7 @@ function sourcesOfNow(state: NonNullable<CallFilter['state']>): Source[] {
   return state === 'ringing' ? ringing : [...ringing, found('callByAgent', 'call.agentId IS NOT NULL')];
 }
 
-/** For who may see all of them. */
+/** For agents who may see all of them. */
 function sourceOfAll({ phoneNumberId, assigneeId }: CallFilter): Source {
   if (phoneNumberId !== undefined) {
     return {

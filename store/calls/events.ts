@@ -1,4 +1,4 @@
-// The timeline of a call: what happened, in the order of position. Append-only.
+// The timeline of a call, ordered by position. Append-only.
 
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
@@ -15,9 +15,9 @@ export type CallEventType =
 
 export interface CallEventDetail {
   readonly fromE164?: string;
-  /** Who answered, or whom it was transferred to. */
+  /** The agent who answered, or to whom it was transferred. */
   readonly agentId?: string;
-  /** Where it was transferred to. */
+  /** The department it was transferred to. */
   readonly departmentId?: string;
   readonly voicemailId?: string;
 }

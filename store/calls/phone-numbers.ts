@@ -1,4 +1,4 @@
-// Phone numbers of the workspace. A released one keeps its row: its calls name it.
+// Phone numbers of the workspace. A released one keeps its row, because its calls name it.
 
 import { below, type Cursor } from '../cursor.ts';
 import type { Database } from '../database.ts';
@@ -10,7 +10,7 @@ export type PhoneNumberStatus = 'active' | 'released';
 
 export interface LostTarget {
   readonly strategy: Exclude<RoutingStrategy, 'all_agents'>;
-  /** What it was called; null where nobody knows any more. */
+  /** Its name; null if unknown. */
   readonly name: string | null;
   readonly at: string;
 }
@@ -20,18 +20,18 @@ export interface PhoneNumberRecord {
   readonly e164: string;
   readonly displayName: string;
   readonly provider: string;
-  /** The carrier's name for it. */
+  /** The carrier's id of it. */
   readonly providerDidId: string;
   readonly routingStrategy: RoutingStrategy;
   /** A department or an agent; null for all agents. */
   readonly routingTargetId: string | null;
-  /** Where it rang until that was gone; it rings all agents since. Null once it is routed anew. */
+  /** The deleted target it rang before; it rings all agents since. Null once it is routed again. */
   readonly lostTarget: LostTarget | null;
   readonly voicemailEnabled: boolean;
   readonly recordingEnabled: boolean;
   readonly smartHoldEnabled: boolean;
   readonly voiceProfileId: string | null;
-  /** Instead of the department's or the workspace's. */
+  /** Overrides the department's or the workspace's. */
   readonly businessHours: WeeklyHours | null;
   readonly welcomeAudioUrl: string | null;
   readonly status: PhoneNumberStatus;
@@ -90,14 +90,14 @@ export function findPhoneNumber(db: Database, phoneNumberId: string): PhoneNumbe
   return row && fromRow(row);
 }
 
-/** Those in use that ring this department or agent. */
+/** Active numbers that ring this department or agent. */
 export function phoneNumbersFor(db: Database, routingTargetId: string): PhoneNumberRecord[] {
   return db
     .all<Row>(`SELECT * FROM phoneNumber WHERE routingTargetId = ? AND status = 'active'`, [routingTargetId])
     .map(fromRow);
 }
 
-/** The one in use, else the one that was released last. */
+/** The active one, else the one released last. */
 export function findPhoneNumberByE164(db: Database, e164: string): PhoneNumberRecord | undefined {
   const row = db.get<Row>(
     `SELECT * FROM phoneNumber WHERE e164 = ? ORDER BY status = 'active' DESC, releasedAt DESC LIMIT 1`,

@@ -1,4 +1,4 @@
-// How a phone number speaks to its callers.
+// Voice profiles: how a phone number speaks to its callers.
 
 import type { Database } from '../database.ts';
 

@@ -1,4 +1,4 @@
-// What callers left when nobody answered. One for a call.
+// Voicemails of unanswered calls. At most one per call.
 
 import { type Reach, reachValues, withinReach } from '../conversations/conversations.ts';
 import { below, type Cursor, newestOf } from '../cursor.ts';
@@ -35,7 +35,7 @@ export function setVoicemailTranscript(db: Database, voicemailId: string, transc
   db.run('UPDATE voicemail SET transcript = ? WHERE id = ?', [transcript, voicemailId]);
 }
 
-/** Newest first, from just below `cursor`, of the calls within reach, or of one of them. */
+/** Newest first, from just below `cursor`, of calls within reach, or of one of them. */
 export function voicemailPage(
   db: Database,
   page: { reach: Reach; conversationId?: string | undefined; cursor: Cursor | undefined; limit: number },
@@ -66,7 +66,7 @@ export function voicemailPage(
   return newestOf(runs, limit).flatMap(({ id }) => findVoicemail(db, id) ?? []);
 }
 
-/** A run of an index over conversations that have a voicemail. */
+/** A range of an index over conversations with a voicemail. */
 function placesIn(db: Database, where: string, values: Readonly<Record<string, Value>>): Cursor[] {
   return db.all(
     `SELECT voicemailAt AS at, voicemailId AS id FROM conversation ${where} AND voicemailAt IS NOT NULL AND (voicemailAt, voicemailId) < (@at, @id)

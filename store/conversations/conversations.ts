@@ -1,5 +1,4 @@
-// Conversations of every channel, and a Reach: what of them a caller may see. Lists of them are
-// conversation-lists.ts's.
+// Conversations of every channel, and Reach, which says what a caller may see of them. lists.ts has their lists.
 
 import type { Database } from '../database.ts';
 import { fromJson, fromJsonOrNull, toJson, toJsonOrNull } from '../json.ts';
@@ -27,31 +26,28 @@ export interface ConversationRecord {
   readonly contactId: string | null;
   readonly departmentId: string | null;
   readonly assignedAgentId: string | null;
-  /**
-   * When routing gave it to its assignee, as long as no agent has written since. Null for what was given or taken by
-   * hand.
-   */
+  /** When routing assigned it, until an agent writes. Null if it was assigned or taken by hand. */
   readonly routedAt: string | null;
-  /** Whom routing passes by, while nobody has it: who gave it back, who moved it on. */
+  /** Agents that routing skips while it is unassigned: those who gave it back or moved it on. */
   readonly notToAgentIds: readonly string[];
   readonly tags: readonly string[];
   readonly handshake: Handshake | null;
-  /** Of a ticket: addresses beside its customer's that its answers go to. */
+  /** Of a ticket: further addresses that its answers are copied to. */
   readonly copiedTo: readonly string[];
   readonly rating: number | null;
   readonly ratingComment: string | null;
-  /** Who wrote last before it was rated. */
+  /** The last agent to write before it was rated. */
   readonly ratedAgentId: string | null;
   readonly preview: string | null;
   readonly lastMessageAt: string | null;
   readonly firstResponseAt: string | null;
-  /** Whose message or answered call that was. */
+  /** The agent who wrote that message or answered that call. */
   readonly firstResponderId: string | null;
   readonly solvedAt: string | null;
   readonly closedAt: string | null;
-  /** The createdAt of its newest message of any kind, system lines too. */
+  /** The createdAt of its newest message of any kind, including system lines. */
   readonly lastLineAt: string | null;
-  /** The createdAt of the newest one that its customer wrote. */
+  /** The createdAt of its customer's newest message. */
   readonly lastCustomerMessageAt: string | null;
   readonly agentsReadUpTo: string | null;
   readonly customerReadUpTo: string | null;
@@ -66,11 +62,11 @@ export type ConversationRow = Omit<ConversationRecord, 'notToAgentIds' | 'tags' 
   copiedTo: string;
 };
 
-/** What of the workspace's conversations a caller may see. Departments `null`: all. */
+/** The part of the workspace's conversations that a caller may see. Departments `null`: all. */
 export interface Reach {
   readonly channels: readonly Channel[];
   readonly departmentIds: readonly string[] | null;
-  /** Sees what is assigned or offered to it, whatever its department. */
+  /** Sees conversations assigned or offered to it, whatever their department. */
   readonly agentId: string;
 }
 
@@ -110,7 +106,7 @@ export function findConversation(db: Database, conversationId: string): Conversa
   return row && conversationFromRow(row);
 }
 
-/** In no order. */
+/** In no particular order. */
 export function findConversations(db: Database, conversationIds: readonly string[]): ConversationRecord[] {
   return db
     .all<ConversationRow>('SELECT * FROM conversation WHERE id IN (SELECT value FROM json_each(?))', [
@@ -119,7 +115,7 @@ export function findConversations(db: Database, conversationIds: readonly string
     .map(conversationFromRow);
 }
 
-/** What is not routed, answered, copied to anybody or rated yet. */
+/** Without the fields that routing, answers, copies or ratings set later. */
 export type NewConversation = Omit<
   ConversationRecord,
   'routedAt' | 'notToAgentIds' | 'copiedTo' | 'firstResponderId' | 'ratedAgentId'
@@ -147,8 +143,8 @@ export function updateConversation(db: Database, conversation: ConversationRecor
 }
 
 /**
- * Writes what a message alone changes; the path that every message takes. Only the first answer touches the index of
- * reports, only the first since it was routed says so.
+ * Writes only what a message changes, because every message takes this path. Only the first answer touches the index of
+ * reports, and only the first message after routing clears routedAt.
  */
 export function touchConversation(
   db: Database,
@@ -178,7 +174,7 @@ export function touchConversation(
   );
 }
 
-/** Writes how far it was read; that is no change of the conversation itself. */
+/** Writes the read mark, which is not a change of the conversation itself. */
 export function setReadUpTo(db: Database, conversation: ConversationRecord): void {
   db.run('UPDATE conversation SET agentsReadUpTo = ?, customerReadUpTo = ? WHERE id = ?', [
     conversation.agentsReadUpTo,
@@ -187,13 +183,13 @@ export function setReadUpTo(db: Database, conversation: ConversationRecord): voi
   ]);
 }
 
-/** Those who would take a chat of this department (`null`: of none). */
+/** Agents who would take a chat of this department (`null`: of none). */
 export interface Takers {
   readonly departmentId: string | null;
   readonly agentIds: readonly string[];
 }
 
-/** The chat that has waited longest for an agent, of those that one of the takers of its department may have. */
+/** The chat that has waited longest for an agent and that one of its department's takers may have. */
 export function findLongestWaitingChat(db: Database, takers: readonly Takers[]): string | undefined {
   let longest: Waiting | undefined;
   for (const { departmentId, agentIds } of takers) {
@@ -215,10 +211,10 @@ export function findLongestWaitingChat(db: Database, takers: readonly Takers[]):
 }
 
 type Waiting = Pick<ConversationRecord, 'createdAt' | 'id'>;
-/** As the indexes of what waits say it. */
+/** As the indexes of waiting chats express it. */
 const isWaiting = `channel = 'chat' AND status = 'open' AND assignedAgentId IS NULL AND handshake IS NULL`;
 
-/** How many open chats each agent has that has any. */
+/** Open chats per agent, without agents who have none. */
 export function openChatsByAgent(db: Database): Map<string, number> {
   const rows = db.all<{ agentId: string; chats: number }>(
     `SELECT assignedAgentId AS agentId, count(*) AS chats FROM conversation INDEXED BY conversationOpenChats
@@ -236,7 +232,7 @@ export function findCurrentConversation(
   return newestConversationsOfVisitor(db, { visitorId, channel, limit: 1 })[0];
 }
 
-/** Of one channel, the newest first. */
+/** Of one channel, newest first. */
 export function newestConversationsOfVisitor(
   db: Database,
   { visitorId, channel, limit }: { visitorId: string; channel: Channel; limit: number },
@@ -249,7 +245,7 @@ export function newestConversationsOfVisitor(
     .map(conversationFromRow);
 }
 
-/** How many of one channel are open or pending, up to `limit`. */
+/** Open or pending conversations of one channel, counted up to `limit`. */
 export function countOpenConversationsOf(
   db: Database,
   { visitorId, channel, limit }: { visitorId: string; channel: Channel; limit: number },
@@ -270,20 +266,20 @@ export function findNewestConversation(db: Database, visitorId: string): Convers
   return row && conversationFromRow(row);
 }
 
-/** What of an agent's conversations goes back. */
+/** Which of an agent's conversations return to the queue. */
 export interface ToReturn {
   readonly agentId: string;
-  /** Of these everything that is still open or pending. */
+  /** Everything open or pending in these channels. */
   readonly channels: readonly Channel[];
-  /** And whatever is offered to it. */
+  /** Also offers to the agent. */
   readonly isOfferedToo: boolean;
-  /** And open chats that routing gave it and no agent has written in since. */
+  /** Also open chats that routing assigned and in which no agent has written since. */
   readonly routedToo: boolean;
-  /** The call that it is in. */
+  /** The call that the agent is in. */
   readonly exceptId: string | null;
 }
 
-/** What is both assigned and offered to it comes twice. */
+/** One that is both assigned and offered to the agent occurs twice. */
 export function conversationIdsToReturn(db: Database, of: ToReturn & { limit: number }): string[] {
   const values = {
     agentId: of.agentId,
@@ -305,7 +301,7 @@ export function conversationIdsToReturn(db: Database, of: ToReturn & { limit: nu
     .map((row) => row.id);
 }
 
-/** Ids of what is in the department, what is still worked on first. */
+/** Ids of the department's conversations, open and pending ones first. */
 export function conversationIdsOfDepartment(db: Database, departmentId: string, limit: number): string[] {
   return db
     .all<{ id: string }>(
@@ -322,7 +318,7 @@ export function conversationIdsOfVisitor(db: Database, visitorId: string): strin
     .map((row) => row.id);
 }
 
-/** What a search asks of a conversation. */
+/** A conversation's data for the search filters. */
 export interface ConversationFacets {
   readonly id: string;
   readonly channel: Channel;
@@ -348,7 +344,7 @@ const facetsFromRow = (row: FacetsRow): ConversationFacets => ({
   tags: row.tags === '[]' ? noTags : fromJson(row.tags),
 });
 
-/** Of all of them, a page in the order of their ids. */
+/** A page of all conversations, by id. */
 export function facetsAfter(db: Database, afterId: string, limit: number): ConversationFacets[] {
   return db
     .all<FacetsRow>(`SELECT ${facetsColumns} FROM conversation WHERE id > ? ORDER BY id LIMIT ?`, [afterId, limit])
@@ -364,12 +360,12 @@ export function findFacets(db: Database, conversationId: string): ConversationFa
   return row && facetsFromRow(row);
 }
 
-/** The number of the last change of a conversation other than a new message. */
+/** The number of the latest change of a conversation other than a new message. */
 export function newestConversationChange(db: Database): number {
   return db.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM conversationChange')?.seq ?? 0;
 }
 
-/** In the order of their last change. */
+/** In the order of their latest change. */
 export function changedConversations(
   db: Database,
   afterSeq: number,
@@ -387,7 +383,7 @@ export interface NumberedTicket {
   readonly subject: string | null;
 }
 
-/** In the order of their numbers, which is that of their making. */
+/** By number, which is the order of creation. */
 export function ticketsAfter(db: Database, ticketNumber: number, limit: number): NumberedTicket[] {
   return db.all<NumberedTicket>(
     'SELECT ticketNumber, id, subject FROM conversation WHERE ticketNumber > ? ORDER BY ticketNumber LIMIT ?',
@@ -395,7 +391,7 @@ export function ticketsAfter(db: Database, ticketNumber: number, limit: number):
   );
 }
 
-/** A conversation with its customer and one of its messages, as a search shows it. */
+/** A conversation with its customer and one of its messages, as search results show it. */
 export interface ConversationSummary {
   readonly id: string;
   readonly version: number;
@@ -408,14 +404,11 @@ export interface ConversationSummary {
   readonly updatedAt: string;
   readonly visitorName: string | null;
   readonly visitorEmail: string | null;
-  /** Of the message; null where none was asked for. */
+  /** Of the message; null if none was requested. */
   readonly body: string | null;
 }
 
-/**
- * Of each conversation with this message, by the message's rowid, in their order. Those that there are not are left
- * out.
- */
+/** Each conversation with this message, by the message's rowid, in the given order. Missing ones are left out. */
 export function summariesOf(
   db: Database,
   asked: readonly { conversationId: string; messageRowid: number | null }[],

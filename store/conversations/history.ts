@@ -1,10 +1,10 @@
-// A customer's conversations as their history shows them: calls with their number and length.
+// A customer's conversation history, with the number and duration of calls.
 
 import type { Database } from '../database.ts';
 import type { Channel, ConversationStatus, Reach } from './conversations.ts';
 import { reachValues, withinReach } from './conversations.ts';
 
-/** Whose: a visitor's, or a contact's with all its visitors. */
+/** A visitor's, or a contact's with all its visitors. */
 export type Customer = { readonly visitorId: string } | { readonly contactId: string };
 
 export interface HistoryRow {
@@ -17,7 +17,7 @@ export interface HistoryRow {
   readonly solvedAt: string | null;
   readonly closedAt: string | null;
   readonly rating: number | null;
-  /** Null for what is no call. */
+  /** Null if it is not a call. */
   readonly callPhase: string | null;
   readonly callPeerE164: string | null;
   readonly callEndedAt: string | null;

@@ -1,6 +1,6 @@
-// Lists of conversations that an agent may see, newest first. What an agent reaches is put together from runs of an
-// index, one for each of its channels and departments and one of its own, so that what it may not see is never read,
-// however much there is.
+// Lists of conversations that an agent may see, newest first. An agent's reach is merged from index ranges, one for
+// each of its channels and departments and one of its own, so that rows it may not see are never read, however many
+// there are.
 
 import { below, type Cursor, newestOf } from '../cursor.ts';
 import type { Database } from '../database.ts';
@@ -16,9 +16,9 @@ import {
 export interface QueueFilter {
   readonly channel?: Channel | undefined;
   readonly departmentId?: string | undefined;
-  /** An agent, or `none` for what nobody has. */
+  /** An agent, or `none` for unassigned. */
   readonly assigneeId?: string | undefined;
-  /** What is offered to whose reach it is, and nothing else. */
+  /** Only conversations offered to the agent. */
   readonly isOffered?: boolean | undefined;
 }
 
@@ -103,7 +103,7 @@ function queueOfDepartment(
   );
 }
 
-/** What somebody works on is few: it is read whole. */
+/** An agent's open conversations are few, so all are read. */
 function queueOfAssignee(
   db: Database,
   values: ReturnType<typeof reachValues> & Range & { assigneeId: string; departmentId: string | null },
@@ -115,7 +115,7 @@ function queueOfAssignee(
   );
 }
 
-/** As its index says it. */
+/** As its index expresses it. */
 const isOffered = `handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId`;
 
 type Own = { channels: string; agentId: string; departmentId: string | null };
@@ -136,7 +136,7 @@ function queueOfOffered(db: Database, values: QueueRange & Own): Cursor[] {
   );
 }
 
-/** Solved and closed ones, the last solved first, from just below `cursor` (of solvedAt). */
+/** Solved and closed ones, last solved first, from just below `cursor` (of solvedAt). */
 export function recentlyClosedPage(db: Database, page: Page): ConversationRecord[] {
   const { channels, departmentIds, agentId } = page.reach;
   const range = { ...below(page.cursor), limit: page.limit };
@@ -187,7 +187,7 @@ function solvedOfOffered(db: Database, values: Range & Omit<Own, 'departmentId'>
   );
 }
 
-/** What is marked as spam, newest first, from just below `cursor`. */
+/** Spam, newest first, from just below `cursor`. */
 export function spamPage(db: Database, page: Page): ConversationRecord[] {
   const { channels, departmentIds, agentId } = page.reach;
   const range = { ...below(page.cursor), limit: page.limit };

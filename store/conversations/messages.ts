@@ -1,4 +1,4 @@
-// Messages: append-only, in the order of their createdAt, which no two of a conversation share.
+// Messages: append-only, ordered by createdAt, which is unique within a conversation.
 
 import type { Database } from '../database.ts';
 import { fromJson, fromJsonOrNull, toJson, toJsonOrNull } from '../json.ts';
@@ -12,21 +12,19 @@ export interface Attachment {
   readonly size: number | null;
 }
 
-/**
- * How a mail found its conversation. `reason` says why a match was not taken, or that nothing matched what it answers.
- */
+/** How a mail found its conversation. `reason` says why a match was rejected, or that there was none. */
 export interface Threading {
   readonly rule: 'in_reply_to' | 'references' | 'subject' | 'new';
   readonly matchedMessageId: string | null;
   readonly reason: 'sender_not_on_thread' | 'sender_disproved' | 'unknown_reference' | null;
 }
 
-/** Of a message that came or left as a mail. */
+/** Set if the message came or left as a mail. */
 export interface MessageMail {
   readonly from: { readonly address: string; readonly name: string | null };
-  /** Who else it went to, beside the customer and us. */
+  /** Further recipients, besides the customer and us. */
   readonly copiedTo: readonly string[];
-  /** What the sender's domain says of it; null where nobody asked, as of what we sent. */
+  /** The sender's domain's verdict; null if it was not checked, as for mail from us. */
   readonly authentication: MailAuthentication | null;
 }
 
@@ -36,10 +34,10 @@ export interface MessageRecord {
   readonly senderType: SenderType;
   readonly senderId: string | null;
   readonly body: string;
-  /** Safe HTML of a mail; null where the display form is made of the body. */
+  /** Safe HTML of a mail; null if the display form derives from the body. */
   readonly bodyHtml: string | null;
   readonly attachments: readonly Attachment[];
-  /** Of messages made from mail. */
+  /** Set if the message was made from a mail. */
   readonly threading: Threading | null;
   readonly mail: MessageMail | null;
   readonly deliveryStatus: 'queued' | 'sent' | 'failed' | null;
@@ -88,7 +86,7 @@ export function findMessage(db: Database, messageId: string): MessageRecord | un
   return row && fromRow(row);
 }
 
-/** The agent who wrote last in a conversation. */
+/** The last agent to write in a conversation. */
 export function lastAgentIn(db: Database, conversationId: string): string | undefined {
   return db.get<{ senderId: string }>(
     `SELECT senderId FROM message WHERE conversationId = ? AND senderType = 'agent' ORDER BY createdAt DESC LIMIT 1`,
@@ -101,7 +99,7 @@ export interface MessagePage {
   /** Exclusive. */
   readonly before: string | undefined;
   readonly limit: number;
-  /** False for what customers see: system lines are the agents'. */
+  /** False for customers: only agents see system lines. */
   readonly withSystem: boolean;
 }
 
@@ -115,7 +113,7 @@ export function messagesBefore(db: Database, page: MessagePage): MessageRecord[]
     .map(fromRow);
 }
 
-/** Oldest first, one by one: those after `after` up to and with `upTo`. */
+/** Oldest first, one by one: after `after`, up to and including `upTo`. */
 export function* messagesBetween(
   db: Database,
   range: { conversationId: string; after: string; upTo: string },
@@ -127,7 +125,7 @@ export function* messagesBetween(
     yield fromRow(row);
 }
 
-/** Marks what these senders wrote after `after` and was not read yet. Returns how many that were. */
+/** Marks unread messages of these senders after `after` as read. Returns their number. */
 export function markRead(
   db: Database,
   mark: { conversationId: string; senderTypes: readonly SenderType[]; after: string | null; at: string },
@@ -138,7 +136,7 @@ export function markRead(
   );
 }
 
-/** Takes the mark back from what was written at `from` and later. */
+/** Marks messages written at `from` or later as unread. */
 export function unmarkRead(db: Database, mark: { conversationId: string; senderType: SenderType; from: string }): void {
   db.run('UPDATE message SET readAt = NULL WHERE conversationId = ? AND createdAt >= ? AND senderType = ?', [
     mark.conversationId,
@@ -155,7 +153,7 @@ export function setDeliveryStatus(
   db.run('UPDATE message SET deliveryStatus = ? WHERE id = ?', [deliveryStatus, messageId]);
 }
 
-/** A message as the search index takes it in. */
+/** A message for the search index. */
 export interface WrittenMessage {
   readonly rowid: number;
   readonly id: string;
@@ -164,7 +162,7 @@ export interface WrittenMessage {
   readonly body: string;
 }
 
-/** In the order of their writing. */
+/** In the order written. */
 export function messagesWrittenAfter(db: Database, rowid: number, limit: number): WrittenMessage[] {
   return db.all<WrittenMessage>(
     'SELECT rowid, id, conversationId, senderType, body FROM message WHERE rowid > ? ORDER BY rowid LIMIT ?',

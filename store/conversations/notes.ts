@@ -46,7 +46,7 @@ export function notesOf(db: Database, conversationId: string): NoteRecord[] {
   ]);
 }
 
-/** Where the conversation's newest note stands among them; undefined when it has none. */
+/** The position of the conversation's newest note; undefined if it has none. */
 export function newestNote(db: Database, conversationId: string): Cursor | undefined {
   return db.get<Cursor>(
     'SELECT createdAt AS at, id FROM note WHERE conversationId = ? ORDER BY createdAt DESC, id DESC LIMIT 1',
@@ -54,7 +54,7 @@ export function newestNote(db: Database, conversationId: string): Cursor | undef
   );
 }
 
-/** Oldest first, one by one: those after `after` up to and with `upTo`. */
+/** Oldest first, one by one: after `after`, up to and including `upTo`. */
 export function* notesBetween(
   db: Database,
   range: { conversationId: string; after: Cursor; upTo: Cursor },

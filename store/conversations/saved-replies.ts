@@ -47,7 +47,7 @@ export function findSavedReply(db: Database, replyId: string): SavedReplyRecord 
   return row && fromRow(row);
 }
 
-/** By shortcut, in any case: among the workspace's, or among `agentId`'s own. */
+/** By shortcut, ignoring case: among the workspace's, or among `agentId`'s own. */
 export function findSavedReplyByShortcut(
   db: Database,
   key: { shortcut: string; scope: SavedReplyRecord['scope']; agentId: string },
@@ -67,11 +67,11 @@ export function findSavedReplyByShortcut(
 export interface SavedReplyFilter {
   readonly scope?: SavedReplyRecord['scope'] | undefined;
   readonly channel?: 'chat' | 'ticket' | undefined;
-  /** Found in the shortcut, the title or the body, without regard to case and diacritics. */
+  /** In the shortcut, the title or the body, ignoring case and diacritics. */
   readonly q?: string | undefined;
 }
 
-/** What the agent may use: the workspace's and its own. Newest first, from just below `cursor`. */
+/** Replies the agent may use: the workspace's and its own. Newest first, from just below `cursor`. */
 export function savedReplyPage(
   db: Database,
   page: { agentId: string; filter: SavedReplyFilter; cursor: Cursor | undefined; limit: number },

@@ -1,12 +1,12 @@
-// The workspace's commerce connector: one row or none.
+// The workspace's commerce connector: at most one row.
 
 import type { Database } from '../database.ts';
 
 export interface CommerceRecord {
   readonly url: string;
-  /** What the shop's software is called. */
+  /** The name of the shop's software. */
   readonly source: string;
-  /** Nothing here can open it. */
+  /** Store code cannot open it. */
   readonly sealedSecret: string;
   readonly updatedAt: string;
 }

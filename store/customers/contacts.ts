@@ -21,7 +21,7 @@ export interface ContactRecord {
   readonly createdAt: string;
 }
 
-/** Its number, the order of writing, is the table's own. */
+/** The number, in order of creation, is internal to this table. */
 const columns =
   'id, name, email, phone, company, tags, customFields, lifetimeValueCents, note, firstSeenAt, lastSeenAt, createdAt';
 
@@ -77,19 +77,19 @@ export function contactPage(db: Database, page: { limit: number; offset: number 
 }
 
 /**
- * The deadline under which contacts are taken into the indexes, a step each time; its subject is the number of the
- * next. It stands until the last one is in.
+ * The deadline that adds contacts to the indexes in steps; its subject is the next number. It stays set until the last
+ * one is indexed.
  */
 export const indexDeadline = 'contacts.index';
 
-/** Takes so many in, from `number` down, and returns the number of the next; undefined when all are in. */
+/** Indexes `count` contacts from `number` down and returns the next number; undefined when all are indexed. */
 export function indexContacts(db: Database, { number, count }: { number: number; count: number }): number | undefined {
   const first =
     db.get<{ number: number | null }>(
       'SELECT min(number) AS number FROM (SELECT number FROM contact WHERE number <= ? ORDER BY number DESC LIMIT ?)',
       [number, count],
     )?.number ?? 0;
-  // In the order of their numbers, which is how the indexes keep them.
+  // By number, which is how the indexes store them.
   for (const [index, text] of [
     ['contactPart', 'textOfContact'],
     ['contactStart', 'wordsOfContact'],
@@ -106,8 +106,8 @@ export function indexContacts(db: Database, { number, count }: { number: number;
 }
 
 /**
- * Newest first, those that have every word of the search: as any part of a field, or, of words that are shorter, at the
- * beginning of one.
+ * Contacts that match every word of the search, newest first: anywhere in a field, or, for short words, at the start of
+ * a word.
  */
 export function contactsWith(
   db: Database,
@@ -120,7 +120,7 @@ export function contactsWith(
       ? { index: 'contactStart', words: beginnings.map((word) => `${quoted(word)}*`) }
       : { index: 'contactPart', words: parts.map((alternatives) => `(${alternatives.map(quoted).join(' OR ')})`) };
   if (match.words.length === 0) return [];
-  // What no index tells is asked of the rows that it leaves; and of every row that is in none yet.
+  // Conditions that no index covers are checked on the remaining rows, and on every row not indexed yet.
   const isMet = 'meetsContact(textOfContact(name, email, phone, company), @search)';
   const andIsMet = parts.length > 0 && beginnings.length > 0 ? `AND ${isMet}` : '';
   const found = (selected: string): string =>

@@ -1,4 +1,4 @@
-// Visitors: one row per browser of a customer, on one site.
+// Visitors: one row per customer's browser and site.
 
 import type { Database } from '../database.ts';
 import { fromJsonOrNull, toJson, toJsonOrNull } from '../json.ts';
@@ -23,7 +23,7 @@ export interface VisitorRecord {
 }
 
 type Row = Omit<VisitorRecord, 'geo' | 'wcEnrichment'> & { geo: string | null; wcEnrichment: string | null };
-/** The network is compared here and told to nobody. */
+/** The network is only compared here and never leaves the store. */
 type StoredRow = Row & { network: string | null };
 
 const fromRow = ({ network: _, ...row }: StoredRow): VisitorRecord => ({
@@ -45,7 +45,7 @@ export function insertVisitor(db: Database, visitor: VisitorRecord): void {
   );
 }
 
-/** Writes every field but `id`, `siteId` and `firstSeenAt`. */
+/** Writes every field except `id`, `siteId` and `firstSeenAt`. */
 export function updateVisitor(db: Database, visitor: VisitorRecord): void {
   db.run(
     `UPDATE visitor SET email = @email, name = @name, phoneE164 = @phoneE164, ip = @ip, country = @country, userAgent = @userAgent, geo = @geo,
@@ -59,14 +59,14 @@ export function findVisitor(db: Database, visitorId: string): VisitorRecord | un
   return row && fromRow(row);
 }
 
-/** In no order; what is not there is left out. */
+/** In no particular order; missing ones are left out. */
 export function findVisitors(db: Database, visitorIds: readonly string[]): VisitorRecord[] {
   return db
     .all<StoredRow>('SELECT * FROM visitor WHERE id IN (SELECT value FROM json_each(?))', [toJson(visitorIds)])
     .map(fromRow);
 }
 
-/** The one with this phone number that was there last. */
+/** The visitor with this phone number that was seen last. */
 export function findVisitorByPhone(db: Database, phoneE164: string): VisitorRecord | undefined {
   const row = db.get<StoredRow>('SELECT * FROM visitor WHERE phoneE164 = ? ORDER BY lastSeenAt DESC, id DESC LIMIT 1', [
     phoneE164,
@@ -74,7 +74,7 @@ export function findVisitorByPhone(db: Database, phoneE164: string): VisitorReco
   return row && fromRow(row);
 }
 
-/** The visitor with this address that was seen last; one that is blocked only when every one is. */
+/** The visitor with this address that was seen last; a blocked one only if all are. */
 export function findVisitorByEmail(db: Database, email: string): VisitorRecord | undefined {
   const row = db.get<{ id: string }>(
     'SELECT id FROM visitor WHERE email = ? ORDER BY blockedAt IS NOT NULL, lastSeenAt DESC, id LIMIT 1',
@@ -83,12 +83,12 @@ export function findVisitorByEmail(db: Database, email: string): VisitorRecord |
   return row && findVisitor(db, row.id);
 }
 
-/** Notes the network that the visitor comes from, such as `192.0.2.1` or `2001:db8:0:1::/64`. */
+/** Records the visitor's network, such as `192.0.2.1` or `2001:db8:0:1::/64`. */
 export function setVisitorNetwork(db: Database, visitorId: string, network: string): void {
   db.run('UPDATE visitor SET network = ? WHERE id = ?', [network, visitorId]);
 }
 
-/** The one that was blocked last, after `after`, and came from this network with this browser. */
+/** The visitor blocked last, after `after`, with this network and browser. */
 export function findBlockedFrom(
   db: Database,
   { network, userAgent, after }: { network: string; userAgent: string; after: string },
@@ -108,7 +108,7 @@ export function findBlockedByEmail(db: Database, email: string): VisitorRecord |
   return row && fromRow(row);
 }
 
-/** Others that were blocked at the same moment and are of the same network and browser, or the same email. */
+/** Other visitors blocked at the same moment with the same network and browser, or the same email. */
 export function visitorsBlockedWith(
   db: Database,
   { visitorId, blockedAt, limit }: { visitorId: string; blockedAt: string; limit: number },
@@ -123,7 +123,7 @@ export function visitorsBlockedWith(
     .map(fromRow);
 }
 
-/** A visitor that was named or renamed; only its last such change has a row. */
+/** A visitor that was named or renamed; only its latest such change has a row. */
 export interface NamedVisitor {
   readonly seq: number;
   readonly visitorId: string;
@@ -131,7 +131,7 @@ export interface NamedVisitor {
   readonly email: string | null;
 }
 
-/** In the order of the change. */
+/** In the order of the changes. */
 export function visitorsNamedAfter(db: Database, seq: number, limit: number): NamedVisitor[] {
   return db.all<NamedVisitor>(
     'SELECT seq, visitorId, name, email FROM visitorChange JOIN visitor ON visitor.id = visitorId WHERE seq > ? ORDER BY seq LIMIT ?',
@@ -144,7 +144,7 @@ export function newestVisitorChange(db: Database): number {
   return db.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM visitorChange')?.seq ?? 0;
 }
 
-/** Undefined when that visitor was renamed since. */
+/** Undefined if that visitor was renamed since. */
 export function findVisitorNamed(db: Database, seq: number): string | undefined {
   return db.get<{ visitorId: string }>('SELECT visitorId FROM visitorChange WHERE seq = ?', [seq])?.visitorId;
 }

@@ -1,6 +1,5 @@
-// What the whole service must agree on, in directory.db: which workspaces there are, and to which one the address leads
-// that an agent signs in with. Rows are written before the workspace's own file and confirmed after it; `reservedAt`
-// tells those not confirmed yet.
+// Service-wide data in directory.db: the existing workspaces, and the workspace of each address that an agent signs in
+// with. Rows are written before the workspace's own file and confirmed after it; `reservedAt` marks unconfirmed ones.
 
 import type { Database } from '../database.ts';
 
@@ -34,18 +33,18 @@ export function confirmDirectoryWorkspace(db: Database, workspaceId: string): vo
   db.run('UPDATE workspace SET reservedAt = NULL WHERE id = ?', [workspaceId]);
 }
 
-/** Of a workspace that did not come to be. The code that was to make it can be used again. */
+/** For a workspace whose creation failed. Its registration code becomes usable again. */
 export function deleteDirectoryWorkspace(db: Database, workspaceId: string): void {
   db.run('DELETE FROM registrationCode WHERE workspaceId = ?', [workspaceId]);
   db.run('DELETE FROM workspace WHERE id = ?', [workspaceId]);
 }
 
-/** One that is about to be made counts. */
+/** Includes workspaces being created. */
 export function hasDirectoryWorkspaces(db: Database): boolean {
   return db.get('SELECT 1 FROM workspace LIMIT 1') !== undefined;
 }
 
-/** A code of the operator that was used to make a workspace. */
+/** An operator's code that was used to create a workspace. */
 export interface RegistrationCode {
   readonly id: string;
   readonly workspaceId: string;
@@ -75,10 +74,10 @@ export function insertDirectoryEmail(db: Database, row: DirectoryEmail): void {
   );
 }
 
-/** An agent of one workspace: rows are never changed by its id alone, which anybody may name. */
+/** An agent of one workspace: rows are never changed by the agent id only, which any caller may send. */
 type DirectoryAgent = Pick<DirectoryEmail, 'agentId' | 'workspaceId'>;
 
-/** Confirms the address and forgets every other one of that agent. */
+/** Confirms the address and deletes the agent's other ones. */
 export function confirmDirectoryEmail(
   db: Database,
   { email, agentId, workspaceId }: DirectoryAgent & { email: string },
@@ -91,7 +90,7 @@ export function confirmDirectoryEmail(
   ]);
 }
 
-/** Says that what the agent signs in with is about to change. */
+/** Marks the agent's sign-in as about to change. */
 export function reserveDirectoryEmails(db: Database, { agentId, workspaceId }: DirectoryAgent, at: string): void {
   db.run('UPDATE agentEmail SET reservedAt = ? WHERE agentId = ? AND workspaceId = ?', [at, agentId, workspaceId]);
 }
@@ -108,7 +107,7 @@ export function findDirectoryWorkspaceBySubdomain(db: Database, subdomain: strin
   return db.get<DirectoryWorkspace>('SELECT * FROM workspace WHERE subdomain = ?', [subdomain]);
 }
 
-/** Forgets what is on its way, in a copy that nobody brings it to the end of. */
+/** Deletes reservations, in a copy where no process will settle them. */
 export function deleteReservations(db: Database): void {
   db.run('DELETE FROM registrationCode WHERE workspaceId IN (SELECT id FROM workspace WHERE reservedAt IS NOT NULL)');
   db.run('DELETE FROM workspace WHERE reservedAt IS NOT NULL');

@@ -1,8 +1,8 @@
-// By which keys the data folder was served, in directory.db.
+// Fingerprints, in directory.db, of the keys that the data folder was served with.
 
 import type { Database } from '../database.ts';
 
-/** `jwt` signs tokens and links, `secrets` seals what must be used again. */
+/** `jwt` signs tokens and links; `secrets` seals stored secrets. */
 export type FolderKeyName = 'jwt' | 'secrets';
 
 export function findFolderKey(directory: Database, name: FolderKeyName): string | undefined {

@@ -1,5 +1,5 @@
-// Phone numbers in directory.db: at most one workspace holds one at a time; those that held it before are kept, since
-// their calls may still have news.
+// Phone numbers in directory.db: at most one workspace holds a number; former holders are kept, because events about
+// their calls may still arrive.
 
 import type { Database } from '../database.ts';
 
@@ -12,12 +12,12 @@ export interface DirectoryNumber {
   readonly releasedAt: string | null;
 }
 
-/** Who holds the number now. */
+/** The number's current holder. */
 export function findDirectoryNumber(db: Database, e164: string): DirectoryNumber | undefined {
   return db.get<DirectoryNumber>('SELECT * FROM phoneNumber WHERE e164 = ? AND releasedAt IS NULL', [e164]);
 }
 
-/** Who holds the number, then who held it before, the last one first. */
+/** The number's holder, then former holders, latest first. */
 export function directoryNumberHolders(db: Database, e164: string, limit: number): DirectoryNumber[] {
   return db.all<DirectoryNumber>(
     'SELECT * FROM phoneNumber WHERE e164 = ? ORDER BY releasedAt IS NOT NULL, releasedAt DESC LIMIT ?',
@@ -25,7 +25,7 @@ export function directoryNumberHolders(db: Database, e164: string, limit: number
   );
 }
 
-/** How many the workspace holds, is claiming, or released after `at`. */
+/** Numbers that the workspace holds, is claiming, or released after `at`. */
 export function countDirectoryNumbers(db: Database, { workspaceId, at }: { workspaceId: string; at: string }): number {
   return (
     db.get<{ count: number }>(
@@ -42,7 +42,7 @@ export function insertDirectoryNumber(db: Database, row: DirectoryNumber): void 
   );
 }
 
-/** Says that the number is being claimed or released; null: that this is settled. */
+/** Marks the number as being claimed or released; null: settled. */
 export function setDirectoryNumberReserved(db: Database, numberId: string, at: string | null): void {
   db.run('UPDATE phoneNumber SET reservedAt = ? WHERE numberId = ?', [at, numberId]);
 }

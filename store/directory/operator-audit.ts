@@ -1,4 +1,4 @@
-// What operators did from the command line, in directory.db. Append-only.
+// Operators' command-line actions, in directory.db. Append-only.
 
 import type { Database } from '../database.ts';
 import { fromJsonOrNull, toJsonOrNull } from '../json.ts';

@@ -1,39 +1,37 @@
-// What of a workspace must also stand in directory.db, by kind: its row there, the addresses that its agents sign in
-// with, its domain, its phone numbers. One list for all who need both sides: checking that they agree, taking the
-// places of a workspace that is brought back, and giving up those of one that is erased. What else becomes unique over
-// all workspaces gets a line here.
+// The parts of a workspace that directory.db must list too, by kind: its row, its agents' sign-in addresses, its
+// domain, its phone numbers. Used to verify that both sides agree, to reserve them for a restored workspace and to
+// release those of an erased one. Anything else that becomes unique across workspaces is added here.
 
 import type { Database } from '../database.ts';
 
-/** A thing of a workspace as both files know it. Two of one kind with the same text are the same. */
+/** An item of a workspace that both files list. Two of one kind with the same text are equal. */
 export interface Place {
-  /** What nobody else may have. */
+  /** The part that must be unique. */
   readonly name: string;
-  /** All that both files say of it. */
+  /** Everything that both files record of it. */
   readonly text: string;
-  /** The thing that has it. */
+  /** Its owner, such as the agent of an address. */
   readonly ownerId: string;
 }
 
 export interface PlaceKind {
   readonly title: string;
-  /** By the workspace's own file, which is the truth. */
+  /** From the workspace's own file, which is authoritative. */
   ofWorkspace(db: Database): Place[];
-  /** By directory.db, without what is on its way there. */
+  /** From directory.db, without reservations. */
   ofDirectory(directory: Database, workspaceId: string): Place[];
   /**
-   * Things that directory.db says a change of both files is under way for, or was when the process died: one of the two
-   * may have it already.
+   * Items whose change in both files is, or was when the process died, under way: one of the files may have it already.
    */
   onTheirWay(directory: Database, workspaceId: string): string[];
-  /** True when another workspace, or something on its way, has what this one wants. */
+  /** True if another workspace or a reservation has this name. */
   isTaken(directory: Database, workspaceId: string, name: string): boolean;
-  /** Writes all that the workspace's file says of its kind. */
+  /** Writes everything of its kind from the workspace's file. */
   take(directory: Database, db: Database, workspaceId: string): void;
   giveUp(directory: Database, workspaceId: string): void;
 }
 
-/** Nobody's address is taken by an invitation that it did not accept. */
+/** An invitation that was not accepted reserves no address. */
 const signsIn = 'joinedAt IS NOT NULL AND deactivatedAt IS NULL';
 
 export const placeKinds: readonly PlaceKind[] = [
@@ -105,8 +103,8 @@ export const placeKinds: readonly PlaceKind[] = [
         'SELECT name, lower(name) AS text, lower(name) AS ownerId FROM emailDomain WHERE workspaceId = ?',
         [workspaceId],
       ),
-    // Taken before the workspace has it verified, and given back after it has it no longer, by the next start if nobody
-    // else does.
+    // Claimed before the workspace's file has it verified and released after it no longer has it, at the latest by the
+    // next start.
     onTheirWay: (directory, workspaceId) =>
       ownersIn(directory, 'SELECT lower(name) AS ownerId FROM emailDomain WHERE workspaceId = ?', workspaceId),
     isTaken: (directory, workspaceId, name) =>

@@ -1,4 +1,4 @@
-// Campaigns, and what became of them: events as they came, and their counts per day.
+// Campaigns and their results: individual events and counts per day.
 
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
@@ -14,7 +14,7 @@ export interface UrlMatch {
 export type CampaignStatus = 'draft' | 'live' | 'paused' | 'archived';
 export type Frequency = 'once' | 'session' | 'always';
 
-/** As they were given; what is left out has a default in engine/growth/campaigns.ts. */
+/** As given; engine/growth/campaigns.ts has the defaults. */
 export interface TriggerRules {
   readonly urlMatch?: UrlMatch;
   readonly showAfterMs?: number;
@@ -121,7 +121,7 @@ const counted: Readonly<Record<CampaignEventType, keyof CampaignStats | undefine
   'start-chat': 'startedChats',
 };
 
-/** Adds what happened, and counts it. */
+/** Inserts an event and counts it. */
 export function insertCampaignEvent(db: Database, event: CampaignEventRecord): void {
   db.run(
     'INSERT INTO campaignEvent (campaignId, visitorId, type, conversationId, createdAt) VALUES (@campaignId, @visitorId, @type, @conversationId, @createdAt)',
@@ -143,7 +143,7 @@ export function insertCampaignEvent(db: Database, event: CampaignEventRecord): v
   );
 }
 
-/** By campaign, since the beginning of this UTC day. One that has none is not in it. */
+/** By campaign, from the start of this UTC day. Campaigns without events are missing. */
 export function campaignStatsSince(db: Database, day: string): Map<string, CampaignStats> {
   const rows = db.all<CampaignStats & { campaignId: string }>(
     `SELECT campaignId, sum(impressions) AS impressions, sum(clicks) AS clicks, sum(startedChats) AS startedChats FROM campaignDay WHERE day >= ? GROUP BY campaignId`,
@@ -162,7 +162,7 @@ export function campaignStatsOf(db: Database, campaignId: string, sinceDay: stri
   );
 }
 
-/** When the visitor last saw each campaign that it ever saw. */
+/** When the visitor last saw each campaign. */
 export function lastImpressions(db: Database, visitorId: string): Map<string, string> {
   const rows = db.all<{ campaignId: string; at: string }>(
     `SELECT campaignId, max(createdAt) AS at FROM campaignEvent WHERE visitorId = ? AND type = 'impression' GROUP BY campaignId`,
@@ -182,7 +182,7 @@ export function putVisitStart(db: Database, visitorId: string, startedAt: string
   );
 }
 
-/** Days whose counts are not those of their events. */
+/** Days whose counts differ from their events. */
 export function* campaignDifferences(db: Database): Generator<string> {
   const counts = `SELECT campaignId, substr(createdAt, 1, 10) AS day, sum(type = 'impression') AS impressions, sum(type = 'click') AS clicks, sum(type = 'start-chat') AS startedChats
     FROM campaignEvent WHERE type <> 'dismiss' GROUP BY 1, 2`;

@@ -1,4 +1,4 @@
-// Goals, and when visitors completed them.
+// Goals and their completions by visitors.
 
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
@@ -10,7 +10,7 @@ export interface GoalRecord {
   readonly id: string;
   readonly name: string;
   readonly condition: UrlMatch;
-  /** Of one completion; null when it is worth nothing that can be counted. */
+  /** Per completion; null for no monetary value. */
   readonly valueCents: number | null;
   readonly status: GoalStatus;
   readonly createdAt: string;
@@ -53,13 +53,13 @@ export function markGoalDeleted(db: Database, goalId: string, at: string): void 
   db.run('UPDATE goal SET deletedAt = ? WHERE id = ?', [at, goalId]);
 }
 
-/** Not a deleted one. */
+/** Excludes deleted goals. */
 export function findGoal(db: Database, goalId: string): GoalRecord | undefined {
   const row = db.get<Row>(`SELECT ${columns} FROM goal WHERE id = ? AND deletedAt IS NULL`, [goalId]);
   return row && fromRow(row);
 }
 
-/** Newest first, deleted ones not. */
+/** Newest first, without deleted ones. */
 export function allGoals(db: Database): GoalRecord[] {
   return db
     .all<Row>(`SELECT ${columns} FROM goal WHERE deletedAt IS NULL ORDER BY createdAt DESC, id DESC`)
@@ -84,7 +84,7 @@ export function lastCompletedAt(db: Database, visitorId: string, goalId: string)
   );
 }
 
-/** With the names of their goals, deleted ones too. Newest first. */
+/** With their goals' names, including deleted goals. Newest first. */
 export function completionsOfVisitor(
   db: Database,
   visitorId: string,

@@ -1,4 +1,4 @@
-// Articles that are written by hand.
+// Articles, written by hand or adopted.
 
 import type { Database } from '../database.ts';
 
@@ -29,7 +29,7 @@ export function updateKbArticle(db: Database, article: KbArticleRecord): void {
   );
 }
 
-/** The page that an article was made of is gone. */
+/** The page that an article was adopted from is gone. */
 export function forgetSourceDocument(db: Database, documentId: string): void {
   db.run('UPDATE kbArticle SET sourceDocumentId = NULL WHERE sourceDocumentId = ?', [documentId]);
 }

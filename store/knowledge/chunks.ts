@@ -1,4 +1,4 @@
-// Chunks of documents with their vectors, and the base that says which of them are searched.
+// Chunks of documents with their vectors, and the base with the model in use.
 
 import type { Database } from '../database.ts';
 
@@ -13,9 +13,9 @@ export interface KbChunkRecord {
 }
 
 export interface KbBaseRecord {
-  /** Whose chunks are searched. */
+  /** The model whose chunks are searched. */
   readonly model: string;
-  /** Grows with every change of what is searched. */
+  /** Increases with every change of the searchable content. */
   readonly revision: number;
 }
 
@@ -37,12 +37,12 @@ export function insertKbChunk(db: Database, chunk: KbChunkRecord): void {
   );
 }
 
-/** What an earlier attempt left of a document's chunks. */
+/** Chunks left by an earlier attempt. */
 export function deleteChunksOf(db: Database, documentId: string, model: string): void {
   db.run('DELETE FROM kbChunk WHERE documentId = ? AND model = ?', [documentId, model]);
 }
 
-/** Chunks of removed documents. Returns how many rows that were. */
+/** Chunks of removed documents. Returns the number of rows. */
 export function deleteChunksOfRemoved(db: Database, limit: number): number {
   return db.run(
     `DELETE FROM kbChunk WHERE rowid IN (SELECT c.rowid FROM kbDocument AS d JOIN kbChunk AS c ON c.documentId = d.id WHERE d.state = 'removed' LIMIT ?)`,
@@ -50,7 +50,7 @@ export function deleteChunksOfRemoved(db: Database, limit: number): number {
   );
 }
 
-/** Embeddings by models that are not kept, and chunks by them. Returns how many chunks that were. */
+/** Embeddings and chunks by models that are not kept. Returns the number of chunks. */
 export function deleteChunksOfOtherModels(db: Database, kept: readonly string[], limit: number): number {
   const models = JSON.stringify(kept);
   db.run('DELETE FROM kbEmbedding WHERE model NOT IN (SELECT value FROM json_each(?))', [models]);

@@ -1,5 +1,5 @@
-// Documents of the knowledge base and their embeddings: pages that were crawled, articles that are published. A text
-// never changes; what replaces it is a new document.
+// Documents of the knowledge base and their embeddings: crawled pages and published articles. A text never changes; a
+// new document replaces it.
 
 import type { Database } from '../database.ts';
 import { toJson } from '../json.ts';
@@ -21,7 +21,7 @@ export interface KbDocumentRecord {
   readonly ingestedAt: string;
 }
 
-/** As it is listed: without its text, with its embedding by the model that is searched, if that is done. */
+/** For lists: without its text, with its embedding by the model in use, if complete. */
 export type KbDocumentRow = Pick<
   KbDocumentRecord,
   'id' | 'sourceType' | 'sourceUrl' | 'title' | 'byteSize' | 'articleId' | 'ingestedAt'
@@ -39,7 +39,7 @@ export function findKbDocument(db: Database, documentId: string): KbDocumentReco
   return db.get<KbDocumentRecord>('SELECT * FROM kbDocument WHERE id = ?', [documentId]);
 }
 
-/** What is there for people: served and shadowed ones, newest first. */
+/** Visible documents, served and shadowed, newest first. */
 export function listedKbDocuments(db: Database): KbDocumentRow[] {
   return db.all<KbDocumentRow>(
     `SELECT d.id, d.sourceType, d.sourceUrl, d.title, d.byteSize, d.articleId, d.ingestedAt, e.chunkCount, e.model AS embeddingModel
@@ -63,12 +63,12 @@ export function setKbDocumentArticle(db: Database, documentId: string, articleId
   db.run('UPDATE kbDocument SET articleId = ? WHERE id = ?', [articleId, documentId]);
 }
 
-/** The staged ones of a crawl. */
+/** A crawl's staged pages. */
 export function stagedOfJob(db: Database, jobId: string): Pick<KbDocumentRecord, 'id' | 'sourceUrl'>[] {
   return db.all(`SELECT id, sourceUrl FROM kbDocument WHERE jobId = ? AND state = 'staged' ORDER BY id`, [jobId]);
 }
 
-/** One of them that `model` has not wholly embedded. */
+/** One of them that `model` has not fully embedded. */
 export function withoutEmbeddingOfJob(db: Database, jobId: string, model: string): string | undefined {
   return db.get<{ id: string }>(
     `SELECT d.id FROM kbDocument AS d WHERE d.jobId = ? AND d.state = 'staged' AND NOT EXISTS (SELECT 1 FROM kbEmbedding AS e WHERE e.documentId = d.id AND e.model = ?) LIMIT 1`,
@@ -76,7 +76,7 @@ export function withoutEmbeddingOfJob(db: Database, jobId: string, model: string
   )?.id;
 }
 
-/** What the pages that are there were crawled from, as it was written then. */
+/** The start addresses of the current pages' crawls, as given then. */
 export function servedRootUrls(db: Database): string[] {
   return db
     .all<{ rootUrl: string }>(
@@ -100,7 +100,7 @@ export function replacedByJob(
   );
 }
 
-/** The documents that carry an article's text, in these states. */
+/** The documents with an article's text, in these states. */
 export function documentsOfArticle(
   db: Database,
   articleId: string,
@@ -112,7 +112,7 @@ export function documentsOfArticle(
   );
 }
 
-/** The page that was adopted into the article, while it is there. */
+/** The page that was adopted into the article, if it still exists. */
 export function adoptedInto(db: Database, articleId: string): Pick<KbDocumentRecord, 'id' | 'state'> | undefined {
   return db.get(
     `SELECT id, state FROM kbDocument WHERE articleId = ? AND sourceType = 'url' AND state IN ('served', 'shadowed')`,
@@ -121,8 +121,8 @@ export function adoptedInto(db: Database, articleId: string): Pick<KbDocumentRec
 }
 
 /**
- * The next document after `after`, of those that are or will be served, that `model` has not wholly embedded. Staged
- * pages are their crawl's to embed.
+ * The next document after `after` that is or will be served and that `model` has not fully embedded. A crawl embeds its
+ * own staged pages.
  */
 export function nextWithoutEmbedding(
   db: Database,
@@ -135,7 +135,7 @@ export function nextWithoutEmbedding(
   );
 }
 
-/** The next article's document that is staged and embedded by `model`, so that it can be served. */
+/** The next article's document that is staged and embedded by `model`, and so ready to be served. */
 export function nextReadyArticle(db: Database, model: string): Pick<KbDocumentRecord, 'id'> | undefined {
   return db.get(
     `SELECT d.id FROM kbDocument AS d JOIN kbEmbedding AS e ON e.documentId = d.id AND e.model = ? WHERE d.state = 'staged' AND d.sourceType = 'article' ORDER BY d.id LIMIT 1`,
@@ -153,7 +153,7 @@ export function insertKbEmbedding(
   );
 }
 
-/** Removed documents whose chunks are all gone. Returns how many rows that were. */
+/** Removed documents without chunks. Returns the number of rows. */
 export function deleteEmptyRemoved(db: Database, limit: number): number {
   return db.run(
     `DELETE FROM kbDocument WHERE id IN (

@@ -1,7 +1,6 @@
-// Searching chunks by their vectors, on a connection that only reads. The index is a table of sign bits in the
-// connection's own memory, made from the chunks in the file and brought up to them whenever the base's revision has
-// moved. A search takes the nearest by their bits first and ranks those by the whole vectors; bench/retrieval.ts has
-// what that costs and what it misses.
+// Vector search over chunks, on a read-only connection. The index is a table of sign bits in the connection's own
+// memory, built from the chunks in the file and updated whenever the base's revision has changed. A search takes the
+// nearest by their bits and ranks those by the full vectors; bench/retrieval.ts measures its cost and its misses.
 
 import type { Database } from '../database.ts';
 
@@ -16,21 +15,23 @@ export interface KbMatch {
   readonly score: number;
 }
 
-/** Ranked by the whole vector, at the least. With 128 of 100,000, 98 of the best hundred are among them. */
+/**
+ * Minimum number of candidates ranked by the full vector. With 128 of 100,000, 98 of the best hundred are among them.
+ */
 const minCandidates = 128;
-/** For a longer answer, so many times its length. */
+/** Candidates per result, for longer answers. */
 const candidatesPerResult = 4;
 
 const served = `SELECT c.rowid FROM kbDocument AS d JOIN kbChunk AS c ON c.documentId = d.id AND c.model = @model WHERE d.state = 'served'`;
 
-/** Prepares a connection; once. `dimensions` is the length of the model's vectors, a multiple of 8. */
+/** Prepares a connection, once. `dimensions` is the length of the model's vectors, a multiple of 8. */
 export function openKbIndex(db: Database, dimensions: number): void {
   db.loadVectors();
   db.run(`CREATE VIRTUAL TABLE temp.kbBits USING vec0(bits bit[${dimensions}])`);
   db.run('CREATE TABLE temp.kbIndexed (rowid INTEGER PRIMARY KEY)');
 }
 
-/** Makes the index hold what is served, no more and no less. */
+/** Makes the index contain exactly what is served. */
 export function refreshKbIndex(db: Database, model: string): void {
   db.run(`DELETE FROM temp.kbBits WHERE rowid IN (SELECT rowid FROM temp.kbIndexed EXCEPT ${served})`, { model });
   db.run(
@@ -42,10 +43,7 @@ export function refreshKbIndex(db: Database, model: string): void {
   db.run(`INSERT INTO temp.kbIndexed ${served}`, { model });
 }
 
-/**
- * Best first, ties by chunkId. A question that says nothing, such as one of signs alone, has no direction: nothing is
- * near it.
- */
+/** Best first, ties by chunkId. A question without words has no direction and no results. */
 export function nearestChunks(db: Database, query: { vector: Uint8Array; topK: number }): KbMatch[] {
   const { vector, topK } = query;
   if (vector.every((byte) => byte === 0)) return [];

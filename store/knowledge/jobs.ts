@@ -9,9 +9,9 @@ export interface KbJobStats {
   readonly documents: number;
   readonly chunks: number;
   readonly bytes: number;
-  /** Of jobs since it is counted. */
+  /** Absent in jobs from before it was counted. */
   readonly pagesLeft?: number;
-  /** Of jobs since it is kept: the first ones. */
+  /** The first skipped pages; absent in older jobs. */
   readonly skipped?: readonly { readonly url: string; readonly reason: string }[];
 }
 

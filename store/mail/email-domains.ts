@@ -1,4 +1,4 @@
-// The domain that a workspace sends from and takes mail for. At most one.
+// The domain that a workspace sends from and receives mail for. At most one.
 
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
@@ -7,7 +7,7 @@ export interface DnsRecord {
   readonly type: 'MX' | 'TXT' | 'CNAME';
   readonly name: string;
   readonly value: string;
-  /** Of MX alone. */
+  /** Only for MX. */
   readonly priority?: number;
   readonly status: 'pending' | 'verified';
 }
@@ -34,7 +34,7 @@ export function findEmailDomain(db: Database): EmailDomainRecord | undefined {
   return row && { ...row, records: fromJson(row.records) };
 }
 
-/** Writes the domain in place of whichever there was. */
+/** Replaces the workspace's domain. */
 export function putEmailDomain(db: Database, domain: EmailDomainRecord): void {
   db.run('DELETE FROM emailDomain');
   db.run(

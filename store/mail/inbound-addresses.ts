@@ -1,4 +1,4 @@
-// Local parts that a workspace takes mail for, and the department each leads to.
+// Local parts that a workspace receives mail for, and the department of each.
 
 import type { Database } from '../database.ts';
 

@@ -1,9 +1,9 @@
-// Mail that came and went: each once by its id, whole as it came, and what the threads of tickets are found by.
+// Incoming and outgoing mail, unique by id, complete as received, with the data that threads are matched by.
 
 import type { Database } from '../database.ts';
 import { fromJson, fromJsonOrNull, toJson, toJsonOrNull } from '../json.ts';
 
-/** What the sender's domain says of the mail: `pass`, `fail`, `none`, … (RFC 8601 §2.7). */
+/** The sender's authentication: `pass`, `fail`, `none`, … (RFC 8601 §2.7). */
 export interface MailAuthentication {
   readonly spf: string;
   readonly dkim: string;
@@ -17,11 +17,11 @@ export interface MailRecord {
   readonly messageId: string | null;
   readonly fromAddress: string;
   readonly fromName: string | null;
-  /** Where it wants to be answered, where that is not where it came from. */
+  /** The Reply-To, if it differs from the sender. */
   readonly replyTo: string | null;
   readonly toAddresses: readonly string[];
   readonly subject: string;
-  /** Whole, with the history it quotes. Null for what was dropped and for what we wrote ourselves. */
+  /** Complete, with quoted history. Null for dropped mail and for our own. */
   readonly text: string | null;
   readonly html: string | null;
   readonly authentication: MailAuthentication | null;
@@ -46,7 +46,7 @@ export function insertMail(db: Database, mail: MailRecord): void {
   );
 }
 
-/** What is known of a mail id, without its text. */
+/** A mail's data without its text. */
 export type KnownMail = Pick<MailRecord, 'mailId' | 'direction' | 'conversationId' | 'messageId' | 'droppedFor'>;
 
 export function findMail(db: Database, mailId: string): KnownMail | undefined {
@@ -85,7 +85,7 @@ export function mailIdsOfThread(
   return [...first, ...newest.slice(1)];
 }
 
-/** How many mails of this sender, to be answered at this address, were taken since `since`. */
+/** Mails accepted from this sender, with this reply address, since `since`. */
 export function countTakenFrom(
   db: Database,
   sender: Pick<MailRecord, 'fromAddress' | 'replyTo'>,
@@ -99,7 +99,7 @@ export function countTakenFrom(
   );
 }
 
-/** Whether the thread has a mail that came from the one address to be answered at the other. */
+/** Whether the thread has a mail from the one address with the other as reply address. */
 export function isAnsweredAt(
   db: Database,
   conversationId: string,
@@ -114,7 +114,7 @@ export function isAnsweredAt(
   );
 }
 
-/** Where a mail stands or is expected, a mail itself before those that only name it. */
+/** Where a mail is or is expected: the mail itself before those that only name it. */
 export interface ThreadPlace {
   readonly conversationId: string;
   readonly messageId: string;
@@ -130,7 +130,7 @@ export function placesOf(db: Database, mailId: string): ThreadPlace[] {
   );
 }
 
-/** The customer's newest thread about this subject, with its newest message that was a mail. */
+/** The customer's newest thread with this subject, with its newest message that was a mail. */
 export function placeBySubject(
   db: Database,
   customerAddress: string,

@@ -1,4 +1,4 @@
-// Addresses that mail is not sent to any more: it came back, or the server there refused it for good.
+// Suppressed addresses: mail to them bounced or was refused for good.
 
 import { below, type Cursor } from '../cursor.ts';
 import type { Database } from '../database.ts';

@@ -8,7 +8,7 @@ import { signIns } from './directory/0006-sign-ins.ts';
 import { registrations } from './directory/0007-registrations.ts';
 import { folderKeys } from './directory/0008-folder-keys.ts';
 
-/** The schema of directory.db, oldest step first. A released step is never edited; a change is a new step. */
+/** The schema of directory.db, oldest migration first. A released migration is never edited; a change is a new one. */
 export const directoryMigrations: readonly Migration[] = [
   foundation,
   phoneNumbers,

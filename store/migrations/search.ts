@@ -2,10 +2,8 @@ import type { Migration } from '../database.ts';
 
 /**
  * The schema of a workspace's search index, which holds only what never changes: words of messages, of visitors under
- * the number of
- * their last change, of subjects under the number of the ticket. There are no steps: an index of another version, of
- * its schema or of how
- * words are folded (store/folding.ts), is removed and made again.
+ * the number of their latest change, of subjects under the ticket's number. There are no migrations: an index of
+ * another version, of its schema or of text folding (store/folding.ts), is deleted and rebuilt.
  */
 export const searchSchema: Migration = {
   version: 2,

@@ -44,7 +44,10 @@ import { grantUses } from './workspace/0042-grant-uses.ts';
 import { secondFactors } from './workspace/0043-second-factors.ts';
 import { joinedSeq } from './workspace/0044-joined-seq.ts';
 
-/** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
+/**
+ * The schema of a workspace's file, oldest migration first. A released migration is never edited; a change is a new
+ * one.
+ */
 export const workspaceMigrations: readonly Migration[] = [
   foundation,
   eventsByConversation,

@@ -1,6 +1,5 @@
-// Turns a workspace's file into a second workspace beside the first: another id and name, and nothing that the two
-// could both do in the world: addresses of its own, no phone number, no mail that waits, no link that leads to the
-// other.
+// Turns a workspace's file into a second workspace: another id and name, and nothing that both could act on: its own
+// addresses, no phone number, no pending mail, no link to the original.
 
 import type { Database } from '../database.ts';
 import { rebuildDeadline } from '../reports/rebuild.ts';
@@ -10,7 +9,7 @@ export interface CopiedAs {
   readonly workspaceId: string;
   readonly name: string;
   readonly subdomain: string;
-  /** What an embed id begins with. */
+  /** The prefix of its embed ids. */
   readonly locator: string;
   readonly locatorChars: number;
   readonly at: string;
@@ -18,7 +17,7 @@ export interface CopiedAs {
 
 const hasLiveCall = `EXISTS (SELECT 1 FROM call WHERE phase <> 'ended')`;
 
-/** Its agents sign in with name+subdomain@domain and the passwords they had. Inside the caller's transaction. */
+/** Its agents sign in with name+subdomain@domain and their former passwords. Runs in the caller's transaction. */
 export function becomeCopy(db: Database, copy: CopiedAs): void {
   const { formerId, workspaceId, name, subdomain, locator, locatorChars, at } = copy;
   const tag = `+${subdomain}`;
@@ -33,8 +32,8 @@ export function becomeCopy(db: Database, copy: CopiedAs): void {
     ['DELETE FROM agentSession', []],
     ['DELETE FROM knownOrigin', []],
     ['DELETE FROM accountNotice', []],
-    // Of the service's name and the first workspace's id. Who is let in by its password alone there sets up others
-    // here.
+    // Bound to the service's name and the original's id. Agents who may sign in with only their password set up new
+    // ones.
     ['DELETE FROM agentTotp', []],
     ['DELETE FROM passkey', []],
     ['DELETE FROM recoveryCode', []],
@@ -42,7 +41,7 @@ export function becomeCopy(db: Database, copy: CopiedAs): void {
     ['DELETE FROM emailDomain', []],
     [`DELETE FROM deadline WHERE kind = 'emailDomain.poll'`, []],
     ['DELETE FROM commerce', []],
-    // Keys, apps and webhooks lead to the first, or would tell others of it twice.
+    // Keys, apps and webhooks belong to the original; keeping them would deliver events twice.
     ['DELETE FROM apiKey', []],
     ['DELETE FROM webhook', []],
     ['DELETE FROM oauthToken', []],
@@ -52,7 +51,7 @@ export function becomeCopy(db: Database, copy: CopiedAs): void {
     ['DELETE FROM verifyFactor', []],
     [`UPDATE subscription SET billingSource = 'local', providerCustomerId = NULL, providerSubscriptionId = NULL`, []],
     [`UPDATE phoneNumber SET status = 'released', releasedAt = ? WHERE status = 'active'`, [at]],
-    // A call that ends here is counted with all that is there.
+    // The end of a call here must be counted in complete rollups.
     [`DELETE FROM deadline WHERE kind = ? AND ${hasLiveCall}`, [rebuildDeadline]],
     [
       `INSERT INTO deadline (kind, subjectId, dueAt) SELECT ?, ?, ? WHERE ${hasLiveCall}`,
@@ -73,14 +72,14 @@ export function becomeCopy(db: Database, copy: CopiedAs): void {
       `UPDATE kbJob SET status = 'failed', finishedAt = ?, error = 'left to the workspace that this is a copy of' WHERE status IN ('queued', 'running')`,
       [at],
     ],
-    // Uploads are copied to a folder of its own.
+    // Uploads are copied to its own folder.
     [
       'UPDATE message SET attachments = replace(attachments, ?, ?), bodyHtml = replace(bodyHtml, ?, ?)',
       [formerId, workspaceId, formerId, workspaceId],
     ],
     ['UPDATE upload SET key = replace(key, ?, ?)', [formerId, workspaceId]],
     ['UPDATE agent SET avatarUrl = replace(avatarUrl, ?, ?)', [formerId, workspaceId]],
-    // They tell of the workspace that it was, and nobody has followed this one yet.
+    // Events describe the original, and no client has followed the copy yet.
     ['DELETE FROM event', []],
   ];
   for (const [sql, values] of steps) db.run(sql, values);

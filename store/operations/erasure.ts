@@ -1,6 +1,6 @@
-// Removes what is known of one customer from a workspace's file. What others count and number stays, emptied:
-// conversations, messages, events and completions keep their rows, so that figures stay right and no sequence gets a
-// gap. A table that holds something of a customer gets a line here.
+// Erases one customer's data from a workspace's file. Rows that are counted or numbered stay, emptied: conversations,
+// messages, events and completions, so that figures stay right and sequences have no gaps. A new table with customer
+// data is added here.
 
 import type { Database } from '../database.ts';
 
@@ -10,13 +10,13 @@ export interface Erased {
   readonly messages: number;
 }
 
-/** What stands where something was said. */
+/** Replaces erased text. */
 export const erasedText = '[erased]';
 
-/** Who may be told of an event that says nothing any more: nobody. */
+/** The audience of an emptied event: no one. */
 const nobody = `json_object('kind', 'conversation', 'channel', 'chat', 'departmentIds', json_array(), 'agentIds', json_array(), 'visitorId', NULL)`;
 
-/** The visitors that are this contact, the conversations of both, and the addresses by which the rest is found. */
+/** Collects the contact's visitors, the conversations of both, and the addresses that identify the rest. */
 const gather: readonly string[] = [
   'CREATE TEMP TABLE erasedVisitor AS SELECT id FROM visitor WHERE contactId = @contactId',
   `CREATE TEMP TABLE erasedConversation AS SELECT id FROM conversation WHERE contactId = @contactId OR visitorId IN (SELECT id FROM erasedVisitor)`,
@@ -32,17 +32,17 @@ const gather: readonly string[] = [
      OR EXISTS (SELECT 1 FROM message, json_each(message.attachments) WHERE conversationId IN (SELECT id FROM erasedConversation) AND instr(json_extract(value, '$.url'), upload.key) > 0)`,
 ];
 
-/** What left, or was to leave, for the contact or about it. */
+/** Outgoing items to the contact or about it. */
 const outgoing = `subjectId IN (SELECT id FROM erasedSubject) OR lower(target) IN (SELECT address FROM erasedAddress) OR lower(target) IN (SELECT 'verification:' || address FROM erasedAddress)
      OR EXISTS (SELECT 1 FROM json_tree(payload) WHERE json_tree.atom IS NOT NULL AND lower(json_tree.atom) IN (SELECT address FROM erasedAddress))`;
 
 const erase: readonly string[] = [
-  // A browser that another person has used since is that person's, what it said of itself before is not.
+  // A browser used by another person since belongs to that person; its earlier details are erased.
   `UPDATE event SET audience = ${nobody}, data = '{}' WHERE conversationId IN (SELECT id FROM erasedConversation) OR json_extract(data, '$.visitor.id') IN (SELECT id FROM erasedVisitor)
      OR json_extract(data, '$.completion.visitorId') IN (SELECT id FROM erasedVisitor) OR json_extract(data, '$.visitor.contactId') = @contactId`,
-  // Its name in lines of the service itself goes with the rest.
+  // System lines may contain the contact's name.
   `UPDATE message SET body = '${erasedText}', bodyHtml = NULL, threading = NULL, mail = NULL, attachments = '[]', deliveryStatus = iif(deliveryStatus = 'queued', 'failed', deliveryStatus) WHERE conversationId IN (SELECT id FROM erasedConversation)`,
-  // The Message-ID stays, so that a second delivery of the same mail is known.
+  // Keeps the Message-ID, so that a second delivery of the same mail is recognised.
   `UPDATE mail SET fromAddress = '', fromName = NULL, replyTo = NULL, toAddresses = '[]', subject = '', text = NULL, html = NULL, authentication = NULL
    WHERE conversationId IN (SELECT id FROM erasedConversation) OR lower(fromAddress) IN (SELECT address FROM erasedAddress) OR lower(replyTo) IN (SELECT address FROM erasedAddress)
      OR EXISTS (SELECT 1 FROM json_each(toAddresses) WHERE lower(value) IN (SELECT address FROM erasedAddress))`,
@@ -67,11 +67,11 @@ const erase: readonly string[] = [
   'DELETE FROM visitorChange WHERE visitorId IN (SELECT id FROM erasedVisitor)',
   `UPDATE outbox SET target = 'erased', payload = '{}', lastAnswer = NULL, settledAt = coalesce(settledAt, @at), isFirst = 0, state = iif(state = 'queued', 'failed', state)
    WHERE ${outgoing}`,
-  // The first of those that still wait for the same target.
+  // The first of those still queued for the same target.
   `UPDATE outbox SET isFirst = 1 WHERE state = 'queued' AND rowid IN (SELECT min(rowid) FROM outbox WHERE state = 'queued' GROUP BY target)`,
   `UPDATE audit SET before = NULL, after = NULL, context = NULL WHERE targetId IN (SELECT id FROM erasedSubject)`,
   'DELETE FROM contact WHERE id = @contactId',
-  // Made again, since what was taken out of them could still be read in the file.
+  // Rebuilt, because removed entries could still be read in the file.
   `INSERT INTO contactPart (contactPart) VALUES ('delete-all')`,
   `INSERT INTO contactStart (contactStart) VALUES ('delete-all')`,
   'INSERT INTO contactPart (rowid, text) SELECT number, textOfContact(name, email, phone, company) FROM contact ORDER BY number',
@@ -87,10 +87,7 @@ export function contactsNamed(db: Database, name: string): { id: string; name: s
   ]);
 }
 
-/**
- * Keys of what the contact uploaded, and addresses of what was attached to messages of its conversations, each ending
- * in a key.
- */
+/** Keys of the contact's uploads, and addresses of attachments in its conversations, each ending in a key. */
 export function uploadsOf(db: Database, contactId: string): string[] {
   return db
     .all<{ url: string }>(
@@ -103,8 +100,7 @@ export function uploadsOf(db: Database, contactId: string): string[] {
 }
 
 /**
- * What left for the contact or about it: ids of mails and texts, as far as they are still known, and the addresses that
- * others went to.
+ * What was sent to the contact or about it: ids of mails and texts that are still known, and the addresses of others.
  */
 export function sentTo(db: Database, contactId: string): { ids: string[]; addresses: string[] } {
   gatherWhat(db, contactId);
@@ -117,7 +113,7 @@ export function sentTo(db: Database, contactId: string): { ids: string[]; addres
   return { ids: ids.map(({ id }) => id), addresses: addresses.map(({ address }) => address) };
 }
 
-/** All that ever left, as far as it is still known. */
+/** Everything ever sent that is still known. */
 export function sentIds(db: Database): string[] {
   return db
     .all<{ id: string }>(
@@ -135,7 +131,7 @@ function dropGathered(db: Database): void {
     db.run(`DROP TABLE ${table}`);
 }
 
-/** Inside the caller's transaction. */
+/** Runs in the caller's transaction. */
 export function eraseContact(db: Database, contact: { contactId: string; at: string }): Erased {
   gatherWhat(db, contact.contactId);
   const count = (table: string): number =>

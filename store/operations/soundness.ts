@@ -1,17 +1,17 @@
-// What must hold of the rows of a workspace's file, as questions whose every answer is a fault. A table per noun may
-// add its own here; engine/operations/soundness.ts asks them all, beside what SQLite itself can tell.
+// Rules about the rows of a workspace's file, as queries whose every result is a fault. A new table may add its own
+// here; engine/operations/soundness.ts runs them all, besides SQLite's own checks.
 
 import type { Database } from '../database.ts';
 import { jsonColumns } from '../json.ts';
 
 interface Rule {
-  /** What must hold. */
+  /** The rule. */
   readonly rule: string;
   /** Selects `fault`, one row per fault. */
   readonly sql: string;
 }
 
-/** Faults of one rule that are told; the rest are of the same kind. */
+/** Faults reported per rule; the rest are of the same kind. */
 const maxTold = 20;
 
 const rules: readonly Rule[] = [
@@ -129,7 +129,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Columns whose names say what they hold, in every table there is. */
+/** Rules for columns by name, in every table. */
 const columnRules: readonly { readonly rule: string; readonly named: RegExp; faulty(column: string): string }[] = [
   {
     rule: 'a time is ISO 8601 UTC with milliseconds',
@@ -159,7 +159,7 @@ export function workspaceFaults(db: Database): RuleFault[] {
   return found;
 }
 
-/** Rows of what an operator counts. */
+/** Row counts for operators. */
 export function countsOf(db: Database): { conversations: number; messages: number; events: number } {
   const count = (table: string): number =>
     db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`)?.count ?? 0;
@@ -170,7 +170,7 @@ export function deadlineKinds(db: Database): string[] {
   return db.all<{ kind: string }>('SELECT DISTINCT kind FROM deadline').map(({ kind }) => kind);
 }
 
-/** Of what waits; what is settled may be of a kind that is no more. */
+/** Of queued items; settled ones may be of a kind that no longer exists. */
 export function outboxKindsIn(db: Database): string[] {
   return db.all<{ kind: string }>(`SELECT DISTINCT kind FROM outbox WHERE state = 'queued'`).map(({ kind }) => kind);
 }

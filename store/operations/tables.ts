@@ -1,10 +1,10 @@
-// A workspace's rows as they are, table by table, for whoever takes them elsewhere. Secrets, and what only the service
-// itself makes use of, are left out; every other table is in, whoever added it.
+// A workspace's rows, table by table, for an export. Leaves out secrets and internal tables; every other table,
+// including any new one, is included.
 
 import type { Database } from '../database.ts';
 import { fromJson, jsonColumns } from '../json.ts';
 
-/** Tables of the service's own upkeep, and of credentials. */
+/** Internal tables, and those with credentials. */
 const leftOut: ReadonlySet<string> = new Set([
   'deadline',
   'outbox',
@@ -28,7 +28,7 @@ const leftOut: ReadonlySet<string> = new Set([
 ]);
 const secretColumn = /^(?:passwordHash|tokenVersion)$|hash$|^sealed|secret$/i;
 
-/** In the order in which their rows can be written: what is named comes before what names it. */
+/** In insertion order: referenced tables come first. */
 export function exportedTables(db: Database): string[] {
   return db
     .all<{ name: string }>(
@@ -38,7 +38,7 @@ export function exportedTables(db: Database): string[] {
     .filter((name) => !leftOut.has(name));
 }
 
-/** One by one. Lists and objects are lists and objects, not text that holds them; bytes are base64. */
+/** One by one. JSON columns are parsed; bytes are base64. */
 export function* rowsOf(db: Database, table: string): Generator<Record<string, unknown>> {
   const columns = db
     .all<{ name: string }>('SELECT name FROM pragma_table_info(?)', [table])

@@ -1,5 +1,5 @@
-// API keys by the hash of their text, which is nowhere stored. A revoked one stays, so that the same text can never
-// count again.
+// API keys by the hash of their text, which is not stored. A revoked key stays, so that the same text can never be
+// valid again.
 
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
@@ -7,7 +7,7 @@ import { fromJson, toJson } from '../json.ts';
 export interface ApiKeyRecord {
   readonly id: string;
   readonly name: string;
-  /** The text's beginning, by which people tell keys apart. Of no use to whoever has it alone. */
+  /** The start of the text, for people to recognise a key by. Useless by itself. */
   readonly prefix: string;
   readonly hash: string;
   readonly scopes: readonly string[];
@@ -35,18 +35,18 @@ export function findApiKeyByHash(db: Database, hash: string): ApiKeyRecord | und
   return row && fromRow(row);
 }
 
-/** Of those that count. */
+/** Only valid ones. */
 export function findApiKey(db: Database, keyId: string): ApiKeyRecord | undefined {
   const row = db.get<Row>('SELECT * FROM apiKey WHERE id = ? AND revokedAt IS NULL', [keyId]);
   return row && fromRow(row);
 }
 
-/** Those that count, newest first. */
+/** Valid keys, newest first. */
 export function liveApiKeys(db: Database): ApiKeyRecord[] {
   return db.all<Row>('SELECT * FROM apiKey WHERE revokedAt IS NULL ORDER BY createdAt DESC, id DESC').map(fromRow);
 }
 
-/** Those of one admin that count. */
+/** One admin's valid keys. */
 export function apiKeysOf(db: Database, agentId: string): ApiKeyRecord[] {
   return db.all<Row>('SELECT * FROM apiKey WHERE createdByAgentId = ? AND revokedAt IS NULL', [agentId]).map(fromRow);
 }

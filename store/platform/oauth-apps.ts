@@ -1,4 +1,4 @@
-// Apps that a workspace registered with its OAuth server. Secrets come sealed; nothing here can open one.
+// Apps registered by a workspace. Secrets are sealed; store code cannot open them.
 
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';

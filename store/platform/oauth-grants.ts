@@ -1,4 +1,4 @@
-// What agents allowed apps to do in their name: grants, the codes that begin one, the tokens that use it.
+// Grants of agents to apps, the codes that begin one, and the tokens that use it.
 
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
@@ -22,7 +22,7 @@ export interface OAuthCodeRecord {
   readonly scopes: readonly string[];
   readonly codeChallenge: string | null;
   readonly expiresAt: string;
-  /** What it was exchanged for; null until then. */
+  /** The grant it was exchanged for; null until then. */
   readonly grantId: string | null;
 }
 
@@ -54,10 +54,10 @@ export function findOAuthGrant(db: Database, grantId: string): OAuthGrantRecord 
   return fromRow<OAuthGrantRecord>(db.get('SELECT * FROM oauthGrant WHERE id = ?', [grantId]));
 }
 
-/** Some token of it can still be used. */
+/** It has a token that can still be used. */
 const isLive = `revokedAt IS NULL AND EXISTS (SELECT 1 FROM oauthToken WHERE grantId = oauthGrant.id AND usedAt IS NULL AND expiresAt > @at)`;
 
-/** Those of one agent, or of all, newest first. */
+/** One agent's grants, or all, newest first. */
 export function liveOAuthGrants(
   db: Database,
   of: { agentId: string | null; at: string; limit: number },
@@ -73,7 +73,7 @@ export function noteOAuthGrantUse(db: Database, grantId: string, at: string): vo
   db.run('UPDATE oauthGrant SET lastUsedAt = ? WHERE id = ?', [at, grantId]);
 }
 
-/** What this agent allows the app by all grants that still have a token to be used. */
+/** The scopes of this agent's grants to the app that still have a usable token. */
 export function liveScopesOfApp(db: Database, of: { clientId: string; agentId: string; at: string }): string[] {
   const rows = db.all<{ scopes: string }>(
     `SELECT scopes FROM oauthGrant WHERE clientId = @clientId AND agentId = @agentId AND ${isLive}`,
@@ -86,13 +86,13 @@ export function revokeOAuthGrant(db: Database, grantId: string, at: string): voi
   db.run('UPDATE oauthGrant SET revokedAt = ? WHERE id = ? AND revokedAt IS NULL', [at, grantId]);
 }
 
-/** Everything that this agent allowed, codes that no app has exchanged yet included. */
+/** Every grant of this agent, including unexchanged codes. */
 export function revokeOAuthOfAgent(db: Database, agentId: string, at: string): void {
   db.run('UPDATE oauthGrant SET revokedAt = ? WHERE agentId = ? AND revokedAt IS NULL', [at, agentId]);
   db.run('DELETE FROM oauthCode WHERE agentId = ? AND grantId IS NULL', [agentId]);
 }
 
-/** Codes that the app was given for this agent and has not exchanged yet. */
+/** The app's unexchanged codes for this agent. */
 export function deleteUnusedOAuthCodes(db: Database, of: { clientId: string; agentId: string }): void {
   db.run('DELETE FROM oauthCode WHERE clientId = @clientId AND agentId = @agentId AND grantId IS NULL', { ...of });
 }
@@ -109,7 +109,7 @@ export function findOAuthCode(db: Database, hash: string): OAuthCodeRecord | und
   return fromRow<OAuthCodeRecord>(db.get('SELECT * FROM oauthCode WHERE hash = ?', [hash]));
 }
 
-/** It was asked for wrongly: nobody exchanges it any more. */
+/** After a wrong attempt, the code can no longer be exchanged. */
 export function deleteOAuthCode(db: Database, hash: string): void {
   db.run('DELETE FROM oauthCode WHERE hash = ?', [hash]);
 }
@@ -137,7 +137,7 @@ export function deleteOAuthToken(db: Database, hash: string): void {
   db.run('DELETE FROM oauthToken WHERE hash = ?', [hash]);
 }
 
-/** Forgets what expired before `at`, and grants that nothing is left of. Returns how many tokens that were. */
+/** Deletes what expired before `at`, and grants without any token. Returns the number of tokens. */
 export function deleteExpiredOAuth(db: Database, at: string, limit: number): number {
   const tokens = db.run(
     'DELETE FROM oauthToken WHERE hash IN (SELECT hash FROM oauthToken WHERE expiresAt < ? LIMIT ?)',

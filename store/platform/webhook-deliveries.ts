@@ -1,4 +1,4 @@
-// What was told or is to be told to each webhook, and how that went.
+// Deliveries to webhooks, pending and past, with their outcomes.
 
 import { below, type Cursor } from '../cursor.ts';
 import type { Database } from '../database.ts';
@@ -8,14 +8,14 @@ export interface WebhookDelivery {
   readonly id: string;
   readonly webhookId: string;
   readonly event: string;
-  /** The outbox's target: what shares it goes out in order. */
+  /** The outbox target: deliveries that share it are sent in order. */
   readonly target: string;
   /** JSON, the same at every attempt. */
   readonly body: string;
   readonly status: 'pending' | 'delivered' | 'failed';
   readonly attempts: number;
   readonly lastAnswer: string | null;
-  /** The beginning of what the receiver answered the last attempt with. */
+  /** The start of the receiver's response to the last attempt. */
   readonly responseBody: string | null;
   readonly lastAttemptAt: string | null;
   readonly nextAttemptAt: string | null;
@@ -55,7 +55,7 @@ export function deliveryPage(
   );
 }
 
-/** Forgets what was begun before `at` and is over. Returns how many rows that were. */
+/** Deletes settled deliveries from before `at`. Returns the number of rows. */
 export function deleteSettledDeliveries(db: Database, at: string, limit: number): number {
   return db.run(
     `DELETE FROM webhookDelivery WHERE id IN (SELECT id FROM webhookDelivery WHERE status <> 'pending' AND createdAt < ? LIMIT ?)`,

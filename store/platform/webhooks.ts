@@ -1,4 +1,4 @@
-// Webhooks: who is told of which events, where. Their secrets are sealed; nothing here can open one.
+// Webhooks: which events are sent where. Their secrets are sealed; store code cannot open them.
 
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
@@ -10,14 +10,14 @@ export interface WebhookRecord {
   readonly feed: WebhookFeed;
   /** The client id of the app that subscribed; null for the workspace's own. */
   readonly appId: string | null;
-  /** The admin by whose rights it lives, and the key where it was a key's doing. Null: one that nobody answers for. */
+  /** The admin whose rights it has, and the key if a key created it. Null: no one is responsible for it. */
   readonly agentId: string | null;
   readonly keyId: string | null;
   readonly url: string;
   /** Event types, or `*`. */
   readonly events: readonly string[];
   readonly description: string | null;
-  /** Null where the app's secret signs. */
+  /** Null if the app's secret signs. */
   readonly sealedSecret: string | null;
   /** Sealed. Signs beside the other until then. */
   readonly formerSecret: string | null;
@@ -45,7 +45,7 @@ export function insertWebhook(db: Database, webhook: WebhookRecord): void {
   );
 }
 
-/** Writes every field but whose feed and app it is, and when it was made. */
+/** Writes every field except its feed, its app and its creation time. */
 export function updateWebhook(db: Database, webhook: WebhookRecord): void {
   const { feed: _, appId: __, createdAt: ___, ...changing } = webhook;
   db.run(
@@ -55,7 +55,7 @@ export function updateWebhook(db: Database, webhook: WebhookRecord): void {
   );
 }
 
-/** Its deliveries go with it. */
+/** Deletes its deliveries, too. */
 export function deleteWebhook(db: Database, webhookId: string): void {
   db.run('DELETE FROM webhook WHERE id = ?', [webhookId]);
 }

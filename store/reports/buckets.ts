@@ -1,11 +1,11 @@
-// A range cut into buckets, as series have them, and which quarters of an hour lie whole in each. What does not, at the
-// edges of a range that is cut anywhere, is read from the rows themselves. Pure.
+// Divides a range into the buckets of a series, and finds the whole quarter-hours in each. The remainders at the edges
+// are read from the rows themselves. Pure.
 
 import type { Days } from './changes.ts';
 import { decodeQuarters, quarterMs, quartersPerDay } from './quarters.ts';
 import { dayMs, daysOfMonth, monthOf } from './rollups.ts';
 
-/** Each begins at one of `starts`, which grow, and ends where the next begins, the last at `toMs`. */
+/** Bucket i begins at `starts[i]`, in ascending order, and ends where the next begins; the last ends at `toMs`. */
 export interface Buckets {
   readonly starts: readonly number[];
   readonly toMs: number;
@@ -17,28 +17,28 @@ interface Edge {
   readonly toMs: number;
 }
 
-/** Quarters in a row since 1970. */
+/** Consecutive quarter-hours since 1970. */
 interface Quarters {
   readonly first: number;
   readonly next: number;
 }
 
-/** What of the buckets lies in one month (UTC): some of its days, and the buckets that they have whole quarters of. */
+/** The part of the buckets in one month (UTC): its days, and the buckets with whole quarter-hours on them. */
 export interface PlannedMonth {
   readonly days: Days;
   readonly firstBucket: number;
   readonly nextBucket: number;
-  /** Tells of which quarters it is, and which of them lie in which bucket, from the first on. */
+  /** Identifies the quarter-hours and their assignment to buckets. */
   readonly key: string;
 }
 
 export class BucketPlan {
-  /** All that a bucket has anything of. */
+  /** All days that overlap a bucket. */
   readonly days: Days;
   readonly months: readonly PlannedMonth[];
-  /** What lies in a bucket but in no whole quarter of it. */
+  /** Parts of buckets outside whole quarter-hours. */
   readonly edges: readonly Edge[];
-  /** Of each bucket; none when the first is not before the next. */
+  /** For each bucket; none if the first is not before the next. */
   readonly #whole: readonly Quarters[];
 
   constructor({ starts, toMs }: Buckets) {
@@ -58,10 +58,7 @@ export class BucketPlan {
     this.months = this.#planned();
   }
 
-  /**
-   * Sums of what the quarters of a month's days hold, `figures` numbers each: those of its first bucket, and so on in
-   * one list.
-   */
+  /** Sums of the quarter-hours of a month's days, `figures` numbers per bucket, in one list. */
   sumsOf(
     month: PlannedMonth,
     days: readonly (readonly [day: number, quarters: string])[],
@@ -83,7 +80,7 @@ export class BucketPlan {
     return sums;
   }
 
-  /** How many of these moments of a month's days lie in each of its buckets. */
+  /** How many of these moments of a month's days are in each of its buckets. */
   countsOf(month: PlannedMonth, moments: readonly number[]): Int32Array {
     const counts = new Int32Array(month.nextBucket - month.firstBucket);
     const buckets = this.#bucketsOf(month);
@@ -94,7 +91,7 @@ export class BucketPlan {
     return counts;
   }
 
-  /** Of each quarter of a month's days, how far its bucket is from the month's first; -1 is none. */
+  /** For each quarter-hour of a month's days, its bucket relative to the month's first; -1 is none. */
   #bucketsOf({ days, firstBucket, nextBucket }: PlannedMonth): Int32Array {
     const buckets = new Int32Array((days.next - days.first) * quartersPerDay).fill(-1);
     const firstQuarter = days.first * quartersPerDay;
@@ -105,7 +102,7 @@ export class BucketPlan {
     return buckets;
   }
 
-  /** By the buckets, not by the quarters: a year has 365 of the ones and 35,000 of the others. */
+  /** Iterates over buckets, not quarter-hours: a year has 365 of the former and 35,000 of the latter. */
   #planned(): PlannedMonth[] {
     const months: PlannedMonth[] = [];
     let bucket = 0;
@@ -113,7 +110,7 @@ export class BucketPlan {
       const of = { first: days.first * quartersPerDay, next: days.next * quartersPerDay };
       const key: number[] = [days.first, days.next];
       let [firstBucket, nextBucket] = [-1, -1];
-      // Buckets of one length that follow each other are told together: where they begin, their length, how many.
+      // Consecutive buckets of the same length are encoded together: start, length, count.
       let run = { next: -1, length: -1, bucket: -1 };
       for (; bucket < this.#whole.length; bucket += 1) {
         const whole = this.#whole[bucket] ?? none;
@@ -127,7 +124,7 @@ export class BucketPlan {
           else key.push(bucket - firstBucket, first, next - first, 1);
           run = { next, length: next - first, bucket };
         }
-        // The rest of it lies in the next month.
+        // The rest of it is in the next month.
         if (whole.next > of.next) break;
       }
       if (firstBucket !== -1) months.push({ days, firstBucket, nextBucket, key: key.join() });

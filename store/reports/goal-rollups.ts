@@ -1,14 +1,13 @@
-// The rollups of goals: completions and what they were worth, by the department that they were attributed to, or all of
-// them. An agent's completions are few enough to be read themselves. A completion never changes, so it is added once,
-// in the transaction that writes it, by engine/rollups.ts; making rollups again and proving them is
-// store/reports/rebuild.ts's.
+// Rollups of goals: completions and their value, by attributed department or in total. An agent's completions are few
+// enough to be read directly. A completion never changes, so it is added once, in the transaction that writes it, by
+// engine/rollups.ts; store/reports/rebuild.ts rebuilds and verifies rollups.
 
 import type { Database } from '../database.ts';
 import { type Days, noteChange } from './changes.ts';
 import { withQuarter } from './quarters.ts';
 import { dayMs, everyone, monthOf, nobody, quarterOf } from './rollups.ts';
 
-/** What of a completion reports go by. */
+/** The part of a completion that reports use. */
 export interface ReportedCompletion {
   readonly goalId: string;
   readonly valueCents: number | null;
@@ -18,7 +17,7 @@ export interface ReportedCompletion {
 
 interface GoalCell {
   readonly departmentId: string;
-  /** '*' is every goal, of which there are days alone, with their quarters. */
+  /** '*' is every goal, kept only by day, with quarter-hours. */
   readonly goalId: string;
 }
 
@@ -33,7 +32,7 @@ interface GoalSums {
   readonly quarters: string;
 }
 
-/** A quarter has one figure: completions. */
+/** A quarter-hour has one figure: completions. */
 export const figuresPerGoalQuarter = 1;
 
 /** The rows that a completion adds to. */
@@ -88,13 +87,13 @@ function putRow(db: Database, key: GoalKey, sums: GoalSums): void {
   );
 }
 
-/** Of which there is nothing yet. */
+/** There must be none yet. */
 export function buildGoalsOfDay(db: Database, day: number): void {
   for (const [key, sums] of rollupsOf(db, { first: day, next: day + 1 }).values())
     if (key.grain === 'day') putRow(db, key, sums);
 }
 
-/** Of its days, which must be right. */
+/** From its days, which must be right. */
 export function buildGoalsOfMonth(db: Database, days: Days, month: number): void {
   const sumsOfDays = `SELECT sum(completions) AS completions, sum(valueCents) AS valueCents, '' AS quarters FROM rollupGoal WHERE ${ofGoalCell} AND grain = 'day' AND period >= @first AND period < @next HAVING count(*) > 0`;
   for (const cell of cellsIn(db)) {
@@ -104,7 +103,7 @@ export function buildGoalsOfMonth(db: Database, days: Days, month: number): void
   }
 }
 
-/** One after the other from the primary key, which is quicker than looking at every row. */
+/** One after the other by primary key, which is faster than scanning every row. */
 function cellsIn(db: Database): GoalCell[] {
   const next =
     'SELECT departmentId, goalId FROM rollupGoal WHERE (departmentId, goalId) > (@departmentId, @goalId) ORDER BY departmentId, goalId LIMIT 1';
@@ -118,7 +117,7 @@ function cellsIn(db: Database): GoalCell[] {
   return cells;
 }
 
-/** What the rollups of these days have to hold, and those of their month if they are all of it. */
+/** The expected rollups of these days, and of their month if they are all of it. */
 function rollupsOf(db: Database, { first, next }: Days): Map<string, [GoalKey, GoalSums]> {
   const rollups = new Map<string, [GoalKey, GoalSums]>();
   const completions = db.iterate<ReportedCompletion>(

@@ -1,28 +1,28 @@
-// Durations counted in bins that grow by two percent, so that a median or a percentile of any number of them, over any
-// range, can be told with an error of at most one percent. Pure functions; rollups store what encodeBins() makes.
+// A histogram of durations with bins that grow by two percent, from which a median or percentile over any range has an
+// error of at most one percent. Pure functions; rollups store the output of encodeBins().
 
 import { NumeralReader, numeralsOf } from './numerals.ts';
 
-/** Of a quantile, at the most. */
+/** Of a quantile, at most. */
 export const relativeError = 0.01;
 
 const growth = Math.log((1 + relativeError) / (1 - relativeError));
 /** Counts by bin, in the order of bins. */
 export type Bins = Map<number, number>;
 
-/** Bin 0 holds what took a millisecond or less; ten years are bin 1321, and the last one a hundred million. */
+/** Bin 0 is up to a millisecond; ten years are bin 1321. */
 const maxBins = 2048;
 
 export function binOf(durationMs: number): number {
   return durationMs <= 1 ? 0 : Math.min(maxBins - 1, Math.ceil(Math.log(durationMs) / growth));
 }
 
-/** The value that is at most the relative error away from whatever is in the bin. */
+/** The value within the relative error of everything in the bin. */
 function middleOf(bin: number): number {
   return bin === 0 ? 1 : (2 * Math.exp(bin * growth)) / (Math.exp(growth) + 1);
 }
 
-/** For each bin that is not empty, how far it is from the one before, and its count. */
+/** For each non-empty bin, its distance from the one before, and its count. */
 export function encodeBins(bins: Bins): string {
   const numbers: number[] = [];
   let before = 0;
@@ -34,14 +34,14 @@ export function encodeBins(bins: Bins): string {
   return numeralsOf(numbers);
 }
 
-/** Adds what was encoded to `bins`: one list, or several with separators between them. */
+/** Adds encoded lists to `bins`: one, or several with separators between them. */
 export function addBins(bins: Bins, encoded: string): void {
   const list = decodeBins(encoded);
   for (let index = 0; index < list.length; index += 2)
     bins.set(list[index] ?? 0, (bins.get(list[index] ?? 0) ?? 0) + (list[index + 1] ?? 0));
 }
 
-/** A bin and its count, and so on, in one list. */
+/** Bins and their counts alternating in one list. */
 function decodeBins(encoded: string): number[] {
   const numbers = new NumeralReader(encoded);
   const list: number[] = [];
@@ -55,7 +55,7 @@ function decodeBins(encoded: string): number[] {
   return list;
 }
 
-/** Bins that are not empty and their counts, one after the other: what a sum of durations is kept as. */
+/** Non-empty bins and their counts, alternating: the stored form of a sum of durations. */
 export type CountedDurations = Int32Array;
 
 const none: CountedDurations = new Int32Array(0);
@@ -65,10 +65,10 @@ interface Counted {
   readonly times: 1 | -1;
 }
 
-/** Where the lists of one sum after the other come together; all zero in between. */
+/** A work area where the lists of one sum at a time are merged; all zero in between. */
 const counts = new Int32Array(maxBins);
 
-/** Durations of which quantiles are asked: single ones, or counted ones. */
+/** Durations for quantiles: single or counted ones. */
 export class Durations {
   readonly #values: number[] = [];
   readonly #counted: Counted[] = [];
@@ -77,7 +77,7 @@ export class Durations {
     this.#values.push(durationMs);
   }
 
-  /** As addBins() has them. */
+  /** As for addBins(). */
   addEncoded(encoded: string): void {
     this.addCounted(decodeBins(encoded));
   }
@@ -96,21 +96,21 @@ export class Durations {
     });
   }
 
-  /** The middle one, or the mean of the middle two, in ms. Undefined when there are none. */
+  /** The middle one, or the mean of the middle two, in ms. Undefined if there are none. */
   median(): number | undefined {
     return this.#read((count, at) => meanOf(at(Math.max(1, Math.ceil(count / 2))), at(Math.floor(count / 2) + 1)));
   }
 
   /**
-   * The shortest duration that at least a share `q` of them does not exceed (nearest rank), in ms. Undefined when there
-   * are none.
+   * The shortest duration that at least a share `q` does not exceed (nearest rank), in ms. Undefined if there are none.
    */
   quantile(q: number): number | undefined {
     return this.#read((count, at) => at(Math.max(1, Math.ceil(q * count))));
   }
 
   /**
-   * `at` gives the duration of a rank from 1 on: exact when all were added one by one, else within the relative error.
+   * `at` returns the duration of a rank from 1 on: exact if all were added one by one, otherwise within the relative
+   * error.
    */
   #read(figure: (count: number, at: (rank: number) => number | undefined) => number | undefined): number | undefined {
     if (this.#counted.length === 0) {
@@ -124,7 +124,7 @@ export class Durations {
     });
   }
 
-  /** Has all of them stand in `counts`, none before the bin `first` or from `next` on. */
+  /** Merges them into `counts`, where only bins from `first` to before `next` are non-zero. */
   #together<Result>(read: (first: number, next: number) => Result): Result {
     let [first, last] = [maxBins, -1];
     const add = (bin: number, count: number): void => {
@@ -147,7 +147,7 @@ function meanOf(a: number | undefined, b: number | undefined): number | undefine
   return a === undefined || b === undefined ? undefined : (a + b) / 2;
 }
 
-/** Of what stands in `counts`. */
+/** From `counts`. */
 function durationAt(rank: number, first: number, next: number): number | undefined {
   let seen = 0;
   for (let bin = first; bin < next; bin += 1) {

@@ -1,5 +1,5 @@
-// The parts of reports that are lists: the conversations behind a figure, what waits now, what goals were worth. Asked
-// on the reader thread; plain data in and out.
+// Report lists: the conversations behind a figure, the current queue, and the value of goals. Used on the reader
+// thread; plain data in and out.
 
 import type { Channel, ConversationRecord, ConversationStatus } from '../conversations/conversations.ts';
 import { type ConversationRow, conversationFromRow } from '../conversations/conversations.ts';
@@ -32,8 +32,8 @@ export interface DrillDown {
   readonly isRated: boolean;
   readonly isMissed: boolean;
   /**
-   * Of an agent's own: what has gone to a department beyond these, and to somebody else, is counted and not shown.
-   * Null: everything is.
+   * For an agent's own report: a conversation that has moved to another department and another agent is counted but not
+   * shown. Null: everything is shown.
    */
   readonly shownDepartmentIds: readonly string[] | null;
 }
@@ -43,7 +43,7 @@ const isOver = `(status IN ('solved', 'closed') OR channel = 'call' AND EXISTS (
 function conditionOf(asked: DrillDown): string {
   return [
     withinRange,
-    // What a look at the index's entry tells comes first.
+    // Conditions on the index entry come first.
     ...(asked.isRated ? ['rating IS NOT NULL'] : []),
     ...(asked.isRated && asked.scope.agentId !== null ? ['coalesce(ratedAgentId, assignedAgentId) = @agentId'] : []),
     ...(asked.isMissed ? [`firstResponseAt IS NULL`] : []),
@@ -68,7 +68,7 @@ function valuesOf(asked: DrillDown): Record<string, string | null> {
   };
 }
 
-/** What is rated and yet unanswered has an index of its own: it is rare, and no rollup counts it. */
+/** Rated conversations without an answer have an index of their own: they are rare and in no rollup. */
 const indexOf = ({ isRated, isMissed }: DrillDown): string =>
   isRated && isMissed ? 'conversationRatedUnanswered' : 'conversationInReports';
 
@@ -77,7 +77,7 @@ interface Page {
   readonly offset: number;
 }
 
-/** Newest first. Ids come from the index alone; only the page's own rows are read. */
+/** Newest first. Ids come only from the index; only the page's own rows are read. */
 export function reportedConversations(source: ReportSource, whole: DrillDown, wholePage: Page): ConversationRecord[] {
   const { asked, page } = beyondDays(source, whole, wholePage);
   return source.db
@@ -89,20 +89,17 @@ export function reportedConversations(source: ReportSource, whole: DrillDown, wh
     .map(conversationFromRow);
 }
 
-/** So many are skipped by looking at each. */
+/** Up to this offset, rows are skipped one by one. */
 const skippedOneByOne = 1000;
 
-/**
- * The same page of a range that ends earlier: whole days that lie before it in the list are skipped by what rollups
- * count.
- */
+/** The same page of a shorter range: whole days before it in the list are skipped by their rollup counts. */
 function beyondDays(source: ReportSource, asked: DrillDown, page: Page): { asked: DrillDown; page: Page } {
   const counted = rolledUpCount(asked);
   const lastDay = Math.floor(asked.range.toMs / dayMs);
   if (counted === undefined || page.offset < skippedOneByOne || lastDay * dayMs <= asked.range.fromMs)
     return { asked, page };
   const endingOn = (day: number): ReportRange => ({ fromMs: asked.range.fromMs, toMs: day * dayMs });
-  // Those of the day that the range ends in come first.
+  // Rows of the day in which the range ends come first.
   let offset =
     page.offset - countRows(source.db, { ...asked, range: { fromMs: lastDay * dayMs, toMs: asked.range.toMs } });
   if (offset < 0) return { asked, page };
@@ -134,7 +131,7 @@ function countRows(db: Database, asked: DrillDown): number {
   );
 }
 
-/** What rollups count, where it is just that. */
+/** The rollup count for these conditions, if there is one. */
 function rolledUpCount({ status, isRated, isMissed, shownDepartmentIds }: DrillDown): keyof Counts | undefined {
   if (shownDepartmentIds !== null) return undefined;
   if (status === undefined)
@@ -142,7 +139,7 @@ function rolledUpCount({ status, isRated, isMissed, shownDepartmentIds }: DrillD
   return isRated || isMissed || status === 'spam' ? undefined : status;
 }
 
-/** Names beside a conversation's ids, for who reads a list outside of the service. */
+/** Names for a conversation's ids, for readers of an export. */
 export interface ConversationNames {
   readonly siteName: string | null;
   readonly departmentName: string | null;
@@ -158,7 +155,7 @@ export interface NamedConversation {
   readonly names: ConversationNames;
 }
 
-/** The next of them in the same order, for lists that are read to their end. */
+/** The next page in the same order, for lists that are read to the end. */
 export function reportedAfter(
   db: Database,
   asked: DrillDown,
@@ -185,7 +182,7 @@ export function reportedAfter(
     );
 }
 
-/** Open ones that nobody has, now. */
+/** Open unassigned conversations, now. */
 export function queuedByChannel(db: Database, scope: ReportScope): Map<Channel, number> {
   const rows = db.all<{ channel: Channel; count: number }>(
     `SELECT channel, count(*) AS count FROM conversation WHERE status = 'open' AND assignedAgentId IS NULL AND handshake IS NULL AND ${withinScope({ ...scope, agentId: null })} GROUP BY channel`,
@@ -197,7 +194,7 @@ export function queuedByChannel(db: Database, scope: ReportScope): Map<Channel, 
 const completionsWithin = (scope: ReportScope): string =>
   `completedAt >= @fromAt AND completedAt < @toAt AND ${withinScope(scope, { departmentId: 'departmentId', isOfAgent: 'attributedAgentId = @agentId' })}`;
 
-/** Every goal that is there, and deleted ones with completions in the range; the oldest first. */
+/** Every goal, and deleted ones with completions in the range; oldest first. */
 export function goalTotals({ db, memory }: ReportSource, scope: ReportScope, range: ReportRange): GoalTotals[] {
   const goals = db.all<GoalRow>(
     'SELECT id AS goalId, name, status, deletedAt IS NOT NULL AS isDeleted FROM goal ORDER BY createdAt, id',
@@ -226,7 +223,7 @@ export function goalTotals({ db, memory }: ReportSource, scope: ReportScope, ran
 
 function readGoalPiece(db: Database, scope: ReportScope, piece: Piece, goals: readonly GoalRow[]): GoalSums {
   const sums: GoalSums = new Map();
-  // No rollup tells agents apart: theirs are few.
+  // Goal rollups are not kept by agent, because an agent's completions are few.
   if (!('grain' in piece) || scope.agentId !== null) {
     addCompletions(db, scope, 'grain' in piece ? rangeOf(piece) : piece, sums);
     return sums;
@@ -257,7 +254,7 @@ function addToGoal(sums: GoalSums, goalId: string, completions: number, valueCen
   sums.set(goalId, { completions: sum.completions + completions, valueCents: sum.valueCents + valueCents });
 }
 
-/** How many in each bucket. */
+/** By bucket. */
 export function completionsByBucket({ db, memory }: ReportSource, scope: ReportScope, buckets: Buckets): number[] {
   const counts = new Array<number>(buckets.starts.length).fill(0);
   const add = (bucket: number, completions: number): void => {
@@ -291,7 +288,7 @@ function quartersOfDays(db: Database, scope: ReportScope, { first, next }: Days)
   );
 }
 
-/** One by one, by the index that holds them whole. */
+/** One by one, from a covering index. */
 function completionsOf(
   db: Database,
   scope: ReportScope,

@@ -28,18 +28,18 @@ import {
 } from './rollups.ts';
 import type { ByAgent, DayChanges, DurationFigures, PieceSums, Totals } from './sums.ts';
 
-/** The file that a report is of, and what is remembered of it. */
+/** A report's file and its cache. */
 export interface ReportSource {
   readonly db: Database;
   readonly memory: ReportMemory;
 }
 
-/** Whose conversations count. */
+/** Which conversations count. */
 export interface ReportScope {
   readonly channels: readonly Channel[];
-  /** Null: all. An empty text: those of no department. */
+  /** Null: all. An empty text: conversations without a department. */
   readonly departmentIds: readonly string[] | null;
-  /** Null: everybody's, and nobody's. */
+  /** Null: all agents, and unassigned. */
   readonly agentId: string | null;
 }
 
@@ -50,7 +50,7 @@ export interface BucketTotals {
   readonly ratingSum: readonly number[];
 }
 
-/** So few conversations in a range are read themselves: their medians are exact. */
+/** Ranges with at most this many conversations are read row by row, so that their medians are exact. */
 const exactUpTo = 500;
 
 interface Sums {
@@ -73,7 +73,7 @@ export function totalsOf(source: ReportSource, scope: ReportScope, range: Report
   return totalsBy(source, scope, range, [scope.agentId]).get(scope.agentId) ?? noTotals;
 }
 
-/** The same for each of these agents, in their order. */
+/** The same for each of these agents, in order. */
 export function totalsByAgent(
   source: ReportSource,
   scope: ReportScope,
@@ -140,7 +140,7 @@ function sumsOfPiece(
   const byAgent = emptyByAgent(agentIds);
   if ('grain' in piece) addPeriods(db, scope, piece, byAgent);
   else {
-    // Every report of a moment reads these same rows.
+    // Every report of the same moment reads these rows.
     const all = memory.rows.recall({ key: toJson(piece), changes: changes.in(daysIn(piece)) }, () =>
       rowsOf(db, everyScope, piece),
     );
@@ -214,7 +214,7 @@ function quartersOfDays(
 
 const figuresPerQuarter = 3;
 
-/** Of days that have any, the last first. */
+/** Days with any, last first. */
 export function countsByDay(
   { db, memory }: ReportSource,
   scope: ReportScope,
@@ -237,7 +237,7 @@ export function countsByDay(
   });
 }
 
-/** Days that had many have no fewer with what is left of the range. */
+/** If the whole days had many, the whole range does too. */
 function hasFew({ db, memory }: ReportSource, range: ReportRange, changes: DayChanges): boolean {
   const days = daysWithin(range);
   const hadMany = memory.many.recall(
@@ -257,7 +257,7 @@ const sumsOfPeriods = (
 ): string => `SELECT agentId, sum(conversations), sum(open), sum(pending), sum(solved), sum(closed), sum(missed), sum(rated), sum(ratingSum), group_concat(firstResponses, ' '), group_concat(resolutions, ' ')
   FROM rollupPeriod WHERE departmentId = ? AND agentId IN (SELECT value FROM json_each(?)) AND channel IN (${channelsOf(scope)}) AND grain = ? AND period >= ? AND period < ? GROUP BY agentId`;
 
-/** All agents at once: a statement for each would cost more than what it reads. */
+/** All agents at once: a statement per agent would cost more than its reads. */
 function addPeriods(db: Database, scope: ReportScope, { grain, first, next }: Periods, byAgent: ByAgent<Sums>): void {
   const sql = sumsOfPeriods(scope);
   const agents = toJson([...byAgent.keys()].map((agentId) => agentId ?? everyone));
@@ -305,14 +305,14 @@ function addPiece(sums: Sums, piece: PieceSums | undefined, times: 1 | -1): void
   sums.resolutions.addCounted(piece.resolutions, times);
 }
 
-/** One by one, by the index that holds them whole. */
+/** One by one, from a covering index. */
 function rowsOf(db: Database, scope: ReportScope, range: ReportRange): ReportedConversation[] {
   if (range.fromMs >= range.toMs) return [];
   const sql = `SELECT ${reportedColumns} FROM conversation INDEXED BY conversationInReports WHERE ${withinRange} AND status <> 'spam' AND ${withinChannels(scope)} AND ${withinScope(scope)}`;
   return db.all<ReportedRow>(sql, { ...rangeValues(range), ...scopeValues(scope) }).map(reportedFromRow);
 }
 
-/** Each adds to everybody and to its agents, where they are asked for. */
+/** Each adds to the total and to its agents, if requested. */
 function addRows(conversations: readonly ReportedConversation[], byAgent: ByAgent<Sums>): void {
   for (const conversation of conversations) {
     for (const agentId of [null, ...agentsOf(conversation)])
@@ -333,7 +333,7 @@ function totals({ counts, firstResponses, resolutions }: Sums): Totals {
 
 const noTotals: Totals = totals(emptySums());
 
-/** A place to bind each of them. */
+/** A placeholder for each. */
 const channelsOf = ({ channels }: ReportScope): string => channels.map(() => '?').join();
 
 /** Departments and agents whose sum, in the scope's channels, is the scope. */
@@ -360,7 +360,7 @@ function seconds(ms: number | undefined): number | null {
   return ms === undefined ? null : Math.round(ms) / 1000;
 }
 
-/** The condition of a scope on `conversation`: only what narrows it. Binds what scopeValues() gives. */
+/** The condition of a scope on `conversation`, with only its restrictions. Binds scopeValues(). */
 export function withinScope(
   scope: ReportScope,
   columns = {
@@ -375,7 +375,7 @@ export function withinScope(
   return conditions.length === 0 ? 'TRUE' : conditions.join(' AND ');
 }
 
-/** Conversations of all channels need not be asked for theirs. */
+/** No condition for all channels. */
 export function withinChannels({ channels }: ReportScope): string {
   return channels.length === allChannels ? 'TRUE' : 'conversation.channel IN (SELECT value FROM json_each(@channels))';
 }

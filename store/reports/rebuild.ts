@@ -1,6 +1,5 @@
-// Making rollups again from what they count, a day or some of a month at a time so that nobody waits long for it, and
-// proving that they agree with it. Called by engine/rollups.ts: the first inside commands, the other by whoever
-// verifies a file.
+// Rebuilds the rollups from their source, a day or a part of a month at a time so that each step is short, and verifies
+// them. Called by engine/rollups.ts: the first inside commands, the second when a file is verified.
 
 import type { Database } from '../database.ts';
 import { deadlineSubjects } from '../runtime/deadlines.ts';
@@ -32,19 +31,19 @@ import {
   reportedFromRow,
 } from './rollups.ts';
 
-/** The deadline under which they are made, a step each time; it stands until the last one is taken. */
+/** The deadline that rebuilds them in steps; it stays set until the last step is done. */
 export const rebuildDeadline = 'reports.rebuild';
 
-/** Meanwhile a month is not the sum of its days. */
+/** During a rebuild a month is not the sum of its days. */
 export function isRebuilding(db: Database): boolean {
   return deadlineSubjects(db, rebuildDeadline).length > 0;
 }
 
-/** How far rollups are made again: a text, so that it can be a deadline's subject. */
+/** The progress of a rebuild: a text, so that it can be a deadline's subject. */
 export interface Progress {
-  /** From this day on they are made, except for months before their first day is. */
+  /** Rebuilt from this day on, except for months before their first day is. */
   readonly day: number;
-  /** While the month of that day is being made: the cell that it was made up to. */
+  /** While that day's month is being rebuilt: the last cell done. */
   readonly upTo: Cell | undefined;
 }
 
@@ -52,7 +51,7 @@ export function textOfProgress({ day, upTo }: Progress): string {
   return upTo === undefined ? String(day) : [day, upTo.departmentId, upTo.agentId, upTo.channel].join(' ');
 }
 
-/** Undefined for any other text: nothing is made yet. */
+/** Undefined for any other text: nothing is rebuilt yet. */
 export function progressFrom(text: string): Progress | undefined {
   const [day = '', departmentId, agentId, channel] = text.split(' ');
   if (!/^\d+$/.test(day)) return undefined;
@@ -65,10 +64,10 @@ export function progressFrom(text: string): Progress | undefined {
   };
 }
 
-/** Later than any day of which there are conversations. */
+/** Later than any day with conversations. */
 const noDay = Date.UTC(9999, 0) / dayMs;
 
-/** Throws all rollups away. Returns what buildNext() takes first. */
+/** Deletes all rollups. Returns the first progress for buildNext(). */
 export function beginRebuild(db: Database): Progress {
   db.run('DELETE FROM rollupPeriod');
   db.run('DELETE FROM rollupGoal');
@@ -80,10 +79,9 @@ export function beginRebuild(db: Database): Progress {
 const noCell: Cell = { departmentId: '', agentId: '', channel: '' };
 
 /**
- * Makes the rollups of the last day before `day` that has anything to count; after the first such day of a month the
- * month's, some at a
- * time. Returns what it takes next, undefined when all are made. Of what began before that day nothing may be folded in
- * until it is made.
+ * Rebuilds the last day before `day` with anything to count; after the first such day of a month, the month, in parts.
+ * Returns the next progress, or undefined when done. Changes of conversations from before that day must not be folded
+ * in until it is rebuilt.
  */
 export function buildNext(db: Database, { day, upTo }: Progress): Progress | undefined {
   if (upTo !== undefined) return { day, upTo: buildMonthAfter(db, monthOf(day * dayMs), upTo) };
@@ -101,7 +99,7 @@ export function buildNext(db: Database, { day, upTo }: Progress): Progress | und
 
 function lastDayBefore(db: Database, day: number): number | undefined {
   const before = new Date(day * dayMs).toISOString();
-  // Each by itself: asked for together, SQLite reads every row.
+  // Two separate subqueries: in one, SQLite reads every row.
   const last = db.get<{ conversation: string | null; completion: string | null }>(
     'SELECT (SELECT max(createdAt) FROM conversation WHERE createdAt < @before) AS conversation, (SELECT max(completedAt) FROM goalCompletion WHERE completedAt < @before) AS completion',
     { before },
@@ -110,12 +108,12 @@ function lastDayBefore(db: Database, day: number): number | undefined {
   return times.length === 0 ? undefined : Math.floor(Math.max(...times) / dayMs);
 }
 
-/** So many of 50 agents take 10 ms. */
+/** With 50 agents these take 10 ms. */
 const cellsAtOnce = 16;
 
 /**
- * The next cells of a month, of its days, which must be right; and the month's goals after the last. Returns the cell
- * that it came to, undefined at the end.
+ * The next cells of a month, from its days, which must be right; after the last cell, the month's goals. Returns the
+ * last cell done, or undefined at the end.
  */
 function buildMonthAfter(db: Database, month: number, upTo: Cell): Cell | undefined {
   const next =
@@ -180,7 +178,7 @@ const encoded = ({ quarters, firstResponses, resolutions }: Sums): Encoded => ({
   resolutions: encodeBins(resolutions),
 });
 
-/** What the rollups of these days have to hold, by the conversations that began on them. */
+/** The expected rollups of these days, from the conversations that began on them. */
 function rollupsOf(db: Database, days: Days, grains: readonly PeriodKey['grain'][]): Map<string, [PeriodKey, Sums]> {
   const rollups = new Map<string, [PeriodKey, Sums]>();
   for (const conversation of conversationsOf(db, days)) {
@@ -233,10 +231,7 @@ function memberOf<Value>(map: Map<string, Value>, key: string, make: () => Value
 const textOf = (key: PeriodKey): string =>
   [key.departmentId, key.agentId, key.channel, key.grain, key.period].join('|');
 
-/**
- * The first and the last month of which there is anything to count or anything counted. Undefined when there is
- * neither. Reads all rollups.
- */
+/** The first and last month with anything to count or counted. Undefined if there is neither. Reads all rollups. */
 export function reportedMonths(db: Database): { first: number; last: number } | undefined {
   const times = db.all<{ at: string | null }>(
     `SELECT min(createdAt) AS at FROM conversation UNION SELECT max(createdAt) FROM conversation UNION SELECT min(completedAt) FROM goalCompletion UNION SELECT max(completedAt) FROM goalCompletion`,
@@ -252,10 +247,7 @@ export function reportedMonths(db: Database): { first: number; last: number } | 
   return months.length === 0 ? undefined : { first: Math.min(...months), last: Math.max(...months) };
 }
 
-/**
- * What the rollups of a month hold and its conversations and completions do not bear out, or the other way round. Empty
- * when they agree.
- */
+/** Differences between a month's rollups and its conversations and completions. Empty if they agree. */
 export function* differencesOfMonth(db: Database, month: number): Generator<string> {
   const days = daysOfMonth(month);
   const text = (counts: Counts, { quarters, firstResponses, resolutions }: Encoded): string =>
@@ -268,7 +260,7 @@ export function* differencesOfMonth(db: Database, month: number): Generator<stri
     `SELECT * FROM rollupPeriod WHERE (grain = 'month' AND period = @month OR grain = 'day' AND period >= @first AND period < @next)`,
     { month, ...days },
   );
-  // A row that nothing is left of says the same as no row.
+  // A row of zeros is equivalent to no row.
   for (const row of rows) if (/[^0,]/.test(text(row, row))) held.set(textOf(row), text(row, row));
   for (const [key, should] of expected)
     if (held.get(key) !== should) yield `${key} holds ${held.get(key) ?? 'nothing'} and should hold ${should}`;

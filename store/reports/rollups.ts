@@ -1,7 +1,6 @@
-// Writing the rollups that reports read of conversations. One counts where it is now, at the time it began, in a few
-// cells: its department or all by each of its agents or all. What it adds is a function of its row alone, so a change
-// of it folds in as what it adds now less what it added before, and nothing else ever has to be known. Called inside
-// the transaction of the change, by engine/rollups.ts.
+// Writes the rollups of conversations. A conversation counts in its current state, at its start time, in a few cells:
+// its department or all, by each of its agents or all. Its contribution is a function of its row, so a change folds in
+// as the new contribution minus the old one. Called in the transaction of the change, by engine/rollups.ts.
 
 import type { Channel, ConversationStatus } from '../conversations/conversations.ts';
 import type { Database } from '../database.ts';
@@ -10,11 +9,11 @@ import { addBins, type Bins, binOf, encodeBins } from './histogram.ts';
 import { quarterMs, quartersPerDay, withQuarter } from './quarters.ts';
 
 export const dayMs = 24 * 3600_000;
-/** In place of a department or an agent: all of them, or none. */
+/** Instead of a department or an agent: all of them, or none. */
 export const everyone = '*';
 export const nobody = '';
 
-/** What of a conversation reports go by. */
+/** The part of a conversation that reports use. */
 export interface ReportedConversation {
   readonly id: string;
   readonly channel: Channel;
@@ -27,7 +26,7 @@ export interface ReportedConversation {
   readonly firstResponderId: string | null;
   readonly solvedAt: string | null;
   readonly createdAt: string;
-  /** Of a call alone: it has ended. The others are over when they are solved or closed. */
+  /** Only for calls: it has ended. Others are over when they are solved or closed. */
   readonly isCallOver: boolean;
 }
 
@@ -37,13 +36,13 @@ export interface Counts {
   pending: number;
   solved: number;
   closed: number;
-  /** Over, and no agent ever answered. */
+  /** Over without any agent's answer. */
   missed: number;
   rated: number;
   ratingSum: number;
 }
 
-/** What one conversation adds. */
+/** One conversation's contribution. */
 export interface Figures extends Counts {
   readonly firstResponseMs: number | undefined;
   readonly resolutionMs: number | undefined;
@@ -61,8 +60,8 @@ export const noCounts: Readonly<Counts> = {
 };
 
 /**
- * Undefined for spam, which counts nowhere. What an agent began has its first response when it began: nobody waited for
- * one, and it is not missed.
+ * Undefined for spam, which is never counted. A conversation begun by an agent has its first response at its start: no
+ * one waited for one, and it is not missed.
  */
 export function figuresOf(conversation: ReportedConversation): Figures | undefined {
   const { status, createdAt, firstResponseAt, solvedAt, rating } = conversation;
@@ -83,7 +82,7 @@ export function figuresOf(conversation: ReportedConversation): Figures | undefin
   };
 }
 
-/** Whose it is in reports: who has it, who answered it first, and whom its rating is about. */
+/** The agents it counts for: its assignee, its first responder, and the agent its rating is about. */
 export function agentsOf({
   assignedAgentId,
   firstResponderId,
@@ -95,7 +94,7 @@ export function agentsOf({
 /** A department or all, and an agent or all. */
 export type CellOf = readonly [departmentId: string, agentId: string];
 
-/** Where it counts. */
+/** The cells it counts in. */
 export function cellsOf(conversation: ReportedConversation): CellOf[] {
   const agents = [everyone, ...agentsOf(conversation)];
   return [everyone, conversation.departmentId ?? nobody].flatMap((departmentId) =>
@@ -104,8 +103,8 @@ export function cellsOf(conversation: ReportedConversation): CellOf[] {
 }
 
 /**
- * What it adds to a cell: an answer is credited to who gave it, a rating to whom it is about, the solution to who has
- * it. Undefined where it adds nothing.
+ * Its contribution to a cell: an answer is credited to its author, a rating to the agent it is about, the solution to
+ * the assignee. Undefined if there is none.
  */
 export function figuresIn(conversation: ReportedConversation, [departmentId, agentId]: CellOf): Figures | undefined {
   const figures = figuresOf(conversation);
@@ -122,7 +121,7 @@ export function figuresIn(conversation: ReportedConversation, [departmentId, age
   };
 }
 
-/** Folds a change in; `before` undefined: it is new. Free when nothing that reports go by has changed. */
+/** Folds a change in; `before` is undefined for a new one. Does nothing if no reported field has changed. */
 export function foldConversation(
   db: Database,
   before: ReportedConversation | undefined,
@@ -142,7 +141,7 @@ export function foldConversation(
   if (isChanged) noteChange(db, 'conversations', Math.floor(Date.parse(after.createdAt) / dayMs));
 }
 
-/** Those that can change. */
+/** Fields that can change. */
 const reportedFields = [
   'status',
   'departmentId',
@@ -157,12 +156,12 @@ const reportedFields = [
 
 export interface Change {
   readonly counts: Counts;
-  /** Bins to add to, and to take from. */
+  /** Bins to add and to subtract. */
   readonly firstResponses: Bins;
   readonly resolutions: Bins;
 }
 
-/** Undefined when there is none. */
+/** Undefined if there is no change. */
 export function changeOf(was: Figures | undefined, is: Figures | undefined): Change | undefined {
   if (was === is) return undefined;
   const counts = { ...noCounts };
@@ -200,7 +199,7 @@ export function quarterOf(ms: number): number {
   return Math.floor(ms / quarterMs) % quartersPerDay;
 }
 
-/** Which figures a quarter holds. */
+/** The figures of a quarter-hour. */
 export const quarterFigures = ({ conversations, rated, ratingSum }: Counts): [number, number, number] => [
   conversations,
   rated,
@@ -227,7 +226,7 @@ export interface Cell {
 
 export type PeriodKey = Cell & { readonly grain: 'day' | 'month'; readonly period: number };
 
-/** What a row holds beside its counts, encoded. */
+/** A row's data besides its counts, encoded. */
 export interface Encoded {
   readonly quarters: string;
   readonly firstResponses: string;
@@ -236,7 +235,7 @@ export interface Encoded {
 
 export const ofCell = 'departmentId = @departmentId AND agentId = @agentId AND channel = @channel';
 
-/** `quarter` is that of a day's change. */
+/** `quarter`: for the change of a day. */
 function addToPeriod(
   db: Database,
   key: PeriodKey,
@@ -268,7 +267,7 @@ function withBins(encoded: string, added: Bins): string {
   return encodeBins(bins);
 }
 
-/** Counts are added to those that are there, what is encoded takes the place of what was. */
+/** Adds the counts and replaces the encoded data. */
 export function addRow(db: Database, key: PeriodKey, counts: Counts, encoded: Encoded): void {
   db.run(
     `INSERT INTO rollupPeriod (departmentId, agentId, channel, grain, period, conversations, open, pending, solved, closed, missed, rated, ratingSum, quarters, firstResponses, resolutions)
@@ -280,7 +279,7 @@ export function addRow(db: Database, key: PeriodKey, counts: Counts, encoded: En
   );
 }
 
-/** A conversation's row as reports go by it, from the index that holds it whole. Binds nothing. */
+/** A conversation's reported columns, from a covering index. Binds nothing. */
 export const reportedColumns = `conversation.id, conversation.channel, conversation.status, conversation.departmentId, conversation.assignedAgentId, conversation.rating,
   conversation.ratedAgentId, conversation.firstResponseAt, conversation.firstResponderId, conversation.solvedAt, conversation.createdAt,
   conversation.channel = 'call' AND EXISTS (SELECT 1 FROM call WHERE call.conversationId = conversation.id AND call.phase = 'ended') AS isCallOver`;

@@ -1,4 +1,4 @@
-// The figures that reports are made of. Types only.
+// The types of report figures.
 
 import type { GoalStatus } from '../growth/goals.ts';
 import type { Days } from './changes.ts';
@@ -8,7 +8,7 @@ import type { Counts } from './rollups.ts';
 export interface GoalTotals {
   readonly goalId: string;
   readonly name: string;
-  /** `deleted` is a goal that is gone but was reached in the range. */
+  /** `deleted`: the goal is deleted but was reached in the range. */
   readonly status: GoalStatus | 'deleted';
   readonly completions: number;
   readonly valueCents: number;
@@ -21,19 +21,18 @@ export interface GoalRow {
   readonly isDeleted: number;
 }
 
-/** By goal, of those that were completed. */
+/** By goal, only completed ones. */
 export type GoalSums = Map<string, { completions: number; valueCents: number }>;
 
-/** How often each day of a report had changed at the moment that it is of. */
+/** How often each day of a report had changed at the report's moment. */
 export interface DayChanges {
   /**
-   * Of some of the days. Undefined while rollups are made again: what changes on a day that is not made yet is noted
-   * when it is.
+   * The sum over some of the days. Undefined during a rebuild: a change on a day not rebuilt yet is counted when it is.
    */
   in(days: Days): number | undefined;
 }
 
-/** Seconds, null when there is nothing to go by. */
+/** Seconds, null without data. */
 export interface DurationFigures {
   readonly medianSeconds: number | null;
   readonly p90Seconds: number | null;
@@ -44,10 +43,10 @@ export interface Totals extends Counts {
   readonly resolution: DurationFigures;
 }
 
-/** By agent; null is everybody in the scope. */
+/** By agent; null is the whole scope. */
 export type ByAgent<Of> = ReadonlyMap<string | null, Of>;
 
-/** What one piece of a range adds, as it is remembered. */
+/** The cached contribution of one piece of a range. */
 export interface PieceSums {
   readonly counts: Counts;
   readonly firstResponses: CountedDurations;

@@ -1,5 +1,5 @@
 // The audit log: who changed what. Written in the change's own transaction, never edited; old entries are hidden, then
-// removed.
+// deleted.
 
 import { below, type Cursor } from '../cursor.ts';
 import type { Database } from '../database.ts';
@@ -35,8 +35,8 @@ export function auditPage(db: Database, page: { cursor: Cursor | undefined; limi
 }
 
 /**
- * Hides entries from before `olderThan`, and removes those that were hidden before `hiddenBefore`. Returns the greater
- * number of the two.
+ * Hides entries from before `olderThan`, and deletes those hidden before `hiddenBefore`. Returns the greater of the two
+ * counts.
  */
 export function expireAudit(
   db: Database,

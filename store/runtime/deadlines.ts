@@ -1,4 +1,4 @@
-// Things that must happen at a time, if nothing happens before: one row per kind and subject.
+// Deadlines: one row per kind and subject.
 
 import type { Database } from '../database.ts';
 
@@ -16,7 +16,7 @@ export function putDeadline(db: Database, row: DeadlineRow): void {
   );
 }
 
-/** True when there was one. */
+/** True if there was one. */
 export function deleteDeadline(db: Database, kind: string, subjectId: string): boolean {
   return db.run('DELETE FROM deadline WHERE kind = ? AND subjectId = ?', [kind, subjectId]) > 0;
 }
@@ -35,7 +35,7 @@ export function deadlineSubjects(db: Database, kind: string): string[] {
     .map(({ subjectId }) => subjectId);
 }
 
-/** Those of this kind whose subjects come after `afterId`, in their order. */
+/** Subjects of this kind after `afterId`, in order. */
 export function deadlineSubjectsAfter(db: Database, page: { kind: string; afterId: string; limit: number }): string[] {
   return db
     .all<{ subjectId: string }>(

@@ -1,4 +1,4 @@
-// What sockets were told and may ask for again: rows with a gap-free sequence per workspace, kept for seven days.
+// Events for sockets, which may request them again: rows with a gap-free sequence per workspace, kept for seven days.
 
 import type { Database } from '../database.ts';
 
@@ -7,7 +7,7 @@ export interface EventRow {
   readonly type: string;
   readonly at: string;
   readonly conversationId: string | null;
-  /** Who may see it, as JSON; the engine's to read. */
+  /** Who may see it, as JSON, read only by the engine. */
   readonly audience: string;
   /** The record it is about, as JSON. */
   readonly data: string;
@@ -24,7 +24,7 @@ export function insertEvent(db: Database, row: EventRow): void {
   ]);
 }
 
-/** Events after `afterSeq` up to and with `upToSeq`, in order. */
+/** Events after `afterSeq`, up to and including `upToSeq`, in order. */
 export function eventsBetween(db: Database, range: { afterSeq: number; upToSeq: number; limit: number }): EventRow[] {
   return db.all<EventRow>('SELECT * FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?', [
     range.afterSeq,
@@ -33,7 +33,7 @@ export function eventsBetween(db: Database, range: { afterSeq: number; upToSeq: 
   ]);
 }
 
-/** The same of a visitor's own conversations alone, by their index: the rest of the workspace is not read. */
+/** The same, only for a visitor's own conversations, by their index, without reading the rest. */
 export function eventsOfVisitorBetween(
   db: Database,
   range: { visitorId: string; afterSeq: number; upToSeq: number; limit: number },
@@ -53,22 +53,21 @@ export function oldestSeq(db: Database): number | undefined {
   return db.get<{ seq: number | null }>('SELECT min(seq) AS seq FROM event')?.seq ?? undefined;
 }
 
-/** Forgets events from before `at`, but never the newest one, which holds the sequence. Returns how many. */
+/** Deletes events from before `at`, but never the newest one, which holds the sequence. Returns the count. */
 export function deleteEventsBefore(db: Database, at: string, limit: number): number {
-  // The oldest alone are looked at, since they stand in the order of their times: a search for old ones would read all
-  // that are kept.
+  // Scans only the oldest rows, which are in order of time: a search for old ones would read all.
   return db.run(
     'DELETE FROM event WHERE seq IN (SELECT seq FROM (SELECT seq, at FROM event WHERE seq < (SELECT max(seq) FROM event) ORDER BY seq LIMIT ?) WHERE at < ?)',
     [limit, at],
   );
 }
 
-/** In order, one by one: those after `afterSeq` up to and with `upToSeq`. */
+/** In order, one by one: after `afterSeq`, up to and including `upToSeq`. */
 export function* eventsOfConversation(
   db: Database,
   range: { conversationId: string; afterSeq: number; upToSeq: number },
 ): Generator<EventRow> {
-  // Named, since without figures of its own SQLite reads a range of the table as gladly as the index.
+  // Names the index, because without statistics SQLite may scan the table instead.
   yield* db.iterate<EventRow>(
     'SELECT * FROM event INDEXED BY eventByConversation WHERE conversationId = ? AND seq > ? AND seq <= ? ORDER BY seq',
     [range.conversationId, range.afterSeq, range.upToSeq],

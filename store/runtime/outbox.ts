@@ -1,14 +1,14 @@
-// Work for the world outside, waiting to be done or kept as a record of what became of it. Of each target only the
-// first row that waits is offered, in the order of asking; `isFirst` marks it and is kept right here alone.
+// Outside work, queued or kept as a record of its outcome. Of each target only the first queued row is offered, in
+// insertion order; `isFirst` marks it and is maintained only here.
 
 import type { Database } from '../database.ts';
 
 export interface OutboxRow {
   readonly id: string;
   readonly kind: string;
-  /** What must be served in order: one row of a target is under way at a time. */
+  /** The ordering key: one row of a target is under way at a time. */
   readonly target: string;
-  /** The record that wants to know the outcome, such as a message. */
+  /** The record that the outcome is for, such as a message. */
   readonly subjectId: string | null;
   readonly payload: string;
   readonly state: 'queued' | 'sent' | 'failed';
@@ -34,9 +34,7 @@ export function findOutbox(db: Database, id: string): OutboxRow | undefined {
   return db.get<OutboxRow>(`SELECT ${columns} FROM outbox WHERE id = ?`, [id]);
 }
 
-/**
- * What may be tried now of these kinds, or of all others: due, and the first of its target. The longest due come first.
- */
+/** Due rows of these kinds, or of all others, that are the first of their target. The longest due come first. */
 export function dueOutbox(
   db: Database,
   due: { at: string; kinds: readonly string[]; isOthers: boolean; limit: number },
@@ -52,7 +50,7 @@ export function dueOutbox(
   );
 }
 
-/** When the next row may be tried; with `after`, the next that is not due by then. */
+/** When the next row is due; with `after`, the next one not due by then. */
 export function earliestOutboxAt(db: Database, after = ''): string | undefined {
   return (
     db.get<{ nextAt: string | null }>('SELECT min(nextAt) AS nextAt FROM outbox WHERE isFirst = 1 AND nextAt > ?', [
@@ -74,8 +72,8 @@ export type OutboxChange = Pick<
 >;
 
 /**
- * Writes what became of an attempt. A row that is settled makes way for the next of its target; one put back waits
- * behind who is first.
+ * Records the outcome of an attempt. A settled row makes way for the next of its target; one put back queues behind the
+ * first.
  */
 export function updateOutbox(db: Database, change: OutboxChange): void {
   const target = db.get<{ target: string }>('SELECT target FROM outbox WHERE id = ?', [change.id])?.target;
@@ -92,12 +90,12 @@ export function updateOutbox(db: Database, change: OutboxChange): void {
   );
 }
 
-/** Makes what waits for a target due at `at`. */
+/** Makes queued rows of a target due at `at`. */
 export function retryOutboxNow(db: Database, { target, at }: { target: string; at: string }): void {
   db.run(`UPDATE outbox SET nextAt = @at WHERE target = @target AND state = 'queued' AND nextAt > @at`, { target, at });
 }
 
-/** Takes back what waits at targets that begin so. */
+/** Deletes queued rows whose target has this prefix. */
 export function deleteQueuedOutbox(db: Database, targetPrefix: string): void {
   db.run(`DELETE FROM outbox WHERE state = 'queued' AND target >= ? AND target < ?`, [
     targetPrefix,
@@ -105,7 +103,7 @@ export function deleteQueuedOutbox(db: Database, targetPrefix: string): void {
   ]);
 }
 
-/** Forgets what was settled before `at`. Returns how many rows that were. */
+/** Deletes rows settled before `at`. Returns their number. */
 export function deleteSettledOutbox(db: Database, at: string, limit: number): number {
   return db.run(
     `DELETE FROM outbox WHERE rowid IN (SELECT rowid FROM outbox WHERE settledAt < ? ORDER BY settledAt LIMIT ?)`,

@@ -1,32 +1,32 @@
-// The rows of a search index: a file beside the workspace's that can be removed at any time. What they mean is known to
-// workers/search/ alone, the only caller.
+// The rows of a search index: a file beside the workspace's that can be deleted at any time. Only workers/search/ uses
+// it and knows what they mean.
 
 import type { Database } from '../database.ts';
 import { toJson } from '../json.ts';
 
-/** What words stand in: the bodies of messages, names and emails of visitors, subjects of tickets. */
+/** Fields with words: bodies of messages, names and emails of visitors, subjects of tickets. */
 export type SearchField = 'message' | 'visitor' | 'subject';
 
-/** The documents of one segment that hold a word. */
+/** The documents of one segment that contain a word. */
 export interface Posting {
   readonly segment: number;
   readonly docs: Uint8Array;
 }
 
-/** Documents from the first to the last, in a row but for gaps. */
+/** Documents from the first to the last, with possible gaps. */
 export interface Segment {
   readonly firstDoc: number;
   readonly lastDoc: number;
-  /** The id of what `lastDoc` numbers. */
+  /** The id of document `lastDoc`. */
   readonly lastId: string;
 }
 
-/** As it is stored. */
+/** As stored. */
 const codeOf: Record<SearchField, number> = { message: 0, visitor: 1, subject: 2 };
-/** Sorts after whatever begins with the same letters. */
+/** Sorts after everything with the same prefix. */
 const afterAll = '\u{10ffff}';
 
-/** In their order; a segment's number is its place here. */
+/** In order; a segment's number is its index here. */
 export function segmentsOf(db: Database, field: SearchField): Segment[] {
   return db.all<Segment>('SELECT firstDoc, lastDoc, lastId FROM segment WHERE field = ? ORDER BY segment', [
     codeOf[field],
@@ -49,14 +49,14 @@ export function insertSegment(
   ]);
 }
 
-/** Of every segment of messages, its first document and its owners. */
+/** For every segment of messages, its first document and its owners. */
 export function* everyOwners(db: Database): Generator<{ firstDoc: number; owners: Uint8Array }> {
   yield* db.iterate<{ firstDoc: number; owners: Uint8Array }>(
     'SELECT firstDoc, owners FROM segment WHERE owners IS NOT NULL ORDER BY firstDoc',
   );
 }
 
-/** Undefined when there is no such segment of messages. */
+/** Undefined if there is no such segment of messages. */
 export function segmentOwners(db: Database, number: number): Uint8Array | undefined {
   return (
     db.get<{ owners: Uint8Array | null }>('SELECT owners FROM segment WHERE field = ? AND segment = ?', [
@@ -116,7 +116,7 @@ export function findNumberedConversation(db: Database, no: number): string | und
   return db.get<{ id: string }>('SELECT id FROM conversation WHERE no = ?', [no])?.id;
 }
 
-/** Of those that are there. */
+/** Those that exist. */
 export function conversationsNumbered(db: Database, numbers: readonly number[]): Map<number, string> {
   const rows = db.all<{ no: number; id: string }>(
     'SELECT no, id FROM conversation WHERE no IN (SELECT value FROM json_each(?))',

@@ -1,4 +1,4 @@
-// What a workspace may still spend on one-time codes: at most one row.
+// A workspace's credit for one-time codes: at most one row.
 
 import type { Database } from '../database.ts';
 
@@ -7,7 +7,7 @@ export interface VerifyCreditsRecord {
   readonly balanceCents: number | null;
   readonly spendCapCents: number | null;
   readonly spentCents: number;
-  /** The month that spentCents is of: YYYY-MM, UTC. */
+  /** The month of spentCents: YYYY-MM, UTC. */
   readonly spentMonth: string;
 }
 

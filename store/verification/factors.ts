@@ -1,4 +1,4 @@
-// TOTP factors: a sealed secret each, and the newest time step whose code was taken.
+// TOTP factors: a sealed secret each, and the newest time step used.
 
 import type { Cursor } from '../cursor.ts';
 import type { Database } from '../database.ts';
@@ -6,7 +6,7 @@ import type { Database } from '../database.ts';
 export interface VerifyFactorRecord {
   readonly id: string;
   readonly serviceId: string;
-  /** Whom the caller says it belongs to. */
+  /** The owner, as the caller names it. */
   readonly identity: string;
   readonly isTest: boolean;
   readonly sealedSecret: string;
@@ -46,7 +46,7 @@ export function deleteVerifyFactorsOf(db: Database, serviceId: string): void {
 export interface FactorFilter {
   readonly isTest: boolean;
   readonly serviceId: string | undefined;
-  /** Compared without case. */
+  /** Ignores case. */
   readonly identity: string | undefined;
 }
 

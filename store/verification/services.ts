@@ -1,9 +1,9 @@
-// What one-time codes are sent under: channels, countries, caps and the form of the code.
+// Verification services: channels, countries, caps and the form of codes.
 
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
 
-/** Every channel of the contract; which of them work is a rule. */
+/** Every channel of the contract; the engine decides which of them work. */
 export const verifyChannels = ['email', 'sms', 'voice', 'totp', 'whatsapp', 'push', 'sna'] as const;
 export type VerifyChannel = (typeof verifyChannels)[number];
 

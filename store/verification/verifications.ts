@@ -1,4 +1,4 @@
-// One-time codes that were sent, by hash. Caps and throttles are counted over these rows.
+// One-time codes, by hash. Caps and throttles count these rows.
 
 import type { Database } from '../database.ts';
 
@@ -10,7 +10,7 @@ export interface VerificationRecord {
   readonly channel: 'email' | 'sms' | 'voice';
   /** An email or an E.164 number; emails compare without case. */
   readonly destination: string;
-  /** ISO 3166 alpha-2 of a phone number; null for an email, and for a prefix that is nobody's. */
+  /** ISO 3166 alpha-2 of a phone number; null for an email and for an unassigned prefix. */
   readonly country: string | null;
   readonly sourceIp: string;
   readonly isTest: boolean;
@@ -50,7 +50,7 @@ export function setChargedCents(db: Database, verificationId: string, chargedCen
   db.run('UPDATE verification SET chargedCents = ? WHERE id = ?', [chargedCents, verificationId]);
 }
 
-/** By a key of one mode: live keys and test keys do not see each other's. */
+/** By a key of one mode: live and test keys do not see each other's. */
 export function findVerification(db: Database, key: { id: string; isTest: boolean }): VerificationRecord | undefined {
   const row = db.get<Row>('SELECT * FROM verification WHERE id = ? AND isTest = ?', [key.id, key.isTest ? 1 : 0]);
   return row && fromRow(row);
@@ -83,9 +83,7 @@ export type SendsOf =
   | { readonly sourceIp: string }
   | 'workspace';
 
-/**
- * When the `nth` newest send of these was made (1 is the newest), by keys of one mode; undefined when there were fewer.
- */
+/** When the `nth` newest send (1 is the newest) was created, by keys of one mode; undefined if there were fewer. */
 export function nthNewestSendAt(
   db: Database,
   of: SendsOf,
@@ -120,7 +118,7 @@ function nthNewest(
   );
 }
 
-/** Ends those of a service that could still be checked. */
+/** Expires a service's codes that could still be checked. */
 export function expireVerificationsOf(db: Database, serviceId: string, at: string): void {
   db.run(
     `UPDATE verification SET status = 'expired', expiresAt = @at WHERE serviceId = @serviceId AND status = 'pending' AND expiresAt > @at`,
@@ -128,7 +126,7 @@ export function expireVerificationsOf(db: Database, serviceId: string, at: strin
   );
 }
 
-/** Ends those of a service to one destination, by keys of one mode, that could still be checked. */
+/** Expires a service's codes to one destination, by keys of one mode, that could still be checked. */
 export function retireVerifications(
   db: Database,
   { destination, serviceId, isTest }: Pick<VerificationRecord, 'destination' | 'serviceId' | 'isTest'>,
@@ -140,19 +138,19 @@ export function retireVerifications(
   );
 }
 
-/** Where live codes go by phone: a country, or all numbers that differ in their last four digits alone. */
+/** Destinations of live codes by phone: a country, or all numbers that differ only in their last four digits. */
 export type Reach = { readonly country: string } | { readonly likeNumber: string };
 
-/** What became of the newest live codes by phone to there. */
+/** Outcomes of the newest live codes by phone to these destinations. */
 export interface ReachedCodes {
   readonly sent: number;
   readonly verified: number;
-  /** How many numbers they went to. */
+  /** The number of distinct numbers. */
   readonly numbers: number;
   readonly oldestAt: string | null;
 }
 
-/** Of the newest `limit` that were made after `after` and, unless they were verified already, before `before`. */
+/** Of the newest `limit` created after `after` and, unless verified already, before `before`. */
 export function newestReached(
   db: Database,
   reach: Reach,
@@ -172,7 +170,7 @@ export function newestReached(
   return row ?? { sent: 0, verified: 0, numbers: 0, oldestAt: null };
 }
 
-/** Forgets those made before `at`. Returns how many that were. */
+/** Deletes those created before `at`. Returns their number. */
 export function deleteVerificationsBefore(db: Database, at: string, limit: number): number {
   return db.run(
     'DELETE FROM verification WHERE id IN (SELECT id FROM verification WHERE isTest IN (0, 1) AND createdAt < ? LIMIT ?)',

@@ -1,4 +1,4 @@
-// Which mails of a kind that could be made to come often an agent was sent, and when.
+// Rate-limited mails to agents about their accounts, by kind and time.
 
 import type { Database } from '../database.ts';
 

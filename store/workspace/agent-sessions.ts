@@ -1,23 +1,23 @@
-// Sign-ins of agents: what their tokens name.
+// Sessions of agents, named by their tokens.
 
 import type { Database } from '../database.ts';
 
 export interface AgentSessionRecord {
   readonly id: string;
   readonly agentId: string;
-  /** Where it was used last, and by what. */
+  /** Where and with what it was last used. */
   readonly address: string;
   readonly userAgent: string | null;
-  /** Of what its browser keeps; null for what keeps nothing. */
+  /** Hash of the browser's value; null if the client keeps nothing. */
   readonly browserHash: string | null;
   readonly createdAt: string;
   readonly lastUsedAt: string;
-  /** When who uses it last showed to be the agent. */
+  /** When its user last confirmed to be the agent. */
   readonly confirmedAt: string;
   readonly expiresAt: string;
 }
 
-/** Expired ones included, until they are deleted. */
+/** Includes expired ones until they are deleted. */
 export function agentSessionsOf(db: Database, agentId: string): AgentSessionRecord[] {
   return db.all<AgentSessionRecord>('SELECT * FROM agentSession WHERE agentId = ?', [agentId]);
 }
@@ -30,7 +30,7 @@ export function insertAgentSession(db: Database, session: AgentSessionRecord): v
   );
 }
 
-/** Writes every field but `id`, `agentId`, `browserHash` and `createdAt`. */
+/** Writes every field except `id`, `agentId`, `browserHash` and `createdAt`. */
 export function updateAgentSession(db: Database, session: AgentSessionRecord): void {
   const { agentId: _, browserHash: __, createdAt: ___, ...rest } = session;
   db.run(
@@ -43,7 +43,7 @@ export function deleteAgentSession(db: Database, sessionId: string): void {
   db.run('DELETE FROM agentSession WHERE id = ?', [sessionId]);
 }
 
-/** Returns how many that were. */
+/** Returns the number deleted. */
 export function deleteExpiredAgentSessions(db: Database, at: string, limit: number): number {
   return db.run('DELETE FROM agentSession WHERE id IN (SELECT id FROM agentSession WHERE expiresAt < ? LIMIT ?)', [
     at,

@@ -1,4 +1,4 @@
-// Agents and the departments they belong to. A deactivated agent keeps its row: conversations and notes name it.
+// Agents and their departments. A deactivated agent keeps its row, because conversations and notes name it.
 
 import { below, type Cursor } from '../cursor.ts';
 import type { Database } from '../database.ts';
@@ -6,7 +6,7 @@ import { fromJson, toJson } from '../json.ts';
 
 export type Role = 'admin' | 'supervisor' | 'agent';
 export type AgentStatus = 'available' | 'away' | 'offline';
-/** Who set the status: the agent itself, or the service by its coming and going. */
+/** Who set the status: the agent, or the service by its presence. */
 export type StatusSource = 'chosen' | 'automatic';
 export type AgentChannel = 'chats' | 'tickets' | 'calls';
 
@@ -17,9 +17,9 @@ export interface AgentRecord {
   readonly role: Role;
   readonly status: AgentStatus;
   readonly statusSource: StatusSource;
-  /** It has a socket. After a crash this says that it had one. */
+  /** It has a socket, or had one before a crash. */
   readonly isOnline: boolean;
-  /** When its last socket ended; null while it has one, and when it had none since it chose its status. */
+  /** When its last socket closed; null while it has one, and if it had none since it set its status. */
   readonly goneAt: string | null;
   readonly channels: readonly AgentChannel[];
   readonly groupIds: readonly string[];
@@ -27,7 +27,7 @@ export interface AgentRecord {
   readonly canTransfer: boolean;
   readonly passwordHash: string | null;
   readonly tokenVersion: number;
-  /** When routing last gave it a conversation; the longest idle comes first. */
+  /** When routing last assigned it a conversation; the longest idle comes first. */
   readonly lastAssignedAt: string | null;
   readonly joinedAt: string | null;
   /** The newest event from before that. */
@@ -36,7 +36,7 @@ export interface AgentRecord {
   readonly createdAt: string;
 }
 
-/** Who has not been there yet. */
+/** Not yet present. */
 export type NewAgent = Omit<AgentRecord, 'statusSource' | 'isOnline' | 'goneAt' | 'joinedSeq'>;
 
 type Row = Omit<AgentRecord, 'isOnline' | 'channels' | 'groupIds' | 'canTransfer'> & {
@@ -73,7 +73,7 @@ export function allAgents(db: Database): AgentRecord[] {
   return db.all<Row>(`${select} ORDER BY createdAt, id`).map(fromRow);
 }
 
-/** Of those who have joined and not left. */
+/** Only those who have joined and not left. */
 export function findActiveAgent(db: Database, agentId: string): AgentRecord | undefined {
   const row = db.get<Row>(`${select} WHERE id = ? AND joinedAt IS NOT NULL AND deactivatedAt IS NULL`, [agentId]);
   return row && fromRow(row);
@@ -88,7 +88,7 @@ export function insertAgent(db: Database, agent: NewAgent): void {
   putMemberships(db, agent);
 }
 
-/** Writes every field but `id` and `createdAt`, memberships included. */
+/** Writes every field except `id` and `createdAt`, including memberships. */
 export function updateAgent(db: Database, agent: AgentRecord): void {
   db.run(
     `UPDATE agent SET email = @email, name = @name, role = @role, status = @status, statusSource = @statusSource, isOnline = @isOnline, goneAt = @goneAt, channels = @channels, avatarUrl = @avatarUrl, canTransfer = @canTransfer,
@@ -103,7 +103,7 @@ export function isAnyAgentOnline(db: Database): boolean {
   return db.get('SELECT 1 FROM agent WHERE isOnline = 1 LIMIT 1') !== undefined;
 }
 
-/** Writes whether it is there. */
+/** Writes its presence. */
 export function setPresence(db: Database, { id, isOnline, goneAt }: AgentRecord): void {
   db.run('UPDATE agent SET isOnline = ?, goneAt = ? WHERE id = ?', [isOnline ? 1 : 0, goneAt, id]);
 }

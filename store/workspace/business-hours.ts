@@ -1,4 +1,4 @@
-// Rules for when a workspace is open: weekly hours and holidays, for all of it, one site or one department.
+// Opening hours: weekly hours and holidays for the workspace, a site or a department.
 
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';

@@ -1,4 +1,4 @@
-// Departments. Who belongs to one is stored with the agents.
+// Departments. Memberships are stored with the agents.
 
 import type { Database } from '../database.ts';
 
@@ -25,7 +25,7 @@ export function renameDepartment(db: Database, departmentId: string, name: strin
   db.run('UPDATE department SET name = ? WHERE id = ?', [name, departmentId]);
 }
 
-/** Its memberships, office hours and conversations are the caller's to move first. */
+/** The caller moves its memberships, office hours and conversations first. */
 export function deleteDepartment(db: Database, departmentId: string): void {
   db.run('DELETE FROM department WHERE id = ?', [departmentId]);
 }

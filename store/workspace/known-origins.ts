@@ -1,4 +1,4 @@
-// Where agents signed in from before: browsers by the hash of what they keep, networks by their prefix.
+// Known sign-in origins: browsers by the hash of their value, networks by their prefix.
 
 import type { Database } from '../database.ts';
 
@@ -7,7 +7,7 @@ export interface KnownOrigin {
   readonly value: string;
 }
 
-/** When the agent was last there; undefined when it never was, or that is forgotten. */
+/** When the agent was last there; undefined if never, or deleted. */
 export function findKnownOrigin(
   db: Database,
   agentId: string,
@@ -24,7 +24,7 @@ export function hasKnownOrigins(db: Database, agentId: string): boolean {
   return db.get('SELECT 1 FROM knownOrigin WHERE agentId = ? LIMIT 1', [agentId]) !== undefined;
 }
 
-/** Of each kind the `keep` that were seen last stay. */
+/** Keeps the `keep` most recently seen of each kind. */
 export function putKnownOrigin(
   db: Database,
   agentId: string,
@@ -46,7 +46,7 @@ export function deleteKnownOriginsOf(db: Database, agentId: string): void {
   db.run('DELETE FROM knownOrigin WHERE agentId = ?', [agentId]);
 }
 
-/** Returns how many that were. */
+/** Returns the number deleted. */
 export function deleteKnownOriginsBefore(db: Database, at: string, limit: number): number {
   return db.run(
     'DELETE FROM knownOrigin WHERE (agentId, kind, value) IN (SELECT agentId, kind, value FROM knownOrigin WHERE lastSeenAt < ? LIMIT ?)',

@@ -1,4 +1,4 @@
-// Join codes and reset tokens, by hash. An ended one stays, so that a used link is told from one that never was.
+// Join codes and reset tokens, by hash. An ended one stays, so that a used link differs from an unknown one.
 
 import type { Database } from '../database.ts';
 
@@ -26,7 +26,7 @@ export function findOneTimeToken(db: Database, hash: string, kind: OneTimeTokenK
   return db.get<OneTimeToken>('SELECT * FROM oneTimeToken WHERE hash = ? AND kind = ?', [hash, kind]);
 }
 
-/** Ends every token of the agent: used, superseded, or no longer wanted. */
+/** Ends every token of the agent: used, superseded, or withdrawn. */
 export function endOneTimeTokens(db: Database, agentId: string, kind: OneTimeTokenKind, at: string): void {
   db.run('UPDATE oneTimeToken SET endedAt = ? WHERE agentId = ? AND kind = ? AND endedAt IS NULL', [at, agentId, kind]);
 }

@@ -1,4 +1,4 @@
-// Passkeys of agents: public keys, which prove nothing to who reads them.
+// Passkeys of agents: public keys, which are not secret.
 
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
@@ -6,12 +6,12 @@ import { fromJson, toJson } from '../json.ts';
 export interface PasskeyRecord {
   readonly id: string;
   readonly agentId: string;
-  /** As the authenticator names it, in base64url. */
+  /** The authenticator's id for it, in base64url. */
   readonly credentialId: string;
   readonly name: string;
   /** COSE. */
   readonly publicKey: Uint8Array;
-  /** Of its signatures; 0 for authenticators that do not count. */
+  /** Its signature counter; 0 for authenticators without one. */
   readonly counter: number;
   /** How it can be reached, such as `internal` or `usb`. */
   readonly transports: readonly string[];
@@ -21,7 +21,7 @@ export interface PasskeyRecord {
 
 type Row = Omit<PasskeyRecord, 'transports'> & { transports: string };
 
-/** The oldest first. */
+/** Oldest first. */
 export function passkeysOf(db: Database, agentId: string): PasskeyRecord[] {
   return db
     .all<Row>('SELECT * FROM passkey WHERE agentId = ? ORDER BY createdAt, id', [agentId])

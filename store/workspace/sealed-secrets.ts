@@ -1,4 +1,4 @@
-// Secrets that must be used again, by name, as workers/secrets/secret-box.ts sealed them. Nothing here can open one.
+// Sealed secrets, by name; workers/secrets/secret-box.ts seals them. Store code cannot open them.
 
 import type { Database } from '../database.ts';
 
@@ -16,15 +16,15 @@ export function putSealedSecret(db: Database, secret: { name: SecretName; sealed
   );
 }
 
-/** A secret wherever it is kept: to be sealed anew when its workspace moves to another key. */
+/** A sealed secret in any table, to be resealed when its workspace moves to another key. */
 export interface SealedRow {
   readonly key: string;
   readonly sealed: string;
-  /** What it is sealed as; `*` stands for the workspace's id. */
+  /** What it is sealed as; `*` is replaced by the workspace's id. */
   readonly about: string;
 }
 
-/** One of what is sealed in a file of the present schema, if anything is. */
+/** Any sealed secret in a file of the current schema, or undefined. */
 export function aSealedSecret(db: Database): SealedRow | undefined {
   for (const place of sealedPlaces) {
     const [row] = place.all(db);
@@ -33,7 +33,7 @@ export function aSealedSecret(db: Database): SealedRow | undefined {
   return undefined;
 }
 
-/** All that is sealed in the file, also in one that an older program wrote. */
+/** Every sealed secret in the file, even one from an older version. */
 export function* everySealedSecret(db: Database): Generator<SealedRow, undefined> {
   for (const place of sealedPlaces) {
     if (
@@ -55,7 +55,7 @@ interface SealedPlace {
   put(db: Database, key: string, sealed: string): void;
 }
 
-/** A column `sealed` of the table, whose row is named by `key` and sealed as `about`, an expression. */
+/** A column `sealed` of the table; `key` identifies the row and `about`, an expression, what it is sealed as. */
 function inColumn(place: { table: string; key: string; sealed: string; about: string }): SealedPlace {
   const { table, key, sealed, about } = place;
   return {
@@ -70,7 +70,7 @@ function inColumn(place: { table: string; key: string; sealed: string; about: st
   };
 }
 
-/** Where a workspace's file holds sealed secrets, each as its writer seals it. */
+/** Every place of sealed secrets in a workspace's file, each as its writer seals it. */
 export const sealedPlaces: readonly SealedPlace[] = [
   inColumn({ table: 'sealedSecret', key: 'name', sealed: 'sealed', about: `'*:' || name` }),
   inColumn({ table: 'emailDomain', key: 'id', sealed: 'sealedPrivateKey', about: `'*:dkim:' || name` }),
@@ -81,7 +81,7 @@ export const sealedPlaces: readonly SealedPlace[] = [
   inColumn({ table: 'oauthApp', key: 'id', sealed: 'sealedSecret', about: `'oauth:' || clientId` }),
   inColumn({ table: 'verifyFactor', key: 'id', sealed: 'sealedSecret', about: `'*:totp:' || id` }),
   {
-    // Codes that wait to be sent.
+    // Queued codes.
     table: 'outbox',
     column: 'payload',
     all: (db) =>

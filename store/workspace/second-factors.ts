@@ -1,13 +1,13 @@
-// Authenticator apps of agents, a sealed secret each, and their recovery codes, by hash: one that was taken is gone.
+// Authenticator apps of agents, each with a sealed secret, and their recovery codes, by hash: a used one is deleted.
 
 import type { Database } from '../database.ts';
 
 export interface AgentTotpRecord {
   readonly agentId: string;
   readonly sealedSecret: string;
-  /** The newest time step whose code was taken. */
+  /** The newest time step used. */
   readonly lastStep: number | null;
-  /** When a code of it was first given: until then it counts for nothing. */
+  /** When its first code was given; until then it does not count. */
   readonly confirmedAt: string | null;
   readonly createdAt: string;
 }
@@ -38,7 +38,7 @@ export function insertRecoveryCode(db: Database, code: { hash: string; agentId: 
   db.run('INSERT INTO recoveryCode (hash, agentId, createdAt) VALUES (@hash, @agentId, @createdAt)', code);
 }
 
-/** False when there is none, or no longer. */
+/** False if it does not exist, or was used already. */
 export function takeRecoveryCode(db: Database, code: { hash: string; agentId: string }): boolean {
   return db.run('DELETE FROM recoveryCode WHERE hash = @hash AND agentId = @agentId', code) === 1;
 }

@@ -76,7 +76,7 @@ export function findOldestSite(db: Database): SiteRecord | undefined {
   return row && fromRow(row);
 }
 
-/** Those of these ids, and those with an override, the newest first. */
+/** Those with these ids or an override, newest first. */
 export function sitesWithHours(
   db: Database,
   { siteIds, limit }: { siteIds: readonly string[]; limit: number },

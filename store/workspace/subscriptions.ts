@@ -1,4 +1,4 @@
-// The workspace's subscription, one row in its file, and the events of the billing provider that were taken.
+// The workspace's subscription, one row in its file, and the billing provider's processed events.
 
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
@@ -24,7 +24,7 @@ export interface SubscriptionRecord {
   readonly billingSource: BillingSource;
   readonly currentPeriodStart: string;
   readonly currentPeriodEnd: string;
-  /** Where the local provider's periods are counted from; null where another one counts them. */
+  /** The anchor of the local provider's periods; null if another provider counts them. */
   readonly periodAnchorAt: string | null;
   readonly cancelAtPeriodEnd: boolean;
   readonly trialEndsAt: string | null;
@@ -40,7 +40,7 @@ export function findSubscription(db: Database): SubscriptionRecord | undefined {
   return row && { ...row, addons: fromJson<Addon[]>(row.addons), cancelAtPeriodEnd: row.cancelAtPeriodEnd === 1 };
 }
 
-/** There is one at the most: what was there is replaced. */
+/** Replaces the only row. */
 export function putSubscription(db: Database, subscription: SubscriptionRecord): void {
   db.run('DELETE FROM subscription WHERE id <> ?', [subscription.id]);
   db.run(
@@ -50,7 +50,7 @@ export function putSubscription(db: Database, subscription: SubscriptionRecord):
   );
 }
 
-/** False when it was taken before. */
+/** False if it was processed before. */
 export function insertBillingEvent(db: Database, event: { id: string; createdAt: string }): boolean {
   return (
     db.run('INSERT INTO billingEvent (id, createdAt) VALUES (@id, @createdAt) ON CONFLICT DO NOTHING', { ...event }) ===

@@ -1,16 +1,15 @@
-// How often something was done in a time that is not over: one row for each thing that is counted, in a workspace's
-// file or in directory.db. What is counted by an address or a network is counted by its hash, so that no row says whose
-// it is.
+// Counters of a current time window: one row per subject, in a workspace's file or in directory.db. Addresses and
+// networks are counted by their hash, so that no row identifies them.
 
 import type { Database } from '../database.ts';
 
 export interface Tally {
   readonly kind: string;
-  /** Whose; empty for the file's own. */
+  /** What is counted by; empty for the file's own. */
   readonly subject: string;
 }
 
-/** How often in the time that goes on at `at`, and when that ends; undefined when none does. */
+/** The count in the window that contains `at`, and its end; undefined if there is none. */
 export function findTally(
   db: Database,
   { kind, subject }: Tally,
@@ -22,7 +21,7 @@ export function findTally(
   );
 }
 
-/** Counts one more. Where no time goes on, one begins, until `endsAt`. */
+/** Counts one more. Starts a window until `endsAt` if there is none. */
 export function addToTally(db: Database, { kind, subject }: Tally, time: { at: string; endsAt: string }): void {
   db.run(
     `INSERT INTO tally (kind, subject, endsAt, count) VALUES (@kind, @subject, @endsAt, 1)
@@ -31,7 +30,7 @@ export function addToTally(db: Database, { kind, subject }: Tally, time: { at: s
   );
 }
 
-/** Forgets those whose time is over. Returns how many that were. */
+/** Deletes windows that have ended. Returns their number. */
 export function deleteTalliesBefore(db: Database, at: string, limit: number): number {
   return db.run(
     'DELETE FROM tally WHERE (kind, subject) IN (SELECT kind, subject FROM tally WHERE endsAt <= ? LIMIT ?)',

@@ -1,4 +1,4 @@
-// Uploaded objects, how many bytes of each kind there are, and what came lately from whom.
+// Uploaded objects, the bytes used by each kind, and recent uploads by their source.
 
 import type { Database } from '../database.ts';
 
@@ -7,19 +7,19 @@ export type UploadKind = 'attachment' | 'logo' | 'team_attachment';
 export interface UploadRecord {
   readonly id: string;
   readonly key: string;
-  /** As people call it; null for uploads from before that was kept, which are called as their key ends. */
+  /** The display name; null for older uploads, which are named after their key. */
   readonly filename: string | null;
   readonly kind: UploadKind;
   readonly contentType: string;
-  /** As it was announced; once stored, as it is. */
+  /** As announced; once stored, the actual size. */
   readonly size: number;
   readonly state: 'reserved' | 'receiving' | 'stored';
-  /** Who uploads: one of the two; nobody of what came by mail. */
+  /** The uploader: at most one of the two; none for mail. */
   readonly agentId: string | null;
   readonly visitorId: string | null;
-  /** Where a visitor's came from. */
+  /** The network of a visitor's upload. */
   readonly network: string | null;
-  /** Of its bytes, in hex, once they are there. */
+  /** Of its content, in hex, once it is stored. */
   readonly sha256: string | null;
   /** The first message that named it. */
   readonly messageId: string | null;
@@ -31,7 +31,7 @@ export interface UploadRecord {
 const columns =
   'id, key, filename, kind, contentType, size, state, agentId, visitorId, network, sha256, messageId, expiresAt, createdAt';
 
-/** Inserts it and counts its size. */
+/** Inserts it and adds its size. */
 export function insertUpload(db: Database, upload: UploadRecord): void {
   db.run(
     `INSERT INTO upload (${columns})
@@ -45,7 +45,7 @@ export function findUpload(db: Database, uploadId: string): UploadRecord | undef
   return db.get<UploadRecord>(`SELECT ${columns} FROM upload WHERE id = ?`, [uploadId]);
 }
 
-/** Sets what it names, and counts the difference in size. */
+/** Writes the named fields and adjusts the total size. */
 export function updateUpload(
   db: Database,
   before: UploadRecord,
@@ -75,16 +75,13 @@ export function bytesUsed(db: Database, kind: UploadKind): number {
 export interface UploadsSince {
   readonly count: number;
   readonly bytes: number;
-  /** Null when there are none. */
+  /** Null if there are none. */
   readonly oldestAt: string | null;
 }
 
 const totals = 'count(*) AS count, coalesce(sum(size), 0) AS bytes, min(createdAt) AS oldestAt';
 
-/**
- * Of one visitor, of one network's visitors, or of all people of the workspace: what was reserved or stored later than
- * `at`.
- */
+/** Of one visitor, of one network's visitors, or of all agents: what was reserved or stored after `at`. */
 export function uploadsSince(
   db: Database,
   of: { readonly visitorId: string } | { readonly network: string } | 'workspace',

@@ -10,13 +10,13 @@ export interface WorkspaceSettings {
   readonly defaultDepartmentId: string | null;
   /** Minutes without a socket after which an available agent is away; 0 is never. */
   readonly awayAfterMinutes: number;
-  /** Whether who answers what nobody has, has it. */
+  /** Whether answering an unassigned conversation assigns it. */
   readonly assignOnReply: boolean;
-  /** Since when everybody must have a second factor; null where nobody must. */
+  /** Since when every agent must have a second factor; null if not required. */
   readonly secondFactorRequiredAt: string | null;
 }
 
-/** Of workspaces that were made before there was the choice. */
+/** Defaults for workspaces from before these settings existed. */
 const laterSettings: Pick<WorkspaceSettings, 'awayAfterMinutes' | 'assignOnReply' | 'secondFactorRequiredAt'> = {
   awayAfterMinutes: 5,
   assignOnReply: true,

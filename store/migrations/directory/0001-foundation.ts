@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// What must be unique over the whole service, and how a request finds its workspace. `reservedAt` is set from the
-// reservation until the workspace's own file has the thing; what is left reserved at start is swept.
+// What must be unique across the service, and how a request finds its workspace. `reservedAt` is set from the
+// reservation until the workspace's own file is written; leftover reservations are swept at start.
 export const foundation: Migration = {
   version: 1,
   name: 'foundation',

@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// Which workspace a phone number leads to, and which ones it led to before: late deliveries of a carrier still name it.
-// `reservedAt` is set while a number is being claimed or released; what is left so at start is swept.
+// The workspace of each phone number, and its former ones, which late events of a carrier still name. `reservedAt` is
+// set while a number is being claimed or released; leftovers are swept at start.
 export const phoneNumbers: Migration = {
   version: 2,
   name: 'phone numbers',

@@ -1,6 +1,6 @@
 import type { Migration } from '../../database.ts';
 
-// Which workspace a verified domain belongs to: it takes mail for every address there, so no second one may have it.
+// The workspace of each verified domain: it receives mail for every address there, so the domain must be unique.
 export const emailDomains: Migration = {
   version: 3,
   name: 'email domains',

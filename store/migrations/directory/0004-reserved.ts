@@ -1,6 +1,6 @@
 import type { Migration } from '../../database.ts';
 
-// What a start and a sweep look for is next to nothing among all the workspaces and agents of the service.
+// Indexes for starts and sweeps, which look for a few rows among all workspaces and agents.
 export const reserved: Migration = {
   version: 4,
   name: 'reserved',

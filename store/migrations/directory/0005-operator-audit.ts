@@ -1,6 +1,6 @@
 import type { Migration } from '../../database.ts';
 
-// What an operator did from the command line that no workspace's own log can tell: the workspace may be gone.
+// Operators' command-line actions, which no workspace's own log can hold: the workspace may be gone.
 export const operatorAudit: Migration = {
   version: 5,
   name: 'operator audit',

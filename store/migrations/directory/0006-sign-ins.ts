@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// The address of somebody who was invited and did not join, or was deactivated, is nobody's but its owner's. Until now
-// it stood here like those of agents who sign in: the next start settles each by what its workspace says.
+// The address of an agent who is only invited, or was deactivated, is no longer reserved. The next start settles
+// existing rows by what their workspaces say.
 export const signIns: Migration = {
   version: 6,
   name: 'sign-ins',

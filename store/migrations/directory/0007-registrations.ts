@@ -1,7 +1,6 @@
 import type { Migration } from '../../database.ts';
 
-// Who registers, and how often: counts as in a workspace's file, and which of the operator's codes made which
-// workspace.
+// Registrations: counters as in a workspace's file, and which of the operator's codes created which workspace.
 export const registrations: Migration = {
   version: 7,
   name: 'registrations',

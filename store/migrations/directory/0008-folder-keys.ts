@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// By which keys the data folder was last served, as fingerprints, from which no key can be had: a key that is gone or
-// another one is noticed before anything is signed or sealed with it.
+// Fingerprints of the keys that the data folder was last served with, so that a missing or different key is noticed
+// before anything is signed or sealed with it.
 export const folderKeys: Migration = {
   version: 8,
   name: 'folder-keys',

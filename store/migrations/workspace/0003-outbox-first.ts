@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// Which rows of the outbox may be tried: the first of each target. Kept in a column, so that a target that is down
-// costs nothing however much waits behind it.
+// Marks the outbox rows that may be tried: the first of each target. A column, so that a target that is down costs
+// nothing however much is queued behind it.
 export const outboxFirst: Migration = {
   version: 3,
   name: 'outbox-first',

@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// A call is a conversation of channel call with a row here for what only calls have. Its timeline is kept apart from
-// its messages: who rang, who answered, what became of it.
+// A call is a conversation of channel call with a row here for its own data. Its timeline is separate from its
+// messages.
 export const calls: Migration = {
   version: 4,
   name: 'calls',

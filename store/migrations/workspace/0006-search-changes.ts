@@ -1,8 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// What the search index follows besides new messages: which conversation or visitor changed last, one row for each,
-// with a new number at every change. Written by triggers, so that no writer can forget to. The path of every message
-// sets none of the columns named here: that a conversation got a message is told by the message itself.
+// What the search index follows besides new messages: the latest change of each conversation or visitor, one row each,
+// renumbered at every change. Written by triggers, so that no writer can forget to. Adding a message sets none of the
+// columns named here: the message itself is indexed.
 export const searchChanges: Migration = {
   version: 6,
   name: 'search-changes',

@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// Tickets and mail. A message made from mail keeps its safe HTML and how it was matched; the mail itself is kept as it
-// came.
+// Tickets and mail. A message made from mail keeps its safe HTML and how it was matched; the mail itself is kept as
+// received.
 export const mail: Migration = {
   version: 7,
   name: 'mail',

@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// A document's text never changes: what replaces it is a new document, made ready beside it and put in its place in one
-// transaction. The vectors here are the truth; the index that is searched is made of them, in memory, by who searches.
+// A document's text never changes: a new document is prepared beside it and replaces it in one transaction. The vectors
+// here are authoritative; readers build the search index from them in memory.
 export const knowledge: Migration = {
   version: 8,
   name: 'knowledge',

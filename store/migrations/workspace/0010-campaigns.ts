@@ -1,8 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// What was shown to whom stands in campaignEvent, append-only; campaignDay counts the same per UTC day, so that a list
-// of campaigns reads thirty rows each and not a month of events. A visit is what a campaign shown once per session goes
-// by.
+// campaignEvent records what was shown to whom, append-only; campaignDay counts the same per UTC day, so that a list of
+// campaigns reads thirty rows each instead of a month of events. A visit is the session for campaigns shown once per
+// session.
 export const campaigns: Migration = {
   version: 10,
   name: 'campaigns',

@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// A deleted goal keeps its row, since its completions stay in past reports. A completion names whom it was attributed
-// to at that moment: the visitor's conversation, and the department and the agent that had it.
+// A deleted goal keeps its row, because its completions stay in past reports. A completion stores its attribution at
+// that moment: the visitor's conversation, and its department and agent.
 export const goals: Migration = {
   version: 11,
   name: 'goals',

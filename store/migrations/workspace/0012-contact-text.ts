@@ -1,9 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// Contacts are found by any part of three characters or more of name, email, phone and company (contactText), and by
-// the beginning of a word when less is given (contactWord). Both go by `number`, the order in which contacts were
-// written, so that the newest come first without sorting; it is a column because a table's own rowid may change when
-// its file is copied.
+// Contacts are found by any part of three or more characters of name, email, phone and company (contactText), and by
+// the start of a word for shorter input (contactWord). Both use `number`, the order of creation, so that the newest
+// come first without sorting; it is a column because a table's own rowid may change when its file is copied.
 export const contactText: Migration = {
   version: 12,
   name: 'contact-text',

@@ -1,10 +1,9 @@
 import type { Migration } from '../../database.ts';
 
-// What reports read instead of every conversation. A conversation counts where it is now, at the time it began, in up
-// to four cells: its department or all ('*'; '' is no department) by its agent or all. rollupQuarter is what series are
-// made of, by quarters of an hour, so that they fold into the days of any time zone; rollupPeriod holds totals and
-// response times by UTC day and month. They are written in the transaction of the change itself
-// (store/reports/rollups.ts) and can be made again from the conversations.
+// Rollups for reports. A conversation counts in its current state, at its start time, in up to four cells: its
+// department or all ('*'; '' is no department) by its agent or all. rollupQuarter holds series by quarter-hours, which
+// fit the days of any time zone; rollupPeriod holds totals and response times by UTC day and month. They are written in
+// the transaction of the change itself (store/reports/rollups.ts) and can be rebuilt from the conversations.
 export const rollups: Migration = {
   version: 13,
   name: 'rollups',

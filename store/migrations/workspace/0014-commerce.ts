@@ -1,7 +1,6 @@
 import type { Migration } from '../../database.ts';
 
-// Where a customer's orders are asked for: one connector per workspace, its secret sealed by
-// workers/secrets/secret-box.ts.
+// The commerce connector for customers' orders: one per workspace, its secret sealed by workers/secrets/secret-box.ts.
 export const commerce: Migration = {
   version: 14,
   name: 'commerce',

@@ -1,6 +1,6 @@
 import type { Migration } from '../../database.ts';
 
-// Keys that act as the admin who made them. Only the hash of a key's text is kept.
+// Keys that act as the admin who created them. Only the hash of a key's text is stored.
 export const apiKeys: Migration = {
   version: 15,
   name: 'api-keys',

@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// Who is told of what by HTTP, and what became of each telling. `feed` is where its events come from: the socket's
-// catalogue, or the verification API. A webhook of an app is signed with the app's secret and has none of its own.
+// Webhooks and their deliveries. `feed` is the source of its events: the sockets' catalogue or the verification API. A
+// webhook of an app is signed with the app's secret and has none of its own.
 export const webhooks: Migration = {
   version: 16,
   name: 'webhooks',

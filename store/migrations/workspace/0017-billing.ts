@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// What the workspace pays, if anything. The plan itself is the workspace's. Events of the billing provider are kept by
-// id, so that one that comes twice counts once.
+// The workspace's subscription, if any. The plan itself is stored with the workspace. Events of the billing provider
+// are kept by id, so that a duplicate counts once.
 export const billing: Migration = {
   version: 17,
   name: 'billing',

@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// What is listed, counted or forgotten is found by an index that holds nothing else, so that its time depends on what
-// is asked for and not on what a workspace has gathered over the years.
+// Everything listed, counted or deleted is found by a dedicated index, so that its time depends on the result and not
+// on the workspace's history.
 export const listsByIndex: Migration = {
   version: 20,
   name: 'lists-by-index',

@@ -1,6 +1,6 @@
 import type { Migration } from '../../database.ts';
 
-// What waits is looked for by channel, as routing does, and counted over all of them, as reports do.
+// Waiting conversations are found by channel for routing, and counted over all channels for reports.
 export const waitingByChannel: Migration = {
   version: 21,
   name: 'waiting-by-channel',

@@ -1,7 +1,6 @@
 import type { Migration } from '../../database.ts';
 
-// A workspace of the first version was made before there was a daily upkeep, and nothing since had given it one: it
-// forgot nothing.
+// Workspaces of the first version have no daily maintenance and so never deleted anything.
 export const upkeep: Migration = {
   version: 22,
   name: 'upkeep',

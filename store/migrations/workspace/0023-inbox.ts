@@ -1,7 +1,6 @@
 import type { Migration } from '../../database.ts';
 
-// An inbox shows what is unread, which is what its customer wrote after agents read it last; and it lists spam as it
-// lists the rest.
+// An inbox shows unread messages, those its customer wrote after agents last read; and it lists spam like the rest.
 export const inbox: Migration = {
   version: 23,
   name: 'inbox',

@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// A year of a report is read from a row a day instead of one for each quarter of an hour, and goals have rollups, too.
-// Everything is counted again by the deadline that runs engine/rollups.ts, a day at a time, the newest first.
+// A year of a report is read from one row per day instead of one per quarter-hour, and goals have rollups, too. A
+// deadline rebuilds everything through engine/rollups.ts, a day at a time, newest first.
 export const rollupsByDay: Migration = {
   version: 24,
   name: 'rollups-by-day',

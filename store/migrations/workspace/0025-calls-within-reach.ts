@@ -1,8 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// Calls by their number or by who has them, and voicemails, are listed from runs of what an agent may see, as other
-// lists are. The number that a call came in on and its voicemail never change; triggers write them beside what an
-// agent's reach goes by, so that no writer can forget to.
+// Calls by number or assignee, and voicemails, are listed from index ranges within an agent's reach, like other lists.
+// A call's number and its voicemail never change; triggers copy them beside the columns of reach, so that no writer can
+// forget to.
 export const callsWithinReach: Migration = {
   version: 25,
   name: 'calls-within-reach',

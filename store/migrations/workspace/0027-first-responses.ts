@@ -1,8 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// A ticket that an agent opened counted as given up when it was solved, and the agent's next message as a response to
-// nobody; what was written about an unanswered call counted as its answer. Such tickets have their first response when
-// they begin, calls when they are answered. Reports are counted again, as after rollups-by-day.
+// A ticket opened by an agent counted as abandoned when it was solved, and the agent's next message as a response to no
+// one; messages about an unanswered call counted as its answer. Now such tickets have their first response at their
+// start, and calls when they are answered. Reports are recounted, as after rollups-by-day.
 export const firstResponses: Migration = {
   version: 27,
   name: 'first-responses',

@@ -1,8 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// How somebody came to a conversation, and to whom it must not go: what routing gave and no agent has answered goes
-// back when its agent does; what was given back or moved on does not come straight to who did so. The index of what
-// waits holds that, too, so that who may have none of it is told without reading a row.
+// How a conversation was assigned, and whom it must skip: what routing assigned and no agent answered returns to the
+// queue with its agent; what was given back or moved on does not return directly to that agent. The index of waiting
+// conversations includes this, so that it is checked without reading a row.
 export const givenByRouting: Migration = {
   version: 28,
   name: 'given-by-routing',

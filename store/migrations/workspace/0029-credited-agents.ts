@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// Figures of agents were those of whoever had a conversation last. The first answer is credited to who gave it, a
-// rating to who wrote last before it. Reports are counted again, as after rollups-by-day.
+// Agents' figures counted for the last assignee. Now the first answer is credited to its author, and a rating to the
+// last agent who wrote before it. Reports are recounted, as after rollups-by-day.
 export const creditedAgents: Migration = {
   version: 29,
   name: 'credited-agents',

@@ -1,6 +1,6 @@
 import type { Migration } from '../../database.ts';
 
-// Periods were counted from the end of the one before: what began on a 31st ended on a 30th, and on that from then on.
+// Periods were counted from the end of the one before: one that began on a 31st ended on a 30th and stayed there.
 // Articles named pages that were deleted.
 export const periodAnchors: Migration = {
   version: 30,

@@ -1,9 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// Contacts are found by their texts as store/contact-text.ts folds them, in any script. New rows of the two indexes are
-// written by triggers; those of contacts that are there are written by the deadline that runs
-// engine/customers/contacts.ts, some at a time, the newest first. Its subject is the number of the newest contact that
-// is not in them yet: until then those are looked through one by one.
+// Contacts are found by their text as store/contact-text.ts folds it, in any script. Triggers write new rows of the two
+// indexes; a deadline indexes existing contacts through engine/customers/contacts.ts in steps, newest first. Its
+// subject is the number of the newest contact not indexed yet: until then those are scanned.
 export const contactsFolded: Migration = {
   version: 31,
   name: 'contacts-folded',

@@ -1,9 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// Whose rights a webhook lives by: of the admin who made it, by a key where it came by one. Who made those that are
-// there is told by the audit log; where that is forgotten, an app's goes on by who allowed the app last, another by the
-// workspace's owner. Also what their receivers answered, and the secret that goes on to sign for a while beside its
-// successor.
+// Whose rights a webhook has: those of the admin who created it, or of the key used. Creators of existing ones come
+// from the audit log; if that has expired, an app's webhook gets the agent who allowed the app last, another the
+// workspace's owner. Also adds receivers' responses, and the former secret that signs for a while beside its successor.
 export const webhookRights: Migration = {
   version: 32,
   name: 'webhook-rights',

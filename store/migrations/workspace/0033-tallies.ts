@@ -1,6 +1,6 @@
 import type { Migration } from '../../database.ts';
 
-// How often something was done in a time that is not over, as store/workspace/tallies.ts counts it.
+// Counters for store/workspace/tallies.ts.
 export const tallies: Migration = {
   version: 33,
   name: 'tallies',

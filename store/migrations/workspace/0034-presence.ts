@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// Who is there: whether an agent chose its status or the service did, whether it has a socket, and when its last one
-// ended. What was set before was chosen.
+// Presence: whether an agent or the service set the status, whether the agent has a socket, and when its last one
+// closed. Existing statuses count as set by the agent.
 export const presence: Migration = {
   version: 34,
   name: 'presence',

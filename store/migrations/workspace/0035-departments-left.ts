@@ -1,6 +1,6 @@
 import type { Migration } from '../../database.ts';
 
-// Who was deactivated stayed in its departments, and could be given a role and rights afterwards.
+// Deactivated agents stayed in their departments, and could be given a role and rights afterwards.
 export const departmentsLeft: Migration = {
   version: 35,
   name: 'departments-left',

@@ -1,8 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// Sign-ins of agents, which tokens name: listed, made longer while they are used, ended one by one. A token of before
-// names none, and ends as it did. Beside them where an agent signed in from before, so that strangers who try its
-// password do not keep it out, and what it was mailed lately, so that it is not flooded.
+// Sessions of agents, named by tokens: listed, renewed by use, ended one by one. An earlier token names none and ends
+// as before. Also known sign-in origins, so that attacks on a password do not lock its agent out, and recent notices,
+// so that the agent's mailbox is not flooded.
 export const agentSessions: Migration = {
   version: 36,
   name: 'agent-sessions',

@@ -1,8 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// What an upload is called, what its bytes are, which message named it, and where it came from: of one from before this
-// all are unknown, and it stays. What came lately from a visitor, a network, or all of a workspace's people is added up
-// from the indexes alone.
+// An upload's name, content hash, message and source; unknown for earlier uploads, which are kept. Recent uploads of a
+// visitor, a network or all agents are summed from indexes only.
 export const uploadsNamed: Migration = {
   version: 37,
   name: 'uploads-named',

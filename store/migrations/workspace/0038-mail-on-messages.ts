@@ -1,8 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// A message made from mail, or sent as one, keeps who the mail says it is from, who else it went to and what proves it;
-// a ticket whom its answers are copied to; a mail where it wants to be answered. Of earlier mails is known what proved
-// them, and not who was copied.
+// A message made from mail, or sent as one, keeps its sender, its other recipients and its authentication; a ticket
+// keeps who gets copies of its answers; a mail keeps its reply address. For earlier mails the authentication is known,
+// but not the copies.
 export const mailOnMessages: Migration = {
   version: 38,
   name: 'mail-on-messages',

@@ -1,8 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// A number whose department was deleted, or whose agent left or takes no calls any more, rang everybody and still named
-// what was gone. It says what it lost, as JSON, until it is routed anew; those that name what is gone already are put
-// right.
+// A number whose department was deleted, or whose agent left or no longer takes calls, rang everyone but still named
+// its target. It now stores what it lost, as JSON, until it is routed again; existing ones are corrected.
 export const lostTargets: Migration = {
   version: 39,
   name: 'lost-targets',

@@ -1,8 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// What test keys ask for is counted apart from what live keys send, so every count begins with which of the two. And
-// where codes went, to see where many are sent that nobody checks: by country, and by range, which is a number without
-// its last four digits.
+// Requests by test keys are counted separately from those by live keys, so every index begins with the mode. Also the
+// destination of codes, to detect many unchecked ones: by country, and by range, which is a number without its last
+// four digits.
 export const codesApart: Migration = {
   version: 40,
   name: 'codes-apart',

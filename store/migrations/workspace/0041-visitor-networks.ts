@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// Who was blocked comes back as a new visitor from where it was: found by its network and browser, among the few that
-// are blocked.
+// A blocked visitor may return as a new one from the same place: found by network and browser, among the few that are
+// blocked.
 export const visitorNetworks: Migration = {
   version: 41,
   name: 'visitor-networks',

@@ -1,6 +1,6 @@
 import type { Migration } from '../../database.ts';
 
-// When what an agent allowed an app was last used, and what each allows, for their list.
+// When each grant was last used, and its scopes, for the list of grants.
 export const grantUses: Migration = {
   version: 42,
   name: 'grant-uses',

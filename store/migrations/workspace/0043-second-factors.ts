@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// What an agent shows beside its password: an authenticator app's secret, sealed; passkeys, by their public keys;
-// recovery codes, by their hashes.
+// Second factors: an authenticator app's sealed secret; passkeys, by their public keys; recovery codes, by their
+// hashes.
 export const secondFactors: Migration = {
   version: 43,
   name: 'second-factors',

@@ -1,7 +1,7 @@
 import type { Migration } from '../../database.ts';
 
-// The newest event from before an agent joined: what it is told late begins after it, whatever the clock said. Of those
-// who joined before all events that are kept, any number below those will do.
+// The newest event from before an agent joined: late deliveries to it begin after that, whatever the clock said. For
+// agents who joined before all kept events, any lower number will do.
 export const joinedSeq: Migration = {
   version: 44,
   name: 'joined-seq',
