@@ -129,7 +129,7 @@ export function createThread<Q extends Methods>(options: ThreadOptions): Thread<
       if (stopped) return Promise.reject(new ThreadFailed(`the ${options.title} thread is stopped`));
       if (waiting.size >= options.maxWaiting)
         return Promise.reject(
-          new ThreadBusy(`${options.maxWaiting} methods wait for the ${options.title} thread already`),
+          new ThreadBusy(`${options.maxWaiting} calls wait for the ${options.title} thread already`),
         );
       const asked = (worker ??= start());
       clearTimeout(idle);
@@ -183,9 +183,9 @@ export function answerCalls(methods: Methods, isUnavailable: (error: unknown) =>
   port.on('message', ({ id, name, params }: Request) => {
     // Async, so that a throw and a rejection are handled alike.
     const answer = async (): Promise<unknown> => {
-      const question = methods[name];
-      if (question === undefined) throw new Error(`no question ${name}`);
-      return question(params as never);
+      const method = methods[name];
+      if (method === undefined) throw new Error(`no method ${name}`);
+      return method(params as never);
     };
     void answer()
       .then((result) => port.postMessage({ id, result } satisfies Answer))

@@ -25,7 +25,7 @@ function start(t: Test, options: Partial<ThreadOptions> = {}): Thread<typeof met
   return thread;
 }
 
-t.test('[threads] starts with the first question, and one answers all, now or later', async (t) => {
+t.test('[threads] starts with the first call, and one answers all, now or later', async (t) => {
   const started = watchThreads(t);
   const thread = start(t, { data: { name: 'given' } });
   t.equal(started.length, 0);
@@ -39,7 +39,7 @@ t.test('[threads] starts with the first question, and one answers all, now or la
   t.equal(thread.waiting, 0);
 });
 
-t.test('[threads] what a question throws arrives, and the thread goes on', async (t) => {
+t.test('[threads] what a method throws arrives, and the thread goes on', async (t) => {
   const thread = start(t);
   await t.rejects(thread.call('fail', 'no such range'), { name: 'RangeError', message: 'no such range' });
   t.ok((await thread.call('unavailable', 'not now').catch((error: unknown) => error)) instanceof ThreadUnavailable);
@@ -58,16 +58,16 @@ t.test('[threads] what cannot be sent fails alone, in either direction', async (
   t.equal(await thread.call('echo', 'still here'), 'still here');
 });
 
-t.test('[threads] one that dies fails what waits, and the next question starts another', async (t) => {
+t.test('[threads] one that dies fails what waits, and the next call starts another', async (t) => {
   const thread = start(t);
   const before = await thread.call('self', undefined as never);
   const failed = await Promise.allSettled([thread.call('die', undefined as never), thread.call('echo', 'unheard')]);
   for (const one of failed) t.ok(one.status === 'rejected' && one.reason instanceof ThreadFailed);
   t.equal(thread.waiting, 0);
   t.not((await thread.call('self', undefined as never)).threadId, before.threadId);
-  await t.rejects(thread.call('burst', 'outside of any question'), {
+  await t.rejects(thread.call('burst', 'outside of any call'), {
     name: 'ThreadFailed',
-    cause: { message: 'outside of any question' },
+    cause: { message: 'outside of any call' },
   });
   t.equal(await thread.call('echo', 'again'), 'again');
 });
@@ -109,7 +109,7 @@ t.test('[threads] the checkpointer says when a file cannot be read, and lives on
   await t.rejects(checkpointer.checkpoint(`${tempFolder(t)}/none.db`));
 });
 
-t.test('[threads] one that nobody asks ends, and the next question starts another', async (t) => {
+t.test('[threads] one that no one calls ends, and the next call starts another', async (t) => {
   const started = watchThreads(t);
   const thread = start(t, { idleMs: 1 });
   t.equal(await thread.call('echo', 'first'), 'first');
