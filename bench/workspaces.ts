@@ -6,7 +6,7 @@
 
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { handshakeMs } from '../engine/limits.ts';
+import { handshakeMs } from '../engine/constants.ts';
 import { systemCaller } from '../engine/runtime/caller.ts';
 import { silentLog } from '../engine/runtime/log.ts';
 import { register } from '../engine/team/joining.ts';

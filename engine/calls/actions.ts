@@ -5,6 +5,7 @@ import { type CallFilter, callIdPage, findCallIdOfAgent } from '../../store/call
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { Cursor } from '../../store/cursor.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
+import { maxHoldChanges } from '../constants.ts';
 import {
   type CallState,
   type CallView,
@@ -24,7 +25,6 @@ import { appendSystemLine } from '../conversations/messages.ts';
 import { notAnswered, ringTarget } from '../conversations/ringing.ts';
 import { moveTo } from '../conversations/status.ts';
 import { refuse } from '../errors.ts';
-import { maxHoldChanges } from '../limits.ts';
 import { requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';

@@ -10,12 +10,12 @@ import {
 } from '../../store/calls/voicemails.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { Cursor } from '../../store/cursor.ts';
+import { maxMessageChars } from '../constants.ts';
 import { type CallState, callerNameOf, changeCall, emitCall, ringTimeoutDeadline } from '../conversations/call.ts';
 import { conversationKind, requireReachable } from '../conversations/conversation.ts';
 import { appendMessage, appendSystemLine } from '../conversations/messages.ts';
 import { reopenForCustomer } from '../conversations/status.ts';
 import { refuse } from '../errors.ts';
-import { maxMessageChars } from '../limits.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { callingAgent, reachOf } from '../workspace/access.ts';

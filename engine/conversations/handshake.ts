@@ -3,9 +3,9 @@
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
+import { handshakeMs } from '../constants.ts';
 import { refuse } from '../errors.ts';
 import type { EventType } from '../events.ts';
-import { handshakeMs } from '../limits.ts';
 import { requireVersion } from '../preconditions.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';

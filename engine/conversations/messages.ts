@@ -14,9 +14,9 @@ import {
   unmarkRead,
 } from '../../store/conversations/messages.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
+import { previewChars } from '../constants.ts';
 import { refuse } from '../errors.ts';
 import { emit } from '../events.ts';
-import { previewChars } from '../limits.ts';
 import { isBlank } from '../lines.ts';
 import { foldChange } from '../rollups.ts';
 import { isoTime } from '../runtime/clock.ts';

@@ -5,8 +5,8 @@ import { agentIdsInCalls, findCallIdOfAgent, ringingCallIds } from '../../store/
 import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
+import { ringMs } from '../constants.ts';
 import { refuse } from '../errors.ts';
-import { ringMs } from '../limits.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { worksIn } from '../workspace/access.ts';
 import { isActive, theRoster } from '../workspace/roster.ts';

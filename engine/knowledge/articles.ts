@@ -18,8 +18,8 @@ import {
   setKbDocumentArticle,
   setKbDocumentState,
 } from '../../store/knowledge/documents.ts';
+import { maxKbArticles } from '../constants.ts';
 import { refuse, refuseField } from '../errors.ts';
-import { maxKbArticles } from '../limits.ts';
 import { requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';

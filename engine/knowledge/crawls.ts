@@ -22,9 +22,9 @@ import {
   updateKbJob,
 } from '../../store/knowledge/jobs.ts';
 import type { CrawledPage, SkippedPage } from '../../workers/knowledge/crawler.ts';
+import { crawlMaxDepth, crawlMaxPages, kbJobsListed, maxUnfinishedCrawls } from '../constants.ts';
 import { refuse } from '../errors.ts';
 import { emit } from '../events.ts';
-import { crawlMaxDepth, crawlMaxPages, kbJobsListed, maxUnfinishedCrawls } from '../limits.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { firstChars } from '../text.ts';

@@ -20,8 +20,8 @@ import {
   nextWithoutEmbedding,
   setKbDocumentState,
 } from '../../store/knowledge/documents.ts';
+import { maxKbDocuments } from '../constants.ts';
 import { refuse } from '../errors.ts';
-import { maxKbDocuments } from '../limits.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';

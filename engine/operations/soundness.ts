@@ -13,8 +13,8 @@ import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { countsOf, deadlineKinds, outboxKindsIn, workspaceFaults } from '../../store/operations/soundness.ts';
 import { isRebuilding } from '../../store/reports/rebuild.ts';
 import { findWorkspace } from '../../store/workspace/workspaces.ts';
+import { deadlineCommands, outboxKindNames } from '../jobs.ts';
 import { verifyReports } from '../rollups.ts';
-import { deadlineCommands, outboxKindNames } from '../rules.ts';
 
 export interface Finding {
   /** The file, or a part of it. */

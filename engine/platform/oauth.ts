@@ -21,9 +21,9 @@ import {
   useOAuthToken,
 } from '../../store/platform/oauth-grants.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
+import { accessTokenMs, oauthCodeMs, refreshTokenMs } from '../constants.ts';
 import { hashOf, locatorOf, workspaceIdIn } from '../directory/locator.ts';
 import { refuse } from '../errors.ts';
-import { accessTokenMs, oauthCodeMs, refreshTokenMs } from '../limits.ts';
 import { oneLine } from '../lines.ts';
 import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
 import { allowable, type Scope, scopes } from '../rights/scopes.ts';

@@ -10,10 +10,10 @@ import {
   updateAgentSession,
 } from '../../store/workspace/agent-sessions.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
+import { confirmedMs, longestSessionMs } from '../constants.ts';
 import { deviceOf } from '../devices.ts';
 import { hashOf } from '../directory/locator.ts';
 import { refuse } from '../errors.ts';
-import { confirmedMs, longestSessionMs } from '../limits.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';

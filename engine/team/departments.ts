@@ -9,12 +9,12 @@ import {
   renameDepartment,
 } from '../../store/workspace/departments.ts';
 import { loseTarget } from '../calls/phone-numbers.ts';
+import { maxDepartments } from '../constants.ts';
 import { changeConversation, conversationKind } from '../conversations/conversation.ts';
 import { appendServiceLine } from '../conversations/messages.ts';
 import { drainQueue } from '../conversations/routing.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { emit } from '../events.ts';
-import { maxDepartments } from '../limits.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';

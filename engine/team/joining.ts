@@ -10,10 +10,10 @@ import {
   insertOneTimeToken,
   type OneTimeToken,
 } from '../../store/workspace/one-time-tokens.ts';
+import { joinCodeMs, resetTokenMs } from '../constants.ts';
 import { drainQueue } from '../conversations/routing.ts';
 import { hashOf, locatorOf } from '../directory/locator.ts';
 import { refuse } from '../errors.ts';
-import { joinCodeMs, resetTokenMs } from '../limits.ts';
 import { plainName } from '../lines.ts';
 import { mailAccountNotice } from '../mail/account-notices.ts';
 import { enqueueMail } from '../mail/outgoing.ts';

@@ -10,9 +10,9 @@ import {
   type KnownOrigin,
   putKnownOrigin,
 } from '../../store/workspace/known-origins.ts';
+import { knownBrowserMs, knownNetworkMs } from '../constants.ts';
 import { deviceOf } from '../devices.ts';
 import { hashOf } from '../directory/locator.ts';
-import { knownBrowserMs, knownNetworkMs } from '../limits.ts';
 import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';

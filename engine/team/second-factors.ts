@@ -21,9 +21,9 @@ import {
   putAgentTotp,
   takeRecoveryCode as takeRecoveryCodeRow,
 } from '../../store/workspace/second-factors.ts';
+import { enrolGraceMs } from '../constants.ts';
 import { hashOf } from '../directory/locator.ts';
 import { refuse } from '../errors.ts';
-import { enrolGraceMs } from '../limits.ts';
 import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';

@@ -12,8 +12,8 @@ import {
   verifyFactorPage,
 } from '../../store/verification/factors.ts';
 import { findVerifyService } from '../../store/verification/services.ts';
+import { maxCheckAttempts } from '../constants.ts';
 import { refuse } from '../errors.ts';
-import { maxCheckAttempts } from '../limits.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { View } from '../runtime/context.ts';

@@ -3,9 +3,9 @@
 
 import { type VerifyChannel, verifyChannels } from '../../store/verification/services.ts';
 import { newestReached, nthNewestSendAt, type SendsOf } from '../../store/verification/verifications.ts';
+import { destinationSendsPerMinute, sourceSendsPerMinute } from '../constants.ts';
 import { dayMs, minuteMs } from '../directory/ceilings.ts';
 import { refuse } from '../errors.ts';
-import { destinationSendsPerMinute, sourceSendsPerMinute } from '../limits.ts';
 import { canonicalAddress } from '../mail-addresses.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { View } from '../runtime/context.ts';

@@ -13,8 +13,14 @@ import {
   type VerifyServiceRecord,
 } from '../../store/verification/services.ts';
 import { expireVerificationsOf } from '../../store/verification/verifications.ts';
+import {
+  verifyCodeLength,
+  verifyCountries,
+  verifyPerDayCap,
+  verifyPerMinuteCap,
+  verifyTtlSeconds,
+} from '../constants.ts';
 import { refuse, refuseField } from '../errors.ts';
-import { verifyCodeLength, verifyCountries, verifyPerDayCap, verifyPerMinuteCap, verifyTtlSeconds } from '../limits.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';

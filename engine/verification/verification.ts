@@ -11,8 +11,8 @@ import {
   type VerificationRecord,
   verificationPage,
 } from '../../store/verification/verifications.ts';
+import { maxCheckAttempts } from '../constants.ts';
 import { refuse } from '../errors.ts';
-import { maxCheckAttempts } from '../limits.ts';
 import { canonicalAddress } from '../mail-addresses.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';

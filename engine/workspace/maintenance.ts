@@ -22,7 +22,7 @@ import {
   knownBrowserMs,
   outboxKeptMs,
   verificationsKeptMs,
-} from '../limits.ts';
+} from '../constants.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';

@@ -12,8 +12,6 @@ import {
   updateUpload,
   uploadsSince,
 } from '../../store/workspace/uploads.ts';
-import { dayMs, minuteMs } from '../directory/ceilings.ts';
-import { refuse, refuseField } from '../errors.ts';
 import {
   maxAttachmentBytes,
   maxLogoBytes,
@@ -22,7 +20,9 @@ import {
   uploadLinkMs,
   visitorLinksPerMinute,
   visitorUploadBytesPerDay,
-} from '../limits.ts';
+} from '../constants.ts';
+import { dayMs, minuteMs } from '../directory/ceilings.ts';
+import { refuse, refuseField } from '../errors.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';

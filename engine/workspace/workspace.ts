@@ -9,8 +9,8 @@ import {
   type WorkspaceRecord,
   type WorkspaceSettings,
 } from '../../store/workspace/workspaces.ts';
+import { autoCloseDays, awayAfterMinutes, maxOpenChatsPerAgent } from '../constants.ts';
 import { emit } from '../events.ts';
-import { autoCloseDays, awayAfterMinutes, maxOpenChatsPerAgent } from '../limits.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
 

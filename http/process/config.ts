@@ -3,7 +3,7 @@
 
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
-import { verifyCountries as defaultCountries } from '../../engine/limits.ts';
+import { verifyCountries as defaultCountries } from '../../engine/constants.ts';
 import { type ChoiceOf, type NameOf, type SettingName, settings } from './settings.ts';
 
 export interface Config {

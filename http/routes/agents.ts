@@ -1,8 +1,8 @@
 // Agents and oneself. Specification 4.7, decisions 4.7.
 
 import Type from 'typebox';
+import { maxDepartments } from '../../engine/constants.ts';
 import { refuse } from '../../engine/errors.ts';
-import { maxDepartments } from '../../engine/limits.ts';
 import type { Caller } from '../../engine/runtime/caller.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
 import {

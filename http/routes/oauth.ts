@@ -3,8 +3,8 @@
 
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
+import { accessTokenMs } from '../../engine/constants.ts';
 import { Refusal } from '../../engine/errors.ts';
-import { accessTokenMs } from '../../engine/limits.ts';
 import {
   exchangeCode,
   giveConsent,

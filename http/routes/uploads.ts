@@ -2,14 +2,14 @@
 
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
-import { refuse, refuseField, type Slug } from '../../engine/errors.ts';
 import {
   maxLogoBytes,
   networkUploadBytesPerDay,
   uploadLinkMs,
   visitorLinksPerMinute,
   visitorUploadBytesPerDay,
-} from '../../engine/limits.ts';
+} from '../../engine/constants.ts';
+import { refuse, refuseField, type Slug } from '../../engine/errors.ts';
 import type { Caller } from '../../engine/runtime/caller.ts';
 import { acceptedType, isImage, isUnknownType, unknownType } from '../../engine/workspace/media-types.ts';
 import { abandonUpload, reserveLogo, reserveUpload, settleUpload } from '../../engine/workspace/uploads.ts';

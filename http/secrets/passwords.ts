@@ -1,8 +1,8 @@
 // Rules for passwords, and refusal of those that are easy to guess. Specification 5.8.
 
 import Type from 'typebox';
+import { minPasswordChars, minPasswordScore } from '../../engine/constants.ts';
 import { refuseField } from '../../engine/errors.ts';
-import { minPasswordChars, minPasswordScore } from '../../engine/limits.ts';
 import type { Services } from '../services.ts';
 
 /** Longer passwords are refused, since hashing them would take long. */

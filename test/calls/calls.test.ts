@@ -1,6 +1,6 @@
 import t from 'tap';
+import { maxHoldChanges } from '../../engine/constants.ts';
 import { blockVisitor } from '../../engine/customers/visitors.ts';
-import { maxHoldChanges } from '../../engine/limits.ts';
 import { command } from '../../engine/runtime/command.ts';
 import { putWorkspace, theWorkspace } from '../../engine/workspace/workspace.ts';
 import { claimLine, customerNumber, deliver, newCallId, ringLine, timelineOf } from '../support/calls.ts';

@@ -1,6 +1,7 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { type OutsidePorts, outboxKindNames, outboxKinds } from '../../engine/jobs.ts';
 import {
   directoryPath,
   verifyAgreement,
@@ -8,7 +9,6 @@ import {
   verifyWorkspace,
   workspacePath,
 } from '../../engine/operations/soundness.ts';
-import { type OutsidePorts, outboxKindNames, outboxKinds } from '../../engine/rules.ts';
 import { Database } from '../../store/database.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { searchSchema } from '../../store/migrations/search.ts';

@@ -90,7 +90,7 @@ t.test('folders import only what they may', async (t) => {
  */
 const order: Readonly<Record<string, readonly string[]>> = {
   engine: [
-    'errors limits text runtime/',
+    'constants errors text runtime/',
     'lines rights/ rollups',
     'devices mail-addresses preconditions webhook-feed',
     'directory/ events',
@@ -100,7 +100,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'calls/ growth/ verification/',
     'team/ widget/',
     'tickets/',
-    'rules',
+    'jobs',
     'operations/',
   ],
   store: [
