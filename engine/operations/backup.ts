@@ -36,7 +36,7 @@ import {
   type WorkspaceCounts,
   workspaceIdsIn,
   workspacePath,
-} from './soundness.ts';
+} from './integrity.ts';
 
 export interface BackupFile {
   /** Relative to the backup's folder, with slashes. */

@@ -22,7 +22,7 @@ import { insertOutbox, type OutboxRow } from '../../store/runtime/outbox.ts';
 import type { Ids } from '../runtime/ids.ts';
 import { removeObjectKind } from '../workspace/uploads.ts';
 import { othersIn } from './backup.ts';
-import { directoryPath, workspacePath } from './soundness.ts';
+import { directoryPath, workspacePath } from './integrity.ts';
 
 export interface ErasureOptions {
   readonly dataDir: string;

@@ -26,7 +26,7 @@ import {
   verifyDirectory,
   workspaceIdsIn,
   workspacePath,
-} from './soundness.ts';
+} from './integrity.ts';
 
 export interface RepairOptions {
   readonly dataDir: string;

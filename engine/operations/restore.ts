@@ -17,7 +17,7 @@ import { isReservedName } from '../directory/reserved-names.ts';
 import type { Ids } from '../runtime/ids.ts';
 import { slugOf } from '../text.ts';
 import { BackupUnusable, bringIntoAgreement, type Manifest, othersIn, resealSecrets, settle } from './backup.ts';
-import { directoryPath, workspaceIdsIn, workspacePath } from './soundness.ts';
+import { directoryPath, workspaceIdsIn, workspacePath } from './integrity.ts';
 
 export interface RestoreOptions {
   readonly from: string;

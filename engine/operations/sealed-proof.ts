@@ -5,7 +5,7 @@ import { type Database, DatabaseUnusable, isStorageFailure } from '../../store/d
 import { openToLook } from '../../store/glance.ts';
 import { everySealedSecret, type SealedRow } from '../../store/workspace/sealed-secrets.ts';
 import type { SecretBox } from '../../workers/secrets/secret-box.ts';
-import { workspaceIdsIn, workspacePath } from './soundness.ts';
+import { workspaceIdsIn, workspacePath } from './integrity.ts';
 
 export type Opener = Pick<SecretBox, 'open'>;
 

@@ -12,7 +12,7 @@ import { Context } from '../runtime/context.ts';
 import type { Ids } from '../runtime/ids.ts';
 import { Registry } from '../runtime/registry.ts';
 import { resetSecondFactorsByOperator } from '../team/second-factors.ts';
-import { directoryPath, workspacePath } from './soundness.ts';
+import { directoryPath, workspacePath } from './integrity.ts';
 
 export interface ResetOptions {
   readonly dataDir: string;

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type BackupOptions, backup } from '../../engine/operations/backup.ts';
-import { secretsKeyName } from '../../engine/operations/soundness.ts';
+import { secretsKeyName } from '../../engine/operations/integrity.ts';
 import { programVersion } from '../../workers/program-files.ts';
 import { createSecretBox } from '../../workers/secrets/secret-box.ts';
 import { type Config, readConfig } from '../process/config.ts';

@@ -3,7 +3,7 @@
 
 import { resolve } from 'node:path';
 import { type ErasureOptions, eraseContactOf, eraseWorkspace, numbersHeld } from '../../engine/operations/erasure.ts';
-import { workspacePath } from '../../engine/operations/soundness.ts';
+import { workspacePath } from '../../engine/operations/integrity.ts';
 import { systemClock } from '../../engine/runtime/clock.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
 import { Database } from '../../store/database.ts';

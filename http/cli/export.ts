@@ -5,7 +5,7 @@ import { createWriteStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { workspacePath } from '../../engine/operations/soundness.ts';
+import { workspacePath } from '../../engine/operations/integrity.ts';
 import { Database } from '../../store/database.ts';
 import { exportedTables, rowCount, rowsOf } from '../../store/operations/tables.ts';
 import { programVersion } from '../../workers/program-files.ts';

@@ -3,9 +3,9 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { directoryPath, workspaceIdsIn, workspacePath } from '../../engine/operations/integrity.ts';
 import { repairDirectory } from '../../engine/operations/repair.ts';
 import { countSealed, withFile } from '../../engine/operations/sealed-proof.ts';
-import { directoryPath, workspaceIdsIn, workspacePath } from '../../engine/operations/soundness.ts';
 import { systemClock } from '../../engine/runtime/clock.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
 import { Database } from '../../store/database.ts';

@@ -4,8 +4,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { comparable } from '../../engine/mail-addresses.ts';
+import { directoryPath } from '../../engine/operations/integrity.ts';
 import { resetSecondFactorsOf } from '../../engine/operations/second-factor-reset.ts';
-import { directoryPath } from '../../engine/operations/soundness.ts';
 import { systemClock } from '../../engine/runtime/clock.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
 import { Database } from '../../store/database.ts';

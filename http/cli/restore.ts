@@ -4,13 +4,13 @@
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { BackupUnusable, type Manifest, readBackup } from '../../engine/operations/backup.ts';
+import { directoryPath, secretsKeyName, workspaceIdsIn } from '../../engine/operations/integrity.ts';
 import {
   isEmptyDataFolder,
   type RestoreOptions,
   restoreAll,
   restoreWorkspace,
 } from '../../engine/operations/restore.ts';
-import { directoryPath, secretsKeyName, workspaceIdsIn } from '../../engine/operations/soundness.ts';
 import { systemClock } from '../../engine/runtime/clock.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
 import { silentLog } from '../../engine/runtime/log.ts';

@@ -4,7 +4,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { countSealed, type Opener } from '../../engine/operations/sealed-proof.ts';
 import {
   directoryPath,
   type Finding,
@@ -14,9 +13,10 @@ import {
   verifyDirectory,
   verifyWorkspace,
   workspacePath,
-} from '../../engine/operations/soundness.ts';
+} from '../../engine/operations/integrity.ts';
+import { countSealed, type Opener } from '../../engine/operations/sealed-proof.ts';
 import { Database } from '../../store/database.ts';
-import { searchIndexFaults } from '../../workers/search/soundness.ts';
+import { searchIndexFaults } from '../../workers/search/integrity.ts';
 import { createSecretBox } from '../../workers/secrets/secret-box.ts';
 import { type Config, readConfig } from '../process/config.ts';
 import { isInUse, readKeptSecret, unfinishedDeed } from '../process/data-folder.ts';

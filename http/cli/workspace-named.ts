@@ -1,7 +1,7 @@
 // The workspace that an operator names by its id or its subdomain.
 
 import { existsSync } from 'node:fs';
-import { directoryPath } from '../../engine/operations/soundness.ts';
+import { directoryPath } from '../../engine/operations/integrity.ts';
 import { Database } from '../../store/database.ts';
 import {
   type DirectoryWorkspace,

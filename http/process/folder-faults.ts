@@ -3,8 +3,8 @@
 // in the log, each by its id, and in sum by /readyz and /metrics, and the others are served.
 
 import { existsSync, statSync } from 'node:fs';
+import { directoryPath, workspaceIdsIn, workspacePath } from '../../engine/operations/integrity.ts';
 import { type Opener, opens } from '../../engine/operations/sealed-proof.ts';
-import { directoryPath, workspaceIdsIn, workspacePath } from '../../engine/operations/soundness.ts';
 import type { Log } from '../../engine/runtime/log.ts';
 import type { Database } from '../../store/database.ts';
 import { directoryWorkspaces } from '../../store/directory/directory.ts';

@@ -4,8 +4,8 @@
 
 import { hkdfSync } from 'node:crypto';
 import { join } from 'node:path';
+import { secretsKeyName, workspaceIdsIn } from '../../engine/operations/integrity.ts';
 import { type Opener, provesKey } from '../../engine/operations/sealed-proof.ts';
-import { secretsKeyName, workspaceIdsIn } from '../../engine/operations/soundness.ts';
 import type { Log } from '../../engine/runtime/log.ts';
 import type { Database } from '../../store/database.ts';
 import { directoryWorkspaces } from '../../store/directory/directory.ts';

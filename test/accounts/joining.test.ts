@@ -1,7 +1,7 @@
 import { join as joinPath } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
-import { directoryPath, verifyAgreement } from '../../engine/operations/soundness.ts';
+import { directoryPath, verifyAgreement } from '../../engine/operations/integrity.ts';
 import { tempFolder } from '../support/folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { password, startService } from '../support/service.ts';

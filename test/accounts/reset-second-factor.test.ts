@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import t from 'tap';
-import { verifyAgreement, verifyWorkspace, workspacePath } from '../../engine/operations/soundness.ts';
+import { verifyAgreement, verifyWorkspace, workspacePath } from '../../engine/operations/integrity.ts';
 import { Database } from '../../store/database.ts';
 import { operatorAudit } from '../../store/directory/operator-audit.ts';
 import { tempFolder } from '../support/folder.ts';

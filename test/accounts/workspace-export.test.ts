@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { workspacePath } from '../../engine/operations/soundness.ts';
+import { workspacePath } from '../../engine/operations/integrity.ts';
 import { Database } from '../../store/database.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { exportedTables, rowsOf } from '../../store/operations/tables.ts';

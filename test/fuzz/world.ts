@@ -10,7 +10,7 @@ import {
   verifyWorkspace,
   workspaceIdsIn,
   workspacePath,
-} from '../../engine/operations/soundness.ts';
+} from '../../engine/operations/integrity.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { theRoster } from '../../engine/workspace/roster.ts';
 import { createLog } from '../../http/process/log.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import t from 'tap';
 import { eraseContactOf } from '../../engine/operations/erasure.ts';
-import { verifyAgreement, verifyWorkspace, workspacePath } from '../../engine/operations/soundness.ts';
+import { verifyAgreement, verifyWorkspace, workspacePath } from '../../engine/operations/integrity.ts';
 import { systemClock } from '../../engine/runtime/clock.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
 import { Database } from '../../store/database.ts';

@@ -17,7 +17,7 @@ import {
   verifyWorkspace,
   workspaceIdsIn,
   workspacePath,
-} from '../../engine/operations/soundness.ts';
+} from '../../engine/operations/integrity.ts';
 import { Database, type SyncToDisk } from '../../store/database.ts';
 import { placeKinds } from '../../store/directory/places.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { verifyAgreement } from '../../engine/operations/soundness.ts';
+import { verifyAgreement } from '../../engine/operations/integrity.ts';
 import { verifyReports } from '../../engine/rollups.ts';
 import { isInUse } from '../../http/process/data-folder.ts';
 import { Database } from '../../store/database.ts';

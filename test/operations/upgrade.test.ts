@@ -7,7 +7,7 @@ import {
   verifyDirectory,
   verifyWorkspace,
   workspacePath,
-} from '../../engine/operations/soundness.ts';
+} from '../../engine/operations/integrity.ts';
 import { acceptKeys } from '../../http/process/folder-keys.ts';
 import { Database, type Migration } from '../../store/database.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';

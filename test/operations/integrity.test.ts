@@ -8,14 +8,14 @@ import {
   verifyDirectory,
   verifyWorkspace,
   workspacePath,
-} from '../../engine/operations/soundness.ts';
+} from '../../engine/operations/integrity.ts';
 import { Database } from '../../store/database.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { searchSchema } from '../../store/migrations/search.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { segmentDocs } from '../../workers/search/postings.ts';
 import { SearchIndex } from '../../workers/search/search-index.ts';
-import { searchIndexFaults } from '../../workers/search/soundness.ts';
+import { searchIndexFaults } from '../../workers/search/integrity.ts';
 import { claimLine, ringLine } from '../support/calls.ts';
 import { tempFolder } from '../support/folder.ts';
 import { startService, type Teardown } from '../support/service.ts';

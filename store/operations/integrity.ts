@@ -1,5 +1,5 @@
 // Rules about the rows of a workspace's file, as queries whose every result is a fault. A new table may add its own
-// here; engine/operations/soundness.ts runs them all, besides SQLite's own checks.
+// here; engine/operations/integrity.ts runs them all, besides SQLite's own checks.
 
 import type { Database } from '../database.ts';
 import { jsonColumns } from '../json.ts';

@@ -10,7 +10,7 @@ import { directoryWorkspaces, reservedWorkspaces } from '../../store/directory/d
 import { type Place, placeKinds } from '../../store/directory/places.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
-import { countsOf, deadlineKinds, outboxKindsIn, workspaceFaults } from '../../store/operations/soundness.ts';
+import { countsOf, deadlineKinds, outboxKindsIn, workspaceFaults } from '../../store/operations/integrity.ts';
 import { isRebuilding } from '../../store/reports/rebuild.ts';
 import { findWorkspace } from '../../store/workspace/workspaces.ts';
 import { deadlineCommands, outboxKindNames } from '../jobs.ts';
