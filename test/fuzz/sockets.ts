@@ -278,8 +278,9 @@ async function problemIn(
   try {
     if (visit.signIn === 'frame' || visit.signIn === 'frameTwice')
       wire.write(encoded(textFrame(toJson({ type: 'auth', token, since: visit.since }))));
-    if (visit.signIn !== 'none')
-      await wire.until(() => wire.texts.some((text) => text.startsWith('{"type":"ready"')), signal);
+    // A frame with too much in it is none, whatever it was to be.
+    const isAnswered = (text: string): boolean => /^\{"type":"(?:ready"|error","error":"invalid_body")/.test(text);
+    if (visit.signIn !== 'none') await wire.until(() => wire.texts.some(isAnswered), signal);
     for (const { frames } of visit.steps) for (const frame of frames) wire.write(encoded(frame));
     // Whatever became of it all: the socket still answers, or is closed. Replies may come in any order.
     const owed = (): string[] => missing(visit, wire.texts);

@@ -68,6 +68,7 @@ const stages: Readonly<Record<string, Stage>> = {
     await fetch(link, { method: 'PUT', headers: { ...headers }, body: Buffer.from(body) });
     return { params };
   },
+  'report.export': async () => ({ caller: 'admin', query: { type: reportTypes[(count += 1) % reportTypes.length] ?? '', format: 'csv' } }),
   'report.download': async (world) => {
     const type = reportTypes[(count += 1) % reportTypes.length] ?? '';
     const { url } = await world.asAdmin(
@@ -77,9 +78,15 @@ const stages: Readonly<Record<string, Stage>> = {
     return { params: { token: new URL(url).pathname.split('/').at(-1) ?? '' } };
   },
   'uploads.importFromUrl': async (world) => ({ caller: 'admin', body: { url: `${world.siteUrl}/logo.png` } }),
+  'kb.cancelJob': async (world) => ({ caller: 'admin', params: { jobId: (await world.asAdmin('POST', '/kb/ingest/url', { url: `${world.siteUrl}/pages/${(count += 1)}` })).jobId } }),
   'kb.adoptDocument': async (world) => ({ caller: 'admin', params: { documentId: await crawledDocument(world) } }),
   'kb.deleteDocument': async (world) => ({ caller: 'admin', params: { documentId: await crawledDocument(world) } }),
 
+  'businessHours.delete': async (world) => ({ caller: 'admin', params: { ruleId: (await world.asAdmin('POST', '/business-hours', { name: 'Another', days: [] })).id } }),
+  'note.delete': async (world) => {
+    const { id: conversationId } = await world.service.chat(await world.admin());
+    return { caller: 'admin', params: { conversationId, noteId: (await world.asAdmin('POST', `/conversations/${conversationId}/notes`, { body: 'A note' })).note.id } };
+  },
   'agent.resendInvite': async (world) => {
     const { id } = await world.asAdmin('POST', '/agents/invite', {
       email: `invited${(count += 1)}@example.org`,
