@@ -78,11 +78,19 @@ const stages: Readonly<Record<string, Stage>> = {
     return { params: { token: new URL(url).pathname.split('/').at(-1) ?? '' } };
   },
   'uploads.importFromUrl': async (world) => ({ caller: 'admin', body: { url: `${world.siteUrl}/logo.png` } }),
-  'kb.cancelJob': async (world) => ({ caller: 'admin', params: { jobId: (await world.asAdmin('POST', '/kb/ingest/url', { url: `${world.siteUrl}/pages/${(count += 1)}` })).jobId } }),
+  'kb.cancelJob': async (world) => {
+    // So many may wait or run.
+    const waiting = (await world.asAdmin('GET', '/kb/jobs')).jobs.find(({ status }: { status: string }) => status === 'queued' || status === 'running');
+    return { caller: 'admin', params: { jobId: waiting?.id ?? (await world.asAdmin('POST', '/kb/ingest/url', { url: `${world.siteUrl}/pages/${(count += 1)}` })).jobId } };
+  },
   'kb.adoptDocument': async (world) => ({ caller: 'admin', params: { documentId: await crawledDocument(world) } }),
   'kb.deleteDocument': async (world) => ({ caller: 'admin', params: { documentId: await crawledDocument(world) } }),
 
-  'businessHours.delete': async (world) => ({ caller: 'admin', params: { ruleId: (await world.asAdmin('POST', '/business-hours', { name: 'Another', days: [] })).id } }),
+  'businessHours.delete': async (world) => {
+    // So many may add up.
+    const [present] = (await world.asAdmin('GET', '/business-hours')).businessHours;
+    return { caller: 'admin', params: { ruleId: (present ?? (await world.asAdmin('POST', '/business-hours', { name: 'Another', days: [] }))).id } };
+  },
   'note.delete': async (world) => {
     const { id: conversationId } = await world.service.chat(await world.admin());
     return { caller: 'admin', params: { conversationId, noteId: (await world.asAdmin('POST', `/conversations/${conversationId}/notes`, { body: 'A note' })).note.id } };
@@ -272,7 +280,10 @@ async function consented(world: World): Promise<string> {
 async function verifyWebhook(world: World): Promise<string> {
   // A workspace may have so many.
   const [present] = (await world.asAdmin('GET', '/verify/webhooks')).webhooks;
-  return (present ?? (await world.asAdmin('POST', '/verify/webhooks', { url: `${world.siteUrl}/hook` }))).id;
+  const { id } = present ?? (await world.asAdmin('POST', '/verify/webhooks', { url: `${world.siteUrl}/hook` }));
+  // It may have been put to rest.
+  await world.asAdmin('PATCH', `/verify/webhooks/${id}`, { status: 'active' });
+  return id;
 }
 
 async function verifyDelivery(world: World): Promise<Known> {
