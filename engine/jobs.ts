@@ -16,7 +16,12 @@ import {
 } from './conversations/carrier-orders.ts';
 import { expireAssignment, handshakeDeadline } from './conversations/handshake.ts';
 import { drainDeadline, drainOn } from './conversations/routing.ts';
-import { autoClose, autoCloseAnewDeadline, autoCloseDeadline, closeAnew } from './conversations/status.ts';
+import {
+  autoClose,
+  autoCloseDeadline,
+  continueRescheduling,
+  rescheduleClosingsDeadline,
+} from './conversations/status.ts';
 import { indexOlder } from './customers/contacts.ts';
 import { crawlKind, crawlRetryDelaysMs, failCrawl } from './knowledge/crawls.ts';
 import { embedKind, embedRetryDelaysMs, sweep, sweepDeadline } from './knowledge/knowledge.ts';
@@ -42,7 +47,7 @@ export const deadlineCommands: DeadlineCommands = {
   [awayDeadline]: goAway,
   [handshakeDeadline]: expireAssignment,
   [autoCloseDeadline]: autoClose,
-  [autoCloseAnewDeadline]: closeAnew,
+  [rescheduleClosingsDeadline]: continueRescheduling,
   [clearDeadline]: clearDepartment,
   [drainDeadline]: drainOn,
   [indexDeadline]: indexOlder,

@@ -22,7 +22,7 @@ import {
   requireReachable,
 } from './conversation.ts';
 import { appendSystemLine } from './messages.ts';
-import { handCall, requireSilent, ringAnew, wouldBeInTwoCalls } from './ringing.ts';
+import { handCall, requireSilent, ringAgain, wouldBeInTwoCalls } from './ringing.ts';
 import { drainQueue, routeChat } from './routing.ts';
 
 export const handshakeDeadline = 'assignment.expire';
@@ -198,7 +198,7 @@ export const assignToDepartment = command(
       assignedAgentId: null,
       notToAgentIds: [agent.id],
     });
-    ringAnew(ctx, free, moved);
+    ringAgain(ctx, free, moved);
     const told = appendSystemLine(
       ctx,
       moved,

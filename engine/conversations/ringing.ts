@@ -91,7 +91,7 @@ export function hasCaller(view: Pick<View, 'state'>, conversation: ConversationR
 }
 
 /** The conversation went to a department or lost its agent: a caller who is still on the line rings again. */
-export function ringAnew(ctx: Context, before: ConversationRecord, after: ConversationRecord): void {
+export function ringAgain(ctx: Context, before: ConversationRecord, after: ConversationRecord): void {
   if (!hasCaller(ctx, after)) return;
   const call = requireState(ctx, after.id);
   const detail = after.departmentId === null ? {} : { departmentId: after.departmentId };

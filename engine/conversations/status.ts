@@ -33,7 +33,7 @@ export const transitions: Readonly<Record<ConversationStatus, readonly Conversat
 };
 
 export const autoCloseDeadline = 'conversation.autoClose';
-export const autoCloseAnewDeadline = 'workspace.autoCloseAnew';
+export const rescheduleClosingsDeadline = 'workspace.autoCloseAnew';
 /** Solved conversations processed per command, so that many do not block other commands. */
 const autoClosePage = 200;
 const dayMs = 24 * 3600_000;
@@ -91,27 +91,27 @@ export const autoClose = command('conversation.autoClose', (ctx, params: Deadlin
  * The workspace's number of days changed: it applies to conversations already solved, too. Works in pages, each from
  * the id at which the last one ended.
  */
-export function expectClosingAnew(ctx: Context): void {
-  closeAnewAfter(ctx, '');
+export function rescheduleClosings(ctx: Context): void {
+  rescheduleClosingsAfter(ctx, '');
 }
 
-/** Continues where expectClosingAnew stopped. */
-export const closeAnew = command('workspace.autoCloseAnew', (ctx, params: DeadlineParams): void =>
-  closeAnewAfter(ctx, params.subjectId),
+/** Continues where rescheduleClosings stopped. */
+export const continueRescheduling = command('workspace.autoCloseAnew', (ctx, params: DeadlineParams): void =>
+  rescheduleClosingsAfter(ctx, params.subjectId),
 );
 
-function closeAnewAfter(ctx: Context, afterId: string): void {
+function rescheduleClosingsAfter(ctx: Context, afterId: string): void {
   const ids = deadlineSubjectsAfter(ctx.db, { kind: autoCloseDeadline, afterId, limit: autoClosePage });
   for (const id of ids) {
     const conversation = ctx.state(conversationKind, id);
-    if (conversation?.status === 'solved') expectClosing(ctx, conversation);
+    if (conversation?.status === 'solved') scheduleClosing(ctx, conversation);
   }
   const last = ids.at(-1);
-  if (last !== undefined && ids.length === autoClosePage) ctx.setDeadline(autoCloseAnewDeadline, last, ctx.nowMs);
+  if (last !== undefined && ids.length === autoClosePage) ctx.setDeadline(rescheduleClosingsDeadline, last, ctx.nowMs);
 }
 
 /** Counted from when it was solved; at once if that time has passed. */
-function expectClosing(ctx: Context, conversation: ConversationRecord): void {
+function scheduleClosing(ctx: Context, conversation: ConversationRecord): void {
   const dueMs = Date.parse(conversation.solvedAt ?? ctx.at) + theWorkspace(ctx).settings.autoCloseDays * dayMs;
   ctx.setDeadline(autoCloseDeadline, conversation.id, Math.max(dueMs, ctx.nowMs));
 }
@@ -131,7 +131,7 @@ export function moveTo(ctx: Context, conversation: ConversationRecord, status: C
     emitCall(ctx, 'call.ended', moved.id);
     ringFreeAgents(ctx);
   }
-  if (status === 'solved') expectClosing(ctx, moved);
+  if (status === 'solved') scheduleClosing(ctx, moved);
   else if (conversation.status === 'solved') ctx.clearDeadline(autoCloseDeadline, moved.id);
   const told = appendSystemLine(ctx, moved, lineOf(ctx, conversation.status, status));
   if (status === 'open') return routeChat(ctx, told);

@@ -20,7 +20,7 @@ import {
 } from './conversation.ts';
 import { endHandshake, handshakeDeadline } from './handshake.ts';
 import { appendSystemLine } from './messages.ts';
-import { requireSilent, ringAnew } from './ringing.ts';
+import { requireSilent, ringAgain } from './ringing.ts';
 import { drainQueue, routeChat } from './routing.ts';
 
 interface Answer {
@@ -82,7 +82,7 @@ export const unassignConversation = command(
       assignedAgentId: null,
       notToAgentIds: [...new Set([agent.id, assignedAgentId])],
     });
-    ringAnew(ctx, unoffered, free);
+    ringAgain(ctx, unoffered, free);
     const former = assignedAgentId === agent.id ? undefined : theRoster(ctx).agents.get(assignedAgentId);
     const told = appendSystemLine(
       ctx,

@@ -80,7 +80,7 @@ export const goAway = command('agent.goAway', (ctx, params: DeadlineParams): voi
 });
 
 /** The workspace's number of minutes changed: it applies to agents who are gone already, too. */
-export function expectAwayAnew(ctx: Context): void {
+export function rescheduleAway(ctx: Context): void {
   for (const agent of theRoster(ctx).agents.values()) if (agent.goneAt !== null) expectAway(ctx, agent);
 }
 

@@ -13,7 +13,7 @@ import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { changeConversation, conversationKind } from '../conversations/conversation.ts';
 import { endHandshake, revertHandshake } from '../conversations/handshake.ts';
 import { appendSystemLine } from '../conversations/messages.ts';
-import { hasCaller, ringAnew } from '../conversations/ringing.ts';
+import { hasCaller, ringAgain } from '../conversations/ringing.ts';
 import { drainQueue } from '../conversations/routing.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
@@ -69,7 +69,7 @@ function giveBack(ctx: Context, conversation: ConversationRecord, agent: AgentRe
   // The call rings every available agent, so an offer of it ends.
   const unoffered = hasCaller(ctx, settled) ? endHandshake(ctx, settled) : settled;
   const free = changeConversation(ctx, unoffered, { assignedAgentId: null });
-  ringAnew(ctx, unoffered, free);
+  ringAgain(ctx, unoffered, free);
   appendSystemLine(ctx, free, `${agent.name} ${whyOf(agent, free.channel)}; this is back in the queue.`);
 }
 

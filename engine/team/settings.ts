@@ -3,7 +3,7 @@
 
 import type { WorkspaceSettings } from '../../store/workspace/workspaces.ts';
 import { drainQueue } from '../conversations/routing.ts';
-import { expectClosingAnew } from '../conversations/status.ts';
+import { rescheduleClosings } from '../conversations/status.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { command } from '../runtime/command.ts';
 import { requireAdmin } from '../workspace/access.ts';
@@ -20,7 +20,7 @@ import {
   type WorkspaceView,
   workspaceView,
 } from '../workspace/workspace.ts';
-import { expectAwayAnew } from './presence.ts';
+import { rescheduleAway } from './presence.ts';
 import { hasSecondFactor } from './second-factors.ts';
 
 export interface WorkspaceChanges {
@@ -72,7 +72,7 @@ export const changeWorkspace = command(
               : null,
       },
     });
-    if (awayAfterMinutes !== undefined) expectAwayAnew(ctx);
+    if (awayAfterMinutes !== undefined) rescheduleAway(ctx);
     const after = workspaceView(ctx);
     auditChange(ctx, {
       action: 'workspace.updated',
@@ -123,7 +123,7 @@ export const changeSettings = command('workspace.changeSettings', (ctx, changes:
     after: { settings: settingsView(ctx) },
   });
   if (JSON.stringify(settingsView(ctx)) !== JSON.stringify(viewBefore)) emitSettings(ctx);
-  if (settings.autoCloseDays !== before.settings.autoCloseDays) expectClosingAnew(ctx);
+  if (settings.autoCloseDays !== before.settings.autoCloseDays) rescheduleClosings(ctx);
   // A higher limit, or routing that was off before: waiting chats may have an agent now.
   drainQueue(ctx);
   return settingsView(ctx);
