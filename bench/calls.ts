@@ -7,7 +7,7 @@ import { claimNumber } from '../engine/calls/phone-numbers.ts';
 import { systemCaller } from '../engine/runtime/caller.ts';
 import { silentLog } from '../engine/runtime/log.ts';
 import { register } from '../engine/team/joining.ts';
-import { takeSecrets } from '../engine/workspace/integrations.ts';
+import { storeSecrets } from '../engine/workspace/integrations.ts';
 import { readConfig } from '../http/process/config.ts';
 import { freshSecrets, openSecrets } from '../http/secrets/workspace-secrets.ts';
 import { serve } from '../http/serve.ts';
@@ -87,7 +87,7 @@ async function prepare(dataDir: string): Promise<{ tokens: string[]; secret: str
     },
   );
   const caller = { kind: 'agent', agentId } as const;
-  const sealed = await engine.execute(takeSecrets, {
+  const sealed = await engine.execute(storeSecrets, {
     workspaceId,
     caller,
     params: { fresh: freshSecrets(services, workspaceId) },

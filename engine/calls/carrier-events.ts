@@ -40,7 +40,7 @@ export interface CarrierAnswer {
 }
 
 /** Refuses invalid_signature if the workspace never had the number. */
-export const takeCarrierEvent = command('carrier.event', (ctx, event: CarrierEvent): CarrierAnswer => {
+export const receiveCarrierEvent = command('carrier.event', (ctx, event: CarrierEvent): CarrierAnswer => {
   const knownId = findCallIdByCarrier(ctx.db, event.callId);
   const known = knownId === undefined ? undefined : requireState(ctx, knownId);
   const number =

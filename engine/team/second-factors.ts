@@ -15,11 +15,11 @@ import {
   type AgentTotpRecord,
   countRecoveryCodes,
   deleteAgentTotp,
+  deleteRecoveryCode,
   deleteRecoveryCodesOf,
   findAgentTotp,
   insertRecoveryCode,
   putAgentTotp,
-  takeRecoveryCode as takeRecoveryCodeRow,
 } from '../../store/workspace/second-factors.ts';
 import { enrolGraceMs } from '../constants.ts';
 import { hashOf } from '../directory/locator.ts';
@@ -247,7 +247,7 @@ export const renewRecoveryCodes = command('recoveryCodes.renew', (ctx, params: B
 });
 
 /** Uses a code of the app, which is valid once. Refuses invalid_code. */
-export const takeTotpStep = command('agentTotp.take', (ctx, params: { agentId: string; step: number }): void => {
+export const useTotpStep = command('agentTotp.take', (ctx, params: { agentId: string; step: number }): void => {
   const { totp } = factorsOf(ctx, params.agentId);
   if (totp === undefined || totp.confirmedAt === null || (totp.lastStep !== null && params.step <= totp.lastStep))
     refuse('invalid_code');
@@ -255,14 +255,14 @@ export const takeTotpStep = command('agentTotp.take', (ctx, params: { agentId: s
 });
 
 /** Refuses invalid_code. */
-export const takeRecoveryCode = command(
+export const useRecoveryCode = command(
   'recoveryCode.take',
   (ctx, params: { agentId: string; code: string; origin: Origin }): void => {
     const agent = theRoster(ctx).agents.get(params.agentId);
     if (
       agent === undefined ||
       !isActive(agent) ||
-      !takeRecoveryCodeRow(ctx.db, { agentId: agent.id, hash: hashOf(plainCode(params.code)) })
+      !deleteRecoveryCode(ctx.db, { agentId: agent.id, hash: hashOf(plainCode(params.code)) })
     )
       refuse('invalid_code');
     const left = countRecoveryCodes(ctx.db, agent.id);
@@ -306,7 +306,7 @@ export const resetSecondFactors = command(
     requireConfirmed(ctx, params.sessionId);
     const agent = requireAgent(ctx, params.agentId);
     if (!hasSecondFactor(ctx, agent.id)) refuse('not_found', { message: 'The agent has no second factor.' });
-    takeAllAway(ctx, agent, { by: 'An admin', tell: 'another admin', origin: params.origin });
+    removeAllFactors(ctx, agent, { by: 'An admin', tell: 'another admin', origin: params.origin });
   },
 );
 
@@ -316,12 +316,12 @@ export const resetSecondFactorsByOperator = command(
   (ctx, params: { agentId: string }): boolean => {
     const agent = requireAgent(ctx, params.agentId);
     if (!hasSecondFactor(ctx, agent.id)) return false;
-    takeAllAway(ctx, agent, { by: 'Whoever runs the service', tell: 'them' });
+    removeAllFactors(ctx, agent, { by: 'Whoever runs the service', tell: 'them' });
     return true;
   },
 );
 
-function takeAllAway(
+function removeAllFactors(
   ctx: Context,
   agent: AgentRecord,
   { by, tell, origin }: { by: string; tell: string; origin?: Origin },

@@ -29,11 +29,11 @@ export interface Bounce {
 
 /** For mail that the service wrote itself, whose return path names the workspace. */
 export const receiveBounce = command('mail.receiveBounce', (ctx, { bounce }: { bounce: Bounce }): void =>
-  takeBounce(ctx, bounce),
+  recordBounce(ctx, bounce),
 );
 
 /** Marks the message as bounced, and suppresses the address if it will never accept mail. */
-export function takeBounce(ctx: Context, bounce: Bounce): void {
+export function recordBounce(ctx: Context, bounce: Bounce): void {
   if (bounce.action !== 'failed') return;
   for (const mailId of bounce.mailIds) {
     const outboxId = outboxIdIn(mailId);

@@ -27,7 +27,7 @@ import type { Context } from '../runtime/context.ts';
 import { firstChars } from '../text.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 import { copyKind } from './attachment-copies.ts';
-import { takeBounce } from './bounces.ts';
+import { recordBounce } from './bounces.ts';
 import {
   customerOf,
   type DropReason,
@@ -167,7 +167,7 @@ function conversationOf(
 
 function drop(ctx: Context, mail: IncomingMail, reason: DropReason): void {
   const mailId = mailIdOf(mail);
-  if (reason === 'bounce' && mail.bounce !== null) takeBounce(ctx, mail.bounce);
+  if (reason === 'bounce' && mail.bounce !== null) recordBounce(ctx, mail.bounce);
   if (findMail(ctx.db, mailId) !== undefined) setDroppedFor(ctx.db, mailId, reason);
   else {
     insertMail(ctx.db, {

@@ -187,8 +187,8 @@ export const keepCustomer = command('billing.keepCustomer', (ctx, params: { prov
  * Applies the provider's state, which is authoritative for what it bills; each event once. News of a subscription that
  * ended or never began has no effect while another one is active. Returns the resulting subscription.
  */
-export const takeProvided = command(
-  'billing.takeProvided',
+export const applyProvided = command(
+  'billing.applyProvided',
   (ctx, params: { provided: ProvidedSubscription; eventId: string | undefined }): SubscriptionView | null => {
     const { provided, eventId } = params;
     const present = theSubscription(ctx);

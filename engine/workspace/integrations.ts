@@ -20,8 +20,8 @@ export function sealedSecrets(view: Pick<View, 'db'>): SealedSecrets | undefined
  * Stores the fresh secrets that the workspace does not have yet, and replaces the one to be changed, whose former value
  * is invalid from then on. Refuses admin_required.
  */
-export const takeSecrets = command(
-  'integrations.takeSecrets',
+export const storeSecrets = command(
+  'integrations.storeSecrets',
   (ctx, params: { fresh: SealedSecrets; rotate?: SecretName }): SealedSecrets => {
     requireAdmin(ctx);
     const { fresh, rotate } = params;

@@ -7,6 +7,7 @@ import type { Caller } from '../../engine/runtime/caller.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import {
+  applyProvided,
   cancelSubscription,
   changePlan,
   keepCustomer,
@@ -16,7 +17,6 @@ import {
   requireSeatsFor,
   type SubscriptionView,
   setAddons,
-  takeProvided,
 } from '../../engine/workspace/billing.ts';
 import { requireAgent } from '../../engine/workspace/roster.ts';
 import { isLocking, isOver, theSubscription } from '../../engine/workspace/subscription.ts';
@@ -209,7 +209,7 @@ export const billingRoutes = [
       if (billing === undefined || raw === undefined) refuse('not_found');
       const signature = raw.headers['stripe-signature'] ?? refuse('invalid_signature');
       const event = await billing.verify({ body: raw.body, signature, nowMs: clock.now() });
-      if (event !== undefined) await takeTold(services, billing, event);
+      if (event !== undefined) await applyEvent(services, billing, event);
       return { received: true };
     },
   }),
@@ -262,8 +262,10 @@ function take(
   return billingTurns.take(
     subscriptionId,
     async () =>
-      (await engine.execute(takeProvided, { ...whoOf(call), params: { provided: await ask(), eventId: undefined } })) ??
-      refuse('conflict'),
+      (await engine.execute(applyProvided, {
+        ...whoOf(call),
+        params: { provided: await ask(), eventId: undefined },
+      })) ?? refuse('conflict'),
   );
 }
 
@@ -271,7 +273,7 @@ function take(
  * As the provider says it is now. Where it has ended, the customer may pay for another one, of which we were told while
  * this one stood.
  */
-async function takeTold(
+async function applyEvent(
   services: Services,
   billing: BillingProvider,
   { subscriptionId, eventId }: { subscriptionId: string; eventId: string | undefined },
@@ -281,7 +283,7 @@ async function takeTold(
     const found = await billing.subscription(subscriptionId);
     // It may be of a workspace of another server that shares the account.
     if (found === undefined || engine.workspace(found.workspaceId) === undefined) return undefined;
-    await engine.execute(takeProvided, {
+    await engine.execute(applyProvided, {
       workspaceId: found.workspaceId,
       caller: systemCaller,
       params: { provided: found.provided, eventId },
@@ -293,7 +295,7 @@ async function takeTold(
   if (liveIdOf(viewOf({ workspaceId, caller: systemCaller }, services)) !== undefined) return;
   const otherId = await billing.liveSubscription({ customerId: provided.providerCustomerId, workspaceId });
   if (otherId !== undefined && otherId !== subscriptionId)
-    await takeTold(services, billing, { subscriptionId: otherId, eventId: undefined });
+    await applyEvent(services, billing, { subscriptionId: otherId, eventId: undefined });
 }
 
 /** Made on first use, and kept; once, however many ask at a time. */

@@ -2,7 +2,7 @@
 // way. Who signed it is found before what it says is read. Decisions 4.8.
 
 import Type, { type Static } from 'typebox';
-import { type CarrierAnswer, takeCarrierEvent } from '../../engine/calls/carrier-events.ts';
+import { type CarrierAnswer, receiveCarrierEvent } from '../../engine/calls/carrier-events.ts';
 import { workspacesOfNumber } from '../../engine/directory/numbers.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
@@ -91,7 +91,7 @@ export const carrierRoutes = [
 ];
 
 function take(services: Services, workspaceId: string, event: CarrierEvent): Promise<CarrierAnswer> {
-  return services.engine.execute(takeCarrierEvent, { workspaceId, caller: systemCaller, params: event });
+  return services.engine.execute(receiveCarrierEvent, { workspaceId, caller: systemCaller, params: event });
 }
 
 function signerOf(services: Services, workspaceId: string): Signer[] {

@@ -2,7 +2,7 @@
 
 import { autoAddress } from '../../engine/mail/inbound-addresses.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
-import { type SealedSecrets, takeSecrets } from '../../engine/workspace/integrations.ts';
+import { type SealedSecrets, storeSecrets } from '../../engine/workspace/integrations.ts';
 import { route } from '../route.ts';
 import { Integrations } from '../schemas/records.ts';
 import { freshSecrets, openSecrets, presentSecrets } from '../secrets/workspace-secrets.ts';
@@ -21,7 +21,7 @@ export const integrationRoutes = [
     async run({ workspaceId, caller }, services) {
       const sealed =
         presentSecrets(services, workspaceId) ??
-        (await services.engine.execute(takeSecrets, {
+        (await services.engine.execute(storeSecrets, {
           workspaceId,
           caller,
           params: { fresh: freshSecrets(services, workspaceId) },
@@ -41,7 +41,7 @@ export const integrationRoutes = [
     reply: { status: 200, schema: Integrations },
     refusals: [],
     async run({ workspaceId, caller }, services) {
-      const sealed = await services.engine.execute(takeSecrets, {
+      const sealed = await services.engine.execute(storeSecrets, {
         workspaceId,
         caller,
         params: { fresh: freshSecrets(services, workspaceId), rotate: 'inbound-email' },

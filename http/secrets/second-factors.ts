@@ -14,9 +14,9 @@ import {
   factorsOf,
   hasSecondFactor,
   methodsOf,
-  takeRecoveryCode,
-  takeTotpStep,
   usePasskey,
+  useRecoveryCode,
+  useTotpStep,
 } from '../../engine/team/second-factors.ts';
 import type { PasskeyOptions } from '../../workers/secrets/passkeys.ts';
 import { worded } from '../schemas/field-words.ts';
@@ -176,12 +176,12 @@ export async function isProof(
     });
     return (
       step !== undefined &&
-      taken(engine.execute(takeTotpStep, { workspaceId, caller: systemCaller, params: { agentId, step } }))
+      taken(engine.execute(useTotpStep, { workspaceId, caller: systemCaller, params: { agentId, step } }))
     );
   }
   if (proof.recoveryCode === undefined) return false;
   return taken(
-    engine.execute(takeRecoveryCode, {
+    engine.execute(useRecoveryCode, {
       workspaceId,
       caller: systemCaller,
       params: { agentId, code: proof.recoveryCode, origin },

@@ -39,7 +39,7 @@ export function insertRecoveryCode(db: Database, code: { hash: string; agentId: 
 }
 
 /** False if it does not exist, or was used already. */
-export function takeRecoveryCode(db: Database, code: { hash: string; agentId: string }): boolean {
+export function deleteRecoveryCode(db: Database, code: { hash: string; agentId: string }): boolean {
   return db.run('DELETE FROM recoveryCode WHERE hash = @hash AND agentId = @agentId', code) === 1;
 }
 

@@ -3,7 +3,7 @@
 
 import t from 'tap';
 import { answerCall, hangUp } from '../../engine/calls/actions.ts';
-import { takeCarrierEvent } from '../../engine/calls/carrier-events.ts';
+import { receiveCarrierEvent } from '../../engine/calls/carrier-events.ts';
 import { Refusal } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { addAgents, claimLine, customerNumber, newCallId, ringLine, timelineOf } from '../support/calls.ts';
@@ -93,7 +93,7 @@ t.test('[4.8] a ringing call has one winner, and every other is told why it lost
         steps.map((step) => {
           if (step.kind === 'ended')
             return answered(
-              engine.execute(takeCarrierEvent, {
+              engine.execute(receiveCarrierEvent, {
                 workspaceId,
                 caller: systemCaller,
                 params: { type: 'ended', callId, from: customerNumber, to: line.e164 },
