@@ -4,7 +4,7 @@
 
 import { insertDelivery, type WebhookDelivery } from '../store/platform/webhook-deliveries.ts';
 import { allWebhooks, type WebhookFeed, type WebhookRecord } from '../store/platform/webhooks.ts';
-import { localRightsOf, mayBeTold, type Telling } from './rights/webhook-rights.ts';
+import { type Deliverable, localRightsOf, mayReceive } from './rights/webhook-rights.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
 
@@ -17,7 +17,7 @@ export function theWebhooks(view: Pick<View, 'state'>): readonly WebhookRecord[]
   return view.state(webhooksKind, '') ?? [];
 }
 
-export interface FedEvent extends Telling {
+export interface FedEvent extends Deliverable {
   readonly type: string;
   readonly data: object;
   /** Events of one conversation are delivered in order. */
@@ -33,7 +33,7 @@ export function feedWebhooks(ctx: Context, feed: WebhookFeed, event: FedEvent): 
       webhook.feed === feed &&
       webhook.status === 'active' &&
       wants(webhook, event.type) &&
-      mayBeTold(webhook, localRightsOf(ctx, webhook), event)
+      mayReceive(webhook, localRightsOf(ctx, webhook), event)
     )
       queueDelivery(ctx, webhook, event);
   }

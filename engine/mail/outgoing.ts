@@ -87,9 +87,9 @@ export function enqueueMail(
 
 /** Queues a notice to an agent about its own account. Returns false beyond the limit; the audit log has them all. */
 export function enqueueNotice(ctx: Context, mail: Mail): boolean {
-  const isTold = takeIfRoom(ctx, { ceiling: 'notices_to_address', of: mail.to, limit: noticesPerDay, perMs: dayMs });
-  if (isTold) enqueueMail(ctx, mail, { purpose: 'account' });
-  return isTold;
+  const isQueued = takeIfRoom(ctx, { ceiling: 'notices_to_address', of: mail.to, limit: noticesPerDay, perMs: dayMs });
+  if (isQueued) enqueueMail(ctx, mail, { purpose: 'account' });
+  return isQueued;
 }
 
 function requireRoomForMail(ctx: Context, to: string, purpose: Exclude<MailPurpose, 'account'>): void {

@@ -36,14 +36,14 @@ export function whyPaused(webhook: WebhookRecord, rights: Rights | undefined): P
 }
 
 /** What is needed to decide whether an event may be delivered. */
-export interface Telling {
+export interface Deliverable {
   /** The scope for its record; undefined if the subscription's scope is enough. */
   readonly scope?: Scope | undefined;
   /** Whether live or test keys caused it, if that matters. */
   readonly mode?: 'live' | 'test' | undefined;
 }
 
-export function mayBeTold(webhook: WebhookRecord, rights: Rights | undefined, { scope, mode }: Telling): boolean {
+export function mayReceive(webhook: WebhookRecord, rights: Rights | undefined, { scope, mode }: Deliverable): boolean {
   if (whyPaused(webhook, rights) !== undefined) return false;
   if (rights?.grant?.mode === 'test' && mode === 'live') return false;
   return scope === undefined || isAllowed(rights?.grant, scope);

@@ -83,7 +83,7 @@ export const noteAttack = command(
     const agent = theRoster(ctx).agents.get(params.agentId);
     if (agent === undefined || !isActive(agent)) return;
     const { address, userAgent } = params.origin;
-    const isTold = mailAccountNotice(ctx, agent, {
+    const isQueued = mailAccountNotice(ctx, agent, {
       subject: params.isPasswordKnown ? 'Somebody knows your password' : 'Somebody tries to sign in to your account',
       text: params.isPasswordKnown
         ? `Your password was right, and the second factor then was wrong ${params.inRow} times in a row, the last time as below. Whoever tries has to wait longer and longer now.`
@@ -94,7 +94,7 @@ export const noteAttack = command(
         : 'Nobody got in by this. If your password is short, old, or used elsewhere as well, choose another, and set up a second factor.',
       atMost: params.isPasswordKnown ? knownPasswordMails : attackMails,
     });
-    if (isTold)
+    if (isQueued)
       ctx.audit({
         action: 'agent.attacked',
         targetKind: 'agent',

@@ -16,7 +16,7 @@ import type { Cursor } from '../../store/cursor.ts';
 import { findContact } from '../../store/customers/contacts.ts';
 import type { EventRow } from '../../store/runtime/events.ts';
 import type { Reader } from '../../workers/reader/reader.ts';
-import { toldData } from '../schemas/event-records.ts';
+import { readableData } from '../schemas/event-records.ts';
 import { RightsEnded } from '../schemas/scoped-members.ts';
 
 interface Export {
@@ -127,7 +127,7 @@ function eventText(
   { seq, type, at, conversationId, data: whole }: EventRow,
   grant: Grant | undefined,
 ): string | undefined {
-  const data = grant === undefined ? whole : JSON.stringify(toldData(type, JSON.parse(whole), grant));
+  const data = grant === undefined ? whole : JSON.stringify(readableData(type, JSON.parse(whole), grant));
   if (data === undefined) return undefined;
   return `{"seq":${seq},"type":${JSON.stringify(type)},"at":"${at}","conversationId":${JSON.stringify(conversationId)},"data":${data}}`;
 }

@@ -61,7 +61,7 @@ function leaverFor(name: RecordName): LeaveOut | undefined {
  * An event's data as a key or an app may be told it; undefined when that is nothing. What is of no event of the
  * catalogue is told as it is.
  */
-export function toldData(type: string, data: unknown, grant: Pick<Grant, 'scopes'>): unknown {
+export function readableData(type: string, data: unknown, grant: Pick<Grant, 'scopes'>): unknown {
   if (!isEventType(type)) return data;
   return allows(grant, scopeOfEvent(type)) ? (leaverFor(events[type].data)?.(data, grant) ?? data) : undefined;
 }

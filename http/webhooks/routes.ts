@@ -18,7 +18,7 @@ import { byCreated, pageOf } from '../pipeline/cursor.ts';
 import { type Access, type Route, route } from '../route.ts';
 import { Delivery, FullDelivery, Webhook } from '../schemas/records.ts';
 import { CursorQuery, Id, NextCursor, nullable, Time, Url } from '../schemas/shared.ts';
-import { freshWebhookSecret, toldBody } from './sending.ts';
+import { freshWebhookSecret, readableBody } from './sending.ts';
 
 export const Description = nullable(Type.String({ maxLength: 500 }));
 
@@ -212,7 +212,7 @@ export function commonWebhookRoutes({ feed, noun, path, tag, access, eventNames,
       refusals: [],
       read(view, { params, grant }) {
         const { delivery, body, responseBody } = readDelivery(view, { ...params, feed, grant });
-        const told = toldBody(body, grant);
+        const told = readableBody(body, grant);
         return {
           ...delivery,
           ...(told === undefined ? {} : { payload: JSON.parse(told) as object }),

@@ -17,7 +17,7 @@ import { findDelivery } from '../../store/platform/webhook-deliveries.ts';
 import type { WebhookRecord } from '../../store/platform/webhooks.ts';
 import type { WebhookAnswer, WebhookSender } from '../../workers/providers/webhook-sender.ts';
 import { rightsNow } from '../pipeline/rights-now.ts';
-import { toldData } from '../schemas/event-records.ts';
+import { readableData } from '../schemas/event-records.ts';
 import { appSecret, clientOf } from '../secrets/oauth-clients.ts';
 import type { Services } from '../services.ts';
 
@@ -76,7 +76,7 @@ function bodyFor(sending: WebhookSending, workspaceId: string, webhook: WebhookR
   const pausedReason = whyPaused(webhook, rights);
   if (pausedReason !== undefined)
     throw new DeliveryError(`not sent: ${whyNot[pausedReason]}`, { permanent: true, code: deliveryEnds.notAllowed });
-  const told = toldBody(body, rights?.grant);
+  const told = readableBody(body, rights?.grant);
   if (told === undefined)
     throw new DeliveryError('not sent: what it tells of needs a scope that is no longer there', {
       permanent: true,
@@ -92,12 +92,12 @@ const whyNot: Record<PausedReason, string> = {
 };
 
 /** A delivery's body as far as a grant reaches; undefined when that is nothing. */
-export function toldBody(body: string, grant: Grant | undefined): string | undefined {
+export function readableBody(body: string, grant: Grant | undefined): string | undefined {
   if (grant === undefined) return body;
   // queueDelivery() is its only writer.
   const whole = JSON.parse(body) as { readonly type?: string; readonly data?: unknown };
   if (whole.type === undefined || whole.data === undefined) return body;
-  const data = toldData(whole.type, whole.data, grant);
+  const data = readableData(whole.type, whole.data, grant);
   return data === undefined ? undefined : JSON.stringify({ ...whole, data });
 }
 
