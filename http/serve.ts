@@ -34,7 +34,7 @@ import { AttachmentRefused, createAttachmentSource } from '../workers/files/atta
 import { recognise } from '../workers/files/file-types.ts';
 import { createMailReader, type MailReader } from '../workers/mail/mail-reader.ts';
 import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
-import { programVersion } from '../workers/program-files.ts';
+import { programVersion, readProgramFile } from '../workers/program-files.ts';
 import { stripeBilling } from '../workers/providers/billing-stripe.ts';
 import { type Carrier, CarrierRefused, noCarrier } from '../workers/providers/carrier.ts';
 import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
@@ -367,6 +367,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
       routes: () => routes,
       metrics,
       baseUrl: config.baseUrl,
+      readPage: readProgramFile,
       isReady: () => composition.isReady,
       faults: () => [...faults.lines, ...storage.lines],
     }),

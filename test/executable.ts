@@ -121,7 +121,7 @@ async function talk(url: string): Promise<{ token: string; chat: string }> {
     return begun.conversation?.id ?? '';
   });
   await ask(url, 'POST', `/conversations/${told}/messages`, { body: 'It arrives tomorrow.' }, token);
-  for (const page of ['/widget.js', '/docs', '/metrics'])
+  for (const page of ['/widget.js', '/docs', '/docs/guide/mail', '/metrics'])
     if (!(await fetch(`${url}${page}`)).ok) throw new Error(`${page} is not served`);
   const found = await ask(url, 'GET', '/conversations/search?q=marmelade', undefined, token);
   if (found.total !== 1) throw new Error(`the search found ${found.total}`);

@@ -44,7 +44,7 @@ export function docsPage(everyRoute: readonly Route[], options: { baseUrl: strin
 <style>${style}</style>
 </head>
 <body>
-<nav aria-label="Contents"><strong>Switchboard API</strong><ul>${contents}${socketContents(sockets)}</ul><p><a href="/api/v1/openapi.json">OpenAPI 3.1</a><br><a href="/api/v1/asyncapi.json">AsyncAPI 3.0</a></p></nav>
+<nav aria-label="Contents"><strong>Switchboard API</strong><ul>${contents}${socketContents(sockets)}</ul><p><a href="docs/guide/first-conversation">Guide</a><br><a href="/api/v1/openapi.json">OpenAPI 3.1</a><br><a href="/api/v1/asyncapi.json">AsyncAPI 3.0</a></p></nav>
 <main>
 <h1>Switchboard API</h1>
 <p>Everything here is at <code>${escapeHtml(baseUrl)}</code>. Send <code>Accept: application/json</code>, <code>Content-Type: application/json</code> with a body, and <code>Authorization: Bearer …</code> with a token from register or login. Errors are <code>{statusCode, error, message, detail?}</code>; branch on <code>error</code>.</p>

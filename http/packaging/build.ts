@@ -46,6 +46,8 @@ for (const name of readdirSync(join(root, 'workers'), { recursive: true, encodin
   const asset = threadAsset(name);
   assets[asset] = await bundle(`workers/${name}`, asset.replaceAll('/', '-'));
 }
+for (const name of readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }))
+  if (name.endsWith('.md') && !name.includes('decisions')) assets[`docs/${name}`] = join(root, 'docs', name);
 addNativeFiles();
 await addScripts();
 

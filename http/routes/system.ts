@@ -1,10 +1,12 @@
 // What is about the service itself: documents, health, figures.
 
 import Type, { type Static } from 'typebox';
+import { refuse } from '../../engine/errors.ts';
 import { compressFile, fileReply } from '../browser/compressed-file.ts';
 import { asyncApi } from '../documents/asyncapi.ts';
 import { docsPage } from '../documents/docs.ts';
-import { openApi } from '../documents/openapi.ts';
+import { guideNames, guideSections, renderGuide } from '../documents/guide.ts';
+import { openApi, pagesTag } from '../documents/openapi.ts';
 import { unavailableRetrySeconds } from '../pipeline/replies.ts';
 import { serviceVersions } from '../pipeline/versions.ts';
 import type { Metrics } from '../process/metrics.ts';
@@ -16,6 +18,8 @@ export interface SystemOptions {
   routes(): readonly Route[];
   readonly metrics: Metrics;
   readonly baseUrl: string;
+  /** The text of a file of the project, by its path. */
+  readPage(path: string): string;
   /** False while the service starts or stops. */
   isReady(): boolean;
   /** What is wrong, though it serves, and what to do about it. */
@@ -64,6 +68,10 @@ export function systemRoutes(options: SystemOptions): Route[] {
   );
   const docs = once(() => compressFile(docsPage(options.routes(), { baseUrl: options.baseUrl, version })));
 
+  const guide = once(
+    () => new Map([...renderGuide(options.readPage)].map(([path, html]) => [path, compressFile(html)])),
+  );
+
   return [
     route({
       operation: 'system.openapi',
@@ -103,6 +111,21 @@ export function systemRoutes(options: SystemOptions): Route[] {
       otherReplies: { 304: notModified },
       refusals: [],
       send: ({ headers }) => fileReply(docs(), headers, pageHeaders),
+    }),
+    route({
+      operation: 'system.guide',
+      method: 'GET',
+      path: '//docs/{section}/{page}',
+      tag: pagesTag,
+      summary: 'A page of the guide',
+      access: { kind: 'public' },
+      anyHeaders: true,
+      params: Type.Object({ section: Type.Enum(guideSections), page: Type.Enum([...guideNames]) }),
+      reply: { status: 200, schema: null, contentType: 'text/html' },
+      otherReplies: { 304: notModified },
+      refusals: [],
+      send: ({ params, headers }) =>
+        fileReply(guide().get(`${params.section}/${params.page}`) ?? refuse('not_found'), headers, pageHeaders),
     }),
     route({
       operation: 'system.health',

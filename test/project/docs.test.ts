@@ -3,7 +3,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import t from 'tap';
+import { guidePages } from '../../http/documents/guide.ts';
 import { settingsTables } from '../../http/process/settings.ts';
+import { startService } from '../support/service.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -50,6 +52,38 @@ t.test('every page of docs/ can be reached from its index, and the README is sho
     [],
   );
   t.ok(read('README.md').split('\n').length <= 121);
+});
+
+t.test('the server serves the pages, and their links work', async (t) => {
+  const paths = Object.entries(guidePages).flatMap(([section, names]) => names.map((name) => `${section}/${name}`));
+  t.same(
+    paths.map((path) => `docs/${path}.md`).sort(),
+    pagesIn('docs')
+      .filter((page) => !page.endsWith('README.md') && !page.includes('/decisions/'))
+      .sort(),
+  );
+  const service = await startService(t);
+  const html = new Map<string, string>();
+  for (const path of paths) {
+    const reply = await service.get(`//docs/${path}`);
+    t.equal(reply.status, 200, path);
+    t.match(reply.headers.get('content-security-policy'), "default-src 'none'", path);
+    t.notMatch(reply.body, /<script|src="|@import|url\(/, path);
+    html.set(`/docs/${path}`, reply.body);
+  }
+  const broken: string[] = [];
+  for (const [from, text] of html)
+    for (const [, href = ''] of text.matchAll(/href="([^"]+)"/g)) {
+      if (/^https?:/.test(href)) continue;
+      const { pathname, hash } = new URL(href, `http://x${from}`);
+      if (pathname === '/docs') continue;
+      if (!html.has(pathname) || (hash !== '' && !html.get(pathname)?.includes(`id="${hash.slice(1)}"`)))
+        broken.push(`${from}: ${href}`);
+    }
+  t.same(broken, []);
+  t.match(await service.get('//docs/guide/monitoring'), { status: 404 }, 'a page of another section');
+  t.match(await service.get('//docs/guide/..%2f..%2fREADME'), { status: 404 });
+  t.match((await service.get('//docs')).body, 'href="docs/guide/first-conversation"');
 });
 
 t.test('a decision has its context, its choice and its cost', async (t) => {
