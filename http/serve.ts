@@ -175,7 +175,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
   const onSyncFailed =
     options.onSyncFailed ??
     ((error: Error): void => {
-      log.error({ err: error }, 'the disk did not take what was written; ending, since what it holds is unknown');
+      log.error({ err: error }, 'a write to the disk failed; stopping, since its state is unknown');
       process.exit(1);
     });
   const ids = createIds(clock, options.fillRandom);
@@ -439,7 +439,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   if (open !== undefined)
     services.log.warn(
       { path: open, paths: lock.openToOthers.length },
-      "what is in the data folder can be read by others, and is not this user's to close",
+      'others can read files in the data folder, and this user cannot change their permissions',
     );
   const seldom = new Seldom(services.clock, toldEveryMs);
   const server = createServer({
@@ -450,10 +450,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     onTooMany(network) {
       const times = seldom.take('connections');
       if (times !== undefined)
-        services.log.warn(
-          { network, times },
-          'connections are closed as they come: there are too many, of one address or of all',
-        );
+        services.log.warn({ network, times }, 'new connections are closed: too many, from one address or overall');
     },
     tls: config.tls,
     overTlsAlone: config.tls !== undefined || config.baseUrl.startsWith('https:'),
@@ -480,7 +477,10 @@ export async function serve(options: ServeOptions): Promise<Running> {
   engine
     .wakeAll(visit)
     .catch((error: unknown) =>
-      services.log.error({ err: error }, 'not every workspace could be woken; each wakes when it is asked for'),
+      services.log.error(
+        { err: error },
+        'not every workspace could be opened at start; each opens with its first request',
+      ),
     );
 
   let stopping: Promise<void> | undefined;
@@ -511,10 +511,10 @@ export async function serve(options: ServeOptions): Promise<Running> {
   async function reloadPlaces(): Promise<void> {
     try {
       if (await services.visitorPlaces.reload())
-        services.log.info({ file: config.geo.database }, 'the database of places was read again');
+        services.log.info({ file: config.geo.database }, 'the database of places was reloaded');
     } catch (error) {
       if (!(error instanceof PlacesUnusable)) throw error;
-      services.log.error({ err: error }, 'the database of places was not taken; the former one stays');
+      services.log.error({ err: error }, 'the database of places could not be loaded; the previous one stays in use');
     }
   }
 
@@ -523,10 +523,10 @@ export async function serve(options: ServeOptions): Promise<Running> {
     if (file === undefined) return;
     try {
       await reload();
-      services.log.info({ file }, 'the certificate was read again');
+      services.log.info({ file }, 'the certificate was reloaded');
     } catch (error) {
       if (!(error instanceof CertificateUnusable || error instanceof CannotTakeMail)) throw error;
-      services.log.error({ err: error }, 'the certificate was not taken; the former one stays');
+      services.log.error({ err: error }, 'the certificate could not be loaded; the previous one stays in use');
     }
   }
 
@@ -541,7 +541,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
       .catch((error: unknown) =>
         services.log.error(
           { workspaceId, err: error },
-          'a domain that is not verified any more could not be given back; the next start does it',
+          'a domain that is no longer verified could not be released; the next start does it',
         ),
       );
   }
@@ -590,7 +590,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
           throw error instanceof UnacceptableMail ? new MailNotTaken(error.message, { cause: error }) : error;
         }
       },
-      onError: (error) => services.log.error({ err: error }, 'a mail could not be taken; its sender will come again'),
+      onError: (error) => services.log.error({ err: error }, 'a mail could not be received; its sender will retry'),
     });
   }
 
@@ -719,7 +719,9 @@ async function carrierOf(
 /** What was left for one carrier cannot be done by another. */
 async function byCarrier(carrier: Carrier, provider: string, deed: () => Promise<string>): Promise<string> {
   if (provider !== carrier.provider)
-    throw new DeliveryError(`this is ${provider}'s, and the carrier is ${carrier.provider} now`, { permanent: true });
+    throw new DeliveryError(`the number belongs to ${provider}, and the carrier is now ${carrier.provider}`, {
+      permanent: true,
+    });
   try {
     return await deed();
   } catch (error) {

@@ -50,7 +50,7 @@ export const answerCall = command(
     const { agent, conversation, call } = requireCall(ctx, params.conversationId);
     const target = ringTarget(ctx, conversation, numberOf(ctx, call));
     if (target.kind === 'agent' && agent.id !== target.agentId && agent.role !== 'admin')
-      refuse('forbidden', { message: 'This call rings for somebody else.' });
+      refuse('forbidden', { message: 'This call rings for another agent.' });
     if (call.agentId === agent.id) return callView(ctx, conversation, call);
     const reason = whyLost(ctx, { agent, conversation, call, expectedVersion: params.expectedVersion });
     if (reason !== undefined) refuseLost(reason, conversation);
@@ -93,7 +93,7 @@ function whyLost(
 }
 
 const lostMessages: Readonly<Record<LostReason, string>> = {
-  already_claimed: 'Somebody else answered.',
+  already_claimed: 'Another agent answered.',
   call_ended: 'The call is over.',
   agent_busy: 'You are in another call.',
   stale_version: 'The call has changed since you read it.',
@@ -117,7 +117,7 @@ export const hangUp = command('call.hangup', (ctx, params: ById): CallView => {
       moveTo(ctx, conversation, 'solved');
       break;
     case 'ringing':
-      missCall(ctx, conversation, call, { line: 'The call was ended before anybody answered.', ordersHangup: true });
+      missCall(ctx, conversation, call, { line: 'The call was ended before anyone answered.', ordersHangup: true });
       break;
     case 'voicemail':
       endCall(ctx, call, { ordersHangup: true });
@@ -138,10 +138,10 @@ export const holdCall = command(
     const hold = params.hold ?? true;
     requireAnswered(conversation, call);
     if (call.isOnHold === hold)
-      refuse('conflict', { message: hold ? 'The caller is on hold already.' : 'The caller is not on hold.' });
+      refuse('conflict', { message: hold ? 'The caller is already on hold.' : 'The caller is not on hold.' });
     // A held caller can always be resumed: the timeline reserves room for that entry.
     if (hold && call.events.length >= maxHoldChanges)
-      refuse('conflict', { message: 'This call was put on hold too often.' });
+      refuse('conflict', { message: 'This call was put on hold too many times.' });
     changeCall(ctx, call, { isOnHold: hold }, { eventType: hold ? 'on_hold' : 'resumed' });
     orderCall(
       ctx,

@@ -82,7 +82,7 @@ function refusalOf(
 ): Parameters<typeof refuse> {
   return purchase.state === 'taken'
     ? ['number_taken']
-    : ['semantic_error', { message: `The carrier refuses: ${purchase.reason}` }];
+    : ['semantic_error', { message: `The carrier refused: ${purchase.reason}` }];
 }
 
 /** Refuses as releaseNumber. The outbox notifies the carrier. */
@@ -132,9 +132,9 @@ export async function giveBackOrphans(
       failed += 1;
       log.error(
         { e164, err: error },
-        'a number that may be bought for nobody could not be given back; it is tried again',
+        'a number that may have been bought for no workspace could not be released; it is tried again',
       );
     }
   }
-  if (failed > 0) throw new Error(`${failed} numbers could not be given back`);
+  if (failed > 0) throw new Error(`${failed} numbers could not be released`);
 }

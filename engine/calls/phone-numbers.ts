@@ -200,7 +200,7 @@ function putNumber(ctx: Context, number: PhoneNumberRecord): void {
 
 /** The error codes that this area specifies (specification 7). */
 function requireNumberAdmin(view: View): void {
-  if (callingAgent(view).role !== 'admin') refuse('forbidden', { message: 'Only an admin may change phone numbers.' });
+  if (callingAgent(view).role !== 'admin') refuse('forbidden', { message: 'Only an admin can change phone numbers.' });
   requireFeature(view, 'calls', 'plan_limit');
 }
 

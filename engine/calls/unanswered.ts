@@ -46,14 +46,14 @@ export function leaveUnanswered(
 ): void {
   const number = numberOf(ctx, call);
   if (!number.voicemailEnabled) {
-    missCall(ctx, conversation, call, { line: 'Nobody answered.', ordersHangup: options.carrierAsks !== true });
+    missCall(ctx, conversation, call, { line: 'No one answered.', ordersHangup: options.carrierAsks !== true });
     return;
   }
   ctx.clearDeadline(ringTimeoutDeadline, call.conversationId);
   if (options.carrierAsks !== true)
     orderCall(ctx, call, number, { kind: 'voicemail', greeting: { ...greetingOf(ctx, number), ...alreadyGreeted } });
   changeCall(ctx, call, { phase: 'voicemail', ringingAgentIds: [] });
-  appendSystemLine(ctx, freed(ctx, conversation), 'Nobody answered; the caller may leave a voicemail.');
+  appendSystemLine(ctx, freed(ctx, conversation), 'No one answered; the caller may leave a voicemail.');
   emitCall(ctx, 'call.ringing', call.conversationId);
 }
 

@@ -23,7 +23,7 @@ export const createVoiceProfile = command(
     requireAdmin(ctx);
     requireFeature(ctx, 'calls');
     if (countVoiceProfiles(ctx.db) >= maxVoiceProfiles)
-      refuse('semantic_error', { message: `A workspace may have ${maxVoiceProfiles} voice profiles.` });
+      refuse('semantic_error', { message: `A workspace may have at most ${maxVoiceProfiles} voice profiles.` });
     const profile: VoiceProfileRecord = {
       id: ctx.ids.uuid(),
       name: fields.name,

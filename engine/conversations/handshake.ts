@@ -47,7 +47,7 @@ interface Answer {
 export const assignToAgent = command('conversation.assignToAgent', (ctx, params: AssignParams): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
   if (params.force === true && !isSenior(agent))
-    refuse('forbidden', { message: 'Only admins and supervisors may assign without asking.' });
+    refuse('forbidden', { message: 'Only admins and supervisors can assign without an offer.' });
   requireCallHolder(ctx, agent, conversation);
   requireVersion(conversation, params.expectedVersion);
   requireSilent(ctx, conversation);
@@ -143,7 +143,7 @@ export const cancelAssignment = command('assignment.cancel', (ctx, params: Answe
     ctx,
     conversation,
     'assignment.cancelled',
-    withReason(`${agent.name} took the offer back.`, params.reason),
+    withReason(`${agent.name} cancelled the offer.`, params.reason),
   );
   return answer(routeChat(ctx, cancelled));
 });
@@ -153,7 +153,7 @@ export const expireAssignment = command('assignment.expire', (ctx, params: Deadl
   const conversation = ctx.state(conversationKind, params.subjectId);
   if (conversation?.handshake == null) return;
   const { toAgentId } = conversation.handshake;
-  const expired = revert(ctx, conversation, 'assignment.expired', 'The offer ran out.');
+  const expired = revert(ctx, conversation, 'assignment.expired', 'The offer expired.');
   routeChat(ctx, expired, { exceptAgentId: toAgentId });
 });
 
@@ -161,7 +161,7 @@ export const expireAssignment = command('assignment.expire', (ctx, params: Deadl
 export function revertHandshake(ctx: Context, conversation: ConversationRecord): ConversationRecord {
   return conversation.handshake === null
     ? conversation
-    : revert(ctx, conversation, 'assignment.expired', 'The offer ended: its recipient is gone.');
+    : revert(ctx, conversation, 'assignment.expired', 'The offer ended: its recipient is no longer available.');
 }
 
 /** Ends an offer that something else superseded (a new assignment, another department, a solved conversation). */

@@ -52,7 +52,7 @@ export const createNote = command('note.create', (ctx, params: NewNote): { note:
   requireText(params.body);
   const written = params.noteId === undefined ? undefined : findNote(ctx.db, params.noteId);
   if (written !== undefined && (written.authorAgentId !== agent.id || written.conversationId !== conversation.id))
-    refuse('conflict', { message: 'Another note has this noteId.' });
+    refuse('conflict', { message: 'Another note already has this noteId.' });
   if (written === undefined) requireVersion(conversation, params.expectedVersion);
   return {
     note:
@@ -93,7 +93,7 @@ export const removeNote = command('note.delete', (ctx, params: { conversationId:
   const note = findNote(ctx.db, params.noteId);
   if (note === undefined || note.conversationId !== conversation.id) refuse('not_found');
   if (note.authorAgentId !== agent.id && agent.role !== 'admin')
-    refuse('forbidden', { message: 'Only its author or an admin may delete a note.' });
+    refuse('forbidden', { message: 'Only its author or an admin can delete a note.' });
   dropNote(ctx, conversation, note);
 });
 

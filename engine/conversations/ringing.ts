@@ -20,7 +20,7 @@ export type RingTarget =
   | { readonly kind: 'department'; readonly departmentId: string }
   | { readonly kind: 'agent'; readonly agentId: string };
 
-export const notAnswered = 'Nobody has answered this call yet.';
+export const notAnswered = 'No one has answered this call yet.';
 /** Ringing calls checked when an agent becomes free. A caller further back waits until one of these is answered. */
 const maxRungAtOnce = 50;
 

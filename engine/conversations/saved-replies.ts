@@ -78,7 +78,7 @@ export const changeSavedReply = command(
     };
     requireRight(agent, after);
     if (after.scope === 'personal' && after.createdByAgentId !== agent.id)
-      refuse('forbidden', { message: 'Only its author may make a reply personal.' });
+      refuse('forbidden', { message: 'Only its author can make a reply personal.' });
     // Existing shortcuts that differ only in case may coexist until one of them changes its own.
     if (after.shortcut !== before.shortcut || after.scope !== before.scope) requireFreeShortcut(ctx, after);
     updateSavedReply(ctx.db, after);
@@ -128,7 +128,7 @@ function requireOwn(ctx: Context, agent: AgentRecord, replyId: string): SavedRep
 
 function requireRight(agent: AgentRecord, reply: SavedReplyRecord): void {
   if (reply.scope === 'workspace' && !isSenior(agent))
-    refuse('forbidden', { message: 'Only admins and supervisors may change the replies of the workspace.' });
+    refuse('forbidden', { message: "Only admins and supervisors can change the workspace's replies." });
 }
 
 function requireFreeShortcut(ctx: Context, reply: SavedReplyRecord): void {
@@ -138,5 +138,5 @@ function requireFreeShortcut(ctx: Context, reply: SavedReplyRecord): void {
     agentId: reply.createdByAgentId,
   });
   if (holder !== undefined && holder.id !== reply.id)
-    refuse('conflict', { message: `The shortcut ${reply.shortcut} is used already.` });
+    refuse('conflict', { message: `The shortcut ${reply.shortcut} is already in use.` });
 }

@@ -75,7 +75,7 @@ export const unassignConversation = command(
     const { assignedAgentId } = conversation;
     if (assignedAgentId === null) refuse('nobody_assigned');
     if (assignedAgentId !== agent.id && !isSenior(agent))
-      refuse('forbidden', { message: 'Only who has it, an admin or a supervisor may give it back.' });
+      refuse('forbidden', { message: 'Only the assignee, an admin or a supervisor can return it to the queue.' });
     requireCallHolder(ctx, agent, conversation);
     const unoffered = endHandshake(ctx, conversation);
     const free = changeConversation(ctx, unoffered, {
@@ -88,7 +88,7 @@ export const unassignConversation = command(
       ctx,
       free,
       former === undefined
-        ? `${agent.name} gave this back to the queue.`
+        ? `${agent.name} returned this to the queue.`
         : `${agent.name} took this from ${former.name}; it is back in the queue.`,
     );
     routeChat(ctx, told);

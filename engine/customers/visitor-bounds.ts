@@ -38,7 +38,7 @@ export function takeRoomForVisitor(ctx: Context, network: string): void {
     of: network,
     limit: visitorsOfNetworkPerHour,
     perMs: hourMs,
-    message: 'So many visitors came from this network that more must wait.',
+    message: 'Too many new visitors from this network. Try again later.',
   });
 }
 
@@ -49,7 +49,7 @@ export function takeRoomForChat(ctx: Context, { visitorId, network }: { visitorI
     countOpenConversationsOf(ctx.db, { visitorId, channel: 'chat', limit: maxOpenChats }) >= maxOpenChats
   ) {
     refuse('rate_limited', {
-      message: `You have ${maxOpenChats} open chats. Write on in one of them.`,
+      message: `You have ${maxOpenChats} open chats. Continue in one of them.`,
       detail: { ceiling: 'open_chats_of_visitor', limit: maxOpenChats },
       retryAfter: openChatsRetrySeconds,
     });
@@ -59,7 +59,7 @@ export function takeRoomForChat(ctx: Context, { visitorId, network }: { visitorI
     of: network,
     limit: chatsOfNetworkPerHour,
     perMs: hourMs,
-    message: 'So many chats were begun from this network that more must wait.',
+    message: 'Too many new chats from this network. Try again later.',
   });
 }
 
@@ -70,7 +70,7 @@ export function takeRoomForTicket(ctx: Context, network: string): void {
     of: network,
     limit: ticketsOfNetworkPerHour,
     perMs: hourMs,
-    message: 'So many questions were left from this network that more must wait.',
+    message: 'Too many questions from this network. Try again later.',
   });
 }
 

@@ -236,7 +236,7 @@ export class Directory {
   }
 
   sweepLater(error: unknown): void {
-    this.#log.error({ err: error }, 'reservations could not be settled; they are swept later');
+    this.#log.error({ err: error }, 'reservations could not be settled; a later sweep does it');
     if (this.#isSweepDue) return;
     this.#isSweepDue = true;
     this.#clock.after(

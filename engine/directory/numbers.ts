@@ -62,7 +62,7 @@ export function aroundClaim<Result>(
           maxNumbers
         )
           refuse('plan_limit', {
-            message: `A workspace may have ${maxNumbers} numbers on this server, with those that it released within 30 days.`,
+            message: `A workspace may have at most ${maxNumbers} numbers on this server, including those released in the last 30 days.`,
             detail: { ceiling: 'numbers', limit: maxNumbers },
           });
         insertDirectoryNumber(db, { ...number, reservedAt: at, releasedAt: null });

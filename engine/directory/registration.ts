@@ -26,21 +26,21 @@ export interface Registration {
 
 /** So that one network cannot use up the day's limit for all. */
 const shareOfNetwork = 0.5;
-const tooMany = 'Enough workspaces were made today. Try again tomorrow, or ask whoever runs this server.';
+const tooMany = 'Too many workspaces were registered today. Try again tomorrow, or ask the operator of this server.';
 
 /** Checked before any work is done. Refuses forbidden if registration is closed, invalid_body without a valid code. */
 export function requireMayRegister(db: Database, { mode, codeId }: Registration): void {
   const now = modeNow(db, mode);
-  if (now === 'off') refuse('forbidden', { message: 'This server takes no new workspaces.' });
+  if (now === 'off') refuse('forbidden', { message: 'This server does not accept new workspaces.' });
   if (now === 'open') return;
   if (codeId === undefined)
     refuseField(
       'invalid_body',
       'inviteCode',
-      'is needed: this server takes new workspaces by invitation of whoever runs it',
+      'is required: registering on this server needs an invitation from its operator',
     );
   if (codeId === null || findRegistrationCode(db, codeId) !== undefined)
-    refuseField('invalid_body', 'inviteCode', 'was used, is too old, or is no code of this server');
+    refuseField('invalid_body', 'inviteCode', 'was used, has expired, or is not a code of this server');
 }
 
 /**

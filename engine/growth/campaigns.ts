@@ -254,7 +254,7 @@ function theLive(view: Pick<View, 'state'>): readonly LiveCampaign[] {
 function addDraft(ctx: Context, fields: Pick<CampaignRecord, 'name' | 'triggerRules' | 'content'>): CampaignView {
   if (countCampaigns(ctx.db) >= maxCampaigns)
     refuse('semantic_error', {
-      message: `A workspace has ${maxCampaigns} campaigns at the most, archived ones included.`,
+      message: `A workspace may have at most ${maxCampaigns} campaigns, including archived ones.`,
     });
   const { name, triggerRules, content } = fields;
   const campaign: CampaignRecord = {

@@ -64,7 +64,7 @@ export const createGoal = command('goal.create', (ctx, fields: GoalFields): Goal
   requireGoalWriter(ctx);
   requireUrlMatch(fields.condition, 'condition');
   if (allGoals(ctx.db).length >= maxGoals)
-    refuse('semantic_error', { message: `A workspace has ${maxGoals} goals at the most.` });
+    refuse('semantic_error', { message: `A workspace may have at most ${maxGoals} goals.` });
   const goal: GoalRecord = {
     id: ctx.ids.uuid(),
     name: fields.name,
@@ -246,6 +246,6 @@ const conditionOf = ({ operator, value }: UrlMatch): UrlMatch => ({ operator, va
 
 /** This area specifies forbidden where others use admin_required (decisions, last details). */
 function requireGoalWriter(ctx: Context): void {
-  if (!isSenior(callingAgent(ctx))) refuse('forbidden', { message: 'Only admins and supervisors may change goals.' });
+  if (!isSenior(callingAgent(ctx))) refuse('forbidden', { message: 'Only admins and supervisors can change goals.' });
   requireFeature(ctx, 'goals');
 }

@@ -77,12 +77,12 @@ export function requireUrlMatch(match: UrlMatch | undefined, path: string): void
   if (match.operator === 'regex') {
     const { size, ranged, named } = costOf(match.value);
     if (size > maxWrittenSize)
-      refuseField('invalid_body', `${path}.value`, 'is too large once its repetitions are written out');
+      refuseField('invalid_body', `${path}.value`, 'is too large after its repetitions are expanded');
     if (ranged > maxRanged || named > maxNamed)
-      refuseField('invalid_body', `${path}.value`, 'names too many letters in its classes');
+      refuseField('invalid_body', `${path}.value`, 'has too many characters in its classes');
   }
   if (sizeOf(match, path) > maxPatternSize)
-    refuseField('invalid_body', `${path}.value`, 'is too large once its repetitions are written out');
+    refuseField('invalid_body', `${path}.value`, 'is too large after its repetitions are expanded');
 }
 
 /** Refuses semantic_error if one more active condition would cost a page view too much. */
@@ -90,7 +90,7 @@ export function requireRoom(active: readonly UrlPattern[], added: UrlPattern, wh
   if (active.length >= maxActive)
     refuse('semantic_error', { message: `At most ${maxActive} ${what} may be active at a time.` });
   if (active.reduce((sum, { size }) => sum + size, added.size) > maxTotalSize)
-    refuse('semantic_error', { message: `The regular expressions of the active ${what} are too large together.` });
+    refuse('semantic_error', { message: `The regular expressions of the active ${what} are too large in total.` });
 }
 
 function sizeOf(match: UrlMatch, path: string): number {

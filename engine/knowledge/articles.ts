@@ -58,7 +58,7 @@ export const adoptDocument = command('kb.adoptDocument', (ctx, params: { documen
   if (document === undefined || document.state === 'staged' || document.state === 'removed') refuse('not_found');
   if (document.articleId !== null)
     refuse('conflict', {
-      message: 'There is an article of this document already.',
+      message: 'There is already an article for this document.',
       detail: { articleId: document.articleId },
     });
   const article = addArticle(ctx, { title: document.title, body: document.text, sourceDocumentId: document.id });
@@ -117,7 +117,7 @@ export const serveArticle = command('kb.serveArticle', (ctx, params: { documentI
 
 function addArticle(ctx: Context, fields: ArticleFields & { sourceDocumentId: string | null }): KbArticleRecord {
   if (countKbArticles(ctx.db) >= maxKbArticles)
-    refuse('semantic_error', { message: `There are ${maxKbArticles} articles already.` });
+    refuse('semantic_error', { message: `There are already ${maxKbArticles} articles, which is the limit.` });
   const article: KbArticleRecord = {
     id: ctx.ids.uuid(),
     version: 1,

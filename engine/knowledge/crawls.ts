@@ -120,7 +120,7 @@ export const queueCrawl = command(
     const agent = requireAdmin(ctx);
     requireRoom(ctx);
     if (countUnfinishedKbJobs(ctx.db) >= maxUnfinishedCrawls)
-      refuse('service_unavailable', { message: `${maxUnfinishedCrawls} crawls wait or run already.` });
+      refuse('service_unavailable', { message: `${maxUnfinishedCrawls} crawls are already queued or running.` });
     const job: KbJobRecord = {
       id: ctx.ids.uuid(),
       status: 'queued',
@@ -236,7 +236,7 @@ export const finishCrawl = command(
 export const cancelCrawl = command('kb.cancelJob', (ctx, params: { jobId: string }): JobView => {
   const agent = requireAdmin(ctx);
   const job = findKbJob(ctx.db, params.jobId) ?? refuse('not_found');
-  if (isOver(job)) refuse('conflict', { message: `The crawl is ${job.status} already.` });
+  if (isOver(job)) refuse('conflict', { message: `The crawl is already ${job.status}.` });
   return jobView(ctx, failJob(ctx, job, `${agent.name} cancelled it.`));
 });
 

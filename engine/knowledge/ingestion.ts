@@ -45,7 +45,7 @@ export class Ingestion {
   /** Crawls a job's site and replaces its former pages. Rejects with the site's or the embedding's problem. */
   async crawl({ workspaceId, jobId }: { workspaceId: string; jobId: string }): Promise<string> {
     const job = await this.#execute(workspaceId, startCrawl, { jobId });
-    if (job === undefined) return 'it is over already';
+    if (job === undefined) return 'it is already over';
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(crawlTimeoutMs)]);
     const { url, maxDepth, maxPages } = job;
     let stats = noStats;

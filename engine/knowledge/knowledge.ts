@@ -129,7 +129,9 @@ export function removeDocuments(ctx: Context, documentIds: readonly string[]): v
 /** Refuses semantic_error if the base has the maximum number of documents. */
 export function requireRoom(view: Pick<View, 'db'>): void {
   if (countListedKbDocuments(view.db) >= maxKbDocuments)
-    refuse('semantic_error', { message: `The knowledge base holds ${maxKbDocuments} documents already.` });
+    refuse('semantic_error', {
+      message: `The knowledge base already holds ${maxKbDocuments} documents, which is the limit.`,
+    });
 }
 
 /** Deletes rows that are no longer visible, a page at a time: those of removed documents, or of models not in use. */

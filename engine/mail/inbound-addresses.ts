@@ -137,9 +137,9 @@ export const setInboundAddresses = command(
     const isHad = (localPart: string): boolean => before.some((address) => address.localPart === localPart);
     addresses.forEach(({ localPart, departmentId }, index) => {
       if (addresses.findIndex((other) => other.localPart === localPart) !== index)
-        refuseField('invalid_body', `addresses.${index}.localPart`, 'must be named once');
+        refuseField('invalid_body', `addresses.${index}.localPart`, 'must be unique');
       if (isReservedLocalPart(localPart) && !isHad(localPart))
-        refuseField('invalid_body', `addresses.${index}.localPart`, 'is kept for whoever runs the mail host');
+        refuseField('invalid_body', `addresses.${index}.localPart`, 'is reserved for the operator of the mail host');
       if (departmentId !== null && !departments.has(departmentId))
         refuseField('invalid_body', `addresses.${index}.departmentId`, 'must be a department of this workspace');
     });

@@ -98,7 +98,7 @@ function requireRoomForMail(ctx: Context, to: string, purpose: Exclude<MailPurpo
     of: to,
     limit: perHour[purpose],
     perMs: hourMs,
-    message: `${to} has been sent so many mails in an hour that more must wait.`,
+    message: `${to} was sent too many mails in an hour. Try again later.`,
   });
   const perDay = ctx.ceilings?.['mailsPerDay'] ?? Number.POSITIVE_INFINITY;
   if (purpose !== 'answer') {
@@ -107,14 +107,14 @@ function requireRoomForMail(ctx: Context, to: string, purpose: Exclude<MailPurpo
       ceiling: 'unasked_mails',
       limit,
       perMs: dayMs,
-      message: `This workspace has written first to ${limit} addresses in a day, as many as whoever runs this server allows.`,
+      message: `This workspace has started conversations with ${limit} addresses in a day, the limit set by the operator of this server.`,
     });
   }
   takeRoom(ctx, {
     ceiling: 'mails',
     limit: perDay,
     perMs: dayMs,
-    message: `This workspace has sent ${perDay} mails in a day, as many as whoever runs this server allows.`,
+    message: `This workspace has sent ${perDay} mails in a day, the limit set by the operator of this server.`,
   });
 }
 

@@ -97,7 +97,7 @@ const notCopied = /^(?:lock|unfinished|incoming|index|directory\.db|workspaces|.
  */
 export async function backup(options: BackupOptions): Promise<{ manifest: Manifest; findings: Finding[] }> {
   const to = resolve(options.to);
-  if (existsSync(to)) throw new BackupUnusable(`${to} exists already`);
+  if (existsSync(to)) throw new BackupUnusable(`${to} already exists`);
   const part = `${to}.part`;
   await rm(part, { recursive: true, force: true });
   await mkdir(join(part, 'workspaces'), { recursive: true, mode: 0o700 });
@@ -131,13 +131,13 @@ export async function readBackup(from: string, onProgress: (share: number) => vo
   try {
     manifest = JSON.parse(await readFile(join(from, manifestName), 'utf8')) as Manifest;
   } catch (cause) {
-    throw new BackupUnusable(`${from} is no backup, or one that was not finished: its ${manifestName} cannot be read`, {
+    throw new BackupUnusable(`${from} is not a backup, or an unfinished one: its ${manifestName} cannot be read`, {
       cause,
     });
   }
   if (manifest.format !== formatVersion)
     throw new BackupUnusable(
-      `${from} is of format ${manifest.format}, this program knows ${formatVersion}: install a newer one`,
+      `${from} has format ${manifest.format}, and this program only knows ${formatVersion}: install a newer one`,
     );
   const allBytes = manifest.files.reduce((sum, { bytes }) => sum + bytes, 1);
   let doneBytes = 0;
@@ -177,7 +177,7 @@ async function requireRoom({ dataDir, to, workspaceId, reserveBytes }: BackupOpt
   await rm(part, { recursive: true });
   const inMb = (size: number): string => `${(size / 1e6).toFixed(1)} MB`;
   throw new BackupUnusable(
-    `${dirname(to)} has ${inMb(bavail * bsize)} free: the backup may take ${inMb(bytes)}${kept === 0 ? '' : `, and ${inMb(kept)} stay free for the service (DISK_RESERVE_BYTES)`}`,
+    `${dirname(to)} has ${inMb(bavail * bsize)} free: the backup may take ${inMb(bytes)}${kept === 0 ? '' : `, and ${inMb(kept)} must stay free for the service (DISK_RESERVE_BYTES)`}`,
   );
 }
 
@@ -212,7 +212,7 @@ async function copyAll(
     // An address or number that moved from one workspace to another between their snapshots.
     if (isDuplicate(error))
       throw new BackupUnusable(
-        'an address or a number went from one workspace to another meanwhile; make the backup again',
+        'an address or a number moved from one workspace to another during the backup; run it again',
         { cause: error },
       );
     throw error;

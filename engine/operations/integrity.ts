@@ -113,7 +113,7 @@ export function verifyWorkspace(
       // After an upgrade a deadline rebuilds them; until then there is nothing to check.
       const reports = isRebuilding(db)
         ? []
-        : [...verifyReports(db)].map((fault) => ({ rule: 'reports count what is there', fault }));
+        : [...verifyReports(db)].map((fault) => ({ rule: 'reports count what exists', fault }));
       return [...named, ...known, ...workspaceFaults(db), ...reports];
     }),
   );
@@ -158,14 +158,14 @@ function disagreements(directory: Database, dataDir: string, workspaceId: string
     return placeKinds.flatMap((kind) => {
       const [here, there] = [kind.ofWorkspace(db), kind.ofDirectory(directory, workspaceId)];
       const onTheirWay = new Set(kind.onTheirWay(directory, workspaceId));
-      const rule = `directory.db knows every ${kind.title}, and no other`;
+      const rule = `directory.db lists every ${kind.title}, and no other`;
       const faultsOf = (places: readonly Place[], others: readonly Place[], told: string): Finding[] => {
         const known = new Set(others.map(({ text }) => text));
         return places
           .filter(({ text, ownerId }) => !known.has(text) && !onTheirWay.has(ownerId))
           .map(({ text }) => ({ where: `workspace ${workspaceId}`, rule, fault: `${told} ${text}` }));
       };
-      return [...faultsOf(here, there, 'it does not know'), ...faultsOf(there, here, 'it alone knows')];
+      return [...faultsOf(here, there, 'it does not list'), ...faultsOf(there, here, 'only it lists')];
     });
   } catch (error) {
     if (isStorageFailure(error)) return [];
@@ -199,7 +199,7 @@ function verifyFile(
       rule: "its schema is the program's",
       fault,
     }));
-    const names = db.foreignKeyFaults().map((fault) => ({ rule: 'what a row names is there', fault }));
+    const names = db.foreignKeyFaults().map((fault) => ({ rule: 'references point to existing rows', fault }));
     return [...schema, ...names, ...(schema.length > 0 ? [] : ask(db))].map((fault) => ({ where, ...fault }));
   } catch (error) {
     if (!(error instanceof DatabaseUnusable) && !isStorageFailure(error)) throw error;
@@ -241,5 +241,5 @@ function unknownOf(
 ): { rule: string; fault: string }[] {
   return present
     .filter((kind) => !known.includes(kind))
-    .map((kind) => ({ rule: `${what} are of kinds that the program knows`, fault: kind }));
+    .map((kind) => ({ rule: `the program knows the kinds of all ${what}`, fault: kind }));
 }

@@ -140,7 +140,7 @@ function placesOf(directory: Database, workspaceId: string): string {
 /** Any other error is a bug. */
 function faultOf(error: unknown): string {
   if (isDuplicate(error))
-    return 'another workspace has its subdomain, a domain, a number, or the address of one of its agents: is it a copy of that one? switchboard restore --as makes copies with places of their own';
+    return 'another workspace has its subdomain, a domain, a number, or the address of one of its agents: is it a copy of that one? switchboard restore --as makes copies with names of their own';
   if (error instanceof DatabaseUnusable || isStorageFailure(error))
     return error instanceof Error ? error.message : String(error);
   throw error;

@@ -174,7 +174,7 @@ function requireFreePlaces(directory: Database, db: Database, workspaceId: strin
   );
   if (taken.length > 0)
     throw new BackupUnusable(
-      `another workspace has its ${taken.join(', its ')}; --as NAME makes a copy with places of its own`,
+      `another workspace has its ${taken.join(', its ')}; use --as NAME to restore it as a copy`,
     );
 }
 

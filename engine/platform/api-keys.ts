@@ -56,7 +56,7 @@ export const createApiKey = command(
     const admin = requireAdmin(ctx);
     if (liveApiKeys(ctx.db).length >= maxKeys)
       refuse('semantic_error', {
-        message: `A workspace may have ${maxKeys} keys. Delete one that is no longer used.`,
+        message: `A workspace may have at most ${maxKeys} keys. Delete one that is no longer used.`,
         detail: { maxKeys },
       });
     const prefix = `sk_${params.mode}_${ctx.ids.secret(shownBytes)}`;
@@ -76,11 +76,11 @@ export const createApiKey = command(
     insertApiKey(ctx.db, record);
     ctx.audit({ action: 'api_key.created', targetKind: 'api_key', targetId: record.id, after: viewOf(record) });
     mailAccountNotice(ctx, admin, {
-      subject: 'An API key was made in your name',
+      subject: 'An API key was created in your name',
       text: [
         `The API key ${named(record)} acts as you. It may:`,
         mayOf(record),
-        'It goes on until it is revoked, also when you sign out or choose a new password.',
+        'It stays valid until it is revoked, even if you sign out or change your password.',
       ].join('\n\n'),
       origin: params.origin,
       advice:
@@ -98,9 +98,9 @@ export const revokeApiKey = command('apiKey.delete', (ctx, params: { keyId: stri
   const maker = theRoster(ctx).agents.get(record.createdByAgentId);
   if (maker !== undefined && maker.id !== caller.id)
     mailAccountNotice(ctx, maker, {
-      subject: 'An API key of yours was revoked',
-      text: `The API key ${named(record)} opens nothing any more.`,
-      advice: 'If a program of yours still needs one, make another.',
+      subject: 'One of your API keys was revoked',
+      text: `The API key ${named(record)} no longer works.`,
+      advice: 'If one of your programs still needs a key, create a new one.',
     });
 });
 
@@ -110,11 +110,11 @@ function named({ name, prefix }: Pick<ApiKeyRecord, 'name' | 'prefix'>): string 
 }
 
 function mayOf(record: ApiKeyRecord): string {
-  if (record.mode === 'test') return '- try out one-time codes, without sending any';
+  if (record.mode === 'test') return '- test one-time codes, without sending any';
   const granted = scopesOf(record);
   return (
     granted.includes('*')
-      ? ['everything that you may do yourself']
+      ? ['everything that you can do yourself']
       : granted.map((scope) => (scope === '*' ? '' : scopes[scope].summary))
   )
     .map((line) => `- ${line}`)

@@ -62,7 +62,7 @@ export const createApp = command(
     const admin = requireAdmin(ctx);
     requireRedirectUris(params.redirectUris);
     if (allOAuthApps(ctx.db).length >= maxApps)
-      refuse('semantic_error', { message: `A workspace may have ${maxApps} apps.`, detail: { maxApps } });
+      refuse('semantic_error', { message: `A workspace may have at most ${maxApps} apps.`, detail: { maxApps } });
     const app: OAuthAppRecord = {
       id: ctx.ids.uuid(),
       clientId: params.clientId,
@@ -78,7 +78,7 @@ export const createApp = command(
     mailOfApp(ctx, admin, {
       app,
       subject: 'An app was registered in your name',
-      done: 'can ask agents for their consent now',
+      done: 'can now ask agents for their consent',
       origin: params.origin,
     });
     return app;
@@ -112,8 +112,8 @@ export const changeApp = command(
     if (JSON.stringify(auditOf(before)) !== JSON.stringify(auditOf(after)))
       mailMakerOf(ctx, {
         app: after,
-        subject: 'An app of yours was changed',
-        done: `has another name, other addresses or other scopes. Addresses: ${after.redirectUris.join(', ')}. Scopes: ${after.scopes.join(', ')}`,
+        subject: 'One of your apps was changed',
+        done: `has a new name, new redirect addresses or new scopes. Addresses: ${after.redirectUris.join(', ')}. Scopes: ${after.scopes.join(', ')}`,
         origin: params.origin,
       });
     return after;
@@ -135,8 +135,8 @@ export const rotateAppSecret = command(
     ctx.audit({ action: 'oauth_app.secret_rotated', targetKind: 'oauth_app', targetId: after.id });
     mailMakerOf(ctx, {
       app: after,
-      subject: 'An app of yours has another secret',
-      done: 'was given another client secret; the former one counts no more',
+      subject: 'One of your apps has a new secret',
+      done: 'has a new client secret; the previous one no longer works',
       origin: params.origin,
     });
     return after;
@@ -152,8 +152,8 @@ export const removeApp = command('oauthApp.delete', (ctx, params: { appId: strin
   ctx.audit({ action: 'oauth_app.deleted', targetKind: 'oauth_app', targetId: app.id, before: auditOf(app) });
   mailMakerOf(ctx, {
     app,
-    subject: 'An app of yours was deleted',
-    done: 'is gone, with every token that it had',
+    subject: 'One of your apps was deleted',
+    done: 'was deleted and all of its tokens revoked',
     origin: params.origin,
   });
 });
@@ -182,12 +182,12 @@ function requireRedirectUris(uris: readonly string[]): void {
 /** RFC 6749 §3.1.2, RFC 8252 §7 and §8.4: https, http to the local machine, or a scheme that is a reversed domain. */
 function problemOfRedirectUri(uri: string): string | undefined {
   const url = URL.parse(uri);
-  if (url === null || !isHeaderSafe(uri)) return 'must be an absolute address, in ASCII without blanks';
-  if (uri.includes('#')) return 'must have no fragment';
-  if (url.username !== '' || url.password !== '') return 'must hold no credentials';
+  if (url === null || !isHeaderSafe(uri)) return 'must be an absolute URI, in ASCII without spaces';
+  if (uri.includes('#')) return 'must not have a fragment';
+  if (url.username !== '' || url.password !== '') return 'must not contain credentials';
   if (url.protocol === 'https:') return undefined;
   if (url.protocol === 'http:')
-    return loopback.has(url.hostname) ? undefined : 'must be https, unless it leads to this very machine';
+    return loopback.has(url.hostname) ? undefined : 'must be https, unless it is a loopback address';
   return url.protocol.includes('.')
     ? undefined
     : 'must be https, or have a scheme that is a reversed domain, such as com.example.app:/callback';
@@ -218,7 +218,7 @@ function mailOfApp(ctx: Context, agent: AgentRecord, { app, subject, done, origi
     text: `${oneLine(app.name)} (${app.clientId}) ${done}.`,
     origin,
     advice:
-      'If this was not meant to be, delete the app under Settings, Apps; if it was done in your name, choose a new password with "Forgot it?" on the sign-in page.',
+      'If this was not intended, delete the app under Settings, Apps. If you did not do it, choose a new password with "Forgot it?" on the sign-in page.',
   });
 }
 

@@ -52,7 +52,7 @@ export const withdrawGrant = command(
     });
     const agent = theRoster(ctx).agents.get(agentId);
     if (agent !== undefined && agent.id !== caller.id) {
-      const text = `${oneLine(name)} can no longer act in your name: an admin has withdrawn what you allowed it.`;
+      const text = `${oneLine(name)} can no longer act in your name: an admin has withdrawn your consent.`;
       mailAccountNotice(ctx, agent, {
         subject: 'An app can no longer act for you',
         text,

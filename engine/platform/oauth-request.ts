@@ -83,21 +83,21 @@ const rules: readonly Rule[] = [
   { error: 'invalid_scope', description: 'scope is required.', breaks: (asked) => scopesIn(asked.scope).length === 0 },
   {
     error: 'invalid_scope',
-    description: 'scope names what the app did not register.',
+    description: 'scope contains a scope that the app did not register.',
     breaks: (asked, app) => scopesIn(asked.scope).some((scope) => !app.scopes.includes(scope)),
   },
 ];
 
 export function judgeRequest(asked: AuthorizationParameters, app: OAuthAppRecord | undefined): JudgedRequest {
   if (app === undefined)
-    return { kind: 'unusable', message: 'This app is not known here. Its client_id is wrong, or it was deleted.' };
+    return { kind: 'unusable', message: 'This app is unknown. Its client_id is wrong, or it was deleted.' };
   const { redirect_uri: redirectUri, state } = asked;
   if (redirectUri === undefined)
-    return { kind: 'unusable', message: 'The app did not say where to go back to: redirect_uri is missing.' };
+    return { kind: 'unusable', message: 'The app did not say where to return to: redirect_uri is missing.' };
   if (!isHeaderSafe(redirectUri) || !app.redirectUris.some((registered) => isSameAddress(registered, redirectUri)))
     return {
       kind: 'unusable',
-      message: 'The app wants to go back to an address that it has not registered, so nothing is sent there.',
+      message: 'The app wants to return to an address that it has not registered, so nothing is sent there.',
     };
   const broken = rules.find((rule) => rule.breaks(asked, app));
   if (broken !== undefined)

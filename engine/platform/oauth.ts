@@ -133,7 +133,7 @@ function mailConsent(
     text: [
       `You allowed ${name} to act in your name. It may:`,
       may.join('\n'),
-      'It goes on until you withdraw it, under Settings, Allowed apps.',
+      'It can do so until you withdraw your consent, under Settings, Allowed apps.',
     ].join('\n\n'),
     origin,
     advice:
@@ -154,18 +154,18 @@ export const exchangeCode = command(
     },
   ): TokenOutcome => {
     const code = findOAuthCode(ctx.db, hashOf(params.code));
-    if (code === undefined || code.clientId !== params.clientId) return refusedGrant('The code is not known.');
+    if (code === undefined || code.clientId !== params.clientId) return refusedGrant('The code is unknown.');
     if (code.grantId !== null) {
       const given = findOAuthGrant(ctx.db, code.grantId);
       if (given !== undefined) endGrant(ctx, given, 'code_used_twice');
-      return refusedGrant('The code was used before; what it was exchanged for is revoked.');
+      return refusedGrant('The code was used before; the tokens it was exchanged for are revoked.');
     }
     if (ctx.at >= code.expiresAt) return refusedGrant('The code has expired.');
     if (code.redirectUri !== params.redirectUri)
       return refusedGrant('redirect_uri is not the one that the code was sent to.');
     if (!provesPossession(code.codeChallenge, params.codeVerifier))
-      return spendCode(ctx, code, 'code_verifier does not fit the code_challenge; the code counts no longer.');
-    if (!mayAct(ctx, code.agentId)) return refusedGrant('The agent is no longer there.');
+      return spendCode(ctx, code, 'code_verifier does not match the code_challenge; the code is no longer valid.');
+    if (!mayAct(ctx, code.agentId)) return refusedGrant('The agent no longer exists.');
     const grant: OAuthGrantRecord = {
       id: ctx.ids.uuid(),
       clientId: code.clientId,
@@ -194,7 +194,7 @@ export const refreshTokens = command(
     params: { refreshToken: string; clientId: string; appScopes: readonly string[]; scope: string | undefined },
   ): TokenOutcome => {
     const found = findOfClient(ctx, params.refreshToken, params.clientId);
-    if (found?.token.kind !== 'refresh') return refusedGrant('The refresh token is not known.');
+    if (found?.token.kind !== 'refresh') return refusedGrant('The refresh token is unknown.');
     const { token, grant } = found;
     if (token.usedAt !== null) {
       endGrant(ctx, grant, 'refresh_token_used_twice');
@@ -209,7 +209,7 @@ export const refreshTokens = command(
     const wanted = scopesIn(params.scope);
     const present = inForce(ctx, grant, params.appScopes);
     if (wanted.some((scope) => !present.includes(scope)))
-      return { error: 'invalid_scope', description: 'scope names more than is granted.' };
+      return { error: 'invalid_scope', description: 'scope exceeds what was granted.' };
     useOAuthToken(ctx.db, token.hash, ctx.at);
     return issuePair(ctx, grant, wanted.length === 0 ? present : wanted);
   },

@@ -125,7 +125,8 @@ function requireAtWork(ctx: Context, webhook: WebhookRecord): void {
   const pausedReason = whyPaused(webhook, localRightsOf(ctx, webhook));
   if (pausedReason !== undefined)
     refuse('conflict', {
-      message: 'Who made this webhook may not be told anything any more. Save it anew to answer for it.',
+      message:
+        'The creator of this webhook no longer has the rights it needs. Save it again to become responsible for it.',
       detail: { pausedReason },
     });
 }

@@ -8,15 +8,15 @@ import type { Context } from '../runtime/context.ts';
 import { theWebhooks } from '../webhook-feed.ts';
 import { isActive, theRoster } from '../workspace/roster.ts';
 
-const where = 'Look at it under Settings, Webhooks.';
+const where = 'You can check it under Settings, Webhooks.';
 
 export function mailDisabled(ctx: Context, webhook: WebhookRecord, isGone: boolean): void {
   const why = isGone
-    ? 'Its receiver answered 410, which says that nobody is there any more.'
-    : 'Its receiver has taken nothing for five days.';
+    ? 'Its receiver answered 410, which means that it is permanently gone.'
+    : 'Its receiver has accepted nothing for five days.';
   mailAdmins(ctx, {
     subject: 'A webhook was disabled',
-    text: `The webhook to ${webhook.url} is disabled: nothing is sent to it any more. ${why} When the receiver is well again, set the webhook to active; what happened meanwhile is not sent later.`,
+    text: `The webhook to ${webhook.url} is disabled: nothing is sent to it any more. ${why} When the receiver works again, set the webhook to active; events in between are not sent later.`,
   });
 }
 
@@ -29,17 +29,17 @@ export function notifyingOfPaused(ctx: Context, change: () => void): void {
   change();
   const paused = pausedOf(ctx).filter(({ id, appId }) => appId === null && !before.has(id));
   if (paused.length === 0) return;
-  const subject = paused.length === 1 ? 'A webhook is told nothing any more' : 'Webhooks are told nothing any more';
+  const subject = paused.length === 1 ? 'A webhook was paused' : 'Webhooks were paused';
   const list = paused.map(
     ({ url, keyId }) =>
-      `- ${url}: ${keyId === null ? 'who made it is no admin any more' : 'the key that made it is revoked'}`,
+      `- ${url}: ${keyId === null ? 'its creator is no longer an admin' : 'the key that created it was revoked'}`,
   );
   mailAdmins(ctx, {
     subject,
     text: [
-      'A webhook lives by the rights of who made it. Those have ended of',
+      'A webhook depends on the rights of its creator. These have ended for',
       list.join('\n'),
-      'Whoever saves one of them answers for it, and it goes on.',
+      'If you save one of them, you become responsible for it, and it resumes.',
     ].join('\n\n'),
   });
 }

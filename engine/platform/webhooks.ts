@@ -112,7 +112,7 @@ export const changeWebhook = command(
     // The webhook keeps receiving what the app may read, which may be more than the key may.
     if (after.url !== before.url && before.appId !== null && params.grant?.by === 'key' && !allows(params.grant, null))
       refuse('insufficient_scope', {
-        message: "A key that is not for everything cannot send an app's webhook elsewhere.",
+        message: "Only a key with the scope * can change the URL of an app's webhook.",
         detail: { scope: '*' },
       });
     putWebhook(ctx, after);
@@ -207,7 +207,10 @@ export function requireWebhook(view: Pick<View, 'state'>, of: WebhookOf & { webh
 export function addWebhook(ctx: Context, feed: WebhookFeed, named: NewWebhook): WebhookRecord {
   const present = theWebhooks(ctx);
   if (present.length >= maxWebhooks)
-    refuse('semantic_error', { message: `A workspace may have ${maxWebhooks} webhooks.`, detail: { maxWebhooks } });
+    refuse('semantic_error', {
+      message: `A workspace may have at most ${maxWebhooks} webhooks.`,
+      detail: { maxWebhooks },
+    });
   const webhook: WebhookRecord = {
     ...holderOf(ctx.caller, named.grant),
     id: named.webhookId,

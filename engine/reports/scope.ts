@@ -66,8 +66,8 @@ function rangeOf(view: View, query: ReportQuery): { range: ReportRange; start: s
     // Includes the current millisecond.
     return { range: { fromMs, toMs: view.nowMs + 1 }, start: isoTime(fromMs), end: view.at };
   }
-  const fromMs = Date.parse(query.from ?? refuseField('invalid_query', 'from', 'is needed when range is custom'));
-  const toMs = Date.parse(query.to ?? refuseField('invalid_query', 'to', 'is needed when range is custom'));
+  const fromMs = Date.parse(query.from ?? refuseField('invalid_query', 'from', 'is required when range is custom'));
+  const toMs = Date.parse(query.to ?? refuseField('invalid_query', 'to', 'is required when range is custom'));
   if (fromMs >= toMs) refuseField('invalid_query', 'to', 'must be after from');
   if (toMs - fromMs > maxRangeDays * dayMs) refuse('range_too_large');
   return { range: { fromMs, toMs }, start: isoTime(fromMs), end: isoTime(toMs) };
@@ -82,9 +82,9 @@ function scopeOf(view: View, agent: AgentRecord, query: ReportQuery): ReportScop
   if (departmentId !== undefined && !theRoster(view).departments.has(departmentId)) refuse('not_found');
   const asked = agentId === undefined ? undefined : requireAgent(view, agentId);
   if (asked !== undefined && !maySeeFiguresOf(agent, asked))
-    refuse('forbidden', { message: 'You may not see the figures of this agent.' });
+    refuse('forbidden', { message: "You are not allowed to see this agent's figures." });
   if (agent.role === 'supervisor' && departmentId !== undefined && !agent.groupIds.includes(departmentId))
-    refuse('forbidden', { message: 'You may not see the figures of this department.' });
+    refuse('forbidden', { message: "You are not allowed to see this department's figures." });
   const ownDepartments = agent.role === 'supervisor' ? [...agent.groupIds, nobody] : null;
   return {
     channels: channel === undefined ? channels : [channel],
@@ -115,7 +115,7 @@ export function bucketsOf(view: View, range: ReportRange, asked: Granularity | u
   const lengthMs = range.toMs - range.fromMs;
   const granularity = asked ?? (lengthMs <= hourlyUpToMs + 1 ? 'hour' : 'day');
   if (granularity === 'hour' && lengthMs > maxHourlyMs + 1)
-    refuseField('invalid_query', 'granularity', 'may be hour for 31 days at the most');
+    refuseField('invalid_query', 'granularity', 'may be hour for at most 31 days');
   const { starts, labels } = labelledBuckets(granularity, range, timezone);
   return { labels, starts: [Math.max(starts[0] ?? range.fromMs, range.fromMs), ...starts.slice(1)], toMs: range.toMs };
 }

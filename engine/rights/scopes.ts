@@ -18,17 +18,17 @@ export const scopes = {
   },
   'messages:send': { summary: 'Send messages in conversations, and mail tickets and transcripts', forApps: true },
   'messages:read': { summary: 'Read messages, also in lists, exports, transcripts and recordings', forApps: true },
-  'visitors:read': { summary: 'Read visitors and contacts: who they are, also in what else is read', forApps: true },
+  'visitors:read': { summary: 'Read visitors and contacts: their identity, also in other records', forApps: true },
   'visitors:write': { summary: 'Create, change and block visitors and contacts', forApps: true },
   'agents:read': { summary: 'Read agents, departments, sites and the workspace', forApps: true },
   'webhooks:write': {
-    summary: 'Subscribe to events, as far as the other scopes reach; only an admin can allow it',
+    summary: 'Subscribe to events within the other scopes; only an admin can allow it',
     forApps: true,
     forAdmins: true,
   },
   'reports:read': { summary: 'Read reports and goals', forApps: true },
   'ai:read': { summary: 'Search the knowledge base', forApps: true },
-  'ai:invoke': { summary: 'Start AI actions, of which there are none yet', forApps: true },
+  'ai:invoke': { summary: 'Start AI actions (none are available yet)', forApps: true },
   /** Only for keys: the verification API is not open to apps. */
   verify: { summary: 'Send and check one-time codes', forApps: false },
 } as const satisfies Record<string, ScopeRule>;

@@ -97,7 +97,7 @@ export class Checkpoints {
       if (!this.#stopped)
         this.#log.error(
           { path: file.db.path, err: error },
-          'a log could not be copied back; it grows on and is tried again',
+          'a log could not be checkpointed; it keeps growing and is tried again',
         );
       // Try again only after as many frames more.
       progress.left += progress.limit;

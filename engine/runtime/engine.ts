@@ -355,7 +355,7 @@ export class Engine {
     const left = await this.#files.close(() => clock.now() <= endMs);
     // Nothing wakes them any more.
     for (const { db } of this.#workspaces.values()) if (db.isParked) db.close();
-    if (left > 0) log.warn({ files: left }, 'files were left open for want of time; nothing in them is lost');
+    if (left > 0) log.warn({ files: left }, 'files were left open because time ran out; no data is lost');
   }
 
   #busy(): Workspace[] {
@@ -375,7 +375,7 @@ export class Engine {
     const { clock, log } = this.#options;
     if (!this.#isBroken(workspaceId)) {
       this.#broken.set(workspaceId, clock.now() + reopenAfterMs);
-      log.error({ workspaceId, err: cause }, 'a workspace cannot be opened; the others go on');
+      log.error({ workspaceId, err: cause }, 'a workspace cannot be opened; the others are served');
       // Its deadlines and mails wait too, and a request may not come before they are due.
       this.#deadlines.watch(workspaceId, clock.now() + wakeAfterMs);
     }

@@ -98,7 +98,7 @@ export class Lane {
 
   /** Throws LaneFull. */
   submit(job: Job): void {
-    if (this.#queue.length >= maxQueued) throw new LaneFull(`${maxQueued} commands wait already`);
+    if (this.#queue.length >= maxQueued) throw new LaneFull(`${maxQueued} commands are already waiting`);
     this.#queue.push(job);
     this.#schedule();
   }

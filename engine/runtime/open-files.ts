@@ -203,7 +203,7 @@ export class OpenFiles {
       .catch((error: unknown) =>
         this.#options.log.error(
           { workspaceId, err: error },
-          'a log that was left could not be copied back; nothing in it is lost',
+          'an abandoned log could not be checkpointed; no data is lost',
         ),
       )
       .finally(() => this.#copying.delete(workspaceId));

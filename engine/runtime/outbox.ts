@@ -282,7 +282,7 @@ export class Outbox {
       if (failure === undefined) return;
       this.#log.error(
         { workspaceId: item.workspaceId, outboxId: item.id, err: failure.error },
-        'an outcome could not be recorded',
+        'the outcome of outside work could not be recorded',
       );
       if (this.#stopped || failure.by === 'gone') return;
       // The kind's code would fail again, so the outcome is recorded without it.
@@ -328,7 +328,7 @@ export class Outbox {
         resolve(error === undefined ? undefined : { by: isRules && !isStorageFailure(error) ? 'rule' : 'file', error });
       try {
         const workspace = this.#workspace(item.workspaceId);
-        if (workspace === undefined) resolve({ by: 'gone', error: new Error('its workspace is closed for good') });
+        if (workspace === undefined) resolve({ by: 'gone', error: new Error('its workspace is permanently closed') });
         else workspace.submit(record, { caller: systemCaller, params: {} }, settle);
       } catch (error) {
         settle(error);

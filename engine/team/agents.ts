@@ -56,7 +56,7 @@ export const countAskedAddress = command('agent.countAskedAddress', (ctx, _: obj
     of: id,
     limit: addressesAskedPerDay,
     perMs: dayMs,
-    message: 'You have invited so many people, or changed so many addresses, in a day that more must wait.',
+    message: 'You have invited too many people or changed too many addresses in a day. Try again later.',
   });
 });
 
@@ -67,7 +67,7 @@ export const countAskedAddress = command('agent.countAskedAddress', (ctx, _: obj
 export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): AgentView => {
   requireAdmin(ctx);
   if (params.role !== 'admin' && params.channels?.length === 0)
-    refuseField('invalid_body', 'channels', 'must name one at least');
+    refuseField('invalid_body', 'channels', 'must name at least one');
   requireFreeAddress(ctx, params.email);
   requireSeat(ctx);
   const groupIds = requireDepartments(ctx, params.groupIds ?? [], 'groupIds');
@@ -190,15 +190,15 @@ function moveMailbox(
     const subject = 'The address of your account was changed';
     mailAccountNotice(ctx, former, {
       subject,
-      text: `From now on you sign in with ${agent.email}, and mail about your account goes there. ${former.email} opens nothing any more.`,
+      text: `From now on you sign in with ${agent.email}, and mail about your account goes there. ${former.email} can no longer be used to sign in.`,
       origin,
-      advice: 'If this is not what you want, tell an admin of the workspace at once.',
+      advice: 'If you do not want this, tell an admin of the workspace at once.',
     });
     mailAccountNotice(ctx, agent, {
       subject,
-      text: `From now on you sign in with ${agent.email} instead of ${former.email}. Your password stays.`,
+      text: `From now on you sign in with ${agent.email} instead of ${former.email}. Your password stays the same.`,
       origin,
-      advice: 'If you do not know of this, tell an admin of the workspace.',
+      advice: 'If you did not expect this, tell an admin of the workspace.',
     });
   } else if (agent.deactivatedAt === null) issueJoinCode(ctx, agent, baseUrl);
 }

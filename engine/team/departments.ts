@@ -91,7 +91,7 @@ export const createDepartment = command(
     requireFreeName(ctx, params.name, undefined);
     if (theRoster(ctx).departments.size >= maxDepartments)
       refuse('semantic_error', {
-        message: `A workspace may have ${maxDepartments} departments.`,
+        message: `A workspace may have at most ${maxDepartments} departments.`,
         detail: { maxDepartments },
       });
     const department: DepartmentRecord = { id: ctx.ids.uuid(), name: params.name, createdAt: ctx.at };
@@ -196,7 +196,7 @@ function setMembers(ctx: Context, department: DepartmentRecord, memberIds: reado
   memberIds.forEach((id, index) => {
     const agent = roster.agents.get(id);
     if (agent === undefined || agent.deactivatedAt !== null)
-      refuseField('invalid_body', `memberIds.${index}`, 'must be an agent of this workspace who has not left');
+      refuseField('invalid_body', `memberIds.${index}`, 'must be an active agent of this workspace');
   });
   for (const agent of roster.agents.values()) {
     const wasMember = agent.groupIds.includes(department.id);
@@ -226,6 +226,6 @@ function emitDepartment(
 function requireFreeName(ctx: Context, name: string, exceptId: string | undefined): void {
   for (const department of theRoster(ctx).departments.values()) {
     if (department.id !== exceptId && nameKey(department.name) === nameKey(name))
-      refuse('conflict', { message: `There is a department ${department.name} already.` });
+      refuse('conflict', { message: `There is already a department ${department.name}.` });
   }
 }

@@ -104,7 +104,12 @@ export function issueJoinCode(ctx: Context, agent: AgentRecord, baseUrl: string)
     {
       to: agent.email,
       subject: `Join ${name}`,
-      text: `Hello ${plainName(agent.name)},\n\nyou are invited to answer customers at “${name}”.\nChoose your password here, within 7 days:\n\n${baseUrl}/join/${code}\n`,
+      text: `Hello ${plainName(agent.name)},
+
+you are invited to answer customers at “${name}”.
+Choose your password here, within 7 days:
+
+${baseUrl}/join/${code}`,
       isSecret: true,
       invitation: { agentId: agent.id, invitedBy: ctx.caller.kind === 'agent' ? ctx.caller.agentId : null },
     },
@@ -163,7 +168,13 @@ export const requestReset = command('auth.requestReset', (ctx, params: { agentId
     {
       to: agent.email,
       subject: 'Choose a new password',
-      text: `Hello ${plainName(agent.name)},\n\nchoose a new password here, within 30 minutes:\n\n${params.baseUrl}/reset-password?token=${token}\n\nIf you did not ask for this, nothing has changed.\n`,
+      text: `Hello ${plainName(agent.name)},
+
+choose a new password here, within 30 minutes:
+
+${params.baseUrl}/reset-password?token=${token}
+
+If you did not request this, nothing has changed.`,
       isSecret: true,
     },
     { purpose: 'account' },
@@ -194,7 +205,7 @@ export const resetPassword = command(
     mailAccountNotice(ctx, reset, {
       subject: 'Your password was reset',
       text: [
-        'A new password was chosen by a link that was mailed to you. Every sign-in of before has ended, and apps that acted for you need your consent again.',
+        'A new password was set through a link that was mailed to you. Every earlier sign-in has ended, and apps that acted for you need your consent again.',
         ...keysLine(ctx, agent.id),
       ].join('\n\n'),
       origin: params.signing,
@@ -212,7 +223,7 @@ function keysLine(ctx: Context, agentId: string): string[] {
   const names = apiKeysOf(ctx.db, agentId).map(({ name, prefix }) => `${plainName(name)} (${prefix}…)`);
   return names.length === 0
     ? []
-    : [`API keys that you made go on: ${names.join(', ')}. Delete those that you do not know.`];
+    : [`The API keys that you created stay valid: ${names.join(', ')}. Delete any that you do not recognize.`];
 }
 
 /** Revokes every token of the agent. Its sockets close, and it is offline until it signs in again. */
@@ -279,7 +290,7 @@ export const changePassword = command(
     mailAccountNotice(ctx, changed, {
       subject: 'Your password was changed',
       text: [
-        'Your password was changed by somebody who was signed in as you and knew the former one. Every other sign-in has ended. Apps that act for you go on.',
+        'Your password was changed by someone who was signed in as you and knew the previous one. Every other sign-in has ended. Apps that act for you still can.',
         ...keysLine(ctx, agent.id),
       ].join('\n\n'),
       origin: params.signing,

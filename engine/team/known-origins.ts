@@ -68,7 +68,7 @@ export function noteSignInFrom(
   if (!isNew) return;
   mailAccountNotice(ctx, agent, {
     subject: 'A new sign-in to your account',
-    text: 'Somebody signed in to your account from a browser or a network that you have not used before.',
+    text: 'Someone signed in to your account from a browser or a network that you have not used before.',
     origin,
     advice:
       'If this was you, there is nothing to do. If it was not, choose a new password with "Forgot it?" on the sign-in page, which ends every sign-in, and tell an admin.',
@@ -84,14 +84,14 @@ export const noteAttack = command(
     if (agent === undefined || !isActive(agent)) return;
     const { address, userAgent } = params.origin;
     const isQueued = mailAccountNotice(ctx, agent, {
-      subject: params.isPasswordKnown ? 'Somebody knows your password' : 'Somebody tries to sign in to your account',
+      subject: params.isPasswordKnown ? 'Someone knows your password' : 'Someone is trying to sign in to your account',
       text: params.isPasswordKnown
-        ? `Your password was right, and the second factor then was wrong ${params.inRow} times in a row, the last time as below. Whoever tries has to wait longer and longer now.`
-        : `${params.inRow} sign-ins to your account in a row were wrong, the last as below. Whoever tries has to wait longer and longer now. You can still sign in where you did before; from elsewhere a reset of the password lets you in at once ("Forgot it?" on the sign-in page).`,
+        ? `Your password was correct, but the second factor was then wrong ${params.inRow} times in a row, most recently as below. Each further attempt has to wait longer.`
+        : `${params.inRow} sign-ins to your account failed in a row, most recently as below. Each further attempt has to wait longer. You can still sign in where you did before; from elsewhere, resetting the password lets you in at once ("Forgot it?" on the sign-in page).`,
       origin: { address, userAgent },
       advice: params.isPasswordKnown
-        ? 'Nobody got in by this. Choose a new password at once.'
-        : 'Nobody got in by this. If your password is short, old, or used elsewhere as well, choose another, and set up a second factor.',
+        ? 'No one got in this way. Choose a new password at once.'
+        : 'No one got in this way. If your password is short, old, or also used elsewhere, choose another, and set up a second factor.',
       atMost: params.isPasswordKnown ? knownPasswordMails : attackMails,
     });
     if (isQueued)

@@ -28,6 +28,6 @@ export function notifyOfLostInvitation(
   mailAccountNotice(ctx, told, {
     subject: 'An invitation did not arrive',
     text: `The invitation of ${oneLine(agent.name)} to ${to} could not be delivered: ${oneLine(answer).slice(0, maxAnswerChars)}`,
-    advice: 'Look whether the address is right. It can be changed, and the invitation sent again, in Settings, Agents.',
+    advice: 'Check the address. You can change it, and send the invitation again, under Settings, Agents.',
   });
 }

@@ -124,7 +124,7 @@ export function viewSecondFactors(view: View): SecondFactorsView {
 export const enrolTotp = command('agentTotp.enrol', (ctx, params: ByAgent & { sealedSecret: string }): void => {
   const agent = requireConfirmed(ctx, params.sessionId);
   if (factorsOf(ctx, agent.id).totp?.confirmedAt != null)
-    refuse('conflict', { message: 'There is an authenticator app already. Remove it first.' });
+    refuse('conflict', { message: 'There is already an authenticator app. Remove it first.' });
   putTotp(ctx, agent.id, {
     agentId: agent.id,
     sealedSecret: params.sealedSecret,
@@ -180,10 +180,10 @@ export const addPasskey = command(
     const agent = requireConfirmed(ctx, params.sessionId);
     const { passkeys } = factorsOf(ctx, agent.id);
     if (hasCredential(ctx.db, params.passkey.credentialId))
-      refuse('conflict', { message: 'This passkey is known already.' });
+      refuse('conflict', { message: 'This passkey is already registered.' });
     if (passkeys.length >= maxPasskeys)
       refuse('semantic_error', {
-        message: `One may have ${maxPasskeys} passkeys. Remove one that is no longer used.`,
+        message: `You may have at most ${maxPasskeys} passkeys. Remove one that is no longer used.`,
         detail: { maxPasskeys },
       });
     const passkey: PasskeyRecord = {
@@ -235,12 +235,12 @@ export const removePasskey = command('passkey.remove', (ctx, params: ByAgent & {
 /** Invalidates the former codes. Refuses confirmation_required, not_found for an agent without a second factor. */
 export const renewRecoveryCodes = command('recoveryCodes.renew', (ctx, params: ByAgent): readonly string[] => {
   const agent = requireConfirmed(ctx, params.sessionId);
-  if (!hasSecondFactor(ctx, agent.id)) refuse('not_found', { message: 'Recovery codes come with a second factor.' });
+  if (!hasSecondFactor(ctx, agent.id)) refuse('not_found', { message: 'Recovery codes require a second factor.' });
   const codes = makeRecoveryCodes(ctx, agent.id);
   ctx.audit({ action: 'agent.recovery_codes_renewed', targetKind: 'agent', targetId: agent.id });
   mailAccountNotice(ctx, agent, {
     subject: 'You have new recovery codes',
-    text: 'New recovery codes were made for your account. The former ones are worth nothing.',
+    text: 'New recovery codes were created for your account. The previous ones no longer work.',
     origin: params.origin,
   });
   return codes;
@@ -275,7 +275,7 @@ export const useRecoveryCode = command(
     });
     mailAccountNotice(ctx, agent, {
       subject: 'A recovery code was used',
-      text: `Somebody used a recovery code of your account. ${left === 0 ? 'It was the last one' : left === 1 ? 'One is left' : `${left} are left`}; new ones can be made on the page of your account.`,
+      text: `Someone used a recovery code of your account. ${left === 0 ? 'It was the last one' : left === 1 ? 'One is left' : `${left} are left`}; you can create new ones on the page of your account.`,
       origin: params.origin,
     });
   },
@@ -316,7 +316,7 @@ export const resetSecondFactorsByOperator = command(
   (ctx, params: { agentId: string }): boolean => {
     const agent = requireAgent(ctx, params.agentId);
     if (!hasSecondFactor(ctx, agent.id)) return false;
-    removeAllFactors(ctx, agent, { by: 'Whoever runs the service', tell: 'them' });
+    removeAllFactors(ctx, agent, { by: 'The operator of the service', tell: 'them' });
     return true;
   },
 );
@@ -336,8 +336,8 @@ function removeAllFactors(
     context: { method: 'all', ...(origin === undefined ? { by: 'operator' } : {}) },
   });
   mailAccountNotice(ctx, agent, {
-    subject: 'Your second factor was taken away',
-    text: `${by} took away your authenticator app, passkeys and recovery codes, and ended your sign-ins. Your password alone lets you in until you set up another.`,
+    subject: 'Your second factor was removed',
+    text: `${by} removed your authenticator app, passkeys and recovery codes, and ended your sign-ins. Your password is enough to sign in until you set up another second factor.`,
     origin,
     advice: `If you did not ask for this, tell ${tell} at once, and choose a new password.`,
   });
@@ -373,7 +373,7 @@ function notifyAdded(ctx: Context, agent: AgentRecord, { method, what, origin }:
   ctx.audit({ action: 'agent.mfa_enabled', targetKind: 'agent', targetId: agent.id, context: { method } });
   mailAccountNotice(ctx, agent, {
     subject: method === 'passkey' ? 'A passkey was added to your account' : 'Your account has a second factor',
-    text: `${what}. From now on your password alone does not let anybody in.`,
+    text: `${what}. From now on your password is not enough to sign in.`,
     origin,
   });
   return countRecoveryCodes(ctx.db, agent.id) > 0 ? null : makeRecoveryCodes(ctx, agent.id);
@@ -385,9 +385,9 @@ function notifyRemoved(ctx: Context, agent: AgentRecord, { method, what, origin 
   ctx.audit({ action: 'agent.mfa_disabled', targetKind: 'agent', targetId: agent.id, context: { method } });
   mailAccountNotice(ctx, agent, {
     subject: isLast
-      ? 'Your account has no second factor any more'
+      ? 'Your account no longer has a second factor'
       : `${method === 'passkey' ? 'A passkey' : 'The authenticator app'} was removed from your account`,
-    text: `${what}.${isLast ? ' Your password alone lets you in.' : ''}`,
+    text: `${what}.${isLast ? ' Your password is enough to sign in.' : ''}`,
     origin,
   });
 }

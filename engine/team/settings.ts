@@ -52,7 +52,7 @@ export const changeWorkspace = command(
       refuseField('invalid_body', 'timezone', 'must be an IANA time zone, such as Europe/Berlin');
     // An admin who could no longer sign in could not revert it.
     if (requireSecondFactor === true && !hasSecondFactor(ctx, admin.id))
-      refuse('semantic_error', { message: 'Set up a second factor for yourself first.' });
+      refuse('semantic_error', { message: 'Set up your own second factor first.' });
     const workspace = theWorkspace(ctx);
     const before = workspaceView(ctx);
     putWorkspace(ctx, {

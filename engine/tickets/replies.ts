@@ -45,7 +45,7 @@ export function appendAgentMessage(
     message,
     conversation:
       deliveryStatus === 'failed'
-        ? appendSystemLine(ctx, next, "Not mailed: mail to the customer's address came back before.")
+        ? appendSystemLine(ctx, next, "Not mailed: earlier mail to the customer's address bounced.")
         : next,
   };
 }
@@ -75,7 +75,7 @@ export const sendMessage = command('message.send', (ctx, params: SendParams): Me
     sent !== undefined &&
     (sent.senderType !== 'agent' || sent.senderId !== agent.id || sent.conversationId !== conversation.id)
   )
-    refuse('conflict', { message: 'Another message has this messageId.' });
+    refuse('conflict', { message: 'Another message already has this messageId.' });
   if (sent !== undefined) return messageView(sent);
   requireVersion(conversation, params.expectedVersion);
   if (takesNoMessages.has(conversation.status)) refuse('conversation_archived');

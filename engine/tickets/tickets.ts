@@ -44,7 +44,7 @@ export interface TicketParams {
  */
 export const createTicket = command('ticket.create', (ctx, params: TicketParams): ConversationView => {
   const agent = callingAgent(ctx);
-  if (!mayCreateTickets(agent)) refuse('forbidden', { message: 'You may not create tickets.' });
+  if (!mayCreateTickets(agent)) refuse('forbidden', { message: 'You are not allowed to create tickets.' });
   requireFeature(ctx, 'tickets');
   requireText(params.subject, 'subject');
   requireText(params.body);
@@ -52,7 +52,7 @@ export const createTicket = command('ticket.create', (ctx, params: TicketParams)
   if (departmentId !== null && !theRoster(ctx).departments.has(departmentId))
     refuseField('invalid_body', 'departmentId', 'must be a department of this workspace');
   if (params.departmentId !== undefined && agent.role !== 'admin' && !agent.groupIds.includes(params.departmentId))
-    refuse('forbidden', { message: 'You may not create tickets in this department.' });
+    refuse('forbidden', { message: 'You are not allowed to create tickets in this department.' });
   const customer = ticketCustomer(ctx, {
     email: params.customerEmail,
     name: params.customerName ?? localPartOf(params.customerEmail),

@@ -39,7 +39,7 @@ export const mailTranscript = command(
     requireVersion(conversation, params.expectedVersion);
     if (findSuppression(ctx.db, params.to) !== undefined)
       refuse('semantic_error', {
-        message: `Mail to ${params.to} came back before; an admin can take it off the list of suppressions.`,
+        message: `Earlier mail to ${params.to} bounced; an admin can remove it from the suppressed addresses.`,
       });
     const newest = messagesBefore(ctx.db, {
       conversationId: conversation.id,

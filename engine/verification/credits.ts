@@ -56,7 +56,7 @@ export function requireCredit(view: Pick<View, 'db' | 'at'>, priceCents: number)
   const { balanceCents, spendCapCents, spentCents } = creditsNow(view);
   if (balanceCents !== null && balanceCents <= 0) refuse('insufficient_credits');
   if (spendCapCents !== null && spentCents + priceCents > spendCapCents)
-    refuse('insufficient_credits', { message: 'The spend cap of this month is reached.' });
+    refuse('insufficient_credits', { message: "This month's spend cap is reached." });
 }
 
 /** The last code may make the balance negative. */

@@ -88,7 +88,7 @@ export const createGuards: readonly Guard[] = [
       if (channel !== 'email' && (!numberShape.test(to) || hasWrongLength)) refuse('invalid_number');
       if (costlyKind !== undefined)
         refuse('invalid_number', {
-          message: `No code is sent to a ${costlyKind} number.`,
+          message: `No codes are sent to ${costlyKind} numbers.`,
           detail: { numberKind: costlyKind },
         });
     },
@@ -115,7 +115,7 @@ export const createGuards: readonly Guard[] = [
         refuse('country_not_allowed', { detail: { country: country ?? null } });
       if (serverCountries !== undefined && !isIn(serverCountries))
         refuse('country_not_allowed', {
-          message: 'This server sends no codes there by phone.',
+          message: 'This server does not send codes by phone to this country.',
           detail: { country: country ?? null },
         });
     },
@@ -222,7 +222,7 @@ function requireChecked(view: View, { to, channel, country, isTest }: WantedCode
     if (sent < newest || verified >= least || numbers < leastNumbers || oldestAt === null) continue;
     const where = reach === 'range' ? 'numbers like this one' : 'this country';
     refuse('rate_limited', {
-      message: `Of the last ${newest} codes to ${where} ${verified === 0 ? 'none' : `only ${verified}`} ${verified > 1 ? 'were' : 'was'} checked, which looks like fraud. More are sent when some are, or later.`,
+      message: `Of the last ${newest} codes to ${where} ${verified === 0 ? 'none' : `only ${verified}`} ${verified > 1 ? 'were' : 'was'} checked, which looks like fraud. Try again later.`,
       detail: { scope: 'destination', ceiling: `unchecked_codes_to_${reach}`, limit: newest },
       retryAfter: Math.max(1, Math.ceil((Date.parse(oldestAt) + dayMs - view.nowMs) / 1000)),
     });

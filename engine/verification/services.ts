@@ -69,7 +69,10 @@ export const createVerifyService = command(
     requireAdmin(ctx);
     requireLiveChannels(params.enabledChannels);
     if (allVerifyServices(ctx.db).length >= maxServices)
-      refuse('semantic_error', { message: `A workspace may have ${maxServices} services.`, detail: { maxServices } });
+      refuse('semantic_error', {
+        message: `A workspace may have at most ${maxServices} services.`,
+        detail: { maxServices },
+      });
     const service: VerifyServiceRecord = {
       id: `vs_${ctx.ids.uuid().replaceAll('-', '')}`,
       name: params.name,
@@ -193,7 +196,7 @@ function requireSendable({ enabledChannels, allowedCountries }: VerifyServiceRec
     refuseField(
       'validation_error',
       'allowedCountries',
-      'must name a country, or * for everywhere, since codes by phone are all that this service sends',
+      'must name a country, or * for every country, since this service only sends codes by phone',
     );
 }
 
@@ -208,7 +211,7 @@ function requireOffered(
       refuseField(
         'validation_error',
         `allowedCountries.${index}`,
-        `must be one of those that this server sends to: ${serverCountries.join(', ')}`,
+        `must be a country that this server sends to: ${serverCountries.join(', ')}`,
       );
   });
 }

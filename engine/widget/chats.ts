@@ -188,7 +188,7 @@ export function sentBefore(
     conversation === undefined ||
     !isThere(conversation)
   )
-    refuse('conflict', { message: 'Another message has this messageId.' });
+    refuse('conflict', { message: 'Another message already has this messageId.' });
   return message;
 }
 

@@ -101,7 +101,7 @@ export function requireChangeable(
   // Stripe would go on charging for the former subscription.
   if (provider === 'local' && subscription?.providerSubscriptionId != null && !isLocking(subscription.status))
     refuse('conflict', {
-      message: 'This workspace is billed through Stripe, which this server is not set up for any more.',
+      message: 'This workspace is billed through Stripe, which is no longer configured on this server.',
     });
   return subscription;
 }
@@ -112,7 +112,7 @@ export function requireSeatsFor(view: Pick<View, 'state'>, planId: PlanId): void
   const taken = seatsTaken(view);
   if (seats !== null && taken > seats)
     refuse('semantic_error', {
-      message: `${taken} seats are taken, and the plan has ${seats}. Deactivate agents first.`,
+      message: `${taken} seats are in use, and the plan has ${seats}. Deactivate agents first.`,
       detail: { seats, taken },
     });
 }

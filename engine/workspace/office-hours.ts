@@ -199,7 +199,7 @@ export const createBusinessHours = command(
     const rules = listBusinessHours(ctx);
     if (rules.length >= maxRules)
       refuse('semantic_error', {
-        message: `A workspace may have ${maxRules} rules for its hours.`,
+        message: `A workspace may have at most ${maxRules} business hours rules.`,
         detail: { maxRules },
       });
     const rule = requireSound(ctx, {
@@ -299,7 +299,10 @@ function requireSound(ctx: Context, rule: BusinessHoursRecord): BusinessHoursRec
 /** Refuses semantic_error if the rule's scope already has the maximum number of rules. */
 function requireRoom(rules: readonly BusinessHoursRecord[], rule: BusinessHoursRecord): void {
   if (rules.filter((other) => addsUpWith(rule, other)).length >= maxRulesTogether)
-    refuse('semantic_error', { message: `At most ${maxRulesTogether} rules add up.`, detail: { maxRulesTogether } });
+    refuse('semantic_error', {
+      message: `At most ${maxRulesTogether} rules can apply together.`,
+      detail: { maxRulesTogether },
+    });
 }
 
 /** A department's rules count together, whatever sites they name. */

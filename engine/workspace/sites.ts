@@ -46,7 +46,7 @@ export const createSite = command('site.create', (ctx, fields: SiteFields): Site
 export function addSite(ctx: Context, fields: SiteFields): SiteRecord {
   const domain = requireDomain(fields.domain);
   if (findSiteByDomain(ctx.db, domain) !== undefined)
-    refuse('conflict', { message: `There is a site for ${domain} already.` });
+    refuse('conflict', { message: `There is already a site for ${domain}.` });
   const site: SiteRecord = {
     id: ctx.ids.uuid(),
     version: 1,
@@ -84,7 +84,7 @@ export const changeSite = command(
     const domain = changes.domain === undefined ? before.domain : requireDomain(changes.domain);
     const holder = findSiteByDomain(ctx.db, domain);
     if (holder !== undefined && holder.id !== before.id)
-      refuse('conflict', { message: `There is a site for ${domain} already.` });
+      refuse('conflict', { message: `There is already a site for ${domain}.` });
     const after: SiteRecord = {
       ...before,
       version: before.version + 1,
@@ -214,5 +214,5 @@ function originsAfterMove(before: SiteRecord, domain: string): readonly string[]
 
 /** This area specifies forbidden where others use admin_required (specification 7). */
 function requireSiteAdmin(ctx: Context): void {
-  if (callingAgent(ctx).role !== 'admin') refuse('forbidden', { message: 'Only an admin may change sites.' });
+  if (callingAgent(ctx).role !== 'admin') refuse('forbidden', { message: 'Only an admin can change sites.' });
 }

@@ -63,7 +63,10 @@ export const reserveUpload = command('upload.reserve', (ctx, request: UploadRequ
   const contentType = requireType(kind, request.contentType, request.filename);
   const maxBytes = kind === 'logo' ? maxLogoBytes : maxAttachmentBytes;
   if (size > maxBytes)
-    refuse('file_too_large', { message: `A file of this kind may have ${maxBytes} bytes.`, detail: { maxBytes } });
+    refuse('file_too_large', {
+      message: `A file of this kind may have at most ${maxBytes} bytes.`,
+      detail: { maxBytes },
+    });
   requireRoomFor(ctx, size, request.network);
   if (kind === 'team_attachment' && bytesUsed(ctx.db, kind) + size > request.quotaBytes) {
     refuse('storage_limit_reached', { detail: { quotaBytes: request.quotaBytes, usedBytes: bytesUsed(ctx.db, kind) } });
@@ -88,7 +91,7 @@ export const beginUpload = command('upload.begin', (ctx, params: { uploadId: str
   const upload =
     findUpload(ctx.db, params.uploadId) ?? refuse('forbidden', { message: 'This link is no longer valid.' });
   if (upload.expiresAt <= ctx.at) refuse('forbidden', { message: 'This link is no longer valid.' });
-  if (upload.state === 'receiving') refuse('conflict', { message: 'This link is being used.' });
+  if (upload.state === 'receiving') refuse('conflict', { message: 'This link is already in use.' });
   if (upload.state === 'stored') return upload;
   updateUpload(ctx.db, upload, { state: 'receiving' });
   ctx.setDeadline(uploadDeadline, upload.id, ctx.nowMs + receivingGraceMs);
@@ -245,8 +248,8 @@ function requireWithin(
   const leftMs = oldestAt === null ? perMs : Date.parse(oldestAt) + perMs - ctx.nowMs;
   const message =
     perMs === dayMs
-      ? 'As much as may be uploaded in a day was uploaded. Try again later.'
-      : 'These are many files at once. Try again in a moment.';
+      ? 'The daily upload limit is reached. Try again later.'
+      : 'Too many files at once. Try again in a moment.';
   refuse('rate_limited', { message, detail: { ceiling, limit }, retryAfter: Math.max(1, Math.ceil(leftMs / 1000)) });
 }
 
@@ -256,7 +259,7 @@ function requireType(kind: UploadKind, declared: string, filename: string): stri
     refuseField(
       'content_type_not_allowed',
       type === undefined ? 'contentType' : 'filename',
-      'is of a type that is not taken',
+      'is of a type that is not accepted',
     );
   if (kind === 'logo' && !isImage(type)) refuseField('content_type_not_allowed', 'contentType', 'must be an image');
   return type;

@@ -19,15 +19,16 @@ const priority = 19;
 
 export const command: Command = {
   usage: 'FOLDER [--workspace WORKSPACE]',
-  description: `Copies the data folder of DATA_DIR into FOLDER, which must not exist, while it is served or not: every database as of one
-moment, uploads, mail that was written, secrets. The copy is checked as verify does, and listed with its hashes. FOLDER holds
-what opens secrets: keep it as safe as the data folder.
+  description: `Copies the data folder DATA_DIR into FOLDER, which must not exist: every database as of one moment, uploads, written mail and
+secrets. The service may be running. The copy is checked as by verify and listed with its hashes. FOLDER contains the keys that
+open the secrets: protect it like the data folder.
 
-  --workspace WORKSPACE  only that one, by its id or subdomain, with a key of its own for its secrets, to be moved elsewhere
+  --workspace WORKSPACE  copy only this workspace, given by id or subdomain, with its secrets sealed with a new key, to move it
+                         to another server
 
-Where the disk has too little room, or would be left with less than DISK_RESERVE_BYTES for the service, nothing is copied.
+Copies nothing if the disk has too little room, or would be left with less than DISK_RESERVE_BYTES for the service.
 
-Exits with 1 when something could not be copied or is not as it must be; what could be copied is in FOLDER then.`,
+Exits with 1 if something could not be copied or failed a check; FOLDER then contains what could be copied.`,
   options: { workspace: { type: 'string' } },
   operands: { min: 1, max: 1 },
   async run({ values, operands: [to = ''] }) {
@@ -51,7 +52,7 @@ Exits with 1 when something could not be copied or is not as it must be; what co
       reserveBytes: config.diskReserveBytes,
       onProgress: progress.at,
     }).finally(progress.end);
-    for (const { where, rule, fault } of findings) say(`${where}: not so: ${rule}: ${fault}`);
+    for (const { where, rule, fault } of findings) say(`${where}: failed check: ${rule}: ${fault}`);
     const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
     const { length } = manifest.workspaces;
     say(
@@ -59,7 +60,7 @@ Exits with 1 when something could not be copied or is not as it must be; what co
     );
     if (manifest.scope === 'all' && manifest.secretsElsewhere.length > 0)
       say(
-        `It opens with the same ${manifest.secretsElsewhere.join(' and ')} alone, which came from the environment and are not in it.`,
+        `The backup does not contain ${manifest.secretsElsewhere.join(' and ')}, which came from the environment; restore it with the same.`,
       );
     return findings.length === 0 ? exitCodes.done : exitCodes.failed;
   },

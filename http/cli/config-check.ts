@@ -21,14 +21,14 @@ const made: ReadonlySet<string> = new Set(['JWT_SECRET', 'SECRETS_KEY']);
 
 export const command: Command = {
   usage: '',
-  description: `Reads the settings from the environment as serve would, and prints them; secrets are only said to be set.
-Exits with 1 and names the setting when one cannot be used. What an operator should know of these settings follows, and variables that are named almost like one.`,
+  description: `Reads the settings from the environment as serve does and prints them; secrets are only shown as set. Also prints warnings about the
+settings, and variables whose names look like a misspelt setting. Exits with 1 and names the setting if one is not valid.`,
   options: {},
   operands: { min: 0, max: 0 },
   async run() {
     const config = readConfig(process.env);
     for (const name of settingNames) say(`${name} = ${valueOf(name, config)}`);
-    for (const { name, meant } of unknownSettings(process.env)) say(`${name} is no setting; is ${meant} meant?`);
+    for (const { name, meant } of unknownSettings(process.env)) say(`${name} is not a setting; did you mean ${meant}?`);
     for (const warning of warningsOf(config)) say(warning);
     return exitCodes.done;
   },
@@ -37,7 +37,7 @@ Exits with 1 and names the setting when one cannot be used. What an operator sho
 function valueOf(name: string, config: Config): string {
   const given = process.env[name];
   if (given === undefined || given === '')
-    return made.has(name) ? '(made once and kept in the data folder)' : defaultOf(name, config);
+    return made.has(name) ? '(generated and kept in the data folder)' : defaultOf(name, config);
   if (secrets.has(name)) return '(set)';
   // An address may hold a password.
   const url = URL.parse(given);

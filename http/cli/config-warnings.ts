@@ -8,22 +8,22 @@ export function warningsOf(config: Config): string[] {
     ...(isForThisMachine(config) || config.registration !== 'open'
       ? []
       : [
-          'REGISTRATION=open: whoever reaches this address may make a workspace, and send mail from here; invite or off keeps strangers out',
+          'REGISTRATION=open: anyone who reaches this address can register a workspace and send mail from here; set invite or off to prevent it',
         ]),
     ...(config.carrier.provider === 'twilio' && isLoopback(new URL(config.baseUrl).hostname)
       ? [
-          `BASE_URL=${config.baseUrl}: Twilio cannot reach it, so no call and no text arrives; it must be where the internet finds this server`,
+          `BASE_URL=${config.baseUrl}: Twilio cannot reach it, so no calls or texts arrive; set it to an address that the internet can reach`,
         ]
       : []),
     ...(config.carrier.provider === 'twilio' && config.verifyCountries !== undefined
-      ? [`VERIFY_COUNTRIES: codes by phone go to ${config.verifyCountries.join(', ')} alone`]
+      ? [`VERIFY_COUNTRIES: codes by phone are only sent to ${config.verifyCountries.join(', ')}`]
       : []),
-    ...(config.rateLimits ? [] : ['RATE_LIMITS=off: no call is counted against a cap']),
+    ...(config.rateLimits ? [] : ['RATE_LIMITS=off: no rate limits apply']),
     ...(config.allowPrivateWebhooks
-      ? ['ALLOW_PRIVATE_WEBHOOKS: webhooks and shops may be at addresses that are not public']
+      ? ['ALLOW_PRIVATE_WEBHOOKS: webhooks and shops may use addresses that are not public']
       : []),
     ...(config.allowPrivateCrawl
-      ? ['ALLOW_PRIVATE_CRAWL: crawls, imports and attachments may come from addresses that are not public']
+      ? ['ALLOW_PRIVATE_CRAWL: crawls, imports and attachments may use addresses that are not public']
       : []),
   ];
 }

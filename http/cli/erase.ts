@@ -15,15 +15,15 @@ import { workspaceNamed } from './workspace-named.ts';
 
 export const command: Command = {
   usage: 'WORKSPACE [--contact CONTACT] --yes',
-  description: `Removes for good, from the data folder of DATA_DIR, a workspace that is named by its id or subdomain, or one contact of it.
-The service must not run. Backups that were made before still hold it. Uploads of a
-contact that are in an S3 bucket are removed when the service runs next; those of a workspace are left there.
+  description: `Permanently removes a workspace, given by id or subdomain, or one of its contacts, from the data folder DATA_DIR. The service must
+not run. Earlier backups still contain the data. A contact's uploads in an S3 bucket are removed when the service runs next; a
+workspace's uploads there are not removed.
 
-  --contact CONTACT  that contact alone, by its id, email or phone number: what is known of it and its visitors, and all that was
-                     written in its conversations, which stay, emptied, so that figures stay right
-  --yes              do it; without it, what would be erased is said and nothing is done
+  --contact CONTACT  erase only this contact, given by id, email or phone number: its data, its visitors, and everything written in
+                     its conversations, which stay, emptied, so that reports stay correct
+  --yes              do it; without it, only print what would be erased
 
-An entry stays: what was erased and when, by id.`,
+A record of what was erased and when, by id, is kept.`,
   options: { contact: { type: 'string' }, yes: { type: 'boolean' } },
   operands: { min: 1, max: 1 },
   async run({ values, operands: [name = ''] }) {
@@ -45,7 +45,7 @@ An entry stays: what was erased and when, by id.`,
       if (contact === undefined) {
         await wholeWorkspace(dataDir, name, isMeant, of);
         if (!areUploadsHere && isMeant)
-          say('Its uploads in the S3 bucket, below its id, are left to be removed there.');
+          say('Its uploads in the S3 bucket, under its id, were not removed; remove them there.');
       } else await oneContact(dataDir, { workspace: name, contact }, isMeant, of);
     } finally {
       lock.release();
@@ -63,15 +63,15 @@ async function wholeWorkspace(
   const begun = unfinishedDeed(dataDir);
   const again = begun === undefined ? undefined : /^erase (\S+) --yes$/.exec(begun)?.[1];
   if (begun !== undefined && again !== name)
-    throw new ProgramError(`first finish what was begun: switchboard ${begun}`);
+    throw new ProgramError(`an earlier command was interrupted; finish it first: switchboard ${begun}`);
   const workspace = again === undefined ? workspaceNamed(dataDir, name) : { id: again, name: again };
   const numbers = numbersHeld(dataDir, workspace.id);
   if (numbers.length > 0)
     throw new ProgramError(
-      `${workspace.name} holds ${numbers.join(', ')}; release ${numbers.length === 1 ? 'it' : 'them'} first, or the carrier goes on billing`,
+      `${workspace.name} holds ${numbers.join(', ')}; release ${numbers.length === 1 ? 'it' : 'them'} first, or the carrier keeps billing`,
     );
   if (!isMeant) {
-    say(`Would erase the workspace ${workspace.name} (${workspace.id}) with all that is in it. Say --yes to do it.`);
+    say(`Would erase the workspace ${workspace.name} (${workspace.id}) and everything in it. Add --yes to do it.`);
     return;
   }
   await doWhole(dataDir, `erase ${workspace.id} --yes`, () => eraseWorkspace(of(workspace.id)));
@@ -97,11 +97,11 @@ async function oneContact(
     throw new ProgramError(`${workspace.name} has no contact with the id, email or number ${named.contact}`);
   if (others.length > 0)
     throw new ProgramError(
-      `${found.length} contacts are ${named.contact}; name one by its id: ${found.map(({ id }) => id).join(', ')}`,
+      `${found.length} contacts match ${named.contact}; give the id of one: ${found.map(({ id }) => id).join(', ')}`,
     );
   if (!isMeant) {
     say(
-      `Would erase the contact ${contact.name ?? contact.email ?? contact.id} (${contact.id}) of ${workspace.name}. Say --yes to do it.`,
+      `Would erase the contact ${contact.name ?? contact.email ?? contact.id} (${contact.id}) of ${workspace.name}. Add --yes to do it.`,
     );
     return;
   }

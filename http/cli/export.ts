@@ -19,17 +19,17 @@ const pieceChars = 256 * 1024;
 
 export const command: Command = {
   usage: 'WORKSPACE [--to FILE]',
-  description: `Writes a workspace, named by its id or subdomain, as lines of JSON: a first line that says what follows, then one for
-each row, {"table": …, "row": {…}}, all as of one moment. Passwords, tokens and sealed secrets are left out.
+  description: `Writes a workspace, given by id or subdomain, as lines of JSON: a first line that describes the export, then one line per
+row, {"table": …, "row": {…}}, all as of one moment. Passwords, tokens and sealed secrets are left out.
 
-  --to FILE  write there, readable by this user alone; else to stdout`,
+  --to FILE  write to FILE, readable only by the current user; default: stdout`,
   options: { to: { type: 'string' } },
   operands: { min: 1, max: 1 },
   async run({ values, operands: [name = ''] }) {
     const dataDir = resolve(readConfig(process.env).dataDir);
     const workspace = workspaceNamed(dataDir, name);
     const to = textOf(values, 'to');
-    if (to !== undefined && existsSync(to)) throw new ProgramError(`${to} exists already`);
+    if (to !== undefined && existsSync(to)) throw new ProgramError(`${to} already exists`);
     const out: Writable = to === undefined ? process.stdout : createWriteStream(to, { flags: 'wx', mode: 0o600 });
     const db = Database.openReader(workspacePath(dataDir, workspace.id));
     const progress = createProgress();

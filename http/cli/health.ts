@@ -11,8 +11,8 @@ const timeoutMs = 5000;
 
 export const command: Command = {
   usage: '',
-  description: `Asks the service on this machine, found by HOST and PORT of the environment, whether it takes requests.
-Exits with 1 when it does not, or does not answer within 5 seconds.`,
+  description: `Asks the service on this machine, at HOST and PORT from the environment, whether it accepts requests.
+Exits with 1 if it does not, or does not answer within 5 seconds.`,
   options: {},
   operands: { min: 0, max: 0 },
   async run() {
@@ -32,7 +32,7 @@ function ask(url: string): Promise<{ status: number; body: string }> {
     const request = url.startsWith('https:')
       ? tlsRequest(url, { rejectUnauthorized: false, timeout: timeoutMs })
       : plainRequest(url, { timeout: timeoutMs });
-    request.on('timeout', () => request.destroy(new Error(`nothing for ${timeoutMs / 1000} seconds`)));
+    request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs / 1000} seconds`)));
     request.on('error', reject);
     request.on('response', (response) => {
       let body = '';

@@ -14,10 +14,10 @@ const idBytes = 16;
 
 export const command: Command = {
   usage: '[--days DAYS]',
-  description: `Makes a code that lets somebody make one workspace where REGISTRATION=invite, and says the address to open. It works once,
-for ${defaultDays} days. The first workspace of a server needs none. Codes end with the JWT_SECRET that they were made with.
+  description: `Creates a code that registers one workspace where REGISTRATION=invite, and prints the address to open. It works once, for
+${defaultDays} days. The first workspace of a server needs no code. Changing JWT_SECRET invalidates codes.
 
-  --days DAYS  how long it works, 1 to ${maxDays}`,
+  --days DAYS  days until it expires, 1 to ${maxDays}`,
   options: { days: { type: 'string' } },
   operands: { min: 0, max: 0 },
   async run({ values }) {
@@ -28,7 +28,7 @@ for ${defaultDays} days. The first workspace of a server needs none. Codes end w
     const secret = config.jwtSecret ?? readKeptSecret(join(resolve(config.dataDir), 'jwt-secret'));
     if (secret === undefined)
       throw new ProgramError(
-        `nothing was served from ${resolve(config.dataDir)} yet, and the first workspace needs no code`,
+        `no workspace was registered in ${resolve(config.dataDir)} yet, and the first one needs no code`,
       );
     const expiresMs = Date.now() + days * dayMs;
     const code = createRegistrationCodes(secret).issue(randomBytes(idBytes), expiresMs);
@@ -36,7 +36,7 @@ for ${defaultDays} days. The first workspace of a server needs none. Codes end w
     say(`  works once, until ${new Date(expiresMs).toISOString()}`);
     if (config.registration !== 'invite')
       say(
-        `  REGISTRATION is ${config.registration} here: ${config.registration === 'open' ? 'nobody needs it' : 'it opens nothing'}`,
+        `  REGISTRATION is ${config.registration} here: ${config.registration === 'open' ? 'no code is needed' : 'codes have no effect'}`,
       );
     return exitCodes.done;
   },

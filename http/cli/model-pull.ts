@@ -7,8 +7,8 @@ import { type Command, exitCodes, say } from './command.ts';
 
 export const command: Command = {
   usage: 'NAME',
-  description: `Downloads a model for embeddings, such as Xenova/all-MiniLM-L6-v2, from HF_ENDPOINT to DATA_DIR/models. Nothing is
-downloaded without this command. It may run while the service does.`,
+  description: `Downloads an embedding model, such as Xenova/all-MiniLM-L6-v2, from HF_ENDPOINT to DATA_DIR/models. Models are never
+downloaded in any other way. The service may be running.`,
   options: {},
   operands: { min: 1, max: 1 },
   async run({ operands: [name = ''] }) {
@@ -20,7 +20,7 @@ downloaded without this command. It may run while the service does.`,
       isShown: process.stdout.isTTY,
     });
     say(
-      `${name} is in ${path}. Start with EMBEDDING_MODEL=${name} to use it; what is there is embedded again meanwhile.`,
+      `${name} is in ${path}. Start with EMBEDDING_MODEL=${name} to use it; existing content is then embedded again.`,
     );
     return exitCodes.done;
   },

@@ -13,23 +13,23 @@ interface Listed {
 const commands: readonly Listed[] = [
   {
     words: ['serve'],
-    summary: 'serve, until SIGTERM; what a call without a command does',
+    summary: 'run the service until SIGTERM; the default command',
     load: () => import('./serve.ts'),
   },
   {
     words: ['backup'],
-    summary: 'copy the data, or one workspace, while it is served',
+    summary: 'back up all data or one workspace, while the service runs',
     load: () => import('./backup.ts'),
   },
-  { words: ['restore'], summary: 'bring a backup back', load: () => import('./restore.ts') },
-  { words: ['verify'], summary: 'check everything that must hold of the data', load: () => import('./verify.ts') },
+  { words: ['restore'], summary: 'restore a backup', load: () => import('./restore.ts') },
+  { words: ['verify'], summary: 'check the data for consistency', load: () => import('./verify.ts') },
   {
     words: ['repair'],
-    summary: 'write directory.db anew from the workspaces, go on with other keys',
+    summary: 'rebuild directory.db from the workspaces, accept changed keys',
     load: () => import('./repair.ts'),
   },
-  { words: ['export'], summary: 'write a workspace as lines of JSON', load: () => import('./export.ts') },
-  { words: ['erase'], summary: 'remove a contact or a workspace for good', load: () => import('./erase.ts') },
+  { words: ['export'], summary: 'export a workspace as lines of JSON', load: () => import('./export.ts') },
+  { words: ['erase'], summary: 'permanently remove a contact or a workspace', load: () => import('./erase.ts') },
   {
     words: ['reset-second-factor'],
     summary: 'let an agent in who lost every second factor',
@@ -37,21 +37,21 @@ const commands: readonly Listed[] = [
   },
   {
     words: ['invite'],
-    summary: 'make a code by which somebody may make a workspace',
+    summary: 'create a code to register a workspace',
     load: () => import('./invite.ts'),
   },
-  { words: ['model', 'pull'], summary: 'download a model for embeddings', load: () => import('./model-pull.ts') },
+  { words: ['model', 'pull'], summary: 'download an embedding model', load: () => import('./model-pull.ts') },
   {
     words: ['health'],
-    summary: 'ask the service on this machine whether it takes requests',
+    summary: 'check whether the service on this machine accepts requests',
     load: () => import('./health.ts'),
   },
   {
     words: ['config', 'check'],
-    summary: 'check the settings and say what they are',
+    summary: 'check and print the settings',
     load: () => import('./config-check.ts'),
   },
-  { words: ['version'], summary: 'say what this is', load: () => import('./version.ts') },
+  { words: ['version'], summary: 'print the version', load: () => import('./version.ts') },
 ];
 
 /** Errors that an operator can mend; any other is a bug and keeps its stack. */
@@ -99,9 +99,7 @@ async function run(args: readonly string[]): Promise<number> {
   if (listed === undefined && (args.includes('--help') || args.includes('-h'))) return overview();
   if (listed === undefined)
     return misused(
-      first?.startsWith('-') === true
-        ? `there is no option ${first} without a command`
-        : `there is no command ${args.slice(0, 2).join(' ')}`,
+      first?.startsWith('-') === true ? `unknown option ${first}` : `unknown command ${args.slice(0, 2).join(' ')}`,
     );
   const { command } = await listed.load();
   const name = listed.words.join(' ');
@@ -122,7 +120,7 @@ async function run(args: readonly string[]): Promise<number> {
   }
   if (positionals.length < command.operands.min) return misused(`${name} needs ${command.usage}`, name);
   if (positionals.length > command.operands.max)
-    return misused(`${name} takes no ${positionals[command.operands.max]}`, name);
+    return misused(`unexpected argument for ${name}: ${positionals[command.operands.max]}`, name);
   return command.run({ values, operands: positionals });
 }
 
@@ -134,8 +132,8 @@ function overview(): number {
       '',
       ...commands.map(({ words, summary }) => `  ${words.join(' ').padEnd(width)}  ${summary}`),
       '',
-      'switchboard COMMAND --help says more. Settings are environment variables; switchboard config check lists them.',
-      'Exit codes: 0 done, 1 it failed or what was checked is not as it must be, 2 the command line was not understood.',
+      'Run switchboard COMMAND --help for details. Settings are environment variables; switchboard config check lists them.',
+      'Exit codes: 0 success, 1 failure or failed checks, 2 usage error.',
     ].join('\n'),
   );
   return exitCodes.done;

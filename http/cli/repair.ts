@@ -18,16 +18,16 @@ import { type Command, exitCodes, ProgramError, say } from './command.ts';
 
 export const command: Command = {
   usage: '[--forget-missing] [--accept-keys]',
-  description: `Brings the data folder of DATA_DIR together again: directory.db, which says who signs in where, is written anew from the
-workspaces' files where it is missing or damaged, and corrected where it is older than they are. A damaged one is set aside. The
-service must not run. What only directory.db held (what operators did, which invitations were used) is lost with it; a workspace's file that is missing or damaged
-comes back from a backup alone: switchboard restore FOLDER --workspace WORKSPACE.
+  description: `Repairs the data folder DATA_DIR. Rebuilds directory.db, which records who signs in where, from the workspaces' files if it is
+missing or damaged, and corrects it if it is older than they are. A damaged directory.db is kept under another name. The service must
+not run. What only directory.db held (operators' actions, used invitations) is lost with it; restore a workspace's missing or damaged
+file from a backup: switchboard restore FOLDER --workspace WORKSPACE.
 
-  --forget-missing  gives up workspaces whose file is missing: their subdomains and addresses are free again
-  --accept-keys     goes on with the keys that are there now, and makes those that are gone: tokens that another jwt-secret signed end,
-                    and what another secrets-key sealed stays closed
+  --forget-missing  give up workspaces whose file is missing and free their subdomains and addresses
+  --accept-keys     accept the present keys and create missing ones: tokens signed with another jwt-secret end, and secrets sealed
+                    with another secrets-key stay closed
 
-Exits with 1 when something is left that this cannot mend.`,
+Exits with 1 if something is left that it cannot repair.`,
   options: { 'forget-missing': { type: 'boolean' }, 'accept-keys': { type: 'boolean' } },
   operands: { min: 0, max: 0 },
   async run({ values }) {
@@ -58,15 +58,15 @@ function repairPlaces(dataDir: string, forgetMissing: boolean): boolean {
     ids: createIds(clock),
     forgetMissing,
   });
-  if (setAside !== undefined) say(`${setAside}: the damaged one, which is not needed any more`);
-  for (const id of corrected) say(`workspace ${id}: ${isNew ? 'taken in' : 'corrected'}`);
+  if (setAside !== undefined) say(`${setAside}: the damaged directory.db, no longer needed`);
+  for (const id of corrected) say(`workspace ${id}: ${isNew ? 'added' : 'corrected'}`);
   for (const id of missing)
     say(
-      `workspace ${id}: ${forgetMissing ? 'has no file, and was given up' : 'has no file; bring it back with switchboard restore FOLDER --workspace, or give it up with --forget-missing'}`,
+      `workspace ${id}: ${forgetMissing ? 'had no file and was given up' : 'has no file; restore it with switchboard restore FOLDER --workspace, or give it up with --forget-missing'}`,
     );
-  for (const { where, rule, fault } of findings) say(`${where}: not so: ${rule}: ${fault}`);
+  for (const { where, rule, fault } of findings) say(`${where}: failed check: ${rule}: ${fault}`);
   say(
-    `${directoryPath(dataDir)}: ${isNew ? 'written anew' : corrected.length > 0 ? 'corrected' : 'as the files are'}, ${known} ${known === 1 ? 'workspace' : 'workspaces'}`,
+    `${directoryPath(dataDir)}: ${isNew ? 'rebuilt' : corrected.length > 0 ? 'corrected' : 'already correct'}, ${known} ${known === 1 ? 'workspace' : 'workspaces'}`,
   );
   return findings.length > 0 || (missing.length > 0 && !forgetMissing);
 }
@@ -87,7 +87,7 @@ function repairKeys(dataDir: string, given: KeyedFolder['given'], isAccepted: bo
       return true;
     }
     const { secretsKey } = acceptKeys(folder);
-    if (faults.length > 0) say('The keys as they are now are those of this folder.');
+    if (faults.length > 0) say('The present keys were accepted for this folder.');
     tellUnopened(dataDir, secretsKey);
     return false;
   } finally {
@@ -101,7 +101,7 @@ function tellUnopened(dataDir: string, secretsKey: string): void {
     const counts = withFile(workspacePath(dataDir, workspaceId), (db) => countSealed(db, workspaceId, box));
     if (counts !== undefined && counts.unopened > 0)
       say(
-        `workspace ${workspaceId}: ${counts.unopened} of ${counts.sealed} sealed secrets stay closed; its admins make them anew`,
+        `workspace ${workspaceId}: ${counts.unopened} of ${counts.sealed} sealed secrets cannot be opened; its admins have to replace them`,
       );
   }
 }

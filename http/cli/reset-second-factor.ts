@@ -16,11 +16,11 @@ import { type Command, exitCodes, ProgramError, say } from './command.ts';
 
 export const command: Command = {
   usage: 'EMAIL',
-  description: `Takes the authenticator app, passkeys and recovery codes of the agent with that email away and ends its sign-ins, in the data folder
-of DATA_DIR. For who lost them all and has no other admin to ask: be sure that it is who it says. Its password lets it in
-again; where its workspace requires a second factor it sets up another then. The service must not run.
+  description: `Removes the authenticator app, passkeys and recovery codes of the agent with this email and ends its sign-ins, in the data folder
+DATA_DIR. For an agent who lost all of them and has no other admin to ask: verify the person's identity first. The agent then signs in
+with its password; if its workspace requires a second factor, it sets up a new one. The service must not run.
 
-The agent is told by mail when the service runs next. An entry stays in the workspace's audit log, and one of what operators did.`,
+The agent is notified by mail when the service runs next. The workspace's audit log and the log of operators' actions record it.`,
   options: {},
   operands: { min: 1, max: 1 },
   async run({ operands: [email = ''] }) {
@@ -32,7 +32,7 @@ The agent is told by mail when the service runs next. An entry stays in the work
       const clock = systemClock();
       if (!resetSecondFactorsOf({ dataDir, workspaceId, agentId, nowMs: clock.now(), ids: createIds(clock) }))
         throw new ProgramError(`${email} has no second factor`);
-      say(`Took the second factors of ${email} away. Its password lets it in.`);
+      say(`Removed the second factors of ${email}. The password is enough to sign in now.`);
       return exitCodes.done;
     } finally {
       lock.release();
@@ -50,5 +50,5 @@ function agentWith(dataDir: string, email: string): DirectoryEmail | undefined {
 }
 
 function noAgent(dataDir: string, email: string): never {
-  throw new ProgramError(`${dataDir} holds no agent with the email ${email}`);
+  throw new ProgramError(`${dataDir} has no agent with the email ${email}`);
 }

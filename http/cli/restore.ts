@@ -26,16 +26,16 @@ import { createProgress } from './progress.ts';
 
 export const command: Command = {
   usage: 'FOLDER [--workspace WORKSPACE] [--as NAME]',
-  description: `Brings back what switchboard backup wrote to FOLDER, after checking that all of it is there as it was written. The service
-must not run. An older backup is brought up to date.
+  description: `Restores what switchboard backup wrote to FOLDER, after checking that it is complete and unchanged. The service must not run. An
+older backup is upgraded.
 
-Without options: everything, into a data folder (DATA_DIR) that is empty or missing.
+Without options: restores everything into a data folder (DATA_DIR) that is empty or missing.
 
-  --workspace WORKSPACE  one of it, by its id or subdomain, beside what is there
-  --as NAME              as a second workspace under this name, with another id: its agents sign in with name+SUBDOMAIN@domain,
-                         it has no phone numbers, and nothing that waited to be sent is sent
+  --workspace WORKSPACE  restore only this workspace, given by id or subdomain, next to the existing ones
+  --as NAME              restore it as a second workspace with this name and a new id: its agents sign in with name+SUBDOMAIN@domain,
+                         it has no phone numbers, and nothing that was waiting to be sent is sent
 
-A backup of one workspace is brought back beside what is there in any case.`,
+A backup of one workspace is always restored next to the existing ones.`,
   options: { workspace: { type: 'string' }, as: { type: 'string' } },
   operands: { min: 1, max: 1 },
   async run({ values, operands: [folder = ''] }) {
@@ -43,7 +43,7 @@ A backup of one workspace is brought back beside what is there in any case.`,
     const dataDir = resolve(config.dataDir);
     const from = resolve(folder);
     const as = textOf(values, 'as')?.trim();
-    if (as === '') throw new ProgramError('--as needs a name');
+    if (as === '') throw new ProgramError('--as requires a name');
     const lock = holdDataFolder(dataDir);
     const progress = createProgress();
     try {
@@ -74,12 +74,12 @@ async function everything(options: RestoreOptions, config: Config): Promise<void
   const deed = `restore ${from}`;
   if (unfinishedDeed(dataDir) !== deed && !(await isEmptyDataFolder(dataDir)))
     throw new ProgramError(
-      `${dataDir} is not empty; --workspace WORKSPACE brings one workspace back beside what is there`,
+      `${dataDir} is not empty; use --workspace WORKSPACE to restore one workspace next to the existing ones`,
     );
   for (const name of manifest.secretsElsewhere) {
     const given = name === 'JWT_SECRET' ? config.jwtSecret : config.secretsKey;
     if (given === undefined)
-      throw new ProgramError(`the backup was made with ${name} from the environment; set the same`);
+      throw new ProgramError(`the backup was made with ${name} from the environment; set it to the same value`);
   }
   await doWhole(dataDir, deed, () => restoreAll(options));
   const { length } = manifest.workspaces;
@@ -102,10 +102,12 @@ async function oneOf(
   ].join(' ');
   const isAgain = unfinishedDeed(dataDir) === deed;
   if (!isAgain && unfinishedDeed(dataDir) !== undefined)
-    throw new ProgramError(`first finish what was begun: switchboard ${unfinishedDeed(dataDir)}`);
+    throw new ProgramError(
+      `an earlier command was interrupted; finish it first: switchboard ${unfinishedDeed(dataDir)}`,
+    );
   if (asked.as === undefined && !isAgain && workspaceIdsIn(dataDir).includes(workspace.id))
     throw new ProgramError(
-      `${workspace.name} (${workspace.id}) is there; erase it first, or bring this one back beside it with --as NAME`,
+      `${workspace.name} (${workspace.id}) already exists; erase it first, or restore this one next to it with --as NAME`,
     );
   const backupKey =
     readKeptSecret(join(from, secretsKeyName)) ??
@@ -147,7 +149,7 @@ function chosen(manifest: Manifest, named: string | undefined): Manifest['worksp
   const found = manifest.workspaces.find(({ id, subdomain }) => id === named || subdomain === named);
   if (found === undefined)
     throw new BackupUnusable(
-      `name one of its workspaces with --workspace: ${manifest.workspaces.map(({ subdomain }) => subdomain).join(', ')}`,
+      `choose one of its workspaces with --workspace: ${manifest.workspaces.map(({ subdomain }) => subdomain).join(', ')}`,
     );
   return found;
 }

@@ -12,13 +12,14 @@ const stopTimeoutMs = 10_000;
 
 export const command: Command = {
   usage: '',
-  description: `Serves, with the settings of the environment, until SIGTERM or SIGINT. SIGHUP reads the certificates of TLS_CERT_FILE and SMTP_TLS_CERT and the database of GEO_DB again.`,
+  description: `Runs the service with the settings from the environment until SIGTERM or SIGINT. SIGHUP reloads the certificates of TLS_CERT_FILE and
+SMTP_TLS_CERT and the database GEO_DB.`,
   options: {},
   operands: { min: 0, max: 0 },
   async run() {
     const config = readConfig(process.env);
     for (const { name, meant } of unknownSettings(process.env))
-      process.stderr.write(`switchboard: there is no setting ${name}; is ${meant} meant?\n`);
+      process.stderr.write(`switchboard: ${name} is not a setting; did you mean ${meant}?`);
     // What is large is loaded when it is known to be needed.
     const { serve } = await import('../serve.ts');
     const { keepMemoryLow, releaseMemory } = await import('../process/memory.ts');
@@ -32,7 +33,7 @@ export const command: Command = {
     }
     process.on('SIGHUP', () => {
       running.reload().catch((error: unknown) => {
-        process.stderr.write(`switchboard: ${error instanceof Error ? error.message : String(error)}\n`);
+        process.stderr.write(`switchboard: ${error instanceof Error ? error.message : String(error)}`);
         process.exit(exitCodes.failed);
       });
     });
@@ -78,9 +79,9 @@ function welcomeOf(config: Config, { port, smtpPort }: Pick<Running, 'port' | 's
 function inWords(config: Config, running: Running): string {
   const { at, open, signIn, docs, data, warnings } = welcomeOf(config, running);
   return [
-    `Switchboard listens on ${at}${isEveryAddress(config.host) ? ', every address of this machine' : ''}`,
+    `Switchboard listens on ${at}${isEveryAddress(config.host) ? ', on every address of this machine' : ''}`,
     `  data    ${data}`,
-    `  open    ${open} to make a workspace, ${signIn} to go on with one`,
+    `  open    ${open} to register a workspace, ${signIn} to sign in`,
     `  docs    ${docs}`,
     ...warnings.map((warning) => `  ${warning}`),
     `  or      curl -s -X POST ${urlAt(config.tls === undefined ? 'http' : 'https', 'localhost', running.port)}/api/v1/auth/register -H 'Content-Type: application/json' -H 'Accept: application/json' \\`,

@@ -30,14 +30,13 @@ const attempts = 10;
 
 export const command: Command = {
   usage: '[--quiet]',
-  description: `Checks the data folder of DATA_DIR: that each file is sound and has the program's schema, that what rows name is there,
-that events and tickets are numbered as they must be, that what waits has its time, that directory.db agrees with every
-workspace, that the keys are those it was served by and open every secret, and that search indexes find what was written.
-Reads alone, also while it is served.
+  description: `Checks the data folder DATA_DIR: files are sound and have the program's schema, rows refer to existing rows, events and tickets are
+numbered without gaps, pending work has its time, directory.db agrees with every workspace, the keys are the ones it was served with
+and open every secret, and search indexes are complete. Only reads; the service may be running.
 
-  --quiet  print what is wrong, and nothing else
+  --quiet  print only problems
 
-Exits with 1 when something is wrong.`,
+Exits with 1 if it finds a problem.`,
   options: { quiet: { type: 'boolean' } },
   operands: { min: 0, max: 0 },
   async run({ values }) {
@@ -46,7 +45,7 @@ Exits with 1 when something is wrong.`,
     if (!existsSync(dataDir)) throw new ProgramError(`there is no data folder ${dataDir}`);
     const findings: Finding[] = [];
     const tell = (found: readonly Finding[]): void => {
-      for (const { where, rule, fault } of found) say(`${where}: not so: ${rule}: ${fault}`);
+      for (const { where, rule, fault } of found) say(`${where}: failed check: ${rule}: ${fault}`);
       findings.push(...found);
     };
     const progress = createProgress();
@@ -55,8 +54,8 @@ Exits with 1 when something is wrong.`,
       tell([
         {
           where: 'the data folder',
-          rule: 'what was begun is finished',
-          fault: `do it again: switchboard ${unfinished}`,
+          rule: 'every command is finished',
+          fault: `an interrupted command must be repeated: switchboard ${unfinished}`,
         },
       ]);
     const ids = madeWorkspaceIdsIn(dataDir);
@@ -69,14 +68,14 @@ Exits with 1 when something is wrong.`,
       : [
           {
             where: 'the data folder',
-            rule: 'there is a directory.db',
-            fault: 'there is none; write it anew from the files: switchboard repair',
+            rule: 'directory.db exists',
+            fault: 'it does not; rebuild it from the files: switchboard repair',
           },
         ];
     tell(inDirectory);
     const { box, faults } =
       inDirectory.length > 0 ? { box: givenBox(config, dataDir), faults: [] } : keysOf(config, dataDir);
-    tell(faults.map((fault) => ({ where: 'its keys', rule: 'they are those that it was served by', fault })));
+    tell(faults.map((fault) => ({ where: 'its keys', rule: 'they are the ones it was served with', fault })));
     for (const [index, workspaceId] of ids.entries()) {
       progress.at(doneBytes / allBytes, `workspace ${workspaceId}`);
       const { findings: found, counts } = verifyWorkspace(workspacePath(dataDir, workspaceId), workspaceId);
@@ -92,14 +91,12 @@ Exits with 1 when something is wrong.`,
       tell(await lastingDisagreements(dataDir));
     progress.end();
     if (findings.length > 0) {
-      say(
-        `${dataDir}: ${findings.length === 1 ? '1 thing is not as it must be' : `${findings.length} things are not as they must be`}`,
-      );
+      say(`${dataDir}: ${findings.length === 1 ? '1 problem' : `${findings.length} problems`}`);
       return exitCodes.failed;
     }
     if (values['quiet'] !== true)
       say(
-        `${dataDir}: ${ids.length} ${ids.length === 1 ? 'workspace' : 'workspaces'} with ${messages} messages, and everything is as it must be`,
+        `${dataDir}: ${ids.length} ${ids.length === 1 ? 'workspace' : 'workspaces'} with ${messages} messages, no problems`,
       );
     return exitCodes.done;
   },
@@ -136,7 +133,7 @@ function sealedFindings(dataDir: string, workspaceId: string, box: Opener | unde
       : [
           {
             where: `workspaces/${workspaceId}.db`,
-            rule: 'what is sealed can be opened',
+            rule: 'sealed secrets can be opened',
             fault: `${unopened} of ${sealed} secrets cannot, with the present key`,
           },
         ];

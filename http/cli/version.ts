@@ -7,7 +7,7 @@ import { type Command, exitCodes, say } from './command.ts';
 
 export const command: Command = {
   usage: '',
-  description: 'Says the version of the program, of what it is made of, and of the data that it writes.',
+  description: 'Prints the version of the program, of its parts, and of the data that it writes.',
   options: {},
   operands: { min: 0, max: 0 },
   async run() {

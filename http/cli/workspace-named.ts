@@ -16,7 +16,7 @@ export function workspaceNamed(dataDir: string, name: string): DirectoryWorkspac
   const directory = Database.openReader(directoryPath(dataDir));
   try {
     const found = findDirectoryWorkspace(directory, name) ?? findDirectoryWorkspaceBySubdomain(directory, name);
-    if (found === undefined) throw new ProgramError(`${dataDir} holds no workspace with the id or subdomain ${name}`);
+    if (found === undefined) throw new ProgramError(`${dataDir} has no workspace with the id or subdomain ${name}`);
     return found;
   } finally {
     directory.close();

@@ -25,8 +25,11 @@ const english = {
   minutes: (count) => (count === 1 ? '1 minute' : `${count} minutes`),
   subject: (code) => `${code} is your code`,
   mail: ({ code, name, minutes }) =>
-    `Your code for ${name} is ${code}.\n\nIt works once, for ${minutes}. If you did not ask for it, do nothing, and tell it to nobody.\n`,
-  text: ({ code, name, minutes }) => `${code} is your code for ${name}. It works for ${minutes}. Tell it to nobody.`,
+    `Your code for ${name} is ${code}.
+
+It works once, for ${minutes}. If you did not request it, ignore this message, and do not share the code with anyone.`,
+  text: ({ code, name, minutes }) =>
+    `${code} is your code for ${name}. It works for ${minutes}. Do not share it with anyone.`,
   voice: {
     language: 'en-US',
     say: ({ code, name }) => `Hello. Your code for ${name} is: ${code}. Again: ${code}. Goodbye.`,

@@ -297,7 +297,7 @@ function wantsFiles(verdict: Verdict): boolean {
 function senderOf(mail: ReadMail, envelopeSender: string): Mailbox {
   const from =
     mailboxOf(mail.from?.address ?? '', mail.from?.name ?? null) ?? mailboxOf(envelopeSender, mail.from?.name ?? null);
-  if (from === undefined) throw new UnacceptableMail('the mail does not say who it is from');
+  if (from === undefined) throw new UnacceptableMail('the mail does not name its sender');
   return from;
 }
 

@@ -65,7 +65,7 @@ export function hostKeyOf({ mailKey, mailHost }: Pick<Config, 'mailKey' | 'mailH
   if (mailKey === undefined) return undefined;
   try {
     const privateKey = readFileSync(mailKey.file, 'utf8');
-    if (createPrivateKey(privateKey).asymmetricKeyType !== 'rsa') throw new Error('it is no RSA key');
+    if (createPrivateKey(privateKey).asymmetricKeyType !== 'rsa') throw new Error('it is not an RSA key');
     return { domain: mailHost, selector: mailKey.selector, privateKey };
   } catch (cause) {
     throw new ConfigError(

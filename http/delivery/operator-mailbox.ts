@@ -43,7 +43,7 @@ export function createOperatorMailbox(options: {
       await Promise.all(older.map((file) => rm(join(folder, file), { force: true })));
       log.warn(
         { file: join(folder, name), sender: envelope.sender, recipients },
-        'there is mail for whoever runs this service',
+        'there is mail for the operator of this service',
       );
     },
   };

@@ -25,26 +25,26 @@ export interface AsyncApi {
 }
 
 const CallId = Type.Union([Type.String(), Type.Integer()], {
-  description: 'Yours: its reply has the same.',
+  description: 'Chosen by you; the reply repeats it.',
   examples: [1],
 });
 const Seq = Type.Integer({
-  description: 'Grows with each event of the workspace. Keep the last one, for since.',
+  description: 'Increases with each event of the workspace. Keep the latest for `since`.',
   examples: [1042],
 });
 const Since = Type.Integer({
   minimum: 0,
-  description: 'The last seq that was seen; what was missed follows it. One in the auth frame counts before it.',
+  description: 'The last `seq` you received; events after it follow. A value in the auth frame takes precedence.',
   examples: [1041],
 });
 
 const Error = Type.Object(
   {
     type: Type.Literal('error'),
-    error: Type.String({ description: 'A word, as of HTTP errors.', examples: ['invalid_body'] }),
+    error: Type.String({ description: 'A slug, as in HTTP errors.', examples: ['invalid_body'] }),
     message: Type.String({ examples: ['A call needs an id, a method and params.'] }),
   },
-  { description: 'A frame that was none, or a call that could not be answered by its id. The socket stays open.' },
+  { description: 'Reports a malformed frame, or a call that could not be answered by its id. The socket stays open.' },
 );
 const Typing = Type.Object(
   {
@@ -53,13 +53,13 @@ const Typing = Type.Object(
     conversationId: Id,
     data: Type.Object({ conversationId: Id, senderType: Type.Enum(['agent', 'visitor']), senderId: Id }),
   },
-  { description: 'Somebody else types in a conversation. Neither numbered nor kept.' },
+  { description: 'Someone else is typing in a conversation. Not numbered and not stored.' },
 );
 const AgentPresence = Type.Object(
   { type: Type.Literal('agent.presence'), at: Time, data: Type.Object({ agentId: Id, isOnline: Type.Boolean() }) },
   {
     description:
-      "Another agent's first socket opened, or its last one ended. Not numbered and not kept: who comes back reads the agents.",
+      "Another agent's first socket opened, or its last one closed. Not numbered and not stored: read the agents again after reconnecting.",
   },
 );
 const Ready = (self: Record<string, TSchema>) =>
@@ -68,12 +68,15 @@ const Ready = (self: Record<string, TSchema>) =>
       type: Type.Literal('ready'),
       at: Type.String({
         format: 'date-time',
-        description: 'The time of the service, by which a client knows how long it is until an expiresAt.',
+        description: "The server's time; use it to compute the time left until an `expiresAt`.",
       }),
       ...self,
       seq: Type.Integer({ description: 'Events after this one follow.', examples: [1041] }),
     },
-    { description: 'The token counts: the first frame of every socket, before what was missed. Calls may begin.' },
+    {
+      description:
+        'The token is valid. The first frame of every socket, sent before missed events. You may now send calls.',
+    },
   );
 
 const clientFrames = (namespace: Namespace): Record<string, TSchema> => ({
@@ -85,7 +88,7 @@ const clientFrames = (namespace: Namespace): Record<string, TSchema> => ({
     },
     {
       description:
-        'Who you are, where the upgrade did not say it: the first frame, within 5 seconds. Answered with ready, or with the end of the socket.',
+        'Authenticates a socket whose upgrade carried no token. Send it as the first frame, within 5 seconds. The reply is `ready`, or the socket is closed.',
       examples: [{ type: 'auth', token: exampleToken, since: 1041 }],
     },
   ),
@@ -93,12 +96,14 @@ const clientFrames = (namespace: Namespace): Record<string, TSchema> => ({
     {
       type: Type.Literal('call'),
       id: CallId,
-      method: Type.String({ description: 'An operation of the HTTP API, by its name; which ones is below.' }),
-      params: Type.Optional(Type.Object({}, { description: 'What HTTP has in path, query and body, together.' })),
+      method: Type.String({ description: 'The name of an HTTP API operation; the allowed ones are listed below.' }),
+      params: Type.Optional(
+        Type.Object({}, { description: "The operation's path, query and body parameters, together." }),
+      ),
     },
     {
       description:
-        'Does what the operation of that name does over HTTP, with the same rules, limits and errors. Answered with a reply.',
+        'Calls an operation of the HTTP API, with the same rules, limits and errors. The answer is a `reply`.',
       examples: [
         {
           type: 'call',
@@ -111,13 +116,16 @@ const clientFrames = (namespace: Namespace): Record<string, TSchema> => ({
   ),
   typing: Type.Object(
     { type: Type.Literal('typing'), conversationId: Id },
-    { description: 'You type in a conversation. Told to the others in it, answered with nothing.' },
+    {
+      description:
+        'Reports that you are typing in a conversation. The other participants are notified; there is no reply.',
+    },
   ),
   ping: Type.Object(
     { type: Type.Literal('ping') },
     {
       description:
-        'Answered with pong. The service pings by itself, too, as WebSockets do: what hears nothing for a minute is gone.',
+        'Answered with `pong`. The server also sends WebSocket pings, and closes sockets that it has not heard from for a minute.',
     },
   ),
 });
@@ -131,11 +139,12 @@ const serverFrames: Record<string, TSchema> = {
     {
       type: Type.Literal('reply'),
       id: CallId,
-      status: Type.Integer({ description: 'As HTTP would have it.', examples: [404] }),
-      body: nullable(Type.Object({}, { description: 'As HTTP would have it; of an error too.' })),
+      status: Type.Integer({ description: 'As over HTTP.', examples: [404] }),
+      body: nullable(Type.Object({}, { description: 'As over HTTP, for errors too.' })),
     },
     {
-      description: 'The answer to a call. Replies come as they are done, which need not be as they were asked for.',
+      description:
+        'The reply to a call. Replies are sent as calls complete, which may differ from the order of the calls.',
       examples: [
         {
           type: 'reply',
@@ -147,7 +156,7 @@ const serverFrames: Record<string, TSchema> = {
     },
   ),
   typing: Typing,
-  pong: Type.Object({ type: Type.Literal('pong') }, { description: 'The answer to ping.' }),
+  pong: Type.Object({ type: Type.Literal('pong') }, { description: 'The reply to `ping`.' }),
   error: Error,
   resync: Type.Object(
     {
@@ -156,38 +165,37 @@ const serverFrames: Record<string, TSchema> = {
     },
     {
       description:
-        'After ready: what followed since is kept no longer, or since is of the future. Read over HTTP what you show; events go on from here.',
+        'Sent after `ready` if the events after `since` are no longer stored, or `since` is in the future. Reload what you show over HTTP; live events continue from here.',
     },
   ),
 };
 
 /** Why a socket is ended by the service. */
 const closeReasons: Readonly<Record<keyof typeof closeCodes, string>> = {
-  tooBig: 'A frame was over 64 KiB. Over 1 MiB the connection is torn without a code.',
-  restart: 'The service restarts. Come back with since.',
-  unavailable: 'Something failed here. Try again later.',
+  tooBig: 'A frame was larger than 64 KiB. Above 1 MiB the connection is dropped without a code.',
+  restart: 'The service restarts. Reconnect with `since`.',
+  unavailable: 'An internal error. Try again later.',
   unauthorized:
-    'The token does not count: it is none, it ended, it was signed out, or none came within 5 seconds. Get another first.',
+    'The token is missing, not valid, expired or revoked, or did not arrive within 5 seconds. Get a new one first.',
   forbidden:
-    "The visitor is blocked, the page's origin is not the site's, or the agent lacks the second factor that its workspace requires. Do not come back with the same.",
-  tooSlow: 'More than 1 MiB waits to be taken. Come back with since.',
-  tooMany: 'Too many sockets of one person or network, or too many frames in a minute. Come back later.',
+    "The visitor is blocked, the page's origin is not allowed for the site, or the agent lacks the second factor that its workspace requires. Do not reconnect with the same token.",
+  tooSlow: 'More than 1 MiB is waiting to be read. Reconnect with `since`.',
+  tooMany: 'Too many sockets from one person or network, or too many frames in a minute. Reconnect later.',
 };
 
 const channelTexts: Readonly<Record<Namespace, { title: string; summary: string; description: string }>> = {
   agent: {
     title: 'Agent socket',
-    summary: 'For who answers: everything that the agent may read, as it happens.',
-    description:
-      "The token is an agent's own, from register, login or join; keys and apps have webhooks instead. It counts for as long as the sign-in does: signed out, deactivated or given a new password, all the agent's sockets end with 4401.\n\n" +
-      'An agent is told what its role, channels and departments let it read at the moment of telling. By since it gets nothing from before it joined, and of a conversation that left its reach only that it did: ' +
-      'a `conversation.updated` whose texts, tags and customer are empty.',
+    summary: 'For agents: live updates on everything the agent may read.',
+    description: `The token is an agent's, from register, login or join; use webhooks for keys and apps. It is valid as long as the sign-in: after signing out, deactivation or a new password, all of the agent's sockets close with 4401.
+
+An agent receives what its role, channels and departments allow at the time of the event. With \`since\` it receives nothing from before it joined; for a conversation that left its scope it receives only one \`conversation.updated\` without texts, tags and customer.`,
   },
   visitor: {
     title: 'Visitor socket',
-    summary: "For a customer's browser: its own conversations, as they happen.",
+    summary: "For a customer's browser: live updates on its own conversations.",
     description:
-      "The token is a visitor's, from `POST /api/v1/widget/sessions`. A browser's Origin must be one of its site's. A visitor is told of its own conversations alone, without what is only the agents' to know.",
+      "The token is a visitor's, from `POST /api/v1/widget/sessions`. A browser's Origin must be allowed for the site. A visitor only receives events of its own conversations, without what is for agents only.",
   },
 };
 
@@ -209,11 +217,13 @@ export function asyncApi(routes: readonly Route[], options: { baseUrl: string; v
     info: {
       title: 'Switchboard sockets',
       version: options.version,
-      description:
-        'Text frames of JSON, each an object with a type. Live updates come here; lists over HTTP are for what was before.\n\n' +
-        'The bearer token comes as the pair of subprotocols `messaging.v1` and `bearer.<token>` (what browsers can do), as the header Authorization, or as a first frame auth within 5 seconds. The first answer is ready.\n\n' +
-        'Events carry a seq that grows by workspace. A client that comes back gives the last one it saw as since (in auth, or as a query parameter) and gets what it missed, in order, as far as it may read it now. What is older than 7 days is gone: resync says so.\n\n' +
-        'One person may have 100 sockets, one socket 64 calls under way. Calls count with HTTP requests.',
+      description: `Text frames of JSON, each an object with a \`type\`. Live updates arrive here; use the HTTP lists for what happened before.
+
+Send the bearer token as the pair of subprotocols \`messaging.v1\` and \`bearer.<token>\` (works in browsers), in the Authorization header, or in a first frame \`auth\` within 5 seconds. The first frame you receive is \`ready\`.
+
+Events carry a \`seq\` that increases per workspace. To resume, pass the last one you received as \`since\` (in \`auth\`, or as a query parameter): you receive every missed event that you may now read, in order. Events are stored for 7 days; a \`resync\` frame says when older ones are missing.
+
+One person may have 100 sockets, one socket 64 calls in progress. Calls share their rate limit with HTTP requests.`,
     },
     servers: {
       main: { host, ...(pathname === '/' ? {} : { pathname }), protocol: protocol === 'https:' ? 'wss' : 'ws' },
@@ -272,13 +282,13 @@ const Query = Type.Object({ since: Type.Optional(Since) });
 const Headers = Type.Object({
   'Sec-WebSocket-Protocol': Type.Optional(
     Type.String({
-      description: 'The service takes up messaging.v1.',
+      description: 'The server selects messaging.v1.',
       examples: [`${subprotocol}, bearer.${exampleToken}`],
     }),
   ),
   Authorization: Type.Optional(
     Type.String({
-      description: 'Where there is no bearer among the subprotocols.',
+      description: 'If the subprotocols carry no token.',
       examples: [`Bearer ${exampleToken}`],
     }),
   ),
@@ -315,13 +325,13 @@ function operationsOf(namespace: string, channel: Pick<Channel, 'messages'>): Js
   return {
     [`${namespace}Sends`]: {
       action: 'send',
-      summary: 'What the service sends.',
+      summary: 'Frames that the server sends.',
       channel: { $ref: `#/channels/${namespace}` },
       messages: refs('server'),
     },
     [`${namespace}Receives`]: {
       action: 'receive',
-      summary: 'What the service takes.',
+      summary: 'Frames that the server receives.',
       channel: { $ref: `#/channels/${namespace}` },
       messages: refs('client'),
     },

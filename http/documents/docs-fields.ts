@@ -34,7 +34,7 @@ export function fieldTable(title: string, schema: unknown): string {
 
 /** The fields of what a field holds. */
 function nested(field: Shown): string {
-  if (field.properties !== undefined) return fieldTable('Its fields', field);
+  if (field.properties !== undefined) return fieldTable('Fields', field);
   if (field.items !== undefined) return nested(field.items);
   return (field.anyOf ?? []).map(nested).join('');
 }

@@ -7,7 +7,7 @@ import { fieldTable, prose } from './docs-fields.ts';
 
 type Named = readonly [name: string, channel: Channel];
 
-const sides = { client: 'What you send', server: 'What you are sent' } as const;
+const sides = { client: 'Frames you send', server: 'Frames you receive' } as const;
 type Side = keyof typeof sides;
 
 export function socketContents({ channels }: AsyncApi): string {
@@ -69,7 +69,7 @@ function frame([name, channel]: Named, key: string): string {
   const message = channel.messages[key];
   if (message === undefined) return '';
   return `<article id="${idOf(name, key)}">
-<h4><span class="method frame">${sideOf(key) === 'client' ? 'You send' : 'You get'}</span> <code>${escapeHtml(message.name)}</code></h4>
+<h4><span class="method frame">${sideOf(key) === 'client' ? 'You send' : 'You receive'}</span> <code>${escapeHtml(message.name)}</code></h4>
 <p>${prose(message.summary)}</p>
 ${fieldTable('Fields', message.payload)}<details><summary>Example</summary><pre>${escapeHtml(JSON.stringify(message.examples[0].payload, undefined, 2))}</pre></details>
 </article>`;

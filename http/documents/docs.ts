@@ -61,7 +61,7 @@ function article(route: Route, baseUrl: string): string {
     access.kind === 'public'
       ? 'Anybody'
       : access.kind === 'signed'
-        ? 'Whoever has the secret'
+        ? 'Anyone with the secret'
         : access.kind === 'visitor'
           ? 'The visitor'
           : access.role === 'admin'

@@ -42,7 +42,7 @@ export function openApi(
       title: 'Switchboard',
       version: options.version,
       description:
-        'Chats, tickets and calls of many workspaces in one process. Live updates come over the sockets that /api/v1/asyncapi.json describes.',
+        'Chats, tickets and calls of many workspaces in one process. Live updates are sent over the sockets that /api/v1/asyncapi.json describes.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: options.baseUrl }],
@@ -59,12 +59,12 @@ export function openApi(
           type: 'http',
           scheme: 'bearer',
           description:
-            'sk_live_... or sk_test_..., limited to its scopes. What a route needs is its x-scope (or its x-or-scope) and its x-also-scopes; null needs a key for everything. Members of a reply that need another are marked x-scope, and left out without it. A test key opens /verify alone.',
+            "sk_live_... or sk_test_..., limited to its scopes. A route's requirements are its x-scope (or x-or-scope) and x-also-scopes; null requires a key with the scope `*`. Members of a reply that require another scope are marked x-scope, and omitted without it. A test key only opens /verify.",
         },
         appToken: {
           type: 'oauth2',
           description:
-            'For apps: access tokens from /oauth/token, limited to what the agent allowed. What a route needs is its x-scope (or its x-or-scope) and its x-also-scopes; members of a reply that need another are marked x-scope, and left out without it.',
+            "For apps: access tokens from /oauth/token, limited to what the agent allowed. A route's requirements are its x-scope (or x-or-scope) and x-also-scopes; members of a reply that require another scope are marked x-scope, and omitted without it.",
           flows: {
             authorizationCode: {
               authorizationUrl: `${options.baseUrl}/oauth/authorize`,
@@ -82,7 +82,7 @@ export function openApi(
           in: 'header',
           name: 'X-Signature',
           description:
-            "sha256=<hex>: HMAC-SHA256 over the raw body with the workspace's secret of workspace/integrations.",
+            "sha256=<hex>: HMAC-SHA256 of the raw body with the workspace's secret from workspace/integrations.",
         },
       },
       parameters: { ServiceVersion: serviceVersion, RequestId: requestId },
@@ -108,16 +108,16 @@ const errorSchema = {
     message: { type: 'string' },
     detail: {
       type: 'object',
-      description: 'What else is known of it, by the error.',
+      description: 'Details, depending on the error.',
       properties: {
         fieldErrors: { $ref: '#/components/schemas/FieldErrors' },
-        currentVersion: { type: 'integer', description: 'Of what is stale.' },
+        currentVersion: { type: 'integer', description: 'The stale record.' },
         reason: {
           type: 'string',
-          description: 'Why a call was lost: already_claimed, call_ended, agent_busy or stale_version.',
+          description: 'Why the call was lost: already_claimed, call_ended, agent_busy or stale_version.',
         },
-        scope: { type: 'string', description: 'Which scope a key or an app lacks.' },
-        assignedAgentId: { type: 'string', format: 'uuid', description: 'Who has it already.' },
+        scope: { type: 'string', description: 'The scope that the key or app lacks.' },
+        assignedAgentId: { type: 'string', format: 'uuid', description: 'The current assignee.' },
       },
       additionalProperties: true,
     },
@@ -127,7 +127,7 @@ const errorSchema = {
 
 const fieldErrorsSchema = {
   type: 'object',
-  description: 'By the path of a field, what is not valid about it.',
+  description: 'Problems by field path.',
   additionalProperties: { type: 'array', items: { type: 'string' } },
 } as const;
 
@@ -142,11 +142,11 @@ const verificationErrorSchema = {
     message: { type: 'string' },
     details: { $ref: '#/components/schemas/FieldErrors' },
     channel: { type: 'string' },
-    scope: { type: 'string', description: 'Which cap was hit, or which scope is missing.' },
+    scope: { type: 'string', description: 'The exceeded limit, or the missing scope.' },
     retryAfter: { type: 'integer', description: 'Seconds; with 429.' },
-    id: { type: 'string', description: 'Of a check, instead of an error.' },
-    verified: { type: 'boolean', description: 'Of a check: false.' },
-    reason: { type: 'string', description: 'Of a check: not_found.' },
+    id: { type: 'string', description: 'For a check, instead of `error`.' },
+    verified: { type: 'boolean', description: 'For a check: false.' },
+    reason: { type: 'string', description: 'For a check: not_found.' },
   },
 } as const;
 
@@ -164,36 +164,36 @@ const serviceVersion = {
   name: 'Service-Version',
   in: 'header',
   required: false,
-  description: 'Pins the behaviour current on that date (YYYY-MM-DD). Default: the latest.',
+  description: "Pins the API's behaviour to that date (YYYY-MM-DD). Default: the latest.",
   schema: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' },
 } as const;
 const requestId = {
   name: 'X-Request-Id',
   in: 'header',
   required: false,
-  description: 'Yours for this request; one of ours when it is left out or of another form.',
+  description: 'Your id for this request; generated if omitted or malformed.',
   schema: sentRequestIdSchema,
 } as const;
 
 /** What replies carry beside their bodies. */
 const headers = {
-  'X-Request-Id': { description: 'To be named when something about this request is asked.', schema: requestIdSchema },
+  'X-Request-Id': { description: 'Quote it when you ask about this request.', schema: requestIdSchema },
   'Service-Version': {
-    description: 'The version in force.',
+    description: 'The API version in effect.',
     schema: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' },
   },
-  'RateLimit-Limit': { description: 'Calls a minute that the caller has.', schema: { type: 'integer' } },
-  'RateLimit-Remaining': { description: 'What is left of them.', schema: { type: 'integer' } },
-  'RateLimit-Reset': { description: 'Seconds until they are all there again.', schema: { type: 'integer' } },
+  'RateLimit-Limit': { description: "The caller's requests per minute.", schema: { type: 'integer' } },
+  'RateLimit-Remaining': { description: 'Requests left.', schema: { type: 'integer' } },
+  'RateLimit-Reset': { description: 'Seconds until the budget is full again.', schema: { type: 'integer' } },
   'App-RateLimit-Limit': {
     description:
-      "With an app's token: calls a minute that the app has. RateLimit-* tell of the budget that all apps of the workspace share.",
+      "With an app's token: the app's requests per minute. RateLimit-* describe the budget that all apps of the workspace share.",
     schema: { type: 'integer' },
   },
-  'App-RateLimit-Remaining': { description: 'What is left of them.', schema: { type: 'integer' } },
-  'App-RateLimit-Reset': { description: 'Seconds until they are all there again.', schema: { type: 'integer' } },
-  'Retry-After': { description: 'Seconds after which another try is welcome.', schema: { type: 'integer' } },
-  Sunset: { description: 'When this route ends (RFC 8594).', schema: { type: 'string' } },
+  'App-RateLimit-Remaining': { description: 'Requests left.', schema: { type: 'integer' } },
+  'App-RateLimit-Reset': { description: 'Seconds until the budget is full again.', schema: { type: 'integer' } },
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer' } },
+  Sunset: { description: 'When this route will be removed (RFC 8594).', schema: { type: 'string' } },
 } as const;
 
 function headersOf(route: Route, status: number): Json {

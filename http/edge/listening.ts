@@ -33,14 +33,14 @@ export function whyNotListening(host: string, port: number): Promise<string> {
 export function reasonOf(error: Error, { host, port }: { host: string; port: number }): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
-      return `something else uses port ${port}`;
+      return `another program uses port ${port}`;
     case 'EACCES':
-      return `this user may not use port ${port}; ports below 1024 need a right (CAP_NET_BIND_SERVICE) or a proxy in front`;
+      return `this user may not use port ${port}; ports below 1024 require CAP_NET_BIND_SERVICE or a proxy in front`;
     case 'EADDRNOTAVAIL':
-      return `${host} is no address of this machine`;
+      return `${host} is not an address of this machine`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `${host} is no address and no name that can be resolved`;
+      return `${host} is neither an address nor a name that can be resolved`;
     default:
       return error.message;
   }

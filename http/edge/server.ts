@@ -340,7 +340,7 @@ function requireCertificate(tls: TlsFiles | undefined): void {
   try {
     const cert = new X509Certificate(readFileSync(tls.certFile));
     if (!cert.checkPrivateKey(createPrivateKey(readFileSync(tls.keyFile))))
-      throw new Error("the key is not the certificate's");
+      throw new Error('the key does not match the certificate');
     createSecureContext({ cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) });
   } catch (cause) {
     throw new CertificateUnusable(

@@ -68,7 +68,7 @@ export class SignInGuard {
     const restMs = this.#pauses.restMs(judged);
     if (restMs > 0)
       refuse('rate_limited', {
-        message: 'Too often wrong in a row. Wait, or sign in from where you did before.',
+        message: 'Too many failed attempts in a row. Wait, or sign in from where you did before.',
         retryAfter: Math.ceil(restMs / 1000),
       });
     const budgets = new Map(counted.map((key) => [key, this.#tries.take(key, signInsPerMinute)]));

@@ -35,10 +35,7 @@ export function createSmtpBudget(options: {
       for (const [network, limit] of budgetsOf(remoteAddress)) {
         const { allowed, remaining } = limiter.take(network, limit, bytes);
         if (allowed && remaining === 0)
-          log.warn(
-            { network, bytesPerDay: limit },
-            'a network has sent as much mail as is taken in a day; it is asked to come again',
-          );
+          log.warn({ network, bytesPerDay: limit }, 'a network has reached its daily mail limit; its mail is deferred');
       }
     },
   };

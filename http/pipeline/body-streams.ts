@@ -52,9 +52,14 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
       if (this.#failure !== undefined) return;
       if (!this.#pieces.allow(chunk.byteLength) || !room.take(chunk.byteLength)) {
         this.#fail(
-          new Refusal('rate_limited', 'Your network sends too much at once.', undefined, {
-            retryAfter: noRoomRetrySeconds,
-          }),
+          new Refusal(
+            'rate_limited',
+            'Too many large requests from your network at once. Try again later.',
+            undefined,
+            {
+              retryAfter: noRoomRetrySeconds,
+            },
+          ),
         );
         return;
       }
@@ -81,7 +86,7 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
   end(): void {
     // Nothing may be asked of the request from here on.
     this.#isPaused = false;
-    this.#fail(new Refusal('request_timeout', 'The request ended before its body did.', undefined));
+    this.#fail(new Refusal('request_timeout', 'The request body is incomplete.', undefined));
   }
 
   #fail(refusal: Refusal): void {

@@ -135,7 +135,7 @@ export function noteUse(
   const params = { agentId: caller.agentId, sessionId, address: from.ip, userAgent: from.userAgent };
   engine
     .execute(noteSessionUse, { workspaceId, caller: systemCaller, params })
-    .catch((error: unknown) => log.warn({ workspaceId, err: error }, 'the use of a sign-in could not be noted'));
+    .catch((error: unknown) => log.warn({ workspaceId, err: error }, "a sign-in's last use could not be recorded"));
 }
 
 /** The admin that made the key, limited to the key's scopes. Refuses unauthorized. */
@@ -148,7 +148,7 @@ function keyCredential(key: string, { engine, log }: Pick<Services, 'engine' | '
   if (isUseNews)
     engine
       .execute(noteApiKeyUse, { workspaceId, caller: systemCaller, params: { hash } })
-      .catch((error: unknown) => log.warn({ workspaceId, err: error }, 'the use of a key could not be noted'));
+      .catch((error: unknown) => log.warn({ workspaceId, err: error }, "a key's last use could not be recorded"));
   return { caller: { kind: 'agent', agentId, through: { by: 'key', id: grant.id, name } }, workspaceId, grant };
 }
 
@@ -177,13 +177,13 @@ function appCredential(token: string, services: Pick<Services, 'engine' | 'confi
   const client = counts ? clientOf(services, clientId) : undefined;
   const granted = client && withinApp(services, client, { workspaceId, scopes });
   if (client === undefined || granted === undefined)
-    refuse('token_revoked', { message: 'The app may no longer do this. Ask for consent again.' });
+    refuse('token_revoked', { message: 'The app is no longer allowed to do this. Ask for consent again.' });
   // Nobody waits for it, as with a key's.
   if (isUseNews)
     services.engine
       .execute(noteGrantUse, { workspaceId, caller: systemCaller, params: { grantId } })
       .catch((error: unknown) =>
-        services.log.warn({ workspaceId, err: error }, 'the use of a grant could not be noted'),
+        services.log.warn({ workspaceId, err: error }, "a grant's last use could not be recorded"),
       );
   return {
     caller: { kind: 'agent', agentId, through: { by: 'app', id: clientId, name: client.app.name } },

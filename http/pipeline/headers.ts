@@ -32,13 +32,13 @@ export function framingProblem(
 ): { readonly header: string; readonly problem: string } | undefined {
   const { 'content-length': length, 'transfer-encoding': coding, host } = headers;
   if (length !== undefined && !/^\d{1,15}$/.test(length))
-    return { header: 'Content-Length', problem: 'must be one number' };
+    return { header: 'Content-Length', problem: 'must be a single number' };
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-    return { header: 'Transfer-Encoding', problem: 'must be chunked, once' };
+    return { header: 'Transfer-Encoding', problem: 'must be chunked, and given once' };
   if (length !== undefined && coding !== undefined)
-    return { header: 'Content-Length', problem: 'must not be there beside Transfer-Encoding' };
+    return { header: 'Content-Length', problem: 'cannot be combined with Transfer-Encoding' };
   if (host === undefined || !/^[\w.~!$&'()*+;=:%[\]-]*$/.test(host))
-    return { header: 'Host', problem: 'must name one host' };
+    return { header: 'Host', problem: 'must name exactly one host' };
   return undefined;
 }
 
@@ -46,7 +46,7 @@ export function framingProblem(
 export function requireUnpacked(head: RequestHead): void {
   const coding = head.headers['content-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'identity')
-    refuseField('invalid_body', 'Content-Encoding', 'must be left out: bodies are taken as they are, without a coding');
+    refuseField('invalid_body', 'Content-Encoding', 'is not supported: send the body unencoded');
 }
 
 /** Refuses invalid_body. */
@@ -59,8 +59,8 @@ export function requireAccept(head: RequestHead): void {
     });
   if (!admitsJson(accept))
     refuse('invalid_body', {
-      message: 'Accept must admit application/json: send Accept: application/json with every call.',
-      detail: { fieldErrors: { Accept: ['must admit application/json'] } },
+      message: 'Accept must allow application/json: send Accept: application/json with every call.',
+      detail: { fieldErrors: { Accept: ['must allow application/json'] } },
     });
 }
 

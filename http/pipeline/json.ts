@@ -14,7 +14,7 @@ export class JsonTooIntricate extends SyntaxError {
   override readonly name = 'JsonTooIntricate';
 
   constructor() {
-    super(`may have ${maxValues} values, and ${maxDepth} levels of them`);
+    super(`may have at most ${maxValues} values and ${maxDepth} levels of nesting`);
   }
 }
 

@@ -201,7 +201,7 @@ export class Pipeline {
       return this.#preflight({ head, requestId }, match.kind === 'otherMethods' ? match.methods : []);
     if (match.kind === 'otherMethods') {
       const reply = this.#refused(
-        new Refusal('method_not_allowed', `${head.path} does not take ${head.method}.`, undefined),
+        new Refusal('method_not_allowed', `${head.path} does not support ${head.method}.`, undefined),
         { head, requestId },
       );
       reply.headers['Allow'] = allowOf(match.methods);
@@ -324,7 +324,7 @@ export class Pipeline {
       compiled.route.receive !== undefined ||
       compiled.route.access.kind !== kind
     ) {
-      const refusal = new Refusal('not_found', `There is no method ${frame.operation} here.`, undefined);
+      const refusal = new Refusal('not_found', `There is no method ${frame.operation}.`, undefined);
       done(refusal.status, errorBody(refusal));
       return;
     }
@@ -438,7 +438,7 @@ export class Pipeline {
         const raw = send(input, this.#services);
         if (raw instanceof Promise) raw.then((reply) => answer({ raw: reply })).catch(failWhenDurable);
         else answer({ raw });
-      } else throw new Error(`${route.operation} has nothing to answer with`);
+      } else throw new Error(`${route.operation} has no handler for its reply`);
     } catch (error) {
       failWhenDurable(error);
     }
@@ -511,7 +511,7 @@ export class Pipeline {
     if (compiled.validateReply !== undefined) {
       const errors = compiled.validateReply(value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
       if (errors !== undefined)
-        throw new Error(`${operation} answered with what it does not declare: ${JSON.stringify(errors)}`);
+        throw new Error(`the reply of ${operation} does not match its schema: ${JSON.stringify(errors)}`);
     }
     return { status: reply.status, value: reply.schema === null ? undefined : value };
   }
@@ -543,7 +543,7 @@ export class Pipeline {
     if (ceiling === undefined) return;
     this.#metrics.observeCeiling(ceiling);
     const times = this.#seldom.take(`ceiling ${ceiling}`);
-    if (times !== undefined) this.#services.log.warn({ ...about, ceiling, limit, times }, 'a ceiling was met');
+    if (times !== undefined) this.#services.log.warn({ ...about, ceiling, limit, times }, 'a limit was reached');
   }
 
   #replyTo(begun: Begun, outcome: Outcome, budget: ToldBudget | undefined): Reply {
@@ -579,7 +579,7 @@ export class Pipeline {
     try {
       yield* parts;
     } catch (error) {
-      this.#services.log.error({ ...about, err: error }, 'a reply broke off');
+      this.#services.log.error({ ...about, err: error }, 'a streamed reply failed before its end');
       throw error;
     }
   }
@@ -634,7 +634,7 @@ function compile(route: Route, checkReplies: boolean): CompiledRoute {
   };
 }
 
-const noBody: Validate = (value) => (value === undefined ? undefined : { body: ['must not be there'] });
+const noBody: Validate = (value) => (value === undefined ? undefined : { body: ['is not allowed'] });
 
 function authorise(route: Route, view: View, call: Call, config: Config): void {
   const { access } = route;
@@ -645,7 +645,7 @@ function authorise(route: Route, view: View, call: Call, config: Config): void {
     const needsKey = access.credential === 'key' || (access.credential === 'keyOrAdmin' && agent.role !== 'admin');
     if (needsKey && call.grant === undefined) refuse('unauthorized', { message: 'A valid API key is required.' });
     if (access.credential === 'person' && call.grant !== undefined)
-      refuse('insufficient_scope', { message: 'Only who signed in may do this, no key and no app.' });
+      refuse('insufficient_scope', { message: 'Only a signed-in agent can do this, not a key or an app.' });
     if (call.grant !== undefined) requireScopes(call.grant, access);
     if (access.role === 'admin' && agent.role !== 'admin') refuse(access.roleSlug ?? 'admin_required');
     if (access.role === 'senior' && !isSenior(agent)) refuse(access.roleSlug ?? 'admin_required');
@@ -654,7 +654,7 @@ function authorise(route: Route, view: View, call: Call, config: Config): void {
     const visitor = view.state(visitorKind, call.caller.visitorId) ?? refuse('unauthorized');
     if (visitor.blockedAt !== null) refuse('forbidden');
     if (!mayUseSite(requireSite(view, visitor.siteId), call.origin, config))
-      refuse('forbidden', { message: 'This origin may not use the site.' });
+      refuse('forbidden', { message: 'This origin is not allowed for the site.' });
   }
 }
 
@@ -666,11 +666,11 @@ function requireRoom(where: 'onDisk' | 'files', { config, disk }: Services): voi
 function bodyRefusal(slug: BodyFailure): Refusal {
   switch (slug) {
     case 'payload_too_large':
-      return new Refusal(slug, `The body may have ${maxBodyBytes} bytes.`, undefined);
+      return new Refusal(slug, `The body may have at most ${maxBodyBytes} bytes.`, undefined);
     case 'request_timeout':
       return new Refusal(slug, 'The body took too long to arrive.', undefined);
     case 'rate_limited':
-      return rateRefusal(noRoomRetrySeconds, 'Your network sends too much at once.');
+      return rateRefusal(noRoomRetrySeconds, 'Too many large requests from your network at once. Try again later.');
   }
 }
 
@@ -681,7 +681,7 @@ function requireScopes(
 ): void {
   if (grant.mode === 'test' && scope !== 'verify')
     refuse('insufficient_scope', {
-      message: 'A test key opens the verification API alone.',
+      message: 'A test key only gives access to the verification API.',
       detail: { scope: scope ?? '*' },
     });
   const isOpenedByOther = or !== undefined && allows(grant, or);

@@ -71,13 +71,12 @@ export function refusalOf(
   // Nothing is broken: more was asked at once than may wait.
   if (error instanceof HasherBusy || error instanceof LaneFull || error instanceof ThreadBusy) {
     const times = context.seldom.take(error.name);
-    if (times !== undefined)
-      context.log.warn({ operation, times }, `refused, since too much was asked at once: ${error.message}`);
+    if (times !== undefined) context.log.warn({ operation, times }, `refused because of overload: ${error.message}`);
     return new Refusal(slug, refusals[slug].message, undefined);
   }
   context.log.error(
     { requestId, operation, err: error },
-    slug === 'server_error' ? 'a request failed by a bug' : 'a request could not be served',
+    slug === 'server_error' ? 'a request failed with an unexpected error' : 'a request failed',
   );
   return new Refusal(slug, refusals[slug].message, undefined);
 }

@@ -48,7 +48,7 @@ function addFormats(ajv: Ajv): void {
  */
 function requireUrls(ajv: Ajv): void {
   const uri = ajv.formats['uri'];
-  if (typeof uri !== 'function') throw new Error('the format uri is not what it was');
+  if (typeof uri !== 'function') throw new Error('the uri format no longer behaves as expected');
   ajv.addFormat('uri', (text: string) => uri(text) && URL.canParse(text));
 }
 
@@ -57,7 +57,7 @@ const beyondAscii = /[^\x00-\x7f]/gu;
 /** By the rules of ASCII's, each letter beyond standing for one of it. */
 function addInternationalEmail(ajv: Ajv): void {
   const email = ajv.formats['email'];
-  if (!(email instanceof RegExp)) throw new Error('the format email is not what it was');
+  if (!(email instanceof RegExp)) throw new Error('the email format no longer behaves as expected');
   ajv.addFormat('idn-email', (text: string) => email.test(canonicalAddress(text)?.replace(beyondAscii, 'x') ?? ''));
 }
 

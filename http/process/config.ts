@@ -254,7 +254,7 @@ function mailSettings(env: Environment): Config['mail'] {
 function mailKey(env: Environment): Config['mailKey'] {
   const selector = env['MAIL_DKIM_SELECTOR'] ?? 'switchboard';
   if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(selector))
-    throw new ConfigError(`MAIL_DKIM_SELECTOR must be a name in DNS such as switchboard, not ${selector}`);
+    throw new ConfigError(`MAIL_DKIM_SELECTOR must be a DNS name such as switchboard, not ${selector}`);
   const file = env['MAIL_DKIM_KEY_FILE'];
   return file === undefined ? undefined : { file, selector };
 }
@@ -264,7 +264,7 @@ function smtpSettings(env: Environment): Config['smtp'] {
   const certFile = env['SMTP_TLS_CERT'] ?? '';
   const keyFile = env['SMTP_TLS_KEY'] ?? '';
   if ((certFile === '') !== (keyFile === ''))
-    throw new ConfigError('SMTP_TLS_CERT and SMTP_TLS_KEY name two PEM files and must be set together');
+    throw new ConfigError('SMTP_TLS_CERT and SMTP_TLS_KEY must each name a PEM file and be set together');
   if (listen === '') return undefined;
   const [, address = '', port = ''] = /^(.+):(\d{1,5})$/.exec(listen) ?? [];
   if (address === '' || Number(port) > 65_535)
@@ -284,7 +284,7 @@ function dnsServers(env: Environment): readonly string[] | undefined {
     const [, bracketed, plain] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([^:]+)(?::\d{1,5})?)$/.exec(server) ?? [];
     if (isIP(bracketed ?? plain ?? server) === 0)
       throw new ConfigError(
-        `DNS_SERVERS must be addresses such as 1.1.1.1 or 127.0.0.1:5353, parted by commas, not ${text}`,
+        `DNS_SERVERS must be addresses such as 1.1.1.1 or 127.0.0.1:5353, separated by commas, not ${text}`,
       );
   }
   return servers;
@@ -416,7 +416,8 @@ function verifyCountries(
 function clientIds(env: Environment, name: string): readonly string[] {
   const ids = (env[name] ?? '').split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
   const wrong = ids.find((id) => !/^app_[A-Za-z0-9_-]+$/.test(id));
-  if (wrong !== undefined) throw new ConfigError(`${name} must be client ids (app_...) parted by commas, not ${wrong}`);
+  if (wrong !== undefined)
+    throw new ConfigError(`${name} must be client ids (app_...) separated by commas, not ${wrong}`);
   return ids;
 }
 
@@ -464,7 +465,7 @@ function proxies(env: Environment, name: string): number {
   if (text !== undefined && /^[1-9]$/.test(text)) return Number(text);
   const words = ['true', 'on', '0', 'false', 'off'];
   if (text !== undefined && !words.includes(text))
-    throw new ConfigError(`${name} must be off, on, or how many proxies there are (1 to 9), not ${text}`);
+    throw new ConfigError(`${name} must be off, on, or the number of proxies (1 to 9), not ${text}`);
   return text === 'true' || text === 'on' ? 1 : 0;
 }
 
@@ -498,7 +499,7 @@ function geoSettings(env: Environment): Config['geo'] {
     );
   if (header !== undefined && !isTrusted)
     throw new ConfigError(
-      'GEO_COUNTRY_HEADER must come with TRUST_PROXY: without a proxy in front anybody could send it',
+      'GEO_COUNTRY_HEADER must be used with TRUST_PROXY: without a proxy in front any client could send the header',
     );
   return { database, countryHeaders: header !== undefined ? [header] : isTrusted ? usualCountryHeaders : [] };
 }

@@ -51,7 +51,7 @@ export function takeDataFolder(dataDir: string): HeldDataFolder {
   if (deed === undefined) return lock;
   lock.release();
   throw new DataFolderUnusable(
-    `in the data folder ${dataDir} something was begun and not finished; do it again: switchboard ${deed}`,
+    `a command on the data folder ${dataDir} was interrupted; repeat it: switchboard ${deed}`,
   );
 }
 
@@ -144,7 +144,7 @@ export function readKeptSecret(path: string): string | undefined {
   }
   if (secret.length < minSecretChars)
     throw new DataFolderUnusable(
-      `${path} is damaged: bring it back from a backup, or remove it and have another made: switchboard repair --accept-keys`,
+      `${path} is damaged: restore it from a backup, or remove it and create a new one: switchboard repair --accept-keys`,
     );
   return secret;
 }

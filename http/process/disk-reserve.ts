@@ -72,7 +72,7 @@ export class DiskReserve {
   requireRoom(): void {
     if (!this.#hasRoom)
       refuse('service_unavailable', {
-        message: 'The disk is nearly full: nothing large is taken until there is more room. Messages go on.',
+        message: 'The disk is nearly full: only messages are accepted until there is more space.',
       });
   }
 
@@ -84,9 +84,9 @@ export class DiskReserve {
     if (had && !this.#hasRoom)
       log.error(
         { freeBytes: free, reserveBytes },
-        'the disk is down to its reserve: new workspaces, files, crawls and backups are refused, messages go on; make room',
+        'the disk has reached its reserve: new workspaces, files, crawls and backups are refused, messages are accepted; free some space',
       );
-    if (!had && this.#hasRoom) log.info({ freeBytes: free, reserveBytes }, 'the disk has room again');
+    if (!had && this.#hasRoom) log.info({ freeBytes: free, reserveBytes }, 'the disk has enough space again');
   }
 }
 

@@ -24,21 +24,21 @@ const workspaces = (count: number): string => (count === 1 ? 'one workspace' : `
 
 const faults: Readonly<Record<FaultKind, Fault>> = {
   missing: {
-    text: 'the file of a workspace that directory.db knows is missing; nobody of it is served. Bring it back from a backup, or give it up: switchboard repair --forget-missing',
+    text: 'the file of a workspace in directory.db is missing; the workspace is not served. Restore it from a backup, or give it up: switchboard repair --forget-missing',
     summary: (count) =>
-      `${workspaces(count)} without a file: bring it back from a backup, or switchboard repair --forget-missing`,
+      `${workspaces(count)} without a file: restore from a backup, or run switchboard repair --forget-missing`,
   },
   empty: {
-    text: 'the file of a workspace holds nothing; nobody of it is served. Bring it back from a backup',
-    summary: (count) => `${workspaces(count)} with an empty file: bring it back from a backup`,
+    text: 'the file of a workspace is empty; the workspace is not served. Restore it from a backup',
+    summary: (count) => `${workspaces(count)} with an empty file: restore from a backup`,
   },
   unknown: {
-    text: 'directory.db does not know a workspace whose file is there, so nobody of it can sign in; it may be older than the file. Write it anew from the files: switchboard repair',
-    summary: (count) => `${workspaces(count)} that directory.db does not know: switchboard repair`,
+    text: 'directory.db lacks a workspace whose file exists, so its agents cannot sign in; directory.db may be older than the file. Rebuild it from the files: switchboard repair',
+    summary: (count) => `${workspaces(count)} missing in directory.db: run switchboard repair`,
   },
   unopened: {
-    text: 'what is sealed in the file of a workspace was sealed with another key than the present one; bring that one back, or make the secrets of this workspace anew. switchboard verify counts them',
-    summary: (count) => `${workspaces(count)} with secrets that another key sealed: switchboard verify`,
+    text: "secrets in the file of a workspace were sealed with another key than the present one; restore that key, or replace the workspace's secrets. switchboard verify counts them",
+    summary: (count) => `${workspaces(count)} with secrets sealed with another key: run switchboard verify`,
   },
 };
 
@@ -53,13 +53,13 @@ export function requireKnown(dataDir: string, directory: Database): void {
   const known = new Set(directoryWorkspaces(directory).map(({ id }) => id));
   const ids = workspaceIdsIn(dataDir);
   if (ids.length > 0 && !ids.some((id) => known.has(id)))
-    throw noDirectory(dataDir, 'has a directory.db that knows none of them');
+    throw noDirectory(dataDir, 'has a directory.db that lists none of them');
 }
 
 function noDirectory(dataDir: string, fault: string): DataFolderUnusable {
   const { length } = workspaceIdsIn(dataDir);
   return new DataFolderUnusable(
-    `the data folder ${dataDir} holds the ${length === 1 ? 'file of a workspace' : `files of ${length} workspaces`} and ${fault}, so nobody could sign in; bring it back from a backup, or write it anew from the files: switchboard repair`,
+    `the data folder ${dataDir} holds the ${length === 1 ? 'file of a workspace' : `files of ${length} workspaces`} and ${fault}, so no agent could sign in; restore it from a backup, or rebuild it from the files: switchboard repair`,
   );
 }
 

@@ -49,13 +49,13 @@ export const folderKeyList: readonly FolderKey[] = [
     name: 'jwt',
     file: 'jwt-secret',
     setting: 'JWT_SECRET',
-    loss: 'which signs everybody out and parts customers from the chats in their browsers',
+    loss: 'which signs everyone out and detaches customers from the chats in their browsers',
   },
   {
     name: 'secrets',
     file: secretsKeyName,
     setting: 'SECRETS_KEY',
-    loss: 'which loses what the former one sealed: secrets of webhooks, apps, shops and inbound mail, DKIM keys, authenticators',
+    loss: 'which loses everything that the previous one sealed: secrets of webhooks, apps, shops and inbound mail, DKIM keys, authenticators',
   },
 ];
 
@@ -94,9 +94,9 @@ export function keyFault(dataDir: string, { file, setting, loss }: FolderKey, st
   if (stand === 'same' || stand === 'new') return undefined;
   const fault =
     stand === 'gone'
-      ? `the data folder ${dataDir} has no ${file} any more, and ${setting} is not set`
-      : `${setting}, or ${file} in the data folder ${dataDir}, is another than before`;
-  return `${fault}; bring the former one back, or go on with another, ${loss}: switchboard repair --accept-keys`;
+      ? `the data folder ${dataDir} no longer has ${file}, and ${setting} is not set`
+      : `${setting}, or ${file} in the data folder ${dataDir}, has changed`;
+  return `${fault}; restore the previous one, or accept the new one, ${loss}: switchboard repair --accept-keys`;
 }
 
 /**
@@ -115,7 +115,7 @@ export function takeKeys(folder: KeyedFolder & { readonly log: Log }): FolderKey
     if (isAnother)
       folder.log.error(
         { setting: one.setting },
-        'the key that signs tokens is another than before: everybody is signed out; if that was not meant, bring the former one back',
+        'the key that signs tokens has changed: everyone is signed out; if this was not intended, restore the previous one',
       );
     return remembered(folder, one, { stand, key });
   };

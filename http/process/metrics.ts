@@ -59,7 +59,7 @@ export function createMetrics(
   });
   const ceilings = new Counter({
     name: 'switchboard_ceilings_met_total',
-    help: 'Refusals since there may be only so much of something in a time, by what.',
+    help: 'Refusals because a limit was reached, by limit.',
     labelNames: ['ceiling'] as const,
     registers,
   });
@@ -71,7 +71,7 @@ export function createMetrics(
   });
   const syncs = new Histogram({
     name: 'switchboard_sync_seconds',
-    help: 'Time of a batch until the disk has it.',
+    help: 'Time until a batch is durable on disk.',
     buckets: diskBuckets,
     registers,
   });
@@ -83,7 +83,7 @@ export function createMetrics(
   });
   const commands = new Counter({
     name: 'switchboard_commands_total',
-    help: 'Commands that reached a lane.',
+    help: 'Commands that entered a lane.',
     registers,
   });
 
@@ -112,32 +112,26 @@ export function createMetrics(
   );
   gauge('switchboard_agent_sockets', 'Open agent sockets.', () => gauges.sockets().agent);
   gauge('switchboard_visitor_sockets', 'Open visitor sockets.', () => gauges.sockets().visitor);
-  gauge('switchboard_open_workspaces', 'Workspace files that are open.', () => gauges.engine().openWorkspaces);
-  gauge(
-    'switchboard_files_waiting',
-    'Workspace files that wait for their turn to be opened.',
-    () => gauges.engine().filesWaiting,
-  );
-  gauge('switchboard_lane_depth', 'Commands that wait for their lane.', () => gauges.engine().laneDepth);
+  gauge('switchboard_open_workspaces', 'Open workspace files.', () => gauges.engine().openWorkspaces);
+  gauge('switchboard_files_waiting', 'Workspace files waiting to be opened.', () => gauges.engine().filesWaiting);
+  gauge('switchboard_lane_depth', 'Commands waiting in lanes.', () => gauges.engine().laneDepth);
   gauge('switchboard_actors', 'Actor states in memory.', () => gauges.engine().actors);
-  gauge('switchboard_reader_waiting', 'Searches and pages of exports that wait for the reader thread.', () =>
+  gauge('switchboard_reader_waiting', 'Searches and export pages waiting for the reader thread.', () =>
     gauges.readerWaiting(),
   );
-  gauge('switchboard_outbox_under_way', 'Outside work that is being done.', () => gauges.engine().outboxUnderWay);
-  gauge(
-    'switchboard_outbox_age_seconds',
-    'Age of the oldest outside work not done yet, over the open workspaces.',
-    () => gauges.outboxAgeSeconds(),
+  gauge('switchboard_outbox_under_way', 'Outside work in progress.', () => gauges.engine().outboxUnderWay);
+  gauge('switchboard_outbox_age_seconds', 'Age of the oldest unfinished outside work in the open workspaces.', () =>
+    gauges.outboxAgeSeconds(),
   );
   gauge(
     'switchboard_folder_faults',
-    'Workspaces whose file is missing or empty, that directory.db does not know, or whose secrets another key sealed.',
+    'Workspaces whose file is missing or empty, that are missing in directory.db, or whose secrets were sealed with another key.',
     () => gauges.folderFaults(),
   );
-  gauge('switchboard_disk_free_bytes', 'Room on the disk of the data folder.', () => gauges.disk().freeBytes);
+  gauge('switchboard_disk_free_bytes', 'Free space on the disk of the data folder.', () => gauges.disk().freeBytes);
   gauge(
     'switchboard_disk_reserve_reached',
-    '1 while the disk is down to its reserve, and nothing large is taken.',
+    '1 while the disk has reached its reserve and large writes are refused.',
     () => (gauges.disk().hasRoom ? 0 : 1),
   );
   gauge('switchboard_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
@@ -146,11 +140,11 @@ export function createMetrics(
   gauge('process_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
   gauge(
     'process_start_time_seconds',
-    'When the process began, in seconds since 1970.',
+    'Start time of the process in seconds since 1970.',
     () => Math.round(performance.timeOrigin) / 1000,
   );
   if (process.platform === 'linux')
-    gauge('process_open_fds', 'Open file descriptors, sockets among them.', () => readdirSync('/proc/self/fd').length);
+    gauge('process_open_fds', 'Open file descriptors, including sockets.', () => readdirSync('/proc/self/fd').length);
   const cpuSeconds = (): number => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
@@ -169,7 +163,7 @@ export function createMetrics(
   }
   new Gauge({
     name: 'switchboard_build_info',
-    help: 'Always 1; its labels say what runs.',
+    help: 'Always 1; the labels name the versions.',
     labelNames: ['version', 'node'] as const,
     registers,
   }).set({ version: about.version, node: process.versions.node }, 1);

@@ -26,7 +26,7 @@ export class StorageWatch {
 
   /** As /readyz tells it, to whoever asks: not where the files lie. */
   get lines(): readonly string[] {
-    return this.#isUsable ? [] : ['Files cannot be stored: uploads answer 503 until they can. The log says why.'];
+    return this.#isUsable ? [] : ['Files cannot be stored: uploads return 503. The log says why.'];
   }
 
   watch(): void {
@@ -47,7 +47,7 @@ export class StorageWatch {
     );
     if (this.#isStopped) return;
     if (this.#isUsable && failure !== undefined)
-      log.error({ err: failure.error }, 'files cannot be stored; uploads answer 503 until they can');
+      log.error({ err: failure.error }, 'files cannot be stored; uploads return 503');
     if (!this.#isUsable && failure === undefined) log.info({}, 'files can be stored again');
     this.#isUsable = failure === undefined;
     this.#timer = clock.after(lookEveryMs, () => void this.#look());

@@ -56,7 +56,7 @@ export const agentRoutes = [
     method: 'GET',
     path: '/me',
     tag: 'Agents',
-    summary: 'Who am I',
+    summary: 'Get the signed-in agent',
     access: { kind: 'agent', scope: 'agents:read' },
     limit: { by: 'caller', factor: 2 },
     reply: {
@@ -79,7 +79,7 @@ export const agentRoutes = [
     method: 'GET',
     path: '/me/workspace',
     tag: 'Workspaces',
-    summary: 'My workspace, and whether it is open',
+    summary: "Get the agent's workspace and whether it is open",
     access: { kind: 'agent', scope: 'agents:read' },
     limit: { by: 'caller', factor: 2 },
     reply: {
@@ -88,7 +88,9 @@ export const agentRoutes = [
         workspace: MeWorkspace,
         workspaceState: Type.Object({
           officeHoursOpen: Type.Boolean(),
-          nextChange: nullable(Type.String({ description: "ISO 8601 with the offset of the workspace's time zone." })),
+          nextChange: nullable(
+            Type.String({ description: "ISO 8601 with the UTC offset of the workspace's time zone." }),
+          ),
           notifications: Type.Null(),
         }),
       }),
@@ -105,10 +107,9 @@ export const agentRoutes = [
     method: 'POST',
     path: '/me/status',
     tag: 'Agents',
-    summary: 'Say whether I take new chats',
+    summary: 'Set your availability',
     description:
-      "Only available agents are given new chats and rung. What routing gave and no agent has answered goes on to others when it is chosen to be away or offline. An available agent whose last socket ended the workspace's " +
-      'awayAfterMinutes ago is away, automatically, until its next socket, unless it chose a status meanwhile; who had no socket since it chose keeps what it chose. Signing out makes offline, the next sign-in available.',
+      'Only available agents are given new chats and rung for calls. When an agent chooses `away` or `offline`, chats that routing gave it and no agent has answered go to others. An available agent becomes `away` automatically `awayAfterMinutes` after its last socket closed, and available again with its next socket, unless it chose a status in between. An agent that had no socket since it chose a status keeps that status. Signing out sets `offline`; the next sign-in sets `available`.',
     access: { kind: 'agent', scope: null },
     body: Type.Object({ status: AgentStatus }),
     reply: { status: 200, schema: Agent },
@@ -123,7 +124,8 @@ export const agentRoutes = [
     path: '/agents',
     tag: 'Agents',
     summary: 'List agents',
-    description: 'Those who left and those who have not joined yet too, unless inviteStatus names one of the three.',
+    description:
+      'Includes agents who left and agents who have not joined yet, unless `inviteStatus` selects one of the three.',
     access: { kind: 'agent', scope: 'agents:read' },
     query: Type.Object({
       role: Type.Optional(Role),
@@ -145,7 +147,7 @@ export const agentRoutes = [
     method: 'GET',
     path: '/agents/{agentId}',
     tag: 'Agents',
-    summary: 'Read an agent',
+    summary: 'Get an agent',
     access: { kind: 'agent', scope: 'agents:read' },
     params: Type.Object({ agentId: Id }),
     reply: { status: 200, schema: Agent },
@@ -160,7 +162,7 @@ export const agentRoutes = [
     tag: 'Agents',
     summary: 'Invite an agent',
     description:
-      'Mails a link to /join/{code} that works once, for 7 days. email_already_exists: an agent has joined with the address, anywhere, or this workspace has invited it. Until it joins, its owner may be invited elsewhere too. Channels: all three for admins, whatever is asked; chats alone for others by default, and one at least. A pending invite takes a seat.',
+      'Mails a link to /join/{code} that works once, for 7 days. Returns 409 `email_already_exists` if an agent of any workspace has joined with this address, or this workspace has already invited it. Until the agent joins, other workspaces can invite the same address. Admins always get all three channels; others get chat by default and need at least one. A pending invitation takes a seat.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({
       email: Email,
@@ -184,9 +186,9 @@ export const agentRoutes = [
     method: 'PATCH',
     path: '/agents/{agentId}',
     tag: 'Agents',
-    summary: 'Change an agent',
+    summary: 'Update an agent',
     description:
-      'Admins change anything of anyone; supervisors the name, avatar, channels and groups of members of their own departments who are no admins, and give themselves no channel; agents their own name and avatar. Of a deactivated one only name and email can be changed: 409 conflict. departments is another name for groupIds, avatar for avatarUrl. Of a changed email both addresses are told by mail.',
+      'Admins can change every field of every agent. Supervisors can change the name, avatar, channels and groups of members of their own departments who are not admins, but cannot give themselves a channel. Agents can change their own name and avatar. Only the name and email of a deactivated agent can be changed; anything else returns 409 `conflict`. `departments` is an alias of `groupIds`, `avatar` of `avatarUrl`. A changed email is announced by mail to both addresses.',
     access: { kind: 'agent', scope: null },
     params: Type.Object({ agentId: Id }),
     body: Type.Object({
@@ -238,7 +240,7 @@ export const agentRoutes = [
     tag: 'Agents',
     summary: 'Deactivate an agent',
     description:
-      'Its tokens end, its conversations go back to their queues, it leaves its departments, its seat is free, and so is its address, for its owner to join elsewhere. An invitation brings it back.',
+      "Revokes the agent's tokens, returns its conversations to their queues, removes it from its departments, and frees its seat and its address, so that the address can join elsewhere. Invite the agent again to bring it back.",
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ agentId: Id }),
     reply: { status: 204, schema: null },
@@ -256,8 +258,8 @@ export const agentRoutes = [
     method: 'POST',
     path: '/agents/{agentId}/resend-invite',
     tag: 'Agents',
-    summary: 'Invite an agent again',
-    description: 'Ends the earlier link. Also how a deactivated agent comes back.',
+    summary: 'Resend an invitation',
+    description: 'Invalidates the earlier link. Also brings back a deactivated agent.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ agentId: Id }),
     reply: { status: 200, schema: Agent },

@@ -17,7 +17,7 @@ export const apiKeyRoutes = [
     path: '/api-keys',
     tag: 'API keys',
     summary: 'List API keys',
-    description: 'Those that count, newest first. lastUsedAt is exact to a minute.',
+    description: 'Active keys, newest first. `lastUsedAt` is accurate to the minute.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     reply: { status: 200, schema: Type.Object({ apiKeys: Type.Array(GivenKey) }) },
     refusals: [],
@@ -31,7 +31,7 @@ export const apiKeyRoutes = [
     tag: 'API keys',
     summary: 'Create an API key',
     description:
-      'The key is in this answer and never again. It acts as the admin who made it, within its scopes, for as long as that admin is there. * is everything; what no scope names needs it. mode (live when left out): test keys open /verify alone, whatever their scopes, and send no codes. Who made it is told by mail. Up to 100.',
+      'Returns the key, once. It acts as the admin who created it, within its scopes, for as long as that admin is active. The scope `*` grants everything, including operations without a scope of their own. `mode` defaults to `live`. Test keys only open /verify, whatever their scopes, and send no codes. The admin is notified by mail. At most 100 keys.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({
       name: Name,
@@ -54,7 +54,7 @@ export const apiKeyRoutes = [
     path: '/api-keys/{keyId}',
     tag: 'API keys',
     summary: 'Revoke an API key',
-    description: 'From this answer on it is 401 everywhere.',
+    description: 'Takes effect immediately: every later request with the key returns 401.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ keyId: Id }),
     reply: { status: 204, schema: null },

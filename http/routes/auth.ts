@@ -32,7 +32,7 @@ import type { Services } from '../services.ts';
 const InviteCode = Type.String({
   minLength: 1,
   maxLength: 200,
-  description: 'Where new workspaces are taken by invitation: what `switchboard invite` made.',
+  description: 'The code from `switchboard invite`, where new workspaces need an invitation.',
 });
 const readsPerMinute = 120;
 
@@ -42,9 +42,9 @@ export const authRoutes = [
     method: 'POST',
     path: '/auth/register',
     tag: 'Auth',
-    summary: 'Start a workspace',
+    summary: 'Register a workspace',
     description:
-      'Creates the workspace, its owner (an admin, available, in all channels) and, with siteUrl, a site for its host. The subdomain is a free one like the name. After the first workspace, whoever runs the server may take new ones by invitation only (inviteCode), or none: forbidden.',
+      'Creates the workspace, its owner (an admin, available, in all channels) and, with `siteUrl`, a site for its host. The subdomain is derived from the name. After the first workspace, the operator can require an `inviteCode` or turn registration off; the request then returns 403 `forbidden`.',
     access: { kind: 'public' },
     takesRoom: 'onDisk',
     limit: { by: 'ip', perMinute: 5 },
@@ -115,9 +115,9 @@ export const authRoutes = [
     method: 'GET',
     path: '/auth/registration',
     tag: 'Auth',
-    summary: 'Who may start a workspace',
+    summary: 'Get the registration mode',
     description:
-      'open: anybody, as on every server that has no workspace yet. invite: who has a code of whoever runs the server. off: nobody.',
+      '`open`: anyone can register; always so while the server has no workspace. `invite`: an `inviteCode` from the operator is required. `off`: no one can register.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: readsPerMinute },
     httpOnly: true,
@@ -133,9 +133,7 @@ export const authRoutes = [
     tag: 'Auth',
     summary: 'Sign in',
     description:
-      'One answer for an unknown email and a wrong password, in the same time. Five tries a minute of one email. From the twentieth wrong one in a row each has to wait, a minute and then twice as long up to an hour; ' +
-      'the agent is told by mail, once a day. Who comes from a browser (`browser`) or a network that the account was signed in from lately is counted for itself: strangers who try the account keep it out of nothing. ' +
-      'An agent with a second factor is not signed in yet: 401 `second_factor_required`, whose detail holds `challenge`, `expiresAt` (five minutes), `methods` (totp, passkey, recovery_code) and `passkey` (options for navigator.credentials.get(), or null). POST /sign-in/second-factor goes on from there.',
+      'Returns the same error, in the same time, for an unknown email and a wrong password. At most 5 attempts a minute per email. From the 20th wrong password in a row on, each attempt has to wait, one minute at first and then twice as long each time, up to an hour; the agent is notified by mail at most once a day. Attempts from a browser (`browser`) or a network that the account recently signed in from are counted separately, so strangers cannot lock an agent out. For an agent with a second factor the reply is 401 `second_factor_required`; its detail has `challenge`, `expiresAt` (five minutes), `methods` (totp, passkey, recovery_code) and `passkey` (options for navigator.credentials.get(), or null). Continue with POST /sign-in/second-factor.',
     access: { kind: 'public' },
     limit: { by: 'account', perMinute: signInsPerMinute, networkPerMinute: signInsPerNetwork },
     httpOnly: true,
@@ -167,9 +165,9 @@ export const authRoutes = [
     method: 'POST',
     path: '/auth/forgot-password',
     tag: 'Auth',
-    summary: 'Ask for a reset link',
+    summary: 'Request a password reset link',
     description:
-      'Always 204. The link works once, for 30 minutes, until the next is asked for. One address is sent ten an hour, from wherever they are asked for; who asks from where the account is known has ten of its own.',
+      'Always returns 204. The link works once, for 30 minutes, until a newer one is requested. One address receives at most 10 mails an hour; requests from places that the account knows have a separate budget of 10.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 3 },
     httpOnly: true,
@@ -198,10 +196,9 @@ export const authRoutes = [
     method: 'POST',
     path: '/auth/reset-password',
     tag: 'Auth',
-    summary: 'Choose a new password with a reset token',
+    summary: 'Reset a password',
     description:
-      'Revokes every earlier token of the agent, and what it allowed to apps. API keys that it made go on. The agent is told by mail. Of an agent with a second factor nothing is changed yet: ' +
-      '401 `second_factor_required` as at a login, and POST /sign-in/second-factor changes the password and signs in.',
+      'Revokes every earlier token of the agent and every grant it gave to apps. Its API keys stay valid. The agent is notified by mail. For an agent with a second factor nothing changes yet: the reply is 401 `second_factor_required`, as at login, and POST /sign-in/second-factor then changes the password and signs in.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,
@@ -247,7 +244,7 @@ export const authRoutes = [
     tag: 'Auth',
     summary: 'Sign out everywhere',
     description:
-      'Revokes every token of the agent; its sockets close with 4401. It is offline until it signs in again.',
+      'Revokes every token of the agent and closes its sockets with 4401. The agent is offline until it signs in again.',
     access: { kind: 'agent', scope: null, beforeEnrolment: true },
     httpOnly: true,
     reply: { status: 204, schema: null },
@@ -260,8 +257,9 @@ export const authRoutes = [
     method: 'POST',
     path: '/auth/join',
     tag: 'Auth',
-    summary: 'Redeem an invitation',
-    description: 'email_taken: an agent of another workspace has joined with the address meanwhile.',
+    summary: 'Accept an invitation',
+    description:
+      'Returns 409 `email_taken` if an agent of another workspace has joined with this address since the invitation.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,

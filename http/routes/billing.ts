@@ -45,7 +45,7 @@ export const billingRoutes = [
     method: 'GET',
     path: '/billing/subscription',
     tag: 'Billing',
-    summary: 'Read the subscription and what it gives',
+    summary: 'Get the subscription and its entitlements',
     access,
     reply: { status: 200, schema: Standing },
     refusals: [],
@@ -58,7 +58,7 @@ export const billingRoutes = [
     path: '/billing/invoices',
     tag: 'Billing',
     summary: 'List invoices',
-    description: 'The most recent 100, newest first. None where no money moves.',
+    description: 'The latest 100, newest first. Empty with the local provider.',
     access,
     reply: { status: 200, schema: Type.Object({ invoices: Type.Array(Invoice) }) },
     refusals: [],
@@ -76,8 +76,7 @@ export const billingRoutes = [
     tag: 'Billing',
     summary: 'Choose a plan',
     description:
-      'A live subscription is changed in place, prorated, and a planned cancellation is taken back: {subscription}. Else a hosted page to pay on: {url}; it needs successUrl and cancelUrl. ' +
-      'The local provider changes the plan at once. Without aiAddon the add-ons stay as they are; the one there is opens nothing yet. Refused below the seats in use, and for a workspace that a marketplace bills.',
+      'If there is a live subscription, changes it in place with proration, withdraws a scheduled cancellation, and returns {subscription}. Otherwise returns {url}, a hosted payment page; `successUrl` and `cancelUrl` are then required. The local provider changes the plan immediately. Without `aiAddon` the add-ons stay unchanged. Refused if the plan has fewer seats than are in use, and for workspaces billed by a marketplace.',
     access,
     httpOnly: true,
     body: Checkout,
@@ -131,7 +130,7 @@ export const billingRoutes = [
     tag: 'Billing',
     summary: 'Set the add-ons',
     description:
-      'The whole set that is wanted; the same set again changes nothing. ai is the only one, and planned: it can be had, is billed as the provider bills it, and opens nothing yet.',
+      'Replaces the whole set; sending the same set again changes nothing. `ai` is the only add-on and is planned: it can be bought and is billed, but enables nothing yet.',
     access,
     httpOnly: true,
     body: Type.Object({ addons: Type.Array(Addon, { maxItems: 10 }) }),
@@ -155,7 +154,7 @@ export const billingRoutes = [
     tag: 'Billing',
     summary: 'Open the billing portal',
     description:
-      'A page of the provider to see invoices and change how to pay. The local provider has a page that says that nothing is charged.',
+      "Returns a page of the provider where invoices and payment methods are managed. The local provider's page says that nothing is charged.",
     access,
     httpOnly: true,
     reply: { status: 200, schema: Type.Object({ url: Type.String() }) },
@@ -174,7 +173,7 @@ export const billingRoutes = [
     path: '/billing/cancel',
     tag: 'Billing',
     summary: 'Cancel the subscription',
-    description: 'At the end of its period; a trial ends at once.',
+    description: 'Takes effect at the end of the period; a trial ends immediately.',
     access,
     httpOnly: true,
     reply: { status: 200, schema: Type.Object({ subscription: Subscription }) },
@@ -195,9 +194,9 @@ export const billingRoutes = [
     method: 'POST',
     path: '/billing/webhook',
     tag: 'Billing',
-    summary: 'Take an event of the billing provider',
+    summary: 'Receive a billing provider event',
     description:
-      "Stripe's, verified by Stripe-Signature. Events may come twice, late and in any order. Not there with the local provider.",
+      'For Stripe, verified by Stripe-Signature. Events may arrive twice, late and in any order. Does not exist with the local provider.',
     access: { kind: 'public' },
     anyHeaders: true,
     httpOnly: true,
@@ -315,8 +314,7 @@ function customerOf(call: Asking, services: Services, billing: BillingProvider):
 
 function requireReturns({ successUrl, cancelUrl }: Static<typeof Checkout>): { successUrl: string; cancelUrl: string } {
   return {
-    successUrl:
-      successUrl ?? refuseField('invalid_body', 'successUrl', 'must be given where a page to pay on is opened'),
-    cancelUrl: cancelUrl ?? refuseField('invalid_body', 'cancelUrl', 'must be given where a page to pay on is opened'),
+    successUrl: successUrl ?? refuseField('invalid_body', 'successUrl', 'is required to open a payment page'),
+    cancelUrl: cancelUrl ?? refuseField('invalid_body', 'cancelUrl', 'is required to open a payment page'),
   };
 }

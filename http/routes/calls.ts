@@ -38,21 +38,26 @@ export const callRoutes = [
     path: '/calls',
     tag: 'Calls',
     summary: 'List calls',
-    description: 'Newest first, what the agent may see. For backfill; live changes come over the socket.',
+    description:
+      'Lists the calls that the agent may see, newest first. Use it for backfill; live changes arrive over the socket.',
     access: { kind: 'agent', scope: 'conversations:read', feature: 'calls' },
     query: Type.Object({
       status: Type.Optional(ConversationStatus),
       assigneeId: Type.Optional(
-        Type.Union([Id, Type.Literal('none')], { description: 'An agent, or none for what nobody has.' }),
+        Type.Union([Id, Type.Literal('none')], { description: "An agent's id, or `none` for unassigned calls." }),
       ),
       departmentId: Type.Optional(Id),
       phoneNumberId: Type.Optional(Id),
       visitorId: Type.Optional(Id),
       state: Type.Optional(
-        Type.Enum(['ringing', 'answered', 'on_hold', 'live'], { description: 'What goes on now; live is all three.' }),
+        Type.Enum(['ringing', 'answered', 'on_hold', 'live'], {
+          description: 'The state of an active call; `live` matches all three.',
+        }),
       ),
-      from: Type.Optional(Type.String({ format: 'date-time', description: 'Came in at this time or after it.' })),
-      to: Type.Optional(Type.String({ format: 'date-time', description: 'Came in before this time.' })),
+      from: Type.Optional(
+        Type.String({ format: 'date-time', description: 'Calls that came in at or after this time.' }),
+      ),
+      to: Type.Optional(Type.String({ format: 'date-time', description: 'Calls that came in before this time.' })),
       ...CursorQuery,
     }),
     reply: { status: 200, schema: Type.Object({ calls: Type.Array(Call), nextCursor: NextCursor }) },
@@ -69,7 +74,7 @@ export const callRoutes = [
     method: 'GET',
     path: '/calls/{conversationId}',
     tag: 'Calls',
-    summary: 'Read a call with its timeline',
+    summary: 'Get a call with its timeline',
     access: { kind: 'agent', scope: 'conversations:read', feature: 'calls' },
     params: ById,
     reply: { status: 200, schema: Call },
@@ -80,8 +85,7 @@ export const callRoutes = [
   route({
     ...action('answer', 'Answer a ringing call', Type.Object({ expectedVersion: Type.Optional(ExpectedVersion) })),
     description:
-      'One agent wins. Every other gets 409 call_unavailable, whose detail.reason is already_claimed, call_ended (or gone to voicemail), agent_busy (in another call) or stale_version. ' +
-      "A number that rings one agent is answered by that agent or an admin. The winner's own repetition is answered as the first time.",
+      'Exactly one agent wins. All others get 409 `call_unavailable`; `detail.reason` is already_claimed, call_ended (or sent to voicemail), agent_busy (in another call) or stale_version. If the number rings one agent, only that agent or an admin can answer. If the winner repeats the request, it gets the same reply again.',
     refusals: ['forbidden', 'call_unavailable'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(answerCall, { workspaceId, caller, params: { ...params, expectedVersion: body.expectedVersion } }),
@@ -90,7 +94,7 @@ export const callRoutes = [
   route({
     ...action('hangup', 'Hang up', undefined),
     description:
-      'By who is assigned, or an admin. After an answer the conversation is solved. An admin may hang up a ringing call: it ends as missed and stays open. A call that is over already: 409 call_unavailable with reason call_ended.',
+      'For the assigned agent and admins. Solves the conversation if the call was answered. If an admin hangs up a ringing call, it ends as missed and stays open. Returns 409 `call_unavailable` with reason call_ended if the call is already over.',
     refusals: ['forbidden', 'not_assigned', 'call_unavailable'],
     run: ({ workspaceId, caller, params }, { engine }) => engine.execute(hangUp, { workspaceId, caller, params }),
   }),
@@ -98,14 +102,14 @@ export const callRoutes = [
   route({
     ...action(
       'hold',
-      'Put the caller on hold, or take off',
+      'Put the caller on hold, or resume',
       Type.Object({
-        hold: Type.Optional(Type.Boolean({ description: 'Default true.' })),
+        hold: Type.Optional(Type.Boolean({ description: 'Default: true.' })),
         expectedVersion: Type.Optional(ExpectedVersion),
       }),
     ),
     description:
-      'By who is assigned, or an admin. No body puts on hold; hold false resumes. What is so already, or rings still: 409 conflict. What is over: 409 call_unavailable.',
+      'For the assigned agent and admins. An empty body puts the call on hold; `{"hold": false}` resumes it. Returns 409 `conflict` if the call is already in that state or still ringing, and 409 `call_unavailable` if it is over.',
     refusals: ['forbidden', 'not_assigned', 'call_unavailable', 'conflict', 'stale_version'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(holdCall, {
@@ -126,8 +130,7 @@ export const callRoutes = [
       }),
     ),
     description:
-      'By who is assigned, or an admin. The recipient has 30 seconds to accept or decline, as with assign-to-agent and by the same routes; the caller stays with who has them until then. ' +
-      'Accepting moves the caller and adds transferred to the timeline. A recipient in another call: 422 semantic_error.',
+      'For the assigned agent and admins. The recipient has 30 seconds to accept or decline, through the same routes as for assign-to-agent; the caller stays with the current agent until then. Accepting moves the caller and adds `transferred` to the timeline. Returns 422 `semantic_error` if the recipient is in another call.',
     refusals: ['forbidden', 'not_assigned', 'call_unavailable', 'conflict', 'stale_version', 'semantic_error'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(transferCall, {
@@ -143,12 +146,10 @@ export const callRoutes = [
     path: '/voicemails',
     tag: 'Calls',
     summary: 'List voicemails',
-    description: 'Newest first, of the calls that the agent may see.',
+    description: 'Lists the voicemails of calls that the agent may see, newest first.',
     access: { kind: 'agent', scope: 'conversations:read', feature: 'calls' },
     query: Type.Object({
-      conversationId: Type.Optional(
-        Type.String({ format: 'uuid', description: 'The one that was left in this call.' }),
-      ),
+      conversationId: Type.Optional(Type.String({ format: 'uuid', description: 'The voicemail left in this call.' })),
       ...CursorQuery,
     }),
     reply: { status: 200, schema: Type.Object({ voicemails: Type.Array(Voicemail), nextCursor: NextCursor }) },
@@ -168,8 +169,8 @@ export const callRoutes = [
     method: 'GET',
     path: '/voicemails/{voicemailId}',
     tag: 'Calls',
-    summary: 'Read a voicemail',
-    description: 'The first reading sets listenedAt.',
+    summary: 'Get a voicemail',
+    description: 'The first read sets `listenedAt`.',
     access: { kind: 'agent', scope: 'conversations:read', feature: 'calls' },
     params: Type.Object({ voicemailId: Id }),
     reply: { status: 200, schema: Voicemail },

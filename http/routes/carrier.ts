@@ -16,7 +16,7 @@ import type { Services } from '../services.ts';
 
 const Delivery = Type.Object({
   type: Type.Enum(['ringing', 'ended', 'voicemail_left', 'recording_ready']),
-  callId: Type.String({ minLength: 1, maxLength: 200, description: "The carrier's name for the call." }),
+  callId: Type.String({ minLength: 1, maxLength: 200, description: "The carrier's id of the call." }),
   from: nullable(E164),
   to: E164,
   durationMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 7 * 24 * 3600_000 })),
@@ -32,10 +32,9 @@ export const carrierRoutes = [
     method: 'POST',
     path: '/carrier/events',
     tag: 'Carrier',
-    summary: 'Deliver an event of a call',
+    summary: 'Receive a call event',
     description:
-      'X-Signature is sha256= and the HMAC-SHA256 of the body in hex, with carrier.secret of GET /workspace/integrations. Each type counts once per callId: deliveries may come twice, late and in any order. ' +
-      'from is null when the caller withholds it; recording_ready needs recordingUrl. Events of a released number are taken and ignored, but for those of calls that were open at its release; conversationId is null then.',
+      'X-Signature is `sha256=` followed by the hex HMAC-SHA256 of the body, keyed with `carrier.secret` from GET /workspace/integrations. Each type counts once per `callId`: events may arrive twice, late and in any order. `from` is null if the caller withholds the number; recording_ready requires `recordingUrl`. Events for a released number are accepted and ignored, except for calls that were open when it was released; `conversationId` is then null.',
     access: {
       kind: 'signed',
       signers({ body }, services) {
@@ -62,9 +61,9 @@ export const carrierRoutes = [
     method: 'POST',
     path: '/carrier/twilio/{hook}',
     tag: 'Carrier',
-    summary: "Twilio's webhooks",
+    summary: 'Receive a Twilio webhook',
     description:
-      'voice and status are set on a number when it is claimed; voicemail, transcription and recording are named in TwiML. Verified by X-Twilio-Signature over BASE_URL. Not there with another carrier.',
+      '`voice` and `status` are configured on a number when it is claimed; `voicemail`, `transcription` and `recording` are named in TwiML. Verified by X-Twilio-Signature over BASE_URL. Does not exist with another carrier.',
     access: { kind: 'public' },
     anyHeaders: true,
     httpOnly: true,

@@ -14,13 +14,13 @@ import type { Services } from '../services.ts';
 const Secret = Type.String({
   minLength: 16,
   maxLength: 200,
-  description: 'X-Signature of what we ask is made with it: sha256= and the HMAC-SHA256 of the body, in hex.',
+  description: 'The key for X-Signature on our requests: `sha256=` followed by the hex HMAC-SHA256 of the body.',
 });
-const Source = line(60, "What the shop's software is called.");
+const Source = line(60, "The name of the shop's software.");
 
 const EnrichmentAnswer = Type.Object({
   enrichment: Type.Object({
-    source: Type.String({ description: 'none without a connector.' }),
+    source: Type.String({ description: '`none` without a connector.' }),
     matched: Type.Boolean(),
     customer: nullable(Type.Object({ email: Type.String(), lifetimeValueCents: Type.Integer() })),
     orders: Type.Array(Type.Object({ id: Type.String(), total: Type.String(), status: Type.String() })),
@@ -33,8 +33,8 @@ export const commerceRoutes = [
     method: 'GET',
     path: '/workspace/commerce',
     tag: 'Workspaces',
-    summary: 'Read the commerce connector',
-    description: 'Nulls when none is set.',
+    summary: 'Get the commerce connector',
+    description: 'All fields are null if none is set.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     reply: { status: 200, schema: Commerce },
     refusals: [],
@@ -49,7 +49,7 @@ export const commerceRoutes = [
     tag: 'Workspaces',
     summary: 'Set the commerce connector',
     description:
-      'We POST {"email"} to the url, signed, and take 200 {"matched", "customer": {"email", "lifetimeValueCents"}, "orders": [{"id", "total", "status"}]} or 404 within 5 seconds. A url of null takes the connector away; with any other, secret and source are needed.',
+      'Lookups send a signed POST with {"email"} to the url and expect, within 5 seconds, 200 {"matched", "customer": {"email", "lifetimeValueCents"}, "orders": [{"id", "total", "status"}]} or 404. A url of null removes the connector; any other requires `secret` and `source`.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object(
       { url: nullable(Url), secret: Type.Optional(Secret), source: Type.Optional(Source) },
@@ -80,9 +80,9 @@ export const commerceRoutes = [
     method: 'GET',
     path: '/visitors/{visitorId}/enrichment',
     tag: 'Visitors',
-    summary: 'What the shop knows of a visitor',
+    summary: 'Look up a visitor in the shop',
     description:
-      "Asks the commerce connector by the visitor's email. Without a connector or an email, matched is false; 503 when the shop does not answer.",
+      "Looks up the visitor's email through the commerce connector. `matched` is false without a connector or an email. Returns 503 if the shop does not answer.",
     access: { kind: 'agent', scope: 'visitors:read' },
     params: Type.Object({ visitorId: Id }),
     reply: { status: 200, schema: EnrichmentAnswer },

@@ -14,7 +14,7 @@ const CustomFields = Type.Record(
     maxProperties: 50,
     additionalProperties: false,
     description:
-      'At most 50 keys of 1 to 64 characters; values are text up to 1000 characters, numbers, true, false or null.',
+      'At most 50 keys of 1 to 64 characters; values are text of at most 1000 characters, numbers, true, false or null.',
   },
 );
 const ById = Type.Object({ contactId: Id });
@@ -25,9 +25,9 @@ export const contactRoutes = [
     method: 'GET',
     path: '/contacts',
     tag: 'Contacts',
-    summary: 'List and find contacts',
+    summary: 'List and search contacts',
     description:
-      'Newest first. search finds contacts that have all of its words in name, email, phone or company: a word of three characters or more as any part, a shorter one at the beginning of a word, or anywhere in scripts without spaces; case, diacritics and widths do not count. A phone number is found however it is cut, and without its country code, too.',
+      'Newest first. `search` finds contacts that have all of its words in their name, email, phone or company. A word of three characters or more matches any part; a shorter one matches the beginning of a word, or anywhere in scripts without spaces. Case, diacritics and character widths are ignored. A phone number matches however it is formatted, with or without its country code.',
     access: { kind: 'agent', scope: 'visitors:read' },
     query: Type.Object({
       search: Type.Optional(Type.String({ maxLength: 200 })),
@@ -51,9 +51,8 @@ export const contactRoutes = [
     method: 'GET',
     path: '/contacts/{contactId}',
     tag: 'Contacts',
-    summary: 'Read a contact',
-    description:
-      'With its newest 50 conversations, of all its visitors and of what the agent may see, and how many there are in all.',
+    summary: 'Get a contact',
+    description: 'Includes the newest 50 conversations of all its visitors that the agent may see, and their total.',
     access: { kind: 'agent', scope: 'visitors:read' },
     params: ById,
     reply: {
@@ -78,8 +77,9 @@ export const contactRoutes = [
     method: 'POST',
     path: '/contacts',
     tag: 'Contacts',
-    summary: 'Add a contact',
-    description: 'One of name, email and phoneE164 is needed. Another contact with the same email does not matter.',
+    summary: 'Create a contact',
+    description:
+      'At least one of `name`, `email` and `phoneE164` is required. Several contacts may have the same email.',
     access: { kind: 'agent', scope: 'visitors:write' },
     body: Type.Object({
       name: Type.Optional(Name),
@@ -100,8 +100,8 @@ export const contactRoutes = [
     method: 'PATCH',
     path: '/contacts/{contactId}',
     tag: 'Contacts',
-    summary: 'Change a contact',
-    description: 'Email and phone cannot be changed. tags and customFields replace what was there.',
+    summary: 'Update a contact',
+    description: 'Email and phone cannot be changed. `tags` and `customFields` replace the previous values.',
     access: { kind: 'agent', scope: 'visitors:write' },
     params: ById,
     body: Type.Object({

@@ -35,37 +35,37 @@ export const conversationReadRoutes = [
     method: 'GET',
     path: '/conversations/search',
     tag: 'Conversations',
-    summary: 'Find conversations by what was said',
+    summary: 'Search conversations',
     description: [
-      "Looks in the bodies of messages (not in the service's own lines), in the customer's name and email and in subjects of tickets, among what the agent may see, in every status. A number also means the ticket of that number, #1042 as 1042 does, which comes first.",
-      'A conversation is found when it meets every word of q, in any order, in one message or in several. Case, diacritics and widths do not count, nor does anything that is no letter or digit;',
-      'the last word also meets longer ones that begin with it, from two letters on; a word of five letters or more is met with one letter wrong, missing, added or exchanged with its neighbour.',
-      'Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese are met by pairs of neighbouring characters.',
-      'Best match first: words met as written before longer words before misspelt ones, then words that one message meets together, then what was updated last.',
-      'A key or an app finds by messages with messages:read, and by customers with visitors:read.',
-      'total is exact. What was written is found as soon as it was answered with 201. While an index is being made anew the answer is 503.',
+      "Searches message bodies (without the service's own messages), customer names and emails, and ticket subjects, in every status, among the conversations that the agent may see. A number also finds the ticket with that number, which comes first; #1042 is the same as 1042.",
+      'A conversation matches if it contains every word of q, in any order, in one message or in several. Case, diacritics, character widths and everything except letters and digits are ignored.',
+      'The last word also matches longer words that begin with it, from two letters on. A word of five letters or more also matches with one letter wrong, missing, added or swapped with its neighbour.',
+      'Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese are matched by pairs of neighbouring characters.',
+      'Best match first: exact words, then longer words, then misspelt ones; then matches within one message; then the latest update.',
+      'A key or an app needs messages:read to search messages and visitors:read to search customers.',
+      '`total` is exact. A message can be found as soon as it was answered with 201. Returns 503 while an index is rebuilt.',
     ].join(' '),
     access: { kind: 'agent', scope: 'conversations:read' },
     query: Type.Object({
-      q: Type.String({ minLength: 1, maxLength: 200, description: 'Words; at least one letter or digit.' }),
+      q: Type.String({ minLength: 1, maxLength: 200, description: 'Words, with at least one letter or digit.' }),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxSearchRows, default: maxSearchRows })),
       status: Type.Optional(RequestedStatus),
       channel: Type.Optional(Channel),
-      tag: Type.Optional(Type.String({ minLength: 1, maxLength: 50, description: 'Case does not count.' })),
-      from: Type.Optional(Type.String({ format: 'date-time', description: 'Updated at this time or later.' })),
-      to: Type.Optional(Type.String({ format: 'date-time', description: 'Updated at this time or before.' })),
+      tag: Type.Optional(Type.String({ minLength: 1, maxLength: 50, description: 'Case is ignored.' })),
+      from: Type.Optional(Type.String({ format: 'date-time', description: 'Updated at or after this time.' })),
+      to: Type.Optional(Type.String({ format: 'date-time', description: 'Updated at or before this time.' })),
     }),
     reply: {
       status: 200,
       schema: Type.Object({
         rows: Type.Array(SearchRow),
-        total: Type.Integer({ description: 'All that match, not only those shown.' }),
+        total: Type.Integer({ description: 'All matches, not only those on this page.' }),
         indexing: Type.Optional(
           Type.Object(
             { done: Type.Integer(), total: Type.Integer() },
             {
               description:
-                'Only while the search index is being made: how many messages it has read, of all. Rows and total are of those, the oldest first; ask again for the rest.',
+                'Only while the search index is being built: the number of messages indexed so far, and of all. Rows and `total` cover the indexed ones, oldest first; repeat the request for the rest.',
             },
           ),
         ),
@@ -74,7 +74,7 @@ export const conversationReadRoutes = [
     refusals: [],
     ask(view, { workspaceId, grant, query }, { reader }) {
       const { q, limit = maxSearchRows, status, channel, tag, from, to } = query;
-      if (!/[\p{L}\p{N}]/u.test(q)) refuseField('invalid_query', 'q', 'must hold a letter or a digit');
+      if (!/[\p{L}\p{N}]/u.test(q)) refuseField('invalid_query', 'q', 'must contain a letter or a digit');
       const filter = { status, channel, tag, fromMs: timeOf('from', from), toMs: timeOf('to', to) };
       const looksIn = { messages: isAllowed(grant, 'messages:read'), customers: isAllowed(grant, 'visitors:read') };
       return reader.search(workspaceId, { q, looksIn, limit, filter, reach: reachOf(callingAgent(view)) });
@@ -86,14 +86,18 @@ export const conversationReadRoutes = [
     method: 'GET',
     path: '/conversations/{conversationId}/export',
     tag: 'Conversations',
-    summary: 'The whole record of a conversation',
+    summary: 'Export a conversation',
     description:
-      'Oldest first in each list, without what was added after it was asked for. Events are those still kept, seven days. Sent in parts as it is read: a connection that ends before the last brace did not get all of it.',
+      'Each list is oldest first and ends at the time of the request. Events are kept for seven days. The reply is streamed: if the connection ends before the last brace, the export is incomplete.',
     access: { kind: 'agent', scope: 'conversations:read', also: ['messages:read'] },
     params: Type.Object({ conversationId: Id }),
     query: Type.Object({
       format: Type.Optional(
-        Type.String({ maxLength: 50, default: 'json', description: 'json; any other is not implemented.' }),
+        Type.String({
+          maxLength: 50,
+          default: 'json',
+          description: '`json`; other formats return 501 `format_not_implemented`.',
+        }),
       ),
     }),
     reply: {

@@ -52,11 +52,11 @@ import { withKeys } from '../signed/upload-links.ts';
 const ById = Type.Object({ conversationId: Id });
 const ConversationPage = Type.Object({ conversations: Type.Array(Conversation), nextCursor: NextCursor });
 const OriginalMail = Type.Object({
-  mailId: Type.String({ description: 'Its Message-ID without brackets, or what stands in for a missing one.' }),
+  mailId: Type.String({ description: 'Its Message-ID without brackets, or a generated one if it had none.' }),
   from: behind('visitors:read', Type.Object({ address: Type.String(), name: nullable(Type.String()) })),
   replyTo: behind(
     'visitors:read',
-    nullable(Type.String({ description: 'Where it asked to be answered, where that is not where it came from.' })),
+    nullable(Type.String({ description: "The Reply-To address, if it differs from the sender's." })),
   ),
   to: behind('visitors:read', Type.Array(Type.String())),
   subject: Type.String(),
@@ -94,18 +94,20 @@ export const conversationRoutes = [
     method: 'GET',
     path: '/conversations/queue',
     tag: 'Conversations',
-    summary: 'What is open or pending',
-    description: 'For a client that opens; live changes come over the socket. Newest first, what the agent may see.',
+    summary: 'List open and pending conversations',
+    description:
+      'Lists the conversations that the agent may see, newest first. Use it when a client starts; live changes arrive over the socket.',
     access: { kind: 'agent', scope: 'conversations:read' },
     query: Type.Object({
       channel: Type.Optional(Channel),
       departmentId: Type.Optional(Id),
       assigneeId: Type.Optional(
-        Type.Union([Id, Type.Literal('none')], { description: 'An agent, or none for what nobody has.' }),
+        Type.Union([Id, Type.Literal('none')], { description: "An agent's id, or `none` for unassigned calls." }),
       ),
       offered: Type.Optional(
         Type.Boolean({
-          description: 'true: only what is offered to the caller and waits for its answer, whoever has it.',
+          description:
+            '`true`: only conversations offered to the caller that wait for its answer, whoever they are assigned to.',
         }),
       ),
       ...CursorQuery,
@@ -127,7 +129,7 @@ export const conversationRoutes = [
     method: 'GET',
     path: '/conversations/recently-closed',
     tag: 'Conversations',
-    summary: 'What was solved or closed last',
+    summary: 'List recently solved or closed conversations',
     access: { kind: 'agent', scope: 'conversations:read' },
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 50 })),
@@ -150,8 +152,8 @@ export const conversationRoutes = [
     method: 'GET',
     path: '/conversations/spam',
     tag: 'Conversations',
-    summary: 'What is marked as spam',
-    description: 'Newest first, what the agent may see.',
+    summary: 'List spam',
+    description: 'Lists the spam that the agent may see, newest first.',
     access: { kind: 'agent', scope: 'conversations:read' },
     query: Type.Object(CursorQuery),
     reply: { status: 200, schema: ConversationPage },
@@ -167,7 +169,7 @@ export const conversationRoutes = [
     method: 'GET',
     path: '/conversations/{conversationId}',
     tag: 'Conversations',
-    summary: 'Read a conversation',
+    summary: 'Get a conversation',
     access: { kind: 'agent', scope: 'conversations:read' },
     params: ById,
     reply: { status: 200, schema: ConversationAnswer },
@@ -180,8 +182,8 @@ export const conversationRoutes = [
     method: 'GET',
     path: '/conversations/{conversationId}/messages',
     tag: 'Messages',
-    summary: 'Read messages',
-    description: 'The newest page, oldest first within it. nextCursor is the time to pass as before.',
+    summary: 'List messages',
+    description: 'Returns the newest page, oldest first within it. `nextCursor` is the time to pass as `before`.',
     access: { kind: 'agent', scope: 'messages:read' },
     params: ById,
     query: MessageQuery,
@@ -196,14 +198,14 @@ export const conversationRoutes = [
     method: 'POST',
     path: '/conversations/{conversationId}/messages',
     tag: 'Messages',
-    summary: 'Write to the customer',
+    summary: 'Send a message',
     access: { kind: 'agent', scope: 'messages:send' },
     params: ById,
     body: Type.Object({ ...AgentMessageInput.properties, ...versioned }),
     reply: { status: 201, schema: Message },
     refusals: ['channel_not_assigned', 'conversation_archived', 'stale_version', 'conflict'],
     description:
-      "On a ticket it is mailed to the customer, and copied to those whom the conversation's copiedTo names unless copy is false; deliveryStatus says what became of the customer's, a line in the conversation which copy did not arrive. A chat or ticket that nobody has is from then on who wrote it's, unless the workspace's assignOnReply is off.",
+      "On a ticket the message is mailed to the customer and, unless `copy` is false, to the people in the conversation's `copiedTo`. `deliveryStatus` is that of the customer's mail; a failed copy is noted in the conversation. An unassigned chat or ticket is assigned to the author, unless the workspace's `assignOnReply` is off.",
     run: ({ workspaceId, caller, params, body }, { engine, config, uploadLinks }) =>
       engine.execute(sendMessage, {
         workspaceId,
@@ -222,9 +224,9 @@ export const conversationRoutes = [
     method: 'GET',
     path: '/conversations/{conversationId}/messages/{messageId}/original',
     tag: 'Messages',
-    summary: 'Read the mail that a message was made from',
+    summary: 'Get the mail a message came from',
     description:
-      "Whole, as it came, with the history it quotes. Its html is a stranger's: never show it without making it safe; bodyHtml of the message is. 404 for a message that came by no mail.",
+      "Returns the mail as it was received, with the history it quotes. Its `html` is untrusted: never show it without sanitizing it. The message's `bodyHtml` is safe. Returns 404 for a message that was not a mail.",
     access: { kind: 'agent', scope: 'messages:read' },
     params: Type.Object({ conversationId: Id, messageId: Id }),
     reply: { status: 200, schema: OriginalMail },
@@ -237,7 +239,7 @@ export const conversationRoutes = [
       body: Type.Object({ status: RequestedStatus }),
     }),
     description:
-      "open to pending, solved or spam; pending to open, solved or spam; solved to open; spam to open; closed to open or solved. What would end a call is its agent's and the admins' to do: 403 not_assigned. Takes no version check.",
+      'Allowed: open to pending, solved or spam; pending to open, solved or spam; solved to open; spam to open; closed to open or solved. Only the assigned agent and admins can make a change that ends a call; others get 403 `not_assigned`. There is no version check.',
     refusals: ['forbidden', 'not_assigned', 'illegal_status_transition'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(setStatus, { workspaceId, caller, params: { ...params, status: body.status } }),
@@ -246,16 +248,14 @@ export const conversationRoutes = [
   route({
     ...action('conversation.assignToAgent', '/assign-to-agent', 'Offer to an agent', {
       body: Type.Object({
-        agentId: Type.Union([Id, Type.Null()], { description: 'null: back to the queue, as /unassign does.' }),
+        agentId: Type.Union([Id, Type.Null()], { description: '`null` returns it to the queue, as /unassign does.' }),
         expectedVersion: ExpectedVersion,
         note: Type.Optional(Type.String({ maxLength: 1000 })),
         force: Type.Optional(Type.Boolean()),
       }),
     }),
     description:
-      'The recipient has 30 seconds to accept or decline; else it stays with who had it. With force, which needs an admin or a supervisor, it is assigned at once. ' +
-      "An offer that stands is replaced. Offering it to who has it already changes nothing more. A call that goes on is its agent's and the admins' to give (403 not_assigned), " +
-      "one that rings is nobody's before it is answered (409 conflict).",
+      'The recipient has 30 seconds to accept or decline; otherwise the assignment stays as it was. With `force`, for admins and supervisors, it is assigned immediately. A pending offer is replaced. An offer to the current assignee has no other effect. Only the assigned agent and admins can give away an active call (403 `not_assigned`); a ringing call has to be answered first (409 `conflict`).',
     refusals: ['forbidden', 'not_assigned', 'nobody_assigned', 'stale_version', 'conflict', 'semantic_error'],
     run: ({ workspaceId, caller, params, body: { agentId, expectedVersion, note, force } }, { engine }) =>
       agentId === null
@@ -271,14 +271,13 @@ export const conversationRoutes = [
     ...action('conversation.assignToDepartment', '/assign-to-department', 'Move to a department', {
       body: Type.Object({
         departmentId: Type.Union([Id, Type.Null()], {
-          description: "null: out of its department, to the workspace's queue.",
+          description: "`null` removes it from its department and returns it to the workspace's queue.",
         }),
         expectedVersion: Type.Optional(ExpectedVersion),
       }),
     }),
     description:
-      "At once: into the department's queue, with nobody assigned. A chat goes to the department's next free member, a call rings its members, and neither comes back by itself to who moved it: " +
-      "where that is the only one it waits. A call that goes on is its agent's and the admins' to move: 403 not_assigned.",
+      "Takes effect immediately: the conversation joins the department's queue, unassigned. A chat goes to the department's next free member and a call rings its members, but neither is given automatically to the agent who moved it; if no one else is available, it waits. Only the assigned agent and admins can move an active call: others get 403 `not_assigned`.",
     refusals: ['forbidden', 'not_assigned', 'stale_version'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(assignToDepartment, {
@@ -289,10 +288,9 @@ export const conversationRoutes = [
   }),
 
   route({
-    ...action('conversation.take', '/take', 'Take what nobody has', { body: Type.Object(versioned) }),
+    ...action('conversation.take', '/take', 'Take an unassigned conversation', { body: Type.Object(versioned) }),
     description:
-      "At once; an offer that stands is over. To who has it already nothing changes. Somebody else's: 409 already_assigned, with detail.assignedAgentId; spam and closed ones: 409 illegal_status_transition. " +
-      'A call is taken by answering it: 409 conflict while it rings, 403 not_assigned while its caller leaves a voicemail.',
+      'Takes effect immediately and cancels a pending offer. Has no effect if the conversation is already assigned to the caller. Returns 409 `already_assigned`, with `detail.assignedAgentId`, if it is assigned to another agent, and 409 `illegal_status_transition` if it is spam or closed. Calls are taken by answering them: returns 409 `conflict` while a call rings, and 403 `not_assigned` while its caller leaves a voicemail.',
     refusals: [
       'forbidden',
       'not_assigned',
@@ -310,10 +308,9 @@ export const conversationRoutes = [
   }),
 
   route({
-    ...action('conversation.unassign', '/unassign', 'Give back to the queue', { body: Type.Object(versioned) }),
+    ...action('conversation.unassign', '/unassign', 'Return to the queue', { body: Type.Object(versioned) }),
     description:
-      'By who has it, an admin or a supervisor. An offer that stands is over; a chat is routed, a caller rings, and neither comes by itself to who gave it back or who had it. ' +
-      "Nobody's: 409 not_assigned. A call that goes on is its agent's and the admins' to give back: 403 not_assigned.",
+      'For the assignee, admins and supervisors. Cancels a pending offer. A chat is routed again and a caller rings again, but not automatically to the agent who returned it or had it. Returns 409 `not_assigned` if it is unassigned. Only the assigned agent and admins can return an active call: others get 403 `not_assigned`.',
     refusals: ['forbidden', 'not_assigned', 'nobody_assigned', 'stale_version'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(unassignConversation, {
@@ -324,9 +321,9 @@ export const conversationRoutes = [
   }),
 
   route({
-    ...action('assignment.accept', '/assignment/accept', 'Accept what was offered', { body: HandshakeInput }),
+    ...action('assignment.accept', '/assignment/accept', 'Accept an offer', { body: HandshakeInput }),
     description:
-      'By its recipient, or an admin or supervisor. A call whose recipient is in another one by now: 409 call_unavailable.',
+      'For its recipient, admins and supervisors. Returns 409 `call_unavailable` if it is a call and the recipient is now in another one.',
     refusals: ['forbidden', 'stale_version', 'no_pending_handshake', 'semantic_error', 'call_unavailable'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(acceptAssignment, {
@@ -337,8 +334,8 @@ export const conversationRoutes = [
   }),
 
   route({
-    ...action('assignment.decline', '/assignment/decline', 'Decline what was offered', { body: HandshakeInput }),
-    description: 'By its recipient, or an admin or supervisor. It stays with who had it.',
+    ...action('assignment.decline', '/assignment/decline', 'Decline an offer', { body: HandshakeInput }),
+    description: 'For its recipient, admins and supervisors. The assignment stays as it was.',
     refusals: ['forbidden', 'stale_version', 'no_pending_handshake'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(declineAssignment, {
@@ -349,8 +346,8 @@ export const conversationRoutes = [
   }),
 
   route({
-    ...action('assignment.cancel', '/assignment/cancel', 'Take an offer back', { body: HandshakeInput }),
-    description: 'By who made it, or an admin or supervisor.',
+    ...action('assignment.cancel', '/assignment/cancel', 'Cancel an offer', { body: HandshakeInput }),
+    description: 'For the agent who made it, admins and supervisors.',
     refusals: ['forbidden', 'stale_version', 'no_pending_handshake'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(cancelAssignment, {
@@ -363,13 +360,13 @@ export const conversationRoutes = [
   route({
     ...action('conversation.spam', '/spam', 'Mark as spam', { body: undefined }),
     description:
-      'From every status; what is spam stays so. A call that goes on is ended, by its agent or an admin alone: 403 not_assigned.',
+      'Allowed from every status; has no effect on spam. Ends an active call, which only its agent and admins can do: others get 403 `not_assigned`.',
     refusals: ['forbidden', 'not_assigned'],
     run: ({ workspaceId, caller, params }, { engine }) => engine.execute(markSpam, { workspaceId, caller, params }),
   }),
 
   route({
-    ...action('conversation.notSpam', '/not-spam', 'Not spam after all', { body: undefined }),
+    ...action('conversation.notSpam', '/not-spam', 'Mark as not spam', { body: undefined }),
     refusals: ['forbidden', 'illegal_status_transition'],
     run: ({ workspaceId, caller, params }, { engine }) => engine.execute(unmarkSpam, { workspaceId, caller, params }),
   }),
@@ -380,7 +377,7 @@ export const conversationRoutes = [
       body: Type.Object({
         tags: Type.Array(Type.String({ minLength: 1, maxLength: 50 }), {
           maxItems: 50,
-          description: 'Each once, without regard to case, on one line; empty ones are dropped.',
+          description: 'Duplicates (ignoring case) and empty tags are dropped. Each is one line.',
         }),
         ...versioned,
       }),
@@ -395,16 +392,16 @@ export const conversationRoutes = [
   }),
 
   route({
-    ...action('conversation.read', '/read', "Mark the customer's messages read", { body: undefined }),
-    description: 'By who has the conversation; while nobody has it, by anybody. For others it changes nothing.',
+    ...action('conversation.read', '/read', "Mark the customer's messages as read", { body: undefined }),
+    description: 'For the assignee, or for any agent while it is unassigned. Has no effect for others.',
     refusals: ['forbidden'],
     run: ({ workspaceId, caller, params }, { engine }) =>
       engine.execute(markConversationRead, { workspaceId, caller, params }),
   }),
 
   route({
-    ...action('conversation.unread', '/unread', "Mark the customer's last message unread", { body: undefined }),
-    description: 'By who has the conversation (409 not_assigned for others); while nobody has it, by anybody.',
+    ...action('conversation.unread', '/unread', "Mark the customer's last message as unread", { body: undefined }),
+    description: 'For the assignee, or for any agent while it is unassigned. Others get 409 `not_assigned`.',
     refusals: ['forbidden', 'not_its_assignee'],
     run: ({ workspaceId, caller, params }, { engine }) =>
       engine.execute(markConversationUnread, { workspaceId, caller, params }),
@@ -415,8 +412,8 @@ export const conversationRoutes = [
     method: 'GET',
     path: '/conversations/{conversationId}/notes',
     tag: 'Notes',
-    summary: 'Read the notes',
-    description: 'All of them, newest first.',
+    summary: 'List notes',
+    description: 'Lists all notes, newest first.',
     access: { kind: 'agent', scope: 'conversations:read' },
     params: ById,
     reply: { status: 200, schema: Type.Object({ notes: Type.Array(Note) }) },
@@ -429,7 +426,7 @@ export const conversationRoutes = [
     method: 'POST',
     path: '/conversations/{conversationId}/notes',
     tag: 'Notes',
-    summary: 'Add a note',
+    summary: 'Create a note',
     access: { kind: 'agent', scope: 'conversations:write' },
     params: ById,
     body: Type.Object({ ...RepeatableNoteInput.properties, ...versioned }),
@@ -448,9 +445,9 @@ export const conversationRoutes = [
     method: 'PATCH',
     path: '/conversations/{conversationId}/notes/working',
     tag: 'Notes',
-    summary: 'Write my latest note',
+    summary: 'Write your latest note',
     description:
-      "Replaces the caller's latest note here, or makes one. An empty or missing body deletes it; the reply's note is null then.",
+      "Replaces the caller's latest note on the conversation, or creates one. An empty or missing body deletes it; `note` is then null.",
     access: { kind: 'agent', scope: 'conversations:write' },
     params: ById,
     body: Type.Object({ body: Type.Optional(Type.String({ maxLength: 10_000 })), ...versioned }),
@@ -470,7 +467,7 @@ export const conversationRoutes = [
     path: '/conversations/{conversationId}/notes/{noteId}',
     tag: 'Notes',
     summary: 'Delete a note',
-    description: 'By its author or an admin.',
+    description: 'For its author and admins.',
     access: { kind: 'agent', scope: 'conversations:write' },
     params: Type.Object({ conversationId: Id, noteId: Id }),
     reply: { status: 204, schema: null },
@@ -483,9 +480,9 @@ export const conversationRoutes = [
     method: 'POST',
     path: '/conversations/{conversationId}/email-transcript',
     tag: 'Conversations',
-    summary: 'Mail the conversation to somebody',
+    summary: 'Mail a transcript',
     description:
-      "The messages without notes, to any address but a suppressed one, in any status. A key or an app without visitors:read mails it without the customer's name.",
+      "Mails the messages, without notes, to any address that is not suppressed. Works in every status. A key or an app without visitors:read sends it without the customer's name.",
     access: { kind: 'agent', scope: 'messages:send', also: ['conversations:read', 'messages:read'] },
     params: ById,
     body: Type.Object({ to: Email, subject: Subject, ...versioned }),

@@ -22,19 +22,19 @@ const InboundAddresses = Type.Object({ addresses: Type.Array(InboundAddress) });
 const LocalPart = Type.String({
   minLength: 1,
   maxLength: 64,
-  pattern: worded('^[A-Za-z0-9](?:[A-Za-z0-9._+-]*[A-Za-z0-9])?$', 'what stands before the @, such as sales'),
-  description: 'What stands before the @.',
+  pattern: worded('^[A-Za-z0-9](?:[A-Za-z0-9._+-]*[A-Za-z0-9])?$', 'the part before the @, such as sales'),
+  description: 'The part before the @.',
 });
 
 const Line = Type.String({ maxLength: 2000 });
 /** Of a mail. Those that went through many hands have a hundred. */
 const maxHeaders = 1000;
 const InboundMail = Type.Object({
-  from: Type.String({ minLength: 1, maxLength: 1000, description: 'An address, with or without a name.' }),
+  from: Type.String({ minLength: 1, maxLength: 1000, description: 'An address, with or without a display name.' }),
   to: Type.Array(Type.String({ maxLength: 1000 }), { minItems: 1, maxItems: 100 }),
   subject: Line,
   text: Type.Optional(nullable(Type.String())),
-  html: Type.Optional(nullable(Type.String({ description: 'At least one of text and html.' }))),
+  html: Type.Optional(nullable(Type.String({ description: 'At least one of `text` and `html` is required.' }))),
   messageId: Type.Optional(nullable(Line)),
   headers: Type.Optional(
     nullable(
@@ -44,7 +44,7 @@ const InboundMail = Type.Object({
         {
           maxProperties: maxHeaders,
           description:
-            'Auto-Submitted, X-Autoreply, X-Autorespond, Precedence, List-Id, List-Unsubscribe, In-Reply-To, References and Reply-To are read, whatever their case.',
+            'These headers are read, in any case: Auto-Submitted, X-Autoreply, X-Autorespond, Precedence, List-Id, List-Unsubscribe, In-Reply-To, References, Reply-To.',
         },
       ),
     ),
@@ -58,7 +58,7 @@ const InboundMail = Type.Object({
           size: Type.Optional(nullable(Type.Integer({ minimum: 0 }))),
           contentType: Type.Optional(nullable(Type.String({ maxLength: 200 }))),
         }),
-        { maxItems: 100, description: 'Fetched from their URL, which must be public, and kept here.' },
+        { maxItems: 100, description: 'Fetched from their URLs, which must be public, and stored.' },
       ),
     ),
   ),
@@ -70,7 +70,7 @@ export const emailRoutes = [
     method: 'GET',
     path: '/email/domain',
     tag: 'Email',
-    summary: 'Read the email domain',
+    summary: 'Get the email domain',
     access: { kind: 'agent', scope: null },
     reply: { status: 200, schema: Type.Object({ domain: nullable(EmailDomain) }) },
     refusals: [],
@@ -85,7 +85,7 @@ export const emailRoutes = [
     method: 'GET',
     path: '/email/domain/{domainId}',
     tag: 'Email',
-    summary: 'Read the email domain by its id',
+    summary: 'Get the email domain by id',
     access: { kind: 'agent', scope: null },
     params: Type.Object({ domainId: Id }),
     reply: { status: 200, schema: Domain },
@@ -103,8 +103,7 @@ export const emailRoutes = [
     tag: 'Email',
     summary: 'Register the email domain',
     description:
-      'Answers with the DNS records to add. They are looked for with growing pauses for up to seven days; once all that are `required` stand, mail is sent from the domain, signed, and taken at every address of it, whether its MX brings it here or it is forwarded. MX is looked for all the same. ' +
-      'Registering the same domain again keeps its records and starts the days over; another domain takes its place. 409 when another workspace has verified it.',
+      'Returns the DNS records to add. They are looked up for up to seven days, less and less often. Once all `required` records are found, mail is sent from the domain, signed, and mail to every address at it is accepted, whether it arrives by MX or is forwarded. MX is looked up too, but is not required. Registering the same domain again keeps its records and restarts the seven days; registering another replaces it. Returns 409 if another workspace has verified the domain.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({
       domain: Type.String({ minLength: 3, maxLength: 253, description: 'An apex domain, such as example.com.' }),
@@ -150,7 +149,7 @@ export const emailRoutes = [
     method: 'GET',
     path: '/email/inbound-addresses',
     tag: 'Email',
-    summary: 'List the addresses that mail is taken at',
+    summary: 'List inbound addresses',
     access: { kind: 'agent', scope: null, role: 'admin' },
     reply: { status: 200, schema: InboundAddresses },
     refusals: [],
@@ -164,7 +163,7 @@ export const emailRoutes = [
     tag: 'Email',
     summary: 'Replace the mapped addresses',
     description:
-      "Each local part takes mail at the workspace's subdomain and at its verified domain, for a department or, with null, for the default one. admin, administrator, hostmaster, postmaster and webmaster are kept for whoever runs the mail host, unless they were mapped before.",
+      "Each local part receives mail at the workspace's subdomain and at its verified domain, for a department or, with null, for the default one. admin, administrator, hostmaster, postmaster and webmaster are reserved for the operator of the mail host, unless they were mapped before.",
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({
       addresses: Type.Array(Type.Object({ localPart: LocalPart, departmentId: nullable(Id) }), { maxItems: 100 }),
@@ -185,8 +184,8 @@ export const emailRoutes = [
     method: 'GET',
     path: '/email/suppressions',
     tag: 'Email',
-    summary: 'List addresses that mail is not sent to',
-    description: 'Mail there came back, or was refused for good. Newest first.',
+    summary: 'List suppressed addresses',
+    description: 'Addresses whose mail bounced or was permanently rejected, newest first. No mail is sent to them.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     query: Type.Object(CursorQuery),
     reply: {
@@ -205,7 +204,7 @@ export const emailRoutes = [
     method: 'DELETE',
     path: '/email/suppressions/{email}',
     tag: 'Email',
-    summary: 'Send mail there again',
+    summary: 'Remove a suppressed address',
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ email: Email }),
     reply: { status: 204, schema: null },
@@ -219,10 +218,9 @@ export const emailRoutes = [
     method: 'POST',
     path: '/email/inbound',
     tag: 'Email',
-    summary: 'Deliver a mail',
+    summary: 'Receive a mail',
     description:
-      'By a mail provider. It becomes a message in the conversation it answers, or a new ticket. The same mail again is taken and changes nothing; mail by machines and lists is taken and dropped, with an entry in the audit log. ' +
-      'The first of `to` that anybody here has says whose secret signs it. Accept and Content-Type are not looked at.',
+      'For mail providers. The mail becomes a message in the conversation that it answers, or a new ticket. A repeated mail is accepted and changes nothing; automatic and list mail is accepted and dropped, with an entry in the audit log. The first address in `to` that belongs to a workspace determines whose secret signs the request. Accept and Content-Type are ignored.',
     access: {
       kind: 'signed',
       signers({ body }, services) {

@@ -17,7 +17,9 @@ import { Goal, GoalStatus } from '../schemas/records.ts';
 import { GoalCompletion, Id, Name, nullable, UrlMatch } from '../schemas/shared.ts';
 
 const maxValueCents = 1_000_000_000;
-const ValueCents = nullable(Type.Integer({ minimum: 0, maximum: maxValueCents, description: 'Of one completion.' }));
+const ValueCents = nullable(
+  Type.Integer({ minimum: 0, maximum: maxValueCents, description: 'The value of one completion.' }),
+);
 const ById = Type.Object({ goalId: Id });
 const reading = { kind: 'agent', scope: 'reports:read', feature: 'goals' } as const;
 const writing = { kind: 'agent', scope: null, role: 'senior', roleSlug: 'forbidden', feature: 'goals' } as const;
@@ -42,7 +44,7 @@ export const goalRoutes = [
     method: 'GET',
     path: '/goals/{goalId}',
     tag: 'Goals',
-    summary: 'Read a goal',
+    summary: 'Get a goal',
     access: reading,
     params: ById,
     reply: { status: 200, schema: Goal },
@@ -55,9 +57,9 @@ export const goalRoutes = [
     method: 'POST',
     path: '/goals',
     tag: 'Goals',
-    summary: 'Set a goal',
+    summary: 'Create a goal',
     description:
-      'By an admin or a supervisor. Active at once: a page whose address meets the condition completes it, once in 24 hours per visitor.',
+      'For admins and supervisors. The goal is active immediately: a page whose address matches the condition completes it, once in 24 hours per visitor.',
     access: writing,
     body: Type.Object({ name: Name, condition: UrlMatch, valueCents: Type.Optional(ValueCents) }),
     reply: { status: 201, schema: Goal },
@@ -73,9 +75,9 @@ export const goalRoutes = [
     method: 'PATCH',
     path: '/goals/{goalId}',
     tag: 'Goals',
-    summary: 'Change a goal',
+    summary: 'Update a goal',
     description:
-      'Paused and archived goals match nothing; active ones do again. A new value holds for later completions.',
+      'Paused and archived goals match no pages; setting `active` resumes them. A new value applies to later completions.',
     access: writing,
     params: ById,
     body: Type.Object({
@@ -115,9 +117,9 @@ export const goalRoutes = [
     method: 'GET',
     path: '/goals/{goalId}/completions',
     tag: 'Goals',
-    summary: 'Who completed a goal',
+    summary: "List a goal's completions",
     description:
-      "Newest first, from `from` and before `to`; without them the last 7 days. The totals are of the whole range. A completion is attributed to the visitor's newest conversation of the last 30 days and to whoever has it.",
+      "Newest first, from `from` (inclusive) to `to` (exclusive); by default the last 7 days. The totals cover the whole range. A completion is attributed to the visitor's newest conversation of the last 30 days and to its assignee.",
     access: reading,
     params: ById,
     query: Type.Object({
@@ -132,7 +134,7 @@ export const goalRoutes = [
         completions: Type.Array(GoalCompletion),
         total: Type.Integer(),
         totalValueCents: Type.Integer(),
-        nextOffset: nullable(Type.Integer({ description: 'Where the next page begins; null at the end.' })),
+        nextOffset: nullable(Type.Integer({ description: 'The offset of the next page; null on the last page.' })),
       }),
     },
     refusals: [],

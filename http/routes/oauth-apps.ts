@@ -29,13 +29,13 @@ const RedirectUris = Type.Array(
   Type.String({
     minLength: 1,
     maxLength: 2000,
-    pattern: worded('^[A-Za-z][A-Za-z0-9+.-]*:[!-\\[\\]-~]+$', 'an absolute address, in ASCII without blanks'),
+    pattern: worded('^[A-Za-z][A-Za-z0-9+.-]*:[!-\\[\\]-~]+$', 'an absolute URI in ASCII without spaces'),
   }),
   {
     minItems: 1,
     maxItems: 10,
     description:
-      'Compared letter by letter, but for the port where it leads to this very machine: there any is taken (RFC 8252). https, http to this very machine, or a scheme that is a reversed domain.',
+      'Compared exactly, except for the port of loopback addresses: there any port matches (RFC 8252). https, http to a loopback address, or a scheme that is a reversed domain.',
   },
 );
 const Scopes = Type.Array(Type.Enum([...appScopes]), { minItems: 1, maxItems: appScopes.length });
@@ -63,7 +63,7 @@ export const oauthAppRoutes = [
     tag,
     summary: 'Register an OAuth app',
     description:
-      'clientSecret is in this answer and never again; a public app has none. The way of an authorization: /oauth/authorize, /oauth/token. Up to 100.',
+      'Returns `clientSecret`, once; a public app has none. Authorization goes through /oauth/authorize and /oauth/token. At most 100 apps.',
     access,
     httpOnly: true,
     body: Type.Object({
@@ -101,7 +101,7 @@ export const oauthAppRoutes = [
     method: 'GET',
     path: '/oauth-apps/{appId}',
     tag,
-    summary: 'Read an OAuth app',
+    summary: 'Get an OAuth app',
     access,
     httpOnly: true,
     params: Params,
@@ -115,8 +115,8 @@ export const oauthAppRoutes = [
     method: 'PATCH',
     path: '/oauth-apps/{appId}',
     tag,
-    summary: 'Change an OAuth app',
-    description: 'Scopes that are taken away count no more at once, in tokens that are out too.',
+    summary: 'Update an OAuth app',
+    description: 'Removing a scope takes effect immediately, for existing tokens too.',
     access,
     httpOnly: true,
     params: Params,
@@ -144,7 +144,7 @@ export const oauthAppRoutes = [
     path: '/oauth-apps/{appId}',
     tag,
     summary: 'Delete an OAuth app',
-    description: 'With every token it holds.',
+    description: 'Revokes all of its tokens.',
     access,
     httpOnly: true,
     params: Params,
@@ -159,8 +159,8 @@ export const oauthAppRoutes = [
     method: 'POST',
     path: '/oauth-apps/{appId}/rotate-secret',
     tag,
-    summary: 'Give an OAuth app another secret',
-    description: 'The former one counts no more; tokens stay.',
+    summary: "Rotate an OAuth app's secret",
+    description: 'The previous secret stops working immediately; tokens stay valid.',
     access,
     httpOnly: true,
     params: Params,

@@ -46,19 +46,18 @@ const tag = 'OAuth';
 const Parameter = Type.Optional(Type.String({ maxLength: 2000 }));
 
 const AuthorizationParameters = {
-  response_type: Type.Optional(Type.String({ maxLength: 100, description: 'code, also when it is left out.' })),
+  response_type: Type.Optional(Type.String({ maxLength: 100, description: '`code`, which is the default.' })),
   client_id: Parameter,
   redirect_uri: Type.Optional(
     Type.String({
       maxLength: 2000,
-      description:
-        'One that the app registered, letter by letter; with any port where that leads to this very machine.',
+      description: 'One that the app registered, compared exactly; for loopback addresses any port matches.',
     }),
   ),
-  scope: Type.Optional(Type.String({ maxLength: 2000, description: 'Parted by spaces.' })),
-  state: Type.Optional(Type.String({ maxLength: 2000, description: 'Comes back as it is.' })),
+  scope: Type.Optional(Type.String({ maxLength: 2000, description: 'Separated by spaces.' })),
+  state: Type.Optional(Type.String({ maxLength: 2000, description: 'Returned unchanged.' })),
   code_challenge: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Base64url of the SHA-256 of the verifier. Required of public apps.' }),
+    Type.String({ maxLength: 200, description: 'Base64url of the SHA-256 of the verifier. Required for public apps.' }),
   ),
   code_challenge_method: Type.Optional(Type.String({ maxLength: 100, description: 'S256' })),
 };
@@ -74,14 +73,14 @@ export const oauthRoutes = [
     method: 'GET',
     path: '//oauth/authorize',
     tag,
-    summary: 'Ask an agent for its consent',
+    summary: 'Ask an agent for consent',
     description:
-      'A page. An unknown client_id or redirect_uri is told there; any other fault goes back to redirect_uri as RFC 6749 §4.1.2.1 says. Answers come with iss (RFC 9207).',
+      'Returns a page. An unknown `client_id` or `redirect_uri` is reported on that page; every other error is returned to `redirect_uri` as RFC 6749 §4.1.2.1 specifies. Responses carry `iss` (RFC 9207).',
     access: { kind: 'public' },
     anyHeaders: true,
     query: Type.Object(AuthorizationParameters),
     reply: { status: 200, schema: null, contentType: 'text/html' },
-    otherReplies: { 303: { description: 'Back to redirect_uri, with what is wrong with the request.' } },
+    otherReplies: { 303: { description: 'Redirects to `redirect_uri` with the error.' } },
     refusals: [],
     send({ query }, services) {
       const request = judge(services, query);
@@ -96,10 +95,9 @@ export const oauthRoutes = [
     method: 'POST',
     path: '//oauth/authorize',
     tag,
-    summary: 'What that page sends',
+    summary: 'Submit the consent page',
     description:
-      'Goes back to redirect_uri with a code, which lives for 60 seconds and once, or with access_denied. webhooks:write is left out when the agent is no admin: the scope of the tokens says what was granted. ' +
-      'An agent with a second factor is asked for it on a second page, which sends challenge and one of code (of the authenticator app, or a recovery code) and passkey.',
+      "Redirects to `redirect_uri` with a code, valid once and for 60 seconds, or with access_denied. webhooks:write is left out if the agent is not an admin: the tokens' scope says what was granted. An agent with a second factor gets a second page, which submits `challenge` and either `code` (from the authenticator app, or a recovery code) or `passkey`.",
     access: { kind: 'public' },
     limit: { by: 'account', perMinute: signInsPerMinute, networkPerMinute: signInsPerNetwork, budget: 'auth.login' },
     anyHeaders: true,
@@ -115,14 +113,14 @@ export const oauthRoutes = [
     }),
     reply: { status: 303, schema: null },
     otherReplies: {
-      200: { description: 'The second page: a second factor is asked for.', contentType: 'text/html' },
+      200: { description: 'The second page, which asks for a second factor.', contentType: 'text/html' },
       401: {
         description: 'The page again: the email, the password or the second factor is wrong.',
         contentType: 'text/html',
       },
       403: {
         description:
-          'The page again: the app may not serve this workspace, asks for what only an admin can allow, or the agent has yet to set up a second factor.',
+          'The page again: the app may not be used in this workspace, it requests something that only an admin can allow, or the agent has to set up a second factor first.',
         contentType: 'text/html',
       },
     },
@@ -133,7 +131,7 @@ export const oauthRoutes = [
       const request = judge(services, parameters);
       if ('status' in request) return request;
       if (decision !== 'allow')
-        return goBack(services, request, { error: 'access_denied', error_description: 'The agent did not allow it.' });
+        return goBack(services, request, { error: 'access_denied', error_description: 'The agent denied access.' });
       const again = (problem: string, status: number): RawReply => ({
         ...consent(services, request, { parameters, email, problem }),
         status,
@@ -164,9 +162,7 @@ export const oauthRoutes = [
     tag,
     summary: 'Get tokens',
     description:
-      'grant_type authorization_code or refresh_token; the client by Basic or in the form. Answers {access_token, refresh_token, token_type, expires_in, scope, workspaceId}. ' +
-      'Access tokens live for an hour, refresh tokens for 90 days from their last use. Each refresh gives the next refresh token; one that comes twice ends the whole family: 401 invalid_grant. scope is what the token opens now, which may be less than was asked for: what the app no longer registers is left out. ' +
-      'Errors are those of RFC 6749 §5.2: invalid_request, invalid_client, invalid_grant, unsupported_grant_type, invalid_scope.',
+      '`grant_type` is authorization_code or refresh_token; the client authenticates with Basic or in the form. Returns {access_token, refresh_token, token_type, expires_in, scope, workspaceId}. Access tokens are valid for an hour, refresh tokens for 90 days after their last use. Each refresh returns a new refresh token; using one twice revokes the whole family: 401 invalid_grant. `scope` is what the token allows now, which can be less than was requested: scopes that the app no longer registers are left out. Errors follow RFC 6749 §5.2: invalid_request, invalid_client, invalid_grant, unsupported_grant_type, invalid_scope.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: tokensPerMinute },
     anyHeaders: true,
@@ -210,7 +206,7 @@ export const oauthRoutes = [
           services.engine.workspace(workspaceId) === undefined ||
           !mayServe(services, client, workspaceId)
         )
-          return refused({ error: 'invalid_grant', description: 'This is not known.' }, authorization);
+          return refused({ error: 'invalid_grant', description: 'The code or token is not valid.' }, authorization);
         const outcome = await run(workspaceId);
         return 'error' in outcome ? refused(outcome, authorization) : issued(outcome, workspaceId);
       };
@@ -242,7 +238,7 @@ export const oauthRoutes = [
           return refused({ error: 'invalid_request', description: 'grant_type is required.' }, authorization);
         default:
           return refused(
-            { error: 'unsupported_grant_type', description: 'grant_type is authorization_code or refresh_token.' },
+            { error: 'unsupported_grant_type', description: 'grant_type must be authorization_code or refresh_token.' },
             authorization,
           );
       }
@@ -254,9 +250,9 @@ export const oauthRoutes = [
     method: 'POST',
     path: '//oauth/revoke',
     tag,
-    summary: 'Give a token back',
+    summary: 'Revoke a token',
     description:
-      "RFC 7009. A refresh token ends its whole family, an access token itself. 200 too for what is no token, or another client's.",
+      'RFC 7009. Revoking a refresh token revokes its whole family; revoking an access token revokes only that one. Returns 200 for unknown tokens and those of other clients too.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: tokensPerMinute },
     anyHeaders: true,
@@ -287,7 +283,7 @@ export const oauthRoutes = [
     method: 'GET',
     path: '//.well-known/oauth-authorization-server',
     tag,
-    summary: 'What this authorization server can do',
+    summary: "Get the authorization server's metadata",
     description: 'RFC 8414.',
     access: { kind: 'public' },
     anyHeaders: true,
@@ -301,8 +297,8 @@ export const oauthRoutes = [
 function tokenReplies(errors: readonly TokenError[]): Readonly<Record<number, OtherReply>> {
   const unknown = errors.filter((error) => tokenErrors[error] === 401 || error === 'invalid_grant');
   return {
-    400: { description: 'As RFC 6749 §5.2 says.', errors: errors.filter((error) => tokenErrors[error] === 400) },
-    401: { description: 'The client is not known, or the agent must allow it anew.', errors: unknown },
+    400: { description: 'As RFC 6749 §5.2 specifies.', errors: errors.filter((error) => tokenErrors[error] === 400) },
+    401: { description: 'The client is unknown, or the agent has to consent again.', errors: unknown },
   };
 }
 
@@ -342,8 +338,8 @@ function judge(services: Services, asked: Parameters): SoundRequest | RawReply {
 function problemOf(services: Services, request: SoundRequest, { agent, workspace }: Member): string | undefined {
   const client = clientOf(services, request.app.clientId);
   if (client === undefined || !mayServe(services, client, workspace.id))
-    return 'This app is in development: only its own workspace can use it.';
-  if (allowable(request.scopes, agent.role).length === 0) return 'Only an admin can allow what this app asks for.';
+    return 'This app is in development and can only be used in its own workspace.';
+  if (allowable(request.scopes, agent.role).length === 0) return 'Only an admin can allow what this app requests.';
   const view = services.engine.workspace(workspace.id)?.view(systemCaller);
   return view !== undefined && isWithoutRequiredFactor(view, agent.id)
     ? 'Your workspace requires a second factor. Sign in to Switchboard and set one up first.'
@@ -389,7 +385,7 @@ async function answerSecondFactor(
   { request, parameters, again, challenge, proof }: SecondAnswer,
 ): Promise<RawReply> {
   const step = services.signInSteps.find(challenge);
-  const late = (): RawReply => again('That took too long, or was tried too often. Sign in again.', 401);
+  const late = (): RawReply => again('That took too long, or there were too many attempts. Sign in again.', 401);
   if (step?.kind !== 'consent' || step.clientId !== request.app.clientId) return late();
   const view = services.engine.workspace(step.member.workspace.id)?.view(systemCaller);
   const agent = view && theRoster(view).agents.get(step.member.agent.id);

@@ -39,7 +39,7 @@ const documentHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=(self)',
 };
-const notModified = { description: 'If-None-Match names what there is.' };
+const notModified = { description: 'If-None-Match matches the current version.' };
 const contentTypes: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
@@ -53,8 +53,8 @@ export const pageRoutes: readonly Route[] = [
     method: 'GET',
     path: '//assets/{file}',
     tag: 'Pages',
-    summary: 'What the pages load',
-    description: 'Named after the hash of its text, and kept by browsers for a year.',
+    summary: 'Get a file that the pages load',
+    description: 'The name contains a hash of the content; browsers cache it for a year.',
     access: { kind: 'public' },
     anyHeaders: true,
     params: Type.Object({ file: Type.String({ maxLength: 200 }) }),
@@ -82,9 +82,8 @@ export const pageRoutes: readonly Route[] = [
     method: 'GET',
     path: '//preview/{embedId}',
     tag: 'Pages',
-    summary: "A page with a site's widget on it",
-    description:
-      "To try the widget before it is on a page of one's own. Whatever is written there is a real conversation.",
+    summary: "Preview a site's widget on a sample page",
+    description: 'Lets you try the widget before you install it. Messages sent here start real conversations.',
     access: { kind: 'public' },
     anyHeaders: true,
     params: Type.Object({ embedId: Type.String({ maxLength: 100 }) }),

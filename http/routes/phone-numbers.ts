@@ -16,7 +16,7 @@ import { CursorQuery, E164, Id, Name, NextCursor, nullable, prose, Url, WeeklyHo
 
 const defaultSearchLimit = 10;
 const RoutingTargetId = nullable(
-  Type.String({ format: 'uuid', description: 'The department or the agent; none for all agents.' }),
+  Type.String({ format: 'uuid', description: "The department's or agent's id; none for all agents." }),
 );
 const NumberKind = Type.Enum(['local', 'tollfree', 'international']);
 
@@ -29,9 +29,9 @@ export const phoneNumberRoutes = [
     method: 'POST',
     path: '/phone-numbers/available',
     tag: 'Phone numbers',
-    summary: 'Search numbers that can be claimed',
+    summary: 'Search available numbers',
     description:
-      "areaCode is three digits for the US, Canada and toll-free numbers (800, 833, …), and needed there; for international it is the country's calling code (44) and may be left out.",
+      "`areaCode` is three digits for US, Canadian and toll-free numbers (800, 833, …), where it is required; for `international` it is the country's calling code (44) and optional.",
     access: anyAgent,
     body: Type.Object(
       {
@@ -45,7 +45,7 @@ export const phoneNumberRoutes = [
           properties: { areaCode: { pattern: worded('^[1-9]\\d{0,2}$', 'the calling code of a country, such as 44') } },
         },
         else: {
-          properties: { areaCode: { pattern: worded('^[2-9]\\d\\d$', 'three digits, the first one 2 to 9') } },
+          properties: { areaCode: { pattern: worded('^[2-9]\\d\\d$', 'three digits, the first from 2 to 9') } },
           required: ['areaCode'],
         },
       },
@@ -68,14 +68,14 @@ export const phoneNumberRoutes = [
     tag: 'Phone numbers',
     summary: 'Claim a number',
     description:
-      'Buys it at the carrier; calls come in from then on. Voicemail is on at first. A number that the carrier will not sell, such as one that needs an address: 422 semantic_error. One more than whoever runs the server allows a workspace: 402 plan_limit, with detail {ceiling: numbers, limit}.',
+      "Buys the number from the carrier; calls arrive from then on. Voicemail is on by default. Returns 422 `semantic_error` if the carrier does not sell the number, for example because it requires an address, and 402 `plan_limit` with detail {ceiling: numbers, limit} above the operator's limit per workspace.",
     access: adminAlone,
     body: Type.Object({
       e164: E164,
       displayName: Name,
       routingStrategy: RoutingStrategy,
       routingTargetId: Type.Optional(RoutingTargetId),
-      recordCalls: Type.Optional(Type.Boolean({ description: 'Becomes recordingEnabled. Default false.' })),
+      recordCalls: Type.Optional(Type.Boolean({ description: 'Sets `recordingEnabled`. Default: false.' })),
       smartHoldEnabled: Type.Optional(Type.Boolean()),
       voiceProfileId: Type.Optional(nullable(Id)),
     }),
@@ -99,7 +99,7 @@ export const phoneNumberRoutes = [
     path: '/phone-numbers',
     tag: 'Phone numbers',
     summary: 'List numbers',
-    description: 'Those in use; with status=released, those that were given up.',
+    description: 'Lists the numbers in use; with `status=released`, those that were released.',
     access: anyAgent,
     query: Type.Object({ status: Type.Optional(NumberStatus), ...CursorQuery }),
     reply: { status: 200, schema: Type.Object({ numbers: Type.Array(PhoneNumber), nextCursor: NextCursor }) },
@@ -119,9 +119,9 @@ export const phoneNumberRoutes = [
     method: 'PATCH',
     path: '/phone-numbers/{phoneNumberId}',
     tag: 'Phone numbers',
-    summary: 'Change a number',
+    summary: 'Update a number',
     description:
-      "The last writer wins. A new strategy forgets the target of the former one. businessHours null goes back to the department's or the workspace's. A released number: 410 gone.",
+      "The last write wins. A new strategy clears the target of the previous one. `businessHours: null` goes back to the department's or the workspace's hours. Returns 410 `gone` for a released number.",
     access: adminAlone,
     params: Type.Object({ phoneNumberId: Id }),
     body: Type.Object({
@@ -171,7 +171,7 @@ export const phoneNumberRoutes = [
     tag: 'Phone numbers',
     summary: 'Release a number',
     description:
-      'For good: it goes back to the carrier. Calls that still ring go to voicemail first. Answers with the record, which stays in the list of released numbers. Released before: 410 gone.',
+      'Returns the number to the carrier for good. Calls that are still ringing go to voicemail first. Returns the record, which stays in the list of released numbers. Returns 410 `gone` if it was released before.',
     access: adminAlone,
     params: Type.Object({ phoneNumberId: Id }),
     reply: { status: 200, schema: PhoneNumber },
@@ -201,7 +201,8 @@ export const phoneNumberRoutes = [
     path: '/voice-profiles',
     tag: 'Phone numbers',
     summary: 'Create a voice profile',
-    description: "What a number says to its callers before it rings, and in which of the carrier's voices.",
+    description:
+      "A voice profile is what a number says to callers before it rings, and in which of the carrier's voices.",
     access: { kind: 'agent', scope: null, role: 'admin', feature: 'calls' },
     body: Type.Object({
       name: Name,
@@ -211,7 +212,7 @@ export const phoneNumberRoutes = [
           minLength: 1,
           maxLength: 60,
           pattern: worded('^[A-Za-z0-9.-]+$', 'letters, digits, dots and hyphens'),
-          description: "The carrier's name for it, such as alice or Polly.Joanna. Default alice.",
+          description: "The carrier's name of the voice, such as alice or Polly.Joanna. Default: alice.",
         }),
       ),
     }),

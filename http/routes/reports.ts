@@ -42,19 +42,19 @@ const common = {
   range: Type.Optional(
     Type.Enum(['1d', '7d', '30d', '90d', 'custom'], {
       default: '7d',
-      description: 'Days up to now; custom is [from, to).',
+      description: 'Days up to now, or `custom` for [from, to).',
     }),
   ),
-  from: Type.Optional(Type.String({ format: 'date-time', description: 'With range custom.' })),
+  from: Type.Optional(Type.String({ format: 'date-time', description: 'For range `custom`.' })),
   to: Type.Optional(
-    Type.String({ format: 'date-time', description: 'With range custom, at most 365 days after from.' }),
+    Type.String({ format: 'date-time', description: 'For range `custom`; at most 365 days after `from`.' }),
   ),
   departmentId: Type.Optional(Id),
   agentId: Type.Optional(
     Type.String({
       format: 'uuid',
       description:
-        'Of conversations that the agent has, answered first, or was rated for. Agents see only their own figures.',
+        'Conversations that the agent is assigned, answered first, or was rated for. Agents only see their own figures.',
     }),
   ),
   channel: Type.Optional(Channel),
@@ -62,21 +62,21 @@ const common = {
 const granularity = Type.Optional(
   Type.Enum(['hour', 'day', 'week', 'month'], {
     description:
-      'Hours up to 2 days, else days, unless it says otherwise; hours for 31 days at the most. Weeks begin on Monday.',
+      'Default: hours for a range of up to 2 days, else days. Hours are available for at most 31 days. Weeks begin on Monday.',
   }),
 );
 const Common = Type.Object(common);
 const CommonSeries = Type.Object({ ...common, granularity });
 const flags = {
   status: Type.Optional(ConversationStatus),
-  rated: Type.Optional(Type.Enum(['1'], { description: 'Only those that were rated.' })),
-  missed: Type.Optional(Type.Enum(['1'], { description: 'Only those that were over before any agent answered.' })),
+  rated: Type.Optional(Type.Enum(['1'], { description: 'Only rated conversations.' })),
+  missed: Type.Optional(Type.Enum(['1'], { description: 'Only conversations that ended before any agent answered.' })),
 };
 
 const access = { kind: 'agent', scope: 'reports:read' } as const;
 const refusals = ['forbidden', 'range_too_large'] as const;
 const about =
-  'Of the conversations that began in the range, as they are now; spam counts nowhere. Admins see all, supervisors their departments and what is in none, agents what is theirs.';
+  'Covers conversations that began in the range, in their present state, without spam. Admins see all conversations, supervisors those of their departments and of none, agents their own.';
 
 /** Times as they are compared. */
 function timesOf<Query extends { from?: string; to?: string }>(
@@ -91,8 +91,8 @@ const volume = (operation: string, path: string, channel: 'chat' | 'ticket') =>
     method: 'GET',
     path,
     tag: 'Reports',
-    summary: `How many ${channel}s began, over time`,
-    description: `${about} ${channel} is the only channel that it takes.`,
+    summary: `Count new ${channel}s over time`,
+    description: `${about} The only accepted channel is ${channel}.`,
     access,
     query: CommonSeries,
     reply: { status: 200, schema: VolumeReport },
@@ -109,8 +109,8 @@ export const reportRoutes = [
     method: 'GET',
     path: '/reports/tickets/by-status',
     tag: 'Reports',
-    summary: 'Tickets by status',
-    description: `${about} channel looks at another channel.`,
+    summary: 'Count tickets by status',
+    description: `${about} Set channel to report on another channel.`,
     access,
     query: Common,
     reply: { status: 200, schema: StatusReport },
@@ -123,8 +123,8 @@ export const reportRoutes = [
     method: 'GET',
     path: '/reports/tickets/response-times',
     tag: 'Reports',
-    summary: 'How fast tickets were answered and solved',
-    description: `${about} The first response is an agent's first message after the customer's; a ticket that was opened for the customer has none. channel looks at another channel.`,
+    summary: 'Report response and resolution times of tickets',
+    description: `${about} The first response is an agent's first message after the customer's; a ticket that an agent opened for the customer has none. Set channel to report on another channel.`,
     access,
     query: Common,
     reply: { status: 200, schema: ResponseTimesReport },
@@ -137,8 +137,8 @@ export const reportRoutes = [
     method: 'GET',
     path: '/reports/tickets/satisfaction',
     tag: 'Reports',
-    summary: 'How customers rated, over time',
-    description: `${about} mean is that of the bucket's ratings, null without any, where value is 0. channel looks at another channel.`,
+    summary: 'Report customer ratings over time',
+    description: `${about} mean is the average rating of the bucket, null (and value 0) without ratings. Set channel to report on another channel.`,
     access,
     query: CommonSeries,
     reply: { status: 200, schema: SatisfactionReport },
@@ -151,8 +151,8 @@ export const reportRoutes = [
     method: 'GET',
     path: '/reports/conversations',
     tag: 'Reports',
-    summary: 'The conversations behind a figure',
-    description: `${about} Newest first; status spam shows the spam. Agents are not shown what they answered and what is beyond their departments now.`,
+    summary: 'List the conversations behind a figure',
+    description: `${about} Newest first. Set status to spam to list spam. Agents do not see conversations that they answered but that are outside their departments now.`,
     access,
     query: Type.Object({
       ...common,
@@ -164,7 +164,7 @@ export const reportRoutes = [
       status: 200,
       schema: Type.Object({
         conversations: Type.Array(Conversation),
-        total: Type.Integer({ description: 'Of all pages.' }),
+        total: Type.Integer({ description: 'The number of matches on all pages.' }),
       }),
     },
     refusals,
@@ -182,8 +182,8 @@ export const reportRoutes = [
     method: 'GET',
     path: '/reports/agents/performance',
     tag: 'Reports',
-    summary: 'How agents did',
-    description: `${about} A conversation counts for whoever has it, for who answered it first and for whom its rating is about: the first answer is credited to who gave it, the rating to who wrote last before it, the solution to who has it. Admins see all agents, supervisors those of their departments and of none, agents themselves. csatScore is the mean rating, 1 to 5.`,
+    summary: 'Report agent performance',
+    description: `${about} A conversation counts for its assignee, for the agent who answered it first and for the agent its rating is about: the first response is credited to its author, the rating to the last agent who wrote before it, the solution to the assignee. Admins see all agents, supervisors those of their departments and of none, agents themselves. csatScore is the average rating, 1 to 5.`,
     access,
     query: Common,
     reply: { status: 200, schema: PerformanceReport },
@@ -196,8 +196,8 @@ export const reportRoutes = [
     method: 'GET',
     path: '/reports/customers',
     tag: 'Reports',
-    summary: 'Who waits, and who gave up',
-    description: `queued: open and with nobody, now. abandonment: over before any agent answered. ${about}`,
+    summary: 'Report waiting and abandoned conversations',
+    description: `queued: open and unassigned now. abandonment: ended before any agent answered. ${about}`,
     access,
     query: Common,
     reply: { status: 200, schema: CustomersReport },
@@ -210,9 +210,9 @@ export const reportRoutes = [
     method: 'GET',
     path: '/reports/conversions/goals',
     tag: 'Reports',
-    summary: 'What goals were worth',
+    summary: 'Report goal completions and their value',
     description:
-      'Completions in the range, by time and by goal; a department or an agent asks for what was attributed to it. Deleted goals are listed while they have completions in the range.',
+      'Completions in the range, over time and by goal. Filter by department or agent to see the completions attributed to it. Deleted goals are listed if they have completions in the range.',
     access,
     query: CommonSeries,
     reply: { status: 200, schema: ConversionsReport },
@@ -225,9 +225,9 @@ export const reportRoutes = [
     method: 'GET',
     path: '/reports/export',
     tag: 'Reports',
-    summary: 'A report as a file',
+    summary: 'Export a report',
     description:
-      'Answers an address that gives the file for 15 minutes, to whoever has it, with what who asked may see then: it ends with the sign-in, the key or the app that asked. The range is that of now. Lists of conversations name sites, departments and agents, and customers for whoever may read visitors (`visitors:read`).',
+      "Returns a URL that serves the file for 15 minutes to anyone who has it, with what the requester may see at the time of the download. It stops working when the requester's sign-in, key or app grant ends. The range is fixed now. Lists of conversations name sites, departments and agents, and customers if the requester may read visitors (`visitors:read`).",
     access,
     query: Type.Object({
       type: Type.Enum(reportTypes, { description: "A report's path after /reports/." }),
@@ -265,9 +265,9 @@ export const reportRoutes = [
     method: 'GET',
     path: '/reports/exports/{token}',
     tag: 'Reports',
-    summary: 'The file of an export',
+    summary: 'Download an exported report',
     description:
-      'CSV by RFC 4180 in UTF-8, where text that a spreadsheet would take for a formula is led by an apostrophe; or JSON, as the report itself is answered. Lists of conversations come in parts: a connection that ends early did not give all of it.',
+      "CSV follows RFC 4180 in UTF-8; text that a spreadsheet would take for a formula is prefixed with an apostrophe. JSON is the report's own reply. Lists of conversations are streamed: if the connection ends early, the file is incomplete.",
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: downloadsPerMinute },
     anyHeaders: true,
@@ -277,13 +277,15 @@ export const reportRoutes = [
     async send({ params }, services) {
       const { engine, exportLinks, clock, reader } = services;
       const order = exportLinks.verify(params.token) ?? refuse('not_found');
-      if (clock.now() >= order.expiresMs) refuse('gone', { message: 'This link has run out. Ask for a new one.' });
+      if (clock.now() >= order.expiresMs)
+        refuse('gone', { message: 'This link has expired. Export the report again.' });
       const { type, format, query, asker } = order;
       const view =
         engine.workspace(asker.workspaceId)?.view({ kind: 'agent', agentId: asker.holder.agentId }) ??
         refuse('not_found');
       const rights =
-        readersRights(services, asker) ?? refuse('gone', { message: 'Who asked for it may not have it any more.' });
+        readersRights(services, asker) ??
+        refuse('gone', { message: 'The agent who exported this report no longer has access to it.' });
       const asked = {
         query: { ...query, isRated: query['rated'] === '1', isMissed: query['missed'] === '1' },
         reader,

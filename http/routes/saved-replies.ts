@@ -25,7 +25,7 @@ const Body = Type.Intersect([
   Text,
   Type.String({
     description:
-      'May hold {{visitor.name}}, {{visitor.email}}, {{visitor.firstName}}, {{agent.name}}, {{workspace.name}}, {{conversation.subject}}; others stay as they are.',
+      'Placeholders: {{visitor.name}}, {{visitor.email}}, {{visitor.firstName}}, {{agent.name}}, {{workspace.name}}, {{conversation.subject}}; others are left as they are.',
   }),
 ]);
 const Channels = Type.Array(ReplyChannel, { minItems: 1, maxItems: 2 });
@@ -37,12 +37,12 @@ export const savedReplyRoutes = [
     path: '/saved-replies',
     tag: 'Saved replies',
     summary: 'List saved replies',
-    description: "The workspace's and the caller's own.",
+    description: "Lists the workspace's saved replies and the caller's own.",
     access: { kind: 'agent', scope: 'conversations:read' },
     query: Type.Object({
       scope: Type.Optional(ReplyScope),
       channel: Type.Optional(ReplyChannel),
-      q: Type.Optional(Type.String({ maxLength: 200, description: 'Found in the shortcut, the title or the body.' })),
+      q: Type.Optional(Type.String({ maxLength: 200, description: 'Matches the shortcut, the title or the body.' })),
       ...CursorQuery,
     }),
     reply: { status: 200, schema: Type.Object({ savedReplies: Type.Array(SavedReply), nextCursor: NextCursor }) },
@@ -64,7 +64,7 @@ export const savedReplyRoutes = [
     tag: 'Saved replies',
     summary: 'Create a saved reply',
     description:
-      'Scope: workspace by default for admins, personal for others. Those of the workspace are written by admins and supervisors.',
+      "`scope` defaults to `workspace` for admins and `personal` for others. Only admins and supervisors can write the workspace's saved replies.",
     access: { kind: 'agent', scope: 'conversations:write' },
     body: Type.Object({
       shortcut: Shortcut,
@@ -84,7 +84,7 @@ export const savedReplyRoutes = [
     method: 'PATCH',
     path: '/saved-replies/{replyId}',
     tag: 'Saved replies',
-    summary: 'Change a saved reply',
+    summary: 'Update a saved reply',
     access: { kind: 'agent', scope: 'conversations:write' },
     params: Type.Object({ replyId: Id }),
     body: Type.Object({

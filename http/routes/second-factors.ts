@@ -45,16 +45,16 @@ const access = { kind: 'agent', scope: null, credential: 'person', beforeEnrolme
 const tag = 'Auth';
 /** As many as RFC 4226 §4 recommends for SHA-1. */
 const secretBytes = 20;
-const base64url = worded('^[A-Za-z0-9_-]+$', 'of letters, digits, hyphens and underscores alone');
+const base64url = worded('^[A-Za-z0-9_-]+$', 'letters, digits, hyphens and underscores');
 const Bytes = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: base64url });
 
 const Passkey = Type.Object({ id: Id, name: Type.String(), createdAt: Time, lastUsedAt: nullable(Time) });
 const RecoveryCodes = Type.Array(Type.String(), {
-  description: 'Ten. Each lets in once instead of the second factor; they are shown here and nowhere else.',
+  description: 'Ten codes, shown once. Each replaces the second factor for one sign-in.',
 });
 const confirmedLately =
-  'Needs a sign-in or a POST /me/confirm of the last fifteen minutes: else 403 `confirmation_required`.';
-const needsConfirmation = `${confirmedLately} The agent is told by mail.`;
+  'Requires a sign-in or a POST /me/confirm within the last fifteen minutes: otherwise returns 403 `confirmation_required`.';
+const needsConfirmation = `${confirmedLately} The agent is notified by mail.`;
 
 /** RegistrationResponseJSON of WebAuthn §5.1.7. */
 const NewPasskey = Type.Object(
@@ -68,7 +68,7 @@ const NewPasskey = Type.Object(
       transports: Type.Optional(Type.Array(Type.String({ maxLength: 40 }), { maxItems: 10 })),
     }),
   },
-  { description: 'What navigator.credentials.create() answered, as JSON (PublicKeyCredential.toJSON()).' },
+  { description: 'The result of navigator.credentials.create() as JSON (PublicKeyCredential.toJSON()).' },
 );
 
 export const secondFactorRoutes = [
@@ -77,7 +77,7 @@ export const secondFactorRoutes = [
     method: 'GET',
     path: '/me/security',
     tag,
-    summary: "One's second factors",
+    summary: 'Get your second factors',
     access,
     reply: {
       status: 200,
@@ -85,16 +85,16 @@ export const secondFactorRoutes = [
         totp: nullable(Type.Object({ createdAt: Time })),
         passkeys: Type.Array(Passkey),
         recoveryCodesLeft: Type.Integer({ minimum: 0 }),
-        isRequired: Type.Boolean({ description: 'By the workspace, of everybody.' }),
-        mustEnrol: Type.Boolean({ description: 'This sign-in may do nothing else before there is a second factor.' }),
+        isRequired: Type.Boolean({ description: 'Whether the workspace requires a second factor of every agent.' }),
+        mustEnrol: Type.Boolean({ description: 'This sign-in can do nothing else until a second factor is set up.' }),
         confirmedUntil: nullable(
           Type.String({
             format: 'date-time',
-            description: 'Until when this sign-in may change them; null when POST /me/confirm comes first.',
+            description: 'Until when this sign-in may change them; null if POST /me/confirm is needed first.',
           }),
         ),
         hasPasskeys: Type.Boolean({
-          description: 'Whether this service can have passkeys: not at an address without a name.',
+          description: 'Whether this service supports passkeys: not at an address without a host name.',
         }),
       }),
     },
@@ -113,7 +113,7 @@ export const secondFactorRoutes = [
     method: 'POST',
     path: '/me/confirm/options',
     tag,
-    summary: "Ask for a challenge for one of one's passkeys",
+    summary: 'Get a challenge for one of your passkeys',
     access,
     httpOnly: true,
     reply: { status: 200, schema: Type.Object({ passkey: PasskeyOptions }) },
@@ -137,10 +137,9 @@ export const secondFactorRoutes = [
     method: 'POST',
     path: '/me/confirm',
     tag,
-    summary: 'Show once more that it is you',
+    summary: 'Confirm your identity',
     description:
-      'By one of code, recoveryCode and passkey (to a challenge of POST /me/confirm/options); who has no second factor by its password. A right password alone of who has one is 401 `second_factor_required`, whose detail names the methods. ' +
-      'For fifteen minutes this sign-in may then change what the account is signed in to with. Tries are limited as those of a login.',
+      'Send one of `code`, `recoveryCode` and `passkey` (for a challenge from POST /me/confirm/options), or `password` if you have no second factor. A correct password from an agent with a second factor returns 401 `second_factor_required`, whose detail lists the methods. For fifteen minutes this sign-in may then change how the account signs in. Attempts are limited as for login.',
     access,
     httpOnly: true,
     body: Type.Object({
@@ -165,16 +164,16 @@ export const secondFactorRoutes = [
     method: 'POST',
     path: '/me/totp',
     tag,
-    summary: 'Begin with an authenticator app',
-    description: `It counts for nothing before POST /me/totp/confirm with its first code. ${needsConfirmation}`,
+    summary: 'Set up an authenticator app',
+    description: `Has no effect until POST /me/totp/confirm receives the first code. ${needsConfirmation}`,
     access,
     httpOnly: true,
     reply: {
       status: 201,
       schema: Type.Object({
-        secret: Type.String({ description: 'Base32, to be typed.' }),
+        secret: Type.String({ description: 'Base32, for typing.' }),
         otpauthUrl: Type.String(),
-        qrCode: Type.String({ description: 'A picture of otpauthUrl, as a data URL.' }),
+        qrCode: Type.String({ description: 'otpauthUrl as an image, in a data URL.' }),
       }),
     },
     refusals: ['confirmation_required', 'conflict'],
@@ -196,8 +195,8 @@ export const secondFactorRoutes = [
     method: 'POST',
     path: '/me/totp/confirm',
     tag,
-    summary: "Show the app's first code",
-    description: 'From then on a login needs a second factor.',
+    summary: 'Confirm the authenticator app with its first code',
+    description: 'From then on login requires a second factor.',
     access,
     httpOnly: true,
     body: Type.Object({ code: Code }),
@@ -232,7 +231,7 @@ export const secondFactorRoutes = [
     path: '/me/totp',
     tag,
     summary: 'Remove the authenticator app',
-    description: `Recovery codes go with the last second factor. ${needsConfirmation}`,
+    description: `Removing the last second factor removes the recovery codes too. ${needsConfirmation}`,
     access,
     httpOnly: true,
     reply: { status: 204, schema: null },
@@ -246,8 +245,8 @@ export const secondFactorRoutes = [
     method: 'POST',
     path: '/me/recovery-codes',
     tag,
-    summary: 'Make new recovery codes',
-    description: `The former ones are worth nothing then. ${needsConfirmation}`,
+    summary: 'Create new recovery codes',
+    description: `The previous codes stop working. ${needsConfirmation}`,
     access,
     httpOnly: true,
     reply: { status: 201, schema: Type.Object({ recoveryCodes: RecoveryCodes }) },
@@ -266,8 +265,8 @@ export const secondFactorRoutes = [
     method: 'POST',
     path: '/me/passkeys/options',
     tag,
-    summary: 'Ask what a browser needs to make a passkey',
-    description: `Its challenge counts once, for five minutes. ${confirmedLately}`,
+    summary: 'Get the options for creating a passkey',
+    description: `The challenge works once, for five minutes. ${confirmedLately}`,
     access,
     httpOnly: true,
     reply: { status: 200, schema: Type.Object({ passkey: PasskeyOptions }) },
@@ -296,7 +295,7 @@ export const secondFactorRoutes = [
     path: '/me/passkeys',
     tag,
     summary: 'Add a passkey',
-    description: `With what the browser answered to POST /me/passkeys/options. It signs in alone, and is a second factor beside the password. ${needsConfirmation}`,
+    description: `Send what the browser returned for POST /me/passkeys/options. A passkey signs in without a password, and is a second factor for sign-ins with one. ${needsConfirmation}`,
     access,
     httpOnly: true,
     body: Type.Object({ name: Name, passkey: NewPasskey }),
@@ -313,7 +312,7 @@ export const secondFactorRoutes = [
         ? await services.passkeys?.verifyCreation({ challenge, response: body.passkey })
         : undefined;
       if (passkey === undefined)
-        refuse('invalid_code', { message: 'This passkey was not made for this service, or not in time.' });
+        refuse('invalid_code', { message: 'This passkey was not created for this service, or not in time.' });
       return services.engine.execute(addPasskey, {
         workspaceId,
         caller,
@@ -327,7 +326,7 @@ export const secondFactorRoutes = [
     method: 'PATCH',
     path: '/me/passkeys/{passkeyId}',
     tag,
-    summary: 'Call a passkey something else',
+    summary: 'Rename a passkey',
     access,
     httpOnly: true,
     params: Type.Object({ passkeyId: Id }),
@@ -344,7 +343,7 @@ export const secondFactorRoutes = [
     path: '/me/passkeys/{passkeyId}',
     tag,
     summary: 'Remove a passkey',
-    description: `Recovery codes go with the last second factor. ${needsConfirmation}`,
+    description: `Removing the last second factor removes the recovery codes too. ${needsConfirmation}`,
     access,
     httpOnly: true,
     params: Type.Object({ passkeyId: Id }),
@@ -363,9 +362,9 @@ export const secondFactorRoutes = [
     method: 'DELETE',
     path: '/agents/{agentId}/second-factors',
     tag: 'Agents',
-    summary: "Take an agent's second factors away",
+    summary: "Reset an agent's second factors",
     description:
-      'For who lost them all. Its sign-ins end, and the agent is told by mail. It goes on with its password alone; where the workspace requires a second factor it sets up another at its next sign-in.',
+      "For agents who lost all of them. Ends the agent's sign-ins and notifies it by mail. The agent then signs in with its password; if the workspace requires a second factor, it sets up a new one at its next sign-in.",
     access: { kind: 'agent', scope: null, role: 'admin', credential: 'person' },
     httpOnly: true,
     params: Type.Object({ agentId: Id }),
@@ -394,7 +393,7 @@ function viewOf({ engine }: Pick<Services, 'engine'>, { workspaceId, caller }: P
 
 function refuseNameless(): never {
   return refuse('semantic_error', {
-    message: 'This service is reached at an address without a name, for which browsers have no passkeys.',
+    message: 'This service is reached at an address without a host name, where browsers do not support passkeys.',
   });
 }
 
@@ -442,7 +441,7 @@ async function requireSelf(
     !(await isProof(services, { workspaceId, agentId: member.agent.id, challenge, proof: body, origin }))
   ) {
     noteFailure(services, { found: member, tried, origin, operation });
-    refuse('invalid_credentials', { message: 'This is not right, or was used before.' });
+    refuse('invalid_credentials', { message: 'The code is wrong or was already used.' });
   }
   services.signInGuard.noteSuccess(tried);
 }

@@ -18,11 +18,11 @@ const tag = 'Auth';
 
 const SessionRow = Type.Object({
   id: Id,
-  isCurrent: Type.Boolean({ description: 'The one that asks.' }),
-  device: Type.String({ description: 'What its browser or client says it is: "Firefox on Linux".' }),
-  address: Type.String({ description: 'Where it was used last.' }),
+  isCurrent: Type.Boolean({ description: 'The sign-in that makes this request.' }),
+  device: Type.String({ description: 'As its browser or client reports: "Firefox on Linux".' }),
+  address: Type.String({ description: 'Where it was last used.' }),
   createdAt: Time,
-  lastUsedAt: Type.String({ format: 'date-time', description: 'To five minutes.' }),
+  lastUsedAt: Type.String({ format: 'date-time', description: 'Accurate to five minutes.' }),
   expiresAt: Time,
 });
 
@@ -32,10 +32,9 @@ export const sessionRoutes = [
     method: 'POST',
     path: '/auth/refresh',
     tag,
-    summary: 'Stay signed in',
+    summary: 'Extend a sign-in',
     description:
-      'The sign-in of the token that asks lasts as long again as at its beginning, up to 90 days after that. Answers as login does; the token stays the same, but for one that was issued before sign-ins could be ended one by one. ' +
-      'Ask while somebody is at work, once a day or so.',
+      'Extends the current sign-in by its original duration, up to 90 days after it began. Returns the same as login. The token stays the same, except one issued before sign-ins could be ended one by one. Call it about once a day while an agent is active.',
     access,
     httpOnly: true,
     reply: { status: 200, schema: SignedInAnswer },
@@ -62,9 +61,9 @@ export const sessionRoutes = [
     method: 'GET',
     path: '/me/sessions',
     tag,
-    summary: 'Where one is signed in',
+    summary: 'List your sign-ins',
     description:
-      'The one that was used last comes first. A token from before sign-ins could be ended one by one is not among them; it ends within TOKEN_TTL_DAYS, and with DELETE /me/sessions.',
+      'Most recently used first. A token from before sign-ins could be ended one by one is not listed; it ends within TOKEN_TTL_DAYS, and with DELETE /me/sessions.',
     access,
     reply: { status: 200, schema: Type.Object({ sessions: Type.Array(SessionRow) }) },
     refusals: [],
@@ -76,12 +75,14 @@ export const sessionRoutes = [
     method: 'DELETE',
     path: '/me/sessions/{sessionId}',
     tag,
-    summary: "End one of one's sign-ins",
-    description: 'Its token is token_revoked from then on; its sockets close with 4401.',
+    summary: 'End one of your sign-ins',
+    description: 'Its token returns 401 `token_revoked` from then on; its sockets close with 4401.',
     access,
     httpOnly: true,
     params: Type.Object({
-      sessionId: Type.Union([Id, Type.Literal('current')], { description: 'current is the one that asks.' }),
+      sessionId: Type.Union([Id, Type.Literal('current')], {
+        description: '`current` is the sign-in that makes this request.',
+      }),
     }),
     reply: { status: 204, schema: null },
     refusals: [],
@@ -100,9 +101,9 @@ export const sessionRoutes = [
     method: 'DELETE',
     path: '/me/sessions',
     tag,
-    summary: "End all of one's sign-ins but this one",
+    summary: 'End all of your other sign-ins',
     description:
-      'Tokens from before sign-ins could be ended one by one end, too; of those also the one that asks, since they cannot be told apart.',
+      'Also ends tokens from before sign-ins could be ended one by one, including the requesting one if it is such a token, since they cannot be told apart.',
     access,
     httpOnly: true,
     reply: { status: 204, schema: null },
@@ -118,9 +119,9 @@ export const sessionRoutes = [
     method: 'POST',
     path: '/me/password',
     tag,
-    summary: "Change one's password",
+    summary: 'Change your password',
     description:
-      'Needs the present one, which may be tried as often as at a login. Ends every sign-in of the agent and begins a new one, which is answered as by login. What apps were allowed stays; the agent is told by mail.',
+      'Requires the current password; attempts are limited as for login. Ends every sign-in of the agent and starts a new one, which is returned as by login. Grants to apps stay; the agent is notified by mail.',
     access,
     httpOnly: true,
     body: Type.Object({ currentPassword: AnyPassword, newPassword: Password, browser: Browser }),
@@ -136,7 +137,7 @@ export const sessionRoutes = [
           password: body.currentPassword,
           origin: signing,
           operation: 'me.changePassword',
-        })) ?? refuse('invalid_credentials', { message: 'The present password is wrong.' });
+        })) ?? refuse('invalid_credentials', { message: 'The current password is wrong.' });
       await requireStrong(services, {
         password: body.newPassword,
         field: 'newPassword',

@@ -41,10 +41,9 @@ export const signInRoutes = [
     method: 'POST',
     path: '/sign-in/second-factor',
     tag,
-    summary: 'Show a second factor',
+    summary: 'Sign in with a second factor',
     description:
-      'Goes on from a 401 `second_factor_required`, with one of code, recoveryCode and passkey. Answers as login does. 401 `invalid_code` for what is wrong or was used; after five of those, or five minutes, or once it was answered, the challenge is 410 `gone` and the password has to be shown again. ' +
-      'Tries of one agent are limited as passwords are, each for itself.',
+      'Continues after a 401 `second_factor_required`, with one of `code`, `recoveryCode` and `passkey`. Returns the same as login. Returns 401 `invalid_code` if it is wrong or was used before; after five of those, after five minutes, or once it has been answered, the challenge returns 410 `gone` and the password is needed again. Attempts are limited per agent as for passwords, but counted separately.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: signInsPerNetwork },
     httpOnly: true,
@@ -69,9 +68,9 @@ export const signInRoutes = [
     method: 'POST',
     path: '/sign-in/passkey/options',
     tag,
-    summary: "Ask for a passkey's challenge",
+    summary: 'Get a passkey challenge',
     description:
-      'It counts once, for five minutes. 422 `semantic_error` where the service is reached at an address without a name: browsers know no passkeys for those.',
+      'The challenge works once, for five minutes. Returns 422 `semantic_error` if the service is reached at an address without a host name, where browsers do not support passkeys.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: signInsPerNetwork },
     httpOnly: true,
@@ -79,7 +78,9 @@ export const signInRoutes = [
     refusals: ['semantic_error'],
     async run(_, { signInSteps, passkeys }) {
       if (passkeys === undefined)
-        refuse('semantic_error', { message: 'This service has no name, so there are no passkeys for it.' });
+        refuse('semantic_error', {
+          message: 'This service is reached at an address without a host name, where browsers do not support passkeys.',
+        });
       return { passkey: await passkeys.requestOptions({ challenge: signInSteps.ask({ kind: 'passkey' }) }) };
     },
   }),
@@ -89,9 +90,9 @@ export const signInRoutes = [
     method: 'POST',
     path: '/sign-in/passkey',
     tag,
-    summary: 'Sign in with a passkey alone',
+    summary: 'Sign in with a passkey',
     description:
-      'With what the browser answered to POST /sign-in/passkey/options. A passkey is something one has, opened by what one knows or is: nothing else is asked. Answers as login does; one 401 `invalid_credentials` for whatever is wrong.',
+      'Send what the browser returned for POST /sign-in/passkey/options. A passkey combines possession with a PIN or biometrics, so no other factor is needed. Returns the same as login, and 401 `invalid_credentials` for every kind of failure.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: signInsPerNetwork },
     httpOnly: true,
@@ -107,7 +108,7 @@ export const signInRoutes = [
           origin: signing,
         });
         noteFailure(services, { found: undefined, tried, origin: signing, operation: 'signIn.passkey' });
-        return refuse('invalid_credentials', { message: 'This passkey is not known here, or was not shown in time.' });
+        return refuse('invalid_credentials', { message: 'This passkey is unknown, or was not used in time.' });
       };
       const challenge = challengeIn(passkey.response.clientDataJSON) ?? wrong();
       const person = personIn(passkey.response.userHandle) ?? wrong();

@@ -16,12 +16,12 @@ import {
   WeeklyHours,
 } from '../schemas/shared.ts';
 
-const Domain = Type.String({ minLength: 3, maxLength: 253, description: 'The host alone, such as example.com.' });
+const Domain = Type.String({ minLength: 3, maxLength: 253, description: 'Only the host, such as example.com.' });
 const WelcomeMessage = Type.String({ maxLength: 1000 });
 const LauncherPosition = Type.Enum(['right', 'left']);
 const AllowedOrigins = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
   maxItems: 50,
-  description: 'Hosts or origins; *.example.com is every subdomain and not the apex.',
+  description: 'Hosts or origins; *.example.com matches every subdomain but not the apex.',
 });
 
 export const siteRoutes = [
@@ -47,7 +47,8 @@ export const siteRoutes = [
     path: '/sites',
     tag: 'Sites',
     summary: 'Create a site',
-    description: 'Its embedId goes into the install snippet. Origins default to the domain and its www variant.',
+    description:
+      'Use its `embedId` in the install snippet. `allowedOrigins` defaults to the domain and its www variant.',
     access: { kind: 'agent', scope: null, role: 'admin', roleSlug: 'forbidden' },
     body: Type.Object({
       name: Name,
@@ -68,7 +69,7 @@ export const siteRoutes = [
     method: 'GET',
     path: '/sites/{siteId}',
     tag: 'Sites',
-    summary: 'Read a site',
+    summary: 'Get a site',
     access: { kind: 'agent', scope: 'agents:read', or: 'conversations:read' },
     params: Type.Object({ siteId: Id }),
     reply: { status: 200, schema: Site },
@@ -81,7 +82,7 @@ export const siteRoutes = [
     method: 'PATCH',
     path: '/sites/{siteId}',
     tag: 'Sites',
-    summary: 'Change a site',
+    summary: 'Update a site',
     access: { kind: 'agent', scope: null, role: 'admin', roleSlug: 'forbidden' },
     params: Type.Object({ siteId: Id }),
     body: Type.Object({

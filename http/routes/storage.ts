@@ -40,7 +40,7 @@ const Signed = Type.Object({
  * keep it for others.
  */
 const cacheControl = 'private, max-age=31536000, immutable';
-const notOurs = 'This link is not one of ours, or its time is over.';
+const notOurs = 'This link is not valid or has expired.';
 
 export const storageRoutes = [
   route({
@@ -50,8 +50,7 @@ export const storageRoutes = [
     tag,
     summary: 'Upload a file',
     description:
-      'The uploadUrl of a presigned upload. Content-Type must be the one that was signed (content_type_not_allowed), Content-Length at most the size (file_too_large), and the bytes of that type. ' +
-      'A link that was changed, or whose time is over, is forbidden. The same bytes again are answered as they were the first time, others are a conflict. What is refused leaves nothing behind, and the link may be used again.',
+      'The `uploadUrl` of a presigned upload. Content-Type must be the signed one (otherwise `content_type_not_allowed`), Content-Length at most the signed size (`file_too_large`), and the bytes must be of that type. Returns `forbidden` if the link was altered or has expired. Uploading the same bytes again returns the first reply; other bytes return `conflict`. A refused upload stores nothing, and the link can be used again.',
     access: { kind: 'public' },
     takesRoom: 'files',
     anyHeaders: true,
@@ -73,7 +72,7 @@ export const storageRoutes = [
       const size = lengthOf(headers['content-length']) ?? refuseField('invalid_body', 'Content-Length', 'is required');
       if (size > signed.size)
         refuse('file_too_large', {
-          message: `The link is for ${signed.size} bytes.`,
+          message: `The link allows ${signed.size} bytes.`,
           detail: { maxBytes: signed.size },
         });
       const { workspaceId, uploadId } = params;
@@ -86,7 +85,7 @@ export const storageRoutes = [
         if (size === upload.size) for await (const part of body) hash.update(part);
         return hash.digest('hex') === upload.sha256
           ? reply
-          : refuse('conflict', { message: 'Another file came by this link.' });
+          : refuse('conflict', { message: 'Another file was uploaded with this link.' });
       }
       try {
         await objects.put(
@@ -114,16 +113,16 @@ export const storageRoutes = [
     path,
     tag,
     summary: 'Read a file',
-    description: 'The publicUrl of an upload. Answers Range with 206 or 416, If-None-Match with 304.',
+    description: 'The `publicUrl` of an upload. Supports Range (206, 416) and If-None-Match (304).',
     access: { kind: 'public' },
     anyHeaders: true,
     httpOnly: true,
     params: Key,
     reply: { status: 200, schema: null, contentType: '*/*' },
     otherReplies: {
-      206: { description: 'The part that Range names.', contentType: '*/*' },
-      304: { description: 'If-None-Match names what there is.' },
-      416: { description: 'Range names nothing that is there.' },
+      206: { description: 'The requested range.', contentType: '*/*' },
+      304: { description: 'If-None-Match matches the current version.' },
+      416: { description: 'The range is outside the file.' },
     },
     refusals: ['storage_not_configured'],
     async send({ params, headers }, { engine, objects }) {

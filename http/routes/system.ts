@@ -33,7 +33,7 @@ const Ready = Type.Object({
   faults: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'Left out where nothing is. What is wrong with the data folder or with where files are stored, though all else is served, and what mends it. The log says more, such as which workspaces are concerned.',
+        'Omitted if there are no faults. What is wrong with the data folder or the file storage while everything else is served, and how to fix it. The log has details, such as the workspaces concerned.',
     }),
   ),
 });
@@ -42,7 +42,7 @@ const readyAnswer = (faults: readonly string[]): Static<typeof Ready> => ({
   status: 'ready',
   ...(faults.length > 0 && { faults: [...faults] }),
 });
-const notModified = { description: 'If-None-Match names what there is.' };
+const notModified = { description: 'If-None-Match matches the current version.' };
 /** The same until the next version is started: kept, and asked for again by its tag. */
 const documentHeaders = { 'Content-Type': `${jsonType}; charset=utf-8`, 'Cache-Control': 'no-cache' };
 /** It loads nothing and can be framed by nobody. */
@@ -78,7 +78,7 @@ export function systemRoutes(options: SystemOptions): Route[] {
       method: 'GET',
       path: '/openapi.json',
       tag: 'Service',
-      summary: 'This document',
+      summary: 'Get the OpenAPI document',
       access: { kind: 'public' },
       anyHeaders: true,
       reply: { status: 200, schema: null, contentType: jsonType },
@@ -91,7 +91,7 @@ export function systemRoutes(options: SystemOptions): Route[] {
       method: 'GET',
       path: '/asyncapi.json',
       tag: 'Service',
-      summary: "The sockets' document",
+      summary: 'Get the AsyncAPI document of the sockets',
       access: { kind: 'public' },
       anyHeaders: true,
       reply: { status: 200, schema: null, contentType: jsonType },
@@ -104,7 +104,7 @@ export function systemRoutes(options: SystemOptions): Route[] {
       method: 'GET',
       path: '//docs',
       tag: 'Service',
-      summary: 'This document for people',
+      summary: 'Read the API reference',
       access: { kind: 'public' },
       anyHeaders: true,
       reply: { status: 200, schema: null, contentType: 'text/html' },
@@ -132,7 +132,7 @@ export function systemRoutes(options: SystemOptions): Route[] {
       method: 'GET',
       path: '//healthz',
       tag: 'Service',
-      summary: 'The process answers',
+      summary: 'Check that the process responds',
       access: { kind: 'public' },
       anyHeaders: true,
       reply: { status: 200, schema: null, contentType: jsonType },
@@ -144,13 +144,13 @@ export function systemRoutes(options: SystemOptions): Route[] {
       method: 'GET',
       path: '//readyz',
       tag: 'Service',
-      summary: 'The service takes requests',
+      summary: 'Check that the service accepts requests',
       description:
-        '503 while it starts or stops. `faults` says in sum what is wrong with the data folder or where files are stored; whom that does not concern is served.',
+        'Returns 503 while the service starts or stops. `faults` summarizes what is wrong with the data folder or the file storage; everything not affected is served.',
       access: { kind: 'public' },
       anyHeaders: true,
       reply: { status: 200, schema: Ready },
-      otherReplies: { 503: { description: 'It starts or stops.', contentType: jsonType, schema: NotReady } },
+      otherReplies: { 503: { description: 'The service starts or stops.', contentType: jsonType, schema: NotReady } },
       refusals: [],
       send: () => (options.isReady() ? json(JSON.stringify(readyAnswer(options.faults()))) : notReady()),
     }),
@@ -159,7 +159,7 @@ export function systemRoutes(options: SystemOptions): Route[] {
       method: 'GET',
       path: '//metrics',
       tag: 'Service',
-      summary: 'Figures for Prometheus',
+      summary: 'Get metrics for Prometheus',
       access: { kind: 'public' },
       anyHeaders: true,
       reply: { status: 200, schema: null, contentType: 'text/plain' },

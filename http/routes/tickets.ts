@@ -11,10 +11,9 @@ export const ticketRoutes = [
     method: 'POST',
     path: '/tickets',
     tag: 'Tickets',
-    summary: 'Write to a customer first',
+    summary: 'Create a ticket',
     description:
-      "By an admin, a supervisor, or an agent with canTransfer who works in tickets; others than admins name departments of their own. The customer is found or made by its address; the message is the calling agent's and is mailed. Answers come by mail into the same ticket; " +
-      'what follows is written with POST /conversations/{conversationId}/messages.',
+      "For admins, supervisors, and agents with `canTransfer` who work in tickets; non-admins can only name their own departments. The customer is found or created by its address; the message is the calling agent's and is mailed. Replies by mail join the same ticket; send further messages with POST /conversations/{conversationId}/messages.",
     access: { kind: 'agent', scope: 'conversations:write', also: ['messages:send'] },
     body: Type.Object({
       customerEmail: Email,

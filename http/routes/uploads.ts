@@ -30,19 +30,20 @@ const slugOf: Readonly<Record<NoImage['problem'], Slug>> = {
 };
 
 const File = {
-  filename: said(500, 'As people call it; downloads are called so, too.'),
+  filename: said(500, 'The name people see, also used for downloads.'),
   contentType: Type.String({
     minLength: 1,
     maxLength: 255,
-    description: 'application/octet-stream where a browser knows none: then the end of the name says it.',
+    description:
+      'application/octet-stream if the browser does not know the type; the file extension then determines it.',
   }),
-  size: Type.Integer({ minimum: 1, description: 'In bytes; more are not taken.' }),
+  size: Type.Integer({ minimum: 1, description: 'In bytes; the upload may not be larger.' }),
 };
 const Link = Type.Object({
   uploadUrl: Type.String({
-    description: `Takes a PUT of the bytes within ${linkMinutes} minutes, with the same Content-Type.`,
+    description: `Accepts a PUT of the bytes within ${linkMinutes} minutes, with the same Content-Type.`,
   }),
-  publicUrl: Type.String({ description: 'Where the file can be read by whoever knows the address, once it is there.' }),
+  publicUrl: Type.String({ description: 'Where anyone who knows the URL can read the file once it is uploaded.' }),
   key: Type.String(),
 });
 
@@ -52,10 +53,9 @@ export const uploadRoutes = [
     method: 'POST',
     path: '/uploads/presigned',
     tag,
-    summary: 'Get a link to upload a file by',
+    summary: 'Get an upload link',
     description:
-      'Common documents, archives, images, audio and video, up to 25 MB; logos are images up to 2 MB, by admins. The file itself is held to what was said here: its type, its size, and that its bytes are of that type. ' +
-      'Team attachments share a quota; room is kept from now until the link is used or its time is over.',
+      'Common documents, archives, images, audio and video up to 25 MB; logos are images up to 2 MB and require an admin. The uploaded file must match the declared type and size. Team attachments share a quota; the space is reserved until the link is used or expires.',
     access: { kind: 'agent', scope: null },
     takesRoom: 'files',
     body: Type.Object({
@@ -79,8 +79,8 @@ export const uploadRoutes = [
     method: 'POST',
     path: '/widget/uploads/presigned',
     tag: 'Widget',
-    summary: 'Get a link to upload an attachment by',
-    description: `${visitorLinksPerMinute} links a minute and ${visitorUploadBytesPerDay / 1024 / 1024} MB a day of a visitor, ${networkUploadBytesPerDay / 1024 / 1024} MB of all visitors of a network. What no message names within a day is removed.`,
+    summary: 'Get an upload link for an attachment',
+    description: `At most ${visitorLinksPerMinute} links a minute and ${visitorUploadBytesPerDay / 1024 / 1024} MB a day per visitor, and ${networkUploadBytesPerDay / 1024 / 1024} MB a day for all visitors of a network. Files that no message uses within a day are removed.`,
     access: { kind: 'visitor' },
     takesRoom: 'files',
     body: Type.Object(File),
@@ -95,9 +95,9 @@ export const uploadRoutes = [
     method: 'POST',
     path: '/uploads/import-from-url',
     tag,
-    summary: 'Keep a copy of an image as a logo',
+    summary: 'Import an image as a logo',
     description:
-      'Up to 2 MB, from a public host. An address that is not public, or answers with nothing of use, is invalid_body.',
+      'Up to 2 MB, from a public host. Returns `invalid_body` if the address is not public or serves nothing usable.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     takesRoom: 'files',
     body: Type.Object({ url: Url }),
@@ -112,7 +112,7 @@ export const uploadRoutes = [
       if ('problem' in image) refuseField(slugOf[image.problem], 'url', image.message);
       const contentType = acceptedType(image.contentType ?? '');
       if (contentType === undefined || !isImage(contentType))
-        refuseField('content_type_not_allowed', 'url', 'leads to what is no image');
+        refuseField('content_type_not_allowed', 'url', 'must lead to an image');
       const size = image.bytes.byteLength;
       const { id, key } = await engine.execute(reserveLogo, {
         workspaceId,

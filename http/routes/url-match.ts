@@ -11,9 +11,9 @@ export const urlMatchRoutes = [
     method: 'POST',
     path: '/url-match',
     tag: 'Goals',
-    summary: 'Try a condition on an address',
+    summary: 'Test a URL condition',
     description:
-      'Whether a page at this address would meet the condition of a campaign or a goal. Encoded letters are compared as people read them (`/caf%C3%A9` is `/café`), hosts in any case. `equals` and `ends-with` look past tracking parameters, a fragment and a slash at the end of the path, unless the condition has them. Nothing is kept.',
+      'Tests whether a page at this address matches the condition of a campaign or a goal. Encoded characters are compared in decoded form (`/caf%C3%A9` is `/café`), hosts regardless of case. `equals` and `ends-with` ignore tracking parameters, a fragment and a trailing slash of the path, unless the condition contains them. Nothing is stored.',
     access: { kind: 'agent', scope: null },
     body: Type.Object({
       condition: UrlMatch,

@@ -33,23 +33,25 @@ const Channels = Type.Array(VerifyChannel, {
 });
 const Countries = Type.Array(Type.String({ pattern: worded('^([A-Z]{2}|\\*)$', 'a country, such as US, or *') }), {
   maxItems: 300,
-  description: 'ISO 3166 alpha-2, * for everywhere that whoever runs the server lets codes go to. Default: US, CA.',
+  description: 'ISO 3166 alpha-2, or * for every country that the operator allows. Default: US, CA.',
 });
 const Service = Type.Object({ ...VerifyService.properties, enabledChannels: Type.Array(VerifyChannel) });
 const Settings = {
   enabledChannels: Type.Optional(Channels),
   allowedCountries: Type.Optional(Countries),
   perMinuteCap: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: maxPerMinute, description: 'Sends in 60 seconds. Default 10.' }),
+    Type.Integer({ minimum: 1, maximum: maxPerMinute, description: 'Sends in 60 seconds. Default: 10.' }),
   ),
   perDayCap: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: maxPerDay, description: 'Sends in 24 hours. Default 1000.' }),
+    Type.Integer({ minimum: 1, maximum: maxPerDay, description: 'Sends in 24 hours. Default: 1000.' }),
   ),
   codeLength: Type.Optional(Type.Integer({ minimum: 4, maximum: 8, description: 'Digits. Default 6.' })),
   ttlSeconds: Type.Optional(
-    Type.Integer({ minimum: 60, maximum: 3600, description: 'How long a code works. Default 600.' }),
+    Type.Integer({ minimum: 60, maximum: 3600, description: 'Lifetime of a code, in seconds. Default: 600.' }),
   ),
-  isDefault: Type.Optional(Type.Boolean({ description: 'Used when a request names no service. The first is.' })),
+  isDefault: Type.Optional(
+    Type.Boolean({ description: 'Used if a request names no service. The first service created is the default.' }),
+  ),
 };
 
 export const verificationServiceRoutes = [
@@ -72,7 +74,8 @@ export const verificationServiceRoutes = [
     path: '/verify/services',
     tag,
     summary: 'Create a verification service',
-    description: 'The first becomes the default. whatsapp, push and sna are not offered yet: preview_not_available.',
+    description:
+      'The first one becomes the default. whatsapp, push and sna are not available yet and return 422 `preview_not_available`.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',
@@ -94,7 +97,7 @@ export const verificationServiceRoutes = [
     method: 'GET',
     path: '/verify/services/{serviceId}',
     tag,
-    summary: 'Read a verification service',
+    summary: 'Get a verification service',
     access,
     httpOnly: true,
     params: Type.Object({ serviceId: ServiceId }),
@@ -108,8 +111,8 @@ export const verificationServiceRoutes = [
     method: 'PATCH',
     path: '/verify/services/{serviceId}',
     tag,
-    summary: 'Change a verification service',
-    description: 'isDefault: true takes over from the present default.',
+    summary: 'Update a verification service',
+    description: '`isDefault: true` replaces the current default.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',
@@ -133,7 +136,7 @@ export const verificationServiceRoutes = [
     path: '/verify/services/{serviceId}',
     tag,
     summary: 'Delete a verification service',
-    description: 'Its factors go with it, and codes that were sent under it have expired.',
+    description: 'Deletes its factors and expires codes that were sent with it.',
     access,
     httpOnly: true,
     params: Type.Object({ serviceId: ServiceId }),
@@ -148,7 +151,7 @@ export const verificationServiceRoutes = [
     method: 'GET',
     path: '/verify/credits',
     tag,
-    summary: 'Read the credits for one-time codes',
+    summary: 'Get the credits for one-time codes',
     // Whoever holds a key that sends must not decide by it what may be spent.
     access: { ...access, scope: null },
     httpOnly: true,
@@ -164,7 +167,7 @@ export const verificationServiceRoutes = [
     tag,
     summary: 'Set the credits for one-time codes',
     description:
-      'What is left out stays. null is unmetered. The cap holds for a calendar month, UTC. What no mail server and no carrier took is given back. Without a balance, or beyond the cap: 402 insufficient_credits.',
+      'Fields that are left out stay unchanged; null means unmetered. The cap applies to a calendar month in UTC. Codes that no mail server or carrier accepted are refunded. Sends return 402 `insufficient_credits` without a balance or above the cap.',
     access: { ...access, scope: null },
     httpOnly: true,
     invalidSlug: 'validation_error',

@@ -22,10 +22,9 @@ export const verificationWebhookRoutes = [
     method: 'POST',
     path,
     tag,
-    summary: 'Be told when a code was guessed at too often',
+    summary: 'Subscribe to failed verifications',
     description:
-      'verify.failed, {type, timestamp, workspaceId, data: {verification, mode}}, once per verification, at the fifth wrong code; with a test key, of those of test keys alone. ' +
-      'Signed, tried again, paused and disabled as every webhook is. The secret is in this answer and never again.',
+      'Sends verify.failed, {type, timestamp, workspaceId, data: {verification, mode}}, once per verification, at its fifth wrong code. A webhook made with a test key only receives those of test keys. Deliveries are signed, retried, paused and disabled as for every webhook. Returns the secret, once.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',
@@ -36,7 +35,10 @@ export const verificationWebhookRoutes = [
     }),
     reply: {
       status: 201,
-      schema: Type.Object({ ...Webhook.properties, secret: Type.String({ description: 'whsec_ and base64.' }) }),
+      schema: Type.Object({
+        ...Webhook.properties,
+        secret: Type.String({ description: '`whsec_` followed by base64.' }),
+      }),
     },
     refusals: ['forbidden_url', 'semantic_error'],
     async run(

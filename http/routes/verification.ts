@@ -46,7 +46,7 @@ const ClientIp = Type.String({
   maxLength: 45,
   anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }],
   description:
-    'The address of your customer, IPv4 or IPv6. Ten codes a minute are sent for one address: without it, for that of your own server.',
+    "Your customer's IP address, IPv4 or IPv6. At most ten codes a minute are sent per address; without it, your own server's address counts.",
 });
 const Code = Type.String({ pattern: worded('^\\d{4,8}$', '4 to 8 digits') });
 
@@ -67,11 +67,7 @@ export const verificationRoutes = [
     tag,
     summary: 'Send a one-time code',
     description:
-      'Each call sends a fresh code, which ends the earlier ones of the same destination and service; there is no resend. Refused by the first of: request, channel, address, service, country, caps, credits, throttle. ' +
-      'No code goes to premium, shared-cost, personal, pager, company or satellite numbers (invalid_number), to countries that whoever runs the server leaves out, more than 20 times in a day to one destination (10 times where codes have four digits), ' +
-      'or to where next to none of the last ones was checked: of 20 to numbers alike but for four digits, of 100 to one country. What test keys ask for is counted apart. ' +
-      "It comes in the language of locale, else in the workspace's: English, German, French, Spanish or Arabic (in Arabic not by voice); in English for others. " +
-      'Costs 1 cent by email, 5 by sms, 10 by voice. Test keys send nothing, cost nothing and always take 000000.',
+      "Each call sends a new code, which invalidates earlier ones for the same destination and service; there is no resend. Checks run in this order: request, channel, address, service, country, caps, credits, throttle. No codes are sent to premium, shared-cost, personal, pager, company or satellite numbers (`invalid_number`), to countries that the operator excludes, more than 20 times a day to one destination (10 times for codes of four digits), or where almost none of the last codes were checked: 20 to numbers that differ only in four digits, 100 to one country. Test keys are counted separately. The language is that of `locale`, else the workspace's: English, German, French, Spanish or Arabic (not by voice); otherwise English. Costs 1 cent by email, 5 by sms, 10 by voice. Test keys send nothing, cost nothing and always accept 000000.",
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',
@@ -144,7 +140,7 @@ export const verificationRoutes = [
     tag,
     summary: 'Check a code',
     description:
-      'Every outcome is a 200 but an unknown id, which is a 404 of the same shape. A code works once. The fifth wrong one locks the verification for good and emits verify.failed.',
+      'Every outcome returns 200, except an unknown id, which returns 404 with the same body. A code works once. The fifth wrong code locks the verification permanently and emits verify.failed.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',
@@ -152,7 +148,7 @@ export const verificationRoutes = [
       {
         id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
         verifyId: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 100, description: 'The same as id; one of the two is there.' }),
+          Type.String({ minLength: 1, maxLength: 100, description: 'An alias of `id`; one of the two is required.' }),
         ),
         code: Code,
       },
@@ -179,7 +175,7 @@ export const verificationRoutes = [
     tag,
     summary: 'List verifications',
     description:
-      'Newest first; kept for 90 days. Live keys, and admins who signed in, see those of live keys, test keys those of test keys.',
+      'Newest first; kept for 90 days. Live keys and signed-in admins see those of live keys, test keys those of test keys.',
     access: { ...access, credential: 'keyOrAdmin' },
     httpOnly: true,
     invalidQuerySlug: 'validation_error',
@@ -199,7 +195,7 @@ export const verificationRoutes = [
     method: 'GET',
     path: '/verify/{verificationId}',
     tag,
-    summary: 'Read a verification',
+    summary: 'Get a verification',
     access,
     httpOnly: true,
     params: Type.Object({ verificationId: Id }),
@@ -216,12 +212,12 @@ export const verificationRoutes = [
     tag,
     summary: 'Enrol an authenticator app',
     description:
-      'The secret is in this answer and never again: show qrCode (a data URL) or secret to your user once. RFC 6238: SHA-1, 30 seconds, 6 digits.',
+      'Returns the secret, once: show qrCode (a data URL) or secret to your user. RFC 6238: SHA-1, 30 seconds, 6 digits.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',
     body: Type.Object({
-      identity: Type.Intersect([Name, Type.String({ description: 'Whose it is, as the app shows it.' })]),
+      identity: Type.Intersect([Name, Type.String({ description: 'The account name that the app shows.' })]),
       serviceId: Type.Optional(ServiceId),
     }),
     reply: {
@@ -259,7 +255,7 @@ export const verificationRoutes = [
     tag,
     summary: "Check an authenticator app's code",
     description:
-      'The present code, the one before and the one after count, each once. From the fifth wrong one in a row the factor is closed for a minute, then twice as long with each further one: too_many_attempts.',
+      'Accepts the current, the previous and the next code, each once. The fifth wrong code in a row locks the factor for a minute, each further one for twice as long: `too_many_attempts`.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',
@@ -289,7 +285,7 @@ export const verificationRoutes = [
     tag,
     summary: 'List authenticator apps',
     description:
-      'Newest first, without their secrets. Live keys, and admins who signed in, see those of live keys, test keys those of test keys.',
+      'Newest first, without secrets. Live keys and signed-in admins see those of live keys, test keys those of test keys.',
     access: { ...access, credential: 'keyOrAdmin' },
     httpOnly: true,
     invalidQuerySlug: 'validation_error',
@@ -297,7 +293,7 @@ export const verificationRoutes = [
       ...CursorQuery,
       serviceId: Type.Optional(ServiceId),
       identity: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 200, description: 'As it was enrolled, in any case.' }),
+        Type.String({ minLength: 1, maxLength: 200, description: 'As enrolled; case is ignored.' }),
       ),
     }),
     reply: { status: 200, schema: Type.Object({ factors: Type.Array(VerifyFactor), nextCursor: NextCursor }) },
@@ -314,7 +310,7 @@ export const verificationRoutes = [
     method: 'GET',
     path: '/verify/totp/factors/{factorId}',
     tag,
-    summary: 'Read an authenticator app',
+    summary: 'Get an authenticator app',
     access: { ...access, credential: 'keyOrAdmin' },
     httpOnly: true,
     params: Type.Object({ factorId: Id }),
@@ -329,7 +325,7 @@ export const verificationRoutes = [
     path: '/verify/totp/factors/{factorId}',
     tag,
     summary: 'Delete an authenticator app',
-    description: 'For a phone that was lost, and for who asks to be forgotten. Its codes count no more.',
+    description: 'For lost phones and erasure requests. Its codes stop working.',
     access: { ...access, credential: 'keyOrAdmin' },
     httpOnly: true,
     params: Type.Object({ factorId: Id }),

@@ -24,10 +24,7 @@ export const webhookRoutes = [
     tag,
     summary: 'Subscribe to events',
     description:
-      'Each event is POSTed as {type, timestamp, workspaceId, seq, conversationId?, data}, signed as Standard Webhooks says, with the secret that is in this answer and never again. ' +
-      'Any 2xx within 10 seconds is taken for received; else it is tried again over a day, under the same webhook-id, after 429 and 503 no sooner than Retry-After says (8 hours at the most). Events of one conversation come in order. ' +
-      'A receiver that takes nothing for five days, or answers 410, is disabled. * is every event; a key or an app gets those that its scopes let it read, each with the members that its scopes let it read. ' +
-      'It lives by the rights of who made it, as they are when each event is sent: pausedReason says when they have ended. Up to 50.',
+      'Each event is POSTed as {type, timestamp, workspaceId, seq, conversationId?, data}, signed according to Standard Webhooks with the secret that is returned here, once. Any 2xx within 10 seconds confirms receipt. Otherwise the event is retried for a day with the same webhook-id; after 429 and 503 no sooner than Retry-After says (at most 8 hours). Events of one conversation arrive in order. A receiver that accepts nothing for five days, or answers 410, is disabled. The type `*` subscribes to every event; keys and apps receive only the events and members that their scopes allow. A webhook depends on the rights of its creator at the time of each event: `pausedReason` says if they have ended. At most 50 webhooks.',
     access,
     body: Type.Object({
       url: Url,
@@ -39,7 +36,7 @@ export const webhookRoutes = [
       schema: Type.Object({
         ...Webhook.properties,
         secret: Type.Optional(
-          Type.String({ description: 'whsec_ and base64. An app has none: its client secret signs.' }),
+          Type.String({ description: '`whsec_` followed by base64. Omitted for apps: their client secret signs.' }),
         ),
       }),
     },
@@ -49,7 +46,7 @@ export const webhookRoutes = [
       if (await webhookSender.isForbidden(url)) refuse('forbidden_url');
       const webhookId = ids.uuid();
       if (grant?.by === 'app' && appSecret(services, grant.id) === undefined)
-        refuse('semantic_error', { message: 'An app without a secret has nothing to sign with.' });
+        refuse('semantic_error', { message: 'An app without a secret cannot sign webhooks.' });
       const secret = grant?.by === 'app' ? undefined : freshWebhookSecret(ids);
       const sealedSecret =
         secret === undefined ? null : secrets.seal(secret, webhookSecretName(workspaceId, webhookId));

@@ -25,14 +25,13 @@ export const widgetFileRoutes = [
     method: 'GET',
     path: '//widget.js',
     tag: 'Widget',
-    summary: 'The install script',
+    summary: 'Get the install script',
     description:
-      'What a page includes, as an asynchronous script with the attribute `data-site-id`: a site\'s embedId. Optional attributes: `data-locale` (else the page\'s language), `data-consent="required"` (nothing is loaded, sent or stored until `Switchboard.start()`). ' +
-      'Its one global is `Switchboard`, with `start()`, `open()`, `close()` and `identify({name, email})`.',
+      'Include it in a page as an asynchronous script with the attribute `data-site-id`, a site\'s `embedId`. Optional attributes: `data-locale` (default: the page\'s language) and `data-consent="required"` (nothing is loaded, sent or stored before `Switchboard.start()`). It defines one global, `Switchboard`, with `start()`, `open()`, `close()` and `identify({name, email})`.',
     access: { kind: 'public' },
     anyHeaders: true,
     reply: { status: 200, schema: null, contentType: 'text/javascript' },
-    otherReplies: { 304: { description: 'If-None-Match names what there is.' } },
+    otherReplies: { 304: { description: 'If-None-Match matches the current version.' } },
     refusals: [],
     send: async ({ headers }, { widgetFiles }) =>
       fileReply(await widgetFiles.install(), headers, scriptHeaders(installCaching)),
@@ -43,13 +42,13 @@ export const widgetFileRoutes = [
     method: 'GET',
     path: '//widget/{file}',
     tag: 'Widget',
-    summary: 'What the install script loads',
-    description: 'Named after the hash of its text, and kept by browsers for a year.',
+    summary: 'Get what the install script loads',
+    description: 'The name contains a hash of the content; browsers cache it for a year.',
     access: { kind: 'public' },
     anyHeaders: true,
     params: Type.Object({ file: Type.String({ maxLength: 100 }) }),
     reply: { status: 200, schema: null, contentType: 'text/javascript' },
-    otherReplies: { 304: { description: 'If-None-Match names what there is.' } },
+    otherReplies: { 304: { description: 'If-None-Match matches the current version.' } },
     refusals: [],
     async send({ params, headers }, { widgetFiles }) {
       const [, hash] = appName.exec(params.file) ?? [];

@@ -56,16 +56,16 @@ const Campaigns = Type.Array(
   Type.Object({
     id: Id,
     triggerRules: Type.Object({
-      showAfterMs: Type.Integer({ description: 'So long after the page was opened.' }),
+      showAfterMs: Type.Integer({ description: 'Milliseconds after the page opens.' }),
       exitIntent: Type.Boolean({ description: 'When the pointer leaves the page.' }),
-      scrollDepthPct: Type.Integer({ description: 'When the page was scrolled so far.' }),
+      scrollDepthPct: Type.Integer({ description: 'Scroll depth in percent.' }),
       frequency: CampaignFrequency,
     }),
     content: CampaignContent,
   }),
   {
     description:
-      'What may be shown on this page, by page, office hours and frequency; the widget waits for the time, the scroll depth and the exit.',
+      'Campaigns that may be shown on this page by page, office hours and frequency; the widget evaluates the time, the scroll depth and the exit.',
   },
 );
 const ById = Type.Object({ conversationId: Id });
@@ -84,12 +84,12 @@ export const widgetRoutes = [
     tag: 'Widget',
     summary: 'Open a session',
     description:
-      "Starts a visitor, or brings the one of visitorToken back. The origin must be one of the site's. Of one network 2000 new visitors come in an hour. Who comes within a day after a visitor was blocked, from its network with its browser, or names its email, is blocked with it.",
+      "Creates a visitor, or resumes the one of `visitorToken`. The origin must be one of the site's. At most 2000 new visitors an hour per network. For a day after a visitor was blocked, new visitors from the same network with the same browser, or with the same email, are blocked too.",
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: sessionsPerMinute },
     httpOnly: true,
     body: Type.Object({
-      siteId: Type.String({ minLength: 1, maxLength: 100, description: 'The embedId of the install snippet.' }),
+      siteId: Type.String({ minLength: 1, maxLength: 100, description: 'The `embedId` of the install snippet.' }),
       visitorToken: Type.Optional(Type.String({ maxLength: 200 })),
       url: PageUrl,
       name: Type.Optional(PersonName),
@@ -104,12 +104,12 @@ export const widgetRoutes = [
         officeHoursOpen: Type.Boolean(),
         nextOpenAt: nullable(
           Type.String({
-            description: 'When somebody is there again; null while it is open, or when that is not known.',
+            description: 'When an agent is next available; null while it is open, or if unknown.',
           }),
         ),
-        takesTickets: Type.Boolean({ description: 'Whether a question may be left, to be answered by mail.' }),
-        seq: Type.Integer({ description: 'Events after this one may be news: a socket goes on from here.' }),
-        csatEnabled: Type.Boolean({ description: 'Whether ratings are taken.' }),
+        takesTickets: Type.Boolean({ description: 'Whether visitors can leave a question that is answered by mail.' }),
+        seq: Type.Integer({ description: 'Connect a socket with this value as `since` to receive every later event.' }),
+        csatEnabled: Type.Boolean({ description: 'Whether ratings are enabled.' }),
         conversation: nullable(CustomerConversation),
         campaigns: Campaigns,
       }),
@@ -125,7 +125,7 @@ export const widgetRoutes = [
       if (workspaceId === undefined || workspace === undefined || site === undefined)
         refuse('not_found', { message: 'There is no site with this id.' });
       if (!mayUseSite(site, origin, services.config))
-        refuse('forbidden', { message: 'This origin may not use the site.' });
+        refuse('forbidden', { message: 'This origin is not allowed for the site.' });
       const named = body.visitorToken === undefined ? undefined : visitorTokens.verify(body.visitorToken);
       const { visitor, campaigns } = await engine.execute(openSession, {
         workspaceId,
@@ -173,8 +173,8 @@ export const widgetRoutes = [
     method: 'POST',
     path: '/widget/page-views',
     tag: 'Widget',
-    summary: 'Say which page is open',
-    description: 'Completes the goals that the page meets, and answers the campaigns that may be shown on it.',
+    summary: 'Record a page view',
+    description: 'Completes the goals that the page matches and returns the campaigns that may be shown on it.',
     access: { kind: 'visitor' },
     body: Type.Object({ url: PageUrl }),
     reply: { status: 200, schema: Type.Object({ campaigns: Campaigns }) },
@@ -190,7 +190,7 @@ export const widgetRoutes = [
     method: 'PATCH',
     path: '/widget/visitor',
     tag: 'Widget',
-    summary: 'Say who I am',
+    summary: 'Identify the visitor',
     description: 'An email links the visitor to the oldest contact that has it, or to a new one.',
     access: { kind: 'visitor' },
     body: Type.Object({ name: Type.Optional(PersonName), email: Type.Optional(Email) }),
@@ -211,7 +211,7 @@ export const widgetRoutes = [
     tag: 'Widget',
     summary: 'Start a chat',
     description:
-      'A visitor may have 10 that are open, and one network begins 300 in an hour; more are 429 rate_limited.',
+      'At most 10 open chats per visitor and 300 new chats an hour per network; beyond that the reply is 429 `rate_limited`.',
     access: { kind: 'visitor' },
     body: Type.Object({ ...RepeatableMessageInput.properties, campaignId: Type.Optional(Id) }),
     reply: { status: 201, schema: Type.Object({ conversation: CustomerConversation, message: Message }) },
@@ -235,8 +235,8 @@ export const widgetRoutes = [
     method: 'GET',
     path: '/widget/conversations',
     tag: 'Widget',
-    summary: 'My chats',
-    description: `The newest ${maxChats}, the newest first. No tickets: a browser only claims its visitor's address, and mail goes to whoever has it.`,
+    summary: "List the visitor's chats",
+    description: `The newest ${maxChats}, newest first. Tickets are not listed: a browser only claims its visitor's address, while mail reaches its owner.`,
     access: { kind: 'visitor' },
     reply: { status: 200, schema: Type.Object({ conversations: Type.Array(CustomerConversation) }) },
     refusals: [],
@@ -248,9 +248,9 @@ export const widgetRoutes = [
     method: 'POST',
     path: '/widget/tickets',
     tag: 'Widget',
-    summary: 'Leave a question to be answered by mail',
+    summary: 'Leave a question',
     description:
-      'For when nobody is there. Makes a ticket; its answers go to the address that is given, and are not shown in the widget.',
+      'For when no agent is available. Creates a ticket; replies are mailed to the given address and not shown in the widget.',
     access: { kind: 'visitor' },
     limit: { by: 'ip', perMinute: ticketsPerMinute },
     httpOnly: true,
@@ -275,8 +275,8 @@ export const widgetRoutes = [
     method: 'GET',
     path: '/widget/conversations/{conversationId}/messages',
     tag: 'Widget',
-    summary: 'Read my messages',
-    description: "Without the service's own lines, which are for agents.",
+    summary: 'List messages of a chat',
+    description: 'Without system messages, which are for agents.',
     access: { kind: 'visitor' },
     params: ById,
     query: MessageQuery,
@@ -295,8 +295,8 @@ export const widgetRoutes = [
     method: 'POST',
     path: '/widget/conversations/{conversationId}/messages',
     tag: 'Widget',
-    summary: 'Write on',
-    description: 'Opens what was solved or closed again.',
+    summary: 'Send a message',
+    description: 'Reopens a solved or closed chat.',
     access: { kind: 'visitor' },
     params: ById,
     body: RepeatableMessageInput,
@@ -320,8 +320,8 @@ export const widgetRoutes = [
     method: 'POST',
     path: '/widget/conversations/{conversationId}/read',
     tag: 'Widget',
-    summary: 'Say that I have read the answers',
-    description: 'Sets readAt of what the agents wrote so far, and tells them.',
+    summary: "Mark the agents' messages as read",
+    description: "Sets `readAt` of the agents' messages so far and notifies the agents.",
     access: { kind: 'visitor' },
     params: ById,
     reply: { status: 200, schema: Type.Object({ conversation: CustomerConversation }) },
@@ -335,7 +335,7 @@ export const widgetRoutes = [
     method: 'POST',
     path: '/widget/conversations/{conversationId}/rating',
     tag: 'Widget',
-    summary: 'Rate the conversation',
+    summary: 'Rate a conversation',
     access: { kind: 'visitor' },
     params: ById,
     body: Type.Object({
@@ -357,8 +357,8 @@ export const widgetRoutes = [
     method: 'POST',
     path: '/widget/campaign-events',
     tag: 'Widget',
-    summary: 'Say what became of a campaign',
-    description: "An impression beyond the campaign's frequency was reported twice and does not count.",
+    summary: 'Record a campaign event',
+    description: "An impression above the campaign's frequency is a duplicate and does not count.",
     access: { kind: 'visitor' },
     body: Type.Object({ campaignId: Id, type: Type.Enum(['impression', 'click', 'dismiss']) }),
     reply: { status: 200, schema: Type.Object({ counted: Type.Boolean() }) },

@@ -40,7 +40,7 @@ export const workspaceRoutes = [
     method: 'GET',
     path: '/workspaces/{workspaceId}',
     tag: 'Workspaces',
-    summary: 'Read the workspace',
+    summary: 'Get the workspace',
     access: { kind: 'agent', scope: 'agents:read' },
     params: Type.Object({ workspaceId: Id }),
     reply: { status: 200, schema: Type.Object({ workspace: Workspace }) },
@@ -56,7 +56,7 @@ export const workspaceRoutes = [
     method: 'PATCH',
     path: '/workspaces/{workspaceId}',
     tag: 'Workspaces',
-    summary: 'Change the workspace',
+    summary: 'Update the workspace',
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ workspaceId: Id }),
     body: Type.Object({
@@ -84,7 +84,7 @@ export const workspaceRoutes = [
     method: 'GET',
     path: '/workspace/settings',
     tag: 'Workspaces',
-    summary: 'Read the settings',
+    summary: 'Get the settings',
     access: { kind: 'agent', scope: 'agents:read' },
     reply: { status: 200, schema: WorkspaceSettings },
     refusals: [],
@@ -96,8 +96,8 @@ export const workspaceRoutes = [
     method: 'PUT',
     path: '/workspace/settings',
     tag: 'Workspaces',
-    summary: 'Change the settings',
-    description: 'What is left out stays as it is.',
+    summary: 'Update the settings',
+    description: 'Fields that are left out stay unchanged.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({
       routing: Type.Optional(Type.Partial(WorkspaceSettings.properties.routing)),
@@ -116,9 +116,9 @@ export const workspaceRoutes = [
     method: 'GET',
     path: '/workspace/audit-log',
     tag: 'Audit log',
-    summary: 'Read the audit log',
+    summary: 'List the audit log',
     description:
-      'Newest first. Kept for 365 days, on enterprise plans for good. What came by an API key or an app names it in context, as apiKey or app. workspace.delete and workspace.sms_block are set aside: nothing here brings them about.',
+      'Newest first. Kept for 365 days, on enterprise plans permanently. Actions by an API key or an app name it in `context`, as apiKey or app. workspace.delete and workspace.sms_block are reserved and never occur.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     query: Type.Object(CursorQuery),
     reply: {
@@ -150,7 +150,7 @@ export const workspaceRoutes = [
     path: '/departments',
     tag: 'Departments',
     summary: 'Create a department',
-    description: 'Up to 200.',
+    description: 'At most 200 departments.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({
       name: Name,
@@ -168,7 +168,7 @@ export const workspaceRoutes = [
     method: 'PATCH',
     path: '/departments/{departmentId}',
     tag: 'Departments',
-    summary: 'Change a department',
+    summary: 'Update a department',
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ departmentId: Id }),
     body: Type.Object({
@@ -188,7 +188,7 @@ export const workspaceRoutes = [
     path: '/departments/{departmentId}',
     tag: 'Departments',
     summary: 'Delete a department',
-    description: 'Its conversations belong to no department afterwards.',
+    description: 'Its conversations then belong to no department.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ departmentId: Id }),
     reply: { status: 204, schema: null },
@@ -214,9 +214,9 @@ export const workspaceRoutes = [
     method: 'GET',
     path: '/business-hours/now',
     tag: 'Business hours',
-    summary: 'Read what is open now',
+    summary: 'Get what is open now',
     description:
-      'The workspace, and each site (the newest 200) and department that has hours of its own; the others are open as the workspace is.',
+      'Returns the workspace, and each site (the newest 200) and department with hours of its own; the others follow the workspace.',
     access: { kind: 'agent', scope: 'agents:read' },
     reply: {
       status: 200,
@@ -231,9 +231,9 @@ export const workspaceRoutes = [
     method: 'POST',
     path: '/business-hours',
     tag: 'Business hours',
-    summary: 'Add business hours',
+    summary: 'Create business hours',
     description:
-      "For the whole workspace, or for one site or department, in the workspace's time zone. Several rules add up, up to 20. Without any, it is always open. Up to 200 in all.",
+      "For the whole workspace, one site or one department, in the workspace's time zone. Several rules add up, at most 20. Without rules it is always open. At most 200 in all.",
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({
       name: Name,
@@ -253,7 +253,7 @@ export const workspaceRoutes = [
     method: 'PATCH',
     path: '/business-hours/{ruleId}',
     tag: 'Business hours',
-    summary: 'Change business hours',
+    summary: 'Update business hours',
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ ruleId: Id }),
     body: Type.Object({

@@ -23,7 +23,7 @@ export function wordsOfPattern(pattern: string): string | undefined {
 
 const ofFormats: Readonly<Record<string, string>> = {
   uuid: 'an id, such as 019aa000-0000-7000-8000-000000000001',
-  'idn-email': 'an e-mail address',
+  'idn-email': 'an email address',
   uri: 'a web address, such as https://example.com',
   ipv4: 'an IP address',
   ipv6: 'an IP address',
@@ -41,9 +41,9 @@ export function wordsOf({ keyword, params, message = 'is not valid' }: Problem):
     case 'const':
       return `must be ${String(params['allowedValue'])}`;
     case 'format':
-      return `must be ${ofFormats[String(params['format'])] ?? 'of another form'}`;
+      return `must be ${ofFormats[String(params['format'])] ?? 'in the documented form'}`;
     case 'pattern':
-      return `must be ${ofPatterns.get(String(params['pattern'])) ?? 'of another form'}`;
+      return `must be ${ofPatterns.get(String(params['pattern'])) ?? 'in the documented form'}`;
     case 'minLength':
       return limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`;
     case 'maxLength':

@@ -27,12 +27,14 @@ export const Workspace = Type.Object({
     minimum: 0,
     maximum: 240,
     description:
-      'An available agent whose last socket ended so many minutes ago is away; fractions are taken, 0 is never.',
+      "Minutes after an available agent's last socket closes until it is set to away; fractions are allowed, 0 means never.",
   }),
-  assignOnReply: Type.Boolean({ description: 'Who answers a chat or ticket that nobody has, has it.' }),
+  assignOnReply: Type.Boolean({
+    description: 'Whether an agent who answers an unassigned chat or ticket is assigned to it.',
+  }),
   requireSecondFactor: Type.Boolean({
     description:
-      'Every agent must have a second factor: who has none sets one up at its next sign-in, before anything else, and within a week in any case.',
+      'Whether every agent needs a second factor: an agent without one has to set it up at its next sign-in, before anything else, and within a week in any case.',
   }),
 });
 export const WorkspaceSettings = Type.Object({
@@ -43,7 +45,7 @@ export const WorkspaceSettings = Type.Object({
   autoCloseDays: Type.Number({
     minimum: 0,
     maximum: 3650,
-    description: 'Solved conversations close after so many days; fractions are taken.',
+    description: 'Days after which solved conversations close; fractions are allowed.',
   }),
   csatEnabled: Type.Boolean(),
   defaultDepartmentId: nullable(Id),
@@ -68,7 +70,7 @@ export const OfficeHours = Type.Object({
   officeHoursOpen: Type.Boolean(),
   nextChange: nullable(
     Type.String({
-      description: "ISO 8601 with the offset of the workspace's time zone; null when nothing changes within a year.",
+      description: "ISO 8601 with the UTC offset of the workspace's time zone; null if nothing changes within a year.",
     }),
   ),
 });
@@ -90,11 +92,11 @@ export const AuditEntry = Type.Object({
 });
 export const Integrations = Type.Object({
   inboundEmail: Type.Object({
-    address: Type.String({ description: "The workspace's own address for mail." }),
-    secret: Type.String({ description: 'X-Signature of POST /email/inbound is made with it.' }),
+    address: Type.String({ description: "The workspace's own mail address." }),
+    secret: Type.String({ description: 'The key for X-Signature of POST /email/inbound.' }),
   }),
   carrier: Type.Object({
-    secret: Type.String({ description: 'X-Signature of POST /carrier/events is made with it.' }),
+    secret: Type.String({ description: 'The key for X-Signature of POST /carrier/events.' }),
   }),
 });
 export const Commerce = Type.Object({
@@ -122,7 +124,7 @@ export const Campaign = Type.Object({
   content: CampaignContent,
   stats: Type.Object(
     { impressions: Type.Integer(), clicks: Type.Integer(), startedChats: Type.Integer() },
-    { description: 'Of the last 30 days, in UTC days.' },
+    { description: 'Covers the last 30 days, in UTC days.' },
   ),
   createdAt: Time,
   updatedAt: Time,
@@ -152,14 +154,12 @@ export const SavedReply = Type.Object({
 
 export const KbDocument = Type.Object({
   id: Id,
-  sourceType: Type.Enum(['url', 'article'], { description: 'article: the text of a published article.' }),
+  sourceType: Type.Enum(['url', 'article'], { description: '`article`: the text of a published article.' }),
   sourceUrl: nullable(Type.String()),
   title: Type.String(),
   byteSize: Type.Integer(),
-  chunkCount: Type.Integer({ description: '0 until it is embedded by the model that is searched now.' }),
-  embeddingModel: nullable(
-    Type.String({ description: 'Opaque. Null until it is embedded by the model that is searched now.' }),
-  ),
+  chunkCount: Type.Integer({ description: '0 until it is embedded by the model in use.' }),
+  embeddingModel: nullable(Type.String({ description: 'Opaque. Null until it is embedded by the model in use.' })),
   articleId: nullable(Id),
   ingestedAt: Time,
 });
@@ -199,7 +199,7 @@ export const PhoneNumber = Type.Object({
       { strategy: Type.Enum(['department', 'specific_agent']), name: nullable(Type.String()), at: Time },
       {
         description:
-          'Where it rang until that department was deleted, or that agent left or stopped taking calls: it rings all agents since. Null once its routing is set.',
+          'The previous target, if that department was deleted, or that agent left or stopped taking calls: the number rings all agents since. Null once its routing is set.',
       },
     ),
   ),
@@ -230,34 +230,34 @@ export const DnsRecord = Type.Object({
   type: Type.Enum(['MX', 'TXT', 'CNAME']),
   name: Type.String(),
   value: Type.String(),
-  priority: Type.Optional(Type.Integer({ description: 'Of MX alone.' })),
+  priority: Type.Optional(Type.Integer({ description: 'For MX only.' })),
   status: Type.Enum(['pending', 'verified'], {
-    description: 'Whether it stands. A CNAME may be answered with the addresses that it comes to.',
+    description: 'Whether the record is found. A CNAME may also be answered with the addresses it resolves to.',
   }),
   required: Type.Boolean({
     description:
-      'Whether the domain needs it to be verified. MX is not needed: mail for the domain may be forwarded here instead.',
+      'Whether verification requires this record. MX is not required: mail for the domain may be forwarded here instead.',
   }),
 });
 export const EmailDomain = Type.Object({
   id: Id,
   name: Type.String(),
-  status: Type.Enum(['pending', 'verified'], { description: 'verified once every required record stands.' }),
+  status: Type.Enum(['pending', 'verified'], { description: '`verified` once every required record is found.' }),
   records: Type.Array(DnsRecord, {
     description:
-      "To be added to the domain's DNS. An SPF record that is there already needs only our a: term, or nothing where the bounce name has an SPF record by its CNAME.",
+      "Add these to the domain's DNS. An existing SPF record only needs our `a:` term, or nothing if the bounce name gets its SPF record through its CNAME.",
   }),
   lastCheckedAt: nullable(Time),
   pollUntil: Type.String({
     format: 'date-time',
-    description: 'The records are looked for until then; registering again starts the seven days over.',
+    description: 'The records are looked up until then; registering again restarts the seven days.',
   }),
 });
 export const InboundAddress = Type.Object({
   address: Type.String(),
   kind: Type.Enum(['auto', 'subdomain', 'custom'], {
     description:
-      "The workspace's own, one at its subdomain, one at its verified domain (which takes mail at any address).",
+      "`auto`: the workspace's own; `subdomain`: at its subdomain; `custom`: at its verified domain (which accepts mail for every address).",
   }),
   localPart: Type.String(),
   departmentId: nullable(Id),
@@ -298,7 +298,7 @@ export const Standing = Type.Object({
   planId: PlanId,
   locked: Type.Boolean({
     description:
-      'The trial is over, or the subscription ended or unpaid: every feature answers feature_locked. Nothing is lost; choosing a plan opens it again.',
+      'The trial is over, or the subscription has ended or is unpaid: every feature returns `feature_locked`. No data is lost; choosing a plan restores access.',
   }),
   daysLeftInTrial: nullable(Type.Integer({ minimum: 0 })),
   addons: Type.Array(Addon),
@@ -323,7 +323,7 @@ export const Invoice = Type.Object({
 export const ApiKey = Type.Object({
   id: Id,
   name: Type.String(),
-  prefix: Type.String({ description: 'How the key begins.' }),
+  prefix: Type.String({ description: 'The first characters of the key.' }),
   scopes: Type.Array(Type.String()),
   createdAt: Time,
   lastUsedAt: nullable(Time),
@@ -334,21 +334,20 @@ export const OAuthApp = Type.Object({
   name: Type.String(),
   redirectUris: Type.Array(Type.String()),
   scopes: Type.Array(Type.String()),
-  public: Type.Boolean({ description: 'Without a secret: must use PKCE.' }),
+  public: Type.Boolean({ description: 'A public app has no secret and must use PKCE.' }),
   status: Type.Enum(['development', 'live'], {
-    description:
-      'development: for its own workspace alone, until the operator of the server lists it in OAUTH_LIVE_APPS.',
+    description: '`development`: usable only in its own workspace, until the operator lists it in OAUTH_LIVE_APPS.',
   }),
   createdAt: Time,
 });
 export const OAuthGrant = Type.Object({
   id: Id,
-  agentId: Type.String({ format: 'uuid', description: 'Who allowed it.' }),
+  agentId: Type.String({ format: 'uuid', description: 'The agent who gave consent.' }),
   clientId: Type.String(),
   appName: Type.String(),
   scopes: Type.Array(Type.String()),
   createdAt: Time,
-  lastUsedAt: nullable(Type.String({ format: 'date-time', description: 'To the minute.' })),
+  lastUsedAt: nullable(Type.String({ format: 'date-time', description: 'Accurate to the minute.' })),
 });
 export const Webhook = Type.Object({
   id: Id,
@@ -356,16 +355,17 @@ export const Webhook = Type.Object({
   events: Type.Array(Type.String()),
   description: nullable(Type.String()),
   status: Type.Enum(['active', 'disabled'], {
-    description: 'disabled: its receiver took nothing for five days, answered 410, or somebody said so.',
+    description:
+      '`disabled`: the receiver accepted nothing for five days, answered 410, or it was disabled by request.',
   }),
   pausedReason: nullable(
     Type.Enum(['admin_left', 'key_revoked', 'app_not_allowed'], {
       description:
-        'Why it is told nothing, though it is active: agentId is no admin any more, the key that made it is revoked, or agentId does not allow the app to subscribe any more. Whoever saves it anew answers for it.',
+        'Why an active webhook sends nothing: `agentId` is no longer an admin, the key that created it was revoked, or `agentId` no longer allows the app to subscribe. Whoever saves it again becomes responsible for it.',
     }),
   ),
-  agentId: nullable(Type.String({ format: 'uuid', description: 'The admin by whose rights it lives.' })),
-  clientId: nullable(Type.String({ description: "The app that subscribed; null for the workspace's own." })),
+  agentId: nullable(Type.String({ format: 'uuid', description: 'The admin whose rights the webhook uses.' })),
+  clientId: nullable(Type.String({ description: "The app that subscribed; null for the workspace's own webhooks." })),
   createdAt: Time,
 });
 export const Delivery = Type.Object({
@@ -373,12 +373,12 @@ export const Delivery = Type.Object({
   event: Type.String(),
   status: Type.Enum(['pending', 'delivered', 'failed']),
   attempts: Type.Integer(),
-  lastAnswer: nullable(Type.String({ description: "The receiver's, or why there was none." })),
+  lastAnswer: nullable(Type.String({ description: "The receiver's status, or why there was none." })),
   lastAttemptAt: nullable(Time),
   nextAttemptAt: nullable(
     Type.String({
       format: 'date-time',
-      description: 'At the earliest: after what came before it in its conversation.',
+      description: 'Earliest time of the next attempt; it waits for earlier events of its conversation.',
     }),
   ),
   deliveredAt: nullable(Time),
@@ -392,7 +392,7 @@ export const FullDelivery = Type.Object({
       {},
       {
         description:
-          'What is sent, as far as who reads it may be told it; left out where that is nothing, or no longer kept.',
+          'The body that is sent, limited to what the reader may see; omitted if that is nothing, or if it is no longer stored.',
       },
     ),
   ),
@@ -400,7 +400,7 @@ export const FullDelivery = Type.Object({
     nullable(
       Type.String({
         description:
-          'The beginning of what the receiver answered last, 1 KiB. Left out for who may not read all of the payload.',
+          "The first 1 KiB of the receiver's last answer. Omitted for readers who may not see the whole payload.",
       }),
     ),
   ),
@@ -422,7 +422,7 @@ export const Cents = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
 export const VerifyCredits = Type.Object({
   balanceCents: nullable(Type.Integer({ description: 'Null: unmetered.' })),
   spendCapCents: nullable(Cents),
-  spentCents: Type.Integer({ description: 'In this calendar month, UTC.' }),
+  spentCents: Type.Integer({ description: 'In the current calendar month, UTC.' }),
 });
 export const SentVerification = Type.Object({
   id: Id,
@@ -438,7 +438,7 @@ export const VerifyFactor = Type.Object({
   serviceId: Type.String(),
   identity: Type.String(),
   lockedUntil: nullable(
-    Type.String({ format: 'date-time', description: 'Closed after too many wrong codes until then.' }),
+    Type.String({ format: 'date-time', description: 'Locked until then after too many wrong codes.' }),
   ),
   createdAt: Time,
 });

@@ -8,12 +8,11 @@ const head = {
   filters: Type.Object({ departmentId: nullable(Id), agentId: nullable(Id) }),
 };
 export const ReportHead = Type.Object(head);
-const Bucket = Type.String({ description: "When it begins, in the workspace's time zone, with its offset." });
+const Bucket = Type.String({ description: "Its start, in the workspace's time zone with its UTC offset." });
 const SeriesPoint = Type.Object({ bucket: Bucket, value: Type.Integer() });
 const Seconds = nullable(
   Type.Number({
-    description:
-      'Null when there is nothing to go by. Exact for a range of up to 500 conversations, else within 1 percent.',
+    description: 'Null without data. Exact for up to 500 conversations, otherwise within 1 percent.',
   }),
 );
 const Durations = Type.Object({ medianSeconds: Seconds, p90Seconds: Seconds });
@@ -42,14 +41,14 @@ export const SatisfactionReport = Type.Object({
   series: Type.Array(
     Type.Object({
       bucket: Bucket,
-      value: Type.Number({ description: 'The mean, 0 without ratings.' }),
+      value: Type.Number({ description: 'The average, 0 without ratings.' }),
       mean: nullable(Type.Number({ description: 'Null without ratings.' })),
       responses: Type.Integer(),
     }),
   ),
   average: nullable(Type.Number()),
   responses: Type.Integer(),
-  total: Type.Integer({ description: 'The same as responses.' }),
+  total: Type.Integer({ description: 'Same as `responses`.' }),
 });
 export const PerformanceReport = Type.Object({
   ...head,

@@ -16,7 +16,7 @@ export class RightsEnded extends Error {
   override readonly name = 'RightsEnded';
 
   constructor() {
-    super('who asked for this may have no more of it');
+    super("the requester's access ended");
   }
 }
 
@@ -31,8 +31,8 @@ export function behind<Schema extends TSchema>(scope: MemberScope, schema: Schem
   );
   const rule =
     scope === '*'
-      ? 'Left out for apps, and for keys that are not for everything.'
-      : `Left out for a key or an app without ${scope}.`;
+      ? 'Omitted for apps, and for keys without the scope `*`.'
+      : `Omitted for keys and apps without ${scope}.`;
   return Type.Optional(
     Object.assign(copy, {
       [mark]: scope,
@@ -66,8 +66,7 @@ function leaverOfShape(shape: Shape): LeaveOut | undefined {
   }
   if (shape.anyOf !== undefined) {
     const [one, ...others] = shape.anyOf.flatMap((member) => leaverOfShape(member) ?? []);
-    if (others.length > 0)
-      throw new Error('a choice between records with members of their own scope cannot be told apart');
+    if (others.length > 0) throw new Error('members with their own scope are ambiguous in a choice between records');
     return one;
   }
   const members = new Map<string, Member>();

@@ -24,12 +24,12 @@ export const Time = Type.String({ format: 'date-time', description: 'ISO 8601 UT
 export const Email = Type.String({
   format: 'idn-email',
   maxLength: 254,
-  description: 'In any script; kept composed, the domain as DNS has it.',
+  description: 'In any script; normalized to NFC, the domain in its DNS form.',
 });
-export const Version = Type.Integer({ minimum: 1, description: 'Optimistic lock.' });
+export const Version = Type.Integer({ minimum: 1, description: 'For optimistic locking.' });
 /** Whatever is sent: one that there never was is stale like any other. */
 export const ExpectedVersion = Type.Integer({
-  description: 'The version that was read; 409 stale_version when it is another by now.',
+  description: 'The version you read; returns 409 `stale_version` if the record has changed since.',
 });
 /**
  * What people and things are called, and subjects: kept as http/pipeline/value-forms.ts brings it into form, so that
@@ -37,12 +37,12 @@ export const ExpectedVersion = Type.Integer({
  */
 export const line = (
   maxLength: number,
-  description = 'One line, without control characters. White space around it is not kept, and within it counts once.',
+  description = 'One line without control characters. Surrounding white space is removed; inner white space is collapsed to one space.',
 ) =>
   Type.String({
     minLength: 1,
     maxLength,
-    pattern: worded(linePattern, 'one line with something to read in it'),
+    pattern: worded(linePattern, 'one line of visible text'),
     description,
   });
 /** What somebody writes: something can be seen in it. */
@@ -50,7 +50,7 @@ export const prose = (maxLength: number, description?: string) =>
   Type.String({
     minLength: 1,
     maxLength,
-    pattern: worded(textPattern, 'a text with something to read in it, and without NUL'),
+    pattern: worded(textPattern, 'visible text without NUL characters'),
     ...(description === undefined ? {} : { description }),
   });
 /** What a page or a file is called as its own program has it, to be made a line. */
@@ -58,14 +58,14 @@ export const said = (maxLength: number, description?: string) =>
   Type.String({
     minLength: 1,
     maxLength,
-    pattern: worded(visiblePattern, 'a text with something to read in it'),
+    pattern: worded(visiblePattern, 'visible text'),
     ...(description === undefined ? {} : { description }),
   });
 export const Name = line(120);
 export const Subject = line(200);
 export const Text = prose(10_000);
 /** At most so many, each once: compared without case. */
-export const Tags = Type.Array(line(50), { maxItems: 50, description: 'Each once, without regard to case.' });
+export const Tags = Type.Array(line(50), { maxItems: 50, description: 'Unique, ignoring case.' });
 const webAddress = {
   maxLength: 2048,
   pattern: worded('^[hH][tT][tT][pP][sS]?://[^\\s/?#]', 'a web address, such as https://example.com'),
@@ -76,9 +76,9 @@ export const Url = Type.String({ format: 'uri', ...webAddress });
  * Where a browser is. Browsers leave [ ] | ^ { } ` and a % alone as they are, which no URI has (RFC 3986): it is what
  * they say it is.
  */
-export const PageUrl = Type.String({ ...webAddress, description: 'An http or https address, as the browser has it.' });
+export const PageUrl = Type.String({ ...webAddress, description: 'An http or https URL, as the browser reports it.' });
 /** A web address as people type it: its host may be in any script. */
-export const TypedUrl = Type.String({ ...webAddress, description: 'An http or https address.' });
+export const TypedUrl = Type.String({ ...webAddress, description: 'An http or https URL.' });
 export const Hex = Type.String({
   pattern: worded('^#[0-9a-fA-F]{6}$', 'a hex colour, such as #2563eb'),
   description: 'A hex colour, such as #2563eb.',
@@ -87,7 +87,8 @@ export const Hex = Type.String({
 export const Role = Type.Enum(['admin', 'supervisor', 'agent']);
 export const AgentStatus = Type.Enum(['available', 'away', 'offline']);
 export const StatusSource = Type.Enum(['chosen', 'automatic'], {
-  description: 'Whether the agent chose its status, or the service set it as the agent came, went or signed out.',
+  description:
+    '`chosen` by the agent, or `automatic`: set by the service because the agent connected, disconnected or signed out.',
 });
 export const AgentChannel = Type.Enum(['chats', 'tickets', 'calls']);
 export const Channel = Type.Enum(['chat', 'ticket', 'call']);
@@ -106,11 +107,11 @@ export const CursorQuery = {
     Type.String({
       pattern: worded(cursorPattern, 'the nextCursor of an earlier page'),
       maxLength: 100,
-      description: 'nextCursor of the page before.',
+      description: 'The `nextCursor` of the previous page.',
     }),
   ),
 };
-export const NextCursor = nullable(Type.String({ description: 'Null at the end.' }));
+export const NextCursor = nullable(Type.String({ description: 'Null on the last page.' }));
 
 export const Agent = Type.Object({
   id: Id,
@@ -119,14 +120,14 @@ export const Agent = Type.Object({
   role: Role,
   status: AgentStatus,
   statusSource: StatusSource,
-  isOnline: Type.Boolean({ description: 'A socket is open.' }),
+  isOnline: Type.Boolean({ description: 'Whether the agent has an open socket.' }),
   channels: Type.Array(AgentChannel),
   groups: Type.Array(Type.Object({ id: Id, name: Type.String() })),
   groupIds: Type.Array(Id),
   avatarUrl: nullable(Type.String()),
-  hasPassword: Type.Boolean({ description: 'False until the invite is redeemed.' }),
+  hasPassword: Type.Boolean({ description: 'False until the invitation is accepted.' }),
   inviteStatus: InviteStatus,
-  canTransfer: Type.Boolean({ description: 'An agent that may create tickets.' }),
+  canTransfer: Type.Boolean({ description: 'Whether the agent may create tickets.' }),
   createdAt: Time,
 });
 
@@ -156,19 +157,19 @@ export const Conversation = Type.Object({
     'visitors:read',
     Type.Array(Type.String(), {
       description:
-        "Of a ticket: who its answers go to beside the customer, as the customer's last mail named them. One that failed its sender's DMARC, or belongs here by its subject alone, names nobody.",
+        "For a ticket: who receives its replies beside the customer, as named in the customer's last mail. A mail that failed its sender's DMARC, or that matched this ticket only by its subject, adds no one.",
     }),
   ),
   rating: nullable(Type.Integer({ minimum: 1, maximum: 5 })),
   ratingComment: behind(
     'messages:read',
-    nullable(Type.String({ description: 'What the customer wrote with the rating.' })),
+    nullable(Type.String({ description: "The customer's comment on the rating." })),
   ),
   preview: behind('messages:read', nullable(Type.String())),
   lastMessageAt: nullable(Time),
   lastCustomerMessageAt: nullable(Time),
   agentsReadUpTo: nullable(
-    Type.String({ format: 'date-time', description: 'What its customer wrote after this is unread.' }),
+    Type.String({ format: 'date-time', description: "The customer's messages after this time are unread." }),
   ),
   firstResponseAt: nullable(Time),
   solvedAt: nullable(Time),
@@ -187,22 +188,22 @@ export const E164 = Type.String({
 export const CallEvent = Type.Object({
   eventType: Type.Enum(
     ['ringing', 'answered', 'on_hold', 'resumed', 'transferred', 'ended', 'voicemail_left', 'ai_engaged'],
-    { description: 'ai_engaged is planned: nothing brings it about yet.' },
+    { description: '`ai_engaged` is planned and does not occur yet.' },
   ),
   createdAt: Time,
-  fromE164: behind('visitors:read', Type.String({ description: 'ringing: who calls, unless withheld.' })),
+  fromE164: behind('visitors:read', Type.String({ description: 'ringing: the caller, unless withheld.' })),
   agentId: Type.Optional(Type.String({ format: 'uuid', description: 'answered: by whom; transferred: to whom.' })),
-  departmentId: Type.Optional(Type.String({ format: 'uuid', description: 'transferred: where to.' })),
+  departmentId: Type.Optional(Type.String({ format: 'uuid', description: 'transferred: the department.' })),
   voicemailId: Type.Optional(Id),
   duration_ms: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'ended: as the carrier says, else from the first answer on; 0 for a missed call.',
+      description: 'ended: as the carrier reports it, otherwise counted from the first answer; 0 for a missed call.',
     }),
   ),
   recordingUrl: behind(
     'messages:read',
-    Type.String({ description: 'ended: when the number records and the recording is ready.' }),
+    Type.String({ description: 'ended: if the number records, once the recording is ready.' }),
   ),
 });
 
@@ -212,14 +213,14 @@ export const Call = Type.Object({
   channel: Type.Literal('call'),
   status: ConversationStatus,
   state: Type.Enum(['ringing', 'answered', 'on_hold', 'voicemail', 'ended']),
-  fromE164: behind('visitors:read', nullable(Type.String({ description: 'Null when the caller withholds it.' }))),
-  callerName: behind('visitors:read', nullable(Type.String({ description: "What the caller's contact is called." }))),
+  fromE164: behind('visitors:read', nullable(Type.String({ description: 'Null if the caller withholds it.' }))),
+  callerName: behind('visitors:read', nullable(Type.String({ description: "The name of the caller's contact." }))),
   toE164: Type.String(),
   phoneNumberId: Id,
   departmentId: nullable(Id),
   assignedAgentId: nullable(Id),
   handshake: nullable(Handshake),
-  ringingAgentIds: Type.Array(Id, { description: 'Whom it rings, the longest idle first.' }),
+  ringingAgentIds: Type.Array(Id, { description: 'The agents it rings, the longest idle first.' }),
   visitorId: nullable(Id),
   contactId: nullable(Id),
   voicemailId: nullable(Id),
@@ -232,7 +233,7 @@ export const Voicemail = Type.Object({
   id: Id,
   conversationId: Id,
   fromE164: behind('visitors:read', nullable(Type.String())),
-  callerName: behind('visitors:read', nullable(Type.String({ description: "What the caller's contact is called." }))),
+  callerName: behind('visitors:read', nullable(Type.String({ description: "The name of the caller's contact." }))),
   durationMs: nullable(Type.Integer()),
   recordingUrl: behind('messages:read', nullable(Type.String())),
   transcript: behind('messages:read', nullable(Type.String())),
@@ -252,7 +253,7 @@ export const SearchRow = Type.Object({
     'messages:read',
     Type.String({
       description:
-        "The part of its best message that was met; of its newest one where the customer's name or email, the subject or the number alone was.",
+        "The matching part of the best message; of the newest message if only the customer's name or email, the subject or the number matched.",
     }),
   ),
   visitorName: behind('visitors:read', nullable(Type.String())),
@@ -280,11 +281,14 @@ export const Threading = Type.Object(
     reason: nullable(
       Type.Enum(['sender_not_on_thread', 'sender_disproved', 'unknown_reference'], {
         description:
-          'Of a new conversation: what the mail refers to is a conversation that its sender is not on; its subject is one of a conversation whose customer did not send it, says the domain of its sender; or what it refers to is nothing known here.',
+          "For a mail that started a new conversation although it refers to an existing one: its sender is not part of that conversation; its subject belongs to one whose customer did not send it, according to the sender's domain; or what it refers to is unknown here.",
       }),
     ),
   },
-  { description: 'How a mail found its conversation, and by which of our messages. Null for what came by no mail.' },
+  {
+    description:
+      'How a mail found its conversation, and through which of our messages. Null for messages that did not arrive by mail.',
+  },
 );
 
 /** RFC 8601 §2.7. */
@@ -293,7 +297,7 @@ export const MailAuthentication = Type.Object(
   { spf: AuthenticationResult, dkim: AuthenticationResult, dmarc: AuthenticationResult },
   {
     description:
-      'What the domain that the mail says it is from says of it. dmarc counts: pass proves the domain of the sender, fail says that somebody else sent it, anything else that nobody can tell.',
+      "What the sender's domain says about the mail. Rely on `dmarc`: pass proves the sender's domain, fail means that the mail was sent by someone else, anything else is inconclusive.",
   },
 );
 export const MessageMail = Type.Object(
@@ -304,33 +308,33 @@ export const MessageMail = Type.Object(
         { address: Type.String(), name: nullable(Type.String()) },
         {
           description:
-            'As the mail says; another than the customer where it asked to be answered elsewhere (Reply-To), or somebody else wrote.',
+            'As named in the mail. Differs from the customer if replies go elsewhere (Reply-To), or if someone else wrote it.',
         },
       ),
     ),
     copiedTo: behind(
       'visitors:read',
-      Type.Array(Type.String(), { description: 'Who else it went to, beside the customer and the workspace.' }),
+      Type.Array(Type.String(), { description: 'The other recipients, beside the customer and the workspace.' }),
     ),
     authentication: nullable(MailAuthentication),
   },
   {
     description:
-      'Of a message that came or left as a mail; else null. authentication is null of what left, and of what came by the webhook.',
+      'For messages received or sent as mail; otherwise null. `authentication` is null for sent mail and for mail received through the webhook.',
   },
 );
 export const Message = Type.Object({
   id: Id,
   conversationId: Id,
   senderType: Type.Enum(['visitor', 'agent', 'ai', 'system'], {
-    description: 'ai is planned: nothing writes such a message yet.',
+    description: '`ai` is planned; no such messages exist yet.',
   }),
   senderId: nullable(Id),
   body: Type.String({ description: 'Plain text.' }),
-  bodyHtml: Type.String({ description: 'For display; rendered by the service, never taken as input.' }),
+  bodyHtml: Type.String({ description: 'For display; rendered by the service, never accepted as input.' }),
   attachments: Type.Array(Attachment),
   deliveryStatus: nullable(
-    Type.Enum(['queued', 'sent', 'failed'], { description: 'Of what was mailed; null where nothing is.' }),
+    Type.Enum(['queued', 'sent', 'failed'], { description: 'For mailed messages; otherwise null.' }),
   ),
   threading: nullable(Threading),
   mail: nullable(MessageMail),
@@ -341,7 +345,7 @@ export const Message = Type.Object({
 export const MessageList = Type.Object({
   messages: Type.Array(Message),
   nextCursor: nullable(
-    Type.String({ description: 'The time to pass as before; null at the beginning of the conversation.' }),
+    Type.String({ description: 'The time to pass as `before`; null at the beginning of the conversation.' }),
   ),
 });
 export const MessageInput = Type.Object({
@@ -356,7 +360,7 @@ const chosenId = (what: string) =>
   Type.Optional(
     Type.String({
       pattern: worded(chosenIdPattern, 'an id: a UUID of version 4 or 7'),
-      description: `The id that the ${what} shall have. Sent again with the same one, it is answered with the ${what} that is there.`,
+      description: `The id for the new ${what}. Repeating the request with the same id returns the existing ${what}.`,
     }),
   );
 export const RepeatableMessageInput = Type.Object({ ...MessageInput.properties, messageId: chosenId('message') });
@@ -366,14 +370,16 @@ export const AgentMessageInput = Type.Object({
     Type.Boolean({
       default: true,
       description:
-        "Of a ticket: false answers the customer alone, true also those whom the conversation's copiedTo names.",
+        "On a ticket: false replies only to the customer, true also to the people in the conversation's \\`copiedTo\\`.",
     }),
   ),
 });
 export const RepeatableNoteInput = Type.Object({ body: Text, noteId: chosenId('note') });
 export const MessageQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-  before: Type.Optional(Type.String({ format: 'date-time', description: 'Messages before this time, exclusive.' })),
+  before: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only messages before this time (exclusive).' }),
+  ),
 });
 
 export const Note = Type.Object({
@@ -389,14 +395,14 @@ export const Note = Type.Object({
 });
 
 export const OpeningHours = Type.Object({
-  weekday: Type.Integer({ minimum: 1, maximum: 7, description: '1 Monday to 7 Sunday.' }),
+  weekday: Type.Integer({ minimum: 1, maximum: 7, description: '1 is Monday, 7 is Sunday.' }),
   opens: Type.String({
     pattern: worded('^([01]\\d|2[0-3]):[0-5]\\d$', 'a time of day, such as 09:00'),
     description: "HH:MM in the workspace's time zone.",
   }),
   closes: Type.String({
     pattern: worded('^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$', 'a time of day, such as 17:30'),
-    description: 'HH:MM; earlier than opens is the next day.',
+    description: 'HH:MM; a time earlier than `opens` is on the next day.',
   }),
 });
 export const Holidays = Type.Array(Type.String({ format: 'date' }), { maxItems: 366 });
@@ -426,17 +432,14 @@ export const Visitor = Type.Object({
   name: behind('visitors:read', nullable(Type.String())),
   phoneE164: behind('visitors:read', nullable(Type.String())),
   ip: behind('visitors:read', nullable(Type.String())),
-  country: behind(
-    'visitors:read',
-    nullable(Type.String({ description: 'ISO 3166-1, two letters; null where it is not known.' })),
-  ),
+  country: behind('visitors:read', nullable(Type.String({ description: 'ISO 3166-1 alpha-2; null if unknown.' }))),
   userAgent: behind('visitors:read', nullable(Type.String())),
   geo: behind(
     'visitors:read',
     nullable(
       Type.Object(
         { city: nullable(Type.String()), region: nullable(Type.String()) },
-        { description: 'In English, where its browser was last, as far as the server has a database of places.' },
+        { description: 'In English, where the browser was last seen, if the server has a database of places.' },
       ),
     ),
   ),
@@ -497,10 +500,10 @@ export const StoredEvent = Type.Object({
 
 export const Read = Type.Object({
   conversationId: Id,
-  senderType: Type.Enum(['visitor', 'agent'], { description: 'Whose messages were read.' }),
-  readUpTo: Type.String({ format: 'date-time', description: 'What was written until then is read.' }),
+  senderType: Type.Enum(['visitor', 'agent'], { description: 'The author of the messages that were read.' }),
+  readUpTo: Type.String({ format: 'date-time', description: 'Messages up to this time are read.' }),
   readAt: Time,
-  count: Type.Integer({ description: 'Messages that were unread until now.' }),
+  count: Type.Integer({ description: 'The number of messages that became read.' }),
 });
 
 export const KbJob = Type.Object({
@@ -516,7 +519,8 @@ export const KbJob = Type.Object({
     Type.Object({
       pagesFetched: Type.Integer(),
       pagesSkipped: Type.Integer({
-        description: 'Not there, not HTML or text, duplicates, forbidden by robots.txt, too large, not public.',
+        description:
+          'Pages that were missing, not HTML or text, duplicates, disallowed by robots.txt, too large or not public.',
       }),
       documents: Type.Integer(),
       chunks: Type.Integer(),
@@ -524,12 +528,12 @@ export const KbJob = Type.Object({
       pagesLeft: Type.Optional(
         Type.Integer({
           description:
-            'Addresses of the site that were found and not asked for: while it runs those that wait, when it is over those that maxPages and maxDepth left out. Left out of crawls from before it was counted.',
+            'Addresses of the site that were found but not requested: while the crawl runs, those that wait; afterwards, those that `maxPages` and `maxDepth` excluded. Omitted for crawls from before this was counted.',
         }),
       ),
       skipped: Type.Optional(
         Type.Array(Type.Object({ url: Type.String(), reason: Type.String() }), {
-          description: 'The first ten addresses that should have been pages and were none, with the reason.',
+          description: 'The first ten addresses that should have been pages but were not, with the reason.',
         }),
       ),
     }),
@@ -552,16 +556,16 @@ export const UrlMatch = Type.Object({
     minLength: 1,
     maxLength: 500,
     description:
-      'Upper and lower case differ, except in the host; letters are compared as people read them (`/café`). equals and ends-with look past tracking parameters, a fragment and a slash at the end of the path, unless the value has them. A regex is RE2 syntax and is found anywhere in the address.',
+      'Case-sensitive, except for the host; characters are compared in decoded form (`/café`). `equals` and `ends-with` ignore tracking parameters, a fragment and a trailing slash of the path, unless the value contains them. A regex uses RE2 syntax and matches anywhere in the address.',
   }),
 });
 
 export const CampaignFrequency = Type.Enum(['once', 'session', 'always'], {
-  description: 'How often the same visitor sees it. A session ends after 30 minutes without a page.',
+  description: 'How often one visitor sees it. A session ends after 30 minutes without a page view.',
 });
 
 const quickReply = { label: line(80), action: Type.Enum(['start-chat', 'dismiss', 'navigate']) };
-const quickReplyValue = { value: Type.String({ maxLength: 2048, description: 'Where navigate goes.' }) };
+const quickReplyValue = { value: Type.String({ maxLength: 2048, description: 'The target of `navigate`.' }) };
 const quickReplies = <Reply extends TSchema>(reply: Reply) => Type.Array(reply, { maxItems: 3 });
 const speaker = { agentName: Name, agentAvatarUrl: Url };
 const campaignBody = prose(2000);
@@ -605,12 +609,12 @@ export const HistoryItem = Type.Object({
   preview: behind('messages:read', nullable(Type.String())),
   callDirection: nullable(Type.Enum(['inbound'])),
   callPeerE164: nullable(Type.String()),
-  agentName: nullable(Type.String({ description: 'Who has it, or had it at the end.' })),
+  agentName: nullable(Type.String({ description: 'The assignee, or the last one.' })),
   startedAt: Time,
   endedAt: nullable(Time),
   durationSec: nullable(
     Type.Integer({
-      description: 'Of a call, as long as it was spoken; of the others until they were solved; null before.',
+      description: 'For calls, the talk time; otherwise the time until it was solved; null before that.',
     }),
   ),
   rating: nullable(Type.Integer()),

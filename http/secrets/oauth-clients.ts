@@ -78,15 +78,16 @@ export function authenticateClient(
   form: { client_id?: string | undefined; client_secret?: string | undefined },
 ): Client | TokenRefusal {
   const basic = authorization === undefined ? undefined : basicCredentials(authorization);
-  if (authorization !== undefined && basic === undefined) return invalidClient('Only Basic is taken in Authorization.');
+  if (authorization !== undefined && basic === undefined)
+    return invalidClient('Only Basic is supported in Authorization.');
   if (
     basic !== undefined &&
     (form.client_secret !== undefined || (form.client_id !== undefined && form.client_id !== basic.clientId))
   )
-    return { error: 'invalid_request', description: 'The client names itself in two ways.' };
+    return { error: 'invalid_request', description: 'The client authenticates in two ways.' };
   const { clientId, clientSecret } = basic ?? { clientId: form.client_id, clientSecret: form.client_secret };
   const client = clientOf(services, clientId);
-  if (client === undefined) return invalidClient('The client is not known.');
+  if (client === undefined) return invalidClient('The client is unknown.');
   const { sealedSecret } = client.app;
   // A public client has no secret, so this one took itself for another.
   const isRight =

@@ -24,18 +24,18 @@ import type { Services } from '../services.ts';
 import { type Asked, type Step, stepMs } from '../signed/sign-in-steps.ts';
 import { noteFailure, tryAt } from './sign-in.ts';
 
-const base64url = worded('^[A-Za-z0-9_-]+$', 'of letters, digits, hyphens and underscores alone');
+const base64url = worded('^[A-Za-z0-9_-]+$', 'letters, digits, hyphens and underscores');
 const Bytes = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: base64url });
 
 export const Challenge = Bytes(100);
 export const Code = Type.String({
   pattern: worded('^\\d{6}$', 'six digits'),
-  description: 'Of the authenticator app. Each counts once.',
+  description: 'From the authenticator app. Each code works once.',
 });
 export const RecoveryCode = Type.String({
   minLength: 16,
   maxLength: 40,
-  description: 'One of the ten that came with the second factor. Hyphens, spaces and case do not count.',
+  description: 'One of your ten recovery codes. Hyphens, spaces and case are ignored.',
 });
 
 /** AuthenticationResponseJSON of WebAuthn §5.1.7. Other members are ignored. */
@@ -51,7 +51,7 @@ export const PasskeySignature = Type.Object(
       userHandle: Type.Optional(Bytes(100)),
     }),
   },
-  { description: 'What navigator.credentials.get() answered, as JSON (PublicKeyCredential.toJSON()).' },
+  { description: 'The result of navigator.credentials.get() as JSON (PublicKeyCredential.toJSON()).' },
 );
 export type PasskeySignature = Static<typeof PasskeySignature>;
 
@@ -137,7 +137,7 @@ export async function passSecondFactor(
 }
 
 export function refuseLate(): never {
-  return refuse('gone', { message: 'That took too long, or was tried too often. Begin again.' });
+  return refuse('gone', { message: 'That took too long, or there were too many attempts. Start again.' });
 }
 
 /** Whether the code or signature is the agent's. A valid one counts only once. */

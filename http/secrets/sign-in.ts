@@ -85,7 +85,7 @@ export function noteFailure(
       caller: systemCaller,
       params: { agentId: found.agent.id, inRow, isPasswordKnown, origin },
     })
-    .catch((error: unknown) => log.warn({ workspaceId, err: error }, 'an attack on an account could not be noted'));
+    .catch((error: unknown) => log.warn({ workspaceId, err: error }, 'an attack on an account could not be recorded'));
 }
 
 /** By its current address: the directory may still list a former one for a moment. */

@@ -15,10 +15,10 @@ import type { Services } from '../services.ts';
 const dayMs = 24 * 3600_000;
 
 export const SignedInAnswer = Type.Object({
-  token: Type.String({ description: 'A workspace token, to be sent as Authorization: Bearer.' }),
+  token: Type.String({ description: 'A workspace token; send it as Authorization: Bearer.' }),
   expiresAt: Type.String({
     format: 'date-time',
-    description: 'ISO 8601 UTC with milliseconds. POST /auth/refresh moves it.',
+    description: 'ISO 8601 UTC with milliseconds. POST /auth/refresh extends it.',
   }),
   agent: Type.Object({ id: Id, email: Email, role: Role, workspaceId: Id }),
   workspace: Type.Object({ id: Id, name: Type.String(), subdomain: Type.String() }),
@@ -29,9 +29,9 @@ export const Browser = Type.Optional(
   Type.String({
     minLength: 22,
     maxLength: 100,
-    pattern: worded('^[A-Za-z0-9_-]+$', 'of letters, digits, hyphens and underscores alone'),
+    pattern: worded('^[A-Za-z0-9_-]+$', 'letters, digits, hyphens and underscores'),
     description:
-      'Something random that this browser keeps and sends with every sign-in, as a secret: by it the account knows the browser again, spares it when strangers try the account, and tells the agent of others.',
+      'A random secret that this browser keeps and sends with every sign-in. The account uses it to recognize the browser, to spare it when strangers try the account, and to notify the agent of sign-ins from other browsers.',
   }),
 );
 

@@ -83,7 +83,7 @@ export class Sockets {
     const session: Session = { connection, hello, state: { name: 'unknown', timer }, callsUnderWay: 0, spent };
     this.#unknown.add(session);
     if (spent === undefined) {
-      this.#end(session, closeCodes.tooMany, 'too many sockets of one network');
+      this.#end(session, closeCodes.tooMany, 'too many sockets from one network');
       return session;
     }
     if (hello.token !== undefined) this.#authenticate(session, hello.token, hello.since);
@@ -95,11 +95,11 @@ export class Sockets {
     const { state } = session;
     if (state.name === 'closed') return;
     if (byteLength > maxFrameBytes) {
-      this.#end(session, closeCodes.tooBig, 'a frame may have 64 KiB');
+      this.#end(session, closeCodes.tooBig, 'a frame may have at most 64 KiB');
       return;
     }
     if (session.spent !== undefined && !this.#budget.take(session.spent, byteLength)) {
-      this.#end(session, closeCodes.tooMany, 'too many frames; come back later');
+      this.#end(session, closeCodes.tooMany, 'too many frames; reconnect later');
       return;
     }
     const refusal =
@@ -122,7 +122,7 @@ export class Sockets {
 
   /** More frames arrived than the queue holds. */
   overrun(session: Session): void {
-    this.#end(session, closeCodes.tooMany, 'too many frames at once; come back later');
+    this.#end(session, closeCodes.tooMany, 'too many frames at once; reconnect later');
   }
 
   drained(session: Session): void {
@@ -234,7 +234,7 @@ export class Sockets {
       );
       return;
     }
-    this.#services.log.error({ err: error }, 'a socket could not be served');
+    this.#services.log.error({ err: error }, 'a socket failed');
     this.#end(session, closeCodes.unavailable, 'try again later');
   }
 
@@ -246,7 +246,7 @@ export class Sockets {
       return;
     }
     if (this.#rooms.of(known.place).size >= maxSocketsPerPerson) {
-      this.#end(session, closeCodes.tooMany, `one may have ${maxSocketsPerPerson} sockets`);
+      this.#end(session, closeCodes.tooMany, `at most ${maxSocketsPerPerson} sockets per person`);
       return;
     }
     const start = startOf(workspace, since);
@@ -320,7 +320,7 @@ export class Sockets {
         connection.send(text);
       }
     });
-    if (isTooSlow) this.#end(session, closeCodes.tooSlow, 'too slow; come back with since');
+    if (isTooSlow) this.#end(session, closeCodes.tooSlow, 'too slow; reconnect with since');
   }
 
   #handle(session: Session, known: Known, frame: Readonly<Record<string, unknown>>): void {
@@ -364,7 +364,7 @@ export class Sockets {
       answer(
         429,
         errorBody(
-          rateRefusal(callsRetrySeconds, `Wait for replies: a socket may have ${maxCallsUnderWay} calls under way.`),
+          rateRefusal(callsRetrySeconds, `Wait for replies: a socket may have ${maxCallsUnderWay} calls in progress.`),
         ),
       );
       return;
@@ -490,7 +490,7 @@ export class Sockets {
   /** Closes a connection that keeps sending invalid frames. */
   #countMalformed(session: Session): void {
     if (session.spent !== undefined && !this.#budget.takeMalformed(session.spent))
-      this.#end(session, closeCodes.tooMany, 'too many frames that are none');
+      this.#end(session, closeCodes.tooMany, 'too many malformed frames');
   }
 
   #complain(session: Session, error: Slug, message: string): void {

@@ -1,6 +1,5 @@
-// One attempt at one delivery: its body as far as the receiver may be told it at this moment, signed anew with the time
-// of the attempt, as Standard Webhooks says (webhook-id, webhook-timestamp, webhook-signature: v1). Called by the
-// outbox.
+// One attempt at one delivery: the body, limited to what the receiver may see now, signed with the time of the attempt
+// according to Standard Webhooks (webhook-id, webhook-timestamp, webhook-signature: v1). Called by the outbox.
 
 import { createHmac } from 'node:crypto';
 import { workspaceOfClient } from '../../engine/platform/oauth-apps.ts';
@@ -25,9 +24,9 @@ export interface WebhookSending extends Pick<Services, 'engine' | 'config' | 'se
   readonly sender: Pick<WebhookSender, 'send'>;
 }
 
-/** Before the base64 of a secret's bytes (Standard Webhooks). */
+/** Prefix of the base64 of a secret's bytes (Standard Webhooks). */
 const secretPrefix = 'whsec_';
-/** Standard Webhooks: 24 to 64. */
+/** Standard Webhooks allows 24 to 64. */
 const secretBytes = 32;
 
 export function freshWebhookSecret(ids: Pick<Ids, 'secret'>): string {
@@ -51,7 +50,7 @@ export async function sendWebhook(
   const signatures = signingKeys(sending, item.workspaceId, webhook).map((key) => signatureOf(key, message));
   const answer = await sending.sender.send({
     url: webhook.url,
-    // Several are parted by spaces, and one of them is enough (Standard Webhooks).
+    // Signatures are separated by spaces; one valid signature is enough (Standard Webhooks).
     headers: {
       'content-type': 'application/json',
       'webhook-id': message.id,
@@ -67,18 +66,18 @@ export function signatureOf(key: Uint8Array, message: { id: string; timestamp: s
   return `v1,${createHmac('sha256', key).update(`${message.id}.${message.timestamp}.${message.body}`).digest('base64')}`;
 }
 
-/** What the receiver may be told at this moment. Rejects what it may not be told at all. */
+/** The body that the receiver may see now. Rejects if it may see nothing. */
 function bodyFor(sending: WebhookSending, workspaceId: string, webhook: WebhookRecord, body: string): string {
   const holder = holderOfWebhook(webhook);
   const rights = holder && rightsNow(sending, workspaceId, holder);
   if (webhook.appId !== null && clientOf(sending, webhook.appId) === undefined)
-    throw new DeliveryError('its app is gone', { permanent: true, code: deliveryEnds.appGone });
+    throw new DeliveryError('its app was deleted', { permanent: true, code: deliveryEnds.appGone });
   const pausedReason = whyPaused(webhook, rights);
   if (pausedReason !== undefined)
     throw new DeliveryError(`not sent: ${whyNot[pausedReason]}`, { permanent: true, code: deliveryEnds.notAllowed });
   const told = readableBody(body, rights?.grant);
   if (told === undefined)
-    throw new DeliveryError('not sent: what it tells of needs a scope that is no longer there', {
+    throw new DeliveryError('not sent: its content requires a scope that was removed', {
       permanent: true,
       code: deliveryEnds.notAllowed,
     });
@@ -86,22 +85,22 @@ function bodyFor(sending: WebhookSending, workspaceId: string, webhook: WebhookR
 }
 
 const whyNot: Record<PausedReason, string> = {
-  admin_left: 'who made the webhook is no admin any more',
-  key_revoked: 'the key that made the webhook is revoked',
-  app_not_allowed: 'nobody allows the app to subscribe any more',
+  admin_left: 'the creator of the webhook is no longer an admin',
+  key_revoked: 'the key that created the webhook was revoked',
+  app_not_allowed: 'no agent allows the app to subscribe any more',
 };
 
-/** A delivery's body as far as a grant reaches; undefined when that is nothing. */
+/** A delivery's body within a grant; undefined if nothing is left. */
 export function readableBody(body: string, grant: Grant | undefined): string | undefined {
   if (grant === undefined) return body;
-  // queueDelivery() is its only writer.
+  // Only queueDelivery() writes it.
   const whole = JSON.parse(body) as { readonly type?: string; readonly data?: unknown };
   if (whole.type === undefined || whole.data === undefined) return body;
   const data = readableData(whole.type, whole.data, grant);
   return data === undefined ? undefined : JSON.stringify({ ...whole, data });
 }
 
-/** Any 2xx takes it. 410 says that nobody is there for good; 429 and 503 may say how long to wait. */
+/** Any 2xx is success. 410 means permanently gone; 429 and 503 may say how long to wait. */
 function outcomeOf({ status, retryAfter, body: detail }: WebhookAnswer, nowMs: number): Delivered {
   const answer = `answered ${status}`;
   if (status >= 200 && status < 300) return { answer, detail };
@@ -110,16 +109,14 @@ function outcomeOf({ status, retryAfter, body: detail }: WebhookAnswer, nowMs: n
   throw new DeliveryError(answer, { permanent: false, retryAfterMs, detail });
 }
 
-/** Seconds, or a time (RFC 9110 §10.2.3); bounded. */
+/** Seconds or a date (RFC 9110 §10.2.3); bounded. */
 function retryAfterOf(text: string | undefined, nowMs: number): number | undefined {
   if (text === undefined) return undefined;
   const ms = /^\d{1,9}$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - nowMs;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), maxRetryAfterMs);
 }
 
-/**
- * An app's is the bytes of its client secret (decisions "OAuth"). A secret that has a successor signs too, for a while.
- */
+/** An app's key is the bytes of its client secret (decisions "OAuth"). A replaced secret keeps signing for a while. */
 function signingKeys(sending: WebhookSending, workspaceId: string, webhook: WebhookRecord): Uint8Array[] {
   if (webhook.sealedSecret === null) {
     const secret = webhook.appId === null ? undefined : appSecret(sending, webhook.appId);

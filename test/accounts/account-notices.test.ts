@@ -60,10 +60,13 @@ t.test('an agent is told of a reset', async (t) => {
   t.test('[5.3] it names the keys that go on', async (t) => {
     const admin = await service.agent(owner, { role: 'admin' });
     const { body: key } = await service.post('/api-keys', { name: 'Nightly', scopes: ['reports:read'] }, admin.token);
-    t.match((await service.mail(admin.email)).subject, 'An API key was made');
+    t.match((await service.mail(admin.email)).subject, 'An API key was created');
     const token = await resetToken(service, admin.email);
     t.equal((await service.post('/auth/reset-password', { token, newPassword: other })).status, 200);
-    t.match((await service.mail(admin.email)).text, `API keys that you made go on: Nightly (${key.prefix}…).`);
+    t.match(
+      (await service.mail(admin.email)).text,
+      `The API keys that you created stay valid: Nightly (${key.prefix}…).`,
+    );
     t.equal((await service.get('/reports/chats/total', key.key)).status, 200);
   });
 });

@@ -176,7 +176,7 @@ t.test('[19] what can act as an agent is mailed to it when it comes and goes', a
       headers: { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' },
     });
     const { subject, text } = await next(admin);
-    t.equal(subject, 'An API key was made in your name');
+    t.equal(subject, 'An API key was created in your name');
     for (const part of [
       'Importer',
       body.prefix,
@@ -188,9 +188,9 @@ t.test('[19] what can act as an agent is mailed to it when it comes and goes', a
       t.ok(text.includes(part), part);
     t.notOk(text.includes(body.key.slice(-20)), 'never the key itself');
     await service.delete(`/api-keys/${body.id}`, owner.token);
-    t.match(await next(admin), { subject: 'An API key of yours was revoked', text: /Importer.*By: .*owner/s });
+    t.match(await next(admin), { subject: 'One of your API keys was revoked', text: /Importer.*By: .*owner/s });
     const own = await service.post('/api-keys', { name: 'x', scopes: ['*'] }, admin.token);
-    t.match((await next(admin)).text, 'everything that you may do yourself');
+    t.match((await next(admin)).text, 'everything that you can do yourself');
     const before = count(admin);
     await service.delete(`/api-keys/${own.body.id}`, admin.token);
     await service.settled();
@@ -204,12 +204,12 @@ t.test('[19] what can act as an agent is mailed to it when it comes and goes', a
       text: new RegExp(`Desk \\(${app.clientId}\\)`),
     });
     await service.patch(`/oauth-apps/${app.id}`, { redirectUris: ['https://elsewhere.example/'] }, owner.token);
-    t.match(await next(admin), { subject: 'An app of yours was changed', text: /elsewhere\.example.*By: /s });
+    t.match(await next(admin), { subject: 'One of your apps was changed', text: /elsewhere\.example.*By: /s });
     await service.patch(`/oauth-apps/${app.id}`, { redirectUris: ['https://elsewhere.example/'] }, owner.token);
     await service.post(`/oauth-apps/${app.id}/rotate-secret`, undefined, owner.token);
-    t.match(await next(admin), { subject: 'An app of yours has another secret' }, 'what changes nothing is not told');
+    t.match(await next(admin), { subject: 'One of your apps has a new secret' }, 'what changes nothing is not told');
     await service.delete(`/oauth-apps/${app.id}`, owner.token);
-    t.match(await next(admin), { subject: 'An app of yours was deleted' });
+    t.match(await next(admin), { subject: 'One of your apps was deleted' });
   });
 
   t.test('a consent, with what was allowed', async (t) => {
@@ -230,14 +230,14 @@ t.test('[19] what can act as an agent is mailed to it when it comes and goes', a
     const owners = count(owner);
     await service.delete(`/api-keys/${apiKeys[0].id}`, admin.token);
     const first = await next(admin);
-    t.match(first, { subject: 'A webhook is told nothing any more', text: /by-key: the key that made it is revoked/ });
+    t.match(first, { subject: 'A webhook was paused', text: /by-key: the key that created it was revoked/ });
     t.notMatch(first.text, 'by-hand');
     await service.settled();
     t.equal(count(owner), owners + 1);
     await service.patch(`/agents/${admin.agentId}`, { role: 'agent' }, owner.token);
     await service.settled();
     t.equal(count(owner), owners + 2);
-    t.match(service.newestMail(owner.email)?.text, /by-hand: who made it is no admin any more/);
+    t.match(service.newestMail(owner.email)?.text, /by-hand: its creator is no longer an admin/);
   });
 });
 
@@ -257,6 +257,9 @@ t.test('[19] a webhook that is disabled is told to the admins', async (t) => {
   await service.chat(owner);
   await service.settled();
   await service.pass(5 * 24 * 3600_000);
-  t.match(service.newestMail(owner.email), { subject: 'A webhook was disabled', text: /taken nothing for five days/ });
+  t.match(service.newestMail(owner.email), {
+    subject: 'A webhook was disabled',
+    text: /accepted nothing for five days/,
+  });
   t.equal(service.mailCount(agent.email), 1, 'and to nobody else: that is its invitation');
 });

@@ -52,7 +52,7 @@ t.test('REGISTRATION=off: the first workspace, and no other', async (t) => {
   t.same(both.map(({ status }) => status).sort(), [201, 403], 'of two at once one is the first');
   t.match(await register(service), {
     status: 403,
-    body: { error: 'forbidden', message: 'This server takes no new workspaces.' },
+    body: { error: 'forbidden', message: 'This server does not accept new workspaces.' },
   });
   t.match(await register(service, { inviteCode: await invited(service) }), { status: 403 }, 'with a code too');
   t.equal(await mode(service), 'off');
@@ -96,11 +96,11 @@ t.test('a code works once, until its time, and for nothing that was refused', as
     });
   t.match(await runCommand(['invite'], { DATA_DIR: service.dataDir }), {
     code: 0,
-    stdout: /REGISTRATION is open here: nobody needs it/,
+    stdout: /REGISTRATION is open here: no code is needed/,
   });
   t.match(await runCommand(['invite'], { DATA_DIR: join(tempFolder(t), 'data') }), {
     code: 1,
-    stderr: /the first workspace needs no code/,
+    stderr: /the first one needs no code/,
   });
 });
 
@@ -117,7 +117,7 @@ t.test('MAX_WORKSPACES_PER_DAY: so many in a day, and half of them of one networ
   };
   const full = {
     status: 429,
-    body: { error: 'rate_limited', message: /Enough workspaces were made today/, retryAfter: dayMs / 1000 },
+    body: { error: 'rate_limited', message: /Too many workspaces were registered today/, retryAfter: dayMs / 1000 },
   };
   for (const address of ['2001:db8:1:1::1', '2001:db8:1:1::2']) t.equal((await from(address)).status, 201);
   t.match(
@@ -190,7 +190,7 @@ t.test(
     await service.stop();
     await startService(t, { dataDir, env: { ...env, REGISTRATION: 'off' }, clock: service.clock });
     const closed = await pages.open('/register');
-    await closed.getByText('This server takes no new workspaces. Ask whoever runs it.').waitFor();
+    await closed.getByText('This server does not accept new workspaces. Ask whoever runs it.').waitFor();
     t.equal(await closed.getByRole('button', { name: 'Make it' }).count(), 0);
   },
 );

@@ -33,12 +33,12 @@ t.test('an operator lets in who lost every second factor', async (t) => {
   t.match(await runCommand(['reset-second-factor', owner.email.toUpperCase()], env), {
     code: 0,
     stderr: '',
-    stdout: /^Took the second factors of \S+ away\. Its password lets it in\.\n$/,
+    stdout: /^Removed the second factors of \S+\. The password is enough to sign in now\.\n$/,
   });
   t.match(await runCommand(['reset-second-factor', owner.email], env), { code: 1, stderr: /has no second factor/ });
   t.match(await runCommand(['reset-second-factor', 'nobody@example.org'], env), {
     code: 1,
-    stderr: /holds no agent with the email nobody@example.org/,
+    stderr: /has no agent with the email nobody@example.org/,
   });
   t.same(verifyWorkspace(workspacePath(dataDir, owner.workspaceId), owner.workspaceId).findings, []);
   t.same(verifyAgreement(dataDir), []);
@@ -74,6 +74,6 @@ t.test('an operator lets in who lost every second factor', async (t) => {
     context: { method: 'all', by: 'operator' },
   });
   const mail = await after.mail(owner.email);
-  t.equal(mail.subject, 'Your second factor was taken away');
-  t.match(mail.text, /Whoever runs the service took away /);
+  t.equal(mail.subject, 'Your second factor was removed');
+  t.match(mail.text, /The operator of the service removed /);
 });

@@ -172,7 +172,7 @@ t.test('a first code is held against the secret that it is of, though the app wa
   const [session] = listSessions(view, undefined);
   const params = { sessionId: session?.id, origin: { address: '', userAgent: null }, step: 1, sealedSecret: former };
   await t.rejects(engine.execute(confirmTotp, { workspaceId, caller, params }), {
-    message: 'This is not right, or was used before.',
+    message: 'The code is wrong or was already used.',
   });
   t.match(await service.get('/me/security', token), { body: { totp: null } });
 });
@@ -249,7 +249,7 @@ t.test('changing them needs to have shown a moment ago who one is', async (t) =>
   const renewed = await service.post('/me/recovery-codes', undefined, owner.token);
   t.equal(renewed.body.recoveryCodes.length, 10);
   t.equal((await service.delete('/me/totp', owner.token)).status, 204);
-  t.equal(await subjectOf(service, owner.email), 'Your account has no second factor any more');
+  t.equal(await subjectOf(service, owner.email), 'Your account no longer has a second factor');
   t.match(await service.get('/me/security', owner.token), { body: { totp: null, recoveryCodesLeft: 0 } });
   t.equal((await login(service, owner)).status, 200);
   t.match(await service.delete('/me/totp', owner.token), { status: 404 });
@@ -432,7 +432,7 @@ t.test('a workspace that requires a second factor', async (t) => {
       await showing(service, await challengeOf(service, owner), { code: await codeOf(secret, service.clock.now()) })
     ).body;
     t.equal((await service.delete(`/agents/${agent.agentId}/second-factors`, token)).status, 204);
-    t.equal(await subjectOf(service, agent.email), 'Your second factor was taken away');
+    t.equal(await subjectOf(service, agent.email), 'Your second factor was removed');
     t.match((await service.audited('agent.mfa_disabled', token))[0], {
       targetId: agent.agentId,
       context: { method: 'all' },

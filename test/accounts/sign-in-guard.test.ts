@@ -169,7 +169,7 @@ t.test(
         await service.settled();
         t.equal(await told(), 1);
         const mail = service.newestMail(owner.email);
-        t.match(mail, { subject: 'Somebody tries to sign in to your account' });
+        t.match(mail, { subject: 'Someone is trying to sign in to your account' });
         t.match(mail?.text, /^20 sign-ins/m);
         t.match(await service.audited('agent.attacked', owner.token), [
           { targetId: owner.agentId, actorAgentId: null, context: { inRow: 20 } },

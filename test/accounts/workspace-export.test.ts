@@ -87,7 +87,7 @@ t.test('to a file: for its owner alone, never over another, and not for a worksp
   t.ok(text.endsWith('}\n'));
   t.match(await runCommand(['export', 'two', '--to', to], env), {
     code: 1,
-    stderr: /^switchboard: .*one\.jsonl exists already\n$/,
+    stderr: /^switchboard: .*one\.jsonl already exists\n$/,
   });
   t.equal(readFileSync(to, 'utf8'), text);
   const none = join(tempFolder(t), 'none.jsonl');

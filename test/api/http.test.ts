@@ -47,7 +47,7 @@ t.test('headers', async (t) => {
           body: {
             statusCode: 400,
             error: 'invalid_body',
-            detail: { fieldErrors: { Accept: ['must admit application/json'] } },
+            detail: { fieldErrors: { Accept: ['must allow application/json'] } },
           },
         },
         value || 'nothing',

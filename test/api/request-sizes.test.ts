@@ -227,7 +227,7 @@ t.test(
           status: 400,
           body: {
             error: 'invalid_body',
-            detail: { fieldErrors: { body: ['may have 20000 values, and 64 levels of them'] } },
+            detail: { fieldErrors: { body: ['may have at most 20000 values and 64 levels of nesting'] } },
           },
         },
         pad.slice(0, 10),
@@ -254,7 +254,7 @@ t.test(
           body: {
             statusCode: 400,
             error: 'invalid_body',
-            detail: { fieldErrors: { params: ['may have 20000 values, and 64 levels of them'] } },
+            detail: { fieldErrors: { params: ['may have at most 20000 values and 64 levels of nesting'] } },
           },
         },
         'a call is answered as one',

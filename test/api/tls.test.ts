@@ -121,7 +121,7 @@ t.test(
       service.signal('SIGHUP');
       await service.line(line);
     };
-    await reload(/the certificate was read again/);
+    await reload(/the certificate was reloaded/);
     const after = await open(service.port);
     t.teardown(() => void after.destroy());
     t.equal(nameOf(after), 'next');

@@ -120,7 +120,7 @@ t.test(
         free: { [`X${'x'.repeat(100)}`]: 'x' },
       }),
       {
-        email: ['must be an e-mail address'],
+        email: ['must be an email address'],
         site: ['must be a web address, such as https://example.com'],
         colour: ['must be a hex colour, such as #2563eb'],
         'opens.weekday': ['must be at least 1'],

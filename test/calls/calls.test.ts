@@ -494,7 +494,7 @@ t.test('[4.8] a call is put on hold so often and no more; who is on hold is let 
   });
   t.match(await socket.call('call.hold', { conversationId: id }), {
     status: 409,
-    body: { error: 'conflict', message: 'This call was put on hold too often.' },
+    body: { error: 'conflict', message: 'This call was put on hold too many times.' },
   });
   t.equal(
     (await socket.call('call.hangup', { conversationId: id })).body.events.length,

@@ -461,7 +461,7 @@ t.test(
       status: 402,
       body: {
         error: 'plan_limit',
-        message: 'A workspace may have 2 numbers on this server, with those that it released within 30 days.',
+        message: 'A workspace may have at most 2 numbers on this server, including those released in the last 30 days.',
         detail: { ceiling: 'numbers', limit: 2 },
       },
     };

@@ -218,7 +218,7 @@ t.test('whose a conversation is', async (t) => {
 
   t.test('[decisions, taking] unassign: by its assignee, an admin or a supervisor; with a line', async (t) => {
     for (const [by, line] of [
-      [ann, 'Ann gave this back to the queue.'],
+      [ann, 'Ann returned this to the queue.'],
       [sue, 'Sue took this from Ann; it is back in the queue.'],
       [owner, /took this from Ann/],
     ] as const) {

@@ -68,7 +68,7 @@ t.test('[4.12] a visitor has ten open chats, and writes on in them', async (t) =
     status: 429,
     body: {
       error: 'rate_limited',
-      message: 'You have 10 open chats. Write on in one of them.',
+      message: 'You have 10 open chats. Continue in one of them.',
       detail: { ceiling: 'open_chats_of_visitor', limit: 10 },
       retryAfter: 60,
     },

@@ -186,7 +186,7 @@ t.test('a port that is taken: a message that names it, exit 1, and the data fold
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const { code, stderr } = await refused(t, { DATA_DIR: dataDir, PORT: String(port) });
   t.equal(code, 1);
-  t.equal(stderr, `switchboard: cannot listen on 127.0.0.1, port ${port}: something else uses port ${port}\n`);
+  t.equal(stderr, `switchboard: cannot listen on 127.0.0.1, port ${port}: another program uses port ${port}\n`);
   const service = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
   // Two of ours on one port must not share it either.
   const second = await refused(t, { DATA_DIR: tempFolder(t), PORT: String(service.port) });
@@ -227,7 +227,7 @@ t.test('what is written to a pipe are lines of JSON, from the start to the stop'
     lines.slice(-2).map(({ msg }) => msg),
     ['stopping', 'stopped'],
   );
-  t.equal(service.stderr, 'switchboard: there is no setting SMPT_URL; is SMTP_URL meant?\n');
+  t.equal(service.stderr, 'switchboard: SMPT_URL is not a setting; did you mean SMTP_URL?');
 });
 
 t.test('an address of IPv6 is shown as a browser takes it', async (t) => {

@@ -203,6 +203,6 @@ t.test(
     // The next look is a minute after the one that may be under way.
     while (told().length < 2) await service.pass(60_000);
     t.same(await until(2), { status: 'ready' });
-    t.same(told(), ['files cannot be stored; uploads answer 503 until they can', 'files can be stored again']);
+    t.same(told(), ['files cannot be stored; uploads return 503', 'files can be stored again']);
   },
 );

@@ -57,7 +57,7 @@ t.test('where addresses are taken', async (t) => {
         await service.post('/contacts', { email }, owner.token),
         {
           status: 400,
-          body: { error: 'invalid_body', detail: { fieldErrors: { email: ['must be an e-mail address'] } } },
+          body: { error: 'invalid_body', detail: { fieldErrors: { email: ['must be an email address'] } } },
         },
         encodeURIComponent(email),
       );

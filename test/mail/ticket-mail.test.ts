@@ -403,7 +403,7 @@ t.test('[4.20] inbound addresses', async (t) => {
             status: 400,
             body: {
               error: 'invalid_body',
-              detail: { fieldErrors: { 'addresses.0.localPart': ['is kept for whoever runs the mail host'] } },
+              detail: { fieldErrors: { 'addresses.0.localPart': ['is reserved for the operator of the mail host'] } },
             },
           },
           localPart,

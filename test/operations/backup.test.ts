@@ -102,7 +102,10 @@ t.test('one workspace moves to another service, with its secrets and without the
   await first.kill('SIGTERM');
   t.match(await runCommand(['restore', copy], { DATA_DIR: other }), { code: 0, stderr: '' });
   t.match(await runCommand(['verify'], { DATA_DIR: other }), { code: 0 });
-  t.match(await runCommand(['restore', copy], { DATA_DIR: other }), { code: 1, stderr: /is there; erase it first/ });
+  t.match(await runCommand(['restore', copy], { DATA_DIR: other }), {
+    code: 1,
+    stderr: /already exists; erase it first/,
+  });
   const moved = await ServiceProcess.serving(t, { DATA_DIR: other });
   api.url = moved.url;
   const { token } = (await api.post('/auth/login', { email: 'owner@one.example', password })).body;

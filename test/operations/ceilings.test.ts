@@ -42,7 +42,7 @@ t.test('mails to one address', async (t) => {
     const refused = await again();
     t.match(refused, full('invitation_mails_to_address', 5));
     t.equal(refused.headers.get('retry-after'), String(refused.body.retryAfter));
-    t.equal(refused.body.message, 'kim@example.com has been sent so many mails in an hour that more must wait.');
+    t.equal(refused.body.message, 'kim@example.com was sent too many mails in an hour. Try again later.');
     await service.settled();
     const code = /\/join\/(\S+)/.exec(service.newestMail('kim@example.com')?.text ?? '')?.[1];
     t.equal(service.mailCount('kim@example.com'), 5);
@@ -99,7 +99,7 @@ t.test(
     t.match(refused, full('unasked_mails', 4));
     t.equal(
       refused.body.message,
-      'This workspace has written first to 4 addresses in a day, as many as whoever runs this server allows.',
+      'This workspace has started conversations with 4 addresses in a day, the limit set by the operator of this server.',
     );
     t.match(
       await service.post('/agents/invite', { email: 'kim@example.com', name: 'Kim', role: 'agent' }, owner.token),
@@ -107,7 +107,7 @@ t.test(
     );
     t.equal((await service.get('/agents', owner.token)).body.agents.length, 1, 'nobody was invited without a mail');
     t.match(
-      lines.filter(([, message]) => message === 'a ceiling was met'),
+      lines.filter(([, message]) => message === 'a limit was reached'),
       [
         [
           { workspaceId: owner.workspaceId, ceiling: 'unasked_mails', limit: 4, operation: 'ticket.create', times: 1 },
@@ -127,7 +127,7 @@ t.test(
     service = await startService(t, { dataDir, env, clock });
     t.match(await answer(), {
       ...full('mails', 40),
-      body: { message: 'This workspace has sent 40 mails in a day, as many as whoever runs this server allows.' },
+      body: { message: 'This workspace has sent 40 mails in a day, the limit set by the operator of this server.' },
     });
     t.equal((await service.post('/auth/forgot-password', { email: owner.email })).status, 204);
     await service.settled();

@@ -102,6 +102,6 @@ t.test('[disk] what is refused is told of, and taken when there is room again', 
     201,
   );
   disk.empty();
-  await service.line(/the disk has room again/);
+  await service.line(/the disk has enough space again/);
   t.equal((await register()).status, 201);
 });

@@ -152,7 +152,7 @@ t.test('erase says what it would do, does it with --yes, and leaves an entry', a
   });
   t.match(await runCommand(['erase', 'one', '--contact', 'kim@example.org'], env), {
     code: 0,
-    stdout: /^Would erase the contact Kim .* Say --yes/,
+    stdout: /^Would erase the contact Kim .* Add --yes/,
   });
   t.match(await runCommand(['erase', 'one', '--contact', 'kim@example.org', '--yes'], env), {
     code: 0,

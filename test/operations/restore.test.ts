@@ -22,7 +22,7 @@ t.test('a backup that is not as it was written is not restored, and nothing is m
   await service.kill('SIGTERM');
   const good = join(tempFolder(t), 'copy');
   await runCommand(['backup', good], { DATA_DIR: dataDir });
-  t.match(await runCommand(['backup', good], { DATA_DIR: dataDir }), { code: 1, stderr: /exists already/ });
+  t.match(await runCommand(['backup', good], { DATA_DIR: dataDir }), { code: 1, stderr: /already exists/ });
   const rows: [string, (folder: string) => void, RegExp][] = [
     [
       'a changed file',
@@ -76,7 +76,7 @@ t.test('a damaged workspace is told of and left out; the others are in the backu
   const copy = join(tempFolder(t), 'copy');
   t.match(await runCommand(['backup', copy], { DATA_DIR: dataDir }), {
     code: 1,
-    stdout: new RegExp(`workspaces/${one.workspaceId}\\.db: not so: `),
+    stdout: new RegExp(`workspaces/${one.workspaceId}\\.db: failed check: `),
   });
   t.same(readdirSync(join(copy, 'workspaces')), [`${two.workspaceId}.db`]);
 });
@@ -126,8 +126,11 @@ t.test('what was interrupted is done again before anybody serves the folder', as
   writeFileSync(join(elsewhere, 'unfinished'), `restore ${copy}\n`);
   const refused = ServiceProcess.start(t, { DATA_DIR: elsewhere });
   t.same(await refused.ended, { code: 1, signal: null });
-  t.match(refused.stderr, `something was begun and not finished; do it again: switchboard restore ${copy}`);
-  t.match(await runCommand(['verify'], { DATA_DIR: elsewhere }), { code: 1, stdout: /what was begun is finished/ });
+  t.match(
+    refused.stderr,
+    `something was begun and not finished; an interrupted command must be repeated: switchboard restore ${copy}`,
+  );
+  t.match(await runCommand(['verify'], { DATA_DIR: elsewhere }), { code: 1, stdout: /every command is finished/ });
   t.match(await runCommand(['restore', copy], { DATA_DIR: elsewhere }), { code: 0 });
   t.match(await runCommand(['verify'], { DATA_DIR: elsewhere }), { code: 0 });
 
@@ -136,7 +139,7 @@ t.test('what was interrupted is done again before anybody serves the folder', as
   rmSync(join(elsewhere, 'workspaces', `${two.workspaceId}.db`));
   t.match(await runCommand(['erase', 'one', '--yes'], { DATA_DIR: elsewhere }), {
     code: 1,
-    stderr: /first finish what was begun/,
+    stderr: /finish it first/,
   });
   t.match(await runCommand(['erase', two.workspaceId, '--yes'], { DATA_DIR: elsewhere }), { code: 0 });
   t.match(await runCommand(['verify'], { DATA_DIR: elsewhere }), { code: 0, stdout: /1 workspace / });

@@ -93,8 +93,8 @@ t.test('[whole] a folder that is whole is ready without a fault, and repairing i
   t.same(logged, []);
   t.match(await (await fetch(`${service.url}/metrics`)).text(), /^switchboard_folder_faults 0$/m);
   await service.stop();
-  t.match(await run(folder, 'verify'), { code: 0, stdout: /everything is as it must be/ });
-  t.match(await run(folder, 'repair'), { code: 0, stdout: /as the files are, 2 workspaces/ });
+  t.match(await run(folder, 'verify'), { code: 0, stdout: /no problems/ });
+  t.match(await run(folder, 'repair'), { code: 0, stdout: /already correct, 2 workspaces/ });
 });
 
 t.test(
@@ -106,9 +106,9 @@ t.test(
     t.notOk(existsSync(join(folder, 'directory.db')));
     t.match(await run(folder, 'verify'), {
       code: 1,
-      stdout: /there is a directory\.db: there is none.*switchboard repair/,
+      stdout: /directory\.db exists: it does not.*switchboard repair/,
     });
-    t.match(await run(folder, 'repair'), { code: 0, stdout: /written anew, 2 workspaces/ });
+    t.match(await run(folder, 'repair'), { code: 0, stdout: /rebuilt, 2 workspaces/ });
     t.match(await run(folder, 'verify'), { code: 0 });
     const { service, faults } = await start(t, folder);
     for (const shop of [one, two])
@@ -129,7 +129,7 @@ t.test('[whole] a damaged directory.db is set aside by repair', async (t) => {
   const folder = folderOf(t);
   writeFileSync(join(folder, 'directory.db'), Buffer.alloc(20_000, 'no database'));
   await t.rejects(start(t, folder));
-  t.match(await run(folder, 'repair'), { code: 0, stdout: /directory\.db\.damaged.*written anew/s });
+  t.match(await run(folder, 'repair'), { code: 0, stdout: /directory\.db\.damaged.*rebuilt/s });
   t.equal(readFileSync(join(folder, 'directory.db.damaged'), 'utf8').slice(0, 11), 'no database');
   const { service } = await start(t, folder);
   t.same([await signsIn(service, one), await signsIn(service, two)], [200, 200]);
@@ -141,9 +141,9 @@ t.test(
     const folder = folderOf(t);
     copyFileSync(yesterday, join(folder, 'directory.db'));
     const { service, logged, faults } = await start(t, folder);
-    t.match(logged, [{ workspaceId: two.workspaceId, text: /directory\.db does not know.*switchboard repair/ }]);
+    t.match(logged, [{ workspaceId: two.workspaceId, text: /directory\.db lacks.*switchboard repair/ }]);
     const [fault = ''] = await faults();
-    t.match(fault, /one workspace that directory\.db does not know: switchboard repair/);
+    t.match(fault, /one workspace missing in directory\.db: run switchboard repair/);
     t.notMatch(fault, two.workspaceId, 'strangers are told no id');
     t.match(await (await fetch(`${service.url}/metrics`)).text(), /^switchboard_folder_faults 1$/m);
     t.same([await signsIn(service, one), await signsIn(service, two)], [200, 401]);
@@ -239,12 +239,12 @@ t.test(
   async (t) => {
     const folder = folderOf(t);
     for (const file of ['secrets-key', 'jwt-secret']) rmSync(join(folder, file));
-    t.match(await run(folder, 'repair'), { code: 1, stdout: /no jwt-secret any more.*no secrets-key any more/s });
+    t.match(await run(folder, 'repair'), { code: 1, stdout: /no longer has jwt-secret.*no longer has secrets-key/s });
     t.match(await run(folder, 'repair', '--accept-keys'), {
       code: 0,
       stdout: new RegExp(`workspace ${one.workspaceId}: \\d+ of \\d+ sealed secrets stay closed`),
     });
-    t.match(await run(folder, 'verify'), { code: 1, stdout: /what is sealed can be opened: 2 of 2 secrets cannot/ });
+    t.match(await run(folder, 'verify'), { code: 1, stdout: /sealed secrets can be opened: 2 of 2 secrets cannot/ });
     const { service, logged, faults } = await start(t, folder);
     t.same(logged.map(({ workspaceId }) => workspaceId).sort(), [one.workspaceId, two.workspaceId].sort());
     t.match(await faults(), [/2 workspaces with secrets that another key sealed/]);
@@ -255,7 +255,7 @@ t.test(
 t.test('[whole] a changed JWT_SECRET signs everybody out, which is told once', async (t) => {
   const folder = folderOf(t);
   const { service, logged } = await start(t, folder, { JWT_SECRET: another });
-  t.match(logged, [{ text: /everybody is signed out/ }]);
+  t.match(logged, [{ text: /everyone is signed out/ }]);
   t.same([await reads(service, one), await signsIn(service, one)], [401, 200]);
   await service.stop();
   t.same((await start(t, folder, { JWT_SECRET: another })).logged, []);

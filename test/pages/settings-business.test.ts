@@ -73,7 +73,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog
       .locator('.field', { hasText: 'Email' })
       .locator('.error')
-      .getByText('An agent with this email exists already.')
+      .getByText('An agent with this email already exists.')
       .waitFor();
     await dialog.getByLabel('Email').fill('not an address');
     await dialog.getByRole('button', { name: 'Send the invitation' }).click();
@@ -131,7 +131,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog
       .locator('.field', { hasText: 'Role' })
       .locator('.error')
-      .getByText('The owner stays an admin.')
+      .getByText('The owner must stay an admin.')
       .waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
 
@@ -168,7 +168,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.getByLabel('Name').fill('One too many');
     await dialog.getByLabel('Email').fill('many@example.com');
     await dialog.getByRole('button', { name: 'Send the invitation' }).click();
-    await dialog.getByRole('alert').getByText('Every seat of your plan is taken.').waitFor();
+    await dialog.getByRole('alert').getByText('All seats of your plan are taken.').waitFor();
     await dialog.getByRole('alert').getByRole('link', { name: 'See the plans' }).waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     for (const { body } of crew) await service.delete(`/agents/${body.id}`, owner.token);

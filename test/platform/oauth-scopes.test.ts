@@ -51,7 +51,7 @@ t.test('[5.14] scopes', async (t) => {
       decision: 'allow',
     });
     t.match({ status, location }, { status: 403, location: undefined });
-    t.match(text, 'Only an admin can allow what this app asks for.');
+    t.match(text, 'Only an admin can allow what this app requests.');
   });
 
   t.test('a token stops saying it when its admin is one no more', async (t) => {
@@ -103,7 +103,7 @@ t.test('[5.14] scopes', async (t) => {
     const app = await registerApp(service, owner, { scopes: ['ai:invoke'] });
     t.match(
       (await authorize(service, request(app, { scope: 'ai:invoke' }))).text,
-      /Start AI actions, of which there are none yet/,
+      /Start AI actions \(none are available yet\)/,
     );
     t.equal((await tokensOf(service, app, owner, { scope: 'ai:invoke' })).scope, 'ai:invoke');
   });

@@ -83,7 +83,7 @@ t.test('no code goes to a number that costs more than its country says', async (
           answer,
           {
             status: 400,
-            body: { error: 'invalid_number', numberKind, message: `No code is sent to a ${numberKind} number.` },
+            body: { error: 'invalid_number', numberKind, message: `No codes are sent to ${numberKind} numbers.` },
           },
           to,
         );
@@ -108,14 +108,18 @@ t.test('VERIFY_COUNTRIES: where the operator lets codes go, whatever a service a
     status: 400,
     body: {
       error: 'validation_error',
-      details: { 'allowedCountries.1': ['must be one of those that this server sends to: DE, AT'] },
+      details: { 'allowedCountries.1': ['must be a country that this server sends to: DE, AT'] },
     },
   });
   const { id: serviceId } = (await at.serve({ allowedCountries: ['*'] })).body;
   t.equal((await at.send('+4915112345678', { serviceId })).status, 201);
   t.match(await at.send('+12025550123', { serviceId }), {
     status: 403,
-    body: { error: 'country_not_allowed', country: 'US', message: 'This server sends no codes there by phone.' },
+    body: {
+      error: 'country_not_allowed',
+      country: 'US',
+      message: 'This server does not send codes by phone to this country.',
+    },
   });
   t.match(await at.send('+9991234567', { serviceId }), { status: 403, body: { country: null } });
   t.equal((await at.send('a@example.com', { serviceId })).status, 201, 'an email has no country');

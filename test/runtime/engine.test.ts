@@ -44,7 +44,7 @@ t.test('a file that appears later is served', async (t) => {
 });
 
 t.test(
-  'a damaged file: its workspace is unavailable, the others go on, and it is tried again ten seconds later',
+  'a damaged file: its workspace is unavailable, the others are served, and it is tried again ten seconds later',
   async (t) => {
     const source = startToy(t);
     const bad = source.workspace().workspaceId;
@@ -60,7 +60,7 @@ t.test(
     await toy.engine.wakeAll();
     t.equal(await toy.add(good, 'a'), 6);
     await t.rejects(toy.add(bad, 'a'), WorkspaceUnavailable);
-    t.match(toy.log, [{ level: 'error', text: /cannot be opened; the others go on/ }]);
+    t.match(toy.log, [{ level: 'error', text: /cannot be opened; the others are served/ }]);
     t.equal(toy.log.length, 1, 'looked at once, not once per request');
     rmSync(fileOf(toy, bad));
     renameSync(sound, fileOf(toy, bad));

@@ -224,7 +224,7 @@ t.test(
     for (let count = 0; count < 3; count += 1) await t.rejects(toy.add(removed, 'a'), WorkspaceUnavailable);
     t.same(
       toy.log.map(({ text }) => text),
-      ['a workspace cannot be opened; the others go on', 'a workspace cannot be opened; the others go on'],
+      ['a workspace cannot be opened; the others are served', 'a workspace cannot be opened; the others are served'],
       'each is told of once',
     );
     const source = startToy(t);

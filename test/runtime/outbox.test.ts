@@ -369,7 +369,11 @@ t.test(
     t.same(side.names, ['good', 'buggy']);
     t.match(rowsOf(toy, workspaceId), [{ state: 'sent' }, { state: 'sent' }]);
     t.equal(workspace.view(systemCaller).state(tallyKind, 'sent')?.value, 1, 'what the buggy one wrote is undone');
-    t.ok(toy.log.some(({ level, text }) => level === 'error' && text === 'an outcome could not be recorded'));
+    t.ok(
+      toy.log.some(
+        ({ level, text }) => level === 'error' && text === 'the outcome of outside work could not be recorded',
+      ),
+    );
   },
 );
 

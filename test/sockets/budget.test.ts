@@ -20,7 +20,7 @@ t.test(
       await socket.until(() => pongs() === 1200);
       service.clock.advance(minute);
       for (let sent = 0; sent < 1300; sent += 1) socket.send({ type: 'ping' });
-      t.match(await socket.closed, { code: 4429, reason: 'too many frames; come back later' });
+      t.match(await socket.closed, { code: 4429, reason: 'too many frames; reconnect later' });
       t.equal(pongs(), 2400);
       service.clock.advance(minute);
       await (await open()).flushed();
@@ -45,7 +45,7 @@ t.test('who goes on sending what is no frame is closed', async (t) => {
     for (let sent = 0; sent < 12; sent += 1) socket.send(frame);
   await socket.until(() => socket.frames.filter(({ type }) => type === 'error').length === 60);
   socket.send('x');
-  t.match(await socket.closed, { code: 4429, reason: 'too many frames that are none' });
+  t.match(await socket.closed, { code: 4429, reason: 'too many malformed frames' });
 });
 
 t.test('and so is the eleventh socket of a network that does, at its first', async (t) => {

@@ -119,7 +119,7 @@ t.test('frames that are no calls', async (t) => {
   });
 
   t.test(
-    '[decisions] a frame may have 64 KiB; a larger one closes with 1009, in both namespaces, signed in or not',
+    '[decisions] a frame may have at most 64 KiB; a larger one closes with 1009, in both namespaces, signed in or not',
     async (t) => {
       const chat = await service.chat(owner);
       const sized = (bytes: number) => `{"type":"ping","x":"${'x'.repeat(bytes - 22)}"}`;

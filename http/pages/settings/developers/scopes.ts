@@ -18,19 +18,19 @@ export const scopes: readonly ScopeWords[] = [
   { scope: 'messages:read', label: 'Read messages, also in lists, exports, transcripts and recordings', forApps: true },
   {
     scope: 'visitors:read',
-    label: 'Read visitors and contacts: who they are, also in what else is read',
+    label: 'Read visitors and contacts: their identity, also in other records',
     forApps: true,
   },
   { scope: 'visitors:write', label: 'Create, change and block visitors and contacts', forApps: true },
   { scope: 'agents:read', label: 'Read agents, departments, sites and the workspace', forApps: true },
   {
     scope: 'webhooks:write',
-    label: 'Subscribe to events, as far as the other scopes reach; only an admin can allow it',
+    label: 'Subscribe to events within the other scopes; only an admin can allow it',
     forApps: true,
   },
   { scope: 'reports:read', label: 'Read reports and goals', forApps: true },
   { scope: 'ai:read', label: 'Search the knowledge base', forApps: true },
-  { scope: 'ai:invoke', label: 'Start AI actions, of which there are none yet', forApps: true },
+  { scope: 'ai:invoke', label: 'Start AI actions (none are available yet)', forApps: true },
   { scope: 'verify', label: 'Send and check one-time codes', forApps: false },
 ];
 
