@@ -25,7 +25,7 @@ export interface ConversationAudience {
 export type Audience =
   /** Every agent of the workspace. */
   | { readonly kind: 'workspace' }
-  /** Every agent that works in the channel. */
+  /** Every agent who works in the channel. */
   | { readonly kind: 'channel'; readonly channel: Channel }
   | ConversationAudience;
 

@@ -248,7 +248,7 @@ function requireWithin(
   const leftMs = oldestAt === null ? perMs : Date.parse(oldestAt) + perMs - ctx.nowMs;
   const message =
     perMs === dayMs
-      ? 'The daily upload limit is reached. Try again later.'
+      ? 'Too much was uploaded in a day. Try again later.'
       : 'Too many files at once. Try again in a moment.';
   refuse('rate_limited', { message, detail: { ceiling, limit }, retryAfter: Math.max(1, Math.ceil(leftMs / 1000)) });
 }

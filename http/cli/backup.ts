@@ -1,4 +1,4 @@
-// `switchboard backup`: a copy of the data, or of one workspace, made while it is served.
+// `switchboard backup`: copies the data, or one workspace, while the service runs.
 
 import { randomBytes } from 'node:crypto';
 import { setPriority } from 'node:os';
@@ -14,7 +14,7 @@ import { createProgress } from './progress.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
 const secretBytes = 48;
-/** Behind everything else, the service that goes on meanwhile above all (nice 19). */
+/** Lowest priority (nice 19), so that the running service is not slowed down. */
 const priority = 19;
 
 export const command: Command = {
@@ -66,7 +66,9 @@ Exits with 1 if something could not be copied or failed a check; FOLDER then con
   },
 };
 
-/** The key of the whole service does not go where one workspace goes. Undefined when nothing has been sealed yet. */
+/**
+ * A backup of one workspace must not contain the key of the whole service. Undefined if nothing has been sealed yet.
+ */
 function resealing(config: Config, dataDir: string): BackupOptions['reseal'] {
   const present = config.secretsKey ?? readKeptSecret(join(dataDir, secretsKeyName));
   if (present === undefined) return undefined;

@@ -1,31 +1,31 @@
-// What a command of the program is: words, help, options, and what it does. One file per command in this folder, listed
-// in program.ts. A command reports by its exit code and in plain lines; what an operator can mend is a ProgramError.
+// The form of a command: words, help, options and action. One file per command in this folder, listed in program.ts. A
+// command reports through its exit code and plain lines; a problem that the operator can fix is a ProgramError.
 
 import type { ParseArgsConfig } from 'node:util';
 
 /** Exit codes, the same for every command. */
 export const exitCodes = {
   done: 0,
-  /** It could not be done, or what was checked is not as it must be. */
+  /** The command failed, or a check found a problem. */
   failed: 1,
-  /** The command line was not understood. */
+  /** Usage error. */
   misused: 2,
 } as const;
 
 export type OptionValues = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
 export interface Command {
-  /** Without the program's name: what follows the words, then a text of a few lines. */
+  /** Without the program's name: the arguments, then a text of a few lines. */
   readonly usage: string;
   readonly description: string;
   readonly options: NonNullable<ParseArgsConfig['options']>;
-  /** How many words may follow the command's own. */
+  /** How many arguments may follow the command's words. */
   readonly operands: { readonly min: number; readonly max: number };
   /** Resolves to an exit code. */
   run(given: { values: OptionValues; operands: readonly string[] }): Promise<number>;
 }
 
-/** Something that an operator can mend, told in a line and without a stack. */
+/** A problem that the operator can fix, printed as one line without a stack. */
 export class ProgramError extends Error {
   override readonly name = 'ProgramError';
 }

@@ -1,12 +1,12 @@
-// `switchboard config check`: what the settings are, by the names that the environment has, with every secret left out;
-// or which one cannot be used.
+// `switchboard config check`: prints the settings under their environment names, without secrets, or the one that is
+// not valid.
 
 import { type Config, readConfig } from '../process/config.ts';
 import { settingNames, unknownSettings } from '../process/setting-names.ts';
 import { type Command, exitCodes, say } from './command.ts';
 import { warningsOf } from './config-warnings.ts';
 
-/** Shown as set or not. */
+/** Shown only as set or not. */
 const secrets: ReadonlySet<string> = new Set([
   'JWT_SECRET',
   'SECRETS_KEY',
@@ -16,7 +16,7 @@ const secrets: ReadonlySet<string> = new Set([
   'STRIPE_SECRET_KEY',
   'STRIPE_WEBHOOK_SECRET',
 ]);
-/** Made once when they are not set. */
+/** Generated once if not set. */
 const made: ReadonlySet<string> = new Set(['JWT_SECRET', 'SECRETS_KEY']);
 
 export const command: Command = {
@@ -39,12 +39,12 @@ function valueOf(name: string, config: Config): string {
   if (given === undefined || given === '')
     return made.has(name) ? '(generated and kept in the data folder)' : defaultOf(name, config);
   if (secrets.has(name)) return '(set)';
-  // An address may hold a password.
+  // An address may contain a password.
   const url = URL.parse(given);
   return url !== null && url.password !== '' ? given.replace(`:${url.password}@`, ':(set)@') : given;
 }
 
-/** What it is when nobody gave it, where there is one setting for one field. */
+/** The default of a setting that corresponds to one field. */
 function defaultOf(name: string, config: Config): string {
   const field = name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
   const value = Object.entries(config).find(([key]) => key === field)?.[1];

@@ -1,5 +1,4 @@
-// What an operator should know of settings that are sound and may still not be what was meant. Said at start and by
-// `config check`.
+// Warnings about settings that are valid but possibly not intended. Printed at start and by `config check`.
 
 import { type Config, isForThisMachine, isLoopback } from '../process/config.ts';
 

@@ -1,5 +1,5 @@
-// `switchboard erase`: one contact, or one workspace, for good. The service must not run, since it keeps what it reads
-// in memory.
+// `switchboard erase`: permanently removes one contact or one workspace. The service must not run, because it caches
+// what it reads.
 
 import { resolve } from 'node:path';
 import { type ErasureOptions, eraseContactOf, eraseWorkspace, numbersHeld } from '../../engine/operations/erasure.ts';

@@ -1,4 +1,4 @@
-// `switchboard export`: a workspace as lines of JSON, for another program to read. While it is served or not.
+// `switchboard export`: writes a workspace as lines of JSON for other programs, while the service runs or not.
 
 import { once } from 'node:events';
 import { createWriteStream, existsSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { type Command, exitCodes, ProgramError, textOf } from './command.ts';
 import { createProgress } from './progress.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
-/** Lines are written together up to so many characters. */
+/** Lines are buffered up to this many characters. */
 const pieceChars = 256 * 1024;
 
 export const command: Command = {

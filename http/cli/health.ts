@@ -1,5 +1,5 @@
-// `switchboard health`: whether the service that these settings describe takes requests. For containers and watchdogs,
-// which have no curl.
+// `switchboard health`: checks whether the service with these settings accepts requests. For containers and watchdogs
+// without curl.
 
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
@@ -28,7 +28,7 @@ Exits with 1 if it does not, or does not answer within 5 seconds.`,
 
 function ask(url: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
-    // Whose certificate it is makes no difference to whether it serves.
+    // Health does not depend on whose certificate it is.
     const request = url.startsWith('https:')
       ? tlsRequest(url, { rejectUnauthorized: false, timeout: timeoutMs })
       : plainRequest(url, { timeout: timeoutMs });

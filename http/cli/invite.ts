@@ -1,4 +1,4 @@
-// `switchboard invite`: a code by which somebody makes a workspace where REGISTRATION is `invite`. While it is served.
+// `switchboard invite`: creates a registration code for REGISTRATION=invite, while the service runs.
 
 import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// `switchboard model pull`: a model for embeddings, brought to the data folder before it is used.
+// `switchboard model pull`: downloads an embedding model to the data folder before it is used.
 
 import { join, resolve } from 'node:path';
 import { pullModel } from '../../workers/knowledge/model-pull.ts';

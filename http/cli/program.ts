@@ -1,5 +1,5 @@
-// The command line: finds the command, answers --help, parses its options, and turns what it throws into a line and an
-// exit code. Each command is loaded when it is asked for, so that none pays for the others.
+// The command line: finds the command, answers --help, parses options, and turns errors into a line and an exit code.
+// Each command is loaded on demand, so that none pays for the others.
 
 import { parseArgs } from 'node:util';
 import { type Command, exitCodes, say } from './command.ts';
@@ -54,7 +54,7 @@ const commands: readonly Listed[] = [
   { words: ['version'], summary: 'print the version', load: () => import('./version.ts') },
 ];
 
-/** Errors that an operator can mend; any other is a bug and keeps its stack. */
+/** Errors that the operator can fix; any other is a bug and keeps its stack. */
 const expected: ReadonlySet<string> = new Set([
   'ProgramError',
   'ConfigError',
@@ -71,8 +71,8 @@ const expected: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whatever starts the program: what it writes (databases and their logs, mails with links that let somebody in,
- * backups) is for its own user alone.
+ * Whoever starts the program, the files it writes (databases and their logs, mails with sign-in links, backups) are
+ * readable only by its own user.
  */
 const umask = 0o077;
 

@@ -1,4 +1,4 @@
-// A bar on a terminal for what takes long; nothing at all where nobody looks.
+// A progress bar on a terminal; prints nothing if stderr is not a terminal.
 
 export interface Progress {
   /** `share` from 0 to 1. */
@@ -10,7 +10,7 @@ const width = 30;
 /** As often as eyes can follow. */
 const everyMs = 100;
 
-/** On stderr, so that what is written to stdout is the result alone. */
+/** On stderr, so that stdout contains only the result. */
 export function createProgress(): Progress {
   const { stderr } = process;
   if (!stderr.isTTY) return { at: () => {}, end: () => {} };

@@ -1,4 +1,4 @@
-// `switchboard repair`: directory.db as the workspaces' files have it, and the keys as they are now. The service must
+// `switchboard repair`: rebuilds directory.db from the workspaces' files and accepts the present keys. The service must
 // not run.
 
 import { existsSync } from 'node:fs';
@@ -47,7 +47,7 @@ Exits with 1 if something is left that it cannot repair.`,
   },
 };
 
-/** True when something is left. */
+/** True if a problem is left. */
 function repairPlaces(dataDir: string, forgetMissing: boolean): boolean {
   if (workspaceIdsIn(dataDir).length === 0 && !existsSync(directoryPath(dataDir)))
     throw new ProgramError(`there is no data in ${dataDir}`);
@@ -71,7 +71,7 @@ function repairPlaces(dataDir: string, forgetMissing: boolean): boolean {
   return findings.length > 0 || (missing.length > 0 && !forgetMissing);
 }
 
-/** True when something is left. */
+/** True if a problem is left. */
 function repairKeys(dataDir: string, given: KeyedFolder['given'], isAccepted: boolean): boolean {
   const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
   try {

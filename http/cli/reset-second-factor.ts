@@ -1,5 +1,5 @@
-// `switchboard reset-second-factor`: lets an agent in again by its password alone. The service must not run, since it
-// keeps what it reads in memory.
+// `switchboard reset-second-factor`: lets an agent sign in with only its password again. The service must not run,
+// because it caches what it reads.
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -1,5 +1,5 @@
-// `switchboard restore`: a backup brought back, to an empty data folder or beside what is there. The service must not
-// run.
+// `switchboard restore`: restores a backup into an empty data folder or next to existing workspaces. The service must
+// not run.
 
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
@@ -124,12 +124,12 @@ async function oneOf(
   say(`${dataDir}: ${asked.as ?? workspace.name} (${subdomain}, ${workspaceId}) as of ${manifest.madeAt}`);
 }
 
-/** Of the folder that the workspace is brought to, made if that is new. Throws DataFolderUnusable. */
+/** The secrets key of the folder that the workspace is restored to, created if missing. Throws DataFolderUnusable. */
 function secretsKeyOf({ jwtSecret, secretsKey }: Config, dataDir: string, isAgain: boolean): string {
   requireDirectory(dataDir);
   const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
   try {
-    // What was interrupted may have left a file that it does not know yet.
+    // An interrupted restore may have left a file that directory.db does not list yet.
     if (!isAgain) requireKnown(dataDir, directory);
     return takeKeys({
       dataDir,

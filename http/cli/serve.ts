@@ -1,4 +1,4 @@
-// `switchboard serve`: settings from the environment, the service, and a stop on SIGTERM or SIGINT within ten seconds.
+// `switchboard serve`: reads the settings, runs the service, and stops it on SIGTERM or SIGINT within ten seconds.
 
 import { resolve } from 'node:path';
 import { isEveryAddress, urlAt } from '../edge/listening.ts';
@@ -20,11 +20,11 @@ SMTP_TLS_CERT and the database GEO_DB.`,
     const config = readConfig(process.env);
     for (const { name, meant } of unknownSettings(process.env))
       process.stderr.write(`switchboard: ${name} is not a setting; did you mean ${meant}?`);
-    // What is large is loaded when it is known to be needed.
+    // Large modules are loaded only once they are needed.
     const { serve } = await import('../serve.ts');
     const { keepMemoryLow, releaseMemory } = await import('../process/memory.ts');
     const running = await serve({ config });
-    // Before anybody is told that it runs: whoever was told may stop it at once.
+    // Before the start is announced: whoever reads the announcement may stop the service at once.
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => {
         setTimeout(() => process.exit(exitCodes.failed), stopTimeoutMs).unref();
@@ -39,11 +39,11 @@ SMTP_TLS_CERT and the database GEO_DB.`,
     });
     say(process.stdout.isTTY ? inWords(config, running) : asLogLine(config, running));
     keepMemoryLow();
-    // Made before anybody asks, by a process that nobody waits for. What cannot be made is made again, and told, when
-    // it is asked for.
+    // Builds the pages ahead of the first request. A failure is ignored here: the request builds them again and reports
+    // the error.
     await running.services.pageFiles.document().catch(() => undefined);
     releaseMemory();
-    // Its listener keeps the process; this says only that the start went well.
+    // The listener keeps the process alive; this only reports a successful start.
     return exitCodes.done;
   },
 };
@@ -55,7 +55,7 @@ interface Welcome {
   readonly signIn: string;
   readonly docs: string;
   readonly data: string;
-  /** What an operator should know of these settings. */
+  /** Warnings about these settings. */
   readonly warnings: readonly string[];
 }
 
@@ -75,7 +75,7 @@ function welcomeOf(config: Config, { port, smtpPort }: Pick<Running, 'port' | 's
   };
 }
 
-/** For who started it by hand. */
+/** For people who started it by hand. */
 function inWords(config: Config, running: Running): string {
   const { at, open, signIn, docs, data, warnings } = welcomeOf(config, running);
   return [
@@ -89,7 +89,7 @@ function inWords(config: Config, running: Running): string {
   ].join('\n');
 }
 
-/** For a file, a pipe or a journal, which hold lines of JSON and nothing else. Told whatever LOG_LEVEL is. */
+/** For a file, a pipe or a journal, which only get lines of JSON. Printed at every LOG_LEVEL. */
 function asLogLine(config: Config, running: Running): string {
   const { at, ...rest } = welcomeOf(config, running);
   return JSON.stringify({

@@ -1,5 +1,5 @@
-// `switchboard verify`: everything that must hold of a data folder, while it is served or not. Exits with 1 when
-// something does not.
+// `switchboard verify`: checks all invariants of a data folder, while the service runs or not. Exits with 1 if one is
+// violated.
 
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -24,7 +24,7 @@ import { folderKeyList, type KeyedFolder, keyFault, standOf } from '../process/f
 import { type Command, exitCodes, ProgramError, say } from './command.ts';
 import { createProgress } from './progress.ts';
 
-/** What is on its way between two files is there by then. */
+/** A change under way between two files is complete by then. */
 const settleMs = 300;
 const attempts = 10;
 
@@ -86,7 +86,7 @@ Exits with 1 if it finds a problem.`,
       messages += counts?.messages ?? 0;
       doneBytes += bytes[index] ?? 0;
     }
-    // Not without a sound directory.db, of which all has been said.
+    // Skipped without a sound directory.db, which was reported above.
     if (!findings.some(({ where }) => where.endsWith('directory.db') || where === 'the data folder'))
       tell(await lastingDisagreements(dataDir));
     progress.end();
@@ -102,7 +102,7 @@ Exits with 1 if it finds a problem.`,
   },
 };
 
-/** What opens secrets, and what is wrong with the keys. */
+/** What opens the secrets, and the problems of the keys. */
 function keysOf({ jwtSecret, secretsKey }: Config, dataDir: string): { box: Opener | undefined; faults: string[] } {
   const directory = Database.openReader(directoryPath(dataDir));
   try {
@@ -118,7 +118,7 @@ function keysOf({ jwtSecret, secretsKey }: Config, dataDir: string): { box: Open
   }
 }
 
-/** Without a sound directory.db to hold it against. */
+/** Without a sound directory.db to compare with. */
 function givenBox({ secretsKey }: Config, dataDir: string): Opener | undefined {
   const key = secretsKey ?? readKeptSecret(join(dataDir, secretsKeyName));
   return key === undefined ? undefined : createSecretBox(key);
@@ -153,7 +153,10 @@ function indexFindings(dataDir: string, workspaceId: string): Finding[] {
   }
 }
 
-/** While the folder is served, a change of two files may be seen half way. What is wrong stays wrong. */
+/**
+ * While the service runs, a change of two files may be seen half done. A real problem is still there on the second
+ * look.
+ */
 async function lastingDisagreements(dataDir: string): Promise<Finding[]> {
   let lasting = verifyAgreement(dataDir);
   for (let attempt = 1; attempt < attempts && lasting.length > 0 && isInUse(dataDir); attempt += 1) {

@@ -1,4 +1,4 @@
-// `switchboard version`: what this is, made of what, and which files it understands.
+// `switchboard version`: prints the versions of the program, its parts, and the files it understands.
 
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';

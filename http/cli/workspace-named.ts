@@ -1,4 +1,4 @@
-// The workspace that an operator names by its id or its subdomain.
+// The workspace that an operator gives by id or subdomain.
 
 import { existsSync } from 'node:fs';
 import { directoryPath } from '../../engine/operations/integrity.ts';
@@ -10,7 +10,7 @@ import {
 } from '../../store/directory/directory.ts';
 import { ProgramError } from './command.ts';
 
-/** Throws ProgramError when there is none. */
+/** Throws ProgramError if there is none. */
 export function workspaceNamed(dataDir: string, name: string): DirectoryWorkspace {
   if (!existsSync(directoryPath(dataDir))) throw new ProgramError(`there is no data in ${dataDir}`);
   const directory = Database.openReader(directoryPath(dataDir));

@@ -1,5 +1,5 @@
-// The AsyncAPI 3.0 document of the sockets, made from the catalogue of events and the routes alone. A test compares it
-// with both.
+// The AsyncAPI 3.0 document of the sockets, generated only from the catalogue of events and the routes. A test compares
+// it with both.
 
 import Type, { type TSchema } from 'typebox';
 import { refusals } from '../../engine/errors.ts';
@@ -20,7 +20,7 @@ export interface AsyncApi {
   readonly servers: { readonly main: { readonly host: string; readonly pathname?: string; readonly protocol: string } };
   readonly channels: Readonly<Record<Namespace, Channel>>;
   readonly operations: Json;
-  /** What a call may name as its method. */
+  /** The names that a call may use as its method. */
   readonly 'x-methods': Readonly<Record<Namespace, readonly string[]>>;
 }
 
@@ -170,7 +170,7 @@ const serverFrames: Record<string, TSchema> = {
   ),
 };
 
-/** Why a socket is ended by the service. */
+/** Why the service closes a socket. */
 const closeReasons: Readonly<Record<keyof typeof closeCodes, string>> = {
   tooBig: 'A frame was larger than 64 KiB. Above 1 MiB the connection is dropped without a code.',
   restart: 'The service restarts. Reconnect with `since`.',
@@ -312,7 +312,7 @@ function channelOf(namespace: Namespace, sent: Record<string, TSchema>): Channel
 }
 
 function messageOf(name: string, payload: TSchema): Message {
-  // Each payload is described where it is made.
+  // Each payload is described where it is defined.
   const { description = '' } = payload as { readonly description?: string };
   return { name, summary: description, payload, examples: [{ payload: exampleOf(payload) }] };
 }
@@ -339,8 +339,8 @@ function operationsOf(namespace: string, channel: Pick<Channel, 'messages'>): Js
 }
 
 /**
- * What a call frame may name as its method: the operations of the OpenAPI document, their path, query and body fields
- * together as params.
+ * The methods of call frames: the operations of the OpenAPI document, with their path, query and body fields together
+ * as params.
  */
 function methodsOf(routes: readonly Route[], kind: 'agent' | 'visitor'): string[] {
   return routes

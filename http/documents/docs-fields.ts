@@ -1,8 +1,8 @@
-// The fields of a JSON Schema as a table of the page at /docs, with those of what they hold within.
+// The fields of a JSON Schema as a table for the page at /docs, including nested fields.
 
 import { escapeHtml } from '../../engine/text.ts';
 
-/** TypeBox keeps JSON Schema, of which the page shows an object's own fields. */
+/** TypeBox stores JSON Schema; the page shows an object's own fields. */
 interface Shown {
   readonly type?: string;
   readonly enum?: readonly unknown[];
@@ -21,7 +21,7 @@ interface Shown {
   readonly maxItems?: number;
 }
 
-/** A table of the fields, folded away; empty where there are none. */
+/** A collapsed table of the fields; empty if there are none. */
 export function fieldTable(title: string, schema: unknown): string {
   const { properties, required = [] } = (schema ?? {}) as Shown;
   if (properties === undefined || Object.keys(properties).length === 0) return '';
@@ -32,7 +32,7 @@ export function fieldTable(title: string, schema: unknown): string {
   return `<details><summary>${escapeHtml(title)}</summary><table>${rows.join('')}</table></details>`;
 }
 
-/** The fields of what a field holds. */
+/** The nested fields of a field. */
 function nested(field: Shown): string {
   if (field.properties !== undefined) return fieldTable('Fields', field);
   if (field.items !== undefined) return nested(field.items);
@@ -61,7 +61,7 @@ function rangeOf(field: Shown): string {
   return low === undefined ? '' : `at least ${low}${unit}`;
 }
 
-/** A text of the documents, whose names of code stand in backticks. */
+/** A text of the documents, with code in backticks. */
 export function prose(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }

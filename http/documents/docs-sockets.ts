@@ -1,5 +1,5 @@
-// The sockets on the page at /docs, made from the AsyncAPI document alone: how to connect, what either side sends, why
-// a socket ends.
+// The sockets on the page at /docs, generated only from the AsyncAPI document: how to connect, the frames of each side,
+// the close codes.
 
 import { escapeHtml } from '../../engine/text.ts';
 import type { AsyncApi, Channel } from './asyncapi.ts';
@@ -31,7 +31,7 @@ export function socketSections(document: AsyncApi): string {
 }
 
 function section(document: AsyncApi, [name, channel]: Named): string {
-  // A channel's name is that of its methods.
+  // Channels are named after their methods.
   const methods = document['x-methods'][name as keyof AsyncApi['x-methods']];
   return `<section id="${name}-socket"><h2>${escapeHtml(channel.title)}</h2><p>${prose(channel.summary)}</p>
 ${connecting(document, [name, channel])}
@@ -86,7 +86,7 @@ function ends([name, channel]: Named): string {
   return `<article id="${name}-socket-end"><h3>Close codes</h3><table>${rows.join('')}</table></article>`;
 }
 
-/** What is sent first, in the order of the document. */
+/** In the order of the document, which lists first what is sent first. */
 function frameKeys({ messages }: Channel): readonly string[] {
   const keys = Object.keys(messages);
   return [...keys.filter((key) => sideOf(key) === 'client'), ...keys.filter((key) => sideOf(key) === 'server')];

@@ -1,5 +1,4 @@
-// The page at /docs: the documents of the API and of its sockets for people, without a script and without anything from
-// elsewhere.
+// The page at /docs: the reference of the API and its sockets for people, without scripts and external resources.
 
 import { refusals } from '../../engine/errors.ts';
 import { escapeHtml } from '../../engine/text.ts';
@@ -95,7 +94,7 @@ function errorsOf(route: Route): string {
     .join(' · ');
 }
 
-/** A call as a shell makes it. */
+/** The call as a shell command. */
 function example(route: Route, baseUrl: string): string {
   const { access, method } = route;
   const lines = [`curl -X ${method} '${baseUrl}${fullPath(route)}'`, `-H 'Accept: application/json'`];

@@ -1,5 +1,5 @@
-// Examples of what routes take, made from their schemas: a sound value of each, with the words of a small shop where a
-// field's name says what it is. A test holds each against its schema.
+// Example request bodies, generated from the routes' schemas: a valid value for each, with the words of a small shop
+// where a field's name says what it holds. A test validates each against its schema.
 
 interface Shape {
   readonly type?: string;
@@ -18,13 +18,13 @@ interface Shape {
   readonly minItems?: number;
   readonly properties?: Readonly<Record<string, Shape>>;
   readonly required?: readonly string[];
-  /** What is asked of it on a condition. */
+  /** The part of the schema that applies conditionally. */
   readonly then?: Shape;
 }
 
 const id = '01939f5e-7c1d-7a3b-9f0e-2b6d1c4e8a70';
 
-/** Texts of other forms, for fields whose pattern asks for one. */
+/** Examples for fields whose pattern requires a certain form. */
 const forms: readonly string[] = [
   '09:00',
   '+14155550123',
@@ -37,7 +37,7 @@ const forms: readonly string[] = [
   '482915',
 ];
 
-/** By a field's name, wherever it stands. */
+/** By field name, in every schema. */
 const words: Readonly<Record<string, unknown>> = {
   allowedCountries: ['US', 'CA'],
   allowedOrigins: ['shop.example', '*.shop.example'],
@@ -88,7 +88,7 @@ const words: Readonly<Record<string, unknown>> = {
   workspaceName: 'Bean & Leaf',
 };
 
-/** `schema` as TypeBox keeps it. Optional fields are there when their name says what they hold. */
+/** `schema` as TypeBox stores it. Optional fields are included if their name says what they hold. */
 export function exampleOf(schema: object): unknown {
   return valueOf(schema, undefined);
 }

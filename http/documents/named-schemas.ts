@@ -1,5 +1,5 @@
-// Names for the schemas that routes share, so that the documents say each of them once and clients get one type for it.
-// A schema is recognised by what it says, since parts of the same one are copied where they become optional.
+// Names for schemas that routes share, so that the documents define each once and generated clients get one type for
+// it. Schemas are compared by content, because optional parts are copies.
 
 import * as records from '../schemas/records.ts';
 import * as reports from '../schemas/reports.ts';
@@ -7,7 +7,10 @@ import * as shared from '../schemas/shared.ts';
 
 type Json = Record<string, unknown>;
 
-/** A schema of more than one value: an object of fields, or a choice. The rest is as short as its name would be. */
+/**
+ * A schema of more than one value: an object with fields, or a choice. References to anything smaller would not be
+ * shorter.
+ */
 function isWorthAName(value: unknown): value is Json {
   return (
     typeof value === 'object' &&
@@ -22,12 +25,12 @@ const named: ReadonlyMap<string, Json> = new Map(
   exported.flatMap(([name, value]) => (isWorthAName(value) ? [[name, value] as const] : [])),
 );
 
-/** Makes references of what has a name, and keeps what was named. */
+/** Replaces named schemas by references and remembers which were used. */
 export class SchemaNames {
   readonly #names = new Map([...named].map(([name, schema]) => [JSON.stringify(schema), name]));
   readonly #used = new Set<string>();
 
-  /** The schema with references for its parts; a reference, if it has a name itself. */
+  /** The schema with references in place of its parts; a reference if it has a name itself. */
   refer(schema: object): object {
     const name = this.#names.get(JSON.stringify(schema));
     if (name === undefined) return this.#parts(schema);
@@ -35,10 +38,10 @@ export class SchemaNames {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** Those that were referred to, by name. */
+  /** The schemas that were referred to, by name. */
   components(): Json {
     const components: Json = {};
-    // Parts of what was used are used.
+    // Parts of used schemas are used too.
     for (const name of this.#used) components[name] = this.#parts(named.get(name) ?? {});
     return Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -57,7 +60,7 @@ export class SchemaNames {
     );
   }
 
-  /** Of a list of schemas, or of schemas by name. */
+  /** A list of schemas, or schemas by name. */
   #mapped(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((part: unknown) => this.#part(part));
     return typeof value === 'object' && value !== null

@@ -1,6 +1,5 @@
-// The OpenAPI 3.1 document, made from the routes and the catalogue of refusals alone. A test compares it with both.
-// Records are named, so that a generated client has one type for each; pages for people are left out, since they are
-// nothing to call.
+// The OpenAPI 3.1 document, generated only from the routes and the catalogue of refusals. A test compares it with both.
+// Records are named, so that generated clients have one type for each. Web pages are left out.
 
 import { STATUS_CODES } from 'node:http';
 import type { TSchema } from 'typebox';
@@ -19,7 +18,7 @@ type Content = Record<string, { schema: object; example?: unknown }>;
 
 const jsonType = 'application/json';
 
-/** What is a page for people: nothing that a program calls. */
+/** A web page, which programs do not call. */
 export const pagesTag = 'Pages';
 
 export function openApi(
@@ -132,8 +131,8 @@ const fieldErrorsSchema = {
 } as const;
 
 /**
- * Specification 7: the verification API words its errors itself. The check of an unknown id is worded as its other
- * outcomes are.
+ * Specification 7: the verification API has its own error shape. The check of an unknown id has the shape of its other
+ * outcomes.
  */
 const verificationErrorSchema = {
   type: 'object',
@@ -158,7 +157,7 @@ const oauthErrorSchema = {
 } as const;
 
 const requestIdSchema = { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' } as const;
-/** Any: one of another form is answered with one of ours. */
+/** Any text: a malformed one is replaced by a generated id. */
 const sentRequestIdSchema = { type: 'string' } as const;
 const serviceVersion = {
   name: 'Service-Version',
@@ -175,7 +174,7 @@ const requestId = {
   schema: sentRequestIdSchema,
 } as const;
 
-/** What replies carry beside their bodies. */
+/** Headers of replies. */
 const headers = {
   'X-Request-Id': { description: 'Quote it when you ask about this request.', schema: requestIdSchema },
   'Service-Version': {
@@ -211,7 +210,7 @@ interface Operation extends Json {
   readonly responses: Record<string, object>;
 }
 
-/** What many operations answer alike is said once and referred to. Returns those, by name. */
+/** Replies that many operations share are defined once and referred to. Returns them by name. */
 function shareResponses(operations: readonly Operation[]): Json {
   const counts = new Map<string, number>();
   for (const { responses } of operations)
@@ -232,7 +231,7 @@ function shareResponses(operations: readonly Operation[]): Json {
   return shared;
 }
 
-/** Such as `NotFound`, and `NotFound2` for another of that status. */
+/** Such as `NotFound`, and `NotFound2` for another reply with that status. */
 function nameFor(status: string, taken: Json): string {
   const name = (STATUS_CODES[status] ?? status).replaceAll(/[^A-Za-z]/g, '');
   let count = 1;
@@ -366,14 +365,14 @@ function errorsOf(route: Route, names: SchemaNames): Json {
       description: [...told, ...(other === undefined ? [] : [other.description])].join(' '),
       headers: headersOf(route, status),
       ...(Object.keys(content).length === 0 ? {} : { content }),
-      // Beside the one schema of all errors: a type for each would be a thousand.
+      // In addition to the one schema of all errors: a type for each would be a thousand.
       ...(words.length === 0 ? {} : { 'x-errors': words }),
     };
   }
   return responses;
 }
 
-/** Under one status either may come. */
+/** One status may stand for either. */
 function mergedContent(one: Content, other: Content): Content {
   const merged: Content = { ...one };
   for (const [type, { schema }] of Object.entries(other)) {

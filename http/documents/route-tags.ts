@@ -1,4 +1,4 @@
-// The areas of the API, as the documents group them: each with a sentence for who has never seen it.
+// The areas of the API, as the documents group them, each with a sentence for newcomers.
 
 export const tagTexts: Readonly<Record<string, string>> = {
   'API keys': 'Keys for your own programs, limited to scopes.',

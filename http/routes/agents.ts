@@ -1,4 +1,4 @@
-// Agents and oneself. Specification 4.7, decisions 4.7.
+// Agents and the signed-in agent. Specification 4.7, decisions 4.7.
 
 import Type from 'typebox';
 import { maxDepartments } from '../../engine/constants.ts';
@@ -226,7 +226,8 @@ export const agentRoutes = [
           },
         });
       if (changes.email === undefined) return change();
-      // Before an address is taken in the directory: only an admin may change one, and of an agent that is there.
+      // Checked before the directory reserves the address: only an admin may change one, and only for an existing
+      // agent.
       const { email } = requireAdminOver(engine, { workspaceId, caller, agentId });
       if (email !== changes.email) await engine.execute(countAskedAddress, { workspaceId, caller, params: {} });
       return directory.changeSignIn({ email: changes.email, workspaceId, agentId }, change);
@@ -274,8 +275,8 @@ export const agentRoutes = [
 ];
 
 /**
- * What the command asks again, before anything is asked of the directory: only of an agent that is there, and for an
- * admin alone.
+ * The command checks this again. It is checked here too, so that the directory is only consulted by admins, about
+ * existing agents.
  */
 function requireAdminOver(
   engine: Engine,

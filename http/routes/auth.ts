@@ -1,4 +1,4 @@
-// Getting in and out. Specification 4.1, decisions 4.1.
+// Registering, signing in and out. Specification 4.1, decisions 4.1.
 
 import Type from 'typebox';
 import { workspaceIdIn } from '../../engine/directory/locator.ts';
@@ -180,7 +180,7 @@ export const authRoutes = [
       services.signInGuard.requireResetMail(
         tryAt(services, found, { email: body.email, origin: signingOf(call, services, body.browser) }),
       );
-      // An unknown address waits for a disk too, so that the time tells nothing.
+      // An unknown address waits for the disk too, so that the response time reveals nothing.
       if (found === undefined) await services.directory.change(() => undefined);
       else
         await services.engine.execute(requestReset, {
@@ -306,7 +306,7 @@ async function viewOfSecret(services: Services, secret: string): Promise<View | 
   return workspaceId === undefined ? undefined : services.engine.workspace(workspaceId)?.view(systemCaller);
 }
 
-/** An address in brackets is where the service itself may be reached, but nobody's site. */
+/** An IP address in brackets can be the service's own address, but not a site. */
 function hostOf(siteUrl: string): string {
   const host = hostNameOf(URL.parse(siteUrl)?.hostname ?? '');
   return host === undefined || host.startsWith('[')

@@ -1,5 +1,5 @@
-// Billing. Specification 4.14. What is asked of the provider is asked here, between the check that it may be and the
-// command that takes what came of it.
+// Billing. Specification 4.14. Calls to the provider are made here, between the check that allows them and the command
+// that applies the result.
 
 import Type, { type Static } from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
@@ -118,7 +118,7 @@ export const billingRoutes = [
         successUrl,
         cancelUrl,
       };
-      // In turn, or of two that are asked for at once neither would find the other's page to close it.
+      // One at a time: of two concurrent calls neither would see the other's page to close it.
       return services.billingTurns.take(customerId, () => billing.checkout(order));
     },
   }),
@@ -224,7 +224,7 @@ function viewOf({ workspaceId, caller }: Asking, { engine }: Pick<Services, 'eng
   return (engine.workspace(workspaceId) ?? refuse('unauthorized')).view(caller);
 }
 
-/** The provider's name for the subscription that it bills now. */
+/** The provider's id of the subscription that is billed now. */
 function liveIdOf(view: View): string | undefined {
   const subscription = theSubscription(view);
   return subscription === undefined || isLocking(subscription.status)
@@ -232,7 +232,7 @@ function liveIdOf(view: View): string | undefined {
     : (subscription.providerSubscriptionId ?? undefined);
 }
 
-/** Changes a subscription where it is: at the provider, or here when it is the local provider's or a trial. */
+/** Changes a subscription in place: at the provider, or here for the local provider and trials. */
 async function changeLive(
   call: Asking,
   services: Services,
@@ -251,7 +251,7 @@ async function changeLive(
     : take(call, services, subscriptionId, () => how.provided(billing, subscriptionId));
 }
 
-/** In turn with what is told of the same subscription, so that an older state never overtakes a newer one. */
+/** Serialized with other updates of the same subscription, so that an older state never overwrites a newer one. */
 function take(
   call: Asking,
   { engine, billingTurns }: Pick<Services, 'engine' | 'billingTurns'>,
@@ -269,8 +269,8 @@ function take(
 }
 
 /**
- * As the provider says it is now. Where it has ended, the customer may pay for another one, of which we were told while
- * this one stood.
+ * Reads the current state from the provider. If the subscription has ended, the customer may have paid for another one,
+ * whose event arrived while this one was live.
  */
 async function applyEvent(
   services: Services,
@@ -280,7 +280,7 @@ async function applyEvent(
   const { billingTurns, engine } = services;
   const told = await billingTurns.take(subscriptionId, async () => {
     const found = await billing.subscription(subscriptionId);
-    // It may be of a workspace of another server that shares the account.
+    // The event may belong to a workspace of another server that shares the account.
     if (found === undefined || engine.workspace(found.workspaceId) === undefined) return undefined;
     await engine.execute(applyProvided, {
       workspaceId: found.workspaceId,
@@ -297,7 +297,7 @@ async function applyEvent(
     await applyEvent(services, billing, { subscriptionId: otherId, eventId: undefined });
 }
 
-/** Made on first use, and kept; once, however many ask at a time. */
+/** Created on first use and kept; concurrent calls share one creation. */
 function customerOf(call: Asking, services: Services, billing: BillingProvider): Promise<string> {
   const { engine, billingTurns } = services;
   return billingTurns.take(call.workspaceId, async () => {

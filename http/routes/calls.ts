@@ -17,7 +17,7 @@ import {
 
 const ById = Type.Object({ conversationId: Id });
 
-/** What the routes that act on one call and answer with it have in common. */
+/** Shared by the routes that act on one call and return it. */
 const action = <Step extends string, Body extends TSchema | undefined>(step: Step, summary: string, body: Body) =>
   ({
     operation: `call.${step}` as const,

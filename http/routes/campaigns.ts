@@ -1,4 +1,4 @@
-// Campaigns as admins write them. Specification 4.4.
+// Campaigns, as admins edit them. Specification 4.4.
 
 import Type from 'typebox';
 import {

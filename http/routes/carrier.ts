@@ -1,5 +1,5 @@
-// What carriers deliver: events of calls, signed with the workspace's secret; and Twilio's own webhooks, signed its
-// way. Who signed it is found before what it says is read. Decisions 4.8.
+// Webhooks of carriers: call events signed with the workspace's secret, and Twilio's own webhooks with Twilio's
+// signature. The signer is verified before the content is read. Decisions 4.8.
 
 import Type, { type Static } from 'typebox';
 import { type CarrierAnswer, receiveCarrierEvent } from '../../engine/calls/carrier-events.ts';
@@ -130,8 +130,8 @@ function verifiedForm(
 }
 
 /**
- * Twilio signs for all workspaces alike: the one that knows the call, else the one that has the number. A number that
- * nobody has rings nowhere.
+ * Twilio signs the same way for all workspaces: the event belongs to the one that knows the call, otherwise to the one
+ * that has the number. Calls to an unknown number ring nowhere.
  */
 function takeFromTwilio(services: Services, event: CarrierEvent): Promise<CarrierAnswer> | undefined {
   const workspaceIds = workspacesOfNumber(services.directory, event.to);

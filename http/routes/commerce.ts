@@ -1,4 +1,4 @@
-// The shop behind a workspace: where it is asked, and what it knows of a visitor. Decisions 4.12.
+// The commerce connector of a workspace: its address, and what it knows about a visitor. Decisions 4.12.
 
 import Type from 'typebox';
 import { noteEnrichment, setCommerce } from '../../engine/customers/enrichment.ts';

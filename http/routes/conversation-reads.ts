@@ -1,4 +1,4 @@
-// What the reader thread answers of conversations: the search, and the whole record. Specification 4.5, decisions 4.5.
+// Reads of conversations that the reader thread answers: search and export. Specification 4.5, decisions 4.5.
 
 import Type from 'typebox';
 import { conversationKind, requireReachable } from '../../engine/conversations/conversation.ts';
@@ -128,14 +128,14 @@ export const conversationReadRoutes = [
   }),
 ];
 
-/** Refuses invalid_query for what has the form of a time but is none. */
+/** Refuses invalid_query for text that looks like a time but is not one. */
 function timeOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? refuseField('invalid_query', name, 'must be a time') : ms;
 }
 
-/** Where the conversation is, and what who asked for it may, while it is sent. */
+/** Whether the requester may still see the conversation; checked while the export is sent. */
 function mayStillExport(
   services: Services,
   { asker, view, conversationId }: { asker: Asker; view: View; conversationId: string },

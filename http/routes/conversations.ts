@@ -65,11 +65,11 @@ const OriginalMail = Type.Object({
   authentication: nullable(MailAuthentication),
   createdAt: Time,
 });
-/** Checked wherever it is sent (decisions "Conversations"). */
+/** Checked wherever a version is sent (decisions "Conversations"). */
 const versioned = { expectedVersion: Type.Optional(ExpectedVersion) };
 const HandshakeInput = Type.Object({ ...versioned, reason: Type.Optional(Type.String({ maxLength: 1000 })) });
 
-/** What the routes that act on one conversation and answer with it have in common. */
+/** Shared by the routes that act on one conversation and return it. */
 const action = <Path extends string, Body extends TSchema | undefined>(
   operation: string,
   path: Path,

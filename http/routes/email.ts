@@ -1,5 +1,5 @@
-// Mail: the domain it is sent from, the addresses it is taken at, the ones it is not sent to, and the webhook it comes
-// in by. Specification 4.19, 4.20; decisions "Inbound email", "Email domain".
+// Mail: the sending domain, inbound addresses, suppressed addresses, and the inbound webhook. Specification 4.19, 4.20;
+// decisions "Inbound email", "Email domain".
 
 import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
@@ -27,7 +27,7 @@ const LocalPart = Type.String({
 });
 
 const Line = Type.String({ maxLength: 2000 });
-/** Of a mail. Those that went through many hands have a hundred. */
+/** Header lines of one mail. Mails that passed many servers have a hundred. */
 const maxHeaders = 1000;
 const InboundMail = Type.Object({
   from: Type.String({ minLength: 1, maxLength: 1000, description: 'An address, with or without a display name.' }),
@@ -138,7 +138,8 @@ export const emailRoutes = [
         caller,
         params: { name, domain, firstPauseMs: config.domainPollSeconds * 1000 },
       });
-      // The one before is free for others now. The same one again may be claimed at this moment, and keeps its claim.
+      // Releases the previous domain for others. The same domain may be claimed again at this moment, and keeps its
+      // claim.
       if (!isKnown) await directory.giveBackDomains({ workspaceId, verified: verifiedDomainOf(view) });
       return { domain: registered };
     },
@@ -224,7 +225,7 @@ export const emailRoutes = [
     access: {
       kind: 'signed',
       signers({ body }, services) {
-        // Looked at before it is checked: only for its recipients.
+        // Read before it is validated, and only for its recipients.
         const workspaceId = services.inboundMail.workspaceOf((body as { to?: unknown } | null)?.to);
         const secret = workspaceId === undefined ? undefined : openSecret(services, workspaceId, 'inbound-email');
         return workspaceId === undefined || secret === undefined ? [] : [{ workspaceId, secret }];

@@ -139,7 +139,7 @@ export const goalRoutes = [
     },
     refusals: [],
     read(view, { params, query }) {
-      // What happened at this very moment counts.
+      // Completions of the present millisecond count.
       const toAt = parseTime(query.to, 'to') ?? isoTime(view.nowMs + 1);
       const fromAt = parseTime(query.from, 'from') ?? isoTime(Date.parse(toAt) - defaultRangeMs);
       if (fromAt >= toAt) refuseField('invalid_query', 'to', 'must be after from');

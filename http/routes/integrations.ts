@@ -1,4 +1,4 @@
-// What other systems need to speak to a workspace. Decisions 4.10.
+// The secrets that other systems need to call a workspace. Decisions 4.10.
 
 import { autoAddress } from '../../engine/mail/inbound-addresses.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';

@@ -1,5 +1,5 @@
-// The knowledge base: crawls, documents, articles, retrieval. Specification 4.3. This area's word for a body that is
-// not valid is validation_error.
+// The knowledge base: crawls, documents, articles, search. Specification 4.3. In this area an invalid body is
+// validation_error.
 
 import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
@@ -25,7 +25,7 @@ const writing = { kind: 'agent', scope: null, role: 'admin', feature: 'knowledge
 const invalidSlug = 'validation_error';
 const defaultTopK = 5;
 
-/** As people write it, letters of any script included; what it means is found out before it is taken. */
+/** As people type it, in any script; it is parsed before it is accepted. */
 const Address = Type.String({
   maxLength: 2048,
   pattern: worded('^[hH][tT][tT][pP][sS]?://\\S+$', 'a web address, such as https://example.com'),

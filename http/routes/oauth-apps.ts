@@ -22,7 +22,7 @@ import type { Services } from '../services.ts';
 
 const access = { kind: 'agent', scope: null, role: 'admin' } as const satisfies Access;
 const tag = 'OAuth apps';
-/** Beside the workspace, which a client id names too. */
+/** Random part of a client id, beside the workspace's. */
 const clientIdBytes = 12;
 
 const RedirectUris = Type.Array(
@@ -183,7 +183,7 @@ export const oauthAppRoutes = [
 function viewOf(services: Pick<Services, 'config'>, app: OAuthAppRecord) {
   const { id, clientId, name, redirectUris, scopes, sealedSecret, createdAt } = app;
   const status = isLive(services, clientId) ? ('live' as const) : ('development' as const);
-  // createApp() and changeApp() are their only writers.
+  // Only createApp() and changeApp() write it.
   return {
     id,
     clientId,

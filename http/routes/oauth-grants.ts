@@ -1,4 +1,4 @@
-// What agents allowed apps to do in their name. Specification 5.14.
+// Grants that agents gave to apps. Specification 5.14.
 
 import Type from 'typebox';
 import { appScopes } from '../../engine/platform/oauth-apps.ts';
@@ -83,7 +83,7 @@ export const oauthGrantRoutes = [
   }),
 ];
 
-/** Undefined for an app that is gone, or may no longer serve the workspace: its tokens open nothing. */
+/** Undefined for an app that was deleted or may no longer be used in the workspace: its tokens grant nothing. */
 function viewOf(
   services: Services,
   view: View,
@@ -92,7 +92,7 @@ function viewOf(
   const client = clientOf(services, clientId);
   const inForce = client && withinApp(services, client, { workspaceId: view.workspaceId, scopes });
   if (client === undefined || inForce === undefined) return undefined;
-  // An app registers none but these.
+  // An app can only register these.
   return {
     id,
     agentId,

@@ -1,5 +1,5 @@
-// The OAuth 2 endpoints: where an agent consents, where an app gets its tokens, where it gives them back, and what
-// describes them. RFC 6749, 7009, 7636, 8414, 9207. Specification 4.2, 5.14; decisions 4.2.
+// The OAuth 2 endpoints: consent, token, revocation and metadata. RFC 6749, 7009, 7636, 8414, 9207. Specification 4.2,
+// 5.14; decisions 4.2.
 
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
@@ -42,7 +42,7 @@ import type { Services } from '../services.ts';
 import type { Asked } from '../signed/sign-in-steps.ts';
 
 const tag = 'OAuth';
-/** Longer ones would not come back whole from every browser. */
+/** Longer ones would be truncated by some browsers. */
 const Parameter = Type.Optional(Type.String({ maxLength: 2000 }));
 
 const AuthorizationParameters = {
@@ -63,7 +63,7 @@ const AuthorizationParameters = {
 };
 type Parameters = { readonly [Name in keyof typeof AuthorizationParameters]?: string | undefined };
 
-/** A server that serves many people refreshes for each of them once an hour. */
+/** A server that acts for many people refreshes once an hour for each of them. */
 const tokensPerMinute = 600;
 const wrongPair = 'The email or the password is wrong.';
 
@@ -293,7 +293,7 @@ export const oauthRoutes = [
   }),
 ];
 
-/** invalid_grant is 401 too, when the agent must be asked anew. */
+/** invalid_grant is 401 too, for grants that need a new consent. */
 function tokenReplies(errors: readonly TokenError[]): Readonly<Record<number, OtherReply>> {
   const unknown = errors.filter((error) => tokenErrors[error] === 401 || error === 'invalid_grant');
   return {
@@ -321,7 +321,7 @@ function metadataOf(issuer: string): object {
   };
 }
 
-/** A sound request, or what is answered to another. */
+/** A valid request, or the reply to an invalid one. */
 function judge(services: Services, asked: Parameters): SoundRequest | RawReply {
   const request = judgeRequest(asked, clientOf(services, asked.client_id)?.app);
   switch (request.kind) {
@@ -334,7 +334,7 @@ function judge(services: Services, asked: Parameters): SoundRequest | RawReply {
   }
 }
 
-/** Why the agent cannot allow it, though it is who it says. */
+/** Why this agent cannot give consent, although it has signed in. */
 function problemOf(services: Services, request: SoundRequest, { agent, workspace }: Member): string | undefined {
   const client = clientOf(services, request.app.clientId);
   if (client === undefined || !mayServe(services, client, workspace.id))
@@ -389,7 +389,7 @@ async function answerSecondFactor(
   if (step?.kind !== 'consent' || step.clientId !== request.app.clientId) return late();
   const view = services.engine.workspace(step.member.workspace.id)?.view(systemCaller);
   const agent = view && theRoster(view).agents.get(step.member.agent.id);
-  // It may have left, or have another password by now.
+  // The agent may have left, or changed its password, in the meantime.
   if (
     view === undefined ||
     agent === undefined ||
@@ -416,7 +416,9 @@ async function answerSecondFactor(
   return problem === undefined ? allow(services, request, { member, origin: step.origin, again }) : again(problem, 403);
 }
 
-/** Six digits are the app's; anything else that is typed is a recovery code. What is no signature proves nothing. */
+/**
+ * Six digits are an authenticator code; anything else is a recovery code. A malformed passkey signature proves nothing.
+ */
 function proofOf(typed: string | undefined, passkey: string | undefined): Proof {
   if (passkey !== undefined && passkey !== '') {
     const signature = signatureIn(passkey);
@@ -455,7 +457,7 @@ function consent(
   const { protocol, host } = new URL(redirectUri);
   const html = consentPage({
     appName: app.name,
-    // judgeRequest() lets pass what the app registered, which are names of this table.
+    // judgeRequest() only accepts scopes that the app registered, which are names from this table.
     permissions: asked.map((scope) => scopes[scope as Scope].summary),
     destination: host === '' ? `the app (${protocol}//)` : host,
     isInDevelopment: !isLive(services, app.clientId),
@@ -466,7 +468,7 @@ function consent(
   return page(200, html, redirectUri);
 }
 
-/** The address is one that the app registered, taken letter by letter; only its query grows. */
+/** The address is one that the app registered, compared exactly; only its query is extended. */
 function goBack(
   { config }: Services,
   to: { redirectUri: string; state: string | undefined },
@@ -487,7 +489,7 @@ function goBack(
   };
 }
 
-/** Browsers hold the redirect that follows a form against form-action too, so the app's address is allowed there. */
+/** Browsers apply form-action to the redirect after a form too, so the app's address is allowed there. */
 function page(status: number, html: string, redirectUri: string | undefined, script?: string): RawReply {
   const scripts =
     script === undefined ? '' : ` script-src 'sha256-${createHash('sha256').update(script).digest('base64')}';`;
@@ -504,8 +506,8 @@ function page(status: number, html: string, redirectUri: string | undefined, scr
 }
 
 /**
- * As a policy can name it: an origin, or a scheme where there is none and where the host is one that policies have no
- * words for.
+ * In the form that a policy accepts: an origin, or only a scheme if there is no origin or if policies cannot express
+ * the host.
  */
 function sourceOf(redirectUri: string): string {
   const { protocol, hostname, origin } = new URL(redirectUri);

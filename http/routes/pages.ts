@@ -1,5 +1,4 @@
-// The pages for people: the same document at every address of theirs, what it loads, and a page of a site's own to try
-// its widget on.
+// The web pages: one document for all of their addresses, the files it loads, and a sample page to try a site's widget.
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
@@ -10,8 +9,8 @@ import type { RawReply } from '../request.ts';
 import { type Route, route } from '../route.ts';
 
 /**
- * What the document may load and do: everything from here, nothing from elsewhere, no text as code. Pictures may also
- * be what the page itself made.
+ * What the document may load and do: only files from here, and no inline code. Images may also be made by the page
+ * itself.
  */
 const policy = [
   "default-src 'none'",
@@ -27,7 +26,7 @@ const policy = [
   "require-trusted-types-for 'script'",
 ].join('; ');
 
-/** The widget comes with its own rules; the page around it has none but a style. It is framed by the settings alone. */
+/** The widget sets its own policy; the page around it only has a style. Only the settings may frame it. */
 const previewPolicy =
   "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 

@@ -35,7 +35,7 @@ import type { Asker } from '../signed/asker.ts';
 
 /** Specification 8. */
 const exportLifetimeMs = 15 * 60_000;
-/** A file is made anew for each call. */
+/** The file is generated on each request. */
 const downloadsPerMinute = 60;
 
 const common = {
@@ -78,7 +78,7 @@ const refusals = ['forbidden', 'range_too_large'] as const;
 const about =
   'Covers conversations that began in the range, in their present state, without spam. Admins see all conversations, supervisors those of their departments and of none, agents their own.';
 
-/** Times as they are compared. */
+/** Times in the form that they are compared in. */
 function timesOf<Query extends { from?: string; to?: string }>(
   query: Query,
 ): Query & { from: string | undefined; to: string | undefined } {
@@ -304,7 +304,7 @@ export const reportRoutes = [
   }),
 ];
 
-/** Undefined when who asked may not read reports any more. */
+/** Undefined if the requester may no longer read reports. */
 function readersRights(services: Services, asker: Asker): Rights | undefined {
   const rights = rightsOfAsker(services, asker);
   return rights !== undefined && isAllowed(rights.grant, 'reports:read') ? rights : undefined;

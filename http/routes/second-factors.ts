@@ -1,5 +1,5 @@
-// One's own second factors: an authenticator app, passkeys, recovery codes; and an agent's, taken away by an admin for
-// who lost them.
+// The signed-in agent's second factors: an authenticator app, passkeys, recovery codes. Admins can reset those of an
+// agent who lost them.
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
@@ -40,10 +40,10 @@ import { signingOf } from '../secrets/signed-in.ts';
 import type { Services } from '../services.ts';
 import { PasskeyOptions } from './sign-in.ts';
 
-/** Also of who may do nothing else before it has one. */
+/** Also for agents who may do nothing else before they have one. */
 const access = { kind: 'agent', scope: null, credential: 'person', beforeEnrolment: true } as const satisfies Access;
 const tag = 'Auth';
-/** As many as RFC 4226 §4 recommends for SHA-1. */
+/** The length that RFC 4226 §4 recommends for SHA-1. */
 const secretBytes = 20;
 const base64url = worded('^[A-Za-z0-9_-]+$', 'letters, digits, hyphens and underscores');
 const Bytes = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: base64url });
@@ -405,8 +405,8 @@ interface Shown {
 }
 
 /**
- * A password alone will do for who has nothing else: whoever learned it shall not take away what protects the account
- * from that. Refuses invalid_credentials, rate_limited, second_factor_required.
+ * A password is only enough for agents without a second factor: someone who learned the password must not be able to
+ * remove the protection against exactly that. Refuses invalid_credentials, rate_limited, second_factor_required.
  */
 async function requireSelf(
   call: Pick<Call, 'workspaceId' | 'caller' | 'ip' | 'userAgent'> & { readonly body: Shown },
@@ -429,7 +429,7 @@ async function requireSelf(
   }
   const view = viewOf(services, call);
   const member = { agent: callingAgent(view), workspace: theWorkspace(view) };
-  // Apart from those of the password, since a right one of those forgives the wrong ones before it.
+  // Counted apart from password attempts, since a correct password forgives the wrong ones before it.
   const tried = ownTry(`${member.agent.id} second factor`);
   services.signInGuard.requireTry(tried);
   const challenge = body.passkey === undefined ? '' : (challengeIn(body.passkey.response.clientDataJSON) ?? '');

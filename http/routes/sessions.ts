@@ -1,5 +1,5 @@
-// One's own sign-ins: going on with one, seeing them, ending them; and the password, which ends them all. Decisions
-// 4.1.
+// The signed-in agent's sign-ins: extending, listing and ending them; and changing the password, which ends them all.
+// Decisions 4.1.
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';

@@ -1,4 +1,4 @@
-// Signing in with more, or other, than a password: a second factor after it, or a passkey alone.
+// Signing in with a second factor after the password, or with a passkey.
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
@@ -25,7 +25,7 @@ import { answerSignedIn, Browser, SignedInAnswer, signingOf } from '../secrets/s
 
 const tag = 'Auth';
 
-/** For navigator.credentials, as JSON; what is in it is WebAuthn's. */
+/** For navigator.credentials, as JSON; the contents are WebAuthn's. */
 export const PasskeyOptions = Type.Object(
   {},
   {

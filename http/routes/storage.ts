@@ -1,6 +1,6 @@
-// Uploaded files on their way in and out. In: by a signed link, held to what it was signed for while the bytes come.
-// Out: to whoever knows the address, whole or in part, and never so that a browser would run it. Specification 4.9, RFC
-// 9110 §14.
+// Upload and download of files. Uploads use a signed link, and its limits are checked while the bytes arrive. Downloads
+// are open to anyone who knows the address, whole or in part, and are served so that a browser never runs them.
+// Specification 4.9, RFC 9110 §14.
 
 import { createHash, type Hash } from 'node:crypto';
 import Type from 'typebox';
@@ -36,8 +36,8 @@ const Signed = Type.Object({
   signature: Type.Optional(Type.String()),
 });
 /**
- * A key's object never changes, so whoever has it need not ask again. It may be of a private chat: no cache between may
- * keep it for others.
+ * A key's object never changes, so it can be cached without revalidation. It may belong to a private chat, so shared
+ * caches must not keep it.
  */
 const cacheControl = 'private, max-age=31536000, immutable';
 const notOurs = 'This link is not valid or has expired.';
@@ -65,7 +65,7 @@ export const storageRoutes = [
       const key = keyOf(params);
       const signed = uploadLinks.verify(key, query, clock.now()) ?? refuse('forbidden', { message: notOurs });
       await engine.whenOpen(params.workspaceId);
-      // Of a workspace that was erased since, there is nothing to put it to.
+      // The workspace was erased after the link was issued.
       if (engine.workspace(params.workspaceId) === undefined) refuse('forbidden', { message: notOurs });
       if (!isOfType(headers['content-type'] ?? '', signed.contentType))
         refuseField('content_type_not_allowed', 'Content-Type', `must be ${signed.contentType}`);
@@ -81,7 +81,7 @@ export const storageRoutes = [
       const hash = createHash('sha256');
       const reply: RawReply = { status: 200, headers: { ETag: etagOf(uploadId) }, body: '' };
       if (upload.state === 'stored') {
-        // Whoever got no answer sends the same again.
+        // A client that received no reply sends the same again.
         if (size === upload.size) for await (const part of body) hash.update(part);
         return hash.digest('hex') === upload.sha256
           ? reply
@@ -173,7 +173,7 @@ function keyOf({
   return `${workspaceId}/${kind}/${uploadId}/${filename}`;
 }
 
-/** Undefined where it is not known; a file is there even while its workspace cannot be read. */
+/** Undefined if unknown; files are served even while their workspace cannot be read. */
 function nameIn(engine: Engine, workspaceId: string, key: string): string | undefined {
   try {
     const view = engine.workspace(workspaceId)?.view(systemCaller);
@@ -184,12 +184,12 @@ function nameIn(engine: Engine, workspaceId: string, key: string): string | unde
   }
 }
 
-/** A store is told how much comes before it comes. */
+/** A store needs the size before the content. */
 function lengthOf(header: string | undefined): number | undefined {
   return header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : undefined;
 }
 
-/** The same bytes; ends with content_type_not_allowed as soon as the first of them are seen to be of another type. */
+/** Passes the bytes through; fails with content_type_not_allowed as soon as the first bytes show another type. */
 async function* borneOut(
   body: AsyncIterable<Uint8Array>,
   contentType: string,
@@ -217,7 +217,7 @@ async function* borneOut(
   if (head !== undefined) yield await judged(head);
 }
 
-/** The same bytes, counted into the hash. */
+/** Passes the bytes through and adds them to the hash. */
 async function* hashed(parts: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array, void, void> {
   for await (const part of parts) {
     hash.update(part);
@@ -225,12 +225,12 @@ async function* hashed(parts: AsyncIterable<Uint8Array>, hash: Hash): AsyncGener
   }
 }
 
-/** True for the type that a link was asked for, however it is spelt. */
+/** True for the type that the link was issued for, in any spelling. */
 function isOfType(given: string, signed: string): boolean {
   return isUnknownType(signed) ? isUnknownType(given) : acceptedType(given) === signed;
 }
 
-/** `name`: as people call it, where that is known. */
+/** `name`: the file name people see, if known. */
 function headersOf(key: string, name: string | undefined): Record<string, string> {
   const type = servedType(key);
   const isShown = /^(?:image|audio|video)\//.test(type);
@@ -254,8 +254,8 @@ function names(header: string | undefined, etag: string): boolean {
 }
 
 /**
- * One range of bytes; undefined, which means all, for several at once and for what is not understood (RFC 9110 §14.2
- * lets a server).
+ * One range of bytes. Undefined means the whole file: for several ranges at once, and for malformed ones (RFC 9110
+ * §14.2 allows it).
  */
 function rangeOf(
   header: string | undefined,

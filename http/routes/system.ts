@@ -1,4 +1,4 @@
-// What is about the service itself: documents, health, figures.
+// The service itself: documents, health, metrics.
 
 import Type, { type Static } from 'typebox';
 import { refuse } from '../../engine/errors.ts';
@@ -14,7 +14,7 @@ import type { RawReply } from '../request.ts';
 import { type Route, route } from '../route.ts';
 
 export interface SystemOptions {
-  /** Every route of the service, these included, once they are listed. */
+  /** Every route of the service, including these, once they are registered. */
   routes(): readonly Route[];
   readonly metrics: Metrics;
   readonly baseUrl: string;
@@ -22,7 +22,7 @@ export interface SystemOptions {
   readPage(path: string): string;
   /** False while the service starts or stops. */
   isReady(): boolean;
-  /** What is wrong, though it serves, and what to do about it. */
+  /** Problems while the service runs, and how to fix them. */
   faults(): readonly string[];
 }
 
@@ -37,15 +37,15 @@ const Ready = Type.Object({
     }),
   ),
 });
-/** Without faults it is the answer that there always was. */
+/** Without faults the reply has no such field, as in earlier versions. */
 const readyAnswer = (faults: readonly string[]): Static<typeof Ready> => ({
   status: 'ready',
   ...(faults.length > 0 && { faults: [...faults] }),
 });
 const notModified = { description: 'If-None-Match matches the current version.' };
-/** The same until the next version is started: kept, and asked for again by its tag. */
+/** Constant until the next version starts: cached, and revalidated by its tag. */
 const documentHeaders = { 'Content-Type': `${jsonType}; charset=utf-8`, 'Cache-Control': 'no-cache' };
-/** It loads nothing and can be framed by nobody. */
+/** It loads nothing and cannot be framed. */
 const pageHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-cache',

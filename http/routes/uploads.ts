@@ -1,4 +1,4 @@
-// Links by which files are uploaded, and images fetched from elsewhere. The bytes go to storage.ts. Specification 4.9.
+// Upload links, and images imported from other sites. storage.ts receives the bytes. Specification 4.9.
 
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
@@ -146,7 +146,7 @@ async function presign(
     caller,
     params: { ...file, quotaBytes: config.storageQuotaBytes, network: networkOf(ip) },
   });
-  // The type as it was asked for: what a browser does not know it sends as it named it.
+  // The type as requested: a browser sends an unknown type as the client named it.
   const signed = isUnknownType(file.contentType) ? { ...upload, contentType: unknownType } : upload;
   return {
     uploadUrl: uploadLinks.uploadUrl(upload.key, signed),

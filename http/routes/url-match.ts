@@ -1,4 +1,4 @@
-// Trying a condition on addresses before a campaign or a goal has it. Specification 4.4, 4.15.
+// Tests a URL condition before a campaign or a goal uses it. Specification 4.4, 4.15.
 
 import Type from 'typebox';
 import { requireUrlMatch, urlPattern } from '../../engine/growth/url-patterns.ts';

@@ -1,4 +1,4 @@
-// What an admin sets up for one-time codes: services and credits. Decisions 4.21.
+// Settings for one-time codes: services and credits. Decisions 4.21.
 
 import Type from 'typebox';
 import { refuseField } from '../../engine/errors.ts';
@@ -22,7 +22,7 @@ const tag = 'Verification';
 
 const VerifyChannel = Type.Enum([...verifyChannels]);
 const ServiceId = Type.String({ maxLength: 100, description: 'Begins with vs_.' });
-/** Counting back over a cap must stay cheap. */
+/** Bounded, because counting sends in the window has to stay cheap. */
 const maxPerMinute = 1000;
 const maxPerDay = 10_000;
 
@@ -152,7 +152,7 @@ export const verificationServiceRoutes = [
     path: '/verify/credits',
     tag,
     summary: 'Get the credits for one-time codes',
-    // Whoever holds a key that sends must not decide by it what may be spent.
+    // A key that sends codes must not be able to change the spend limits.
     access: { ...access, scope: null },
     httpOnly: true,
     reply: { status: 200, schema: VerifyCredits },
@@ -182,7 +182,7 @@ export const verificationServiceRoutes = [
   }),
 ];
 
-/** Refuses validation_error for two letters that are no country with phone numbers. */
+/** Refuses validation_error for two letters that are not a country with phone numbers. */
 async function requireCountries(numberingPlan: NumberingPlan, named: readonly string[] = []): Promise<void> {
   const countries = await numberingPlan.countries();
   named.forEach((country, index) => {

@@ -1,4 +1,4 @@
-// Who is told of verify.failed. Decisions 4.21.
+// Webhooks for verify.failed. Decisions 4.21.
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';

@@ -1,5 +1,5 @@
-// One-time codes: sent and checked by a key. Specification 4.21, decisions 4.21. Errors are worded as
-// http/pipeline/error-shapes.ts says.
+// One-time codes: sent and checked with a key. Specification 4.21, decisions 4.21. http/pipeline/error-shapes.ts
+// defines the shape of its errors.
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
@@ -56,7 +56,7 @@ const Outcome = Type.Object({
   reason: nullable(Type.Enum(['bad_code', 'already_used', 'expired', 'too_many_attempts'])),
 });
 
-/** Twenty bytes: as long as SHA-1's output (RFC 4226 §4). */
+/** Twenty bytes, the length of SHA-1's output (RFC 4226 §4). */
 const totpSecretBytes = 20;
 
 export const verificationRoutes = [

@@ -1,4 +1,4 @@
-// Visitors as agents deal with them: blocking, history. Specification 4.12.
+// Visitors, as agents handle them: blocking, history. Specification 4.12.
 
 import Type from 'typebox';
 import { visitorHistory } from '../../engine/customers/contacts.ts';
@@ -12,7 +12,7 @@ import { GoalCompletion, HistoryItem, Id, Visitor } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
 
 const maxIds = 50;
-/** The token speaks as the visitor, which is more than any scope allows. */
+/** The token acts as the visitor, which is more than any scope allows. */
 const FullVisitor = Type.Object({ ...Visitor.properties, visitorToken: behind('*', Type.String()) });
 const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 
@@ -119,7 +119,7 @@ export const visitorRoutes = [
   }),
 ];
 
-/** The row with its token, as specification 2 lists it. */
+/** The record with its token, as specification 2 lists it. */
 function fullVisitor(services: Services, workspaceId: string, visitor: VisitorRecord) {
   return { ...visitor, visitorToken: services.visitorTokens.issue(workspaceId, visitor.id) };
 }

@@ -1,4 +1,4 @@
-// Webhooks of the socket's events. Specification 6, decisions 4.2.
+// Webhooks for the socket's events. Specification 6, decisions 4.2.
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';

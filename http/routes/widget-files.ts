@@ -1,20 +1,17 @@
-// The widget's scripts, for any page to load. Which page may use a site is asked when its session opens.
+// The widget's scripts, served to any page. Whether a page may use a site is checked when its session opens.
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
 import { fileReply } from '../browser/compressed-file.ts';
 import { route } from '../route.ts';
 
-/**
- * Short, since this is the name that a page keeps for ever; a browser shows the old one while it asks whether there is
- * a new one.
- */
+/** Short, because a page keeps this name forever; a browser uses the old copy while it revalidates. */
 const installCaching = 'public, max-age=300, stale-while-revalidate=86400';
-/** The name changes with the text. */
+/** The name contains a hash of the content. */
 const appCaching = 'public, max-age=31536000, immutable';
 /**
- * An install script that was cached may ask for an app of before. It gets the one of now, under a name that must not
- * stick.
+ * A cached install script may request an earlier app. It gets the current one, under a name that must not be cached for
+ * long.
  */
 const otherAppCaching = 'no-cache';
 const appName = /^app-([A-Za-z0-9_-]{1,64})\.js$/;
@@ -60,8 +57,7 @@ export const widgetFileRoutes = [
 ];
 
 /**
- * Loaded by pages of other origins, also by those that isolate themselves; and the same for all of them, so that caches
- * may share it.
+ * Loaded by pages of other origins, including isolated ones; identical for all of them, so that caches may share it.
  */
 function scriptHeaders(caching: string): Readonly<Record<string, string>> {
   return {

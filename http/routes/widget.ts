@@ -1,4 +1,4 @@
-// The customer's side: what the widget calls, by visitor token after the first call. Decisions 4.12.
+// The customer's side: the routes that the widget calls, with a visitor token after the first call. Decisions 4.12.
 
 import Type from 'typebox';
 import { identifySelf, visitorSelf } from '../../engine/customers/visitors.ts';
@@ -43,7 +43,7 @@ import {
 } from '../schemas/shared.ts';
 import { withKeys } from '../signed/upload-links.ts';
 
-/** As a page says it, whatever it has: what is no line is made one. */
+/** As a page passes it: text that is not a single line is made one. */
 const PersonName = said(120);
 const WidgetSite = Type.Object({
   embedId: Type.String(),
@@ -69,11 +69,11 @@ const Campaigns = Type.Array(
   },
 );
 const ById = Type.Object({ conversationId: Id });
-/** A visitor writes by hand; this many calls a minute are a script's. */
+/** A visitor types by hand; more calls a minute come from a script. */
 const sessionsPerMinute = 600;
-/** Of one address: more than an office of customers leaves. */
+/** Per network: more than an office of customers sends. */
 const ticketsPerMinute = 20;
-/** More than a customer looks through. */
+/** More than a customer reads. */
 const maxChats = 20;
 
 export const widgetRoutes = [
@@ -143,7 +143,7 @@ export const widgetRoutes = [
           userAgent,
         },
       });
-      // By the email that it gives now, perhaps, and with a socket of before.
+      // The email given now may have blocked the visitor while it has a socket open.
       if (visitor.blockedAt !== null) services.dropVisitor(workspaceId, visitor.id);
       const view = workspace.view({ kind: 'visitor', visitorId: visitor.id });
       const { officeHoursOpen, nextChange } = siteHours(view, requireSite(view, site.id));

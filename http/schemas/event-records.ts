@@ -1,5 +1,4 @@
-// The record that each event carries, by its schema: for the documents, and for telling it to who may not have all of
-// it.
+// The schema of the record that each event carries, for the documents and to filter events by scope.
 
 import Type, { type TSchema } from 'typebox';
 import { type EventType, events, isEventType, scopeOfEvent } from '../../engine/events.ts';
@@ -39,13 +38,13 @@ const records: Record<RecordName, TSchema> = {
   completion: GoalCompletion,
 };
 
-/** The `data` of an event, as agents get it. */
+/** The `data` of an event for agents. */
 export function dataSchema(type: EventType): TSchema {
   const { data } = events[type];
   return Type.Object({ [data]: records[data] });
 }
 
-/** As the customer gets it. */
+/** The `data` of an event for the customer. */
 export function customerDataSchema(type: EventType): TSchema {
   return events[type].data === 'conversation' ? Type.Object({ conversation: CustomerConversation }) : dataSchema(type);
 }
@@ -58,8 +57,8 @@ function leaverFor(name: RecordName): LeaveOut | undefined {
 }
 
 /**
- * An event's data as a key or an app may be told it; undefined when that is nothing. What is of no event of the
- * catalogue is told as it is.
+ * An event's data within the scopes of a key or an app; undefined if nothing is left. Types that are not in the
+ * catalogue are returned unchanged.
  */
 export function readableData(type: string, data: unknown, grant: Pick<Grant, 'scopes'>): unknown {
   if (!isEventType(type)) return data;

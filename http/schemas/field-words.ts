@@ -1,7 +1,7 @@
-// What is wrong with a field, in words for whoever fills it in: no pattern, no name of a format. A pattern says what it
-// stands for where it is declared (worded()); the rest of JSON Schema is worded here. Used by validation.ts.
+// Validation messages in words: no patterns, no format names. A pattern's words are declared next to it with worded();
+// the other keywords of JSON Schema are worded here. Used by validation.ts.
 
-/** As ajv tells it, as far as it is looked at. */
+/** The part of an ajv error that is used. */
 export interface Problem {
   readonly instancePath: string;
   readonly keyword: string;
@@ -11,7 +11,7 @@ export interface Problem {
 
 const ofPatterns = new Map<string, string>();
 
-/** Says once for all what a text that meets this pattern is: `must be …` follows. Returns the pattern. */
+/** Registers the words for this pattern, used after `must be …`. Returns the pattern. */
 export function worded(pattern: string, words: string): string {
   ofPatterns.set(pattern, words);
   return pattern;
@@ -67,5 +67,5 @@ export function wordsOf({ keyword, params, message = 'is not valid' }: Problem):
   }
 }
 
-/** Of a name that the caller chose. */
+/** Length of a field name that the caller chose. */
 const maxNameChars = 64;

@@ -1,6 +1,6 @@
-// The records that one area alone speaks of, as its routes answer with them. They stand here, and not beside their
-// routes, so that the pages are typed by them without knowing the engine. What is one of a list of the engine's own is
-// text here; the route narrows it.
+// Records that only one area uses, as its routes return them. They are here, not next to their routes, so that the
+// pages can use their types without knowing the engine. Values from a list of the engine are plain text here; the route
+// narrows them.
 
 import Type from 'typebox';
 import {

@@ -1,4 +1,4 @@
-// What reports answer, for their routes and for the pages that draw them. Specification 4.13.
+// The replies of reports, for their routes and for the pages that draw them. Specification 4.13.
 
 import Type from 'typebox';
 import { Id, nullable, Time } from './shared.ts';

@@ -1,17 +1,20 @@
-// Members of records that need a scope of their own, beside that of the route that answers with the record: marked in
-// the schema, so that it documents them, and left out of what a key or an app is told, by whatever way. Who signed in
-// is told everything. Decisions "Settled after the audit".
+// Members of records that need a scope beyond that of the route. They are marked in the schema, which documents them,
+// and left out of everything that a key or an app receives. Signed-in agents receive all members. Decisions "Settled
+// after the audit".
 
 import Type, { type TSchema } from 'typebox';
 import { allows, type Grant, type Scope } from '../../engine/rights/scopes.ts';
 
-/** `*`: what no scope opens but a key for everything. */
+/** `*`: only a key with every scope may see it. */
 export type MemberScope = Scope | '*';
 
-/** Tells what a grant may be told of a value. Never changes the value, which may be an actor's state. */
+/** Returns the part of a value that a grant allows. Never changes the value, which may be an actor's state. */
 export type LeaveOut = (value: unknown, grant: Pick<Grant, 'scopes'>) => unknown;
 
-/** Who reads a reply in parts may have no more of it: the connection is torn, so that the rest is missed. */
+/**
+ * The reader of a streamed reply lost its access: the connection is dropped, so that the reader notices that the rest
+ * is missing.
+ */
 export class RightsEnded extends Error {
   override readonly name = 'RightsEnded';
 
@@ -22,9 +25,9 @@ export class RightsEnded extends Error {
 
 const mark = 'x-scope';
 
-/** A member that is there for who has the scope, and for who signed in. */
+/** A member for callers with the scope, and for signed-in agents. */
 export function behind<Schema extends TSchema>(scope: MemberScope, schema: Schema) {
-  // A copy with what TypeBox hides in a schema, which a spread would lose.
+  // A copy that keeps the properties that TypeBox hides in a schema; a spread would lose them.
   const copy: Schema & { description?: string } = Object.defineProperties(
     Object.create(null),
     Object.getOwnPropertyDescriptors(schema),
@@ -55,7 +58,7 @@ interface Member {
 
 /** Undefined for a schema without such members. */
 export function leaverOf(schema: TSchema): LeaveOut | undefined {
-  // JSON Schema as TypeBox keeps it.
+  // JSON Schema, as TypeBox stores it.
   return leaverOfShape(schema as Shape);
 }
 

@@ -1,4 +1,4 @@
-// The shapes that more than one route speaks of. From these come validation, the handlers' types and the documents.
+// Schemas that more than one route uses. Validation, the handlers' types and the documents are derived from them.
 
 import Type, { type TNull, type TOptional, type TSchema, type TUnion } from 'typebox';
 import { linePattern, textPattern, visiblePattern } from '../../engine/lines.ts';
@@ -10,7 +10,7 @@ type Clearable<Fields extends Record<string, TSchema>> = {
   [Name in keyof Fields]: TOptional<TUnion<[Fields[Name], TNull]>>;
 };
 
-/** Fields that may be left out or be null, which means the same. */
+/** Fields that may be left out or null, with the same meaning. */
 export function clearable<Fields extends Record<string, TSchema>>(fields: Fields): Clearable<Fields> {
   // Each name with its own schema.
   return Object.fromEntries(
@@ -20,20 +20,20 @@ export function clearable<Fields extends Record<string, TSchema>>(fields: Fields
 
 export const Id = Type.String({ format: 'uuid' });
 export const Time = Type.String({ format: 'date-time', description: 'ISO 8601 UTC with milliseconds.' });
-/** With letters beyond ASCII before the @, mail arrives where the servers on its way know SMTPUTF8 (RFC 6531). */
+/** With non-ASCII letters before the @, mail only arrives if the servers on its way support SMTPUTF8 (RFC 6531). */
 export const Email = Type.String({
   format: 'idn-email',
   maxLength: 254,
   description: 'In any script; normalized to NFC, the domain in its DNS form.',
 });
 export const Version = Type.Integer({ minimum: 1, description: 'For optimistic locking.' });
-/** Whatever is sent: one that there never was is stale like any other. */
+/** Accepts any number: one that never existed is stale like every other. */
 export const ExpectedVersion = Type.Integer({
   description: 'The version you read; returns 409 `stale_version` if the record has changed since.',
 });
 /**
- * What people and things are called, and subjects: kept as http/pipeline/value-forms.ts brings it into form, so that
- * nothing written in it becomes a header of a mail, or another name.
+ * Names and subjects, normalized by http/pipeline/value-forms.ts, so that no name can inject a mail header or imitate
+ * another name.
  */
 export const line = (
   maxLength: number,
@@ -45,7 +45,7 @@ export const line = (
     pattern: worded(linePattern, 'one line of visible text'),
     description,
   });
-/** What somebody writes: something can be seen in it. */
+/** Text that contains something visible. */
 export const prose = (maxLength: number, description?: string) =>
   Type.String({
     minLength: 1,
@@ -53,7 +53,7 @@ export const prose = (maxLength: number, description?: string) =>
     pattern: worded(textPattern, 'visible text without NUL characters'),
     ...(description === undefined ? {} : { description }),
   });
-/** What a page or a file is called as its own program has it, to be made a line. */
+/** The name of a page or a file as its program passes it; made a single line. */
 export const said = (maxLength: number, description?: string) =>
   Type.String({
     minLength: 1,
@@ -64,7 +64,7 @@ export const said = (maxLength: number, description?: string) =>
 export const Name = line(120);
 export const Subject = line(200);
 export const Text = prose(10_000);
-/** At most so many, each once: compared without case. */
+/** A bounded list without duplicates, compared without case. */
 export const Tags = Type.Array(line(50), { maxItems: 50, description: 'Unique, ignoring case.' });
 const webAddress = {
   maxLength: 2048,
@@ -73,8 +73,8 @@ const webAddress = {
 /** A web address. */
 export const Url = Type.String({ format: 'uri', ...webAddress });
 /**
- * Where a browser is. Browsers leave [ ] | ^ { } ` and a % alone as they are, which no URI has (RFC 3986): it is what
- * they say it is.
+ * The address of a page as browsers report it. They leave [ ] | ^ { } ` and a lone % unencoded, which no URI allows
+ * (RFC 3986).
  */
 export const PageUrl = Type.String({ ...webAddress, description: 'An http or https URL, as the browser reports it.' });
 /** A web address as people type it: its host may be in any script. */
@@ -100,7 +100,7 @@ export const RequestedStatus = Type.Enum(['open', 'pending', 'solved', 'spam']);
 const cursorPattern =
   '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z\\|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 
-/** `limit` and `cursor` of a list that is paged by cursor (specification 8, 9). */
+/** `limit` and `cursor` of lists that are paged by cursor (specification 8, 9). */
 export const CursorQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
   cursor: Type.Optional(
@@ -355,7 +355,7 @@ export const MessageInput = Type.Object({
 /** A UUID of version 4 or 7. */
 export const chosenIdPattern =
   '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[47][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$';
-/** Whoever sends may send again what it cannot know to have arrived: the id makes it one message, or one note. */
+/** A client that does not know whether its request arrived sends it again: the id prevents a second message or note. */
 const chosenId = (what: string) =>
   Type.Optional(
     Type.String({
@@ -467,7 +467,7 @@ export const Contact = Type.Object({
   createdAt: Time,
 });
 
-/** A visitor as its own browser is told of it. */
+/** A visitor as its own browser sees it. */
 export const VisitorSelf = Type.Object({
   id: Id,
   siteId: Id,
@@ -489,7 +489,7 @@ export const CustomerConversation = Type.Object({
   updatedAt: Time,
 });
 
-/** An event as sockets are told it. */
+/** An event as sockets receive it. */
 export const StoredEvent = Type.Object({
   seq: Type.Integer(),
   type: Type.String(),

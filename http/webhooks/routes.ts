@@ -1,6 +1,5 @@
-// What the webhooks of both feeds have in common: reading, changing, ending, testing one, a new secret, and the log of
-// its deliveries. What is asked for when one is made is each feed's own: routes/webhooks.ts,
-// routes/verification-webhooks.ts. Decisions 4.2, 4.21.
+// The routes that both kinds of webhooks share: list, read, update, delete, test, secret rotation, and the delivery
+// log. Creation differs: routes/webhooks.ts, routes/verification-webhooks.ts. Decisions 4.2, 4.21.
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
@@ -23,20 +22,20 @@ import { freshWebhookSecret, readableBody } from './sending.ts';
 export const Description = nullable(Type.String({ maxLength: 500 }));
 
 const hourSeconds = 3600;
-/** How long a former secret goes on to sign, unless it is said otherwise, and at the most. */
+/** How long a previous secret keeps signing: the default and the maximum. */
 const overlapSeconds = 24 * hourSeconds;
 const maxOverlapSeconds = 7 * 24 * hourSeconds;
 
 interface Of {
   readonly feed: WebhookFeed;
-  /** `webhook` or `verifyWebhook`: what its operations are called by. */
+  /** `webhook` or `verifyWebhook`: the prefix of its operations. */
   readonly noun: string;
   readonly path: '/webhooks' | '/verify/webhooks';
   readonly tag: string;
   readonly access: Extract<Access, { kind: 'agent' }>;
-  /** What an event may be called. */
+  /** The allowed event types. */
   readonly eventNames: readonly string[];
-  /** What the area's routes have in common. */
+  /** Shared by the routes of the area. */
   readonly shared: Pick<Route, 'httpOnly' | 'invalidSlug' | 'invalidQuerySlug'>;
 }
 

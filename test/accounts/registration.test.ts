@@ -62,7 +62,7 @@ t.test('REGISTRATION=invite: after the first workspace, a code of `switchboard i
   const service = await startService(t, { env: { REGISTRATION: 'invite', MAX_WORKSPACES_PER_DAY: '1' }, clock: now() });
   t.equal((await register(service)).status, 201, 'the first needs none');
   t.equal(await mode(service), 'invite');
-  t.match(await register(service), { status: 400, body: { detail: { fieldErrors: { inviteCode: [/^is needed/] } } } });
+  t.match(await register(service), { status: 400, body: { detail: { fieldErrors: { inviteCode: [/^is required/] } } } });
   const code = await invited(service);
   for (const wrong of ['x', `${code}x`, code.slice(2), `A${code.slice(1)}`, Buffer.alloc(36).toString('base64url')])
     t.match(await register(service, { inviteCode: wrong }), refusedCode, wrong);
@@ -145,7 +145,7 @@ t.test('a start says that strangers may register, where any can reach it', async
     [{}, false],
   ] as const) {
     const service = await ServiceProcess.serving(t, { DATA_DIR: join(tempFolder(t), 'data'), ...env });
-    t.equal(/REGISTRATION=open: whoever reaches this address may make a workspace/.test(service.stdout), says);
+    t.equal(/REGISTRATION=open: anyone who reaches this address can register a workspace/.test(service.stdout), says);
   }
   for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1'])
     t.ok(isForThisMachine(readConfig({ HOST: host })), host);
@@ -178,7 +178,7 @@ t.test(
     await page.getByLabel('Your email').fill('first@example.com');
     await page.getByLabel('Password', { exact: true }).fill(password);
     await page.getByRole('button', { name: 'Make it' }).click();
-    await page.getByText('Was used, is too old, or is no code of this server.').waitFor();
+    await page.getByText('Was used, has expired, or is not a code of this server.').waitFor();
     const { stdout } = await runCommand(['invite'], { DATA_DIR: dataDir, ...env });
     const invitation = await pages.open(/\/register\?\S+/.exec(stdout)?.[0] ?? '');
     await invitation.getByLabel('What is your business called?').fill('A fine shop');

@@ -129,7 +129,7 @@ t.test(
     t.equal(await statusOf(before), 'HTTP/1.1 200 OK', 'who was connected stays so');
 
     copyFileSync(former.key, used.key);
-    await reload(/the certificate was not taken.*/);
+    await reload(/the certificate could not be loaded.*/);
     const still = await open(service.port);
     t.teardown(() => void still.destroy());
     t.equal(nameOf(still), 'next', 'a key of another certificate changes nothing');

@@ -53,7 +53,7 @@ t.test('[security] a pattern that is dear to compile is refused at once, one tha
         status: 400,
         body: {
           error: 'invalid_body',
-          detail: { fieldErrors: { 'condition.value': [/too large once|too many letters/] } },
+          detail: { fieldErrors: { 'condition.value': [/too large after|too many characters/] } },
         },
       },
       value.slice(0, 20),

@@ -95,7 +95,7 @@ t.test('[disk] what is refused is told of, and taken when there is room again', 
   const { conversationId } = await api.chat(owner.embedId, 'Is there room?');
   const register = () => api.post('/auth/register', { email: 'owner@other.example', password, workspaceName: 'Other' });
   disk.fill({ leaveBytes: 7 * 1024 ** 2 });
-  await service.line(/the disk is down to its reserve/);
+  await service.line(/the disk has reached its reserve/);
   t.match(await register(), unavailable);
   t.equal(
     (await api.post(`/conversations/${conversationId}/messages`, { body: 'For this, yes.' }, owner.token)).status,

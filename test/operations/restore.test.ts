@@ -30,7 +30,7 @@ t.test('a backup that is not as it was written is not restored, and nothing is m
       /not as it was written/,
     ],
     ['a missing file', (folder) => rmSync(join(folder, 'directory.db')), /not as it was written/],
-    ['no manifest', (folder) => rmSync(join(folder, 'manifest.json')), /was not finished/],
+    ['no manifest', (folder) => rmSync(join(folder, 'manifest.json')), /an unfinished one/],
     ['a later format', (folder) => writeFileSync(join(folder, 'manifest.json'), '{"format":2}'), /format 2/],
     [
       'a file outside',

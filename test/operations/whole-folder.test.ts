@@ -196,7 +196,7 @@ t.test('[whole] a file that was emptied is 503, and is not filled as if its work
   const folder = folderOf(t);
   writeFileSync(fileOf(folder, one), '');
   const { service, logged, faults } = await start(t, folder);
-  t.ok(logged.some(({ workspaceId, text }) => workspaceId === one.workspaceId && /holds nothing/.test(text)));
+  t.ok(logged.some(({ workspaceId, text }) => workspaceId === one.workspaceId && /is empty/.test(text)));
   t.match(await faults(), [/one workspace with an empty file/]);
   t.same([await reads(service, one), await signsIn(service, one), await reads(service, two)], [503, 503, 200]);
   await service.stop();
@@ -205,16 +205,16 @@ t.test('[whole] a file that was emptied is 503, and is not filled as if its work
 });
 
 for (const [file, loss] of [
-  ['secrets-key', /loses what the former one sealed/],
-  ['jwt-secret', /signs everybody out/],
+  ['secrets-key', /loses everything that the previous one sealed/],
+  ['jwt-secret', /signs everyone out/],
 ] as const) {
   t.test(`[whole] without its ${file} nothing starts and no other is made; brought back it starts`, async (t) => {
     const folder = folderOf(t);
     const aside = join(tempFolder(t), file);
     renameSync(join(folder, file), aside);
-    await t.rejects(start(t, folder), refusal(new RegExp(`no ${file} any more.*${loss.source}.*repair --accept-keys`)));
+    await t.rejects(start(t, folder), refusal(new RegExp(`no longer has ${file}.*${loss.source}.*repair --accept-keys`)));
     t.notOk(existsSync(join(folder, file)));
-    t.match(await run(folder, 'verify'), { code: 1, stdout: new RegExp(`no ${file} any more`) });
+    t.match(await run(folder, 'verify'), { code: 1, stdout: new RegExp(`no longer has ${file}`) });
     renameSync(aside, join(folder, file));
     const { service } = await start(t, folder);
     t.same([await reads(service, one), await opens(service, two)], [200, 200]);
@@ -225,7 +225,7 @@ t.test('[whole] another secrets-key is refused, also from the environment; the s
   const folder = folderOf(t);
   await t.rejects(
     start(t, folder, { SECRETS_KEY: another }),
-    refusal(/SECRETS_KEY, or secrets-key in .* is another than before/),
+    refusal(/SECRETS_KEY, or secrets-key in .* has changed/),
   );
   const key = readFileSync(join(folder, 'secrets-key'), 'utf8').trim();
   rmSync(join(folder, 'secrets-key'));
@@ -252,7 +252,7 @@ t.test(
   },
 );
 
-t.test('[whole] a changed JWT_SECRET signs everybody out, which is told once', async (t) => {
+t.test('[whole] a changed JWT_SECRET signs everyone out, which is told once', async (t) => {
   const folder = folderOf(t);
   const { service, logged } = await start(t, folder, { JWT_SECRET: another });
   t.match(logged, [{ text: /everyone is signed out/ }]);
@@ -271,17 +271,17 @@ t.test(
       directory.close();
     };
     forget();
-    await t.rejects(start(t, folder, { SECRETS_KEY: another }), refusal(/is another than before/));
+    await t.rejects(start(t, folder, { SECRETS_KEY: another }), refusal(/has changed/));
     const key = readFileSync(join(folder, 'secrets-key'), 'utf8');
     rmSync(join(folder, 'secrets-key'));
-    await t.rejects(start(t, folder), refusal(/no secrets-key any more/));
+    await t.rejects(start(t, folder), refusal(/no longer has secrets-key/));
     writeFileSync(join(folder, 'secrets-key'), key);
     const { service } = await start(t, folder);
     t.equal(await opens(service, one), 200);
     await service.stop();
     await t.rejects(
       start(t, folder, { SECRETS_KEY: another }),
-      refusal(/is another than before/),
+      refusal(/has changed/),
       'from then on by its fingerprint',
     );
   },

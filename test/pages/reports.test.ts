@@ -311,7 +311,7 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
     t.equal((await api('chats/total', ann.token)).total, 2);
     t.strictSame([await annPage.getByLabel('Agent').count(), await annPage.getByLabel('Department').count()], [0, 0]);
     await annPage.goto(`${service.url}/reports/chats?agent=${owner.agentId}`);
-    await annPage.getByText('You may not see the figures of this agent.').waitFor();
+    await annPage.getByText("You are not allowed to see this agent's figures.").waitFor();
     await annPage.context().close();
 
     const suePage = await open('/reports/agents', sue.token);

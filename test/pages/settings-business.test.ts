@@ -617,7 +617,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await shop.getByRole('button', { name: 'Make one' }).click();
     t.equal((await shop.getByLabel('Secret').inputValue()).length, 48);
     await shop.getByRole('button', { name: 'Connect the shop' }).click();
-    await shop.getByText('We may not call this address').waitFor();
+    await shop.getByText('This address is not public').waitFor();
     await shop.getByLabel('Address').fill('https://shop.example/customers');
     await shop.getByRole('button', { name: 'Connect the shop' }).click();
     await shop.getByRole('button', { name: 'Disconnect' }).click();

@@ -121,7 +121,7 @@ t.test('[4.21] a key', async (t) => {
   t.test('[4.21] ends with its admin, and has no more rights than it', async (t) => {
     const admin = await service.agent(owner, { role: 'admin' });
     const { key } = await keyOf(service, admin.token, ['*']);
-    t.match((await service.mail(admin.email)).subject, 'An API key was made');
+    t.match((await service.mail(admin.email)).subject, 'An API key was created');
     t.equal((await service.get('/api-keys', key)).status, 200);
     await service.patch(`/agents/${admin.agentId}`, { role: 'agent' }, owner.token);
     t.match(await service.get('/api-keys', key), { status: 403, body: { error: 'admin_required' } });
