@@ -62,7 +62,10 @@ t.test('REGISTRATION=invite: after the first workspace, a code of `switchboard i
   const service = await startService(t, { env: { REGISTRATION: 'invite', MAX_WORKSPACES_PER_DAY: '1' }, clock: now() });
   t.equal((await register(service)).status, 201, 'the first needs none');
   t.equal(await mode(service), 'invite');
-  t.match(await register(service), { status: 400, body: { detail: { fieldErrors: { inviteCode: [/^is required/] } } } });
+  t.match(await register(service), {
+    status: 400,
+    body: { detail: { fieldErrors: { inviteCode: [/^is required/] } } },
+  });
   const code = await invited(service);
   for (const wrong of ['x', `${code}x`, code.slice(2), `A${code.slice(1)}`, Buffer.alloc(36).toString('base64url')])
     t.match(await register(service, { inviteCode: wrong }), refusedCode, wrong);

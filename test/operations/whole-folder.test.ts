@@ -212,7 +212,10 @@ for (const [file, loss] of [
     const folder = folderOf(t);
     const aside = join(tempFolder(t), file);
     renameSync(join(folder, file), aside);
-    await t.rejects(start(t, folder), refusal(new RegExp(`no longer has ${file}.*${loss.source}.*repair --accept-keys`)));
+    await t.rejects(
+      start(t, folder),
+      refusal(new RegExp(`no longer has ${file}.*${loss.source}.*repair --accept-keys`)),
+    );
     t.notOk(existsSync(join(folder, file)));
     t.match(await run(folder, 'verify'), { code: 1, stdout: new RegExp(`no longer has ${file}`) });
     renameSync(aside, join(folder, file));
@@ -223,10 +226,7 @@ for (const [file, loss] of [
 
 t.test('[whole] another secrets-key is refused, also from the environment; the same one may move there', async (t) => {
   const folder = folderOf(t);
-  await t.rejects(
-    start(t, folder, { SECRETS_KEY: another }),
-    refusal(/SECRETS_KEY, or secrets-key in .* has changed/),
-  );
+  await t.rejects(start(t, folder, { SECRETS_KEY: another }), refusal(/SECRETS_KEY, or secrets-key in .* has changed/));
   const key = readFileSync(join(folder, 'secrets-key'), 'utf8').trim();
   rmSync(join(folder, 'secrets-key'));
   const { service } = await start(t, folder, { SECRETS_KEY: key });
