@@ -265,7 +265,7 @@ t.test(
       body: { statusCode: 503, error: 'service_unavailable' },
     });
     t.equal((await without.deliver(mailbox, {})).status, 503, 'the provider comes again');
-    t.match(told[0], /could not be served: the secret of .* was SECRETS_KEY or the file secrets-key changed\?/);
+    t.match(told[0], /failed: the secret of .* was SECRETS_KEY or the file secrets-key changed\?/);
     t.equal((await without.get('/agents', owner.token)).status, 200, 'what needs none of them goes on');
     await without.stop();
     t.equal((await accept(right)).code, 0);
