@@ -193,7 +193,7 @@ t.test(
     await service.stop();
     await startService(t, { dataDir, env: { ...env, REGISTRATION: 'off' }, clock: service.clock });
     const closed = await pages.open('/register');
-    await closed.getByText('This server does not accept new workspaces. Ask whoever runs it.').waitFor();
+    await closed.getByText('This server takes no new workspaces. Ask whoever runs it.').waitFor();
     t.equal(await closed.getByRole('button', { name: 'Make it' }).count(), 0);
   },
 );
