@@ -122,7 +122,7 @@ t.test('[whole] a directory.db that knows none of the workspaces, as an empty on
   const fresh = tempFolder(t);
   await (await startService(t, { dataDir: fresh, clock })).stop();
   copyFileSync(join(fresh, 'directory.db'), join(folder, 'directory.db'));
-  await t.rejects(start(t, folder), refusal(/knows none of them.*switchboard repair/));
+  await t.rejects(start(t, folder), refusal(/lists none of them.*switchboard repair/));
 });
 
 t.test('[whole] a damaged directory.db is set aside by repair', async (t) => {
@@ -242,12 +242,12 @@ t.test(
     t.match(await run(folder, 'repair'), { code: 1, stdout: /no longer has jwt-secret.*no longer has secrets-key/s });
     t.match(await run(folder, 'repair', '--accept-keys'), {
       code: 0,
-      stdout: new RegExp(`workspace ${one.workspaceId}: \\d+ of \\d+ sealed secrets stay closed`),
+      stdout: new RegExp(`workspace ${one.workspaceId}: \\d+ of \\d+ sealed secrets cannot be opened`),
     });
     t.match(await run(folder, 'verify'), { code: 1, stdout: /sealed secrets can be opened: 2 of 2 secrets cannot/ });
     const { service, logged, faults } = await start(t, folder);
     t.same(logged.map(({ workspaceId }) => workspaceId).sort(), [one.workspaceId, two.workspaceId].sort());
-    t.match(await faults(), [/2 workspaces with secrets that another key sealed/]);
+    t.match(await faults(), [/2 workspaces with secrets sealed with another key/]);
     t.same([await reads(service, one), await signsIn(service, one)], [401, 200], 'tokens ended, passwords did not');
   },
 );
