@@ -1,6 +1,9 @@
 // What a page keeps and does by itself, without a service: keys, notices, drafts, files on their way, records in
 // whatever order.
 
+// First, since the pages' modules look for a browser as they are loaded.
+import './browser-parts.ts';
+
 import { effect } from '@preact/signals';
 import t from 'tap';
 import { keepCall, liveCalls } from '../../http/pages/calls/live-calls.ts';

@@ -1,6 +1,9 @@
 // What the inbox knows, against the real service and without a browser: answers that come late, in another order than
 // the events, or never; another tab; a sign-in that ends. What is on the screen is drawn from nothing else.
 
+// First, since the pages' modules look for a browser as they are loaded.
+import './browser-parts.ts';
+
 import { effect } from '@preact/signals';
 import t from 'tap';
 import { ApiError, keepToken } from '../../http/pages/api.ts';

@@ -1,5 +1,8 @@
 // How a page stays signed in, and what its browser is known by.
 
+// First, since the pages' modules look for a browser as they are loaded.
+import './browser-parts.ts';
+
 import t from 'tap';
 import { keepToken, token } from '../../http/pages/api.ts';
 import { signIn, signOut } from '../../http/pages/session.ts';
