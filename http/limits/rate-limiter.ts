@@ -60,11 +60,18 @@ export class RateLimiter {
     return { limit, remaining: Math.max(0, limit - window.used), resetSeconds: secondsUntil(window, now), allowed };
   }
 
-  /** Seconds until the window of a used-up key ends; undefined while something is left. Counts nothing. */
-  spentSeconds(key: string, limit: number): number | undefined {
+  /** The budget of `key` as it is now. Counts nothing. */
+  look(key: string, limit: number): Budget {
     const now = this.#clock.now();
     const window = this.#windows.get(key);
-    return window === undefined || window.endsMs <= now || window.used < limit ? undefined : secondsUntil(window, now);
+    const { used, endsMs } =
+      window === undefined || window.endsMs <= now ? { used: 0, endsMs: now + this.#windowMs } : window;
+    return {
+      limit,
+      remaining: Math.max(0, limit - used),
+      resetSeconds: secondsUntil({ endsMs }, now),
+      allowed: used < limit,
+    };
   }
 
   /** The number of keys kept. */
@@ -94,6 +101,6 @@ export class RateLimiter {
   }
 }
 
-function secondsUntil({ endsMs }: Window, now: number): number {
+function secondsUntil({ endsMs }: Pick<Window, 'endsMs'>, now: number): number {
   return Math.max(1, Math.ceil((endsMs - now) / 1000));
 }

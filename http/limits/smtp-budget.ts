@@ -29,8 +29,7 @@ export function createSmtpBudget(options: {
         ];
   };
   return {
-    isSpent: (remoteAddress) =>
-      budgetsOf(remoteAddress).some(([key, limit]) => limiter.spentSeconds(key, limit) !== undefined),
+    isSpent: (remoteAddress) => budgetsOf(remoteAddress).some(([key, limit]) => !limiter.look(key, limit).allowed),
     took(remoteAddress, bytes) {
       for (const [network, limit] of budgetsOf(remoteAddress)) {
         const { allowed, remaining } = limiter.take(network, limit, bytes);

@@ -289,11 +289,10 @@ export class Pipeline {
     const { head, requestId, version } = begun;
     const { route } = begun.compiled;
     if (!this.#services.config.rateLimits) return undefined;
-    const seconds = this.#spentSeconds(route, head);
-    if (seconds === undefined) return undefined;
-    const refusal = rateRefusal(seconds);
-    this.#observe(route.operation, refusal.status, head.startedMs, requestId);
-    return this.#refused(refusal, { head, requestId, version, route });
+    const { budget, exceeded } = this.#spent(route, head);
+    if (exceeded === undefined) return undefined;
+    this.#observe(route.operation, exceeded.status, head.startedMs, requestId);
+    return this.#refused(exceeded, { head, requestId, version, route, budget });
   }
 
   /**
@@ -374,10 +373,12 @@ export class Pipeline {
    */
   exceeded(credential: Credential): Refusal | undefined {
     const { rateLimits, rateLimitPerMinute } = this.#services.config;
-    const seconds = rateLimits
-      ? this.#limiter.spentSeconds(keyOf(credential.caller, credential.workspaceId), rateLimitPerMinute)
-      : undefined;
-    return seconds === undefined ? undefined : rateRefusal(seconds);
+    if (!rateLimits) return undefined;
+    const { allowed, resetSeconds } = this.#limiter.look(
+      keyOf(credential.caller, credential.workspaceId),
+      rateLimitPerMinute,
+    );
+    return allowed ? undefined : rateRefusal(resetSeconds);
   }
 
   #perform(compiled: CompiledRoute, call: Call & Parts, settle: Settle, readBody: () => void = () => {}): void {
@@ -476,24 +477,28 @@ export class Pipeline {
     };
   }
 
-  /**
-   * Until there is something left again of what #spend() would take of; undefined where there is, and where it cannot
-   * be said yet.
-   */
-  #spentSeconds(route: Route, head: RequestHead): number | undefined {
+  /** What #spend() would refuse, as far as that can be said of a head. Counts nothing. */
+  #spent(route: Route, head: RequestHead): { budget?: ToldBudget; exceeded?: Refusal } {
     const { limit, access } = route;
     if (limit !== undefined && limit.by !== 'caller') {
       const { budget, perMinute } = networkBudgetOf(route, limit);
+      const own = this.#limiter.look(`${budget}:${networkOf(head.ip)}`, perMinute);
       const site = siteNetworkOf(head.ip);
-      return (
-        this.#limiter.spentSeconds(`${budget}:${networkOf(head.ip)}`, perMinute) ??
-        (site === undefined ? undefined : this.#limiter.spentSeconds(`${budget}:${site}`, networksPerSite * perMinute))
-      );
+      const { allowed, resetSeconds } =
+        own.allowed && site !== undefined ? this.#limiter.look(`${budget}:${site}`, networksPerSite * perMinute) : own;
+      return allowed ? {} : { exceeded: rateRefusal(resetSeconds) };
     }
     const credential = knownCredential(access, head, this.#services);
-    if (credential === undefined) return undefined;
+    if (credential === undefined) return {};
     const { keyOfRoute, perMinute } = this.#callerBudgetOf(route);
-    return this.#limiter.spentSeconds(keyOfRoute(budgetKeyOf(credential)), perMinute);
+    const shared = this.#limiter.look(keyOfRoute(budgetKeyOf(credential)), perMinute);
+    if (shared.allowed) return {};
+    const { grant, workspaceId } = credential;
+    const budget: ToldBudget =
+      grant?.by !== 'app'
+        ? shared
+        : { ...shared, ofApp: this.#limiter.look(keyOfRoute(`app:${grant.id}:${workspaceId}`), perMinute) };
+    return { budget, exceeded: rateRefusal(shared.resetSeconds) };
   }
 
   /** One network cannot use up what is its neighbours': what is too much for it is not counted against its site. */

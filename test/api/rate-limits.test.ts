@@ -374,7 +374,13 @@ t.test('[8] a body costs its sender as much when it is refused for what it holds
       'Content-Length': body.length,
     });
     line.write(head + body);
-    t.match(await line.answer(), refused);
+    const answer = await line.answer();
+    t.match(answer, refused);
+    t.match(answer.headers, {
+      'ratelimit-limit': /^\d+$/,
+      'ratelimit-remaining': '0',
+      'ratelimit-reset': /^\d+$/,
+    });
     line.write(head + body.slice(1));
     t.match(await line.answer(), refused);
     await line.closed();
