@@ -56,6 +56,25 @@ t.test('[4.3] a star is anything, a dollar sign the end', async (t) => {
   t.same(forbids('/%7ejoe', '/%7Ejoe', '/~jane'), ['/%7Ejoe']);
 });
 
+t.test('[4.3] patterns and addresses are compared in one form', async (t) => {
+  for (const [pattern, address] of [
+    ['/*?f[', '/x?f[0]=a'],
+    ['/a[b]', '/a[b]'],
+    ['/a|b', '/a|b'],
+    ['/*?x={', '/a?x={b}'],
+    ["/*?q='", "/x?q='a"],
+    ['/private', '/%70rivate'],
+    ['/~x', '/%7Ex'],
+    ['/%7ex', '/~x'],
+    ['/ö', '/%c3%b6'],
+  ] as const)
+    t.notOk(
+      robotsOf(`User-agent: *\nDisallow: ${pattern}`, 'us').allows(new URL(address, 'https://shop.example')),
+      address,
+    );
+  t.ok(robotsOf('User-agent: *\nDisallow: /a%2Fb', 'us').allows(new URL('https://shop.example/a/b')));
+});
+
 t.test('[4.3] the pause that is asked for', async (t) => {
   const delayOf = (text: string): number | undefined => robotsOf(text, 'Switchboard').delayMs;
   t.equal(delayOf('User-agent: *\nCrawl-delay: 2.5\nDisallow: /a'), 2500);
@@ -93,20 +112,21 @@ t.test('[security] however a file is written, it takes little memory and time', 
   }
 });
 
-t.test('[security] links that are dear to look at do not hold up everybody else, and not for ever', async (t) => {
+t.test('[security] links that are dear to look at do not hold up everybody else', async (t) => {
   const [site, names] = [await Site.start(t), await Names.start(t)];
   names.set('shop.test', '127.0.0.1');
   const service = await startService(t, { isPublic: only127001, crawlPauseMs: 0, env: { DNS_SERVERS: names.address } });
   const owner = await service.workspace();
   site.page(
     '/',
-    `<html><body><p>A page with long links.</p>${Array.from({ length: 200 }, (_, index) => `<a href="/${'a'.repeat(1900)}${index}">x</a>`).join('')}</body></html>`,
+    `<html><body><p>A page with long links.</p>${Array.from({ length: 300 }, (_, index) => `<a href="/${'a'.repeat(1900)}${index}">x</a>`).join('')}</body></html>`,
   );
   site.page('/robots.txt', `User-agent: *\n${`Disallow: /*${'a'.repeat(28)}b\n`.repeat(999)}Allow: /$`, {
     'Content-Type': 'text/plain',
   });
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
+  const begunMs = performance.now();
   const { status, body } = await service.post(
     '/kb/ingest/url',
     { url: `http://shop.test:${site.port}/`, maxPages: 2, maxDepth: 1 },
@@ -115,7 +135,9 @@ t.test('[security] links that are dear to look at do not hold up everybody else,
   t.equal(status, 202);
   await service.settled();
   delay.disable();
+  const wholeMs = performance.now() - begunMs;
   const longestMs = delay.max / 1e6;
   t.match((await service.get(`/kb/jobs/${body.jobId}`, owner.token)).body, { status: 'done' });
-  t.ok(longestMs < 10_000, `nobody waited longer than ${longestMs.toFixed(0)} ms`);
+  // Looked at in one go, the links are nearly all of the time that the crawl takes.
+  t.ok(longestMs < wholeMs / 3, `the longest wait was ${longestMs.toFixed(0)} ms of ${wholeMs.toFixed(0)} ms`);
 });

@@ -69,7 +69,7 @@ export function robotsOf(text: string, agent: string): Robots {
   return {
     // Compares only the path: a link may use the other scheme of the same host.
     allows(url) {
-      const path = withUpperEscapes(`${url.pathname}${url.search}`);
+      const path = normalized(`${url.pathname}${url.search}`);
       return rules.find(({ fits }) => fits(path))?.allow ?? true;
     },
     delayMs: own.delayMs,
@@ -101,7 +101,7 @@ function add(group: Group, field: 'allow' | 'disallow' | 'crawl-delay', value: s
     if (seconds >= 0) group.delayMs = seconds * 1000;
   } else if (/^[/*]/.test(value) && !isTooLong(group)) {
     group.chars += value.length;
-    group.rules.push({ allow: field === 'allow', pattern: withUpperEscapes(encodeURI(value).replaceAll('%25', '%')) });
+    group.rules.push({ allow: field === 'allow', pattern: normalized(value) });
   }
 }
 
@@ -136,7 +136,15 @@ function matcherOf(pattern: string): (path: string) => boolean {
   };
 }
 
-/** %2a and %2A are equivalent (RFC 3986 §6.2.2.1). */
-function withUpperEscapes(path: string): string {
-  return path.replace(/%[0-9a-f]{2}/gi, (escape) => escape.toUpperCase());
+/**
+ * One form for patterns and addresses: unreserved characters plain, delimiters as written, everything else escaped in
+ * upper case (RFC 3986 section 6.2.2, RFC 9309 section 2.2.2).
+ */
+function normalized(text: string): string {
+  return text
+    .replace(/[^!#$%&()*+,/:;=?@\w.~-]/gu, (sign) => (sign === "'" ? '%27' : encodeURIComponent(sign)))
+    .replace(/%[0-9a-f]{2}/gi, (escaped) => {
+      const sign = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+      return /[\w.~-]/.test(sign) ? sign : escaped.toUpperCase();
+    });
 }
