@@ -34,7 +34,7 @@ export function resetSecondFactorsOf({ dataDir, workspaceId, agentId, nowMs, ids
     );
     db.begin();
     if (!resetSecondFactorsByOperator.handle(ctx, { agentId })) return false;
-    db.commit();
+    // First: an entry for a reset that a crash prevented is better than a reset without an entry.
     insertOperatorAudit(directory, {
       id: ids.uuid(),
       action: 'agent.second_factors_reset',
@@ -43,6 +43,7 @@ export function resetSecondFactorsOf({ dataDir, workspaceId, agentId, nowMs, ids
       context: { workspaceId },
       createdAt: ctx.at,
     });
+    db.commit();
     return true;
   } finally {
     db.rollback();

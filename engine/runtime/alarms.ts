@@ -31,10 +31,9 @@ export class Alarms {
     return this.#alarms.has(key);
   }
 
-  /** Keys whose alarm rings before `ms`, earliest first. */
-  before(ms: number): string[] {
-    const near = [...this.#alarms].filter(([, { dueMs }]) => dueMs < ms);
-    return near.sort(([, a], [, b]) => a.dueMs - b.dueMs).map(([key]) => key);
+  /** Keys, the one that rings first in front. */
+  inOrder(): string[] {
+    return [...this.#alarms].sort(([, a], [, b]) => a.dueMs - b.dueMs).map(([key]) => key);
   }
 
   clear(): void {

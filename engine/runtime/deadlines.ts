@@ -59,9 +59,9 @@ export class Deadlines {
     if (!this.#stopped) this.#alarms.set(workspaceId, dueMs);
   }
 
-  /** Workspaces with a deadline before `ms`, earliest first. */
-  dueBefore(ms: number): string[] {
-    return this.#alarms.before(ms);
+  /** Workspaces with a deadline, the earliest first. */
+  soonest(): string[] {
+    return this.#alarms.inOrder();
   }
 
   stop(): void {

@@ -8,23 +8,21 @@ import type { Clock, Timer } from './clock.ts';
 
 /** Less than the 30 seconds of an offer, so that every offer that expired before a start is listed. */
 const writeEveryMs = 5000;
-/** Later deadlines have time until all workspaces have been read. */
-const withinMs = 120_000;
 /** As many as a start can process within a few seconds. */
 const maxNamed = 1000;
 
 export class DueList {
   readonly #path: string;
   readonly #clock: Clock;
-  readonly #dueBefore: (ms: number) => string[];
+  readonly #soonest: () => string[];
   #timer: Timer | undefined;
   #writing: Promise<void> = Promise.resolve();
   #written = '';
   #isStopped = false;
 
-  /** `dueBefore` returns workspaces, earliest deadline first. */
-  constructor(options: { path: string; clock: Clock; dueBefore: (ms: number) => string[] }) {
-    ({ path: this.#path, clock: this.#clock, dueBefore: this.#dueBefore } = options);
+  /** `soonest` returns workspaces, earliest deadline first. */
+  constructor(options: { path: string; clock: Clock; soonest: () => string[] }) {
+    ({ path: this.#path, clock: this.#clock, soonest: this.#soonest } = options);
   }
 
   /** Reads the list that the last process wrote. */
@@ -54,9 +52,7 @@ export class DueList {
 
   async #write(): Promise<void> {
     if (this.#isStopped) return;
-    const text = this.#dueBefore(this.#clock.now() + withinMs)
-      .slice(0, maxNamed)
-      .join('\n');
+    const text = this.#soonest().slice(0, maxNamed).join('\n');
     if (text === this.#written) return;
     try {
       await writeFile(`${this.#path}.part`, text, { mode: 0o600 });

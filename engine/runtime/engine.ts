@@ -105,7 +105,7 @@ export class Engine {
     this.#dueList = new DueList({
       path: join(options.dataDir, 'due-next'),
       clock,
-      dueBefore: (ms) => this.#deadlines.dueBefore(ms),
+      soonest: () => this.#deadlines.soonest(),
     });
     this.#outbox = new Outbox({ clock, log, kinds: options.outbox, workspace, whenOpen, random });
     this.#ageLater();

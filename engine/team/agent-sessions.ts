@@ -228,7 +228,10 @@ export const endOtherSessions = command(
     const agent = callingAgent(ctx);
     const others = [...sessionsOf(ctx, agent.id).values()].filter(({ id }) => id !== params.sessionId);
     end(ctx, others);
-    putAgent(ctx, { ...agent, tokenVersion: agent.tokenVersion + 1 });
+    const isSignedOut = params.sessionId === undefined;
+    const next = { ...(isSignedOut ? signedOut(ctx, agent) : agent), tokenVersion: agent.tokenVersion + 1 };
+    putAgent(ctx, next);
+    if (isSignedOut) leaveRouting(ctx, next);
     const live = others.filter(({ expiresAt }) => expiresAt > ctx.at);
     if (live.length > 0)
       ctx.audit({

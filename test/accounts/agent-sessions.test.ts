@@ -290,6 +290,20 @@ t.test('[5.3] a sign-in can be ended by itself', async (t) => {
     t.match(await service.get('/me', await former()), revoked, 'nor does one that somebody kept');
   });
 
+  t.test('who ends all of them by a token of before there were any has signed out', async (t) => {
+    const agent = await service.agent(owner);
+    const { accessTokens, clock } = service.running.services;
+    const token = await accessTokens.issue({
+      agentId: agent.agentId,
+      workspaceId: owner.workspaceId,
+      tokenVersion: 0,
+      expiresMs: clock.now() + dayMs,
+    });
+    t.equal((await service.delete('/me/sessions', token)).status, 204);
+    t.match(await service.get('/me', token), revoked);
+    t.match(await service.get(`/agents/${agent.agentId}`, owner.token), { body: { status: 'offline' } });
+  });
+
   t.test('a restart keeps them', async (t) => {
     const { token } = await login(service, owner);
     const [{ id }] = await listed(service, token);

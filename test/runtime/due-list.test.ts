@@ -57,7 +57,7 @@ t.test(
       await toy.pass(5000);
     });
     const [newest, newer, far, later, soon] = ids;
-    t.same(await lookedInto(t, dataDir), [soon, later, newest, newer, far]);
+    t.same(await lookedInto(t, dataDir), [soon, later, far, newest, newer]);
   },
 );
 
