@@ -1,20 +1,19 @@
-// Bodies that are too large to be held whole: a request's, read at the pace of whoever consumes it, and a reply's,
-// written at the pace of whoever takes it. Both end at once when the connection does. Knows of uWebSockets.js only the
-// few calls it makes.
+// Streamed bodies, too large for memory: a request body read at the pace of its consumer, and a reply body written at
+// the pace of its client. Both end at once when the connection closes. Uses only a few calls of uWebSockets.js.
 
 import { Refusal, refusals } from '../../engine/errors.ts';
 import { GatheredBytes, Pieces } from '../limits/gathered-bytes.ts';
 import type { Room } from '../limits/held-bytes.ts';
 import type { Streamed } from '../request.ts';
 
-/** What is read of a request. */
+/** The part of a request that is read here. */
 export interface Incoming {
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
   pause(): void;
   resume(): void;
 }
 
-/** What is written of a reply after its head. */
+/** The part of a reply that is written here, after its head. */
 export interface Outgoing {
   cork(write: () => void): unknown;
   tryEnd(chunk: Uint8Array, totalBytes: number): [boolean, boolean];
@@ -22,12 +21,12 @@ export interface Outgoing {
   close(): unknown;
 }
 
-/** Received and not yet consumed; beyond it the sender is made to wait. */
+/** Bytes received and not yet consumed; at this limit the sender is paused. */
 const highWaterBytes = 1024 * 1024;
-/** Seconds after which there may be room for another body. */
+/** Seconds until there may be memory for another body. */
 export const noRoomRetrySeconds = 1;
 
-/** The body of one request. Read by one consumer, once. */
+/** The body of one request, for one consumer, read once. */
 export class BodyStream implements AsyncIterable<Uint8Array> {
   readonly #incoming: Incoming;
   readonly #silenceMs: number;
@@ -40,7 +39,7 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
   #wake: (() => void) | undefined;
 
   /**
-   * `silenceMs`: how long a sender may send nothing while it is waited for. `room`: for what is received and not yet
+   * `silenceMs`: how long a sender may pause while its bytes are awaited. `room`: memory for bytes received and not yet
    * consumed.
    */
   constructor(incoming: Incoming, { silenceMs, room }: { readonly silenceMs: number; readonly room: Room }) {
@@ -73,8 +72,7 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
   }
 
   /**
-   * The reply is made without the rest, which is let in and forgotten: a sender that is cut off would not read the
-   * reply.
+   * The reply does not need the rest, which is received and dropped: a sender that is cut off would not read the reply.
    */
   forget(): void {
     if (this.#isPaused) this.#incoming.resume();
@@ -82,7 +80,7 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
     this.end();
   }
 
-  /** The connection is gone: the consumer's next step throws, and the request is touched no more. */
+  /** The connection has closed: the consumer's next read throws, and the request is not touched again. */
   end(): void {
     // Nothing may be asked of the request from here on.
     this.#isPaused = false;
@@ -123,8 +121,8 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
 }
 
 /**
- * Writes a reply's body after its head. gone() is to be called when the connection is. A caller that takes nothing for
- * `stallMs` is let go.
+ * Writes a reply's body after its head. Call gone() when the connection closes. A client that accepts nothing for
+ * `stallMs` is disconnected.
  */
 export function pour(
   outgoing: Outgoing,
@@ -142,8 +140,7 @@ export function pour(
   }
 
   /**
-   * Waits until the connection takes again, and gives it what is left of `part`, whose first byte is the body's byte
-   * `from`.
+   * Waits until the connection accepts more, and writes the rest of `part`, whose first byte is the body's byte `from`.
    */
   function rewrite(part: Uint8Array, from: number): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -171,7 +168,7 @@ export function pour(
         from += part.byteLength;
       }
     } finally {
-      // What ends too early cannot be told by a status any more, only by the connection.
+      // A body that ends early cannot be reported by a status any more, only by closing the connection.
       if (!isGone && !isComplete) outgoing.close();
     }
   }

@@ -1,5 +1,5 @@
-// Whose request it is: a workspace token or an API key for agents, a visitor token for the widget, a signature for
-// other systems. What the caller may do is not asked here; what a key was limited to is handed on.
+// Authenticates requests: a workspace token or an API key for agents, a visitor token for the widget, a signature for
+// other systems. Does not authorise; passes on the scopes of a key.
 
 import { visitorKind } from '../../engine/customers/visitors.ts';
 import { refuse } from '../../engine/errors.ts';
@@ -23,18 +23,18 @@ import { jsonIn } from './parts.ts';
 
 export interface Credential {
   readonly caller: Caller;
-  /** Empty when nobody is needed. */
+  /** Empty for a public route. */
   readonly workspaceId: string;
-  /** What a key or an app's token was limited to; undefined for who signed in. */
+  /** The limits of a key or of an app's token; undefined for a signed-in agent. */
   readonly grant?: Grant;
-  /** The sign-in of a person; undefined for keys and apps, and for tokens of before there were sign-ins. */
+  /** The sign-in of an agent; undefined for keys and apps, and for tokens from before sign-ins were recorded. */
   readonly sessionId?: string | undefined;
 }
 
 const nobody: Credential = { caller: { kind: 'system' }, workspaceId: '' };
 
 /**
- * Waits only for a token that was not seen before, and for a file that is to be opened. Refuses unauthorized,
+ * Waits only for a token that was not seen before, and for a file that must be opened. Refuses unauthorized,
  * token_revoked.
  */
 export function authenticate(
@@ -42,7 +42,7 @@ export function authenticate(
   token: string | undefined,
   services: Services,
 ): Credential | Promise<Credential> {
-  // A signed request is known by its body: authenticateSigned().
+  // The body of a signed request identifies it: authenticateSigned().
   if (access.kind === 'public' || access.kind === 'signed') return nobody;
   if (token === undefined) refuse('unauthorized');
   if (access.kind === 'visitor') {
@@ -60,7 +60,7 @@ export function authenticate(
     .then((claims) => (claims === undefined ? refuse('unauthorized') : ofClaims(claims)));
 }
 
-/** Goes on at once where the workspace's file is open. */
+/** Continues synchronously if the workspace's file is open. */
 function inTurn(
   workspaceId: string | undefined,
   { engine }: Pick<Services, 'engine'>,
@@ -70,13 +70,12 @@ function inTurn(
   return opening === undefined ? go() : opening.then(go);
 }
 
-/** What a body is compared with that is for nobody here, so that the time does not tell. */
+/** A secret that matches nothing, so that an unknown recipient takes the same time as a known one. */
 const signersOfNobody: readonly Signer[] = [{ workspaceId: '', secret: 'a secret that signs nothing' }];
 
 /**
- * The workspace that a signed request is for, and its body. The order of the checks is the decisions' ("Inbound
- * email"): the
- * header, JSON, then who signed the bytes as they came. Refuses invalid_signature, invalid_body.
+ * The workspace of a signed request, and its body. Checks in the order of the decisions ("Inbound email"): the header,
+ * the JSON, then the signature over the received bytes. Refuses invalid_signature, invalid_body.
  */
 export function authenticateSigned(
   raw: RawRequest,
@@ -92,7 +91,7 @@ export function authenticateSigned(
   return { credential: { caller: systemCaller, workspaceId: signer.workspaceId }, body };
 }
 
-/** The agent that a verified token names, if the token still counts. Refuses unauthorized, token_revoked. */
+/** The agent of a verified token, if the token is still valid. Refuses unauthorized, token_revoked. */
 export function agentCredential(claims: AccessClaims, services: Pick<Services, 'engine' | 'clock'>): Credential {
   const endMs = endOf(claims, services);
   if (endMs === 'revoked') refuse('token_revoked');
@@ -105,8 +104,8 @@ export function agentCredential(claims: AccessClaims, services: Pick<Services, '
 }
 
 /**
- * Until when a token counts: as long as its sign-in, which may have been made longer since. `revoked`: its sign-in, or
- * all of its agent's, were ended. 0 for nobody's.
+ * The time until which a token is valid: the end of its sign-in, which may have been extended. `revoked`: its sign-in,
+ * or all of its agent's, were ended. 0 for an unknown sign-in.
  */
 export function endOf(claims: AccessClaims, { engine }: Pick<Services, 'engine'>): number | 'revoked' {
   const workspace = engine.workspace(claims.workspaceId);
@@ -120,8 +119,8 @@ export function endOf(claims: AccessClaims, { engine }: Pick<Services, 'engine'>
 }
 
 /**
- * Notes, now and then, that a sign-in is in use and where. Nobody waits for it: a use that is not noted is noted by the
- * next.
+ * Records from time to time that a sign-in is in use, and from where. Not awaited: the next use records what this one
+ * could not.
  */
 export function noteUse(
   { caller, workspaceId, sessionId }: Credential,
@@ -144,7 +143,7 @@ function keyCredential(key: string, { engine, log }: Pick<Services, 'engine' | '
   const workspace = engine.workspace(workspaceId) ?? refuse('unauthorized');
   const { agentId, name, grant, hash, isUseNews } =
     findByText(workspace.view(systemCaller), key) ?? refuse('unauthorized');
-  // Nobody waits for it: a use that is not noted is noted by the next.
+  // Not awaited: the next use records what this one could not.
   if (isUseNews)
     engine
       .execute(noteApiKeyUse, { workspaceId, caller: systemCaller, params: { hash } })
@@ -152,9 +151,7 @@ function keyCredential(key: string, { engine, log }: Pick<Services, 'engine' | '
   return { caller: { kind: 'agent', agentId, through: { by: 'key', id: grant.id, name } }, workspaceId, grant };
 }
 
-/**
- * The workspace that a bearer of an agent or a key is about, as far as that can be said at once; empty when it cannot.
- */
+/** The workspace of an agent's or a key's bearer token, as far as it is known without waiting; empty otherwise. */
 export function workspaceOf(token: string, services: Pick<Services, 'accessTokens'>): string {
   return (
     (isApiKey(token)
@@ -178,7 +175,7 @@ function appCredential(token: string, services: Pick<Services, 'engine' | 'confi
   const granted = client && withinApp(services, client, { workspaceId, scopes });
   if (client === undefined || granted === undefined)
     refuse('token_revoked', { message: 'The app is no longer allowed to do this. Ask for consent again.' });
-  // Nobody waits for it, as with a key's.
+  // Not awaited, as for a key.
   if (isUseNews)
     services.engine
       .execute(noteGrantUse, { workspaceId, caller: systemCaller, params: { grantId } })
@@ -198,19 +195,19 @@ function authenticateVisitor(token: string, services: Pick<Services, 'visitorTok
   return { caller: { kind: 'visitor', visitorId: named.visitorId }, workspaceId: named.workspaceId };
 }
 
-/** Who is behind a socket. */
+/** The person of a socket. */
 export interface Known {
   readonly credential: Credential;
   readonly place: Place;
-  /** Agents: what their token says. */
+  /** For agents: the claims of their token. */
   readonly claims: AccessClaims | undefined;
-  /** Until when it counts for certain; then it is to be asked for again. */
+  /** The token is certainly valid until then; after that, check again. */
   endMs: number;
 }
 
 /**
- * The owner of a token that was given to a socket. Refuses unauthorized, token_revoked; forbidden for a blocked visitor
- * or an origin that is not the site's.
+ * The owner of a token sent over a socket. Refuses unauthorized, token_revoked; forbidden for a blocked visitor or a
+ * foreign origin.
  */
 export async function identify(
   hello: { namespace: Place['namespace']; token: string; origin: string | undefined },

@@ -1,4 +1,4 @@
-// Places in lists on the wire: cursors, literally `<ISO timestamp>|<uuid>` of the last row of a page, and times.
+// Cursors and times in requests. A cursor is literally `<ISO timestamp>|<uuid>` of the last row of a page.
 // Specification 9.
 
 import { refuseField } from '../../engine/errors.ts';
@@ -17,8 +17,8 @@ export function parseCursor(text: string | undefined): Cursor | undefined {
 }
 
 /**
- * Any spelling of a moment (RFC 3339: offsets, with or without fractions) as the text that rows are compared with.
- * Refuses invalid_query.
+ * Any RFC 3339 time, with or without an offset and fractions, as the text that rows are compared with. Refuses
+ * invalid_query.
  */
 export function parseTime(text: string | undefined, name: string): string | undefined {
   if (text === undefined) return undefined;
@@ -26,7 +26,7 @@ export function parseTime(text: string | undefined, name: string): string | unde
   return Number.isNaN(ms) ? refuseField('invalid_query', name, 'must be a time that exists') : isoTime(ms);
 }
 
-/** One row more than asked for is read to learn whether there are more. */
+/** Reads one row more than requested, to learn whether there are more. */
 export function pageOf<Row>(
   query: { readonly limit?: number; readonly cursor?: string },
   read: (page: { cursor: Cursor | undefined; limit: number }) => Row[],

@@ -1,6 +1,5 @@
-// How a refusal is worded on its way out: one shape for the whole service, and the few areas that have their own. By
-// path, so that what is refused before a route is known is worded as its area words it too. Specification 7, decisions
-// "Verification", "4.2 OAuth".
+// The body of an error: one shape for the whole service, and the few areas that have their own. Chosen by path, so that
+// errors before routing have the shape of their area too. Specification 7, decisions "Verification", "4.2 OAuth".
 
 import { type Refusal, type Slug, wordOf } from '../../engine/errors.ts';
 import { consentRefusedPage } from '../browser/consent-page.ts';
@@ -8,7 +7,7 @@ import { missingPage } from '../browser/missing-page.ts';
 import { errorBody } from './replies.ts';
 
 export interface ErrorShape {
-  /** Of its schema in the OpenAPI document; undefined for a page. */
+  /** The name of its schema in the OpenAPI document; undefined for a page. */
   readonly name: 'Error' | 'VerificationError' | 'OAuthError' | undefined;
   readonly contentType: 'application/json' | 'text/html';
   /** Beside its type. */
@@ -30,20 +29,20 @@ const verification: ErrorShape = {
   word: wordOf,
   write: (refusal) => JSON.stringify(verificationBody(refusal)),
 };
-/** RFC 6749 §5.2, also for what it does not name. */
+/** RFC 6749 §5.2, also for errors that it does not name. */
 const oauth: ErrorShape = {
   name: 'OAuthError',
   contentType: 'application/json',
   word: oauthWordOf,
   write: ({ slug, message }) => JSON.stringify({ error: oauthWordOf(slug), error_description: message }),
 };
-/** Plain pages that load nothing. */
+/** HTML pages that load nothing. */
 const pageHeaders = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
 };
-/** Whoever is here is a person with a browser. */
+/** These addresses are opened by people in browsers. */
 const consent: ErrorShape = {
   name: undefined,
   contentType: 'text/html',
@@ -59,7 +58,7 @@ const missing: ErrorShape = {
   write: () => missingPage,
 };
 
-/** The longer path first. */
+/** Longer paths first. */
 const areas: readonly { readonly path: string; readonly shape: ErrorShape }[] = [
   { path: '/api/v1/verify', shape: verification },
   { path: '/oauth/authorize', shape: consent },
@@ -70,7 +69,7 @@ export function shapeAt(path: string): ErrorShape {
   return areas.find((area) => path === area.path || path.startsWith(`${area.path}/`))?.shape ?? usual;
 }
 
-/** Where no route is: browsers ask for HTML by name when a person goes somewhere, and nobody is helped by JSON then. */
+/** For unknown addresses: a browser that navigates accepts HTML explicitly, and JSON would not help its user. */
 export function shapeOfNothing({
   path,
   accept,
@@ -81,7 +80,7 @@ export function shapeOfNothing({
   return accept?.includes('text/html') === true && !path.startsWith('/api/') ? missing : shapeAt(path);
 }
 
-/** Shown without a sentence: their bodies are given field by field (specification 7). */
+/** Without a message: the specification gives these bodies field by field (section 7). */
 const wordless: ReadonlySet<string> = new Set(['not_found', 'channel_not_available', 'validation_error']);
 
 function oauthWordOf(slug: Slug): string {
@@ -90,7 +89,7 @@ function oauthWordOf(slug: Slug): string {
 
 function verificationBody(refusal: Refusal): object {
   const { fieldErrors, ...rest }: { fieldErrors?: object; verified?: boolean } = refusal.detail ?? {};
-  // The check of an unknown id is worded as its other outcomes are.
+  // A check of an unknown id is answered like its other outcomes.
   if (rest.verified !== undefined) return rest;
   const { slug, message, retryAfter } = refusal;
   return {

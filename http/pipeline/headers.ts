@@ -1,5 +1,5 @@
-// What the headers of every request must say and what those of every reply do say. Knows no route's rules and nothing
-// of bodies; the pipeline calls it on the way in and on the way out. Decisions, "Headers" and "Every response".
+// Checks the headers of every request and writes those of every reply. Knows neither routes nor bodies; called by the
+// pipeline. Decisions, "Headers" and "Every response".
 
 import { refuse, refuseField } from '../../engine/errors.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
@@ -11,7 +11,7 @@ const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 const exposed =
   'Allow, X-Request-Id, Service-Version, Sunset, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, App-RateLimit-Limit, App-RateLimit-Remaining, App-RateLimit-Reset, Retry-After';
 
-/** The caller's id for this request, when it is one that is safe to log and to echo; else a new one. */
+/** The caller's id for this request if it is safe to log and to return; otherwise a new one. */
 export function requestIdOf(head: RequestHead, ids: Pick<Ids, 'uuid'>): string {
   const given = head.headers['x-request-id'];
   return given !== undefined && saneRequestId.test(given) ? given : ids.uuid();
@@ -23,9 +23,9 @@ export function bearerOf(header: string | undefined): string | undefined {
 }
 
 /**
- * What makes it uncertain where a request ends or whom it is for, as far as the library lets it through: it takes the
- * first of two lengths, and every
- * transfer coding for `chunked` (RFC 9112 §3.2, §6.1, §6.3). A proxy in front may have read it otherwise.
+ * Headers that make it ambiguous where a request ends or whom it is for, if the library lets them through: it takes the
+ * first of two lengths, and any transfer coding for `chunked` (RFC 9112 §3.2, §6.1, §6.3). A proxy in front may have
+ * decided otherwise.
  */
 export function framingProblem(
   headers: Readonly<Record<string, string>>,
@@ -42,7 +42,7 @@ export function framingProblem(
   return undefined;
 }
 
-/** What is packed is read as it is by nobody here. Refuses invalid_body. */
+/** Compressed bodies are not supported. Refuses invalid_body. */
 export function requireUnpacked(head: RequestHead): void {
   const coding = head.headers['content-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'identity')
@@ -79,7 +79,7 @@ export function requireFormType(head: RequestHead): void {
     refuseField('invalid_body', 'Content-Type', 'must be application/x-www-form-urlencoded');
 }
 
-/** RFC 9110 §12.5.1, as far as one type needs it: a range that holds JSON and is not weighed down to nothing. */
+/** RFC 9110 §12.5.1, for one type: a range that includes JSON and whose weight is not 0. */
 function admitsJson(accept: string): boolean {
   if (accept === 'application/json' || accept === '*/*') return true;
   return accept.split(',').some((range) => {
@@ -124,10 +124,7 @@ function tellBudget(headers: Record<string, string>, prefix: string, budget: Bud
   headers[`${prefix}RateLimit-Reset`] = String(budget.resetSeconds);
 }
 
-/**
- * What a browser asks before it sends a request of another origin: everything is allowed, since the bearer decides
- * (specification 5).
- */
+/** The reply to a CORS preflight: everything is allowed, since the bearer token decides (specification 5). */
 export function preflightHeaders(facts: ReplyFacts, methods: readonly Method[]): Record<string, string> {
   return {
     ...replyHeaders(facts),
@@ -139,7 +136,7 @@ export function preflightHeaders(facts: ReplyFacts, methods: readonly Method[]):
   };
 }
 
-/** Where GET is taken HEAD is too, and OPTIONS everywhere. */
+/** HEAD is allowed wherever GET is, and OPTIONS everywhere. */
 export function allowOf(methods: readonly Method[]): string {
   return [...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(', ');
 }

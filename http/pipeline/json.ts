@@ -1,15 +1,15 @@
-// Text from outside to a value: bodies of requests, frames of sockets.
+// Parses JSON from outside: request bodies and socket frames.
 
 const escapedSurrogate = /\\u[dD][89a-fA-F]/;
 /**
- * No request has a tenth of it. A megabyte of brackets takes a hundred times as long to read, and as much memory, as
- * one of text.
+ * Ten times what any request needs. A megabyte of brackets takes a hundred times the time and memory of a megabyte of
+ * text.
  */
 const maxValues = 20_000;
-/** Values within values. The deepest schema has six levels. */
+/** Nesting. The deepest schema has six levels. */
 const maxDepth = 64;
 
-/** A text with more values, or more levels of them, than are read. */
+/** A text with too many values or levels. */
 export class JsonTooIntricate extends SyntaxError {
   override readonly name = 'JsonTooIntricate';
 
@@ -21,12 +21,11 @@ export class JsonTooIntricate extends SyntaxError {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Of bytes, or of a text that was made of some already. Half a character, which JSON can spell and no file can hold,
- * becomes U+FFFD as it does
- * in UTF-8. Throws SyntaxError, and TypeError for bytes that are no UTF-8.
+ * Parses bytes or text. A lone surrogate, which JSON can spell and no file can hold, becomes U+FFFD, as in UTF-8.
+ * Throws SyntaxError, and TypeError for invalid UTF-8.
  */
 export function parseJson(given: Uint8Array | string): unknown {
-  // Before a text is made of the bytes: what is refused costs no more than looking at them.
+  // Checked before decoding, so that a refused body costs only one scan.
   requireModest(typeof given === 'string' ? Buffer.from(given) : given);
   const text = typeof given === 'string' ? given : utf8.decode(given);
   return escapedSurrogate.test(text)
@@ -35,8 +34,8 @@ export function parseJson(given: Uint8Array | string): unknown {
 }
 
 /**
- * Counts what parts and nests values, outside of strings. Whether it is JSON is not asked here. In UTF-8 no byte of a
- * longer character looks like one of these.
+ * Counts separators and brackets outside of strings. Does not check that it is JSON. No byte of a longer UTF-8
+ * character looks like one of these.
  */
 function requireModest(bytes: Uint8Array): void {
   let values = 1;
@@ -63,7 +62,7 @@ function requireModest(bytes: Uint8Array): void {
   }
 }
 
-/** Where the string that begins here ends; the end of the bytes when it does not. */
+/** The end of the string that begins here, or of the bytes if it does not end. */
 function endOfString(bytes: Uint8Array, from: number): number {
   for (let at = bytes.indexOf(0x22, from + 1); at >= 0; at = bytes.indexOf(0x22, at + 1)) {
     let backslashes = 0;

@@ -1,5 +1,5 @@
-// From which pages a site's widget may be used: those of the origins that the site allows, and the service's own, where
-// it is tried before it is anywhere else.
+// The origins that may use a site's widget: those that the site allows, and the service's own, where the widget is
+// tried out.
 
 import { allowsOrigin } from '../../engine/workspace/sites.ts';
 import type { SiteRecord } from '../../store/workspace/sites.ts';
@@ -15,7 +15,7 @@ export function mayUseSite(
   return allowsOrigin(site, origin) || isOwnOrigin(origin, baseUrl);
 }
 
-/** `baseUrl` is where people reach the service. On one's own machine it has several names. */
+/** `baseUrl` is the public address of the service. The local machine has several names. */
 function isOwnOrigin(origin: string | undefined, baseUrl: string): boolean {
   const asked = origin === undefined ? null : URL.parse(origin);
   const own = URL.parse(baseUrl);

@@ -1,5 +1,5 @@
-// What a request brings beside its headers: path, query and body, read from HTTP or from a socket's frame, and held
-// against the route's schemas. A handler sees what its route declares and nothing else. Used by the pipeline alone.
+// The input of a request: path, query and body, from HTTP or from a socket frame, validated by the route's schemas. A
+// handler sees only what its route declares. Used only by the pipeline.
 
 import { type FieldErrors, refuse, refuseField, refuseFields, type Slug } from '../../engine/errors.ts';
 import type { RequestHead } from '../request.ts';
@@ -15,16 +15,16 @@ export interface Parts {
   body: unknown;
 }
 
-/** How one route reads and checks its parts. */
+/** How one route reads and validates its input. */
 export interface PartsReader {
   readonly paramNames: readonly string[];
   readonly queryNames: readonly string[];
   readonly validateParams: Validate | undefined;
   readonly validateQuery: Validate | undefined;
   readonly validateBody: Validate | undefined;
-  /** Takes away what the route does not declare (decisions, "Unknown body fields"). */
+  /** Removes fields that the route does not declare (decisions, "Unknown body fields"). */
   readonly dropUnknown: ((body: unknown) => void) | undefined;
-  /** Bring names, subjects and ids into the form in which they are kept. */
+  /** Normalise names, subjects and ids. */
   readonly formParams: ((params: unknown) => unknown) | undefined;
   readonly formQuery: ((query: unknown) => unknown) | undefined;
   readonly formBody: ((body: unknown) => unknown) | undefined;
@@ -53,8 +53,8 @@ function namesOf(schema: unknown): readonly string[] {
 }
 
 /**
- * Refuses invalid_body for what is not JSON or does not say that it is. What is signed is not read here: who signed it
- * comes first.
+ * Refuses invalid_body for anything but JSON with a JSON Content-Type. A signed body is not parsed here, because its
+ * signature is verified first.
  */
 export function bodyOf(route: Route, head: RequestHead, bytes: Uint8Array): unknown {
   if (route.rawBody !== undefined || route.access.kind === 'signed') return undefined;
@@ -74,7 +74,7 @@ export function jsonIn(bytes: Uint8Array): unknown {
   }
 }
 
-/** What comes empty counts as left out, what comes twice as a list, which no schema of a form takes (RFC 6749 §3.2). */
+/** An empty value counts as absent; a repeated one is a list, which no form schema accepts (RFC 6749 §3.2). */
 function formOf(head: RequestHead, bytes: Uint8Array): unknown {
   requireFormType(head);
   const form: Record<string, unknown> = {};
@@ -92,7 +92,7 @@ function utf8Text(bytes: Uint8Array): string {
   }
 }
 
-/** A name that comes twice is a list. */
+/** A repeated name is a list. */
 export function queryOf(reader: PartsReader, text: string): Record<string, unknown> {
   if (text === '') return {};
   const query: Record<string, unknown> = {};
@@ -107,7 +107,7 @@ export function queryOf(reader: PartsReader, text: string): Record<string, unkno
 }
 
 /**
- * A socket names path, query and body fields in one object; each goes where the route declares it, the rest to the
+ * A socket call has path, query and body fields in one object; each goes where the route declares it, the rest into the
  * body.
  */
 export function partsOfFrame(reader: PartsReader, given: Record<string, unknown>): Parts {
@@ -122,22 +122,19 @@ export function partsOfFrame(reader: PartsReader, given: Record<string, unknown>
   return parts;
 }
 
-/**
- * Refuses not_found for a path, invalid_query, and invalid_body or the area's own slug. Every field that is wrong is
- * named.
- */
+/** Refuses not_found for a path, invalid_query, and invalid_body or the area's own slug. Names every invalid field. */
 export function requireSound(
   reader: PartsReader,
   parts: Parts,
   slugs: { readonly query: Slug; readonly body: Slug },
 ): void {
-  // An id that is not even one names nothing (decisions, "Errors").
+  // A malformed id names nothing (decisions, "Errors").
   if (reader.validateParams?.(parts.params) !== undefined) refuse('not_found');
   reader.formParams?.(parts.params);
   refuseWith(slugs.query, reader.validateQuery?.(parts.query));
   reader.formQuery?.(parts.query);
   if (reader.validateBody === undefined) return;
-  // No body at all stands for an empty one; null is a body, and not an object.
+  // No body counts as an empty object; null is a body, and not an object.
   if (parts.body === undefined) parts.body = {};
   refuseWith(slugs.body, reader.validateBody(parts.body));
   reader.dropUnknown?.(parts.body);

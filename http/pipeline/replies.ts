@@ -1,5 +1,5 @@
-// From what a handler returned or threw to what the caller is told. The one place where an unexpected error becomes a
-// 500 and its cause goes to the log.
+// Turns the result or the error of a handler into a reply. The only place where an unexpected error becomes a 500 and
+// its cause is logged.
 
 import { Refusal, refusals, type Slug, wordOf } from '../../engine/errors.ts';
 import { WorkspaceUnavailable } from '../../engine/runtime/engine.ts';
@@ -28,12 +28,12 @@ export function rateRefusal(retryAfter: number, message: string = refusals.rate_
   return new Refusal('rate_limited', message, undefined, { retryAfter });
 }
 
-/** Seconds after which a client may try what failed for want of a resource. */
+/** Seconds until a client may retry after a lack of resources. */
 export const unavailableRetrySeconds = 1;
 
 /**
- * Failures of a resource, not of the request: asking again may help, with a secret's key once who runs the server has
- * put it back.
+ * Failures of a resource, not of the request: a retry may succeed, for a missing key after the operator has restored
+ * it.
  */
 const unavailable = [
   CommitFailed,
@@ -50,7 +50,7 @@ const unavailable = [
   ThreadUnavailable,
 ] as const;
 
-/** `seldom` is asked before a line that a flood would repeat. */
+/** `seldom` limits lines that a flood would repeat. */
 export function refusalOf(
   error: unknown,
   context: { log: Log; seldom: Seldom; requestId: string; operation: string },
@@ -68,7 +68,7 @@ export function refusalOf(
   if (error instanceof UnreadableDelivery) return new Refusal('invalid_body', refusals.invalid_body.message, undefined);
   const slug = slugOf(error);
   const { requestId, operation } = context;
-  // Nothing is broken: more was asked at once than may wait.
+  // Not a fault: the queue is full.
   if (error instanceof HasherBusy || error instanceof LaneFull || error instanceof ThreadBusy) {
     const times = context.seldom.take(error.name);
     if (times !== undefined) context.log.warn({ operation, times }, `refused because of overload: ${error.message}`);

@@ -1,7 +1,6 @@
-// A request's body, read whole within bounds of bytes, of time, and of what its network may have held here. One that is
-// too large is let in and forgotten as far as that is bearable, so that whoever sends it reads why it was refused:
-// ordinary clients look for an answer when they have sent everything. Knows of uWebSockets.js only the few calls it
-// makes; called by exchange.ts.
+// Reads a whole request body within limits of size, time and its network's memory. The rest of a body that is too large
+// is received and dropped, up to a limit, so that the sender reads the refusal: ordinary clients look for a reply only
+// after sending everything. Uses only a few calls of uWebSockets.js; called by exchange.ts.
 
 import { GatheredBytes, Pieces } from '../limits/gathered-bytes.ts';
 import type { Room } from '../limits/held-bytes.ts';
@@ -11,34 +10,34 @@ export type BodyFailure = 'payload_too_large' | 'request_timeout' | 'rate_limite
 
 export interface BodyOptions {
   readonly maxBytes: number;
-  /** In each span of so long, a body that is not complete must have grown by minBytesPerSecond. */
+  /** In each span of this length, an incomplete body must grow by minBytesPerSecond. */
   readonly timeoutMs: number;
-  /** What its Content-Length says; undefined where it says nothing. */
+  /** Its Content-Length; undefined without one. */
   readonly announcedBytes: number | undefined;
-  /** Nothing is done with it, however large it is. */
+  /** The body is ignored, however large it is. */
   readonly isUnwanted: boolean;
-  /** For what is held until the body is complete; given back by the caller. */
+  /** Memory for the incomplete body; given back by the caller. */
   readonly room: Pick<Room, 'take'>;
-  /** Complete. The bytes are the library's, and good until this returns. */
+  /** The body is complete. The bytes belong to the library and are valid until this returns. */
   whole(body: Uint8Array): void;
   /**
-   * It comes in more and smaller pieces than anybody means well with: what is here of them already is gone through to
-   * its end unless the connection is closed.
+   * It arrives in too many and too small pieces. What has arrived is still scanned to its end unless the connection is
+   * closed.
    */
   crumbled(): void;
-  /** `isRead`: the whole of it was let in, and the connection can serve another request. */
+  /** `isRead`: the whole body was received, and the connection can serve another request. */
   failed(why: BodyFailure, isRead: boolean): void;
 }
 
-/** As slow as a request may come in. The same as the library asks for over its own, longer span. */
+/** The slowest allowed upload; the library requires the same over its own, longer span. */
 const minBytesPerSecond = 16 * 1024;
-/** Let in and forgotten of a body that is too large: a bit more than the largest file that anybody may upload. */
+/** At most this much of an oversized body is received and dropped: a bit more than the largest allowed upload. */
 const maxDrainedBytes = 32 * 1024 * 1024;
-/** Who sends nothing for so long waits for an answer. */
+/** A sender that pauses for this long is waiting for a reply. */
 const quietMs = 500;
 const maxDrainMs = 10_000;
 
-/** `end` lets go of a body that nobody waits for any more; what it held is the caller's to give back. */
+/** `end` abandons the body; the caller gives its memory back. */
 export function readBody(incoming: Incoming, options: BodyOptions): { end(): void } {
   const pieces = new Pieces();
   const gathered = new GatheredBytes();
@@ -90,7 +89,7 @@ export function readBody(incoming: Incoming, options: BodyOptions): { end(): voi
     }
     if (isLast && gathered.byteLength === 0) {
       end();
-      // Parsed before this callback returns, so the library's memory needs no copy.
+      // Parsed before this callback returns, so the library's memory is not copied.
       options.whole(new Uint8Array(chunk));
       return;
     }

@@ -1,6 +1,6 @@
-// What somebody may do now who asked before: for links that are opened later, replies that are read in parts,
-// deliveries that wait. Adds to engine/rights/rights.ts what only the edge can see: the app itself, wherever it is
-// registered. Nothing here is remembered; ask each time.
+// The current rights of whoever made an earlier request: for links that are opened later, replies that are streamed,
+// deliveries that are queued. Adds to engine/rights/rights.ts what only the edge knows: the app itself, wherever it is
+// registered. Not cached; call it each time.
 
 import { type Holder, holderOf, type Rights, rightsOf } from '../../engine/rights/rights.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
@@ -19,7 +19,7 @@ export function askerOf(
   return { workspaceId, holder: holderOf(caller, grant), tokenVersion: callingAgent(view).tokenVersion, sessionId };
 }
 
-/** Undefined when nothing is left: signed out, gone, revoked, withdrawn. */
+/** Undefined when no rights are left: signed out, removed, revoked, withdrawn. */
 export function rightsOfAsker(
   services: Pick<Services, 'engine' | 'config'>,
   { workspaceId, holder, tokenVersion, sessionId }: Asker,
@@ -32,7 +32,7 @@ export function rightsOfAsker(
   return view === undefined || session === undefined || session.expiresAt <= view.at ? undefined : rights;
 }
 
-/** What the holder may, the app's own rights included; undefined when nothing is left. */
+/** The holder's rights, limited to the app's; undefined when none are left. */
 export function rightsNow(
   services: Pick<Services, 'engine' | 'config'>,
   workspaceId: string,

@@ -40,7 +40,7 @@ export class Router<Entry> {
     const values: string[] = [];
     const node = this.#walk(this.#root, path.split('/'), 1, values);
     if (node === undefined) return { kind: 'none' };
-    // Every method is a string; asking the map for one that no route has answers undefined.
+    // Any string may be a method; the map returns undefined for unknown ones.
     const found = node.entries.get(method as Method);
     if (found === undefined) return { kind: 'otherMethods', methods: [...node.entries.keys()] };
     const params: Record<string, string> = {};

@@ -1,6 +1,6 @@
-// Requests checked against their schemas, problems told together, each under the path of its field. The only importer
-// of @fastify/ajv-compiler, with every option set by hand: bodies are taken as they are, paths and queries as text to
-// convert. Sizes come first: see value-sizes.ts.
+// Validates requests by their schemas and reports all problems together, each under its field. The only importer of
+// @fastify/ajv-compiler, with every option set explicitly: bodies are taken as they are, paths and queries are
+// converted from text. Sizes are checked first, in value-sizes.ts.
 
 import AjvCompiler from '@fastify/ajv-compiler';
 import type { TSchema } from 'typebox';
@@ -9,10 +9,10 @@ import { canonicalAddress } from '../../engine/mail-addresses.ts';
 import { type Problem, wordsOf } from '../schemas/field-words.ts';
 import { type Sized, sizeCutter } from './value-sizes.ts';
 
-/** Undefined when the value is sound; a coercing one may have replaced its values by converted ones. */
+/** Undefined when the value is valid. A coercing validator may have converted its values. */
 export type Validate = (value: unknown) => FieldErrors | undefined;
 
-/** Of ajv, what is used of it here. */
+/** The part of ajv that is used here. */
 interface Ajv {
   readonly formats: Readonly<Record<string, unknown>>;
   addFormat(name: string, check: (text: string) => boolean): unknown;
@@ -20,8 +20,8 @@ interface Ajv {
 
 type Compiled = ((value: unknown) => boolean) & { errors?: Problem[] | null };
 
-// What a first call to a route waits for: schemas are ours, and held against their own schema by a test, not when they
-// are compiled; and code that is not made shorter first runs as fast.
+// These options speed up the first call to a route: a test validates our schemas against their own schema, so compiling
+// does not, and unoptimised code runs as fast.
 const quickly = { validateSchema: false, meta: false, code: { optimize: false } } as const;
 const common = {
   ...quickly,
@@ -33,7 +33,7 @@ const common = {
   addUsedSchema: false,
 } as const;
 const buildCompiler = AjvCompiler();
-// The wrapper's types name fastify's own; what it builds is a function from a route's part to ajv's validator.
+// The types of the wrapper are fastify's; it compiles the schema of a route's part to an ajv validator.
 const compilerOf = (coerceTypes: false | 'array'): ((part: { schema: TSchema }) => Compiled) =>
   buildCompiler({}, { customOptions: { ...common, coerceTypes }, onCreate: addFormats } as never) as never;
 
@@ -43,8 +43,7 @@ function addFormats(ajv: Ajv): void {
 }
 
 /**
- * What is a URI by its grammar (RFC 3986) may still be no URL, such as http://127.0.0.1%00.example/, and nothing behind
- * this looks for that.
+ * A valid URI (RFC 3986) may still be no URL, such as http://127.0.0.1%00.example/, and no later check looks for that.
  */
 function requireUrls(ajv: Ajv): void {
   const uri = ajv.formats['uri'];
@@ -54,7 +53,7 @@ function requireUrls(ajv: Ajv): void {
 
 const beyondAscii = /[^\x00-\x7f]/gu;
 
-/** By the rules of ASCII's, each letter beyond standing for one of it. */
+/** The rules for ASCII addresses, with each further letter counted as one of them. */
 function addInternationalEmail(ajv: Ajv): void {
   const email = ajv.formats['email'];
   if (!(email instanceof RegExp)) throw new Error('the email format no longer behaves as expected');
@@ -64,7 +63,7 @@ function addInternationalEmail(ajv: Ajv): void {
 const strictCompiler = compilerOf(false);
 const coercingCompiler = compilerOf('array');
 
-/** Fields that are named at the most; who has more of them wrong sees the others next time. */
+/** At most this many invalid fields are reported at once. */
 const maxFieldErrors = 50;
 
 export function strictValidator(schema: TSchema): Validate {
@@ -74,7 +73,7 @@ export function strictValidator(schema: TSchema): Validate {
   );
 }
 
-/** For values that came as text: numbers and booleans are converted, one value stands for a list of one. */
+/** For values that arrive as text: converts numbers and booleans, and a single value to a list of one. */
 export function coercingValidator(schema: TSchema): Validate {
   return sized(
     schema,
@@ -82,10 +81,7 @@ export function coercingValidator(schema: TSchema): Validate {
   );
 }
 
-/**
- * Holds a value against its sizes first, so that the rest costs no more than the schema's bounds say. A value that is
- * refused may have been cut.
- */
+/** Checks the sizes of a value first, which bounds the cost of the rest. A refused value may have been cut. */
 function sized(schema: TSchema, validate: Validate): Validate {
   // The same keywords, as TypeBox keeps them.
   const cutSizes = sizeCutter(schema as Sized);
@@ -97,9 +93,7 @@ function sized(schema: TSchema, validate: Validate): Validate {
   };
 }
 
-/**
- * A strict one that also refuses what the schema does not declare: for replies, so that nothing leaves undocumented.
- */
+/** A strict validator that also refuses undeclared members: for replies, so that nothing undocumented is sent. */
 export function closedValidator(schema: TSchema): Validate {
   return validator(() => strictCompiler({ schema: closed(schema) }), 'body');
 }
@@ -112,7 +106,7 @@ interface Shape {
   readonly anyOf?: readonly Shape[];
 }
 
-/** An object without properties of its own is a free one and stays open. */
+/** An object schema without properties accepts any member. */
 function closed(schema: TSchema): TSchema {
   const walk = (shape: Shape): Shape => ({
     ...shape,
@@ -130,9 +124,8 @@ function closed(schema: TSchema): TSchema {
 }
 
 /**
- * What takes undeclared fields out of a value that was found sound, in place; undefined for a schema without declared
- * fields.
- * A choice between several objects is left as it is, since the value does not say which of them it is.
+ * Removes undeclared fields from a valid value, in place; undefined for a schema without declared fields. Leaves a
+ * choice between several object schemas as it is, since the value does not say which one applies.
  */
 export function unknownFieldsOf(schema: TSchema): ((value: unknown) => void) | undefined {
   return dropperOf(schema as Shape);
@@ -165,8 +158,7 @@ function hasFields(shape: Shape): boolean {
 }
 
 /**
- * Compiled by its first use: hundreds of schemas, most of them never asked for, would cost a start its speed and
- * memory.
+ * Compiled on first use: compiling hundreds of schemas at start would cost time and memory, and most are rarely used.
  */
 function validator(compile: () => Compiled, whole: string): Validate {
   let compiled: Compiled | undefined;
@@ -176,10 +168,10 @@ function validator(compile: () => Compiled, whole: string): Validate {
   };
 }
 
-/** `whole` names the value itself, when it is not even an object. */
+/** `whole` names the value itself, if it has the wrong type. */
 function fieldErrors(problems: readonly Problem[], whole: string): FieldErrors {
   const errors: FieldErrors = {};
-  // What no member of a choice admits is told by the members' own problems, what a condition asks for by its own.
+  // The problems of the members explain why none of a choice matched; those of a condition, what it requires.
   const told = problems.some(isTelling) ? problems.filter(isTelling) : problems;
   for (const problem of told) {
     const path = pathOf(problem) || whole;
@@ -187,7 +179,7 @@ function fieldErrors(problems: readonly Problem[], whole: string): FieldErrors {
     const messages = (errors[path] ??= []);
     if (!messages.includes(message)) messages.push(message);
   }
-  // That it may be left empty helps nobody who filled it in.
+  // "May be empty" does not help someone who filled it in.
   for (const [path, messages] of Object.entries(errors))
     if (messages.length > 1) errors[path] = messages.filter((message) => message !== 'must be null');
   return errors;

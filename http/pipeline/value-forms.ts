@@ -1,7 +1,6 @@
-// Brings the values of a sound request into the form in which they are kept, whichever they came in: names and
-// subjects, which stand in their schema against the pattern of a line (what that form is, engine/lines.ts says), and
-// ids, which may be written in either case and are answered in lower case (RFC 9562 §4). Called by parts.ts between
-// validation and the handler.
+// Normalises the values of a valid request: names and subjects, whose schemas have the pattern of a line
+// (engine/lines.ts defines the form), and ids, which are accepted in either case and stored in lower case (RFC 9562
+// §4). Called by parts.ts between validation and the handler.
 
 import type { TSchema } from 'typebox';
 import { linePattern, oneLine } from '../../engine/lines.ts';
@@ -21,7 +20,8 @@ interface Shape {
 type Form = (value: unknown) => unknown;
 
 /**
- * Returns the value in its form, in place where it is an object or a list; undefined for a schema that asks for none.
+ * Returns the normalised value, changed in place if it is an object or a list; undefined for a schema that needs
+ * nothing.
  */
 export function canonicalForm(schema: TSchema): Form | undefined {
   return formOfShape(schema as Shape);

@@ -1,7 +1,7 @@
-// What a request is too large for, found before anything else looks at it: a list with too many items, a text that is
-// too long, an object with too many fields. What is too large is named and cut, so that no check behind this one costs
-// more than its schema's bounds say: ajv, which collects every problem, would go through half a million items, and a
-// pattern through a text of a megabyte. Used by validation.ts alone.
+// Finds oversized values before any other check: lists with too many items, texts that are too long, objects with too
+// many fields. They are reported and cut, so that later checks stay within the bounds of the schema: ajv, which
+// collects every problem, would visit half a million items, and a pattern would scan a megabyte. Used only by
+// validation.ts.
 
 import type { FieldErrors } from '../../engine/errors.ts';
 
@@ -17,20 +17,17 @@ export interface Sized {
   readonly maxProperties?: number;
 }
 
-/** Where a value is: the object or list that has it, and its key in there. */
+/** The position of a value: its object or list, and its key in there. */
 interface Place {
   readonly holder: Record<string, unknown>;
   readonly key: string;
-  /** From the whole on, as problems are told. */
+  /** The path from the root, as problems report it. */
   readonly path: string;
 }
 
 type Cut = (place: Place, found: FieldErrors) => void;
 
-/**
- * Cuts what is too large within a value that was made of JSON, in place, and tells what that was, if anything.
- * Undefined where the schema bounds nothing.
- */
+/** Cuts oversized values of a parsed JSON value, in place, and reports them. Undefined for a schema without bounds. */
 export function sizeCutter(schema: Sized): ((value: object) => FieldErrors | undefined) | undefined {
   const cut = cutterOf(schema);
   return (
@@ -64,7 +61,7 @@ function textCutter({ maxLength }: Sized): Cut | undefined {
   };
 }
 
-/** Characters are counted as JSON Schema counts them: one beyond U+FFFF is two units of a string. */
+/** Counts characters as JSON Schema does: one beyond U+FFFF is two units of a string. */
 function isLonger(text: string, maxLength: number): boolean {
   if (text.length <= maxLength || text.length > 2 * maxLength) return text.length > maxLength;
   let count = 0;
@@ -93,7 +90,7 @@ function fieldsCutter({ properties = {}, patternProperties = {}, maxProperties }
       return cut === undefined ? [] : [[name, cut] as const];
     }),
   );
-  // A free object has one pattern for its names; whatever a name is, its value is held to the same sizes.
+  // An object with free names has one pattern for them; all values have the same bounds.
   const cutOther = Object.values(patternProperties)
     .map(cutterOf)
     .find((cut) => cut !== undefined);

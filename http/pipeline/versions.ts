@@ -1,5 +1,5 @@
-// Which behaviour a request is answered with: the Service-Version header pins a date. A later change of behaviour is
-// one more row here, and asks behaviourOn() for the date it came with. Specification 9.
+// The version of the API that a request gets: the Service-Version header names a date. A change of behaviour adds a row
+// here and checks behaviourOn() for its date. Specification 9.
 
 import { refuseField } from '../../engine/errors.ts';
 
@@ -7,8 +7,8 @@ import { refuseField } from '../../engine/errors.ts';
 export const serviceVersions = ['2026-11-20'] as const;
 
 /**
- * The version in force for the header's date: the newest that is not after it, or the first. Refuses invalid_query for
- * what is no date.
+ * The version in force on the date of the header: the newest that is not later, or the first. Refuses invalid_query for
+ * an invalid date.
  */
 export function versionFor(
   header: string | undefined,
@@ -19,7 +19,7 @@ export function versionFor(
   return versions.findLast((version) => version <= header) ?? versions[0];
 }
 
-/** Date.parse() takes the 30th of February for a day in March. */
+/** Date.parse() accepts 30 February as a day in March. */
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const ms = Date.parse(text);
