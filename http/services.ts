@@ -1,4 +1,4 @@
-// What handlers may use beside the engine: everything is made in http/serve.ts and handed down.
+// The parts that handlers use beside the engine, all made in http/serve.ts.
 
 import type { Directory } from '../engine/directory/directory.ts';
 import type { RetrievalPorts } from '../engine/knowledge/retrieval.ts';
@@ -80,8 +80,8 @@ export interface Services extends RetrievalPorts {
   readonly visitorPlaces: VisitorPlaces;
   readonly widgetFiles: WidgetFiles;
   readonly pageFiles: PageFiles;
-  /** Ends the visitor's open sockets: it was blocked. */
+  /** Closes the sockets of a visitor that was blocked. */
   dropVisitor(workspaceId: string, visitorId: string): void;
-  /** Ends the agent's open sockets whose sign-in was ended. */
+  /** Closes the sockets of an agent whose sign-in was ended. */
   dropEnded(workspaceId: string, agentId: string): void;
 }

@@ -1,8 +1,8 @@
-// What a one-time code comes with, by language: the widget's five. English is the measure: a language that lacks a line
-// does not compile. Texts keep to the letters of GSM 03.38 where the language has them all: one other letter more than
-// halves what a message holds, and what takes two is paid for twice.
+// The texts around a one-time code, in the five languages of the widget. English defines the lines, so a language that
+// lacks one does not compile. Texts use only letters of GSM 03.38 where the language allows: one other letter more than
+// halves the capacity of a message, and a code that needs two messages costs twice as much.
 
-/** `minutes` as a whole: "1 minute". */
+/** `minutes` with its unit: "1 minute". */
 interface Said {
   readonly code: string;
   readonly name: string;
@@ -15,8 +15,8 @@ interface CodeWords {
   mail(said: Said): string;
   text(said: Said): string;
   /**
-   * As carriers name the voice's language, and what it says; the digits come one by one. Undefined where no carrier's
-   * usual voice speaks it: English is spoken then.
+   * The carrier's name for the language of the voice, and the spoken text; digits are spoken one by one. Undefined if
+   * carriers' usual voices do not speak the language: then English is used.
    */
   readonly voice: { readonly language: string; say(said: Pick<Said, 'code' | 'name'>): string } | undefined;
 }
@@ -96,12 +96,12 @@ const languages: ReadonlyMap<string, CodeWords> = new Map<string, CodeWords>([
   ],
 ]);
 
-/** Of the language of a tag such as de-AT; English for others. */
+/** For a language tag such as de-AT; English for other languages. */
 export function codeWordsFor(locale: string): CodeWords {
   return languages.get(locale.toLowerCase().split(/[-_]/, 1)[0] ?? '') ?? english;
 }
 
-/** As codeWordsFor(), in a language that carriers speak. */
+/** Like codeWordsFor(), in a language that carriers speak. */
 export function spokenWordsFor(locale: string): NonNullable<CodeWords['voice']> {
   return codeWordsFor(locale).voice ?? english.voice;
 }

@@ -1,5 +1,5 @@
-// One-time codes at the edge: drawn, hashed and sealed here before a command writes them, opened here again for as long
-// as their delivery takes. Nothing else in the service sees a code.
+// One-time codes at the edge: drawn, hashed and sealed here before a command stores them, and opened here only while
+// they are delivered. No other part of the service sees a code.
 
 import { mailboxName, plainName } from '../../engine/lines.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
@@ -8,7 +8,7 @@ import type { CodeToSend } from '../../engine/verification/delivery.ts';
 import type { SecretBox } from '../../workers/secrets/secret-box.ts';
 import { codeWordsFor, spokenWordsFor } from './code-words.ts';
 
-/** What test keys take, whatever was asked for. */
+/** The code that test keys accept. */
 export const testCode = '000000';
 
 interface Named {
@@ -18,7 +18,7 @@ interface Named {
 
 const about = ({ workspaceId, verificationId }: Named): string => `${workspaceId}:verification:${verificationId}`;
 
-/** So many that the remainder by a hundred million favours no code that anybody could measure. */
+/** Enough bits that the remainder by a hundred million has no measurable bias. */
 const drawnBytes = 8;
 
 /** A code may begin with zeros. */
@@ -31,12 +31,12 @@ export function freshCode(
   return { codeHash: hashOfCode(secrets, verification, code), sealedCode: secrets.seal(code, about(verification)) };
 }
 
-/** Of another verification the same code has another hash. */
+/** The same code has another hash in another verification. */
 export function hashOfCode(secrets: SecretBox, verification: Named, code: string): string {
   return secrets.digest(code, about(verification));
 }
 
-/** A longer name would make a message of two, which is paid for twice. */
+/** A longer name would need a second message, which costs twice as much. */
 const maxNameChars = 40;
 
 export interface CodePorts {
@@ -54,7 +54,7 @@ export interface CodePorts {
   speak(message: { workspaceId: string; id: string; to: string; language: string; body: string }): Promise<string>;
 }
 
-/** Sends a code by its channel. Rejects with DeliveryError once it is worth nothing any more, and as the ports do. */
+/** Sends a code by its channel. Rejects with DeliveryError once the code has expired, and with the errors of the ports. */
 export async function sendCode(
   ports: CodePorts,
   item: { workspaceId: string; id: string; verificationId: string; code: CodeToSend },
@@ -64,7 +64,7 @@ export async function sendCode(
   if (ports.now() > Date.parse(item.code.expiresAt))
     throw new DeliveryError('the code has expired', { permanent: true });
   const code = ports.secrets.open(item.code.sealedCode, about(item));
-  // What was queued before there were languages is English.
+  // Codes queued before languages were added are English.
   const locale = item.code.locale ?? 'en';
   const words = codeWordsFor(locale);
   const said = { code, name: workspaceName, minutes: words.minutes(ttlMinutes) };
@@ -83,7 +83,7 @@ export async function sendCode(
       return ports.text({ id, workspaceId, to, body: words.text(said) });
     case 'voice': {
       const { language, say } = spokenWordsFor(locale);
-      // Digit by digit, or a voice would read a number; twice, since nobody has a pen at hand.
+      // Digit by digit, so that the voice does not read a number; twice, so that the listener can write it down.
       return ports.speak({
         id,
         workspaceId,

@@ -1,5 +1,5 @@
-// How mail that commands queued leaves: from which address, signed for the domain it is sent from. The key is opened
-// here, for as long as one mail takes, and never stands in the queue.
+// Sends the mail that commands queued: chooses the sender address and signs for its domain. The key is opened here for
+// one mail and is never in the queue.
 
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -18,18 +18,18 @@ export interface OutgoingMailPorts {
   readonly engine: Engine;
   readonly sender: MailSender;
   readonly secrets: SecretBox;
-  /** What the service itself sends from, for workspaces without a domain of their own. */
+  /** The service's own sender, for workspaces without a domain. */
   readonly mailFrom: string;
-  /** What mail from the mail host, or from below it, is signed with; undefined leaves that to whoever sends it on. */
+  /** The key for mail from the mail host and its subdomains; undefined leaves signing to the relay. */
   readonly hostKey: OutgoingMail['dkim'];
-  /** Whether what comes back to `mailFrom` comes here. */
+  /** Whether bounces to `mailFrom` arrive here. */
   readonly takesReturns: boolean;
 }
 
-/** Nobody wrote it, so no machine shall answer it (RFC 3834). */
+/** An automatic mail, so that no machine answers it (RFC 3834). */
 const byTheService = { 'Auto-Submitted': 'auto-generated' };
 
-/** Resolves to the server's answer. Rejects as the sender does. */
+/** Resolves to the server's answer. Rejects with the errors of the sender. */
 export async function sendQueuedMail(
   ports: OutgoingMailPorts,
   item: { workspaceId: string; id: string; mail: Mail },
@@ -49,18 +49,18 @@ export async function sendQueuedMail(
   });
 }
 
-/** The service's own sender, saying whose mail it is that comes back. */
+/** The service's own sender, with the workspace in the return path. */
 function returnPathOf(mailFrom: string, workspaceId: string): string {
   return `${localPartOf(withoutTag(mailFrom))}+${workspaceId}@${hostOf(mailFrom)}`;
 }
 
-/** Of such an address, the workspace. */
+/** The workspace of such an address. */
 export function workspaceOfReturnPath(address: string, mailFrom: string): string | undefined {
   const isOurs = withoutTag(address).toLowerCase() === withoutTag(mailFrom).toLowerCase();
   return isOurs ? /\+([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@/i.exec(address)?.[1]?.toLowerCase() : undefined;
 }
 
-/** The key of the mail host, read once. Throws ConfigError for a file that holds none. */
+/** The key of the mail host, read once. Throws ConfigError for a file without a key. */
 export function hostKeyOf({ mailKey, mailHost }: Pick<Config, 'mailKey' | 'mailHost'>): OutgoingMailPorts['hostKey'] {
   if (mailKey === undefined) return undefined;
   try {
@@ -74,7 +74,7 @@ export function hostKeyOf({ mailKey, mailHost }: Pick<Config, 'mailKey' | 'mailH
   }
 }
 
-/** What a private key is sealed as. */
+/** The purpose under which a private key is sealed. */
 export function dkimKeyName(workspaceId: string, domain: string): string {
   return `${workspaceId}:dkim:${domain}`;
 }
@@ -86,8 +86,8 @@ function verifiedDomain(ports: OutgoingMailPorts, workspaceId: string): EmailDom
 }
 
 /**
- * Mail from the verified domain is signed for it, and what comes back goes by its own name there. Mail from the mail
- * host is signed for that.
+ * Mail from a verified domain is signed for it, and its bounces go to an address of that domain. Mail from the mail
+ * host is signed for the mail host.
  */
 function signatureOf(
   { secrets, hostKey }: OutgoingMailPorts,

@@ -1,6 +1,5 @@
-// Mail to whoever runs the mail host: postmaster and abuse, which every host must have (RFC 5321 §4.5.1, RFC 2142), and
-// what is written to the sender of the service's own mail, where servers look whether it exists. Kept as files for a
-// person to read; nothing else reads them.
+// Mail to the operator: postmaster and abuse, which every host must have (RFC 5321 §4.5.1, RFC 2142), and replies to
+// the service's own sender, whose existence other servers check. Stored as files for a person to read.
 
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -11,7 +10,7 @@ import { withoutTag } from '../../engine/mail-addresses.ts';
 import type { Log } from '../../engine/runtime/log.ts';
 import type { ReceivedMail } from '../../workers/providers/smtp-listener.ts';
 
-/** The newest are kept, of each the beginning: together no more than 100 MiB, whoever writes. */
+/** Keeps the newest mails, and the beginning of each: together at most 100 MiB. */
 const maxMails = 100;
 const maxBytes = 1024 * 1024;
 
@@ -28,7 +27,7 @@ export function createOperatorMailbox(options: {
   now: () => number;
 }): OperatorMailbox {
   const { folder, mailHost, mailFrom, log, now } = options;
-  // Postmaster alone may be written without a host.
+  // Only postmaster may be addressed without a host.
   const addresses = new Set(['postmaster', `postmaster@${mailHost}`, `abuse@${mailHost}`, mailFrom.toLowerCase()]);
   return {
     has: (address) => addresses.has(address.toLowerCase()) || addresses.has(withoutTag(address).toLowerCase()),

@@ -1,6 +1,6 @@
-// The whole record of a conversation as JSON text in parts: {conversation, visitor, contact, messages, notes, events}.
-// The reader thread reads it page by page, so that neither its length nor a slow caller holds anybody up. What is added
-// after its beginning is left out, which gives it an end; what is edited meanwhile may already be so.
+// The complete record of a conversation as JSON text in parts: {conversation, visitor, contact, messages, notes,
+// events}. The reader thread reads it page by page, so that neither a long record nor a slow client delays others.
+// Records added after the start are left out, so the export ends; edits made meanwhile may be included.
 
 import { conversationView } from '../../engine/conversations/conversation.ts';
 import { messageView } from '../../engine/conversations/messages.ts';
@@ -22,18 +22,18 @@ import { RightsEnded } from '../schemas/scoped-members.ts';
 interface Export {
   readonly workspace: Workspace;
   readonly view: View;
-  /** One that the caller may read. */
+  /** A conversation that the caller may read. */
   readonly conversation: ConversationRecord;
   readonly reader: Reader;
   readonly grant: Grant | undefined;
-  /** Asked before each part. */
+  /** Called before each part. */
   mayGoOn(): boolean;
 }
 
-/** Before every note. */
+/** Sorts before every note. */
 const beforeAll: Cursor = { at: '', id: '' };
 
-/** Rejects with what the reader rejects with, if it cannot read the first page. */
+/** Rejects with the error of the reader if it cannot read the first page. */
 export async function exportConversation(of: Export): Promise<AsyncIterable<string>> {
   const { view, conversation } = of;
   const upTo = {
@@ -41,14 +41,14 @@ export async function exportConversation(of: Export): Promise<AsyncIterable<stri
     note: newestNote(view.db, conversation.id) ?? beforeAll,
     seq: of.workspace.publishedSeq,
   };
-  // What the view shows is read before the first question, so that its answer waits for it.
+  // The view is read before the first call, so that the reply waits until both are durable.
   const { agents } = theRoster(view);
   const visitor = conversation.visitorId === null ? null : (view.state(visitorKind, conversation.visitorId) ?? null);
   const contact = conversation.contactId === null ? null : (findContact(view.db, conversation.contactId) ?? null);
   const customer = isAllowed(of.grant, 'visitors:read') ? { visitor, contact } : {};
   const head = JSON.stringify({ conversation: conversationView(conversation), ...customer });
   const messages = messagePages(of, upTo.line);
-  // While nothing was sent, a failure can still be answered as one.
+  // Before the first part, a failure can still be answered as an error.
   const firstPage = await messages.next();
   return parts(
     head,
@@ -122,7 +122,9 @@ async function* eventPages(of: Export, upToSeq: number): AsyncGenerator<string[]
   }
 }
 
-/** As sockets are told it; its data is JSON text already. Undefined for what may not be told. */
+/**
+ * In the form of socket frames, whose data is JSON text already. Undefined for an event that the caller may not see.
+ */
 function eventText(
   { seq, type, at, conversationId, data: whole }: EventRow,
   grant: Grant | undefined,

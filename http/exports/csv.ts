@@ -1,17 +1,15 @@
-// CSV as RFC 4180 has it, safe to open in a spreadsheet: text that one would take for a formula is led by an
-// apostrophe.
+// CSV (RFC 4180) that is safe to open in a spreadsheet: text that could be a formula gets a leading apostrophe.
 
 export type Cell = string | number | boolean | null;
 
 /**
- * What spreadsheets compute, also behind white space or quotes. Where lists are separated by semicolons or tabs they
- * take a quote behind a comma for
- * a letter, and begin a cell at each of those, or a row at a line's end. Numbers are written as numbers and never come
- * here.
+ * Text that spreadsheets compute, also after white space or quotes. Where lists are separated by semicolons or tabs,
+ * they treat a quote after a comma as a letter, and start a cell at each separator, or a row at each line end. Numbers
+ * are written as numbers and do not pass through here.
  */
 const formulas = /(^|[;\t\r\n])(?=[\s"']*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
 
-/** With its line end. */
+/** With a line end. */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }

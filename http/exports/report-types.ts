@@ -1,5 +1,4 @@
-// Every report by its path, with how it is asked for and what of it is a table: the one list behind the routes of
-// reports and behind their exports.
+// All reports by path, with their queries and their table form: the one list behind the report routes and the exports.
 
 import { type ConversationView, conversationView } from '../../engine/conversations/conversation.ts';
 import { refuseField } from '../../engine/errors.ts';
@@ -65,7 +64,7 @@ const volumeOf = (channel: Channel): FileOf =>
 
 const channels: readonly Channel[] = ['chat', 'ticket', 'call'];
 
-/** All but the conversations themselves, which are too many to be held whole. */
+/** All reports except the list of conversations, which is too long for memory. */
 export const reportFiles: Readonly<Record<string, FileOf>> = {
   'chats/total': volumeOf('chat'),
   'tickets/total': volumeOf('ticket'),
@@ -129,7 +128,7 @@ export const reportFiles: Readonly<Record<string, FileOf>> = {
 export const conversationsType = 'conversations';
 export const reportTypes = [...Object.keys(reportFiles), conversationsType];
 
-/** Conversations read for one part of a file. */
+/** Conversations per part of a file. */
 const rowsPerPart = 200;
 
 const conversationColumns = [
@@ -159,18 +158,18 @@ const nameColumns = [
 ] as const satisfies readonly (keyof ConversationNames)[];
 const customerColumns = ['customerName', 'customerEmail'] as const satisfies readonly (keyof ConversationNames)[];
 
-/** Refuses what the report of this type would refuse. */
+/** Refuses the same as the report of this type. */
 export function requireReportType(view: View, type: string, query: ReportQuery): ReportFrame {
   if (!reportTypes.includes(type)) refuseField('invalid_query', 'type', `must be one of ${reportTypes.join(', ')}`);
   return requireReport(view, query, reportFiles[type]?.about ?? {});
 }
 
-/** What a report is made of, and for whom. */
+/** The input of a report, and its reader. */
 export interface AskedReport {
   readonly query: DrillDownQuery;
   readonly reader: Reader;
   readonly grant: Grant | undefined;
-  /** Asked before each part of a long one. */
+  /** Called before each part of a long report. */
   mayGoOn(): boolean;
 }
 
@@ -195,7 +194,7 @@ interface ConversationOrder extends Omit<AskedReport, 'query'> {
   readonly asked: ReturnType<typeof drillDownOf>;
 }
 
-/** Ends the reply when whose it is may have it no more. */
+/** Ends the reply when its owner has lost the right to it. */
 async function* conversationParts({
   workspaceId,
   asked,

@@ -32,7 +32,7 @@ const executable = join(dist, 'switchboard');
 
 /** Node's mark of where a single executable application is (Node.js documentation, Single executable applications). */
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
-/** Megabytes of 1,000,000 bytes: what somebody who downloads it should have to bear. */
+/** In megabytes of 1,000,000 bytes: the acceptable size of a download. */
 const maxMb = 180;
 const maxGzippedMb = 65;
 
@@ -69,10 +69,10 @@ execFileSync(process.execPath, ['--experimental-sea-config', configuration], {
 });
 copyFileSync(realpathSync(process.execPath), executable);
 chmodSync(executable, 0o755);
-// Before the blob goes in, which strip would take for something that nobody needs.
+// Before the blob is added, which strip would remove.
 if (process.platform === 'linux') execFileSync('strip', [executable]);
 if (process.platform === 'darwin') execFileSync('codesign', ['--remove-signature', executable]);
-// Its words go to nobody: it warns of strings that strip removed.
+// Its output is dropped: it warns about strings that strip removed.
 execFileSync(
   join(root, 'node_modules/.bin/postject'),
   [
@@ -94,7 +94,7 @@ process.stdout.write(`dist/switchboard: ${mb.toFixed(1)} MB, ${gzippedMb.toFixed
 release();
 if (mb > maxMb || gzippedMb > maxGzippedMb) throw new Error(`it may have ${maxMb} MB, and ${maxGzippedMb} MB gzipped`);
 
-/** The executable with what an operator installs beside it, as a folder and as one file to hand out. */
+/** The executable with the files that an operator installs beside it, as a folder and as an archive. */
 function release(): void {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const name = `switchboard-${version}-${process.platform}-${process.arch}`;
@@ -124,7 +124,7 @@ async function bundle(entry: string, name: string): Promise<string> {
     target: 'node22',
     format: 'cjs',
     minify: true,
-    // Names stand in logs and in errors that are told apart by them.
+    // Names appear in logs, and in checks of errors.
     keepNames: true,
     // An uncaught error prints the line it came from.
     lineLimit: 200,
@@ -134,16 +134,16 @@ async function bundle(entry: string, name: string): Promise<string> {
     define: { 'import.meta.url': '__program', 'import.meta.dirname': '__dirname' },
     banner: { js: `const __program=require('node:url').pathToFileURL(process.execPath).href;` },
     plugins: [nativeAddons(root)],
-    // Not needed where scripts for browsers are made already.
+    // Not needed, since scripts for browsers are bundled already.
     external: ['esbuild'],
     logLevel: 'warning',
   });
-  // What names a file here would work here, and nowhere else.
+  // A path of this machine would work only here.
   if (readFileSync(outfile, 'utf8').includes(root)) throw new Error(`${name} names ${root}`);
   return outfile;
 }
 
-/** Scripts for browsers, made as the service would. */
+/** Scripts for browsers, bundled as the service would. */
 async function addScripts(): Promise<void> {
   const files = createWidgetFiles(async (request) => {
     const text = await bundleForBrowsers(request);

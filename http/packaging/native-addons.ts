@@ -1,5 +1,4 @@
-// Which packages bring native addons, and how each is pointed at native.ts when the executable is built. From source
-// the packages are left as they are.
+// The packages with native addons, and how the build points each at native.ts. From source, the packages run unchanged.
 
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,21 +9,21 @@ const platform = `${process.platform}-${process.arch}`;
 const vectors = 'vec0.so';
 const onnx = `onnxruntime-node/bin/napi-v6/${process.platform}/${process.arch}`;
 
-/** Files that the executable holds, under the names they are loaded by, from node_modules. */
+/** Files in the executable, by the names they are loaded under, from node_modules. */
 export const nativeFiles: Readonly<Record<string, string>> = {
   'uws.node': `uWebSockets.js/dist/bin/uws_${process.platform}_${process.arch}_${process.versions.modules}.node`,
   'better_sqlite3.node': `better-sqlite3/prebuilds/${platform}.node`,
   'argon2.node': `argon2/prebuilds/${platform}/argon2.glibc.node`,
   [vectors]: `sqlite-vec-${platform}/${vectors}`,
   'onnxruntime_binding.node': `${onnx}/onnxruntime_binding.node`,
-  // Found by the one above, in its own folder.
+  // Loaded by the one above, from its own folder.
   'libonnxruntime.so.1': `${onnx}/libonnxruntime.so.1`,
 };
 
 interface Patch {
   /** The end of the file's path. */
   readonly file: RegExp;
-  /** Receives the source and an expression of native.ts's module. */
+  /** Takes the source and an expression for native.ts's module. */
   rewrite(source: string, native: string): string;
 }
 
@@ -57,7 +56,7 @@ const patches: readonly Patch[] = [
         .replace('requireFromHere("onnxruntime-node")', 'require("onnxruntime-node")')
         .replace('createRequire(import.meta.url ?? __filename)', 'null'),
   },
-  // For images, of which there are none here; transformers.js asks at its start whether it has it.
+  // For images, which we do not use; transformers.js checks for it at start.
   {
     file: /node_modules\/sharp\/dist\/index\.mjs$/,
     rewrite: () => `export default () => { throw new Error('images are not read here'); };`,
@@ -71,7 +70,7 @@ const patches: readonly Patch[] = [
   },
 ];
 
-/** The build fails when a package has changed so that its patch changes nothing. */
+/** The build fails if a package changed so that its patch has no effect. */
 export function nativeAddons(root: string): Plugin {
   const native = JSON.stringify(resolve(root, 'http/packaging/native.ts'));
   return {

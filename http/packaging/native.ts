@@ -1,6 +1,6 @@
-// Native addons of the executable. The kernel loads code from files alone, so each is written once into a folder that
-// only this user can write, and loaded from there. The build (build.ts) points the packages that bring addons here;
-// from source nothing calls this.
+// Loads the native addons of the executable. The kernel loads code only from files, so each addon is written once into
+// a folder that only this user can write. The build (build.ts) points the packages here; from source, this file is
+// unused.
 
 import {
   chmodSync,
@@ -18,13 +18,13 @@ import { constants, homedir, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { getAsset, getRawAsset } from 'node:sea';
 
-/** There is no folder for them, or none that code may be loaded from. An operator can mend it. */
+/** No folder is available for them, or code may not be loaded from it. An operator can fix it. */
 class NativePartsUnusable extends Error {
   override readonly name = 'NativePartsUnusable';
 }
 
 interface Manifest {
-  /** Of all files' content: another build has another folder. */
+  /** The hash of all files: another build has another folder. */
   readonly hash: string;
   readonly files: Readonly<Record<string, number>>;
 }
@@ -33,7 +33,7 @@ const manifestAsset = 'native/manifest.json';
 let manifest: Manifest | undefined;
 const loaded = new Map<string, unknown>();
 
-/** The addon's exports. `beside` are libraries that it finds in its own folder. */
+/** The addon's exports. `beside`: libraries that it loads from its own folder. */
 export function loadNative(name: string, beside: readonly string[] = []): unknown {
   const known = loaded.get(name);
   if (known !== undefined) return known;
@@ -52,7 +52,7 @@ export function loadNative(name: string, beside: readonly string[] = []): unknow
   return module.exports;
 }
 
-/** Where the file is, written if need be. */
+/** The path of the file, written if necessary. */
 export function nativePath(name: string): string {
   manifest ??= JSON.parse(getAsset(manifestAsset, 'utf8')) as Manifest;
   const problems: string[] = [];
@@ -68,7 +68,7 @@ export function nativePath(name: string): string {
   );
 }
 
-/** In the order they are tried. */
+/** Tried in this order. */
 function places(): string[] {
   const given = process.env['SWITCHBOARD_CACHE_DIR'];
   if (given !== undefined && given !== '') return [given];
@@ -89,7 +89,7 @@ function present(folder: string, name: string, size: number | undefined): string
   return lstatSync(path, { throwIfNoEntry: false })?.size === size ? path : undefined;
 }
 
-/** Complete under its name or not there; two processes at once write the same. */
+/** Written atomically; two processes at once write the same. */
 function extract(place: string, hash: string, name: string): string {
   const folder = join(place, hash);
   if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) forgetOthers(place, hash);
@@ -112,14 +112,14 @@ function extract(place: string, hash: string, name: string): string {
   return path;
 }
 
-/** What another user can write is not run. */
+/** A file that another user can write is not loaded. */
 function requireOwn(folder: string): void {
   const about = lstatSync(folder);
   if (!about.isDirectory() || about.uid !== userInfo().uid || (about.mode & 0o022) !== 0)
     throw new Error(`${folder} is not this user's alone`);
 }
 
-/** Those of other builds. A process that still runs keeps what it has loaded, and writes again what it has not. */
+/** Folders of other builds. A running process has loaded what it uses, and writes the rest again. */
 function forgetOthers(place: string, hash: string): void {
   for (const name of readdirSync(place))
     if (/^[0-9a-f]{16}$/.test(name) && name !== hash) rmSync(join(place, name), { recursive: true, force: true });

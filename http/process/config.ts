@@ -1,5 +1,5 @@
-// The service's settings: environment variables, checked once at start. A bad one stops the start with a message that
-// names it. Nothing else reads process.env.
+// The service's settings: environment variables, checked once at start. An invalid one stops the start with a message
+// that names it. The only reader of process.env.
 
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
@@ -10,57 +10,57 @@ export interface Config {
   readonly port: number;
   readonly host: string;
   readonly dataDir: string;
-  /** Where customers and agents reach the service, without a slash at the end. */
+  /** The public address of the service, without a trailing slash. */
   readonly baseUrl: string;
   /** Undefined: made once and kept in the data folder. */
   readonly jwtSecret: string | undefined;
   readonly tokenTtlDays: number;
   readonly rateLimitPerMinute: number;
-  /** False lifts every cap, for load tests. */
+  /** False disables all rate limits, for load tests. */
   readonly rateLimits: boolean;
   /**
    * Proxies in front, one behind the other, that write an address into X-Forwarded-For; 0: nobody's word is taken for
    * it.
    */
   readonly trustProxy: number;
-  /** Connections, and sockets, that a network may have. */
+  /** Maximum connections, and sockets, per network. */
   readonly maxConnectionsPerNetwork: number;
   /**
-   * How it is known where visitors are: a file in the MMDB format, and what a trusted proxy names the country in, in
-   * lower case.
+   * Sources for the location of visitors: a file in the MMDB format, and the headers, in lower case, in which a trusted
+   * proxy names the country.
    */
   readonly geo: { readonly database: string | undefined; readonly countryHeaders: readonly string[] };
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly autoCloseDays: number;
-  /** Who may make a workspace, after the first. */
+  /** Who may make a workspace, after the first one. */
   readonly registration: 'open' | 'invite' | 'off';
   readonly ceilings: {
-    /** Of the whole service. */
+    /** For the whole service. */
     readonly workspacesPerDay: number;
-    /** Of a workspace, as all that follow. */
+    /** Per workspace, like those that follow. */
     readonly mailsPerDay: number;
     /** One-time codes. */
     readonly codesPerDay: number;
-    /** What the people of a workspace upload, its customers among them. */
+    /** Uploads of a workspace, its customers included. */
     readonly uploadBytesPerDay: number;
-    /** Mail that is taken by SMTP from one network, for all workspaces together. */
+    /** Mail received by SMTP from one network, for all workspaces together. */
     readonly smtpBytesPerDay: number;
-    /** Phone numbers, with those released within 30 days. */
+    /** Phone numbers, including those released within 30 days. */
     readonly numbers: number;
   };
-  /** Where codes may go by phone (ISO 3166 alpha-2); undefined: everywhere. */
+  /** Countries that codes may be sent to by phone (ISO 3166 alpha-2); undefined: all. */
   readonly verifyCountries: readonly string[] | undefined;
-  /** Client ids of the apps that every workspace may use: those that the operator has reviewed. */
+  /** Client ids of the apps that the operator has reviewed: every workspace may use them. */
   readonly oauthLiveApps: readonly string[];
   readonly mail: { readonly provider: 'outbox' } | { readonly provider: 'smtp'; readonly url: string };
-  /** The address mail is sent from. */
+  /** The address that mail is sent from. */
   readonly mailFrom: string;
-  /** Signs mail from the mail host (RFC 6376): a file with a private RSA key, PEM. */
+  /** The DKIM key for mail from the mail host (RFC 6376): a file with a private RSA key, PEM. */
   readonly mailKey: { readonly file: string; readonly selector: string } | undefined;
   readonly carrier: CarrierConfig;
-  /** The host of the addresses that mail is taken at, in lower case. */
+  /** The host of the addresses that receive mail, in lower case. */
   readonly mailHost: string;
-  /** Where mail is taken by SMTP; undefined: nowhere, only by webhook. */
+  /** Where the SMTP listener is; undefined: none, mail arrives only by webhook. */
   readonly smtp:
     | {
         readonly host: string;
@@ -68,23 +68,23 @@ export interface Config {
         readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
       }
     | undefined;
-  /** `ip` or `ip:port`; undefined: the system's. */
+  /** `ip` or `ip:port`; undefined: the system's resolver. */
   readonly dnsServers: readonly string[] | undefined;
   readonly emailDomainProvider: 'self' | 'none';
-  /** Until a new email domain is looked at for the first time. */
+  /** The delay before the first check of a new email domain. */
   readonly domainPollSeconds: number;
   /** Undefined: made once and kept in the data folder. */
   readonly secretsKey: string | undefined;
-  /** Crawls and imports may reach addresses that are not public. */
+  /** Whether crawls and imports may reach private addresses. */
   readonly allowPrivateCrawl: boolean;
-  /** What is called on a workspace's word (its webhooks, its shop) may be at an address that is not public. */
+  /** Whether a workspace's webhooks and its shop may be at private addresses. */
   readonly allowPrivateWebhooks: boolean;
   readonly embedding:
     | { readonly provider: 'builtin' }
     | { readonly provider: 'none' }
-    /** A model of this name or in this folder, looked for in `modelDir` and in the data folder. */
+    /** The name or folder of a model, searched in `modelDir` and in the data folder. */
     | { readonly provider: 'model'; readonly model: string | undefined; readonly modelDir: string | undefined };
-  /** Where models are downloaded from when somebody asks for one. */
+  /** Where models are downloaded from on request. */
   readonly modelHub: string;
   readonly storage:
     | { readonly provider: 'disk' | 'none' }
@@ -96,18 +96,18 @@ export interface Config {
         readonly secretKey: string;
         readonly region: string;
       };
-  /** Room on the disk of the data folder that is kept for what existing workspaces go on with; 0: none. */
+  /** Space on the disk of the data folder that is reserved for the work of existing workspaces; 0: none. */
   readonly diskReserveBytes: number;
-  /** Of a workspace's team attachments together. */
+  /** Maximum total size of a workspace's team attachments. */
   readonly storageQuotaBytes: number;
   readonly billing: BillingConfig;
-  /** Undefined: connections are plain, for a proxy in front or a machine of one's own. */
+  /** Undefined: plain connections, for use behind a proxy or on a local machine. */
   readonly tls: TlsFiles | undefined;
 }
 
 /** PEM files. */
 export interface TlsFiles {
-  /** The certificate, then those that lead from it to a root. */
+  /** The certificate, followed by its chain. */
   readonly certFile: string;
   readonly keyFile: string;
 }
@@ -130,13 +130,13 @@ export type CarrierConfig =
       readonly authToken: string;
       /** A number or a messaging service; null: no SMS. */
       readonly smsFrom: string | null;
-      /** A number; null: no calls out. */
+      /** A number; null: no outgoing calls. */
       readonly voiceFrom: string | null;
       readonly apiUrl: string;
       readonly pricingUrl: string;
     };
 
-/** A setting that cannot be used. `message` names the variable and says what it must be. */
+/** An invalid setting. `message` names the variable and says what it must be. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -145,10 +145,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const minSecretChars = 32;
 
-/**
- * A variable that is set to nothing is not set: that is how compose files and units pass on what nobody gave. Throws
- * ConfigError.
- */
+/** An empty variable counts as unset: compose files and units pass unset values on that way. Throws ConfigError. */
 export function readConfig(given: Environment): Config {
   const env = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
   const port = integer(env, 'PORT');
@@ -291,7 +288,7 @@ function dnsServers(env: Environment): readonly string[] | undefined {
 }
 
 const hostName = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
-/** What ends in a number is an IPv4 address, or meant to be one (WHATWG URL standard). */
+/** A host that ends in a number is an IPv4 address, or meant as one (WHATWG URL standard). */
 const endsInNumber = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
 
 function isHostName(text: string): boolean {
@@ -299,8 +296,8 @@ function isHostName(text: string): boolean {
 }
 
 /**
- * The host of BASE_URL may be one that no mail could be sent to, such as an IP address; nobody who takes no mail needs
- * to care.
+ * The host of BASE_URL may be unable to receive mail, such as an IP address. That matters only to operators who receive
+ * mail.
  */
 function mailHostOf(env: Environment, baseHost: string): string {
   const text = (env['MAIL_HOST'] ?? '').toLowerCase();
@@ -374,7 +371,7 @@ function billingSettings(env: Environment): BillingConfig {
   };
 }
 
-/** A number that texts calls too, unless another is named. */
+/** The SMS number makes calls too, unless another is set. */
 function voiceFrom(env: Environment): string | null {
   if (env['TWILIO_VOICE_FROM'] !== undefined)
     return matching(
@@ -390,14 +387,14 @@ const e164 = /^\+[1-9]\d{6,14}$/;
 
 function matching(env: Environment, name: string, shape: RegExp, rule: string): string {
   const text = env[name] ?? '';
-  // Its text may be a secret, so the message does not repeat it.
+  // The value may be a secret, so the message does not repeat it.
   if (!shape.test(text)) throw new ConfigError(`${name} ${rule}`);
   return text;
 }
 
 /**
- * Where strangers would send at the operator's cost, no further than a new service does, until the operator says where
- * to.
+ * If strangers could send codes at the operator's cost, only the default countries are allowed until the operator names
+ * others.
  */
 function verifyCountries(
   env: Environment,
@@ -484,10 +481,10 @@ function address(env: Environment, name: string, fallback: string): string {
   return text;
 }
 
-/** Of proxies that say it unasked. */
+/** The headers of proxies that send the country by default. */
 const usualCountryHeaders = ['cf-ipcountry', 'x-vercel-ip-country'];
 
-/** Anybody can send a header: only what comes through a trusted proxy is believed. */
+/** Anyone can send a header, so only those of a trusted proxy are used. */
 function geoSettings(env: Environment): Config['geo'] {
   const database = env['GEO_DB'];
   const header = env['GEO_COUNTRY_HEADER']?.toLowerCase();
@@ -512,7 +509,7 @@ function url(env: Environment, name: string, fallback: string): string {
   return text.replace(/\/+$/, '');
 }
 
-/** What is counted over hours and days; undefined when nothing is. */
+/** Limits over hours and days; undefined when none are set. */
 export function ceilingsOf({
   rateLimits,
   ceilings,
@@ -520,12 +517,14 @@ export function ceilingsOf({
   return rateLimits ? ceilings : undefined;
 }
 
-/** Whether nobody but this machine reaches it, as far as its settings tell: behind a proxy BASE_URL says otherwise. */
+/**
+ * Whether only this machine can reach the service, judging by its settings: behind a proxy, BASE_URL shows otherwise.
+ */
 export function isForThisMachine({ host, baseUrl }: Pick<Config, 'host' | 'baseUrl'>): boolean {
   return isLoopback(host) && isLoopback(new URL(baseUrl).hostname);
 }
 
-/** A name of the machine that asks, whichever that is (RFC 6761 §6.3). */
+/** A name that every machine resolves to itself (RFC 6761 §6.3). */
 export function isLoopback(host: string): boolean {
   return /^(?:127(?:\.\d{1,3}){3}|\[?::1\]?|(?:.+\.)?localhost)$/.test(host);
 }

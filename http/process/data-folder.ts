@@ -1,5 +1,5 @@
-// The data folder: taken by one process at a time, and home of the secrets that the service makes for itself, readable
-// by its own user alone.
+// The data folder: held by one process at a time, and the home of the secrets that the service generates. Only its own
+// user can read it.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -18,31 +18,31 @@ import {
 import { dirname, join } from 'node:path';
 import { lockFile, makeFolder, syncFile, syncFolder } from '../../store/database.ts';
 
-/** Another process uses the data folder. */
+/** Another process holds the data folder. */
 export class DataFolderInUse extends Error {
   override readonly name = 'DataFolderInUse';
 }
 
-/** The data folder cannot be made or written to, or what is in it is damaged. */
+/** The data folder cannot be made or written, or its content is damaged. */
 export class DataFolderUnusable extends Error {
   override readonly name = 'DataFolderUnusable';
 }
 
 const secretBytes = 48;
-/** A secret that is shorter was not written to its end. */
+/** A shorter secret was not written completely. */
 const minSecretChars = 32;
 
-/** Says in a data folder that something was begun which must be done to its end before anybody serves it. */
+/** A marker for an interrupted command, which must be completed before the folder is served. */
 const unfinishedName = 'unfinished';
 
 export interface HeldDataFolder {
-  /** What others on the machine can still read, since it is not this user's to close. */
+  /** Files that other users of the machine can read and that we cannot close, since they are not ours. */
   readonly openToOthers: readonly string[];
   release(): void;
 }
 
 /**
- * Makes the folder if need be and takes it for this process until it ends, however it ends. Throws DataFolderInUse,
+ * Makes the folder if necessary and holds it until this process ends, in any way. Throws DataFolderInUse,
  * DataFolderUnusable.
  */
 export function takeDataFolder(dataDir: string): HeldDataFolder {
@@ -55,7 +55,7 @@ export function takeDataFolder(dataDir: string): HeldDataFolder {
   );
 }
 
-/** The same for who may find something unfinished there. */
+/** The same, for commands that may continue interrupted work. */
 export function holdDataFolder(dataDir: string): HeldDataFolder {
   try {
     makeFolder(dataDir);
@@ -70,8 +70,8 @@ export function holdDataFolder(dataDir: string): HeldDataFolder {
 const forOthers = 0o077;
 
 /**
- * Takes from others what an earlier version, or whoever made the folder, let them read. A folder in it that is closed
- * is not looked into. Returns what could not be closed.
+ * Removes the access of other users that an earlier version, or the maker of the folder, left open. Skips folders that
+ * are closed already. Returns the files that could not be closed.
  */
 function closeToOthers(dataDir: string): string[] {
   const left: string[] = [];
@@ -82,13 +82,13 @@ function closeToOthers(dataDir: string): string[] {
       if (found.isDirectory() && (isOpen || isWhole))
         for (const entry of readdirSync(path, { withFileTypes: true }))
           if (isWhole || !entry.isSymbolicLink()) close(join(path, entry.name), { isWhole: false });
-      // A folder comes after what is in it: one that is closed has been done to the end.
+      // A folder is closed after its content, so a closed folder is complete.
       if (isOpen) chmodSync(path, found.mode & ~forOthers);
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
-      // Gone since it was listed, or a link to nowhere.
+      // Deleted since it was listed, or a broken link.
       if (code === 'ENOENT' || code === 'ELOOP') return;
-      // Somebody else's. What is in such a folder is nothing of ours either.
+      // Another user's. Its content is not ours either.
       if (code !== 'EPERM' && (isWhole || code !== 'EACCES')) throw error;
       left.push(path);
     }
@@ -97,7 +97,7 @@ function closeToOthers(dataDir: string): string[] {
   return left;
 }
 
-/** The command that was begun and not finished in this folder. */
+/** The interrupted command of this folder. */
 export function unfinishedDeed(dataDir: string): string | undefined {
   try {
     return readFileSync(join(dataDir, unfinishedName), 'utf8').trim();
@@ -108,8 +108,8 @@ export function unfinishedDeed(dataDir: string): string | undefined {
 }
 
 /**
- * Does what must not be seen half done: until it is, however often it is interrupted, nobody serves the folder. `deed`
- * is the command that does it again.
+ * Runs work that must not be seen half done: until it is complete, however often it is interrupted, the folder is not
+ * served. `deed` names the command that repeats it.
  */
 export async function doWhole<Result>(dataDir: string, deed: string, act: () => Promise<Result>): Promise<Result> {
   const path = join(dataDir, unfinishedName);
@@ -149,7 +149,7 @@ export function readKeptSecret(path: string): string | undefined {
   return secret;
 }
 
-/** Complete under its name or not there, whenever the power goes; mode 0600. Throws DataFolderUnusable. */
+/** Written atomically, even if the power fails; mode 0600. Throws DataFolderUnusable. */
 export function makeKeptSecret(path: string): string {
   try {
     return makeSecret(path);

@@ -1,7 +1,6 @@
-// How much room the disk of the data folder has, and whether that has come down to the reserve: room that is kept for
-// what existing workspaces go on with, messages above all. What takes much of it (new workspaces, files, crawls) asks
-// first and is refused. A look a second, off the loop, so that what arrives between two looks is far less than the
-// reserve.
+// Free space on the disk of the data folder, and whether it is down to the reserve, which is kept for the work of
+// existing workspaces, above all messages. Work that needs much space (new workspaces, files, crawls) checks first and
+// is refused. Checked once a second, off the loop, so that far less than the reserve arrives between two checks.
 
 import { statfsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
@@ -11,13 +10,13 @@ import type { Log } from '../../engine/runtime/log.ts';
 
 const lookEveryMs = 1000;
 /**
- * There is room again when so much of the reserve is free beside it: not in turn with every file that comes and goes.
+ * Refusals end only when this share of the reserve is free beside it, so that they do not alternate with every file.
  */
 const regained = 0.1;
 
 export interface DiskReserveOptions {
   readonly folder: string;
-  /** 0: none is kept. */
+  /** 0: no reserve. */
   readonly reserveBytes: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -36,7 +35,7 @@ export class DiskReserve {
     this.#judge();
   }
 
-  /** What this process may still write. */
+  /** Bytes that this process may still write. */
   get freeBytes(): number {
     return this.#freeBytes;
   }
@@ -48,7 +47,7 @@ export class DiskReserve {
   watch(): void {
     if (this.#isStopped) return;
     this.#timer = this.#options.clock.after(lookEveryMs, () => {
-      // A look that fails leaves what the last one saw.
+      // A failed check keeps the previous result.
       statfs(this.#options.folder)
         .then(
           (found) => {

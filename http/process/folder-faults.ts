@@ -1,6 +1,6 @@
-// Whether what lies in the data folder belongs together: directory.db, the workspaces' files, and the key that sealed
-// their secrets. Where nobody could be served rightly the service does not start; what concerns some workspaces is told
-// in the log, each by its id, and in sum by /readyz and /metrics, and the others are served.
+// Checks that the content of the data folder is consistent: directory.db, the files of workspaces, and the key that
+// sealed their secrets. If no workspace can be served correctly, the service does not start. Faults of single
+// workspaces are logged by id and counted in /readyz and /metrics, and the others are served.
 
 import { existsSync, statSync } from 'node:fs';
 import { directoryPath, workspaceIdsIn, workspacePath } from '../../engine/operations/integrity.ts';
@@ -16,7 +16,7 @@ type FaultKind = 'missing' | 'empty' | 'unknown' | 'unopened';
 interface Fault {
   /** For the log. */
   readonly text: string;
-  /** For who asks /readyz, who is told no id. */
+  /** For /readyz, which shows no ids. */
   summary(count: number): string;
 }
 
@@ -48,7 +48,7 @@ export function requireDirectory(dataDir: string): void {
     throw noDirectory(dataDir, 'has no directory.db');
 }
 
-/** Throws DataFolderUnusable when directory.db knows none of the workspaces that are there. */
+/** Throws DataFolderUnusable when directory.db knows none of the existing workspaces. */
 export function requireKnown(dataDir: string, directory: Database): void {
   const known = new Set(directoryWorkspaces(directory).map(({ id }) => id));
   const ids = workspaceIdsIn(dataDir);
@@ -78,13 +78,13 @@ export class FolderFaults {
     this.#log = log;
   }
 
-  /** Holds the list of workspaces against the files, both ways. */
+  /** Compares the list of workspaces with the files, in both directions. */
   compare(directory: Database): void {
     const files = new Set(workspaceIdsIn(this.#dataDir));
     const known = new Set<string>();
     for (const { id, reservedAt } of directoryWorkspaces(directory)) {
       known.add(id);
-      // What is on its way may have none yet.
+      // A workspace that is being made may have no file yet.
       if (reservedAt !== null) continue;
       if (!files.has(id)) this.#note('missing', id);
       else if (statSync(workspacePath(this.#dataDir, id)).size === 0) this.#note('empty', id);
@@ -92,7 +92,7 @@ export class FolderFaults {
     for (const id of files) if (!known.has(id)) this.#note('unknown', id);
   }
 
-  /** Looks at what was seen of the file of a workspace that directory.db knows. */
+  /** Checks the file of a workspace that directory.db knows. */
   judge(workspaceId: string, glance: Glance, box: Opener): void {
     if (glance.state !== 'current') return;
     if (glance.workspaceId === undefined) this.#note('empty', workspaceId);
@@ -104,13 +104,13 @@ export class FolderFaults {
     return this.#kinds().reduce((sum, [, ids]) => sum + ids.size, 0);
   }
 
-  /** In sum, without an id. */
+  /** Totals, without ids. */
   get lines(): string[] {
     return this.#kinds().flatMap(([kind, ids]) => (ids.size === 0 ? [] : [faults[kind].summary(ids.size)]));
   }
 
   #kinds(): [FaultKind, Set<string>][] {
-    // A file that was brought back is served.
+    // A restored file is served.
     for (const id of this.#found.missing)
       if (existsSync(workspacePath(this.#dataDir, id))) this.#found.missing.delete(id);
     return (['missing', 'empty', 'unknown', 'unopened'] as const).map((kind) => [kind, this.#found[kind]]);

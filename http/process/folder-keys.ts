@@ -1,6 +1,6 @@
-// The two keys of a data folder: each from the environment, or from a file beside the data that is made when the folder
-// is new. directory.db remembers by which keys the folder was served, so that one that is gone, or another one, is
-// noticed before anything is signed or sealed with it. What makes or changes nothing of a folder asks standOf() alone.
+// The two keys of a data folder, each from the environment or from a file beside the data that is made with the folder.
+// directory.db records which keys the folder was served with, so that a missing or different key is noticed before it
+// signs or seals anything. Read-only commands use only standOf().
 
 import { hkdfSync } from 'node:crypto';
 import { join } from 'node:path';
@@ -15,24 +15,23 @@ import { DataFolderUnusable, makeKeptSecret, readKeptSecret } from './data-folde
 export interface FolderKeys {
   /** Signs tokens and links. */
   readonly jwtSecret: string;
-  /** Seals what must be used again. */
+  /** Seals secrets that must be readable later. */
   readonly secretsKey: string;
 }
 
 export interface KeyedFolder {
   readonly dataDir: string;
-  /** directory.db, which is written to when keys are taken. */
+  /** directory.db, written when keys are taken. */
   readonly directory: Database;
-  /** From the environment; undefined: kept in the folder. */
+  /** From the environment; undefined: stored in the folder. */
   readonly given: { readonly jwtSecret: string | undefined; readonly secretsKey: string | undefined };
-  /** Opens what this key sealed. */
+  /** Opens texts that this key sealed. */
   boxOf(key: string): Opener;
 }
 
 /**
- * How a key stands: the folder is `new` to it (nothing was signed or sealed, as far as can be known), it is the `same`
- * as before, it is
- * `gone`, or `another` one.
+ * The state of a key: `new` (nothing signed or sealed yet, as far as can be known), the `same` as before, `gone`, or
+ * `another` one.
  */
 export type KeyStand = 'new' | 'same' | 'gone' | 'another';
 
@@ -40,7 +39,7 @@ interface FolderKey {
   readonly name: FolderKeyName;
   readonly file: string;
   readonly setting: string;
-  /** What comes of going on with another. */
+  /** The consequence of continuing with another key. */
   readonly loss: string;
 }
 
@@ -61,7 +60,7 @@ export const folderKeyList: readonly FolderKey[] = [
 
 const fingerprintBytes = 16;
 
-/** Of which no key can be had. */
+/** A fingerprint from which the key cannot be derived. */
 function fingerprintOf(key: string, name: FolderKeyName): string {
   return Buffer.from(hkdfSync('sha256', key, '', `switchboard fingerprint ${name}`, fingerprintBytes)).toString(
     'base64url',
@@ -77,7 +76,7 @@ export function standOf(
   const known = findFolderKey(directory, name);
   if (known !== undefined)
     return { key, stand: key === undefined ? 'gone' : fingerprintOf(key, name) === known ? 'same' : 'another' };
-  // Nothing is in the folder yet, or an older program wrote it, which remembered no key: nothing shows what signed
+  // The folder is empty, or was written by an older version, which recorded no key: nothing shows what signed its
   // tokens.
   if (name === 'jwt' || !hasWorkspaces(dataDir, directory)) return { key, stand: 'new' };
   const isProved = provesKey(dataDir, key === undefined ? undefined : boxOf(key));
@@ -89,7 +88,7 @@ function hasWorkspaces(dataDir: string, directory: Database): boolean {
   return directoryWorkspaces(directory).length > 0 || workspaceIdsIn(dataDir).length > 0;
 }
 
-/** What is wrong with a key, and what to do about it; undefined when nothing is. */
+/** The fault of a key, and what to do about it; undefined for none. */
 export function keyFault(dataDir: string, { file, setting, loss }: FolderKey, stand: KeyStand): string | undefined {
   if (stand === 'same' || stand === 'new') return undefined;
   const fault =
@@ -100,15 +99,15 @@ export function keyFault(dataDir: string, { file, setting, loss }: FolderKey, st
 }
 
 /**
- * Made where the folder is new, and remembered. A changed JWT_SECRET is taken, and told of. Throws DataFolderUnusable
- * when a key is gone, or another one than what sealed.
+ * Made for a new folder, and recorded. A changed JWT_SECRET is accepted and logged. Throws DataFolderUnusable when a
+ * key is missing, or differs from the one that sealed.
  */
 export function takeKeys(folder: KeyedFolder & { readonly log: Log }): FolderKeys {
   const keyOf = (one: FolderKey): string => {
     const { stand, key } = standOf(folder, one);
     const fault = keyFault(folder.dataDir, one, stand);
     if (fault !== undefined && (one.name === 'secrets' || stand === 'gone')) throw new DataFolderUnusable(fault);
-    // Changing it is how an operator signs everybody out.
+    // Changing it is the way to sign everyone out.
     const isAnother =
       stand === 'another' ||
       (one.name === 'jwt' && key === undefined && hasWorkspaces(folder.dataDir, folder.directory));
@@ -122,7 +121,7 @@ export function takeKeys(folder: KeyedFolder & { readonly log: Log }): FolderKey
   return keysBy(keyOf);
 }
 
-/** Takes the keys as they are, and makes those that are gone. */
+/** Accepts the present keys, and makes missing ones. */
 export function acceptKeys(folder: KeyedFolder): FolderKeys {
   return keysBy((one) => remembered(folder, one, standOf(folder, one)));
 }
@@ -139,7 +138,7 @@ function remembered(
 ): string {
   const taken = key ?? makeKeptSecret(join(dataDir, file));
   const fingerprint = fingerprintOf(taken, name);
-  // Written each time it is not there, which an older program's folder has in common with a new one.
+  // Written whenever it is missing, as in a new folder and in one of an older version.
   if (stand !== 'same' || findFolderKey(directory, name) === undefined) putFolderKey(directory, { name, fingerprint });
   return taken;
 }

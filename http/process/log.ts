@@ -1,5 +1,5 @@
-// JSON lines on stdout. The only importer of pino. Fields are chosen by their writers; these names are blanked whatever
-// they hold.
+// JSON lines on stdout. The only importer of pino. The writer of a line chooses its fields; these names are always
+// redacted.
 
 import pino from 'pino';
 import type { Log } from '../../engine/runtime/log.ts';
@@ -8,8 +8,8 @@ import type { Config } from './config.ts';
 const secrets = ['token', 'password', 'newPassword', 'authorization', 'secret', 'code', 'key', 'visitorToken'];
 
 /**
- * What Node says of an error, such as ECONNREFUSED: the word that an operator searches for. Codes of ours are digits,
- * or hold small letters.
+ * The code of a Node error, such as ECONNREFUSED, which an operator searches for. Our own codes are digits or contain
+ * small letters.
  */
 const errorCode = /^[A-Z][A-Z0-9_]+$/;
 

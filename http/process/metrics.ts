@@ -1,5 +1,4 @@
-// Figures for Prometheus. The only importer of prom-client. Nothing else counts; everything that is measured comes
-// here.
+// Metrics for Prometheus. The only importer of prom-client, and the only place that counts.
 
 import { readdirSync } from 'node:fs';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
@@ -7,25 +6,25 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
   observeRequest(operation: string, status: number, durationMs: number): void;
-  /** Somebody was refused, since there may be only so much of something in a time. */
+  /** A request was refused by a limit over time. */
   observeCeiling(ceiling: string): void;
   observeBatch(figures: { jobs: number; commitMs: number; syncMs: number }): void;
-  /** One attempt at outside work (a mail, a delivery): taken, to be tried again, or given up. */
+  /** One attempt of an outside job (a mail, a delivery): done, to be retried, or failed. */
   observeOutside(kind: string, outcome: 'sent' | 'retry' | 'failed'): void;
   /** The text of GET /metrics. */
   text(): Promise<{ contentType: string; text: string }>;
   stop(): void;
 }
 
-/** What is read at the moment of asking. */
+/** Values that are read when metrics are requested. */
 export interface Gauges {
   engine(): { openWorkspaces: number; filesWaiting: number; laneDepth: number; actors: number; outboxUnderWay: number };
   sockets(): { readonly agent: number; readonly visitor: number };
-  /** Questions that wait for the reader thread. */
+  /** Calls queued for the reader thread. */
   readerWaiting(): number;
-  /** Seconds since the oldest outside work was asked for; 0 when none waits. */
+  /** Age of the oldest queued outside job in seconds; 0 when there is none. */
   outboxAgeSeconds(): number;
-  /** Workspaces whose file, place in directory.db or secrets are not as they must be. */
+  /** Workspaces whose file, entry in directory.db or secrets are faulty. */
   folderFaults(): number;
   /** Of the data folder. */
   disk(): { readonly freeBytes: number; readonly hasRoom: boolean };
@@ -34,13 +33,10 @@ export interface Gauges {
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const diskBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
-/**
- * The loop is looked at this often; the histogram counts the pause between two looks as delay, which is taken off
- * again.
- */
+/** The sampling interval of the loop; the histogram counts it as delay, so it is subtracted. */
 const loopResolutionMs = 10;
 
-/** What tells how late the loop's turns are, in nanoseconds. */
+/** The delay of the loop's turns, in nanoseconds. */
 export type LoopDelay = Pick<IntervalHistogram, 'enable' | 'disable' | 'reset' | 'percentile' | 'max'>;
 
 export function createMetrics(
@@ -136,7 +132,7 @@ export function createMetrics(
   );
   gauge('switchboard_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
   gauge('switchboard_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);
-  // The names that dashboards for any process look for, beside the service's own of before.
+  // The standard names that dashboards use, beside our earlier ones.
   gauge('process_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
   gauge(
     'process_start_time_seconds',
@@ -150,7 +146,7 @@ export function createMetrics(
     return (user + system) / 1e6;
   };
   for (const name of ['process_cpu_seconds_total', 'switchboard_cpu_seconds_total']) {
-    // Counted by the kernel; what is told is the whole of it.
+    // The kernel counts it, so the metric is set to the total.
     new Counter({
       name,
       help: 'User and system time of the process.',

@@ -1,4 +1,4 @@
-// What happens often under a flood and is worth a line once in a while.
+// Limits log lines for events that are frequent during a flood.
 
 import type { Clock } from '../../engine/runtime/clock.ts';
 
@@ -10,7 +10,7 @@ interface Told {
 export class Seldom {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #everyMs: number;
-  /** A key for each kind of thing: as many as the code names. */
+  /** A key per kind of event; the code names all of them. */
   readonly #told = new Map<string, Told>();
 
   constructor(clock: Pick<Clock, 'now'>, everyMs: number) {
@@ -18,7 +18,7 @@ export class Seldom {
     this.#everyMs = everyMs;
   }
 
-  /** How often it happened since it was last told of, this time included; undefined when that was only just now. */
+  /** The number of times since it was last logged, this time included; undefined if that was recently. */
   take(key: string): number | undefined {
     const now = this.#clock.now();
     const told = this.#told.get(key);

@@ -1,5 +1,5 @@
-// Whether files can be stored now: a bucket that is gone, or that no longer takes the key, is said in the log and by
-// /readyz before anybody uploads. A look a minute. Nothing is refused by it: each upload finds out for itself.
+// Checks once a minute whether files can be stored. A bucket that is unreachable, or that rejects the key, is logged
+// and reported by /readyz before anyone uploads. Refuses nothing: each upload finds out by itself.
 
 import type { Clock, Timer } from '../../engine/runtime/clock.ts';
 import type { Log } from '../../engine/runtime/log.ts';
@@ -8,7 +8,7 @@ import type { ObjectStore } from '../../workers/providers/objects.ts';
 const lookEveryMs = 60_000;
 
 export interface StorageWatchOptions {
-  /** Undefined when there is no storage; a disk is not looked at by this. */
+  /** Undefined when there is no storage. Disks are not checked here. */
   readonly objects: Pick<ObjectStore, 'check'> | undefined;
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Log;
@@ -24,7 +24,7 @@ export class StorageWatch {
     this.#options = options;
   }
 
-  /** As /readyz tells it, to whoever asks: not where the files lie. */
+  /** As /readyz reports it to anyone: without the location of the files. */
   get lines(): readonly string[] {
     return this.#isUsable ? [] : ['Files cannot be stored: uploads return 503. The log says why.'];
   }
