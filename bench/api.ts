@@ -1,6 +1,5 @@
-// The service's public API as a program uses it: calls that must succeed, patience with rate limits, and invitations
-// redeemed by the code in the outbox folder's mails. Scenarios, benches and the demo all go through this; nothing here
-// is measured.
+// A client of the public API: calls that must succeed, waits for rate limits, and redeems invitations by the code in
+// the outbox folder's mails. Used by scenarios, benches and the demo; measures nothing.
 
 import { watch } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';

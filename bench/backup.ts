@@ -1,6 +1,5 @@
-// A backup of 1,000,000 messages while 500 more are written every second: what a send takes meanwhile, beside the same
-// sends when nobody makes a backup. The backup is `switchboard backup` as an operator or a timer runs it, checks and
-// hashes included.
+// A backup of 1,000,000 messages while 500 more are written every second: the latency of sends meanwhile, beside sends
+// without a backup. The backup is `switchboard backup` as an operator runs it, with checks and hashes.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

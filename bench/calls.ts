@@ -1,6 +1,5 @@
-// A hundred agents answer a ringing call at the same moment, by their sockets: how long each waits for its answer, the
-// one winner and the ninety-nine who are told why they lost. Held against a ping and its pong on the same sockets,
-// which have neither command nor disk.
+// A hundred agents answer a ringing call at the same moment, by socket: the latency of the one winner and of the
+// ninety-nine refusals. The reference is a ping and its pong on the same sockets, without command or disk.
 
 import { rmSync } from 'node:fs';
 import { claimNumber } from '../engine/calls/phone-numbers.ts';

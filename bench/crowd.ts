@@ -1,4 +1,4 @@
-// Many agent sockets of one workspace, for what is measured with a crowd watching.
+// Many agent sockets of one workspace, for measurements with a crowd of watchers.
 
 import type { Api } from './api.ts';
 import { addAgent, makeTenant, type Person, type Tenant } from './scenario.ts';

@@ -1,5 +1,5 @@
-// What happens in the demo's workspace, as data: a shop for outdoor gear and its workshop for bicycles, the people who
-// answer there, and what customers wrote. demo.ts makes it real through the public API.
+// The content of the demo as data: an outdoor shop and its bicycle workshop, the agents, and what customers wrote.
+// demo.ts creates it through the public API.
 
 import type { Invitation } from './scenario.ts';
 

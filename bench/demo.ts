@@ -1,5 +1,5 @@
-// `npm run demo`: fills a running server with a workspace to look at, through its public API, and prints tokens and
-// lines to try. Starts a server in sight of everybody when none runs. Every call makes one more workspace.
+// `npm run demo`: fills a running server with a sample workspace through its public API, and prints tokens and commands
+// to try. Starts a server, with its output visible, if none is running. Every run makes another workspace.
 
 import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';

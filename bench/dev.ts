@@ -1,6 +1,6 @@
-// `npm run dev`: the service for someone who works on it, with the settings of the environment, as `npm start` has it.
-// `node --watch` restarts the process when a module of the server changes; changes of the pages and the widget are
-// bundled while it runs. Open pages reload after both.
+// `npm run dev`: the service for its developers, with the settings of the environment. `node --watch` restarts the
+// process when a module of the server changes; the pages and the widget are bundled again while it runs. Open pages
+// reload after both.
 
 import { urlAt } from '../http/edge/listening.ts';
 import { readConfig } from '../http/process/config.ts';

@@ -1,6 +1,6 @@
-// One message to a thousand agent sockets: from the moment a customer sends it until the last socket has it, with all
-// that is between: the request, the commit, the sync, who may see it. Held against a bare publish to as many sockets,
-// which has only the request.
+// One message to a thousand agent sockets: from the customer's request until the last socket has it, including the
+// request, the commit, the sync and the permission checks. The reference is a bare publish to as many sockets, with
+// only the request.
 
 import { Api } from './api.ts';
 import { makeFullTenant, openAgentSockets, openMany } from './crowd.ts';

@@ -1,5 +1,5 @@
-// What every bench shares: what a figure is, how it is judged, the one table, and running a bench alone. A bench is a
-// file that exports run(options) and returns its figures; run.ts lists them.
+// Shared by all benches: what a figure is, how it is judged, the table, and running one bench. A bench is a file that
+// exports run(options) and returns its figures; run.ts lists them.
 
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
-// One kept-alive HTTP connection that sends a request at a time and says to the microsecond when its answer is whole.
-// For latencies, which autocannon counts in whole milliseconds and sends in bursts when it is held to a rate.
+// One kept-alive HTTP connection that sends one request at a time and measures to the microsecond when its reply is
+// complete. autocannon counts latencies in whole milliseconds, and sends in bursts when its rate is limited.
 
 import { connect, type Socket } from 'node:net';
 

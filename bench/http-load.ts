@@ -1,6 +1,6 @@
-// Requests as fast as they are answered, by autocannon: every connection goes through steps and a token of its own,
-// again and again. A bench fails on any answer but a good one, since a refused connection would count as a fast
-// request; who drives a server that is not its own is told how many answers were what.
+// Requests as fast as they are answered, by autocannon: every connection repeats its own steps with its own token. A
+// bench fails on any error, since a refused request would count as a fast one; `npm run load` on a foreign server
+// reports the statuses.
 
 import autocannon from 'autocannon';
 

@@ -1,5 +1,5 @@
-// What a mail with 25 MB in it costs the process that takes it by SMTP: memory beside what it had, and how long its
-// event loop is held at most. The mail is durable, and its file in storage, when it is answered. Linux alone.
+// The cost of receiving a mail with 25 MB by SMTP: additional memory, and the longest block of the event loop. When it
+// is answered, the mail is durable and its file stored. Linux only.
 
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// How long one durable send takes, when nothing else goes on and at a rate that leaves the machine room. Held against
-// the bare lane in the same way: what is between the two is the service's own.
+// The latency of one durable send, alone and at a rate that leaves the machine spare capacity. The reference is the
+// bare lane; the difference is the service's own work.
 
 import { Api } from './api.ts';
 import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';

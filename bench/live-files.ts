@@ -1,6 +1,6 @@
-// The pages and the widget for `npm run dev`: bundled again after a change of their sources, and in a document whose
-// script reloads it then. The script and what it waits for are assets with names of their own, so that neither the
-// service's routes nor its content security policy know about them.
+// The pages and the widget for `npm run dev`: bundled again after a change of their sources, in a document whose script
+// then reloads it. The script and the version it waits for are assets, so neither the routes nor the content security
+// policy of the service change.
 
 import { watch } from 'node:fs';
 import { fileURLToPath } from 'node:url';

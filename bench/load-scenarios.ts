@@ -1,5 +1,5 @@
-// What `npm run load` does to a running server: chats of a workspace, and scenarios on them, each as agents and
-// customers do it all day. Everything goes through the public API; load.ts asks for it and prints the figures.
+// The scenarios of `npm run load`: chats of a workspace, with the typical actions of agents and customers, all through
+// the public API. load.ts runs them and prints the figures.
 
 import type { Api } from './api.ts';
 import { timeFanOut } from './fan-out.ts';

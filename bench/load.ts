@@ -1,6 +1,5 @@
-// `npm run load`: drives a server that runs already, through scenarios of a working day, and prints what it took.
-// Unlike a bench it starts nothing and has no reference: what it measures is that server, on that machine, over that
-// network.
+// `npm run load`: drives a running server through scenarios of a working day and prints the latencies. Unlike a bench
+// it starts nothing and has no reference: it measures that server, on that machine, over that network.
 
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';

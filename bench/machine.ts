@@ -1,4 +1,4 @@
-// Where and on what the figures were taken: without it they say nothing.
+// Describes the machine of a run, without which its figures mean nothing.
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, statfsSync, writeSync } from 'node:fs';

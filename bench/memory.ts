@@ -1,5 +1,5 @@
-// What the process keeps: after its start, and for each agent socket that is open and quiet. Resident memory as the
-// kernel counts it, the least of a while, since what is garbage is not kept. Linux alone.
+// Memory of the process after its start, and per idle agent socket: resident memory as the kernel counts it, the
+// minimum over a while, since garbage does not count. Linux only.
 
 import { rmSync } from 'node:fs';
 import { Api } from './api.ts';

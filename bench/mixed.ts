@@ -1,6 +1,6 @@
 // Twelve minutes of a shop's whole work at once: customers and agents on sockets, mail, tickets, searches, reports,
-// files of megabytes up and down, and webhooks of everything. What it takes in memory, while it goes on and once nobody
-// works any more. The crowd is the soak's.
+// uploads and downloads of megabytes, and webhooks of everything. Measures memory during the work and after it. The
+// clients are those of the soak.
 
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';

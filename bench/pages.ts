@@ -1,6 +1,6 @@
-// The inbox in a real browser: how soon it is there from nothing, how much is loaded for it, how soon a customer's
-// message is on the screen, and whether ten thousand conversations and ten thousand messages scroll as smoothly as ten.
-// Debian's Chromium, without a graphics card; without the browser there are no figures.
+// The inbox in a real browser: time to first view, bytes loaded, time until a customer's message is visible, and
+// whether ten thousand conversations and messages scroll as smoothly as ten. Debian's Chromium without a graphics card;
+// without the browser there are no figures.
 
 import { rmSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';

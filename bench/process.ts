@@ -1,5 +1,5 @@
-// Programs of ours as processes of their own, over a folder of their own: the service as `npm start` runs it, and the
-// reference server. What is measured never shares a process with what measures it.
+// Starts the service, as `npm start` does, and the reference server as processes with their own folders. The measured
+// program never shares a process with the measuring one.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

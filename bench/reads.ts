@@ -1,4 +1,4 @@
-// Reads that clients make when they open: a page of messages, a page of the queue. Held against a handler that runs the
+// The reads of a client that opens: a page of messages, a page of the queue. The reference is a handler that runs the
 // same query and writes its rows as JSON.
 
 import { Api } from './api.ts';

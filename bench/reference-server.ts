@@ -1,7 +1,7 @@
-// What the service is held against, as a process of its own: uWebSockets.js handlers with nothing in them but the three
-// rows of a sent message (the message, its event, the conversation's newest line), of the sizes the service writes. The
-// bare lane feeds them through the service's own lane, group commit and checkpoints; the bare commit makes and syncs
-// one transaction per request. And a bare publish to every socket, for the fan-out. No rule, no check, no JSON.
+// The reference for the service, in its own process: uWebSockets.js handlers that only write the three rows of a
+// message (message, event, newest line of the conversation), in the sizes of the service. The bare lane uses the
+// service's own lane, group commit and checkpoints; the bare commit syncs one transaction per request; a bare publish
+// to every socket is the reference for the fan-out. No rules, no checks, no JSON.
 
 import {
   App,

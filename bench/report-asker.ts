@@ -1,6 +1,6 @@
-// Who asks for reports: a process of its own, so that what reads the answers does not stand in the way of what times
-// the writes. Told by its parent what to ask; says for each report, in the order they were asked for, how long it took
-// in milliseconds. Answers are read, not parsed.
+// A client that requests reports, in its own process so that reading the replies does not disturb the timing of the
+// writes. Its parent sends the requests; it returns the milliseconds of each report, in order. Replies are read and not
+// parsed.
 
 import { HttpConnection } from './http-connection.ts';
 

@@ -1,6 +1,5 @@
-// A year of a busy workspace as rows, for benches that read them: conversations with their messages, agents,
-// departments, visitors, contacts and completions of goals, the same ones every time. Written past the service, before
-// it starts.
+// A year of a busy workspace as rows: conversations with messages, agents, departments, visitors, contacts and goal
+// completions, the same every time. Written directly into the file before the service starts.
 
 import { systemClock } from '../engine/runtime/clock.ts';
 import { createIds } from '../engine/runtime/ids.ts';

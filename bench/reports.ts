@@ -1,8 +1,7 @@
-// Reports over a year of one workspace, asked by HTTP while messages are being written: 100,000 conversations with
-// 1,000,000 messages, 50 agents, 100,000 contacts. The reports take turns, and the writes are held against the same
-// writes while nobody asks for anything, in rounds of a few seconds: whatever else the machine does falls on all alike.
-// A round in which others on the same host took more than a twentieth of the CPUs is left out and made up for: what a
-// neighbour does is no figure of the service. How many were is told.
+// Reports over a year of one workspace, requested by HTTP while messages are written: 100,000 conversations with
+// 1,000,000 messages, 50 agents, 100,000 contacts. Writes with reports alternate with writes without, in rounds of a
+// few seconds, so that other work of the machine affects both. A round in which other guests of the host took more than
+// a twentieth of the CPU is discarded and repeated; the number of those is reported.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
-// Retrieval: whether it finds the right page, how long it takes over 2,000 to 100,000 chunks, and what a crawl costs a
-// chat. Quality is held against BM25 over the same chunks in the same run; with MODEL_DIR the model there is measured
-// beside the builtin one.
+// Retrieval: whether it finds the right page, its latency over 2,000 to 100,000 chunks, and how a crawl affects a chat.
+// The reference for quality is BM25 over the same chunks in the same run. With MODEL_DIR, that model is measured beside
+// the builtin one.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';

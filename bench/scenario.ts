@@ -1,5 +1,5 @@
-// What there is before anything is measured: a workspace with its owner, agents, a site, visitors and chats, all made
-// through the public API.
+// The setup of a measurement: a workspace with its owner, agents, a site, visitors and chats, all made through the
+// public API.
 
 import type { Api } from './api.ts';
 

@@ -1,7 +1,6 @@
-// Search over 1,000,000 messages, each kind of question by itself: one client after the other's answer, then eight at
-// once. The service is a process of its own, so that the CPU of a question, of all its threads, can be told beside the
-// time it took: on a machine that others use, that is what can be held against another run. Before it, how a service
-// without an index answers until it has one.
+// Search over 1,000,000 messages, each kind of query separately: one client, then eight at once. The service is its own
+// process, so that the CPU time of a query, in all threads, is reported beside its latency: on a shared machine, only
+// that compares between runs. First, the answers of a service that still builds its index.
 
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// A workspace as it is after months of chats and tickets, for benches of the search: words as often as in talk, most of
-// them rare, and what somebody who remembers a conversation would type.
+// A workspace after months of chats and tickets, for search benches: words with the frequencies of speech, most of them
+// rare, and the queries of someone who remembers a conversation.
 
 import { systemClock } from '../engine/runtime/clock.ts';
 import { createIds } from '../engine/runtime/ids.ts';

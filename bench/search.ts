@@ -1,5 +1,5 @@
-// Search over 200,000 messages while others are being written, by HTTP from the same process, beside what one would do
-// without an index: a LIKE scan of the same rows in the same run.
+// Search over 200,000 messages while others are written, by HTTP from the same process. The reference is a LIKE scan of
+// the same rows in the same run.
 
 import { rmSync, statSync } from 'node:fs';
 import { Agent, request } from 'node:http';

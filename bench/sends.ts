@@ -1,5 +1,5 @@
-// Durable message sends over HTTP: authentication, validation, the actor, three rows, synced before the 201. Held
-// against a handler without any of it over the same lane, and against one transaction and sync per request.
+// Durable sends over HTTP: authentication, validation, the actor, three rows, synced before the 201. The references are
+// a handler with only the lane, and one transaction and sync per request.
 
 import { Api } from './api.ts';
 import { type BenchOptions, type Row, row, runAlone } from './frame.ts';

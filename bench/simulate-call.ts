@@ -1,6 +1,5 @@
 // `npm run simulate:call`: rings a workspace from the terminal. Plays the carrier and the caller against a running
-// server by the same signed webhook that a carrier uses, and prints what its agents are told while it happens. A client
-// like any other.
+// server by the signed webhook that carriers use, and prints the events that its agents get. An ordinary client.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

@@ -1,6 +1,5 @@
-// Durable message sends as call frames on sockets, a few under way on each. Visitors send, since each is told of its
-// own messages alone: an agent is told of every one, which is the fan-out's to measure. Held against bare sockets that
-// feed the same lane.
+// Durable sends as call frames, a few in progress on each socket. Visitors send, since each gets only its own events;
+// an agent gets all, which the fan-out measures. The reference is bare sockets that feed the same lane.
 
 import { Api } from './api.ts';
 import { type BenchOptions, type Row, row, runAlone } from './frame.ts';

@@ -1,6 +1,5 @@
-// A WebSocket client that costs little, so that what is measured is the server: text frames of whatever size, masked
-// with zeros, on a plain TCP connection. Knows no method and no event. RFC 6455, without fragments and extensions,
-// which the service does not use.
+// A cheap WebSocket client, so that the server is measured: text frames of any size, masked with zeros, on a plain TCP
+// connection. RFC 6455 without fragments and extensions, which the service does not use.
 
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';

@@ -1,5 +1,5 @@
-// Calls over sockets as fast as they are answered, so many under way on each. Replies come in the order of the calls,
-// so the caller needs to know of a frame only whether it is one.
+// Calls over sockets as fast as they are answered, with a fixed number in progress on each. Replies arrive in the order
+// of the calls, so the caller only has to recognise a reply.
 
 import { percentile } from './frame.ts';
 import type { SocketClient } from './socket-client.ts';

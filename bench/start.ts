@@ -1,6 +1,6 @@
-// How soon the service listens, and what its executable weighs. A first start is one over an empty data folder, and of
-// the executable one without its cache of native parts, as on the day it is installed. What `npm run build` made is
-// measured where it is there; the rows are missing where it is not.
+// Time until the service listens, and the size of its executable. A first start has an empty data folder and, for the
+// executable, no cache of native addons. The result of `npm run build` is measured if it exists; otherwise its rows are
+// missing.
 
 import { createReadStream, existsSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';

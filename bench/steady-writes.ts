@@ -1,6 +1,5 @@
-// Requests at a steady rate, as many people make them who know nothing of each other: each is sent at its time, however
-// long earlier ones take. What rises with load shows here, where a client that waits for its answers would only slow
-// down.
+// Requests at a steady rate, like those of many independent people: each is sent at its time, however long earlier ones
+// take. This shows effects of load that a client which waits for its replies would hide by slowing down.
 
 import { HttpConnection, type Request } from './http-connection.ts';
 

@@ -1,8 +1,8 @@
-// Thousands of workspaces in one process, far more than may be open at once: what opening one costs the event loop;
-// requests to a random one each time, held against the same requests to as many as can be open; what that takes in
-// memory and of the event loop; and what follows a kill that left the log of every workspace behind, and offers in some
-// that run out meanwhile: how soon the service answers, beside a start after a stop, how soon the offers are taken
-// back, and how others are served until all was looked into.
+// Thousands of workspaces in one process, far more than may be open at once: the cost of opening one for the event
+// loop; requests to random workspaces, beside requests to as many as can be open, with memory and loop delay; and the
+// start after a kill that left a log in every workspace and offers that expire meanwhile: time until the service
+// answers, beside a start after a clean stop, time until the offers are withdrawn, and the latency of other requests
+// until every workspace was checked.
 
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// Which known faults of packages fail a run: the policy, apart from the asking.
+// The policy for known faults of packages: which of them fail a run. Fetching them is elsewhere.
 
 /** npm's report, as far as it is read. */
 export interface Report {

@@ -1,5 +1,4 @@
-// The service's API by its address: one call, as every test makes it, and a client for tests that start the service as
-// a process.
+// Calls the service's API by its address, and a client for tests that start the service as a process.
 
 import { TestSocket } from './socket.ts';
 

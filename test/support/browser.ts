@@ -1,5 +1,4 @@
-// Pages of a customer's own site and browsers that look at them: a server on a port of its own, whose pages a test
-// writes.
+// A customer's site and browsers that visit it: a server on its own port, whose pages a test writes.
 
 import { createServer } from 'node:http';
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';

@@ -1,5 +1,4 @@
-// A phone number and its calls as a test uses them: claimed by HTTP, rung by the signed webhook of the simulated
-// carrier.
+// A phone number and its calls: claimed by HTTP, rung by the signed webhook of the simulated carrier.
 
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { command } from '../../engine/runtime/command.ts';

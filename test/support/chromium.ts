@@ -1,5 +1,5 @@
-// Debian's Chromium: the one without a window of its own where it is installed, which opens a page for half the work,
-// else the whole one. Without either, the tests that need a browser say so and are skipped; .ci/run installs it.
+// Debian's Chromium, headless if that package is installed, since it needs half the work to open a page. Without any
+// Chromium, tests that need a browser say so and are skipped; .ci/run installs it.
 
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';

@@ -1,4 +1,4 @@
-// What a service holds after a crash or a stop, against what its clients were told before.
+// Compares the data of a service after a crash or a stop with what its clients were promised.
 
 import type { Test } from 'tap';
 import type { Api, Workspace } from './api.ts';

@@ -1,5 +1,5 @@
-// Conversations of any channel with what was said in them, made by the engine's own commands but without a caller: for
-// tests that need many, or some that no route makes alone.
+// Makes conversations of any channel, with messages, by commands of the engine without a caller: for tests that need
+// many, or states that no route produces.
 
 import { addConversation } from '../../engine/conversations/conversation.ts';
 import { appendMessage, type MessageDraft } from '../../engine/conversations/messages.ts';

@@ -1,4 +1,4 @@
-// An OpenAPI document with each schema and response in the place of its reference, as its routes declare them.
+// An OpenAPI document with every reference replaced by its schema or response.
 
 /** Those that no route has as its own. */
 const kept = ['Error', 'VerificationError', 'OAuthError', 'FieldErrors'];

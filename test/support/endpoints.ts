@@ -1,6 +1,5 @@
-// What the tests need that go over every route of the service: for each operation that takes a body, a sound one, so
-// that only what a test is about is wrong; and a way to call a route by its declaration. A new route with a body gets a
-// line here.
+// For tests that call every route: a valid body for each operation that takes one, so that only the tested part is
+// wrong, and a way to call a route by its declaration. A new route with a body needs a line here.
 
 import { fullPath, type Route } from '../../http/route.ts';
 import type { Answer, Service } from './service.ts';

@@ -1,4 +1,4 @@
-// A folder of a test's own, gone with it.
+// A temporary folder that is removed after the test.
 
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Holds what a socket sends against the AsyncAPI document: every frame must be one that its namespace declares, with
-// the fields that are declared and no others. What is internal and leaks fails here, whichever test it happens in.
+// Validates socket frames by the AsyncAPI document: every frame must be declared for its namespace, with the declared
+// fields and no others. An internal field that leaks fails the test it occurs in.
 
 import type { TSchema } from 'typebox';
 import { asyncApi } from '../../http/documents/asyncapi.ts';

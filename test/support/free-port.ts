@@ -1,6 +1,5 @@
-// A port that nothing listens on now, for a service that must come back where it was. None of those that systems hand
-// out by themselves, from 32768 on: a connection that somebody makes meanwhile, or a listener without a number, would
-// take it.
+// A free port, for a service that must return to the same address. Below 32768, since the system gives higher ones to
+// connections and to listeners without a number.
 
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';

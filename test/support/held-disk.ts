@@ -1,5 +1,5 @@
-// A disk whose syncs a test ends by hand, to look at what happens between a COMMIT and the moment it is durable. A lane
-// lets two batches under way: a test that wants the next to gather holds two.
+// A disk whose syncs a test completes by hand, to observe the time between a COMMIT and its durability. A lane allows
+// two batches in progress, so a test that wants the next one to gather holds two.
 
 import { fstatSync } from 'node:fs';
 import type { SyncToDisk } from '../../store/database.ts';

@@ -1,5 +1,5 @@
-// A help centre of 67 pages, made of the fixture: what a crawl meets on an ordinary site, with a menu, a header and a
-// footer around each text, and questions that people ask, each with the page that answers it.
+// A help centre of 67 pages made from the fixture: an ordinary site for a crawl, with a menu, header and footer around
+// each text, and questions with the page that answers each.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

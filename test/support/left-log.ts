@@ -1,4 +1,4 @@
-// Data folders as an end without a stop leaves them: files beside logs that nobody copied back.
+// Data folders as a crash leaves them: files with write-ahead logs that were not checkpointed.
 
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';

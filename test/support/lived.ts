@@ -1,5 +1,5 @@
-// A service that was lived in, as a process over a folder of its own: two workspaces, `one` and `two`, each with a
-// chat, an upload and a sealed secret. For tests of what an operator does to a data folder.
+// A used data folder, made by a service in its own process: two workspaces, `one` and `two`, each with a chat, an
+// upload and a sealed secret. For tests of the operator's commands.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

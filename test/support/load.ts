@@ -1,6 +1,5 @@
-// Clients that write at the same time, over HTTP and over sockets, and remember what they were told: every message that
-// was acknowledged, and every text that was sent at all. What a service holds after a crash or a stop is compared with
-// that.
+// Clients that write concurrently over HTTP and sockets and remember every message sent and every one acknowledged, to
+// compare with the data of the service after a crash or a stop.
 
 import type { Api, Workspace } from './api.ts';
 import type { Frame, TestSocket } from './socket.ts';

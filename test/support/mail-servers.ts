@@ -1,5 +1,5 @@
-// Real servers and clients of the mail world on free loopback ports: an SMTP server that keeps what it is sent, a DNS
-// server with a zone that a test writes, an SMTP client. They stand where other people's machines stand.
+// Real mail servers and clients on free loopback ports: an SMTP server that keeps its mail, a DNS server with a zone
+// that a test writes, an SMTP client. They play the machines of others.
 
 import type { AddressInfo } from 'node:net';
 import dns2 from 'dns2';

@@ -1,4 +1,4 @@
-// What a process of ours holds of memory, all of its threads together, as Linux counts it. In MB of 1,000,000 bytes.
+// The memory of a process with all its threads, as Linux counts it, in MB of 1,000,000 bytes.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 

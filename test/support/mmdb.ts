@@ -1,5 +1,5 @@
-// Writes small databases in the MMDB format, as MaxMind describes it: a search tree over addresses, what it leads to,
-// and what all of it is.
+// Writes small databases in the MMDB format as MaxMind describes it: a search tree over addresses, a data section, and
+// metadata.
 
 export type Entry = readonly [network: string, record: object];
 

@@ -1,5 +1,4 @@
-// An app as it goes through OAuth: registers, sends an agent to the consent page, answers it as the agent would, gets
-// tokens.
+// An app in an OAuth flow: registers, sends an agent to the consent page, answers it as the agent would, gets tokens.
 
 import { createHash } from 'node:crypto';
 import { type Person, password, type Service } from './service.ts';

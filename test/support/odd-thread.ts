@@ -1,4 +1,4 @@
-// A thread for tests of workers/thread.ts: it answers, throws, dies, hangs or takes all memory, as called.
+// A thread for tests of workers/thread.ts that answers, throws, dies, hangs or takes all memory on request.
 
 import { threadId, workerData } from 'node:worker_threads';
 import { answerCalls, ThreadUnavailable } from '../../workers/thread.ts';
@@ -17,7 +17,7 @@ export const methods = {
   known: (message: string): never => {
     throw new TypeError(message);
   },
-  /** Dies of an error outside any method. */
+  /** Dies of what no question threw. */
   burst: (message: string): Promise<never> => {
     setImmediate(() => {
       throw new Error(message);

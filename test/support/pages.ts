@@ -1,5 +1,4 @@
-// The service's own pages in a real browser: contexts, what went wrong in them, and whether a page can be used by
-// everybody.
+// The service's pages in a real browser: contexts, errors on the pages, and checks of accessibility.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,5 +1,5 @@
-// The service as a process of its own, as an operator starts it: node http/main.ts with an environment. For what only a
-// process can show: being killed, being stopped, refusing to start.
+// The service as an operator starts it: a process of node http/main.ts with an environment. For what only a process can
+// show: being killed, being stopped, refusing to start.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Somebody else's web server, as a webhook meets it: on a free loopback port, answering what a test says, keeping what
-// it is sent. It can go away and come back at the same address.
+// A receiver of webhooks: a web server on a free loopback port that answers as a test says and keeps what it receives.
+// It can go down and return at the same address.
 
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

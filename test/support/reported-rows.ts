@@ -1,5 +1,5 @@
-// Conversations and completions over more than a year, written into a file of a workspace and folded into its rollups
-// as the service does it, for tests of reports that hold them against the rows themselves.
+// Conversations and completions over more than a year, written into the file of a workspace and rolled up as the
+// service does it, for tests that compare reports with the rows.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// What agents have beside their password: an authenticator app, and a passkey made of a key pair, which signs as a
-// device would (WebAuthn §6, attestation "none").
+// Second factors of agents: an authenticator app, and a passkey made of a key pair, which signs as a device would
+// (WebAuthn §6, attestation "none").
 
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { Answer } from './api.ts';

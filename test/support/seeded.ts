@@ -1,4 +1,4 @@
-// Chance that can be had again: a test names its seed, and prints it where it fails.
+// Repeatable randomness: a test names its seed, and prints it when it fails.
 
 export interface Random {
   /** From 0 up to and without 1. */

@@ -1,6 +1,5 @@
-// The service as a test uses it: the real one on a free loopback port over a folder of its own, with a clock that the
-// test moves and every reply held against its declaration. Nothing of ours is replaced; only time and the way to the
-// disk can be.
+// The real service on a free loopback port with its own data folder. Its clock is moved by the test, and every reply is
+// validated by its declaration. None of our modules is replaced; only time and the disk's sync can be.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// What the tests of the settings' pages say again and again: a name that tries to be more than text, how parts of a
-// page are named, and that nobody is kept out of one.
+// Shared by the tests of the settings pages: a name with markup in it, names for parts of a page, and accessibility
+// checks.
 
 import type { Locator, Page } from 'playwright-core';
 import { barriersOf } from './pages.ts';

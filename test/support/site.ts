@@ -1,6 +1,5 @@
-// A web server on a loopback address and a free port, as odd as a test wants it, and a name server that says where
-// names lead. The service asks both by their protocols; with `only127001` it takes 127.0.0.1 for the public internet
-// and everything else for what it must not reach.
+// A web server on a loopback address and a free port, as faulty as a test wants it, and a name server for its names.
+// With `only127001`, the service treats 127.0.0.1 as public and every other address as private.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// A disk that is really full: a small file system of its own, where the machine lets a test mount one.
+// A disk that really fills up: a small file system, if the machine allows a test to mount one.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync, statfsSync } from 'node:fs';

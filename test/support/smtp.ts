@@ -1,4 +1,4 @@
-// A real SMTP server that a test tells what to answer, and that keeps what it accepted.
+// A real SMTP server whose answers a test chooses, and that keeps the mail it accepted.
 
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { Teardown } from './service.ts';

@@ -1,4 +1,4 @@
-// A socket as a test uses it: every frame kept in order and held against the AsyncAPI document, waited for by type.
+// A test socket: keeps every frame in order, validates it by the AsyncAPI document, and waits for frames by type.
 
 import WebSocket from 'ws';
 import { problemOf } from './frames.ts';

@@ -1,6 +1,5 @@
-// Stripe as far as billing speaks with it: an HTTP server on a free loopback port with the paths and shapes of its
-// reference (https://docs.stripe.com/api), form-encoded requests, and deliveries signed its way. A test plays the
-// customer who pays.
+// A fake Stripe: an HTTP server on a free loopback port with the paths and shapes of its reference
+// (https://docs.stripe.com/api), form-encoded requests and signed deliveries. A test plays the paying customer.
 
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';

@@ -1,5 +1,5 @@
-// One of everything in a workspace that has an id, by the names that paths have for them: for the tests that try ids
-// where they do not belong.
+// One of everything in a workspace that has an id, by the names of path parameters: for tests that use ids where they
+// do not belong.
 
 import { claimLine, deliver, ringLine } from './calls.ts';
 import { registerApp, tokensOf } from './oauth.ts';

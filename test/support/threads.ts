@@ -1,4 +1,4 @@
-// Which threads start while a test runs, from Node's own word of it.
+// Records the threads that start during a test, from Node's own events.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Worker } from 'node:worker_threads';

@@ -1,6 +1,5 @@
-// An embedding model small enough to be made by a test: each word has a random direction, a text is the mean of its
-// words. It is an ONNX file with a tokenizer, as transformers.js reads them, so that everything around the weights is
-// the real thing.
+// An embedding model small enough to make in a test: each word has a random direction, a text is the mean of its words.
+// It is an ONNX file with a tokenizer, as transformers.js reads them, so everything except the weights is real.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

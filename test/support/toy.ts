@@ -1,5 +1,5 @@
-// An engine with toys for rules: tallies that count, deadlines and outside work that a test decides about. For the
-// tests of the runtime, which knows no noun of the specification.
+// An engine with toy rules: tallies that count, and deadlines and outside jobs that a test controls. For the tests of
+// the runtime, which knows no rule of the specification.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

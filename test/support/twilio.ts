@@ -1,5 +1,5 @@
-// Twilio as far as this service knows it: a local server with the documented shapes of its REST resources, which
-// remembers what it was asked, and the signed requests that it sends.
+// A fake Twilio: a local server with the documented shapes of its REST resources, which records its requests, and the
+// signed requests that it sends.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

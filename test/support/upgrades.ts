@@ -1,4 +1,4 @@
-// What earlier versions of the program wrote, as test/upgrades/record.ts wrote it down, made into data folders again.
+// Rebuilds data folders of earlier versions from what test/upgrades/record.ts recorded.
 
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
