@@ -39,19 +39,30 @@ function renumbered(code: string): string {
     .replace(/version: \d+,\n {2}name: 'reminders'/, `version: ${number},\n  name: 'reminders'`);
 }
 
-/** Throws unless each part of the diff has exactly one place in the file. */
+/** Throws unless each part of the diff has exactly one place in the file. A line that ends in … stands for its beginning. */
 function apply(before: string, { path, text }: Block): string {
   return text.split(/^@@\n/m).reduce((result, part) => {
     const lines = part.replace(/\n$/, '').split('\n');
-    const of = (marks: string): string =>
-      lines
-        .filter((line) => marks.includes(line.charAt(0)))
-        .map((line) => `\n${line.slice(1)}`)
-        .join('');
-    const from = `${of(' -')}\n`;
-    const places = `\n${result}`.split(from).length - 1;
-    if (places !== 1) throw new Error(`CONTRIBUTING.md: ${path} has ${places} places for:\n${part}`);
-    return `\n${result}`.replace(from, () => `${of(' +')}\n`).slice(1);
+    const pattern = lines
+      .filter((line) => !line.startsWith('+'))
+      .map(
+        (line) =>
+          `(${line
+            .slice(1)
+            .replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+            .replace(/…$/, '.*')})\n`,
+      )
+      .join('');
+    const places = [...result.matchAll(new RegExp(`^${pattern}`, 'gm'))];
+    const [place] = places;
+    if (place === undefined || places.length > 1)
+      throw new Error(`CONTRIBUTING.md: ${path} has ${places.length} places for:\n${part}`);
+    const kept = place.slice(1);
+    const after = lines.flatMap((line) => {
+      const found = line.startsWith('+') ? line.slice(1) : kept.shift();
+      return line.startsWith('-') ? [] : [`${found}\n`];
+    });
+    return result.slice(0, place.index) + after.join('') + result.slice(place.index + place[0].length);
   }, before);
 }
 
