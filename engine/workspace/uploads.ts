@@ -40,8 +40,10 @@ export const removeObjectRetryDelaysMs: readonly number[] = [
   6 * 3600_000,
   24 * 3600_000,
 ];
-/** Extra time for an upload that began before its link expired. */
+/** How long an upload may take to begin and to receive each further `progressBytes`. */
 const receivingGraceMs = 10 * 60_000;
+/** An upload that receives this much within its grace is being received; a slower one is given up. */
+export const progressBytes = 256 * 1024;
 
 export interface UploadRequest {
   readonly filename: string;
@@ -96,6 +98,13 @@ export const beginUpload = command('upload.begin', (ctx, params: { uploadId: str
   updateUpload(ctx.db, upload, { state: 'receiving' });
   ctx.setDeadline(uploadDeadline, upload.id, ctx.nowMs + receivingGraceMs);
   return { ...upload, state: 'receiving' };
+});
+
+/** More of the bytes have arrived: the rest has its grace again. Refuses forbidden if they came too late. */
+export const continueUpload = command('upload.continue', (ctx, params: { uploadId: string }): void => {
+  const upload = findUpload(ctx.db, params.uploadId);
+  if (upload?.state !== 'receiving') refuse('forbidden', { message: 'This link is no longer valid.' });
+  ctx.setDeadline(uploadDeadline, upload.id, ctx.nowMs + receivingGraceMs);
 });
 
 /** The bytes were incomplete or not as announced: the link can be used again until it expires. */

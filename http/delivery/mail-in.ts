@@ -19,6 +19,7 @@ import { objectKey } from '../../engine/workspace/uploads.ts';
 import type { MailReader, ReadMail } from '../../workers/mail/mail-reader.ts';
 import type { ObjectStore } from '../../workers/providers/objects.ts';
 import type { ReceivedMail } from '../../workers/providers/smtp-listener.ts';
+import { networkOf } from '../limits/network-address.ts';
 
 /** The body of the webhook (specification 4.20). */
 export interface WebhookMail {
@@ -75,6 +76,8 @@ export interface InboundMailPorts {
 }
 
 const attachmentKind = 'attachment';
+/** Of a mail's file at once: each read and write costs a turn of the loop, however small. */
+const readBytes = 1024 * 1024;
 const anyType = 'application/octet-stream';
 /** More than anybody asks to be answered at. */
 const maxReplyTo = 10;
@@ -137,7 +140,8 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
     }
   }
 
-  async function storeFiles(workspaceId: string, mail: ReadMail): Promise<StoredFiles> {
+  /** `sender`: the network that the mail came from. */
+  async function storeFiles(workspaceId: string, mail: ReadMail, sender: string): Promise<StoredFiles> {
     if (objects === undefined) return noFiles;
     const keys: string[] = [];
     const attachments: IncomingAttachment[] = [];
@@ -147,7 +151,7 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
         const contentType = typeOf(file.contentType);
         const key = objectKey({ workspaceId, kind: attachmentKind, id: ids.uuid(), filename: file.name, contentType });
         keys.push(key);
-        await objects.put(key, { contentType, size: file.size }, bytesOf(file.path));
+        await objects.put(key, { contentType, size: file.size, sender }, bytesOf(file.path));
         const url = publicUrl(key);
         attachments.push({ url, name: file.name, size: file.size, object: { key, contentType } });
         if (file.contentId !== null) urlByContentId.set(file.contentId, url);
@@ -264,7 +268,9 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
           authentication,
           bounce,
         };
-        await take(workspaceId, incoming, { store: () => storeFiles(workspaceId, mail) });
+        await take(workspaceId, incoming, {
+          store: () => storeFiles(workspaceId, mail, networkOf(received.envelope.remoteAddress)),
+        });
       }
     },
   };
@@ -343,5 +349,5 @@ function typeOf(contentType: string): string {
 
 /** Opened when the first byte is asked for, and closed with the last. */
 async function* bytesOf(path: string): AsyncGenerator<Uint8Array, void, void> {
-  yield* createReadStream(path);
+  yield* createReadStream(path, { highWaterMark: readBytes });
 }

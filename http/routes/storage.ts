@@ -6,6 +6,7 @@ import { createHash, type Hash } from 'node:crypto';
 import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
+import type { Clock } from '../../engine/runtime/clock.ts';
 import { type Engine, WorkspaceUnavailable } from '../../engine/runtime/engine.ts';
 import {
   acceptedType,
@@ -15,8 +16,16 @@ import {
   telltaleBytes,
   unrunnable,
 } from '../../engine/workspace/media-types.ts';
-import { abandonUpload, beginUpload, nameOfUpload, settleUpload } from '../../engine/workspace/uploads.ts';
+import {
+  abandonUpload,
+  beginUpload,
+  continueUpload,
+  nameOfUpload,
+  progressBytes,
+  settleUpload,
+} from '../../engine/workspace/uploads.ts';
 import { dispositionOf } from '../browser/file-names.ts';
+import { networkOf } from '../limits/network-address.ts';
 import type { RawReply } from '../request.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
@@ -40,6 +49,8 @@ const Signed = Type.Object({
  * caches must not keep it.
  */
 const cacheControl = 'private, max-age=31536000, immutable';
+/** An upload's deadline is extended at most this often; well below its grace. */
+const continueEveryMs = 60_000;
 const notOurs = 'This link is not valid or has expired.';
 
 export const storageRoutes = [
@@ -59,7 +70,7 @@ export const storageRoutes = [
     query: Signed,
     reply: { status: 200, schema: null },
     refusals: ['content_type_not_allowed', 'file_too_large', 'forbidden', 'conflict', 'storage_not_configured'],
-    async receive({ params, query, headers, body }, services) {
+    async receive({ params, query, headers, ip, body }, services) {
       const { engine, objects, uploadLinks, clock } = services;
       if (objects === undefined) refuse('storage_not_configured');
       const key = keyOf(params);
@@ -90,8 +101,15 @@ export const storageRoutes = [
       try {
         await objects.put(
           key,
-          { contentType: upload.contentType, size },
-          hashed(borneOut(body, upload.contentType, services), hash),
+          { contentType: upload.contentType, size, sender: networkOf(ip) },
+          hashed(
+            borneOut(
+              continued(body, clock, () => engine.execute(continueUpload, { ...change, params: { uploadId } })),
+              upload.contentType,
+              services,
+            ),
+            hash,
+          ),
         );
       } catch (error) {
         await engine.execute(abandonUpload, { ...change, params: { uploadId } });
@@ -187,6 +205,25 @@ function nameIn(engine: Engine, workspaceId: string, key: string): string | unde
 /** A store needs the size before the content. */
 function lengthOf(header: string | undefined): number | undefined {
   return header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : undefined;
+}
+
+/** Passes the bytes through; calls `goOn` at most once a minute while enough of them arrive. */
+async function* continued(
+  body: AsyncIterable<Uint8Array>,
+  clock: Clock,
+  goOn: () => Promise<void>,
+): AsyncGenerator<Uint8Array, void, void> {
+  let length = 0;
+  let continuedMs = clock.now();
+  for await (const part of body) {
+    length += part.byteLength;
+    if (length >= progressBytes && clock.now() - continuedMs >= continueEveryMs) {
+      await goOn();
+      length = 0;
+      continuedMs = clock.now();
+    }
+    yield part;
+  }
 }
 
 /** Passes the bytes through; fails with content_type_not_allowed as soon as the first bytes show another type. */

@@ -120,7 +120,7 @@ export const uploadRoutes = [
         params: { contentType, size, filename: image.filename, network: networkOf(ip) },
       });
       try {
-        await objects.put(key, { contentType, size }, whole(image));
+        await objects.put(key, { contentType, size, sender: networkOf(ip) }, whole(image));
       } catch (error) {
         await engine.execute(abandonUpload, { workspaceId, caller, params: { uploadId: id } });
         throw error;

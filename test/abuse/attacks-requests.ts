@@ -387,6 +387,44 @@ const slow: Attack[] = [
       }),
   },
   {
+    name: 'drips',
+    what: '100 uploads of 10 KiB, 64 bytes at a time',
+    async prepare(attacker) {
+      const size = 10 * kib;
+      const links: URL[] = [];
+      while (links.length < 100) {
+        const token = await attacker.visitor();
+        for (let index = 0; index < 20; index += 1) {
+          const { uploadUrl } = await attacker.caller.ask('POST', '/widget/uploads/presigned', {
+            token,
+            body: { filename: 'a.txt', contentType: 'text/plain', size },
+          });
+          links.push(new URL(uploadUrl));
+        }
+      }
+      let opened = 0;
+      return () =>
+        attacker.connections(links.length, (socket) => {
+          const { pathname, search } = links[opened % links.length] ?? new URL(attacker.target.url);
+          opened += 1;
+          socket.setNoDelay();
+          socket.write(
+            `PUT ${pathname}${search} HTTP/1.1\r\nHost: abuse.test\r\nAccept: */*\r\nContent-Type: text/plain\r\nContent-Length: ${size}\r\n\r\n`,
+          );
+          let left = size;
+          const timer = setInterval(() => {
+            if (left > 0) socket.write('x'.repeat(64));
+            left -= 64;
+          }, 20);
+          socket.once('close', () => clearInterval(timer));
+          socket.on('data', (chunk: Buffer) => {
+            attacker.count(Number(/^HTTP\/1\.1 (\d+)/.exec(chunk.toString('latin1'))?.[1] ?? 0));
+            socket.destroy();
+          });
+        });
+    },
+  },
+  {
     name: 'small-chunks',
     what: 'bodies in chunks of one byte that never end',
     prepare: async (attacker) => () =>

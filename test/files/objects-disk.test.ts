@@ -14,7 +14,45 @@ const idOf = (number: number): string => `00000000-0000-7000-8000-${String(numbe
 const keyOf = (workspace: number, kind: string, upload: number): string =>
   `${idOf(workspace)}/${kind}/${idOf(upload)}/a.txt`;
 const text = { contentType: 'text/plain', size: 5 };
+const mb = 1024 * 1024;
 const hello = (): Readable => Readable.from([Buffer.from('hello')]);
+
+/** Counts what is asked of it. Each rest lasts until it is released, if rests are held. */
+class WatchedTurns extends DiskTurns {
+  asked = 0;
+  rests = 0;
+  readonly #restsAt = new Map<string, number>();
+  #wake: (() => void) | undefined;
+
+  constructor({ isHeld = false } = {}) {
+    super({
+      nowMs: () => 0,
+      sleep: async () => {
+        this.rests += 1;
+        if (isHeld) await new Promise<void>((resolve) => (this.#wake = resolve));
+      },
+    });
+  }
+
+  override take(sender: string, work: () => Promise<void>): Promise<void> {
+    this.asked += 1;
+    return super.take(sender, async () => {
+      this.#restsAt.set(sender, this.rests);
+      await work();
+    });
+  }
+
+  /** How many rests there had been when the sender's last turn began. */
+  restsAt(sender: string): number {
+    return this.#restsAt.get(sender) ?? Number.POSITIVE_INFINITY;
+  }
+
+  release(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+}
 
 t.test('[decisions, Uploads] a file that was taken keeps its name, and its folders theirs', async (t) => {
   const dataDir = tempFolder(t);
@@ -79,11 +117,13 @@ t.test('[4.9] files that come at once take turns at the disk, which rests betwee
   async function* pieces(name: string): AsyncGenerator<Uint8Array> {
     for (let index = 0; index < 5; index += 1) {
       asked.push(name);
-      yield Buffer.from(name);
+      yield Buffer.alloc(mb, name);
     }
   }
   const puts = Promise.all(
-    ['a', 'b'].map((name, index) => objects.put(keyOf(1, 'attachment', index), text, pieces(name))),
+    ['a', 'b'].map((name, index) =>
+      objects.put(keyOf(1, 'attachment', index), { ...text, size: 5 * mb }, pieces(name)),
+    ),
   );
   let isDone = false;
   void puts.then(() => (isDone = true));
@@ -102,8 +142,73 @@ t.test('[4.9] files that come at once take turns at the disk, which rests betwee
   t.ok(rests >= 11, `${rests} rests, one for each piece and each end but the last`);
   t.same([...new Set(resting)], [30], 'three times as long as the work took');
   for (const [index, name] of ['a', 'b'].entries())
-    t.equal(readFileSync(join(folder, keyOf(1, 'attachment', index)), 'utf8'), name.repeat(5));
+    t.equal(readFileSync(join(folder, keyOf(1, 'attachment', index)), 'utf8'), name.repeat(5 * mb));
 });
+
+t.test(
+  '[4.9] a file takes a turn for each mebibyte and for its end, however small the parts it comes in',
+  async (t) => {
+    const turns = new WatchedTurns();
+    const objects = diskObjects(join(tempFolder(t), 'storage'), async () => undefined, turns);
+    const size = 25 * mb;
+    const part = Buffer.alloc(64 * 1024);
+    await objects.put(
+      keyOf(1, 'attachment', 1),
+      { ...text, size },
+      Readable.from(Array.from({ length: size / part.length }, () => part)),
+    );
+    t.equal(turns.asked, 26);
+  },
+);
+
+t.test(
+  '[4.9] uploads that drip take no turns, and many files of one network keep another waiting for one',
+  async (t) => {
+    const turns = new WatchedTurns({ isHeld: true });
+    const objects = diskObjects(join(tempFolder(t), 'storage'), async () => undefined, turns);
+    let dripped = 0;
+    let finish = (): void => {};
+    const isLast = new Promise<void>((resolve) => (finish = resolve));
+    async function* drip(): AsyncGenerator<Uint8Array> {
+      for (let count = 0; count < 4; count += 1) yield Buffer.from('x');
+      dripped += 1;
+      await isLast;
+      yield Buffer.from('x');
+    }
+    const drips = Array.from({ length: 100 }, (_, index) =>
+      objects.put(keyOf(1, 'attachment', index), { ...text, sender: '203.0.113.1' }, drip()),
+    );
+    const reached = async (isReached: () => boolean): Promise<void> => {
+      while (!isReached()) {
+        if (turns.asked > 0 && dripped < drips.length) turns.release();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    await reached(() => dripped === drips.length);
+    t.equal(turns.asked, 0, 'while they drip');
+    finish();
+    const before = turns.asked;
+    await reached(() => turns.asked === before + drips.length);
+    let isDone = false;
+    const other = objects
+      .put(keyOf(1, 'attachment', 100), { ...text, sender: '203.0.113.2' }, hello())
+      .then(() => (isDone = true));
+    await reached(() => turns.asked === before + drips.length + 1);
+    const rests = turns.rests;
+    while (!isDone) {
+      turns.release();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await other;
+    t.ok(turns.restsAt('203.0.113.2') - rests <= 2, `${turns.restsAt('203.0.113.2') - rests} files were before it`);
+    let left = drips.length;
+    for (const put of drips) void put.then(() => (left -= 1));
+    while (left > 0) {
+      turns.release();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  },
+);
 
 t.test(
   '[4.9] a piece that cannot be written holds up nobody after it, and a long one rests no longer than it may',
@@ -112,10 +217,10 @@ t.test(
     const resting: number[] = [];
     const turns = new DiskTurns({ nowMs: () => (nowMs += 1000), sleep: async (ms) => void resting.push(ms) });
     await t.rejects(
-      turns.take(() => Promise.reject(new Error('ENOSPC'))),
+      turns.take('a', () => Promise.reject(new Error('ENOSPC'))),
       { message: 'ENOSPC' },
     );
-    await turns.take(async () => undefined);
+    await turns.take('a', async () => undefined);
     t.same(resting[0], 100);
   },
 );

@@ -7,6 +7,7 @@ import { createConnection, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { folderBytes } from '../support/folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -529,6 +530,43 @@ t.test('[4.9] a body that stalls is given up', async (t) => {
   socket.destroy();
   t.same(await stored(service), []);
 });
+
+t.test(
+  '[4.9] an upload may take longer than its grace while its bytes come; one that pauses is given up',
+  async (t) => {
+    const service = await startService(t, { bodyTimeoutMs: 120_000 });
+    const owner = await service.workspace();
+    const part = 300 * 1024;
+    const incoming = join(service.dataDir, 'storage', '.incoming');
+    const arrived = async (bytes: number): Promise<void> => {
+      while (folderBytes(incoming) < bytes) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const begun = async (length: number) => {
+      const { uploadUrl, publicUrl } = await linked(service, owner, { size: mb });
+      const socket = await halfSent(service, uploadUrl, length);
+      t.teardown(() => void socket.destroy());
+      const answered = new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))));
+      return { socket, answered, publicUrl };
+    };
+
+    const slow = await begun(3 + 3 * part);
+    for (let sent = 1; sent <= 2; sent += 1) {
+      slow.socket.write(Buffer.alloc(part, 'x'));
+      await arrived(sent * part);
+      await service.pass(9 * 60_000);
+    }
+    slow.socket.write(Buffer.alloc(part, 'x'));
+    t.match(await slow.answered, /^HTTP\/1\.1 200 /);
+    t.equal((await (await read(service, slow.publicUrl)).arrayBuffer()).byteLength, 3 + 3 * part);
+
+    const pausing = await begun(mb);
+    pausing.socket.write(Buffer.alloc(part, 'x'));
+    await arrived(part);
+    await service.pass(10 * 60_000);
+    pausing.socket.write(Buffer.alloc(part, 'x'));
+    t.match(await pausing.answered, /^HTTP\/1\.1 403 /, 'before the rest is sent');
+  },
+);
 
 t.test('[4.9] a reader that goes away in the middle holds nothing up', async (t) => {
   const { service, owner } = await start(t);

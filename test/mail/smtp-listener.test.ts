@@ -10,7 +10,7 @@ import { readConfig } from '../../http/process/config.ts';
 import { serve } from '../../http/serve.ts';
 import { smtpSender } from '../../workers/providers/mail.ts';
 import { listenForMail, type SmtpListenerOptions } from '../../workers/providers/smtp-listener.ts';
-import { tempFolder } from '../support/folder.ts';
+import { folderBytes, tempFolder } from '../support/folder.ts';
 import { DnsZone, SmtpSink, sendRaw } from '../support/mail-servers.ts';
 import { startService, type Teardown } from '../support/service.ts';
 
@@ -562,6 +562,26 @@ t.test('[bounds] who has sent as much as is taken is asked to come again, before
   t.same(taken, [mail.length]);
   isSpent = true;
   t.match((await dialogue(listener.port, envelope.slice(0, 2))).at(-1), /^452 .*too much mail from your network/);
+});
+
+t.test('[bounds] a mail that is broken off counts as far as it came', async (t) => {
+  const folder = join(tempFolder(t), 'incoming');
+  let counted: ((bytes: number) => void) | undefined;
+  const taken = new Promise<number>((resolve) => (counted = resolve));
+  const { listener } = await listenAlone(t, {
+    folder,
+    bytes: { isSpent: () => false, took: (_, bytes) => counted?.(bytes) },
+  });
+  const { socket, line } = talk(t, listener.port);
+  const steps = ['EHLO sender.example', 'MAIL FROM:<a@sender.example>', 'RCPT TO:<b@shop.example>', 'DATA'];
+  for (let reply = await line(); !reply?.startsWith('354'); reply = await line())
+    if (reply !== undefined && /^\d{3} /.test(reply)) socket.write(`${steps.shift()}\r\n`);
+  const half = 'Subject: x\r\n\r\n'.padEnd(512 * 1024, 'x\r\n');
+  socket.write(half);
+  // The last letters may be the end of the mail, and are held back until more comes.
+  while (folderBytes(folder) < half.length - 64) await new Promise((resolve) => setImmediate(resolve));
+  socket.destroy();
+  t.ok((await taken) >= half.length - 64);
 });
 
 t.test(

@@ -10,6 +10,8 @@ import { exactly, isKey, type ObjectStore, StorageUnavailable } from './objects.
 
 /** No key begins with a dot. */
 const incomingFolder = '.incoming';
+/** A file waits for its turn at the disk when this much of it is not durable yet, and at its end. */
+const pieceBytes = 1024 * 1024;
 
 /** Makes the names in a folder durable. Replaced in tests. */
 export type SyncFolder = (path: string) => Promise<void>;
@@ -24,8 +26,8 @@ const askDisk: SyncFolder = async (path) => {
 };
 
 /**
- * Only this process uses `folder`. Each piece of a file is on disk before the next is read, interleaved by `turns` with
- * other files.
+ * Only this process uses `folder`. However small the parts that a file comes in, it is made durable a mebibyte at a
+ * time, in `turns` with other files; what is not durable yet is in the kernel's memory, not in ours.
  */
 export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk, turns = new DiskTurns()): ObjectStore {
   const incoming = join(folder, incomingFolder);
@@ -46,7 +48,7 @@ export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk, tu
   };
 
   return {
-    async put(key, { size }, content) {
+    async put(key, { size, sender = workspaceOf(key) }, content) {
       const path = pathOf(key);
       const partial = join(incoming, randomUUID());
       let placed = partial;
@@ -55,13 +57,15 @@ export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk, tu
         // Before the first byte is read: if the content fails at once, its file must exist to be removed.
         const file = await open(partial, 'wx', 0o600);
         try {
+          let pendingBytes = 0;
           for await (const part of exactly(content, size)) {
-            await turns.take(async () => {
-              await file.writeFile(part);
-              await file.datasync();
-            });
+            await file.writeFile(part);
+            pendingBytes += part.byteLength;
+            if (pendingBytes < pieceBytes) continue;
+            await turns.take(sender, () => file.datasync());
+            pendingBytes = 0;
           }
-          await turns.take(() => file.sync());
+          await turns.take(sender, () => file.sync());
         } finally {
           await file.close();
         }
@@ -95,6 +99,10 @@ export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk, tu
       }
     },
   };
+}
+
+function workspaceOf(key: string): string {
+  return key.split('/', 1)[0] ?? '';
 }
 
 /** File system errors have a code; others come from the content. */

@@ -5,11 +5,12 @@
 export interface ObjectStore {
   /**
    * Stores exactly `size` bytes. If `content` is shorter, longer or fails, nothing is stored. `content` may never be
-   * read, so it should open nothing before. Rejects with its error or StorageUnavailable.
+   * read, so it should open nothing before. Senders take turns at the disk: `sender` is the network that the bytes come
+   * from, by default the key's workspace. Rejects with its error or StorageUnavailable.
    */
   put(
     key: string,
-    about: { readonly contentType: string; readonly size: number },
+    about: { readonly contentType: string; readonly size: number; readonly sender?: string },
     content: AsyncIterable<Uint8Array>,
   ): Promise<void>;
   /** Undefined for an invalid key, too. Rejects with StorageUnavailable. */

@@ -149,8 +149,12 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
     const path = join(folder, 'mail.eml');
     try {
       const file = createWriteStream(path);
-      await pipeline(stream, bounded, file);
-      options.bytes?.took(session.remoteAddress, file.bytesWritten);
+      try {
+        await pipeline(stream, bounded, file);
+      } finally {
+        // A mail that is broken off counts as far as it came.
+        options.bytes?.took(session.remoteAddress, file.bytesWritten);
+      }
       // The library itself replies to an oversized mail.
       if (stream.sizeExceeded) return;
       const sender = session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address;
