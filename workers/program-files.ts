@@ -3,9 +3,10 @@
 
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { getAsset, isSea } from 'node:sea';
+import { getRawAsset, isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { brotliDecompressSync } from 'node:zlib';
 
 /** True in the executable. */
 export const isExecutable = isSea();
@@ -16,14 +17,17 @@ export const isExecutable = isSea();
  */
 export function startThread(file: URL, options: WorkerOptions): Worker {
   if (!isExecutable) return new Worker(file, options);
-  return new Worker(getAsset(threadAsset(file.pathname), 'utf8'), { ...options, eval: true });
+  return new Worker(assetText(threadAsset(file.pathname)), { ...options, eval: true });
 }
 
 /** The text of a program file. `name` is its path in the project, which is its name in the executable. */
 export function readProgramFile(name: string): string {
-  return isExecutable
-    ? getAsset(name, 'utf8')
-    : readFileSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), 'utf8');
+  return isExecutable ? assetText(name) : readFileSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), 'utf8');
+}
+
+/** Texts are compressed in the executable (http/packaging/build.ts). */
+function assetText(name: string): string {
+  return brotliDecompressSync(getRawAsset(name)).toString();
 }
 
 /** The name, in the executable, of the bundle of a thread's source. */

@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { bundleForBrowsers, bundlePages, pagesAsset, scriptAsset } from '../../workers/browser-bundler.ts';
 import { threadAsset } from '../../workers/program-files.ts';
@@ -50,6 +50,8 @@ for (const name of readdirSync(join(root, 'docs'), { recursive: true, encoding: 
   if (name.endsWith('.md') && !name.includes('decisions')) assets[`docs/${name}`] = join(root, 'docs', name);
 addNativeFiles();
 await addScripts();
+
+compressTexts();
 
 const blob = join(work, 'switchboard.blob');
 const configuration = join(work, 'sea.json');
@@ -155,6 +157,16 @@ async function addScripts(): Promise<void> {
   await files.install();
   assets[pagesAsset] = join(work, 'pages.json');
   writeFileSync(assets[pagesAsset], JSON.stringify(await bundlePages(pageEntries)));
+}
+
+/** As workers/program-files.ts reads them; native.ts reads its own as they are. */
+function compressTexts(): void {
+  for (const [name, path] of Object.entries(assets)) {
+    if (name.startsWith('native/')) continue;
+    const compressed = join(work, `${name.replaceAll('/', '-')}.br`);
+    writeFileSync(compressed, brotliCompressSync(readFileSync(path)));
+    assets[name] = compressed;
+  }
 }
 
 function addNativeFiles(): void {
