@@ -11,8 +11,8 @@ import { connection, goLive } from './live.ts';
 import { followLinks, match, navigate, path, query } from './location.ts';
 import type { PageName } from './paths.ts';
 import { isEnrolling, isSignedIn, me, meFailure, readMe } from './session.ts';
+import { stayWhileWorking } from './session-refresh.ts';
 import { NotFound, Shell } from './shell.tsx';
-import { stayWhileWorking } from './staying.ts';
 import { applyTheme } from './theme.ts';
 
 interface PageProps {
@@ -21,14 +21,14 @@ interface PageProps {
 type Load = LoadOf<PageProps>;
 
 const gettingIn = {
-  signIn: async () => (await import('./getting-in/sign-in.tsx')).SignIn,
-  register: async () => (await import('./getting-in/register.tsx')).Register,
-  forgotPassword: async () => (await import('./getting-in/forgot-password.tsx')).ForgotPassword,
-  resetPassword: async () => (await import('./getting-in/reset-password.tsx')).ResetPassword,
-  join: async () => (await import('./getting-in/join.tsx')).Join,
+  signIn: async () => (await import('./auth/sign-in.tsx')).SignIn,
+  register: async () => (await import('./auth/register.tsx')).Register,
+  forgotPassword: async () => (await import('./auth/forgot-password.tsx')).ForgotPassword,
+  resetPassword: async () => (await import('./auth/reset-password.tsx')).ResetPassword,
+  join: async () => (await import('./auth/join.tsx')).Join,
 } satisfies Partial<Record<PageName, Load>>;
 
-const enrol: Load = async () => (await import('./getting-in/enrol.tsx')).Enrol;
+const enrol: Load = async () => (await import('./auth/enrol.tsx')).Enrol;
 const inbox: Load = async () => (await import('./inbox/inbox.tsx')).Inbox;
 const calls: Load = async () => (await import('./calls/calls.tsx')).Calls;
 const contacts: Load = async () => (await import('./contacts/contacts.tsx')).Contacts;
@@ -36,7 +36,7 @@ const reports: Load = async () => (await import('./reports/reports.tsx')).Report
 const settings: Load = async () => (await import('./settings/settings.tsx')).Settings;
 
 const signedIn: Partial<Record<PageName, Load>> = {
-  welcome: async () => (await import('./getting-in/welcome.tsx')).Welcome,
+  welcome: async () => (await import('./auth/welcome.tsx')).Welcome,
   inbox,
   inboxList: inbox,
   conversation: inbox,
@@ -50,7 +50,7 @@ const signedIn: Partial<Record<PageName, Load>> = {
   settings,
   settingsSection: settings,
   settingsItem: settings,
-  account: async () => (await import('./getting-in/account.tsx')).Account,
+  account: async () => (await import('./auth/account.tsx')).Account,
 };
 
 function App(): JSX.Element {

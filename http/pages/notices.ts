@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { messageOf } from './api.ts';
-import { isLookedAt } from './looking.ts';
+import { isInUse } from './visibility.ts';
 
 export interface Notice {
   readonly id: number;
@@ -32,7 +32,7 @@ export function notify(notice: Omit<Notice, 'id'>): void {
 function dismissAfter(id: number, ms: number): void {
   setTimeout(() => {
     if (notices.peek().every((notice) => notice.id !== id)) return;
-    if (isHeld || !isLookedAt.peek()) dismissAfter(id, ms);
+    if (isHeld || !isInUse.peek()) dismissAfter(id, ms);
     else dismiss(id);
   }, ms);
 }

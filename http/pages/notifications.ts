@@ -4,8 +4,8 @@
 
 import { signal } from '@preact/signals';
 import { navigate } from './location.ts';
-import { isLookedAt } from './looking.ts';
 import { playTones } from './tones.ts';
+import { isInUse } from './visibility.ts';
 
 const keys = {
   notices: 'switchboard.notifications',
@@ -95,7 +95,7 @@ export interface DesktopNotice {
 
 /** Answers how to take it back. */
 export function showOnDesktop({ tag, title, body, href }: DesktopNotice): () => void {
-  if (!isNotifying.peek() || isLookedAt.peek()) return () => undefined;
+  if (!isNotifying.peek() || isInUse.peek()) return () => undefined;
   const notice = makeNotice(title, { body: body.slice(0, maxBodyChars), tag });
   if (notice === undefined) return () => undefined;
   notice.onclick = () => {

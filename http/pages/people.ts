@@ -2,7 +2,7 @@
 
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { call, token } from './api.ts';
-import { onceLive, socketOrPatience } from './beginning.ts';
+import { onceLive, socketOrTimeout } from './await-socket.ts';
 import { connection, onEvent, onResync } from './live.ts';
 import type { Agent, Department } from './records.ts';
 
@@ -61,7 +61,7 @@ export function presenceOf({ status, statusSource, isOnline }: Agent): string {
 }
 
 async function begin(): Promise<void> {
-  await socketOrPatience();
+  await socketOrTimeout();
   onceLive(() => void readPeople());
   await readPeople();
 }

@@ -5,7 +5,7 @@ import { computed, effect, signal, untracked } from '@preact/signals';
 import { ApiError, call, keepToken, token } from './api.ts';
 import { connection, onEvent, onResync, reconnectNow } from './live.ts';
 import type { Agent, AgentStatus, Role, Workspace } from './records.ts';
-import { noteSignIn } from './staying.ts';
+import { noteSignIn } from './session-refresh.ts';
 import { thisBrowser } from './this-browser.ts';
 
 export interface Me {

@@ -11,7 +11,7 @@ import { Button, ButtonLink, IconButton } from './design/button.tsx';
 import { Empty } from './design/feedback.tsx';
 import { Icon, type IconName } from './design/icon.tsx';
 import { Menu } from './design/menu.tsx';
-import { Offers } from './inbox/side/offers.tsx';
+import { Offers } from './inbox/panel/offers.tsx';
 import { isCutOff, reconnectNow } from './live.ts';
 import { navigate, path } from './location.ts';
 import { dismiss, holdNotices, notices, notifyFailure } from './notices.ts';

@@ -6,7 +6,7 @@ import { Campaigns } from './campaigns.ts';
 import { Chat } from './chat.ts';
 import { later, report } from './guard.ts';
 import type { Campaign } from './protocol.ts';
-import { Shelf } from './shelf.ts';
+import { BrowserStorage } from './storage.ts';
 import { wordingFor } from './strings.ts';
 import { onPageChange, Visit } from './visit.ts';
 import { ChatWindow } from './window.ts';
@@ -35,10 +35,10 @@ export interface App {
  */
 export async function mount({ base, siteId, locale }: MountOptions): Promise<App> {
   const prefix = `switchboard:${siteId}:`;
-  const shelf = new Shelf('localStorage', prefix);
-  const tabShelf = new Shelf('sessionStorage', prefix);
+  const storage = new BrowserStorage('localStorage', prefix);
+  const tabStorage = new BrowserStorage('sessionStorage', prefix);
   const api = new Api(base);
-  const visit = new Visit({ api, shelf, siteId });
+  const visit = new Visit({ api, storage, siteId });
   let pages = 0;
   /** Undefined when another page was opened meanwhile, which tells for itself. */
   const viewPage = async (): Promise<readonly Campaign[] | undefined> => {
@@ -48,7 +48,7 @@ export async function mount({ base, siteId, locale }: MountOptions): Promise<App
   };
   const offered = await viewPage();
 
-  const chat: Chat = new Chat({ api, visit, shelf, base, siteId, onChange: () => chatWindow.draw() });
+  const chat: Chat = new Chat({ api, visit, storage, base, siteId, onChange: () => chatWindow.draw() });
   const campaigns = new Campaigns({
     api,
     mayShow: () => !chatWindow.isOpen && !isTalking(chat),
@@ -59,8 +59,8 @@ export async function mount({ base, siteId, locale }: MountOptions): Promise<App
     api,
     chat,
     visit,
-    shelf: tabShelf,
-    keptShelf: shelf,
+    storage: tabStorage,
+    keptStorage: storage,
     wording,
     tellCampaign: (campaign, type) => campaigns.tell(campaign, type),
   });

@@ -6,14 +6,14 @@ import { type Api, CallFailed } from './api.ts';
 import { button, h, on } from './dom.ts';
 import { newId } from './outbox.ts';
 import type { Visitor } from './protocol.ts';
-import type { Shelf } from './shelf.ts';
+import type { BrowserStorage } from './storage.ts';
 import { fill, type Strings } from './strings.ts';
 
 export interface AwayFormOptions {
   readonly api: Api;
   readonly strings: Strings;
   /** Of this tab. */
-  readonly shelf: Shelf;
+  readonly storage: BrowserStorage;
   readonly visitor: Visitor;
 }
 
@@ -30,8 +30,8 @@ export class AwayForm {
   readonly element: HTMLElement;
   readonly #text: HTMLTextAreaElement;
 
-  constructor({ api, strings, shelf, visitor }: AwayFormOptions) {
-    let written = shelf.read<Written>('away') ?? { messageId: newId(), body: '' };
+  constructor({ api, strings, storage, visitor }: AwayFormOptions) {
+    let written = storage.read<Written>('away') ?? { messageId: newId(), body: '' };
     const name = h('input', {
       class: 'field',
       autocomplete: 'name',
@@ -72,7 +72,7 @@ export class AwayForm {
     on(this.#text, {
       input: () => {
         written = { ...written, body: this.#text.value };
-        shelf.write('away', written);
+        storage.write('away', written);
       },
     });
     on(form, {
@@ -87,11 +87,11 @@ export class AwayForm {
         const sent = JSON.stringify(question);
         if (written.sent !== undefined && written.sent !== sent) written = { ...written, messageId: newId() };
         written = { ...written, sent };
-        shelf.write('away', written);
+        storage.write('away', written);
         try {
           await api.call('POST', 'tickets', { messageId: written.messageId, ...question });
           written = { messageId: newId(), body: '' };
-          shelf.remove('away');
+          storage.remove('away');
           this.#text.value = '';
           done.textContent = fill(strings.left, { email: address });
           this.element.replaceChildren(done, again);

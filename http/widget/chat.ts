@@ -2,20 +2,20 @@
 // Fed by the socket and by answers of calls, in any order and more than once. Draws nothing.
 
 import { type Api, backoffMs, CallFailed } from './api.ts';
+import { DelayedFlag } from './delayed-flag.ts';
 import { deliver } from './delivery.ts';
 import { detached, later } from './guard.ts';
-import { Lamp } from './lamp.ts';
-import { Line } from './line.ts';
 import { type MessagePage, Messages } from './messages.ts';
 import { type Draft, newId, Outbox } from './outbox.ts';
 import type { Attachment, Conversation, Frame, Message } from './protocol.ts';
-import type { Shelf } from './shelf.ts';
+import { VisitorSocket } from './socket.ts';
+import type { BrowserStorage } from './storage.ts';
 import type { Visit } from './visit.ts';
 
 export interface ChatOptions {
   readonly api: Api;
   readonly visit: Visit;
-  readonly shelf: Shelf;
+  readonly storage: BrowserStorage;
   readonly base: string;
   readonly siteId: string;
   onChange(): void;
@@ -29,7 +29,7 @@ const troubleMs = 4000;
 
 export class Chat {
   readonly #options: ChatOptions;
-  readonly #line: Line;
+  readonly #socket: VisitorSocket;
   readonly #outbox: Outbox;
   #conversation: Conversation | null = null;
   /** Of all that were heard of. Ids grow, so one that is smaller is an older conversation. */
@@ -37,12 +37,12 @@ export class Chat {
   readonly #messages = new Messages();
   #isLoaded = false;
   /** There has been no connection for a while. */
-  readonly #trouble: Lamp;
+  readonly #trouble: DelayedFlag;
   #isLocked = false;
   #heard = 0;
   #seq: number | undefined;
   /** An agent writes. */
-  readonly #typing: Lamp;
+  readonly #typing: DelayedFlag;
   #typedAtMs = 0;
   #isMarking = false;
   #isWoken = false;
@@ -50,24 +50,24 @@ export class Chat {
 
   constructor(options: ChatOptions) {
     this.#options = options;
-    const { api, base, siteId, shelf, onChange } = options;
-    this.#trouble = new Lamp(onChange);
-    this.#typing = new Lamp(onChange);
-    this.#line = new Line({
+    const { api, base, siteId, storage, onChange } = options;
+    this.#trouble = new DelayedFlag(onChange);
+    this.#typing = new DelayedFlag(onChange);
+    this.#socket = new VisitorSocket({
       base,
       token: () => api.token,
       since: () => this.#seq,
       onFrame: (frame) => this.#receive(frame),
-      onState: (isUp) => (isUp ? this.#trouble.putOut() : this.#trouble.lightIn(troubleMs)),
+      onState: (isUp) => (isUp ? this.#trouble.turnOff() : this.#trouble.turnOnAfter(troubleMs)),
       onRefused: (isBlocked) => this.#refused(isBlocked ? 403 : 401),
     });
     this.#outbox = new Outbox({
-      shelf,
+      storage,
       lockName: `switchboard:${siteId}:outbox`,
       deliver: (draft) => this.#deliver(draft),
       onChange,
     });
-    shelf.onOtherTab((name) => name === 'visit' && this.#heardOfOtherTab());
+    storage.onOtherTab((name) => name === 'visit' && this.#heardOfOtherTab());
   }
 
   get conversation(): Conversation | null {
@@ -99,11 +99,11 @@ export class Chat {
   }
 
   get isTroubled(): boolean {
-    return this.#trouble.isLit;
+    return this.#trouble.isOn;
   }
 
   get isTyping(): boolean {
-    return this.#typing.isLit;
+    return this.#typing.isOn;
   }
 
   /** The visitor was blocked: nothing more can be written. */
@@ -124,9 +124,9 @@ export class Chat {
 
   /** From here on what happens is heard of. */
   wake(): void {
-    if (!this.#isWoken) this.#trouble.lightIn(troubleMs);
+    if (!this.#isWoken) this.#trouble.turnOnAfter(troubleMs);
     this.#isWoken = true;
-    this.#line.open();
+    this.#socket.open();
   }
 
   write(text: string, options: { attachments?: readonly Attachment[]; campaignId?: string | undefined } = {}): void {
@@ -204,7 +204,7 @@ export class Chat {
   typing(): void {
     if (this.#conversation === null || Date.now() - this.#typedAtMs < typingEveryMs) return;
     this.#typedAtMs = Date.now();
-    this.#line.send({ type: 'typing', conversationId: this.#conversation.id });
+    this.#socket.send({ type: 'typing', conversationId: this.#conversation.id });
   }
 
   #receive(frame: Frame): void {
@@ -221,7 +221,7 @@ export class Chat {
         return;
       case 'typing':
         if (frame.data.senderType === 'agent' && frame.conversationId === this.#conversation?.id)
-          this.#typing.lightFor(typingShownMs);
+          this.#typing.turnOnFor(typingShownMs);
         return;
       case 'message.created':
         this.#heardMessage(frame.data.message);
@@ -249,7 +249,7 @@ export class Chat {
     if (message.senderType === 'visitor') this.#outbox.remove(message.id);
     else {
       this.#heard += 1;
-      this.#typing.putOut();
+      this.#typing.turnOff();
     }
     this.#add(message);
   }
@@ -266,7 +266,7 @@ export class Chat {
   }
 
   #heardOfOtherTab(): void {
-    const kept = this.#options.shelf.read<{ session: { conversation: Conversation | null; visitorToken: string } }>(
+    const kept = this.#options.storage.read<{ session: { conversation: Conversation | null; visitorToken: string } }>(
       'visit',
     );
     const conversation = kept?.session.conversation ?? null;

@@ -5,7 +5,7 @@ import { button, h, icon, on } from './dom.ts';
 import { detached } from './guard.ts';
 import { namesOf } from './message-list.ts';
 import type { Attachment } from './protocol.ts';
-import type { Shelf } from './shelf.ts';
+import type { BrowserStorage } from './storage.ts';
 import { fill, type Strings } from './strings.ts';
 import { maxFiles, upload, uploadProblem } from './uploads.ts';
 
@@ -13,7 +13,7 @@ export interface ComposerOptions {
   readonly api: Api;
   readonly strings: Strings;
   /** Of this tab. */
-  readonly shelf: Shelf;
+  readonly storage: BrowserStorage;
   send(text: string, attachments: readonly Attachment[]): void;
   typing(): void;
 }
@@ -43,7 +43,7 @@ export class Composer {
       keydown: (event) => this.#key(event),
       paste: (event) => this.#pasted(event),
     });
-    this.#text.value = options.shelf.read<string>('text') ?? '';
+    this.#text.value = options.storage.read<string>('text') ?? '';
     this.#send = h('button', { type: 'submit', class: 'round', 'aria-label': strings.send }, icon('send'));
     this.#files = h('ul', { class: 'files' });
     this.#problem = h('p', { class: 'problem', role: 'alert' });
@@ -83,7 +83,7 @@ export class Composer {
   }
 
   #edited(): void {
-    this.#options.shelf.write('text', this.#text.value);
+    this.#options.storage.write('text', this.#text.value);
     if (this.#text.value !== '') this.#options.typing();
     this.#refresh();
   }
@@ -154,7 +154,7 @@ export class Composer {
     this.#chosen.clear();
     this.#files.replaceChildren();
     this.#text.value = '';
-    this.#options.shelf.remove('text');
+    this.#options.storage.remove('text');
     this.#say('');
     this.#refresh();
     this.focus();

@@ -5,7 +5,7 @@
 import { backoffMs, CallFailed } from './api.ts';
 import { guarded, later } from './guard.ts';
 import type { Attachment } from './protocol.ts';
-import type { Shelf } from './shelf.ts';
+import type { BrowserStorage } from './storage.ts';
 
 export interface Draft {
   /** The message's id from the beginning. */
@@ -20,7 +20,7 @@ export interface Draft {
 }
 
 export interface OutboxOptions {
-  readonly shelf: Shelf;
+  readonly storage: BrowserStorage;
   readonly lockName: string;
   /** Resolves when the service has it. Rejects with CallFailed. */
   deliver(draft: Draft): Promise<void>;
@@ -39,7 +39,7 @@ export class Outbox {
 
   constructor(options: OutboxOptions) {
     this.#options = options;
-    options.shelf.onOtherTab((name) => name.startsWith(prefix) && options.onChange());
+    options.storage.onOtherTab((name) => name.startsWith(prefix) && options.onChange());
     window.addEventListener(
       'online',
       guarded(() => this.hurry()),
@@ -48,10 +48,10 @@ export class Outbox {
 
   /** In the order in which they were written. */
   get drafts(): readonly Draft[] {
-    const { shelf } = this.#options;
-    const drafts = shelf
+    const { storage } = this.#options;
+    const drafts = storage
       .names(prefix)
-      .map((name) => shelf.read<Draft>(name))
+      .map((name) => storage.read<Draft>(name))
       .filter((draft) => draft !== undefined);
     return drafts.sort((a, b) => a.writtenAtMs - b.writtenAtMs || (a.id < b.id ? -1 : 1));
   }
@@ -72,7 +72,7 @@ export class Outbox {
 
   /** The service has it, or the visitor does not want it any more. */
   remove(id: string): void {
-    this.#options.shelf.remove(prefix + id);
+    this.#options.storage.remove(prefix + id);
     this.#options.onChange();
   }
 
@@ -136,7 +136,7 @@ export class Outbox {
   }
 
   #put(draft: Draft): void {
-    this.#options.shelf.write(prefix + draft.id, draft);
+    this.#options.storage.write(prefix + draft.id, draft);
     this.#options.onChange();
   }
 }

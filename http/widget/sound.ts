@@ -1,28 +1,28 @@
 // A short tone when somebody answers while nobody looks. Off until the visitor asks for it, and remembered in the
 // browser.
 
-import type { Shelf } from './shelf.ts';
+import type { BrowserStorage } from './storage.ts';
 
 const toneHz = 660;
 const toneSeconds = 0.18;
 const loudness = 0.08;
 
 export class Sound {
-  readonly #shelf: Shelf;
+  readonly #storage: BrowserStorage;
   #context: AudioContext | undefined;
 
-  constructor(shelf: Shelf) {
-    this.#shelf = shelf;
+  constructor(storage: BrowserStorage) {
+    this.#storage = storage;
   }
 
   get isOn(): boolean {
-    return this.#shelf.read<boolean>('sound') === true;
+    return this.#storage.read<boolean>('sound') === true;
   }
 
   /** Turned on by hand, which is when a browser lets a page make sounds; it is heard at once, so that one knows it. */
   toggle(): void {
     const isOn = !this.isOn;
-    this.#shelf.write('sound', isOn);
+    this.#storage.write('sound', isOn);
     if (isOn) this.play();
   }
 

@@ -5,7 +5,7 @@
 import { type Api, CallFailed } from './api.ts';
 import { guarded } from './guard.ts';
 import type { Campaign, Conversation, Session, Visitor } from './protocol.ts';
-import type { Shelf } from './shelf.ts';
+import type { BrowserStorage } from './storage.ts';
 
 interface Kept {
   readonly session: Session;
@@ -22,13 +22,13 @@ const maxUrlChars = 2048;
 
 export class Visit {
   readonly #api: Api;
-  readonly #shelf: Shelf;
+  readonly #storage: BrowserStorage;
   readonly #siteId: string;
   #kept: Kept | undefined;
 
-  constructor(options: { api: Api; shelf: Shelf; siteId: string }) {
+  constructor(options: { api: Api; storage: BrowserStorage; siteId: string }) {
     this.#api = options.api;
-    this.#shelf = options.shelf;
+    this.#storage = options.storage;
     this.#siteId = options.siteId;
   }
 
@@ -46,10 +46,10 @@ export class Visit {
    * with CallFailed.
    */
   async view(): Promise<readonly Campaign[]> {
-    const kept = this.#shelf.read<Kept>('visit');
+    const kept = this.#storage.read<Kept>('visit');
     const idleMs = Date.now() - (kept?.viewedAtMs ?? 0);
     if (kept === undefined || idleMs > visitMs || idleMs < 0) return this.open();
-    // This tab's own copy is the newest; another page's last words are in the shelf.
+    // This tab's own copy is the newest; another page's last words are in the storage.
     this.#kept ??= kept;
     this.#api.token = this.session.visitorToken;
     try {
@@ -66,7 +66,7 @@ export class Visit {
 
   /** Brings this browser's visitor back, or starts one. Two tabs that do so at once agree on the first one's. */
   async open(): Promise<readonly Campaign[]> {
-    const known = this.#shelf.read<string>('token');
+    const known = this.#storage.read<string>('token');
     const { campaigns, seq, ...session } = await this.#api.call<
       Omit<Session, 'clockAheadMs'> & { campaigns: readonly Campaign[]; seq: number }
     >('POST', 'sessions', {
@@ -74,9 +74,9 @@ export class Visit {
       url: currentUrl(),
       ...(known === undefined ? {} : { visitorToken: known }),
     });
-    const meanwhile = this.#shelf.read<string>('token');
+    const meanwhile = this.#storage.read<string>('token');
     if (meanwhile !== undefined && meanwhile !== known && meanwhile !== session.visitorToken) return this.open();
-    this.#shelf.write('token', session.visitorToken);
+    this.#storage.write('token', session.visitorToken);
     this.#api.token = session.visitorToken;
     const nowMs = Date.now();
     this.#kept = {
@@ -101,7 +101,7 @@ export class Visit {
   #keep(changes: Partial<Kept>): void {
     if (this.#kept === undefined) return;
     this.#kept = { ...this.#kept, ...changes };
-    this.#shelf.write('visit', this.#kept);
+    this.#storage.write('visit', this.#kept);
   }
 }
 

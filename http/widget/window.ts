@@ -13,8 +13,8 @@ import { History } from './history.ts';
 import { MessageList } from './message-list.ts';
 import type { Attachment, Campaign, Conversation } from './protocol.ts';
 import { emailForm, ratingForm } from './questions.ts';
-import type { Shelf } from './shelf.ts';
 import { Sound } from './sound.ts';
+import type { BrowserStorage } from './storage.ts';
 import { fill, type Wording } from './strings.ts';
 import { dress, readableOn } from './styles.ts';
 import type { Visit } from './visit.ts';
@@ -24,9 +24,9 @@ export interface ChatWindowOptions {
   readonly chat: Chat;
   readonly visit: Visit;
   /** Of this tab. */
-  readonly shelf: Shelf;
+  readonly storage: BrowserStorage;
   /** Of this browser. */
-  readonly keptShelf: Shelf;
+  readonly keptStorage: BrowserStorage;
   readonly wording: Wording;
   tellCampaign(campaign: Campaign, type: 'click' | 'dismiss'): void;
 }
@@ -72,7 +72,7 @@ export class ChatWindow {
 
   constructor(options: ChatWindowOptions) {
     this.#options = options;
-    const { api, chat, visit, shelf, keptShelf, wording } = options;
+    const { api, chat, visit, storage, keptStorage, wording } = options;
     const { strings, direction, locale } = wording;
     const { site, takesTickets, visitor } = visit.session;
     this.#shadow = this.#host.attachShadow({ mode: 'open' });
@@ -86,15 +86,15 @@ export class ChatWindow {
     this.#composer = new Composer({
       api,
       strings,
-      shelf,
+      storage,
       send: (text, attachments) => this.#send(text, attachments),
       typing: () => chat.typing(),
     });
     this.#locked = h('p', { class: 'notice', role: 'status', hidden: true }, strings.locked);
     this.#offline = h('div', { class: 'offline', role: 'status', hidden: true }, strings.offline);
-    if (!isSomebodyThere(visit.session) && takesTickets) this.#away = new AwayForm({ api, strings, shelf, visitor });
+    if (!isSomebodyThere(visit.session) && takesTickets) this.#away = new AwayForm({ api, strings, storage, visitor });
     this.#history = new History({ api, wording, choose: (conversation) => this.#goBackTo(conversation) });
-    this.#sound = new Sound(keptShelf);
+    this.#sound = new Sound(keptStorage);
     this.#head = new Head({
       session: visit.session,
       wording,
@@ -133,7 +133,7 @@ export class ChatWindow {
     document.body.append(this.#host);
     // A visitor who goes from page to page in the middle of a conversation finds it open, unless it would cover the
     // page.
-    if (shelf.read<boolean>('open') === true && !matchMedia(wholeScreen).matches) this.#show();
+    if (storage.read<boolean>('open') === true && !matchMedia(wholeScreen).matches) this.#show();
     this.draw();
   }
 
@@ -151,7 +151,7 @@ export class ChatWindow {
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#options.shelf.write('open', false);
+    this.#options.storage.write('open', false);
     this.draw();
     this.#launcher.focus();
   }
@@ -315,7 +315,7 @@ export class ChatWindow {
     this.#isOpen = true;
     this.#asksEmail = this.#options.visit.session.visitor.email === null;
     this.withdraw();
-    this.#options.shelf.write('open', true);
+    this.#options.storage.write('open', true);
     this.#options.chat.wake();
     this.#draw();
     this.#list.toEnd();

@@ -9,10 +9,10 @@ import { amountText, centsOf } from '../../http/pages/settings/amounts.ts';
 import { filled, placeAmongFilled } from '../../http/pages/settings/filled-rows.ts';
 import { contentOf, rulesInWords, rulesOf, shareOf, valuesOf } from '../../http/pages/settings/growth/campaign.ts';
 import { bodyOf, valuesOf as goalValuesOf } from '../../http/pages/settings/growth/goal.ts';
+import { counted, listed } from '../../http/pages/settings/labels.ts';
 import { filledIn, placeholders, unknownPlaceholders } from '../../http/pages/settings/replies/placeholders.ts';
 import { contrastOf, inkOn, isHex, normalHex, warningsOf } from '../../http/pages/settings/sites/colour.ts';
 import { editableFields, mayEdit, mayMove } from '../../http/pages/settings/team/agent-rights.ts';
-import { counted, listed } from '../../http/pages/settings/words.ts';
 import {
   closingFromField,
   copyDay,

@@ -10,8 +10,8 @@ import {
   recipientsOf,
   secondsUntil,
   whatHappened,
-} from '../../http/pages/inbox/side/moves.ts';
-import { browserOf, pageAddress, placeOf } from '../../http/pages/inbox/side/visitor-facts.ts';
+} from '../../http/pages/inbox/panel/rules.ts';
+import { browserOf, pageAddress, placeOf } from '../../http/pages/inbox/panel/visitor-facts.ts';
 import type { Agent, Conversation, ConversationStatus } from '../../http/pages/records.ts';
 import { endOfDay, startOfDay } from '../../http/pages/search/days.ts';
 import { rank, scoreOf } from '../../http/pages/search/fuzzy.ts';

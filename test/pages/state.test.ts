@@ -17,9 +17,9 @@ import {
 import { listOf, pagers, readOn } from '../../http/pages/inbox/lists.ts';
 import { isUnread } from '../../http/pages/inbox/merging.ts';
 import { outgoing, send } from '../../http/pages/inbox/outgoing.ts';
+import { setTags, unconfirmed } from '../../http/pages/inbox/panel/changes.ts';
 import { markRead, see } from '../../http/pages/inbox/reading.ts';
 import { haveRepliesFailed, refreshSavedReplies, savedReplies } from '../../http/pages/inbox/saved-replies.ts';
-import { setTags, unconfirmed } from '../../http/pages/inbox/side/acting.ts';
 import { readNewest, threadOf } from '../../http/pages/inbox/threads.ts';
 import { password, startService } from '../support/service.ts';
 import {

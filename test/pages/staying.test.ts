@@ -6,7 +6,7 @@ import './browser-parts.ts';
 import t from 'tap';
 import { keepToken, token } from '../../http/pages/api.ts';
 import { signIn, signOut } from '../../http/pages/session.ts';
-import { stayWhileWorking } from '../../http/pages/staying.ts';
+import { stayWhileWorking } from '../../http/pages/session-refresh.ts';
 import { thisBrowser } from '../../http/pages/this-browser.ts';
 import { onRequest, page, turns, until } from './browser-parts.ts';
 

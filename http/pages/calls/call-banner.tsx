@@ -16,7 +16,7 @@ import { CallBar } from './call-bar.tsx';
 import { callerOf, ringingSince, ringMs, spacedNumber } from './call-story.ts';
 import { offeredHere, onCall, ownCall, ringingHere, worksWithCalls } from './live-calls.ts';
 import { lineOf, readNumber, readNumbers } from './numbers.ts';
-import { useSecond } from './second.ts';
+import { useSecond } from './use-second.ts';
 
 export function CallBanner(): JSX.Element {
   const ringing = ringingHere.value;

@@ -13,8 +13,8 @@ import { durationOf } from '../times.ts';
 import { hangUp, setHold, settleOffer, underWay } from './call-actions.ts';
 import { answeredSince, callerOf, heldSince } from './call-story.ts';
 import { lineOf } from './numbers.ts';
-import { useSecond } from './second.ts';
 import { TransferDialog } from './transfer-dialog.tsx';
+import { useSecond } from './use-second.ts';
 
 export function CallBar({ call }: { readonly call: Call }): JSX.Element {
   const [handing, setHanding] = useState(false);

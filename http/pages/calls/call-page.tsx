@@ -20,7 +20,7 @@ import { CallThread } from './call-thread.tsx';
 import { onCall, withConversation } from './live-calls.ts';
 import { lineOf } from './numbers.ts';
 import { Recording } from './recording.tsx';
-import { useSecond } from './second.ts';
+import { useSecond } from './use-second.ts';
 import { VoicemailCard } from './voicemails.tsx';
 
 export function CallPage({ conversationId }: { readonly conversationId: string }): JSX.Element {

@@ -4,7 +4,7 @@
 
 import { computed, effect, signal } from '@preact/signals';
 import { ApiError, call } from '../api.ts';
-import { onceLive, socketOrPatience } from '../beginning.ts';
+import { onceLive, socketOrTimeout } from '../await-socket.ts';
 import { isReachable } from '../inbox/lists.ts';
 import { connection, onEvent, onResync } from '../live.ts';
 import type { Call, Conversation, LiveEvent } from '../records.ts';
@@ -149,7 +149,7 @@ effect(() => {
 });
 
 async function begin(): Promise<void> {
-  await socketOrPatience();
+  await socketOrTimeout();
   onceLive(() => void readLive());
   await readLive();
 }

@@ -7,8 +7,8 @@ import { StatusBadge } from '../design/conversation-status.tsx';
 import { agentName, departmentName } from '../people.ts';
 import type { Conversation } from '../records.ts';
 import { customerName, visitorOf } from './customers.ts';
-import { unconfirmed } from './side/acting.ts';
-import { ConversationActions } from './side/actions.tsx';
+import { ConversationActions } from './panel/actions.tsx';
+import { unconfirmed } from './panel/changes.ts';
 
 interface HeaderProps {
   readonly conversation: Conversation;

@@ -21,9 +21,9 @@ import { ListMenu, ListNav } from './list-nav.tsx';
 import { definitions, isReachable, listOf } from './lists.ts';
 import { NoteDialogs } from './note-dialogs.tsx';
 import { NoticesMenu } from './notices-menu.tsx';
+import { CustomerPanel } from './panel/customer-panel.tsx';
+import { HandshakeBanner } from './panel/handshake.tsx';
 import { useReading } from './reading.ts';
-import { CustomerPanel } from './side/customer-panel.tsx';
-import { HandshakeBanner } from './side/handshake.tsx';
 import { threadOf } from './threads.ts';
 import { Timeline } from './timeline-view.tsx';
 

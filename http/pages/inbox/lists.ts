@@ -4,7 +4,7 @@
 
 import { batch, computed, effect, type Signal, signal, untracked } from '@preact/signals';
 import { ApiError, call, token } from '../api.ts';
-import { onceLive, socketOrPatience } from '../beginning.ts';
+import { onceLive, socketOrTimeout } from '../await-socket.ts';
 import type { IconName } from '../design/icon.tsx';
 import { connection, onResync } from '../live.ts';
 import { departments } from '../people.ts';
@@ -320,7 +320,7 @@ let queueRound = 0;
  * better is known.
  */
 async function readQueue(): Promise<void> {
-  await socketOrPatience();
+  await socketOrTimeout();
   onceLive(reread);
   unseen = new Set([...knownConversations()].filter(isOpen).map(({ id }) => id));
   await goOn();

@@ -3,8 +3,8 @@
 
 import { useEffect } from 'preact/hooks';
 import { connection } from '../live.ts';
-import { isLookedAt } from '../looking.ts';
 import type { Conversation } from '../records.ts';
+import { isInUse } from '../visibility.ts';
 import { act, peekConversation } from './conversations.ts';
 import { isUnread } from './merging.ts';
 
@@ -14,7 +14,7 @@ const underWay = new Map<string, Promise<void>>();
 
 /** `isThere`: its newest messages were read from the service. */
 export function useReading(conversation: Conversation, isThere: boolean): void {
-  const isSeen = isThere && isLookedAt.value;
+  const isSeen = isThere && isInUse.value;
   const isLive = connection.value === 'live';
   useEffect(() => {
     return isSeen ? see(conversation.id) : undefined;

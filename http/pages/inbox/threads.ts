@@ -4,7 +4,7 @@
 
 import { batch, effect, type Signal, signal, untracked } from '@preact/signals';
 import { call, token } from '../api.ts';
-import { onceLive, socketOrPatience } from '../beginning.ts';
+import { onceLive, socketOrTimeout } from '../await-socket.ts';
 import { connection, onEvent, onResync } from '../live.ts';
 import type { Message, Note, Read } from '../records.ts';
 import { loadConversation } from './conversations.ts';
@@ -47,7 +47,7 @@ export function threadOf(conversationId: string): Thread {
 }
 
 async function begin(thread: Thread): Promise<void> {
-  await socketOrPatience();
+  await socketOrTimeout();
   onceLive(() => void readNewest(thread));
   await readNewest(thread);
 }

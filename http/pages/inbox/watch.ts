@@ -4,12 +4,12 @@
 import { effect } from '@preact/signals';
 import { onEvent } from '../live.ts';
 import { navigate } from '../location.ts';
-import { isLookedAt, isLookedAtElsewhere } from '../looking.ts';
 import { notify } from '../notices.ts';
 import { playMessage, showOnDesktop } from '../notifications.ts';
 import type { Conversation, Message } from '../records.ts';
 import { me } from '../session.ts';
 import { unreadCount } from '../title.ts';
+import { isInUse, isInUseElsewhere } from '../visibility.ts';
 import { conversationOf, isActedOn, loadConversation, onConversation } from './conversations.ts';
 import { customerName, customerRead } from './customers.ts';
 import { isReachable, unreadOwn } from './lists.ts';
@@ -27,7 +27,7 @@ function concerns(conversation: Conversation): boolean {
 
 async function tell(message: Message): Promise<void> {
   const conversation = conversationOf(message.conversationId) ?? (await loadConversation(message.conversationId));
-  if (isLookedAt.peek() || !concerns(conversation) || (await isLookedAtElsewhere())) return;
+  if (isInUse.peek() || !concerns(conversation) || (await isInUseElsewhere())) return;
   playMessage();
   // Somebody new is not known by name yet.
   await customerRead(conversation);
@@ -51,7 +51,7 @@ async function tellGiven(conversation: Conversation): Promise<void> {
     text: `The conversation with ${customerName(conversation)} is yours now.`,
     action: { label: 'Open', run: () => navigate(href) },
   });
-  if (isLookedAt.peek() || (await isLookedAtElsewhere())) return;
+  if (isInUse.peek() || (await isInUseElsewhere())) return;
   playMessage();
   showOnDesktop({
     tag: conversation.id,

@@ -12,8 +12,8 @@ import { query, setQuery } from '../location.ts';
 import { agentName } from '../people.ts';
 import type { Conversation } from '../records.ts';
 import { clockTime, countOf, dayOf, spanOf } from '../times.ts';
-import { type Asked, apiQuery, ownChannels } from './asked.ts';
 import { Reading } from './parts.tsx';
+import { apiQuery, ownChannels, type ReportQuery } from './query.ts';
 import { channelNames, type ReportPlace } from './report-list.ts';
 
 const pageRows = 50;
@@ -40,7 +40,7 @@ export function Conversations({
   request,
 }: {
   readonly place: ReportPlace;
-  readonly request: Asked;
+  readonly request: ReportQuery;
 }): JSX.Element {
   const flags = drillFlags(query.value);
   const offset = Math.max(0, Math.floor(Number(query.value.get('offset') ?? 0)) || 0);

@@ -5,10 +5,10 @@ import { useEffect } from 'preact/hooks';
 import { onEvent, onResync } from '../live.ts';
 import type { CustomersReport } from '../records.ts';
 import { countOf } from '../times.ts';
-import { type Asked, ownChannels, reportHref } from './asked.ts';
 import { Chart } from './chart.tsx';
 import { percentOf } from './figures.ts';
 import { changeSince, Figure, Figures, Reading, SeriesTable, useReport } from './parts.tsx';
+import { ownChannels, type ReportQuery, reportHref } from './query.ts';
 import { channelNames, type ReportPlace } from './report-list.ts';
 
 /** What moves somebody into the queue or out of it. */
@@ -42,7 +42,13 @@ export function useMoves(reload: () => void): void {
   }, [reload]);
 }
 
-export function Customers({ place, request }: { readonly place: ReportPlace; readonly request: Asked }): JSX.Element {
+export function Customers({
+  place,
+  request,
+}: {
+  readonly place: ReportPlace;
+  readonly request: ReportQuery;
+}): JSX.Element {
   const read = useReport<CustomersReport>(place, request);
   useMoves(read.reload);
   const channels = request.channel === undefined ? ownChannels() : [request.channel];

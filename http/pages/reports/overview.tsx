@@ -9,15 +9,15 @@ import type {
   VolumeReport,
 } from '../records.ts';
 import { amountOf, countOf } from '../times.ts';
-import { type Asked, channelOf, isOpenTo, ownChannels, reportHref } from './asked.ts';
 import { useMoves } from './customers-report.tsx';
 import { scoreOf, secondsOf } from './figures.ts';
 import { CountSeries, changeSince, Figure, Figures, Reading, useReport } from './parts.tsx';
+import { channelOf, isOpenTo, ownChannels, type ReportQuery, reportHref } from './query.ts';
 import { channelNames, placeOf, type ReportPlace, type ReportSlug } from './report-list.ts';
 
 const chartHeight = 140;
 
-export function Overview({ request }: { readonly request: Asked }): JSX.Element {
+export function Overview({ request }: { readonly request: ReportQuery }): JSX.Element {
   const cards: readonly { readonly slug: ReportSlug; readonly Card: (props: CardProps) => JSX.Element }[] = [
     { slug: 'customers', Card: Queue },
     { slug: 'response-times', Card: Speed },
@@ -38,7 +38,7 @@ export function Overview({ request }: { readonly request: Asked }): JSX.Element 
 
 interface CardProps {
   readonly place: ReportPlace;
-  readonly request: Asked;
+  readonly request: ReportQuery;
 }
 
 function Frame({
@@ -58,7 +58,7 @@ function Frame({
 }
 
 /** "Satisfaction, chats": of which channel, where it is of one. */
-function titleOf(place: ReportPlace, request: Asked): string {
+function titleOf(place: ReportPlace, request: ReportQuery): string {
   if (place.slug === 'customers') return 'Waiting now';
   const channel = place.channel === 'one' ? channelOf(place, request) : undefined;
   return channel === undefined ? place.title : `${place.title}, ${channelNames[channel].toLowerCase()}`;

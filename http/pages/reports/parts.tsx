@@ -8,9 +8,9 @@ import { type Resource, useResource } from '../design/resource.ts';
 import { navigate } from '../location.ts';
 import type { ReportHead, SeriesPoint } from '../records.ts';
 import { countOf } from '../times.ts';
-import { type Asked, apiQuery, reportHref } from './asked.ts';
 import { Chart } from './chart.tsx';
 import { changeOf, granularityOf, longBucket, shortBucket, summaryOf } from './figures.ts';
+import { apiQuery, type ReportQuery, reportHref } from './query.ts';
 import { bucketRange, rangeBefore } from './range.ts';
 import type { ReportPlace } from './report-list.ts';
 
@@ -23,7 +23,7 @@ export interface Compared<Report> {
 /** A report, and, once it is there, the same of the time before it. Reading it again leaves what was before. */
 export function useReport<Report extends ReportHead>(
   place: ReportPlace,
-  request: Asked,
+  request: ReportQuery,
 ): Resource<Compared<Report> | undefined> {
   const query = apiQuery(place, request);
   const key = JSON.stringify(query);

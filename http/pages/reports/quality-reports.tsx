@@ -5,16 +5,16 @@ import { Empty } from '../design/feedback.tsx';
 import { navigate } from '../location.ts';
 import type { PerformanceReport, ResponseTimesReport, SatisfactionReport, StatusReport } from '../records.ts';
 import { countOf } from '../times.ts';
-import { type Asked, channelOf, reportHref } from './asked.ts';
 import { Chart } from './chart.tsx';
 import { granularityOf, longBucket, scoreOf, secondsOf, shortBucket, summaryOf } from './figures.ts';
 import { bucketHead, changeSince, Figure, Figures, Reading, SeriesTable, useReport } from './parts.tsx';
+import { channelOf, type ReportQuery, reportHref } from './query.ts';
 import { bucketRange } from './range.ts';
 import { channelNames, type ReportPlace } from './report-list.ts';
 
 interface PanelProps {
   readonly place: ReportPlace;
-  readonly request: Asked;
+  readonly request: ReportQuery;
 }
 
 const statuses = [

@@ -18,7 +18,7 @@ const maxHourlyDays = 31;
 const dayMs = 24 * 3600_000;
 const dayPattern = /^\d{4}-\d\d-\d\d$/;
 
-export interface AskedRange {
+export interface ChosenRange {
   readonly range: RangeName;
   /** Of `custom`, as it stands in the address: a day, or a time. */
   readonly from: string;
@@ -28,7 +28,7 @@ export interface AskedRange {
 
 const granularities: readonly string[] = ['hour', 'day', 'week', 'month'];
 
-export function rangeOf(query: URLSearchParams): AskedRange {
+export function rangeOf(query: URLSearchParams): ChosenRange {
   const range = rangeNames.find(({ value }) => value === query.get('range'))?.value ?? '7d';
   const granularity = query.get('by');
   return {
@@ -47,7 +47,7 @@ export interface RangeProblem {
 
 /** The start and the end in milliseconds, or what is wrong with the days. The last day is included. */
 export function customRange(
-  { from, to }: Pick<AskedRange, 'from' | 'to'>,
+  { from, to }: Pick<ChosenRange, 'from' | 'to'>,
   timeZone: string,
 ): { readonly fromMs: number; readonly toMs: number } | RangeProblem {
   const fromMs = instantOf(from, timeZone, 0);
@@ -109,9 +109,9 @@ export interface RangeQuery {
 }
 
 /** As the API is asked; undefined while the days of a custom range are not right. */
-export function rangeQuery(asked: AskedRange, timeZone: string): RangeQuery | undefined {
-  if (asked.range !== 'custom') return { range: asked.range };
-  const found = customRange(asked, timeZone);
+export function rangeQuery(chosen: ChosenRange, timeZone: string): RangeQuery | undefined {
+  if (chosen.range !== 'custom') return { range: chosen.range };
+  const found = customRange(chosen, timeZone);
   return 'fromMs' in found
     ? { range: 'custom', from: new Date(found.fromMs).toISOString(), to: new Date(found.toMs).toISOString() }
     : undefined;
@@ -124,10 +124,10 @@ export function rangeBefore({ start, end }: { readonly start: string; readonly e
   return { range: 'custom', from: new Date(startMs - lengthMs).toISOString(), to: start };
 }
 
-export function mayBeHourly(asked: AskedRange, timeZone: string): boolean {
-  if (asked.range === '90d') return false;
-  if (asked.range !== 'custom') return true;
-  const found = customRange(asked, timeZone);
+export function mayBeHourly(chosen: ChosenRange, timeZone: string): boolean {
+  if (chosen.range === '90d') return false;
+  if (chosen.range !== 'custom') return true;
+  const found = customRange(chosen, timeZone);
   return 'fromMs' in found && found.toMs - found.fromMs <= maxHourlyDays * dayMs;
 }
 

@@ -10,16 +10,16 @@ import { Menu } from '../design/menu.tsx';
 import { query, setQuery } from '../location.ts';
 import { notify, notifyFailure } from '../notices.ts';
 import { serverNow } from '../server-clock.ts';
+import { drillFlags } from './conversations-report.tsx';
 import {
-  type Asked,
   agentsToChoose,
   apiQuery,
   channelOf,
   departmentsToChoose,
   ownChannels,
+  type ReportQuery,
   timeZone,
-} from './asked.ts';
-import { drillFlags } from './conversations-report.tsx';
+} from './query.ts';
 import {
   customRange,
   dayOfInstant,
@@ -46,7 +46,7 @@ export function ReportBar({
   request,
 }: {
   readonly place: ReportPlace | undefined;
-  readonly request: Asked;
+  readonly request: ReportQuery;
 }): JSX.Element {
   const zone = timeZone();
   const agents = agentsToChoose();
@@ -127,7 +127,7 @@ export function ReportBar({
 }
 
 /** A custom range begins as the last seven days. */
-function lastDays({ from, to }: Asked, zone: string): { from: string; to: string } {
+function lastDays({ from, to }: ReportQuery, zone: string): { from: string; to: string } {
   if (from !== '' && to !== '') return { from, to };
   const dayMs = 24 * 3600_000;
   const today = dayOfInstant(new Date(serverNow()).toISOString(), zone);
@@ -141,7 +141,13 @@ function lastDayOf(to: string, zone: string): string {
     : dayOfInstant(to, zone);
 }
 
-export function ExportMenu({ place, request }: { readonly place: ReportPlace; readonly request: Asked }): JSX.Element {
+export function ExportMenu({
+  place,
+  request,
+}: {
+  readonly place: ReportPlace;
+  readonly request: ReportQuery;
+}): JSX.Element {
   const [busy, setBusy] = useState(false);
   const download = async (format: 'csv' | 'json'): Promise<void> => {
     const asks = apiQuery(place, request);

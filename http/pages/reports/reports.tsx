@@ -6,17 +6,17 @@ import { Empty } from '../design/feedback.tsx';
 import { Tabs } from '../design/tabs.tsx';
 import { hasRole } from '../session.ts';
 import { setTitle } from '../title.ts';
-import { type Asked, asked, isOpenTo, reportHref, timeZone } from './asked.ts';
 import { Conversations } from './conversations-report.tsx';
 import { Customers } from './customers-report.tsx';
 import { Overview } from './overview.tsx';
 import { ByStatus, Performance, ResponseTimes, Satisfaction } from './quality-reports.tsx';
+import { currentQuery, isOpenTo, type ReportQuery, reportHref, timeZone } from './query.ts';
 import { rangeQuery } from './range.ts';
 import { ExportMenu, ReportBar } from './report-bar.tsx';
 import { placeOf, type ReportPlace, type ReportSlug, reportPlaces } from './report-list.ts';
 import { Conversions, Volume } from './volume-report.tsx';
 
-type Panel = (props: { readonly place: ReportPlace; readonly request: Asked }) => JSX.Element;
+type Panel = (props: { readonly place: ReportPlace; readonly request: ReportQuery }) => JSX.Element;
 
 const panels: Readonly<Record<ReportSlug, Panel>> = {
   chats: Volume,
@@ -33,7 +33,7 @@ const panels: Readonly<Record<ReportSlug, Panel>> = {
 export function Reports({ params }: { readonly params: Readonly<Record<string, string>> }): JSX.Element {
   const slug = params['report'];
   const place = slug === undefined ? undefined : placeOf(slug);
-  const request = asked();
+  const request = currentQuery();
   const title = place?.title ?? 'Reports';
   useEffect(() => setTitle(title), [title]);
   const isUnknown = slug !== undefined && (place === undefined || !isOpenTo(place));

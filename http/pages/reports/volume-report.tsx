@@ -4,13 +4,13 @@ import type { JSX } from 'preact';
 import { Badge, Empty } from '../design/feedback.tsx';
 import type { ConversionsReport, VolumeReport } from '../records.ts';
 import { amountOf, countOf } from '../times.ts';
-import type { Asked } from './asked.ts';
 import { CountSeries, changeSince, Figure, Figures, Reading, SeriesTable, useReport } from './parts.tsx';
+import type { ReportQuery } from './query.ts';
 import type { ReportPlace } from './report-list.ts';
 
 interface PanelProps {
   readonly place: ReportPlace;
-  readonly request: Asked;
+  readonly request: ReportQuery;
 }
 
 export function Volume({ place, request }: PanelProps): JSX.Element {

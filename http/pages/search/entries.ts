@@ -4,8 +4,8 @@ import type { Command } from '../commands.ts';
 import type { IconName } from '../design/icon.tsx';
 import type { Agent, Contact, SearchRow } from '../records.ts';
 import { countOf } from '../times.ts';
-import { nameOfCustomer } from './finding.ts';
 import { rank } from './fuzzy.ts';
+import { nameOfCustomer } from './results.ts';
 
 interface EntryLook {
   readonly id: string;

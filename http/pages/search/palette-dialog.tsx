@@ -19,8 +19,8 @@ import {
   type EntryGroup,
   searchEntry,
 } from './entries.ts';
-import { findContacts, findConversations, isSearchable, useFinding } from './finding.ts';
 import { Marked } from './marked.tsx';
+import { findContacts, findConversations, isSearchable, useSearch } from './results.ts';
 
 const foundRows = 6;
 
@@ -31,7 +31,7 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   const text = typed.trim();
-  const found = useFinding(isSearchable(text) && text.length > 1 ? text : '', (signal) =>
+  const found = useSearch(isSearchable(text) && text.length > 1 ? text : '', (signal) =>
     Promise.all([
       findConversations({ q: text.slice(0, 200), limit: foundRows, signal }),
       findContacts(text.slice(0, 200), foundRows, signal),

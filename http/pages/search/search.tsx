@@ -15,15 +15,15 @@ import type { SearchRow } from '../records.ts';
 import { countOf } from '../times.ts';
 import { setTitle } from '../title.ts';
 import { endOfDay, startOfDay } from './days.ts';
+import { Marked } from './marked.tsx';
 import {
   findConversations,
   isSearchable,
   nameOfCustomer,
   type SearchAnswer,
   type SearchFilter,
-  useFinding,
-} from './finding.ts';
-import { Marked } from './marked.tsx';
+  useSearch,
+} from './results.ts';
 
 const maxRows = 50;
 /** Before it is asked again for what had not been read. */
@@ -55,7 +55,7 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
   );
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const question = isSearchable(text) ? JSON.stringify([text, filter]) : '';
-  const found = useFinding(
+  const found = useSearch(
     question,
     (signal) =>
       findConversations({

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { Avatar } from '../../design/avatar.tsx';
-import { listed } from '../words.ts';
+import { listed } from '../labels.ts';
 import type { CampaignValues } from './campaign.ts';
 
 export function CampaignPreview({

@@ -14,7 +14,7 @@ import { readAll } from '../../people.ts';
 import type { ReplyChannel, ReplyScope, SavedReply } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
 import { CheckList } from '../check-list.tsx';
-import { listed } from '../words.ts';
+import { listed } from '../labels.ts';
 import { filledIn, placeholders, unknownPlaceholders } from './placeholders.ts';
 
 interface ReplyValues {

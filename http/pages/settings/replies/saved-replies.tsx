@@ -13,8 +13,8 @@ import { notify } from '../../notices.ts';
 import { agentName, readAll } from '../../people.ts';
 import type { SavedReply } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
+import { counted } from '../labels.ts';
 import { Section, type SectionProps } from '../section.tsx';
-import { counted } from '../words.ts';
 import { ReplyDialog } from './reply-dialog.tsx';
 
 const scopes = [

@@ -12,7 +12,7 @@ import { departments, keepColleague } from '../../people.ts';
 import type { Agent, Role } from '../../records.ts';
 import { me } from '../../session.ts';
 import { CheckList } from '../check-list.tsx';
-import { type AgentChannel, agentChannels, channelNames, roleHints, roleNames } from '../words.ts';
+import { type AgentChannel, agentChannels, channelNames, roleHints, roleNames } from '../labels.ts';
 import { type AgentField, editableFields, mayMove } from './agent-rights.ts';
 
 export const roleChoices = (['agent', 'supervisor', 'admin'] as const).map((value) => ({

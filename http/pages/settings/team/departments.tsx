@@ -15,8 +15,8 @@ import { notify } from '../../notices.ts';
 import { agents, departments, keepDepartment, peopleFailure, readPeople } from '../../people.ts';
 import type { Department } from '../../records.ts';
 import { CheckList } from '../check-list.tsx';
+import { counted, roleNames } from '../labels.ts';
 import { Section, type SectionProps } from '../section.tsx';
-import { counted, roleNames } from '../words.ts';
 
 type Open =
   | { readonly kind: 'edit'; readonly department: Department | undefined }

@@ -11,7 +11,7 @@ import { notify } from '../../notices.ts';
 import { departments, keepColleague } from '../../people.ts';
 import type { Agent, Role } from '../../records.ts';
 import { CheckList } from '../check-list.tsx';
-import { type AgentChannel, agentChannels, counted, roleHints } from '../words.ts';
+import { type AgentChannel, agentChannels, counted, roleHints } from '../labels.ts';
 import { channelItems, roleChoices } from './agent-dialog.tsx';
 
 interface InviteValues {

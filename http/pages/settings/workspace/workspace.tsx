@@ -17,7 +17,7 @@ import { me, readMe } from '../../session.ts';
 import { SaveLine } from '../save-line.tsx';
 import { Section, type SectionProps } from '../section.tsx';
 import { CommerceCard } from './commerce.tsx';
-import { localeChoices, timeIn, timeZones } from './places.ts';
+import { localeChoices, timeIn, timeZones } from './locales.ts';
 
 export function WorkspaceSettings(_props: SectionProps): JSX.Element {
   const settings = useResource((signal) => call<Settings>('GET', '/workspace/settings', { signal }), []);

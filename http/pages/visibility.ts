@@ -1,29 +1,29 @@
-// Whether somebody looks at this page: it is visible, and what is typed comes here. And whether somebody looks at
-// another one of ours in this browser, so that a tab behind it does not call for who reads already.
+// Whether the agent is using this tab (it is visible and has the focus), or another of our tabs in this browser. A tab in
+// the background does not notify an agent who is using another one.
 
 import { signal } from '@preact/signals';
 
-export const isLookedAt = signal(looks());
+export const isInUse = signal(looks());
 
 function looks(): boolean {
   return document.visibilityState === 'visible' && document.hasFocus();
 }
 
 const look = (): void => {
-  isLookedAt.value = looks();
+  isInUse.value = looks();
 };
 addEventListener('focus', look);
 addEventListener('blur', look);
 document.addEventListener('visibilitychange', look);
 
-/** What is said between the tabs. */
+/** The messages between tabs. */
 type Word = 'who looks?' | 'I do';
 
 const answerMs = 60;
 const tabs = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel('switchboard.looking');
 const asking = new Set<() => void>();
 tabs?.addEventListener('message', ({ data }: MessageEvent<Word>) => {
-  if (data === 'who looks?' && isLookedAt.peek()) tell('I do');
+  if (data === 'who looks?' && isInUse.peek()) tell('I do');
   else if (data === 'I do') for (const answer of asking) answer();
 });
 
@@ -31,8 +31,8 @@ function tell(word: Word): void {
   tabs?.postMessage(word);
 }
 
-/** The others are asked each time: one that was closed or has crashed says nothing. */
-export function isLookedAtElsewhere(): Promise<boolean> {
+/** Asks the other tabs each time: one that was closed or has crashed does not answer. */
+export function isInUseElsewhere(): Promise<boolean> {
   if (tabs === undefined) return Promise.resolve(false);
   return new Promise((resolve) => {
     const answer = (isLooked: boolean): void => {

@@ -6,7 +6,7 @@ import { call, messageOf } from '../../api.ts';
 import { notify } from '../../notices.ts';
 import type { Conversation } from '../../records.ts';
 import { act, loadConversation, peekConversation, remember } from '../conversations.ts';
-import { mergedTags, type RequestedStatus } from './moves.ts';
+import { mergedTags, type RequestedStatus } from './rules.ts';
 
 type Shown = Partial<Pick<Conversation, 'status' | 'tags'>>;
 

@@ -1,9 +1,9 @@
-// The seconds that a running call counts, by the service's clock.
+// A clock that ticks every second, by the server's time, for running calls.
 
 import { useEffect, useState } from 'preact/hooks';
 import { serverNow } from '../server-clock.ts';
 
-/** The time, each second anew while it is shown. */
+/** The current time. Updates every second while `isRunning`. */
 export function useSecond(isRunning = true): number {
   const [nowMs, setNow] = useState(serverNow);
   useEffect(() => {

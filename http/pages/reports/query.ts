@@ -5,17 +5,17 @@ import { query } from '../location.ts';
 import { departments, joinedAgents } from '../people.ts';
 import type { Agent, Channel, Department } from '../records.ts';
 import { me } from '../session.ts';
-import { type AskedRange, type RangeQuery, rangeOf, rangeQuery } from './range.ts';
+import { type ChosenRange, type RangeQuery, rangeOf, rangeQuery } from './range.ts';
 import { channels, type ReportPlace } from './report-list.ts';
 
-export interface Asked extends AskedRange {
+export interface ReportQuery extends ChosenRange {
   readonly departmentId: string | undefined;
   readonly agentId: string | undefined;
   readonly channel: Channel | undefined;
 }
 
 /** Reads the address: whoever calls it while drawing follows it. */
-export function asked(): Asked {
+export function currentQuery(): ReportQuery {
   const channel = query.value.get('channel');
   return {
     ...rangeOf(query.value),
@@ -46,7 +46,7 @@ export function isOpenTo(place: ReportPlace): boolean {
 }
 
 /** The channel of a report that is of one: as it was chosen, else the first that there can be. */
-export function channelOf(place: ReportPlace, { channel }: Asked): Channel | undefined {
+export function channelOf(place: ReportPlace, { channel }: ReportQuery): Channel | undefined {
   if (place.channel !== 'one') return place.channel === 'all' ? channel : undefined;
   const own = ownChannels();
   if (channel !== undefined && own.includes(channel)) return channel;
@@ -56,7 +56,7 @@ export function channelOf(place: ReportPlace, { channel }: Asked): Channel | und
 /** Undefined while the days of a custom range are not right. */
 export function apiQuery(
   place: ReportPlace,
-  request: Asked,
+  request: ReportQuery,
   range: RangeQuery | undefined = rangeQuery(request, timeZone()),
 ): Record<string, string | undefined> | undefined {
   if (range === undefined) return undefined;

@@ -8,7 +8,7 @@ import type { Contact, SearchRow } from '../records.ts';
 
 const pauseMs = 150;
 
-export interface Found<Value> {
+export interface SearchState<Value> {
   /** Of the last question that was answered; undefined before the first and when nothing is asked. */
   readonly value: Value | undefined;
   readonly failure: unknown;
@@ -19,12 +19,12 @@ export interface Found<Value> {
 const nothing = { value: undefined, failure: undefined, asking: false };
 
 /** `question` is what is asked, as text; an empty one asks nothing. `round` asks again. */
-export function useFinding<Value>(
+export function useSearch<Value>(
   question: string,
   ask: (signal: AbortSignal) => Promise<Value>,
   round = 0,
-): Found<Value> {
-  const [state, setState] = useState<Found<Value>>(nothing);
+): SearchState<Value> {
+  const [state, setState] = useState<SearchState<Value>>(nothing);
   useEffect(() => {
     if (question === '') {
       setState(nothing);

@@ -4,7 +4,7 @@
 
 import { computed, effect, signal } from '@preact/signals';
 import { call, messageOf, token } from '../../api.ts';
-import { onceLive, socketOrPatience } from '../../beginning.ts';
+import { onceLive, socketOrTimeout } from '../../await-socket.ts';
 import { onEvent, onResync } from '../../live.ts';
 import { notify } from '../../notices.ts';
 import { agentName } from '../../people.ts';
@@ -154,7 +154,7 @@ async function readOffers(): Promise<void> {
 }
 
 async function begin(): Promise<void> {
-  await socketOrPatience();
+  await socketOrTimeout();
   onceLive(() => void readOffers());
   await readOffers();
 }

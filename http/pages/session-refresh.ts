@@ -1,12 +1,12 @@
-// Staying signed in: whoever works here has the sign-in made longer, so that it does not end in the middle of a shift.
-// One that nobody uses ends by itself.
+// Extends the session while the agent is working, so that it does not end in the middle of a shift. An unused session
+// expires on its own.
 
 import { call, keepToken, token } from './api.ts';
 
 const keptAs = 'switchboard.refreshedAt';
-/** A few times a day is enough for a sign-in of days. */
+/** A few times a day is enough: a session lasts for days. */
 const everyMs = 6 * 3600_000;
-/** After one that failed. */
+/** The pause after a failed attempt. */
 const pauseMs = 60_000;
 
 let triedAtMs = 0;
@@ -16,12 +16,12 @@ export function stayWhileWorking(): void {
   for (const sign of ['pointerdown', 'keydown']) addEventListener(sign, () => void refreshIfDue(), { passive: true });
 }
 
-/** Who signed in just now needs nothing for a while. */
+/** Records a new sign-in, which needs no refresh for a while. */
 export function noteSignIn(): void {
   try {
     localStorage.setItem(keptAs, String(Date.now()));
   } catch {
-    // A browser that keeps nothing asks more often.
+    // Without storage, the session is refreshed more often.
     return;
   }
 }
@@ -34,15 +34,15 @@ async function refreshIfDue(): Promise<void> {
   try {
     const { token: given } = await call<{ token: string }>('POST', '/auth/refresh');
     noteSignIn();
-    // Another one only for a token from before sign-ins could be made longer.
+    // The server returns a new token only for one from before sessions could be extended.
     if (given !== asking && token.peek() === asking) keepToken(given);
   } catch {
-    // There will be another sign of work.
+    // The next click or key press tries again.
     return;
   }
 }
 
-/** By any tab; 0 when that is not known, or cannot be. */
+/** The last refresh by any tab; 0 if unknown or in the future. */
 function refreshedAtMs(): number {
   try {
     const atMs = Number(localStorage.getItem(keptAs) ?? 0);

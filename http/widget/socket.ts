@@ -1,36 +1,36 @@
-// The visitor's socket: connects, says where it stopped, comes back by itself, and notices when the other side has gone
-// without a word. Hands every frame on once and in order; knows nothing of what they mean.
+// The visitor's socket. It resumes from the last known event, reconnects on its own, and notices when the server is gone
+// without closing. It passes on every frame once and in order, and does not interpret them.
 
 import { backoffMs } from './api.ts';
 import { guarded, later, report } from './guard.ts';
 import type { Frame } from './protocol.ts';
 
-export interface LineOptions {
+export interface VisitorSocketOptions {
   readonly base: string;
   token(): string | undefined;
-  /** The last event that is known, to go on from. */
+  /** The last event received, to resume from. */
   since(): number | undefined;
   onFrame(frame: Frame): void;
-  /** Whether frames can come. */
+  /** Called when the socket becomes ready, and when it is lost. */
   onState(isUp: boolean): void;
-  /** It was not let in: it is blocked, or its token does not count. */
+  /** The visitor is blocked, or its token is invalid. */
   onRefused(isBlocked: boolean): void;
 }
 
-/** Silence after which the other side is asked for a word, and how long it gets. */
+/** Ping the server after this silence, and wait this long for an answer. */
 const silenceMs = 25_000;
 const answerMs = 10_000;
 const closeCodes = { unauthorized: 4401, forbidden: 4403 } as const;
 
-export class Line {
-  readonly #options: LineOptions;
+export class VisitorSocket {
+  readonly #options: VisitorSocketOptions;
   #socket: WebSocket | undefined;
   #isWanted = false;
   #isUp = false;
   #attempt = 0;
   #timer: { cancel(): void } | undefined;
 
-  constructor(options: LineOptions) {
+  constructor(options: VisitorSocketOptions) {
     this.#options = options;
     window.addEventListener(
       'online',
@@ -40,7 +40,7 @@ export class Line {
       'visibilitychange',
       guarded(() => document.hidden || this.#hurry()),
     );
-    // An open socket would keep the page out of the browser's memory of pages.
+    // An open socket would keep the page out of the back/forward cache.
     window.addEventListener(
       'pagehide',
       guarded(() => this.#drop()),
@@ -61,7 +61,7 @@ export class Line {
     this.#drop();
   }
 
-  /** Lost when there is no connection. */
+  /** Drops the frame when there is no connection. */
   send(frame: object): void {
     if (this.#isUp) this.#socket?.send(JSON.stringify(frame));
   }
@@ -97,7 +97,7 @@ export class Line {
     this.#options.onFrame(frame);
   }
 
-  /** Something came. After a silence the other side is asked for a word. */
+  /** Restarts the silence timer after a frame. */
   #heard(): void {
     this.#timer?.cancel();
     this.#timer = later(silenceMs, () => {

@@ -1,26 +1,26 @@
-// What the widget keeps in the browser, under names of its own. Where storage is blocked or full it keeps it in memory,
-// so that everything works until the page is left. Nothing else touches localStorage and sessionStorage.
+// Stores the widget's data in the browser under a prefix. Falls back to memory where storage is blocked or full, so that
+// everything works until the visitor leaves the page. Nothing else uses localStorage or sessionStorage.
 
 import { guarded } from './guard.ts';
 
-export class Shelf {
+export class BrowserStorage {
   readonly #prefix: string;
-  readonly #storage: Storage | undefined;
-  /** What storage did not take. */
+  readonly #area: Storage | undefined;
+  /** Values that the browser could not store. */
   readonly #memory = new Map<string, string>();
 
   constructor(area: 'localStorage' | 'sessionStorage', prefix: string) {
     this.#prefix = prefix;
-    this.#storage = storageOf(area);
+    this.#area = storageOf(area);
   }
 
   read<Value>(name: string): Value | undefined {
     const key = this.#prefix + name;
     try {
-      const text = this.#memory.get(key) ?? this.#storage?.getItem(key);
+      const text = this.#memory.get(key) ?? this.#area?.getItem(key);
       return text === undefined || text === null ? undefined : (JSON.parse(text) as Value);
     } catch {
-      // Somebody else wrote there: as good as nothing.
+      // Not our JSON: treat it as missing.
       return undefined;
     }
   }
@@ -30,34 +30,34 @@ export class Shelf {
     const text = JSON.stringify(value);
     this.#memory.delete(key);
     try {
-      if (this.#storage === undefined) this.#memory.set(key, text);
-      else this.#storage.setItem(key, text);
+      if (this.#area === undefined) this.#memory.set(key, text);
+      else this.#area.setItem(key, text);
     } catch {
-      // Full, or blocked by now.
+      // Storage is full, or has been blocked since.
       this.#memory.set(key, text);
     }
   }
 
   remove(name: string): void {
     this.#memory.delete(this.#prefix + name);
-    this.#storage?.removeItem(this.#prefix + name);
+    this.#area?.removeItem(this.#prefix + name);
   }
 
-  /** The names that begin so. */
+  /** The stored names that start with `start`. */
   names(start: string): string[] {
-    const stored = this.#storage === undefined ? [] : Object.keys(this.#storage);
+    const stored = this.#area === undefined ? [] : Object.keys(this.#area);
     const beginning = this.#prefix + start;
     return [...new Set([...this.#memory.keys(), ...stored])]
       .filter((key) => key.startsWith(beginning))
       .map((key) => key.slice(this.#prefix.length));
   }
 
-  /** Another tab of this browser changed something. */
+  /** Calls `listener` when another tab of this browser changes a value. */
   onOtherTab(listener: (name: string) => void): void {
     window.addEventListener(
       'storage',
       guarded((event: StorageEvent) => {
-        if (event.storageArea === this.#storage && event.key?.startsWith(this.#prefix) === true)
+        if (event.storageArea === this.#area && event.key?.startsWith(this.#prefix) === true)
           listener(event.key.slice(this.#prefix.length));
       }),
     );
@@ -66,7 +66,7 @@ export class Shelf {
 
 function storageOf(area: 'localStorage' | 'sessionStorage'): Storage | undefined {
   try {
-    // The access alone throws where storage is blocked.
+    // Reading the property throws where storage is blocked.
     return window[area];
   } catch {
     return undefined;

@@ -13,7 +13,7 @@ import { notify } from '../../notices.ts';
 import type { Conversation, Visitor } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
 import { customerName, rememberVisitor, visitorOf } from '../customers.ts';
-import { setTags } from './acting.ts';
+import { setTags } from './changes.ts';
 import { keepTags, knownTags } from './known-tags.ts';
 
 interface DialogOf {

@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { serverNow } from '../../server-clock.ts';
-import { secondsUntil } from './moves.ts';
+import { secondsUntil } from './rules.ts';
 
 const lookEveryMs = 200;
 

@@ -1,16 +1,16 @@
-// When to begin to read. What is read before the socket is there may be old by the time it is: then nobody would ever
-// tell. So reading waits for the socket a moment; where it comes later, what was read is read again.
+// Data read before the socket is live may miss a change that happens in between. So the first read waits briefly for the
+// socket; if the socket comes later, the data is read again.
 
 import { effect } from '@preact/signals';
 import { connection } from './live.ts';
 
-const patienceMs = 600;
+const timeoutMs = 600;
 
-/** Resolves once the socket is there, or is not there for too long. */
-export function socketOrPatience(): Promise<void> {
+/** Resolves when the socket is live, or after 600 ms. */
+export function socketOrTimeout(): Promise<void> {
   return new Promise((resolve) => {
     if (connection.peek() === 'live') return resolve();
-    const timer = setTimeout(done, patienceMs);
+    const timer = setTimeout(done, timeoutMs);
     const stop = effect(() => {
       if (connection.value === 'live') queueMicrotask(done);
     });
@@ -22,7 +22,7 @@ export function socketOrPatience(): Promise<void> {
   });
 }
 
-/** Calls `reread` once the socket is there, unless it is already. */
+/** Calls `reread` when the socket becomes live. Does nothing if it is live already. */
 export function onceLive(reread: () => void): void {
   if (connection.peek() === 'live') return;
   const stop = effect(() => {

@@ -16,7 +16,7 @@ import type { Agent, Conversation, Department } from '../../records.ts';
 import { rank } from '../../search/fuzzy.ts';
 import { hasRole, me } from '../../session.ts';
 import { act, StaleError } from '../conversations.ts';
-import { recipientsOf, sortedDepartments, whatHappened } from './moves.ts';
+import { recipientsOf, sortedDepartments, whatHappened } from './rules.ts';
 
 type Target =
   | { readonly kind: 'agent'; readonly agent: Agent }

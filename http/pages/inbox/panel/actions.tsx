@@ -17,10 +17,10 @@ import { hasRole, me } from '../../session.ts';
 import { act, StaleError } from '../conversations.ts';
 import { visitorOf } from '../customers.ts';
 import { markUnread } from '../reading.ts';
-import { changeStatus, downloadRecord, markSpam, unmarkSpam } from './acting.ts';
 import { AssignDialog } from './assign-dialog.tsx';
+import { changeStatus, downloadRecord, markSpam, unmarkSpam } from './changes.ts';
 import { BlockDialog, setBlocked, TagsDialog, TranscriptDialog } from './dialogs.tsx';
-import { canTake, mayGiveBack, mayMarkUnread, mayMove, type RequestedStatus, whatHappened } from './moves.ts';
+import { canTake, mayGiveBack, mayMarkUnread, mayMove, type RequestedStatus, whatHappened } from './rules.ts';
 import { answerOffer } from './standing-offers.ts';
 
 type Asked = 'assign' | 'department' | 'tags' | 'transcript' | 'block';
