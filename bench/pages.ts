@@ -155,7 +155,7 @@ async function firstViews(
     );
     const startedAt = performance.now();
     await page.goto(`${url}/inbox`, { waitUntil: 'commit' });
-    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByText('Nothing is waiting for you').waitFor();
     const ms = performance.now() - startedAt;
     await page.waitForLoadState('networkidle');
     views.push({ ms, bytes: (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0) });

@@ -119,7 +119,7 @@ async function ask<Answer>(
       0,
       'unreachable',
       timeout.aborted
-        ? 'The server took too long to answer.'
+        ? 'The server took too long to respond.'
         : 'The server cannot be reached. Check your connection and try again.',
     );
   }
@@ -143,7 +143,7 @@ async function ask<Answer>(
   // The verification area words its errors in its own way: fields under `details`, and often no sentence.
   const sentence =
     message ??
-    (details === undefined ? `The server answered ${response.status}.` : 'Something in it is not as it must be.');
+    (details === undefined ? `The server answered ${response.status}.` : 'Some of what you entered is not valid.');
   throw new ApiError(response.status, error, sentence, {
     ...detail,
     ...(details === undefined ? {} : { fieldErrors: details }),

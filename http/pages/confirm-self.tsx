@@ -61,7 +61,7 @@ function ConfirmSelf({
   const { value, failure } = ways;
   const shared = { onShown, onClose };
   return (
-    <Dialog title="Show that it is you" onClose={onClose}>
+    <Dialog title="Confirm your identity" onClose={onClose}>
       {value === undefined ? (
         failure === undefined ? (
           <Loading lines={2} />
@@ -82,7 +82,7 @@ interface Showing {
   readonly onClose: () => void;
 }
 
-const why = 'It has been a while since you signed in, and this changes how you do.';
+const why = 'You signed in a while ago. Confirm your identity to change your sign-in settings.';
 
 function ByPassword({ onShown, onClose }: Showing): JSX.Element {
   const form = useForm(
@@ -99,7 +99,7 @@ function ByPassword({ onShown, onClose }: Showing): JSX.Element {
       actions={
         <>
           <Button type="submit" kind="primary" busy={form.busy}>
-            Go on
+            Continue
           </Button>
           <Button kind="quiet" onClick={onClose}>
             Cancel
@@ -159,7 +159,7 @@ function BySecondFactor({ ways, onShown, onClose }: Showing & { readonly ways: W
         <>
           {hasField && (
             <Button type="submit" kind="primary" busy={form.busy}>
-              Go on
+              Continue
             </Button>
           )}
           {canUsePasskey && !isRecovering && (
@@ -192,7 +192,7 @@ function BySecondFactor({ ways, onShown, onClose }: Showing & { readonly ways: W
             value={form.values.code}
             onValue={(value) => form.set('code', value)}
             error={form.errorOf('code') ?? form.errorOf('recoveryCode')}
-            hint="One of the ten that you kept. It counts once."
+            hint="One of the ten you saved. Each works once."
           />
         ) : (
           <TextField

@@ -29,14 +29,14 @@ export async function makePasskey(): Promise<object> {
 }
 
 const said: Readonly<Record<string, string>> = {
-  InvalidStateError: 'This device has a passkey for your account already.',
-  SecurityError: 'Passkeys work at the address alone that this service is known by.',
+  InvalidStateError: 'This device already has a passkey for your account.',
+  SecurityError: "Passkeys work only at this server's public address.",
 };
 
 /** Who shuts the browser's question, or lets it wait, has said no. */
 async function answerOf(asking: Promise<Credential | null>): Promise<object> {
   const refused = (name: string): ApiError =>
-    new ApiError(0, 'passkey', said[name] ?? 'No passkey was used. Try again, or choose another way.');
+    new ApiError(0, 'passkey', said[name] ?? 'No passkey was used. Try again, or use another way to sign in.');
   const answer = await asking.catch((error: unknown) => {
     throw refused(error instanceof DOMException ? error.name : '');
   });

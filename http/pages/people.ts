@@ -55,8 +55,8 @@ onEvent(['agent.presence'], ({ data }) => {
 
 /** "Away, not here": what somebody chose, and whether that is because nobody has seen them. */
 export function presenceOf({ status, statusSource, isOnline }: Agent): string {
-  if (status === 'available') return isOnline ? 'Available' : 'Available, not here now';
-  if (status === 'away') return statusSource === 'automatic' ? 'Away, not here now' : 'Away';
+  if (status === 'available') return isOnline ? 'Available' : 'Available, not connected';
+  if (status === 'away') return statusSource === 'automatic' ? 'Away, not connected' : 'Away';
   return statusSource === 'automatic' ? 'Signed out' : 'Offline';
 }
 
@@ -122,7 +122,7 @@ export async function readPeople(): Promise<void> {
 
 /** Somebody who left is still named in what they said. */
 export function agentName(agentId: string | null): string {
-  if (agentId === null) return 'Nobody';
+  if (agentId === null) return 'No one';
   return agents.value.get(agentId)?.name ?? (arePeopleRead.value ? 'A former agent' : '…');
 }
 

@@ -64,7 +64,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
           whileTyping: true,
           run: openPalette,
         },
-        { id: 'shortcuts.show', title: 'Show all keys', group: 'Help', keys: ['?'], run: openShortcuts },
+        { id: 'shortcuts.show', title: 'Show keyboard shortcuts', group: 'Help', keys: ['?'], run: openShortcuts },
         {
           id: 'search.open',
           title: 'Search conversations',
@@ -74,7 +74,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
         },
         ...statuses.map(({ status, label }) => ({
           id: `status.${status}`,
-          title: `Be ${label.toLowerCase()}`,
+          title: `Set status to ${label.toLowerCase()}`,
           group: 'You',
           run: () => void choose(status),
         })),
@@ -82,7 +82,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
         { id: 'theme.dark', title: 'Dark colours', group: 'You', words: 'theme', run: () => chooseTheme('dark') },
         {
           id: 'theme.system',
-          title: 'Colours of the system',
+          title: 'System colours',
           group: 'You',
           words: 'theme',
           run: () => chooseTheme('system'),
@@ -171,9 +171,9 @@ function Own(): JSX.Element | null {
         })),
         { kind: 'line' },
         { kind: 'link', label: 'Your account', hint: workspace.name, href: '/account' },
-        { label: 'All keys', hint: '?', run: openShortcuts },
+        { label: 'Keyboard shortcuts', hint: '?', run: openShortcuts },
         ...(['system', 'light', 'dark'] as const).map((one) => ({
-          label: { system: 'Colours of the system', light: 'Light', dark: 'Dark' }[one],
+          label: { system: 'System colours', light: 'Light', dark: 'Dark' }[one],
           checked: theme.value === one,
           run: () => chooseTheme(one),
         })),
@@ -199,7 +199,7 @@ function ConnectionLine(): JSX.Element {
     <div role="status" class="connection">
       {isCutOff.value && (
         <p>
-          No connection. What you see is as of a moment ago, and catches up by itself.
+          No connection. This page may be out of date and will update automatically.
           <Button small kind="quiet" onClick={reconnectNow}>
             Try now
           </Button>
@@ -251,8 +251,8 @@ function Notices(): JSX.Element {
 export function NotFound(): JSX.Element {
   return (
     <main class="page">
-      <Empty icon="info" title="There is no page here">
-        <p>The address may be mistyped, or what was here is gone.</p>
+      <Empty icon="info" title="Page not found">
+        <p>The link may be wrong, or the page no longer exists.</p>
         <ButtonLink href="/inbox" kind="primary">
           To the inbox
         </ButtonLink>

@@ -180,7 +180,7 @@ t.test(
     await page.getByLabel('What is your business called?').fill('A fine shop');
     await page.getByLabel('Your email').fill('first@example.com');
     await page.getByLabel('Password', { exact: true }).fill(password);
-    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create workspace' }).click();
     await page.getByText('Was used, has expired, or is not a code of this server.').waitFor();
     const { stdout } = await runCommand(['invite'], { DATA_DIR: dataDir, ...env });
     const invitation = await pages.open(/\/register\?\S+/.exec(stdout)?.[0] ?? '');
@@ -188,12 +188,12 @@ t.test(
     await invitation.getByLabel('Your email').fill('first@example.com');
     await invitation.getByLabel('Password', { exact: true }).fill(password);
     t.not(await invitation.getByLabel('Invitation code').inputValue(), '');
-    await invitation.getByRole('button', { name: 'Make it' }).click();
+    await invitation.getByRole('button', { name: 'Create workspace' }).click();
     await invitation.getByRole('heading', { name: 'Welcome to Switchboard' }).waitFor();
     await service.stop();
     await startService(t, { dataDir, env: { ...env, REGISTRATION: 'off' }, clock: service.clock });
     const closed = await pages.open('/register');
-    await closed.getByText('This server takes no new workspaces. Ask whoever runs it.').waitFor();
-    t.equal(await closed.getByRole('button', { name: 'Make it' }).count(), 0);
+    await closed.getByText('New workspaces are turned off on this server. Ask its operator.').waitFor();
+    t.equal(await closed.getByRole('button', { name: 'Create workspace' }).count(), 0);
   },
 );

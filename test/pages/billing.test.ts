@@ -17,14 +17,14 @@ t.test(
     const { token } = await service.workspace();
     const pages = await startPages(t, service);
     const page = await pages.open('/settings/billing', { token });
-    await page.getByText('This server charges nobody').waitFor();
+    await page.getByText('This server does not charge').waitFor();
     await heading(page, 'Business plan').waitFor();
     t.match(await part(page, 'Business plan').textContent(), /1 of 50 in use/);
     await button(page, 'Choose Support').click();
     await button(page.getByRole('dialog'), 'Change to Support').click();
     await heading(page, 'Support plan').waitFor();
     await page.getByRole('checkbox', { name: /^AI/ }).check();
-    await notice(page, 'The AI add-on is yours.');
+    await notice(page, 'The AI add-on is on.');
     await button(page, 'Cancel the subscription').click();
     await button(page.getByRole('dialog'), 'Cancel the subscription').click();
     await page.getByText(/^Your subscription ends on/).waitFor();
@@ -54,7 +54,7 @@ t.test('billing by Stripe', { skip: noBrowser }, async (t) => {
 
   await page.getByText('Your trial ends in 3 days.').waitFor();
   await button(page, 'End the trial').click();
-  await button(page.getByRole('dialog'), 'End it').click();
+  await button(page.getByRole('dialog'), 'End the trial').click();
   await page.getByText('Your workspace is locked').waitFor();
   await usable(t, page);
 
@@ -64,7 +64,7 @@ t.test('billing by Stripe', { skip: noBrowser }, async (t) => {
     (route) => route.fulfill({ status: 200, contentType: 'text/html', body: '<title>Pay</title>' }),
   );
   await button(page, 'Choose Support').click();
-  await button(page.getByRole('dialog'), 'Go on').click();
+  await button(page.getByRole('dialog'), 'Continue').click();
   await page.waitForURL((url) => !url.href.startsWith(service.url));
   const subscription = stripe.pay(page.url());
   await stripe.deliver(service, stripe.event('customer.subscription.created', subscription));

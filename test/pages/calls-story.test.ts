@@ -135,7 +135,7 @@ t.test('who calls, and what each event says', (t) => {
       'agent a answered',
       'Handed to agent b',
       'Moved to department c, where it rang anew',
-      'Rang anew',
+      'Rang again',
       'Left a voicemail',
     ],
   );

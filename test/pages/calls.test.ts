@@ -26,7 +26,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     await page.getByRole('heading', { level: 1 }).waitFor();
   }
 
-  const ringing = (page: Page) => page.getByRole('region', { name: 'Calls that wait for you' }).getByRole('listitem');
+  const ringing = (page: Page) => page.getByRole('region', { name: 'Calls waiting for you' }).getByRole('listitem');
   const bar = (page: Page) => page.getByRole('region', { name: /^In a call with/ });
   const notice = (page: Page, text: string | RegExp) =>
     page.getByRole('log', { name: 'Notices' }).getByText(text).last();
@@ -169,7 +169,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
       const dialog = annPage.getByRole('dialog');
       await dialog.getByLabel('Agent', { exact: true }).last().selectOption({ label: 'Bob' });
       await dialog.getByLabel('Note').fill(note);
-      await dialog.getByRole('button', { name: 'Offer it' }).click();
+      await dialog.getByRole('button', { name: 'Offer' }).click();
       await dialog.waitFor({ state: 'detached' });
     };
     await offer('<b>Wants</b> an invoice.');
@@ -198,10 +198,10 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
       { times: 1 },
     );
     await dialog.getByLabel('Agent', { exact: true }).last().selectOption({ label: 'Bob' });
-    await dialog.getByRole('button', { name: 'Offer it' }).click();
+    await dialog.getByRole('button', { name: 'Offer' }).click();
     await dialog.getByText('The call changed meanwhile: it is pending now.').waitFor();
     t.equal(await dialog.getByLabel('Note').inputValue(), 'Kept.');
-    await dialog.getByRole('button', { name: 'Offer it' }).click();
+    await dialog.getByRole('button', { name: 'Offer' }).click();
     await bobPage.getByRole('button', { name: /^Take over/ }).click();
     await bar(bobPage).waitFor();
     await bar(annPage).waitFor({ state: 'detached' });
@@ -216,7 +216,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     await bar(annPage).getByRole('button', { name: 'Hand over' }).click();
     const dialog = annPage.getByRole('dialog');
     await dialog.getByLabel('A department').check();
-    await dialog.getByRole('button', { name: 'Move it' }).click();
+    await dialog.getByRole('button', { name: 'Move' }).click();
     await bar(annPage).waitFor({ state: 'detached' });
     await catPage.getByRole('button', { name: /^Answer/ }).click();
     await bar(catPage).waitFor();
@@ -318,7 +318,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
       ['https://carrier.example/1.mp3', 'noopener noreferrer nofollow', '_blank'],
     );
     await annPage.getByRole('textbox', { name: 'New note' }).fill(hostile);
-    await annPage.getByRole('button', { name: 'Add the note' }).click();
+    await annPage.getByRole('button', { name: 'Add note' }).click();
     await annPage
       .getByRole('region', { name: 'Notes' })
       .getByRole('listitem')
@@ -358,7 +358,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     );
 
     await annPage.goto(`${service.url}/calls/019aa000-0000-7000-8000-000000000001`);
-    await annPage.getByText('This call is not there, or not yours to see').waitFor();
+    await annPage.getByText('This call does not exist, or you cannot see it').waitFor();
   });
 
   t.test(
@@ -390,7 +390,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
         null,
         'showing it is not hearing it',
       );
-      await outside.getByRole('button', { name: 'Mark as heard' }).click();
+      await outside.getByRole('button', { name: 'Mark as listened to' }).click();
       await outside.getByText(/^Heard/).waitFor();
       t.type(
         (await service.get(`/voicemails?conversationId=${id}`, owner.token)).body.voicemails[0].listenedAt,
@@ -416,7 +416,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
   t.test('[5] who does not work with calls has nothing of them; whose plan has none sees no banner', async (t) => {
     const chatter = await service.agent(owner, { channels: ['chats'], name: 'Dan' });
     const page = await browsing.open('/calls', { token: chatter.token });
-    await page.getByText('You do not work with calls').waitFor();
+    await page.getByText('You do not work in the calls channel').waitFor();
     t.equal(await page.getByRole('link', { name: 'Calls', exact: true }).count(), 0);
     await page.context().close();
   });

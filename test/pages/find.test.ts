@@ -36,7 +36,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     t.equal(await rows.count(), 2);
     t.ok(page.url().endsWith('/search?q=zeppelin'));
     await page.getByLabel('Channel').selectOption('ticket');
-    await page.getByText('Nothing was found').waitFor();
+    await page.getByText('No results').waitFor();
     t.match(page.url(), /channel=ticket/);
     await button(page, 'Clear filters').click();
     await page.getByText('2 conversations').waitFor();
@@ -53,7 +53,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await page.getByText('2 conversations').waitFor();
     t.equal(await page.getByLabel('Search conversations').inputValue(), 'zeppelin', 'going back finds it');
     await page.getByLabel('Search conversations').fill('');
-    await page.getByText('Find what was said').waitFor();
+    await page.getByText('Search your messages').waitFor();
   });
 
   t.test('the palette: commands, people and conversations by what is typed; every key in one list', async (t) => {
@@ -130,11 +130,11 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Tags').fill('vip');
     await page.keyboard.press('Enter');
     await button(page, 'Add a field').click();
-    await page.getByLabel('Name of the field').fill('Seats');
+    await page.getByLabel('Field name').fill('Seats');
     await page.getByLabel('Kind of Seats').selectOption('number');
     await page.getByLabel('Value of Seats').fill('many');
     await button(page, 'Save').click();
-    await page.getByText('This is no number.').waitFor();
+    await page.getByText('Enter a number.').waitFor();
     await page.getByRole('link', { name: 'All contacts' }).click();
     await page.getByLabel('Find contacts').fill('170123');
     await page.getByRole('row').filter({ hasText: '+491701234567' }).getByRole('link').click();
@@ -166,7 +166,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await button(page, 'Undo').waitFor({ state: 'detached' });
     t.match((await service.get(`/contacts/${quin.id}`, ann.token)).body.contact, { company: 'Theirs', note: 'Mine' });
     await page.goto(`${service.url}/contacts/00000000-0000-4000-8000-000000000000`);
-    await page.getByRole('heading', { name: 'This contact is not here' }).waitFor();
+    await page.getByRole('heading', { name: 'This contact does not exist' }).waitFor();
     t.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0, 'asking again would not help');
     t.notMatch(await page.title(), /owned/);
   });

@@ -19,17 +19,17 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
   t.test('somebody registers, is shown the first steps, and has its own message arrive', async (t) => {
     const page = await pages.open('/');
     await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Make a workspace' }).click();
+    await page.getByRole('link', { name: 'Create a workspace' }).click();
     await page.getByLabel('What is your business called?').fill('A fine shop');
     await page.getByLabel('Its website').fill('fine.example');
     await page.getByLabel('Your email').fill('first@example.com');
     await page.getByLabel('Password', { exact: true }).fill('short');
-    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create workspace' }).click();
     await page.locator('.error').waitFor();
     t.equal((await problems(page)).length, 1, 'said at its field');
     await page.locator('[type="password"]:focus').waitFor();
     await page.getByLabel('Password', { exact: true }).fill(password);
-    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create workspace' }).click();
     await page.getByRole('heading', { name: 'Welcome to Switchboard' }).waitFor();
 
     t.match(
@@ -90,7 +90,7 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
     const agent = await service.agent(owner);
     const page = await pages.open('/forgot-password');
     await page.getByLabel('Email').fill(agent.email);
-    await page.getByRole('button', { name: 'Mail me a link' }).click();
+    await page.getByRole('button', { name: 'Email me a link' }).click();
     await page.getByText('a link is on its way').waitFor();
     const link = /\/reset-password\?token=\S+/.exec((await service.mail(agent.email)).text)?.[0] ?? '';
     await page.goto(service.url + link);
@@ -132,7 +132,7 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.evaluate('history.pushState(null, "", "/nowhere")');
     await page.evaluate('dispatchEvent(new PopStateEvent("popstate"))');
-    await page.getByRole('heading', { name: 'There is no page here' }).waitFor();
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
   });
 
   t.test("nothing is in anybody's way, in light and in dark", async (t) => {

@@ -75,7 +75,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     });
     await page.goto(`${service.url}/inbox`);
     await page.waitForURL(/\/inbox\/mine$/);
-    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByText('Nothing is waiting for you').waitFor();
     t.equal(await page.getByRole('link', { name: 'Put the chat on your site' }).getAttribute('href'), '/welcome');
     t.strictSame(await barriersOf(page), []);
     const bytes = (await Promise.all(sizes)).reduce((sum, one) => sum + one, 0);
@@ -246,8 +246,12 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
       ({ subject }: { subject: string }) => subject === 'Free of charge',
     );
     const page = await pages.open(`/inbox/all/${ticket.id}`, { token: owner.token });
-    await page.locator('.inbox-files li').filter({ hasText: 'setup.exe' }).getByText('This is a program').waitFor();
-    t.equal(await page.getByText('This is a program').count(), 1);
+    await page
+      .locator('.inbox-files li')
+      .filter({ hasText: 'setup.exe' })
+      .getByText('This file is a program')
+      .waitFor();
+    t.equal(await page.getByText('This file is a program').count(), 1);
     await page.close();
   });
 
@@ -320,7 +324,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.keyboard.press('n');
     await field(page).fill('Only for us: <i>VIP</i>');
     t.match(await page.locator('.inbox-composer').getAttribute('class'), /note/);
-    await page.getByRole('button', { name: 'Add the note' }).click();
+    await page.getByRole('button', { name: 'Add note' }).click();
     await page
       .locator('.inbox-note')
       .filter({ hasText: 'Only for us: <i>VIP</i>' })
@@ -366,12 +370,12 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await note('a regular').getByText('(changed)').waitFor();
     t.equal(await note('VIP').count(), 0);
-    await note('A colleague').getByRole('button', { name: 'Delete the note' }).click();
+    await note('A colleague').getByRole('button', { name: 'Delete note' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await note('A colleague').waitFor({ state: 'detached' });
     await note('a regular').getByRole('button', { name: 'Change your note' }).click();
     await dialog.getByLabel('Note').fill(' ');
-    await dialog.getByRole('button', { name: 'Delete the note' }).click();
+    await dialog.getByRole('button', { name: 'Delete note' }).click();
     await note('a regular').waitFor({ state: 'detached' });
     t.strictSame(
       (await service.get(`/conversations/${chat.id}/notes`, owner.token)).body.notes,
@@ -383,7 +387,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
       t.strictSame(await barriersOf(page), [], colorScheme);
     }
     await service.post(`/conversations/${chat.id}/status`, { status: 'solved' }, owner.token);
-    await page.getByText('This is solved. Reopen it to write to the customer.').waitFor();
+    await page.getByText('This conversation is solved. Reopen it to write to the customer.').waitFor();
     t.ok(await field(page).isDisabled());
     await page.close();
   });
@@ -409,7 +413,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
       t.equal(await page.locator('.inbox-mail').getAttribute('sandbox'), '');
       t.equal(await page.evaluate('"hacked" in window'), false);
       await write(page, 'A new one is on its way.');
-      await bubble(page, 'A new one').getByText('Mailed').waitFor();
+      await bubble(page, 'A new one').getByText('Emailed').waitFor();
       await page.close();
     },
   );
@@ -484,7 +488,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await line.cut();
     await page.getByText('No connection.').waitFor();
     await write(page, 'Written in the dark');
-    await bubble(page, 'Written in the dark').getByText('Waiting for the connection…').waitFor();
+    await bubble(page, 'Written in the dark').getByText('Waiting for a connection…').waitFor();
     await chat.say('Missed one');
     await chat.say('Missed two');
     await write(page, 'And another');

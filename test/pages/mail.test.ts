@@ -73,7 +73,7 @@ t.test('mail in the inbox', { skip: noBrowser }, async (t) => {
     const write = async (text: string): Promise<void> => {
       await page.locator('.inbox-composer textarea').fill(text);
       await page.locator('.inbox-composer textarea').press('Enter');
-      await page.locator('.inbox-said', { hasText: text }).getByText('Mailed').waitFor();
+      await page.locator('.inbox-said', { hasText: text }).getByText('Emailed').waitFor();
     };
     t.ok(await copies.isChecked());
     await copies.uncheck();

@@ -74,8 +74,8 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
     const chats = await api('chats/total');
     t.equal(chats.total, 5);
     await page.locator('.change', { hasText: '150% more than before' }).waitFor();
-    t.equal(await figure(page, 'Began'), '5 150% more than before');
-    t.match(await figure(page, 'First answer, median'), /^1 min\b/);
+    t.equal(await figure(page, 'Started'), '5 150% more than before');
+    t.match(await figure(page, 'First response, median'), /^1 min\b/);
     t.match(await figure(page, 'Mean rating'), /^4\.5 of 5\b/);
     const { queued } = await api('customers');
     t.strictSame(
@@ -157,10 +157,10 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
         7,
       );
       await chosen.getByLabel('First day').fill(dateOf(now + dayMs));
-      await chosen.getByText('Is before the first day.').waitFor();
+      await chosen.getByText('Choose a day after the first day.').waitFor();
       await chosen.getByLabel('First day').fill(dateOf(now - 400 * dayMs));
       await chosen.getByText('Reports reach over 365 days at the most.').waitFor();
-      await chosen.getByText('Choose the days, and the figures are here.').waitFor();
+      await chosen.getByText('Choose the days to see the figures.').waitFor();
       await chosen.getByLabel('First day').fill(dateOf(now - dayMs));
       t.match(await figure(chosen, 'Chats'), /^3\b/);
       await chosen.context().close();
@@ -192,10 +192,10 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
     await page.getByRole('status').filter({ hasText: '1 to 1 of 1' }).waitFor();
     t.match(await ticket.innerText(), hostile, 'a subject is text');
     await page.getByLabel('Channel').selectOption('Any');
-    await page.getByLabel('Gave up unanswered').check();
+    await page.getByLabel('Left before an answer').check();
     const missed = (await api('conversations?missed=1')).total;
     await (missed === 0
-      ? page.getByText('No conversations like these in this time')
+      ? page.getByText('No matching conversations in this period')
       : page.getByRole('status').filter({ hasText: ` of ${missed}` })
     ).waitFor();
   });
@@ -209,8 +209,8 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
       [times.firstResponse.medianSeconds, times.firstResponse.p90Seconds].every((one) => one > 0),
       true,
     );
-    t.equal(await figure(page, 'First answer, median'), words(times.firstResponse.medianSeconds));
-    t.equal(await figure(page, 'First answer, 9 in 10'), words(times.firstResponse.p90Seconds));
+    t.equal(await figure(page, 'First response, median'), words(times.firstResponse.medianSeconds));
+    t.equal(await figure(page, 'First response, 9 in 10'), words(times.firstResponse.p90Seconds));
 
     await page.goto(`${service.url}/reports/satisfaction?channel=chat`);
     t.equal((await api('tickets/satisfaction?channel=chat')).average, 4.5);
@@ -241,9 +241,9 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
 
     await page.goto(`${service.url}/reports/customers`);
     const { abandonment } = await api('customers');
-    await page.getByRole('region', { name: 'Who gave up, by channel' }).waitFor();
+    await page.getByRole('region', { name: 'Customers who left, by channel' }).waitFor();
     const shown = await page
-      .getByRole('region', { name: 'Who gave up, by channel' })
+      .getByRole('region', { name: 'Customers who left, by channel' })
       .getByRole('row')
       .filter({ hasText: 'Chats' })
       .getByRole('cell')
@@ -265,7 +265,7 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
     await page.goto(`${service.url}/reports/conversions`);
     const { totalValueCents, total } = await api('conversions/goals');
     t.strictSame([total, totalValueCents], [1, 1250], goal.id);
-    t.match([await figure(page, 'Completions'), await figure(page, 'Worth')], [/^1\b/, /^\$12\.50/]);
+    t.match([await figure(page, 'Completions'), await figure(page, 'Value')], [/^1\b/, /^\$12\.50/]);
     t.strictSame(
       await page
         .getByRole('region', { name: 'Completions by goal' })
@@ -276,7 +276,7 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
       ['1', '$12.50'],
     );
     await page.goto(`${service.url}/reports/no-such`);
-    await page.getByText('There is no such report').waitFor();
+    await page.getByText('This report does not exist').waitFor();
   });
 
   t.test('[4.13] an export gives the file that the API gives', async (t) => {
@@ -287,8 +287,8 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
     ] as const) {
       await page.goto(`${service.url}/reports/${report}?range=30d`);
       for (const [item, format] of [
-        ['As a table', 'csv'],
-        ['As data', 'json'],
+        ['Table', 'csv'],
+        ['Data', 'json'],
       ] as const) {
         await page.getByRole('button', { name: 'Export' }).click();
         const [download] = await Promise.all([
@@ -317,16 +317,16 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
     const suePage = await open('/reports/agents', sue.token);
     await suePage.getByLabel('Department').waitFor();
     t.strictSame(await suePage.getByLabel('Department').locator('option').allInnerTexts(), ['All', 'Sales']);
-    await suePage.getByRole('region', { name: 'What agents did' }).waitFor();
+    await suePage.getByRole('region', { name: 'Figures by agent' }).waitFor();
     t.strictSame(
-      await suePage.getByRole('region', { name: 'What agents did' }).locator('tbody tr').count(),
+      await suePage.getByRole('region', { name: 'Figures by agent' }).locator('tbody tr').count(),
       (await api('agents/performance', sue.token)).agents.length,
     );
     await suePage.context().close();
 
     const dan = await service.agent(owner, { name: 'Dan', channels: ['chats'] });
     const danPage = await open('/reports/tickets', dan.token);
-    await danPage.getByText('This report is of a channel that you do not work in').waitFor();
+    await danPage.getByText('This report is for a channel you do not work in').waitFor();
     t.equal(
       await danPage.getByRole('navigation', { name: 'Reports' }).getByRole('link', { name: 'Tickets' }).count(),
       0,

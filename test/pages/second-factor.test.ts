@@ -48,10 +48,10 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
     const secret = (await page.locator('dialog .copyable code').textContent()) ?? '';
     await page.getByLabel('Code', { exact: true }).fill(await codeOf(secret, service.clock.now()));
     await page.getByRole('button', { name: 'Confirm' }).click();
-    await page.getByRole('heading', { name: 'Keep these recovery codes' }).waitFor();
+    await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
     await look(page, 'the codes');
     const codes = await page.locator('.codes code').allTextContents();
-    await page.getByRole('button', { name: 'I have them' }).click();
+    await page.getByRole('button', { name: 'I have saved them' }).click();
     service.clock.advance(minuteMs);
     return { secret, codes };
   };
@@ -63,7 +63,7 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
       service.clock.advance(15 * minuteMs);
       const page = await pages.open('/account', { token: agent.token });
       await page.getByRole('button', { name: 'Set up', exact: true }).click();
-      await page.getByRole('heading', { name: 'Show that it is you' }).waitFor();
+      await page.getByRole('heading', { name: 'Confirm your identity' }).waitFor();
       await page.getByRole('dialog').getByLabel('Password').fill('not the one of it');
       await page.keyboard.press('Enter');
       await page.locator('dialog .error').waitFor();
@@ -94,7 +94,7 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
       await other.locator('input:focus').and(recovery).waitFor();
       t.equal(await recovery.inputValue(), '', 'what was wrong elsewhere is no recovery code');
       t.equal(await other.locator('.error').count(), 0);
-      await other.getByRole('button', { name: 'Use the code of the app' }).click();
+      await other.getByRole('button', { name: 'Use an authenticator code' }).click();
       await other.getByLabel('Code').fill(await codeOf(secret, service.clock.now()));
       await other.keyboard.press('Enter');
       await other.waitForURL(/\/inbox/);
@@ -108,9 +108,9 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
 
       service.clock.advance(15 * minuteMs);
       const renew = async (): Promise<void> => {
-        await page.getByRole('button', { name: 'Make new ones' }).first().click();
-        await page.getByRole('dialog').getByRole('button', { name: 'Make new ones' }).click();
-        await page.getByRole('heading', { name: 'Show that it is you' }).waitFor();
+        await page.getByRole('button', { name: 'Create new codes' }).first().click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Create new codes' }).click();
+        await page.getByRole('heading', { name: 'Confirm your identity' }).waitFor();
       };
       await renew();
       await page.getByLabel('Code', { exact: true }).waitFor();
@@ -122,7 +122,7 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
       await page.getByRole('button', { name: 'Use a recovery code' }).click();
       await page.getByRole('textbox', { name: 'Recovery code' }).fill(codes[1] ?? '');
       await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name: 'Keep these recovery codes' }).waitFor();
+      await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
     },
   );
 
@@ -134,12 +134,12 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
     await page.goto(`http://localhost:${port}/account`);
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByLabel('Name', { exact: true }).last().fill('My laptop');
-    await page.getByRole('button', { name: 'Go on' }).click();
-    await page.getByRole('heading', { name: 'Show that it is you' }).waitFor();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('heading', { name: 'Confirm your identity' }).waitFor();
     await page.getByLabel('Password').last().fill(password);
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Keep these recovery codes' }).waitFor();
-    await page.getByRole('button', { name: 'I have them' }).click();
+    await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
+    await page.getByRole('button', { name: 'I have saved them' }).click();
     await page.getByText('My laptop').waitFor();
 
     await page.getByRole('button', { name: 'Sign out', exact: true }).first().click();
@@ -166,7 +166,7 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
     const agent = await service.agent(boss);
     await enrolApp(service, boss.token);
     const settings = await pages.open('/settings/workspace', { token: boss.token });
-    await settings.getByLabel('Everybody must have a second factor').check();
+    await settings.getByLabel('Require a second factor for everyone').check();
     await settings
       .locator('section', { has: settings.getByRole('heading', { name: 'Signing in' }) })
       .getByRole('button', { name: 'Save' })

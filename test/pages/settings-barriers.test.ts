@@ -37,13 +37,13 @@ t.test("nothing in the settings is in anybody's way", { skip: noBrowser }, async
   const opened: readonly (readonly [path: string, button?: string])[] = [
     ['/settings/workspace'],
     ['/settings/agents', 'Invite an agent'],
-    ['/settings/departments', 'Make a department'],
+    ['/settings/departments', 'Add a department'],
     ['/settings/sites', 'Add a site'],
     [`/settings/sites/${owner.siteId}`],
-    ['/settings/saved-replies', 'Write a reply'],
+    ['/settings/saved-replies', 'Add a saved reply'],
     ['/settings/campaigns'],
     [`/settings/campaigns/${campaignId}`],
-    ['/settings/goals', 'Set a goal'],
+    ['/settings/goals', 'Add a goal'],
     [`/settings/goals/${goalId}`, 'Actions'],
     ['/settings/hours', 'Add hours'],
   ];

@@ -59,7 +59,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await desk.getByRole('heading', { name: 'Sites', level: 1 }).waitFor();
     t.equal(await links.filter({ hasText: 'Sites' }).getAttribute('aria-current'), 'page');
     await desk.goto(`${service.url}/settings/nothing`);
-    await desk.getByText('There is no such section').waitFor();
+    await desk.getByText('This section does not exist').waitFor();
   });
 
   t.test('an agent is invited, changed, deactivated', async (t) => {
@@ -91,7 +91,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     const first = await service.mail('eva@example.com');
 
     await row.getByRole('button', { name: /What to do/ }).click();
-    await page.getByRole('menuitem', { name: 'Mail the invitation again' }).click();
+    await page.getByRole('menuitem', { name: 'Send the invitation again' }).click();
     await said(page, /A new invitation/);
     t.not((await service.mail('eva@example.com')).text, first.text);
 
@@ -110,8 +110,8 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
       .waitFor();
 
     await row.getByRole('button', { name: /What to do/ }).click();
-    await page.getByRole('menuitem', { name: 'Take the invitation back' }).click();
-    await dialog.getByRole('button', { name: 'Take it back' }).click();
+    await page.getByRole('menuitem', { name: 'Withdraw invitation' }).click();
+    await dialog.getByRole('button', { name: 'Withdraw' }).click();
     await row.waitFor({ state: 'detached' });
     await page.getByText('1 seat of 50 taken').waitFor();
     await page.getByLabel('Show 1 deactivated agent').check();
@@ -142,7 +142,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
       .getByRole('button', { name: /What to do/ })
       .click();
     await other.getByRole('menuitem', { name: 'Deactivate' }).click();
-    await dialogOf(other).getByText('go back to the queue').waitFor();
+    await dialogOf(other).getByText('return to the queue').waitFor();
     await dialogOf(other).getByRole('button', { name: 'Deactivate' }).click();
     await dialogOf(other).getByText('The owner cannot be deactivated.').waitFor();
     await other.context().close();
@@ -164,7 +164,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByText('5 seats of 5 taken, none left.').waitFor();
     await page.getByRole('button', { name: 'Invite an agent' }).click();
     const dialog = dialogOf(page);
-    await dialog.getByText('No seat is left in your plan').waitFor();
+    await dialog.getByText('Your plan has no seats left').waitFor();
     await dialog.getByLabel('Name').fill('One too many');
     await dialog.getByLabel('Email').fill('many@example.com');
     await dialog.getByRole('button', { name: 'Send the invitation' }).click();
@@ -179,19 +179,19 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     const colleague = await service.agent(owner, { name: 'Jonas' });
     const page = await at('/settings/departments', 'Departments');
     const dialog = dialogOf(page);
-    await page.getByRole('button', { name: 'Make a department' }).click();
+    await page.getByRole('button', { name: 'Add a department' }).click();
     await dialog.getByLabel('Name').fill(`Sales ${hostile}`);
     await dialog.getByRole('group', { name: 'Members' }).getByLabel('Jonas').check();
     await dialog.getByLabel('New chats and tickets start here').check();
-    await dialog.getByRole('button', { name: 'Make it' }).click();
+    await dialog.getByRole('button', { name: 'Add' }).click();
     const card = page.getByRole('listitem').filter({ hasText: 'Sales' }).first();
     await card.getByText('New conversations start here').waitFor();
     t.match(await get('/departments'), {
       departments: [{ name: `Sales ${hostile}`, memberIds: [colleague.agentId], isDefault: true }],
     });
-    await page.getByRole('button', { name: 'Make a department' }).click();
+    await page.getByRole('button', { name: 'Add a department' }).click();
     await dialog.getByLabel('Name').fill(`Sales ${hostile}`);
-    await dialog.getByRole('button', { name: 'Make it' }).click();
+    await dialog.getByRole('button', { name: 'Add' }).click();
     await dialog
       .locator('.error')
       .getByText(/already/)
@@ -202,10 +202,10 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.getByRole('group', { name: 'Members' }).getByLabel('Jonas').uncheck();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Returns' }).waitFor();
-    await page.getByText('Nobody is in it').waitFor();
+    await page.getByText('It has no members').waitFor();
     await page.getByRole('button', { name: 'Delete Returns' }).click();
     await dialog.getByText('belong to no department').waitFor();
-    await dialog.getByRole('button', { name: 'Delete it' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No departments yet').waitFor();
     t.same((await get('/departments')).departments, []);
   });
@@ -215,13 +215,13 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: 'Add a site' }).click();
     const dialog = dialogOf(page);
     await dialog.getByLabel('Website').fill('not a host!');
-    await dialog.getByRole('button', { name: 'Add it' }).click();
+    await dialog.getByRole('button', { name: 'Add' }).click();
     await dialog
       .locator('.error')
       .getByText(/must be a host name/i)
       .waitFor();
     await dialog.getByLabel('Website').fill('https://boots.example/shop?a=b');
-    await dialog.getByRole('button', { name: 'Add it' }).click();
+    await dialog.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('heading', { name: 'boots.example', level: 1 }).waitFor();
     const siteId = page.url().split('/').at(-1) ?? '';
     const { embedId } = await get(`/sites/${siteId}`);
@@ -232,7 +232,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
 
     const preview = page.getByRole('img', { name: /as customers will see it/ });
     await page.getByLabel('Colour', { exact: true }).fill('#ffee88');
-    await page.getByText(/On a white page the button is hard to see/).waitFor();
+    await page.getByText(/The button is hard to see on a white page/).waitFor();
     t.equal(
       await preview.evaluate((element) =>
         (element as unknown as { style: { getPropertyValue(name: string): string } }).style.getPropertyValue(
@@ -248,7 +248,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Colour', { exact: true }).fill('#b45309');
     await page.getByLabel('Welcome', { exact: true }).fill(hostile);
     await page.getByLabel('Name', { exact: true }).fill('Boots');
-    await page.getByLabel('The button stands').selectOption('left');
+    await page.getByLabel('Button position').selectOption('left');
     await preview.locator('.preview-theirs', { hasText: hostile }).waitFor();
     await page.getByText('Not saved yet.').waitFor();
     t.match(await get(`/sites/${siteId}`), { version: 1, name: 'boots.example' }, 'shown before it is saved');
@@ -286,14 +286,14 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
       owner.token,
     );
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Somebody else changed this while you were editing.').waitFor();
+    await page.getByText('Someone else changed this while you were editing.').waitFor();
     await page.getByText('The name is now “Theirs”.').waitFor();
     t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Mine', 'what was typed stays');
     t.equal(await page.getByLabel('Colour', { exact: true }).inputValue(), '#123456', 'what was not touched is theirs');
-    await page.getByRole('button', { name: 'Take theirs' }).click();
+    await page.getByRole('button', { name: 'Use theirs' }).click();
     t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Theirs');
     await page.getByLabel('Welcome', { exact: true }).fill('Both');
-    await page.getByLabel('This site has hours of its own').check();
+    await page.getByLabel('Separate hours for this site').check();
     await page.getByRole('button', { name: 'Add hours on Saturday' }).click();
     await page.getByLabel('Saturday: closes').fill('09:00');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -309,9 +309,9 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
   t.test('[4.17] saved replies: written with placeholders, found, kept apart by role', async (t) => {
     const page = await at('/settings/saved-replies', 'Saved replies');
     const dialog = dialogOf(page);
-    await page.getByRole('button', { name: 'Write a reply' }).click();
+    await page.getByRole('button', { name: 'Add a saved reply' }).click();
     await dialog.getByLabel('Title').fill(hostile);
-    await dialog.getByLabel('Short word').fill('two words');
+    await dialog.getByLabel('Shortcut').fill('two words');
     await dialog.getByLabel('Text', { exact: true }).fill('Hello , welcome.');
     await dialog
       .getByLabel('Text', { exact: true })
@@ -325,7 +325,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.locator('.error').waitFor();
     // The focus follows once the words are on the page.
     await page.locator('[placeholder="/hello"]:focus').waitFor();
-    await dialog.getByLabel('Short word').fill('hello');
+    await dialog.getByLabel('Shortcut').fill('hello');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await said(page, 'Type /hello in a conversation');
     const card = page.getByRole('listitem').filter({ hasText: '/hello' });
@@ -342,7 +342,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     t.match((await get('/saved-replies')).savedReplies, [{ title: 'Mine', version: 3 }]);
 
     await page.getByLabel('Find').fill('nothing like it');
-    await page.getByText('No reply like that').waitFor();
+    await page.getByText('No matching saved replies').waitFor();
 
     const agent = await service.agent(owner, { name: 'Only Agent' });
     const own = await pages.open('/settings/saved-replies', { token: agent.token });
@@ -352,7 +352,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
       0,
       "the workspace's are not an agent's to change",
     );
-    await own.getByRole('button', { name: 'Write a reply' }).click();
+    await own.getByRole('button', { name: 'Add a saved reply' }).click();
     t.equal(
       await dialogOf(own)
         .getByLabel('Who may use it')
@@ -365,18 +365,18 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
 
     await page.getByLabel('Find').fill('');
     await page.getByRole('button', { name: 'Delete Mine' }).click();
-    await dialog.getByRole('button', { name: 'Delete it' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No saved replies yet').waitFor();
   });
 
   t.test('[4.4] a campaign: written, tried on an address, live, paused, copied, archived', async (t) => {
     const page = await at('/settings/campaigns', 'Campaigns');
-    await page.getByRole('link', { name: 'Write a campaign' }).click();
-    await page.getByRole('heading', { name: 'A new campaign' }).waitFor();
+    await page.getByRole('link', { name: 'Add a campaign' }).click();
+    await page.getByRole('heading', { name: 'New campaign' }).waitFor();
     await page.getByLabel('Name', { exact: true }).fill(`Sizes ${hostile}`);
     await page.getByLabel('Text', { exact: true }).fill('Not sure about your size?');
-    await page.getByRole('button', { name: 'Add an answer' }).click();
-    await page.getByLabel('It says', { exact: true }).fill('Size chart');
+    await page.getByRole('button', { name: 'Add a quick reply' }).click();
+    await page.getByLabel('Text', { exact: true }).fill('Size chart');
     await page.getByLabel('and', { exact: true }).selectOption('navigate');
     await page.getByLabel('Page', { exact: true }).fill('javascript:alert(1)');
     await page.locator('.preview-campaign').getByText('Size chart').waitFor();
@@ -389,17 +389,17 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
       .getByText(/must be a regular expression/)
       .waitFor();
     await page.getByLabel('Expression').fill('/boots/\\d+$');
-    await page.getByText('This page counts', { exact: true }).waitFor();
+    await page.getByText('This page matches', { exact: true }).waitFor();
     await page.getByLabel('Try an address').fill('https://shop.example/hats');
-    await page.getByText('This page does not count').waitFor();
-    await page.getByLabel('After so many seconds').fill('601');
-    await page.getByRole('button', { name: 'Save as a draft' }).click();
-    await page.getByText('A number of seconds from 0 to 600.').waitFor();
-    await page.getByLabel('After so many seconds').fill('2.5');
-    await page.getByRole('button', { name: 'Save as a draft' }).click();
+    await page.getByText('This page does not match').waitFor();
+    await page.getByLabel('After seconds on the page').fill('601');
+    await page.getByRole('button', { name: 'Save as draft' }).click();
+    await page.getByText('Enter 0 to 600 seconds.').waitFor();
+    await page.getByLabel('After seconds on the page').fill('2.5');
+    await page.getByRole('button', { name: 'Save as draft' }).click();
     await page.getByText(/must be a web address or a path/i).waitFor();
     await page.getByLabel('Page', { exact: true }).fill('/sizes');
-    await page.getByRole('button', { name: 'Save as a draft' }).click();
+    await page.getByRole('button', { name: 'Save as draft' }).click();
     await page.getByRole('heading', { name: `Sizes ${hostile}`, level: 1 }).waitFor();
     const [campaign] = (await get('/campaigns')).campaigns;
     t.match(campaign, {
@@ -426,10 +426,10 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     );
     await act('Pause');
     await page.locator('.badge', { hasText: 'Paused' }).waitFor();
-    await act('Make a copy');
+    await act('Duplicate');
     await page.getByRole('heading', { name: /\(copy\)$/, level: 1 }).waitFor();
     await act('Archive');
-    await dialogOf(page).getByRole('button', { name: 'Archive it' }).click();
+    await dialogOf(page).getByRole('button', { name: 'Archive' }).click();
     await page.getByText('This campaign is archived.').waitFor();
     t.equal(await page.getByRole('button', { name: 'Save', exact: true }).count(), 0);
     t.equal(await page.getByLabel('Text', { exact: true }).isDisabled(), true);
@@ -444,7 +444,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
 
     const supervisor = await service.agent(owner, { role: 'supervisor' });
     const reader = await pages.open(`/settings/campaigns/${campaign.id}`, { token: supervisor.token });
-    await reader.getByText('an admin can change it').waitFor();
+    await reader.getByText('Only an admin can change this campaign').waitFor();
     t.equal(await reader.getByRole('button', { name: 'Save', exact: true }).count(), 0);
     await reader.context().close();
   });
@@ -452,19 +452,19 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
   t.test('[4.15] a goal: set, counted, paused, deleted', async (t) => {
     const page = await at('/settings/goals', 'Goals');
     const dialog = dialogOf(page);
-    await page.getByRole('button', { name: 'Set a goal' }).click();
+    await page.getByRole('button', { name: 'Add a goal' }).click();
     await dialog.getByLabel('Name').fill(hostile);
     await dialog.getByLabel('This text').fill('/thanks');
     await dialog.getByLabel('Try an address').fill('https://shop.example/thanks?order=7');
-    await dialog.getByText('This page counts', { exact: true }).waitFor();
-    await dialog.getByLabel(/Worth/).fill('a lot');
+    await dialog.getByText('This page matches', { exact: true }).waitFor();
+    await dialog.getByLabel(/Value/).fill('a lot');
     await dialog.getByRole('button', { name: 'Set it' }).click();
-    await dialog.getByText('An amount, such as 49 or 49.90.').waitFor();
+    await dialog.getByText('Enter an amount, such as 49 or 49.90.').waitFor();
     t.same((await get('/goals')).goals, [], 'nothing was set without its amount');
-    await dialog.getByLabel(/Worth/).fill('49.90');
+    await dialog.getByLabel(/Value/).fill('49.90');
     await dialog.getByRole('button', { name: 'Set it' }).click();
     await page.getByRole('heading', { name: hostile, level: 1 }).waitFor();
-    await page.getByText('Nobody in this time.').waitFor();
+    await page.getByText('No one in this period.').waitFor();
     const chat = await service.chat(owner, 'Do you ship abroad?');
     t.equal(
       (
@@ -502,7 +502,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByRole('link', { name: hostile }).click();
     await page.getByRole('button', { name: 'Actions', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
-    await dialog.getByRole('button', { name: 'Delete it' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No goals yet').waitFor();
   });
 
@@ -551,7 +551,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
       'neither undoes the other',
     );
     await page.getByRole('button', { name: `Delete ${hostile}` }).click();
-    await dialog.getByRole('button', { name: 'Delete it' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Always open').waitFor();
   });
 
@@ -571,13 +571,13 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     t.match((await get('/me')).workspace, { name: hostile, timezone: 'Asia/Tokyo' });
 
     const work = page.getByRole('region', { name: 'Conversations' });
-    await work.getByLabel('Open chats per agent, at most').fill('0');
+    await work.getByLabel('Maximum open chats per agent').fill('0');
     await work.getByRole('button', { name: 'Save' }).click();
     await work.locator('.error').waitFor();
-    await work.getByLabel('Open chats per agent, at most').fill('7');
-    await work.getByLabel('Solved ones close after so many days').fill('2.5');
-    await work.getByLabel('A new chat goes').selectOption('manual');
-    await work.getByLabel('Ask customers how it was').uncheck();
+    await work.getByLabel('Maximum open chats per agent').fill('7');
+    await work.getByLabel('Days until solved conversations close').fill('2.5');
+    await work.getByLabel('New chats go').selectOption('manual');
+    await work.getByLabel('Ask customers for a rating').uncheck();
     await work.getByRole('button', { name: 'Save' }).click();
     await work.getByText('Not saved yet.').waitFor({ state: 'detached' });
     t.same(await get('/workspace/settings'), {
@@ -589,7 +589,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
 
     const place = page.getByRole('region', { name: 'Name and place' });
     await place.getByLabel('Name', { exact: true }).fill('Mine');
-    await work.getByLabel('Open chats per agent, at most').fill('8');
+    await work.getByLabel('Maximum open chats per agent').fill('8');
     await service.patch(`/workspaces/${owner.workspaceId}`, { name: 'Theirs', timezone: 'Europe/Berlin' }, owner.token);
     await service.put('/workspace/settings', { csatEnabled: true, routing: { mode: 'auto' } }, owner.token);
     await holds(page, `document.querySelector('input[list=time-zones]').value === 'Europe/Berlin'`);
@@ -598,7 +598,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
       page,
       `[...document.querySelectorAll('#workspace-work ~ form input[type=checkbox]')].every((box) => box.checked)`,
     );
-    t.equal(await work.getByLabel('A new chat goes').inputValue(), 'auto');
+    t.equal(await work.getByLabel('New chats go').inputValue(), 'auto');
     await work.getByRole('button', { name: 'Save' }).click();
     await work.getByText('Not saved yet.').waitFor({ state: 'detached' });
     t.match(
@@ -613,8 +613,8 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
 
     const shop = page.getByRole('region', { name: 'Your shop' });
     await shop.getByLabel('Address').fill('http://127.0.0.1:9/');
-    await shop.getByLabel('software is called').fill('Shop');
-    await shop.getByRole('button', { name: 'Make one' }).click();
+    await shop.getByLabel('Shop software').fill('Shop');
+    await shop.getByRole('button', { name: 'Generate' }).click();
     t.equal((await shop.getByLabel('Secret').inputValue()).length, 48);
     await shop.getByRole('button', { name: 'Connect the shop' }).click();
     await shop.getByText('This address is not public').waitFor();
@@ -622,7 +622,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await shop.getByRole('button', { name: 'Connect the shop' }).click();
     await shop.getByRole('button', { name: 'Disconnect' }).click();
     t.match(await get('/workspace/commerce'), { url: 'https://shop.example/customers', source: 'Shop' });
-    await dialogOf(page).getByRole('button', { name: 'Disconnect it' }).click();
+    await dialogOf(page).getByRole('button', { name: 'Disconnect' }).click();
     await shop.getByRole('button', { name: 'Connect the shop' }).waitFor();
   });
 
@@ -640,7 +640,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await own.waitForURL(`${service.url}/settings/saved-replies`);
     t.equal(await sections(own), 'Saved replies,Knowledge,Allowed apps');
     await own.goto(`${service.url}/settings/sites`);
-    await own.getByText('Not for your role').waitFor();
+    await own.getByText('Not available for your role').waitFor();
     await own.context().close();
 
     const page = await pages.open('/settings', { token: supervisor.token });

@@ -54,15 +54,15 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
         ),
     );
     const page = await open('knowledge');
-    await page.getByText('Nothing has been read yet').waitFor();
+    await page.getByText('No sites have been read yet').waitFor();
     await page.getByLabel('Address').fill('http://inside.test/');
-    await button(page, 'Read it').click();
+    await button(page, 'Read').click();
     await page.locator('.field', { hasText: 'Address' }).locator('.error').waitFor();
     t.equal(await page.getByLabel('Address').inputValue(), 'http://inside.test/', 'what was typed is kept');
 
     await page.getByLabel('Address').fill(`http://shop.test:${site.port}/`);
-    await page.getByLabel('At most so many pages').fill('5');
-    await button(page, 'Read it').click();
+    await page.getByLabel('Maximum pages').fill('5');
+    await button(page, 'Read').click();
     const job = part(page, 'Last crawls').locator('.kb-job');
     await job.getByText('Reading').waitFor();
     await job.locator('progress').waitFor();
@@ -88,7 +88,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
       .on('/slow', () => undefined);
     await button(job.first(), /^Read again/).click();
     await job.first().getByText('1 left out').waitFor();
-    await job.first().getByText('What was left out').click();
+    await job.first().getByText('Skipped pages').click();
     await job.first().getByText('answered 404').waitFor();
     await button(job.first(), /^Cancel/).click();
     await job
@@ -98,11 +98,11 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     await job.first().getByText('more found and not read').waitFor();
 
     await button(documents, 'Delete Dogs').click();
-    await button(page.getByRole('dialog'), 'Delete it').click();
+    await button(page.getByRole('dialog'), 'Delete').click();
     await button(documents, 'Delete Dogs').waitFor({ state: 'detached' });
     t.equal((await service.get('/kb/documents', owner.token)).body.documents.length, 1);
 
-    await button(documents, `Make an article of ${hostile}`).click();
+    await button(documents, `Create an article from ${hostile}`).click();
     await heading(page, hostile).waitFor();
     await page
       .getByLabel('Text, in Markdown')
@@ -117,7 +117,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     t.equal(await preview.locator('script').count(), 0);
     await usable(t, page);
     await button(page, 'Publish').click();
-    await notice(page, 'Saved. Answers are taken from it.');
+    await notice(page, 'Published. Answers can use it.');
     await service.settled();
     const [article] = (await service.get('/kb/articles', owner.token)).body.articles;
     t.match(article, { status: 'published', body: /^# Prices/ });
@@ -125,7 +125,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     await page.goto(`${service.url}/settings/knowledge?tab=try`);
     await page.getByRole('searchbox', { name: 'Question' }).fill('what does a ticket cost');
     await button(page, 'Find').click();
-    await page.locator('.kb-chunks li').first().getByText('An article of yours').waitFor();
+    await page.locator('.kb-chunks li').first().getByText('Your article').waitFor();
     t.match(await page.locator('.kb-chunks .badge').first().textContent(), /^-?[01]\.\d\d$/);
     await usable(t, page);
     await page.close();
@@ -144,7 +144,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
       { expectedVersion: article.version, body: 'Open from nine.\nClosed at night.\n' },
       owner.token,
     );
-    await button(page, 'Save as a draft').click();
+    await button(page, 'Save as draft').click();
     const conflict = part(page, /^Somebody else has saved/);
     await conflict.waitFor();
     t.match(await conflict.locator('.removed').allTextContents(), [/Open from nine/]);
@@ -167,9 +167,9 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     await page.getByRole('link', { name: 'All articles' }).click();
     await page.getByText('Not saved').waitFor();
     await page.getByRole('link', { name: 'Hours', exact: true }).click();
-    await page.getByText('Changes of yours from before are still here').waitFor();
+    await page.getByText('You have unsaved changes from before').waitFor();
     t.equal(await page.getByLabel('Title').inputValue(), 'Hours of ours');
-    await button(page, 'Take them back').click();
+    await button(page, 'Restore them').click();
     t.equal(await page.getByLabel('Title').inputValue(), 'Hours');
     await page.close();
   });
@@ -186,13 +186,13 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
       .first()
       .click();
     const dialog = page.getByRole('dialog');
-    await button(dialog, 'Claim it').click();
+    await button(dialog, 'Claim').click();
     await dialog.locator('.error').waitFor();
     await dialog.getByLabel('Name').fill(hostile);
     await dialog.getByLabel('Rings').selectOption('department');
     await dialog.getByLabel('Which department').selectOption({ label: hostile });
     await usable(t, page);
-    await button(dialog, 'Claim it').click();
+    await button(dialog, 'Claim').click();
     const row = part(page, 'Your numbers').getByRole('row').nth(1);
     await row.getByText(hostile).first().waitFor();
     const [number] = (await service.get('/phone-numbers', owner.token)).body.numbers;
@@ -203,9 +203,9 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
       recordingEnabled: false,
     });
 
-    await page.getByLabel('Name of the greeting').fill('Welcome');
-    await page.getByLabel('What it says').fill('Welcome to the shop.');
-    await button(page, 'Make a greeting').click();
+    await page.getByLabel('Greeting name').fill('Welcome');
+    await page.getByLabel('Text').fill('Welcome to the shop.');
+    await button(page, 'Add a greeting').click();
     await part(page, 'Greetings').getByText('“Welcome to the shop.”').waitFor();
     await usable(t, page);
 
@@ -219,7 +219,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     await button(dialog, 'Save').click();
     await dialog.locator('.error').waitFor();
     await dialog.getByLabel('Recorded greeting').fill('');
-    await dialog.getByLabel('This number has hours of its own').check();
+    await dialog.getByLabel('Separate hours for this number').check();
     await dialog.getByLabel('Friday: closes').fill('09:00');
     await button(dialog, 'Save').click();
     await dialog.locator('.week-span .error').waitFor();
@@ -250,7 +250,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     );
 
     await button(row, `Release ${number.e164}`).click();
-    const release = button(dialog, 'Release it for good');
+    const release = button(dialog, 'Release');
     t.ok(await release.isDisabled(), 'not by a click alone');
     await dialog.getByLabel(/^Type/).fill(number.e164);
     await release.click();
@@ -266,10 +266,10 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
       await button(page, 'Add an address').click();
       await page.getByLabel('Before the @').fill('not an address');
       await page.getByLabel('Goes to').selectOption({ label: hostile });
-      await button(page, 'Save the addresses').click();
+      await button(page, 'Save').click();
       await page.locator('.address .error').waitFor();
       await page.getByLabel('Before the @').fill('billing');
-      await button(page, 'Save the addresses').click();
+      await button(page, 'Save').click();
       await page.getByText(/^billing@.*\.mail\.switchboard\.test$/).waitFor();
       t.match(
         (await service.get('/email/inbound-addresses', owner.token)).body.addresses.filter(
@@ -279,10 +279,10 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
       );
 
       await page.getByLabel('Domain', { exact: true }).fill('www.shop.example');
-      await button(page, 'Show me its records').click();
+      await button(page, 'Show DNS records').click();
       await page.locator('.error', { hasText: 'apex domain' }).waitFor();
       await page.getByLabel('Domain', { exact: true }).fill('fine-shop.com');
-      await button(page, 'Show me its records').click();
+      await button(page, 'Show DNS records').click();
       const records = page.getByRole('list', { name: 'DNS records' });
       await records.waitFor();
       const { domain } = (await service.get('/email/domain', owner.token)).body;
@@ -294,23 +294,23 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
       t.equal(await copied(page), '10');
       t.equal(await records.getByText('Not found yet').count(), domain.records.length - 1);
       await records
-        .locator('li', { hasText: 'brings mail here' })
-        .getByText('Not needed if you forward mail here')
+        .locator('li', { hasText: 'delivers email here' })
+        .getByText('Not needed if you forward email here')
         .waitFor();
       await usable(t, page);
       const [mx] = domain.records;
       dns.add(mx);
       await service.pass(60_000);
       await button(page, 'Look again').click();
-      await records.locator('li', { hasText: 'brings mail here' }).getByText('Found', { exact: true }).waitFor();
+      await records.locator('li', { hasText: 'delivers email here' }).getByText('Found', { exact: true }).waitFor();
       dns.add(...domain.records.slice(1));
       await service.pass(120_000);
       await button(page, 'Look again').click();
       await page.getByText('Everything stands. Mail is sent from fine-shop.com.').waitFor();
-      await button(page, 'Use another').click();
+      await button(page, 'Change domain').click();
       const another = page.getByRole('dialog');
       await another.getByLabel('New domain').fill('www.other.example');
-      await button(another, 'Use it').click();
+      await button(another, 'Use this domain').click();
       await another.locator('.error', { hasText: 'apex domain' }).waitFor();
       await page.keyboard.press('Escape');
 
@@ -319,12 +319,12 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
       t.notMatch(await webhook.textContent(), before.secret);
       await button(webhook, 'Show the secret').click();
       await webhook.getByText(before.secret).waitFor();
-      await button(webhook, 'Change the secret').click();
-      await button(page.getByRole('dialog'), 'Change it').click();
+      await button(webhook, 'Replace secret').click();
+      await button(page.getByRole('dialog'), 'Replace').click();
       await webhook.getByText(before.secret).waitFor({ state: 'detached' });
       await webhook.getByText((await service.mailbox(owner)).secret).waitFor();
 
-      t.ok(await page.getByText('None. Mail goes to every address.').isVisible());
+      t.ok(await page.getByText('None. Email goes to every address.').isVisible());
       mailServer.refuse('gone@customer.example', 550, '5.1.1 no such user here');
       await service.post(
         '/tickets',
@@ -335,7 +335,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
       await page.reload();
       await button(page, 'Send again to gone@customer.example').click();
       await button(page.getByRole('dialog'), 'Send again').click();
-      await page.getByText('None. Mail goes to every address.').waitFor();
+      await page.getByText('None. Email goes to every address.').waitFor();
       t.same((await service.get('/email/suppressions', owner.token)).body.suppressions, []);
       await page.close();
     },
@@ -362,7 +362,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     ])
       t.equal(await nav.getByRole('link', { name, exact: true }).count(), 0, name);
     t.equal(
-      (await button(page, 'Read it').count()) + (await button(page, /^Delete|^Make an article|^Read again/).count()),
+      (await button(page, 'Read').count()) + (await button(page, /^Delete|^Make an article|^Read again/).count()),
       0,
     );
     await page.getByRole('link', { name: 'Articles' }).click();
@@ -370,7 +370,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     await page.getByText('Closed on Sundays.').waitFor();
     t.equal(await page.getByRole('textbox').count(), 0, 'read, not written');
     await page.goto(`${service.url}/settings/billing`);
-    await page.getByText('Not for your role').waitFor();
+    await page.getByText('Not available for your role').waitFor();
     await page.context().close();
   });
 

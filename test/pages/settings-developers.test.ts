@@ -29,14 +29,14 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
 
   t.test('API keys: made, shown once, used, revoked', async (t) => {
     const page = await open('api-keys');
-    await button(page, 'Make a key').first().click();
+    await button(page, 'Create a key').first().click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill(hostile);
-    await button(dialog, 'Make it').click();
+    await button(dialog, 'Create key').click();
     await dialog.locator('.check-list .error').waitFor();
     await dialog.getByLabel('Read agents, departments, sites and the workspace').check();
     await usable(t, page);
-    await button(dialog, 'Make it').click();
+    await button(dialog, 'Create key').click();
     const once = part(page, /^Copy the key of/);
     await once.waitFor();
     await button(once, 'Copy the key').click();
@@ -54,7 +54,7 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await button(page, `Revoke ${hostile}`).waitFor();
     t.equal(await page.getByText(key).count(), 0, 'gone for good');
     await button(page, `Revoke ${hostile}`).click();
-    await button(dialog, 'Revoke it').click();
+    await button(dialog, 'Revoke').click();
     await page.getByText('No keys yet').waitFor();
     t.equal((await service.get('/agents', key)).status, 401);
     await page.close();
@@ -65,21 +65,21 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await button(page, 'Register an app').click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill(hostile);
-    await dialog.getByLabel('Where it leads back to').fill('http://elsewhere.example/');
+    await dialog.getByLabel('Redirect addresses').fill('http://elsewhere.example/');
     await dialog.getByLabel('Read messages').check();
-    await button(dialog, 'Register it').click();
-    await dialog.locator('.field', { hasText: 'Where it leads back to' }).locator('.error').waitFor();
+    await button(dialog, 'Register').click();
+    await dialog.locator('.field', { hasText: 'Redirect addresses' }).locator('.error').waitFor();
     await usable(t, page);
-    await dialog.getByLabel('Where it leads back to').fill('https://app.example/callback\n');
-    await button(dialog, 'Register it').click();
+    await dialog.getByLabel('Redirect addresses').fill('https://app.example/callback\n');
+    await button(dialog, 'Register').click();
     const once = part(page, /^Copy the client secret/);
     const first = await once.locator('code').textContent();
-    await button(page, `Another secret for ${hostile}`).click();
-    await button(dialog, 'Give it another').click();
+    await button(page, `Replace the secret of ${hostile}`).click();
+    await button(dialog, 'Replace the secret').click();
     await dialog.waitFor({ state: 'detached' });
     t.not(await once.locator('code').textContent(), first);
     await button(page, `Change ${hostile}`).click();
-    await dialog.getByLabel('Where it leads back to').fill('https://app.example/callback\nhttps://app.example/other');
+    await dialog.getByLabel('Redirect addresses').fill('https://app.example/callback\nhttps://app.example/other');
     await dialog.getByLabel('Read reports and goals').check();
     const [app] = (await service.get('/oauth-apps', owner.token)).body.oauthApps;
     await service.patch(`/oauth-apps/${app.id}`, { name: `${hostile} 2` }, owner.token);
@@ -94,7 +94,7 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
       },
     ]);
     await button(page, `Delete ${hostile} 2`).click();
-    await button(dialog, 'Delete it').click();
+    await button(dialog, 'Delete').click();
     await page.getByText('No apps yet').waitFor();
     await page.close();
   });
@@ -105,18 +105,18 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await tokensOf(service, app, owner, { scope: 'agents:read' });
     const { access_token: token } = await tokensOf(service, app, colleague, { scope: 'agents:read' });
     const page = await open('allowed-apps');
-    await button(page, `Turn away ${hostile}, let in by you`).waitFor();
+    await button(page, `Withdraw access for ${hostile}, allowed by you`).waitFor();
     await usable(t, page);
-    await button(page, `Turn away ${hostile}, let in by Ann`).click();
+    await button(page, `Withdraw access for ${hostile}, allowed by Ann`).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('the name of Ann, who is told by mail').waitFor();
-    await button(dialog, 'Turn it away').click();
-    await notice(page, 'The app is turned away.');
-    t.equal(await button(page, `Turn away ${hostile}, let in by Ann`).count(), 0);
+    await dialog.getByText('Ann, who is notified by email').waitFor();
+    await button(dialog, 'Withdraw access').click();
+    await notice(page, 'Access is withdrawn.');
+    t.equal(await button(page, `Withdraw access for ${hostile}, allowed by Ann`).count(), 0);
     t.equal((await service.get('/agents', token)).status, 401);
     await page.close();
     const own = await pages.open('/settings/allowed-apps', { token: colleague.token });
-    await own.getByText('No app is let in').waitFor();
+    await own.getByText('No apps are allowed').waitFor();
     await own.close();
   });
 
@@ -125,16 +125,16 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await button(page, 'Add a webhook').click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Address').fill('nowhere');
-    await button(dialog, 'Add it').click();
+    await button(dialog, 'Add').click();
     await dialog.locator('.field', { hasText: 'Address' }).locator('.error').waitFor();
     await dialog.getByLabel('Address').fill(receiver.url);
     await dialog.getByLabel('What it is for').fill(hostile);
     await dialog.getByLabel('Everything that happens').uncheck();
-    await button(dialog, 'Add it').click();
-    await dialog.getByText('Choose at least one.').waitFor();
-    await dialog.getByLabel('A message was written').check();
+    await button(dialog, 'Add').click();
+    await dialog.getByText('Choose at least one event.').waitFor();
+    await dialog.getByLabel('A message was sent').check();
     await usable(t, page);
-    await button(dialog, 'Add it').click();
+    await button(dialog, 'Add').click();
     await part(page, /^Copy the signing secret/).waitFor();
     t.match(
       await part(page, /^Copy the signing secret/)
@@ -151,7 +151,7 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await page.getByRole('link', { name: receiver.url }).click();
     t.equal(await page.getByText('whsec_').count(), 0);
     const row = part(page, 'Deliveries').getByRole('row').nth(1);
-    await row.getByText('On its way').waitFor();
+    await row.getByText('Pending').waitFor();
     t.match(await row.textContent(), /500/, 'what it answered');
     await usable(t, page);
     receiver.answer = () => 204;
@@ -171,22 +171,22 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     t.equal(await button(page, /^Send (again|a test)/).count(), 0);
     await usable(t, page);
     receiver.answer = () => 204;
-    await button(page, 'Turn it on again').click();
+    await button(page, 'Turn on again').click();
     await button(page, 'Send a test').click();
     await row.getByText('webhook.test').waitFor();
-    await button(page, 'Turn it off').click();
-    await button(page, 'Turn it on again').waitFor();
+    await button(page, 'Turn off').click();
+    await button(page, 'Turn on again').waitFor();
 
     const admin = await service.agent(owner, { role: 'admin', name: 'Ben' });
     await service.patch(`/webhooks/${page.url().split('/').at(-1) ?? ''}`, { status: 'active' }, admin.token);
     await service.patch(`/agents/${admin.agentId}`, { role: 'agent' }, owner.token);
     await page.reload();
-    await page.getByText('It rests: who made it is no admin any more').waitFor();
+    await page.getByText('Paused because the agent who created it is no longer an admin').waitFor();
     await usable(t, page);
-    await button(page, 'Answer for it').click();
+    await button(page, 'Take it over').click();
     await button(page, 'Send a test').waitFor();
     await button(page, 'Delete').click();
-    await button(page.getByRole('dialog'), 'Delete it').click();
+    await button(page.getByRole('dialog'), 'Delete').click();
     await page.getByText('No webhooks yet').waitFor();
     await page.close();
   });
@@ -203,12 +203,12 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await page.getByLabel('About').selectOption('api_key');
     await log.getByText(`revoked the API key “${hostile}”`).waitFor();
     t.equal(await log.getByText('department').count(), 0);
-    await page.getByLabel('With the words').fill('revoked');
-    await log.getByText('made the API key').waitFor({ state: 'detached' });
+    await page.getByLabel('Text').fill('revoked');
+    await log.getByText('created the API key').waitFor({ state: 'detached' });
     await page.getByLabel('By').selectOption('service');
-    await page.getByText('Nothing of that kind').waitFor();
+    await page.getByText('No matching entries').waitFor();
     await page.getByLabel('About').selectOption('webhook');
-    await page.getByLabel('With the words').fill('');
+    await page.getByLabel('Text').fill('');
     await log.getByText('The service disabled the webhook to').waitFor();
     await page.reload();
     await log.getByText('The service disabled the webhook to').waitFor();
@@ -225,38 +225,38 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     t.equal(await page.locator('.audit-entry').count(), 100);
     t.equal(await page.getByText('“The first”').count(), 0);
     await page.getByLabel('About').selectOption('department');
-    await page.getByText('made the department “The first”').waitFor();
+    await page.getByText('added the department “The first”').waitFor();
     await page.context().close();
   });
 
   t.test('verification: a service, credits, what was sent', async (t) => {
     const page = await open('verification');
     await page.getByText('No services yet').waitFor();
-    await button(page, 'Make a service').click();
+    await button(page, 'Add a service').click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill(hostile);
-    await dialog.getByLabel('To numbers of').fill('Germany');
-    await button(dialog, 'Make it').click();
-    await dialog.locator('.field', { hasText: 'To numbers of' }).locator('.error').waitFor();
-    await dialog.getByLabel('To numbers of').fill('us, de');
+    await dialog.getByLabel('Allowed countries').fill('Germany');
+    await button(dialog, 'Add').click();
+    await dialog.locator('.field', { hasText: 'Allowed countries' }).locator('.error').waitFor();
+    await dialog.getByLabel('Allowed countries').fill('us, de');
     await usable(t, page);
-    await button(dialog, 'Make it').click();
+    await button(dialog, 'Add').click();
     await part(page, 'Services').getByText('United States, Germany').waitFor();
-    await button(page, 'Make a service').click();
+    await button(page, 'Add a service').click();
     await dialog.getByLabel('Name').fill('Payments');
-    await button(dialog, 'Make it').click();
-    await button(page, 'Make it the default: Payments').click();
-    await button(page, `Make it the default: ${hostile}`).waitFor();
+    await button(dialog, 'Add').click();
+    await button(page, 'Make default: Payments').click();
+    await button(page, `Make default: ${hostile}`).waitFor();
     await button(page, 'Delete Payments').click();
-    await button(dialog, 'Delete it').click();
+    await button(dialog, 'Delete').click();
     await dialog.locator('.banner').waitFor();
     await button(dialog, 'Cancel').click();
 
     await page.getByLabel('Balance in dollars').fill('much');
-    await button(page, 'Save the credits').click();
+    await button(page, 'Save').click();
     await page.locator('.error', { hasText: 'amount' }).waitFor();
     await page.getByLabel('Balance in dollars').fill('12.50');
-    await button(page, 'Save the credits').click();
+    await button(page, 'Save').click();
     await notice(page, 'Saved.');
     t.match((await service.get('/verify/credits', owner.token)).body, { balanceCents: 1250, spendCapCents: null });
 
@@ -268,7 +268,7 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
 
     await service.post('/verify', { to: 'kim@example.org', channel: 'email' }, await makeKey(service, owner));
     await button(page, 'Look again').click();
-    await part(page, 'Last codes').getByText('kim@example.org').waitFor();
+    await part(page, 'Latest codes').getByText('kim@example.org').waitFor();
     await usable(t, page);
     await page.close();
   });

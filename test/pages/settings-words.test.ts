@@ -63,7 +63,7 @@ t.test('colours', async (t) => {
   );
   t.same(['#2563eb', '#2563EB', '2563eb', '#25f', '#2563eg'].map(isHex), [true, true, false, false, false]);
   t.same(warningsOf('#2563eb'), []);
-  t.match(warningsOf('#ffee88'), [/On a white page/], 'a light one is hard to see on a page');
+  t.match(warningsOf('#ffee88'), [/on a white page/], 'a light one is hard to see on a page');
   t.match(warningsOf('#777777'), [/Text on it is hard to read/], 'a middling one to read on');
 });
 

@@ -94,10 +94,10 @@ t.test('custom fields of every kind come back as they were', async (t) => {
   t.same(
     rows.map((one) => problemOf(one, rows)),
     [
-      'This is no number.',
+      'Enter a number.',
       'Give it a name.',
-      'There is another field of this name.',
-      'There is another field of this name.',
+      'There is already a field with this name.',
+      'There is already a field with this name.',
       undefined,
     ],
   );
@@ -223,13 +223,13 @@ t.test('what happened meanwhile is said in words', async (t) => {
   t.equal(said({ assignedAgentId: 'Ann' }), 'Ann took it a moment ago.');
   t.equal(said({ handshake }), 'Ann offered it to Bob a moment ago.');
   t.equal(said({ assignedAgentId: 'Bob' }, { handshake }), 'Bob took it a moment ago.');
-  t.equal(said({}, { handshake }), 'The offer to somebody has ended.');
+  t.equal(said({}, { handshake }), 'The offer has ended.');
   t.equal(
     said({ departmentId: 'Sales', status: 'pending', tags: ['a', 'b'] }),
     'It moved to Sales. It is pending now. Its tags are a, b now.',
   );
-  t.equal(said({ version: 2 }), 'Somebody changed it a moment ago.');
-  t.equal(whatHappened(undefined, conversation(), names), 'Somebody changed it a moment ago.');
+  t.equal(said({ version: 2 }), 'Someone changed it a moment ago.');
+  t.equal(whatHappened(undefined, conversation(), names), 'Someone changed it a moment ago.');
 });
 
 t.test("seconds run out at the service's time, never below nothing", async (t) => {

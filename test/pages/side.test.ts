@@ -44,7 +44,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await page.keyboard.press('a');
     await dialog(page).getByRole('combobox').fill('bob');
     await button(page, 'Offer to Bob').waitFor();
-    if (note !== undefined) await dialog(page).getByLabel('A note for them').fill(note);
+    if (note !== undefined) await dialog(page).getByLabel('Note for them').fill(note);
     await page.keyboard.press('Enter');
     await dialog(page).waitFor({ state: 'detached' });
     await page.getByText('You offered this to Bob.').waitFor();
@@ -92,7 +92,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
 
     await offerToBob(hers);
     await button(his, 'Accept').waitFor();
-    await button(hers, 'Take it back').click();
+    await button(hers, 'Withdraw').click();
     await told(his, 'Ann does not offer you the conversation with Lee any more.');
     t.equal(await his.getByRole('timer').count(), 0);
 
@@ -130,7 +130,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await told(whole, 'Cat has it now.');
     t.match(await record(id), { assignedAgentId: cat.agentId, handshake: null });
     await whole.keyboard.press('m');
-    await told(whole, 'It is yours.');
+    await told(whole, 'It is assigned to you.');
     t.equal((await record(id)).assignedAgentId, owner.agentId);
   });
 
@@ -140,16 +140,16 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
       const { id } = await chatOf(undefined, 'Tia');
       const hers = await open(`/inbox/unassigned/${id}`, ann);
       await button(hers, 'Take it').click();
-      await told(hers, 'It is yours.');
+      await told(hers, 'It is assigned to you.');
       t.match(await record(id), { assignedAgentId: ann.agentId, handshake: null });
       await button(hers, 'Take it').waitFor({ state: 'detached' });
       await button(hers, 'More actions').click();
-      await hers.getByRole('menuitem', { name: 'Give back to the queue' }).click();
+      await hers.getByRole('menuitem', { name: 'Return to the queue' }).click();
       await told(hers, 'It is back in the queue.');
       t.equal((await record(id)).assignedAgentId, null);
       await button(hers, 'Take it').waitFor();
       await hers.keyboard.press('m');
-      await told(hers, 'It is yours.');
+      await told(hers, 'It is assigned to you.');
       await hers.keyboard.press('a');
       await dialog(hers).getByRole('option', { name: 'Cat' }).filter({ hasText: 'Away' }).waitFor();
       const his = await open('/contacts', cat);
@@ -157,7 +157,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
       await service.post('/me/status', { status: 'available' }, cat.token);
       await dialog(hers).getByRole('option', { name: 'Cat' }).filter({ hasText: 'Available ·' }).waitFor();
       await his.close();
-      await dialog(hers).getByRole('option', { name: 'Cat' }).filter({ hasText: 'Available, not here now' }).waitFor();
+      await dialog(hers).getByRole('option', { name: 'Cat' }).filter({ hasText: 'Available, not connected' }).waitFor();
       await service.post('/me/status', { status: 'away' }, cat.token);
     },
   );
@@ -243,7 +243,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await hers.keyboard.press('!');
     await told(hers, 'Marked as spam.');
     await button(hers, 'Not spam').click();
-    await told(hers, 'Not spam. It is open again.');
+    await told(hers, 'Marked as not spam and reopened.');
     await becomes('open');
 
     await hers.keyboard.press('t');
@@ -264,7 +264,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await told(hers, 'Moved to Billing.');
     const moved = (await service.get(`/conversations/${id}`, owner.token)).body.conversation;
     t.match(moved, { departmentId: department.id, assignedAgentId: null });
-    await hers.getByText('This conversation is no longer yours to see').waitFor();
+    await hers.getByText('You can no longer see this conversation').waitFor();
   });
 
   t.test('[4.5] a transcript, what is wrong with it, and everything as a file', async (t) => {
@@ -274,13 +274,13 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
       await button(hers, 'More actions').click();
       await hers.getByRole('menuitem', { name }).click();
     };
-    await choose('Mail a transcript');
+    await choose('Email a transcript');
     await hers.waitForFunction(`document.querySelector('dialog input[type=email]').value === 'pat@example.org'`);
     await dialog(hers).getByLabel('To').fill('nobody');
-    await button(hers, 'Mail it').click();
+    await button(hers, 'Send').click();
     await dialog(hers).locator('.error').waitFor();
     await dialog(hers).getByLabel('To').fill('boss@example.org');
-    await button(hers, 'Mail it').click();
+    await button(hers, 'Send').click();
     await told(hers, 'The transcript is on its way to boss@example.org.');
     t.match((await service.mail('boss@example.org')).text, /Please send me all of it\./);
 
@@ -317,7 +317,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
       await panel.getByText(`Calls himself ${hostile}`).waitFor();
       await panel.getByText('Acme').waitFor();
 
-      await panel.getByRole('button', { name: 'Look in the shop' }).click();
+      await panel.getByRole('button', { name: 'Look up in the shop' }).click();
       await panel.getByText('No shop is connected.').waitFor();
       await service.put(
         '/workspace/commerce',
@@ -325,7 +325,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
         owner.token,
       );
       await panel.getByRole('button', { name: 'Look again' }).click();
-      await panel.getByText('The shop did not answer.').waitFor();
+      await panel.getByText('The shop did not respond.').waitFor();
       await panel.getByRole('button', { name: 'Try again' }).waitFor();
 
       await service.post(
@@ -339,13 +339,13 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
       await button(hers, 'More actions').click();
       await hers.getByRole('menuitem', { name: 'Block the customer' }).click();
       await button(hers, 'Block').click();
-      await panel.getByText(/^Blocked .*They cannot write here\.$/).waitFor();
+      await panel.getByText(/^Blocked .*They cannot write to you\.$/).waitFor();
       t.equal(
         (await service.post(`/widget/conversations/${id}/messages`, { body: 'Let me in' }, customer.token)).status,
         403,
       );
       await panel.getByRole('button', { name: 'Unblock' }).click();
-      await told(hers, 'Not blocked any more.');
+      await told(hers, 'Unblocked.');
       t.equal(
         (await service.post(`/widget/conversations/${id}/messages`, { body: 'Thank you' }, customer.token)).status,
         201,
@@ -364,7 +364,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await pages.open(`/inbox/mine/${id}`, { token: bob.token, colorScheme, ...looking });
       await page.getByText('Ann offers you this conversation.').waitFor();
-      await page.getByText('This is the first.').waitFor();
+      await page.getByText('This is the first conversation.').waitFor();
       t.same(await barriersOf(page), [], `a conversation, ${colorScheme}`);
       for (const [keys, what] of [
         ['a', 'assigning'],

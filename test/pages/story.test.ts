@@ -60,18 +60,18 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
   const tokenOf = (page: Page) => page.evaluate<string>(`localStorage.getItem('switchboard.token')`);
 
   const owner = await pages.open('/', wide);
-  await owner.getByRole('link', { name: 'Make a workspace' }).click();
+  await owner.getByRole('link', { name: 'Create a workspace' }).click();
   await owner.getByLabel('What is your business called?').fill('Nordlicht');
   await owner.getByLabel('Its website').fill('nordlicht.example');
   await owner.getByLabel('Your email').fill('mara@nordlicht.example');
   await owner.getByLabel('Password', { exact: true }).fill(password);
-  await button(owner, 'Make it').click();
+  await button(owner, 'Create workspace').click();
   await owner.getByRole('heading', { name: 'Welcome to Switchboard' }).waitFor();
   await owner.getByLabel('Your name').fill('Mara');
   await button(owner, 'Save').click();
   await owner.getByLabel('Name', { exact: true }).fill('Ann');
   await owner.getByLabel('Email', { exact: true }).fill('ann@nordlicht.example');
-  await button(owner, 'Send an invitation').click();
+  await button(owner, 'Send invitation').click();
   const preview = (await owner.locator('.preview-frame').getAttribute('src')) ?? '';
   await owner.locator('.step.done').filter({ hasText: 'Invite colleagues' }).waitFor();
   const invitationIn = (): string | undefined =>
@@ -168,7 +168,7 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
   await ann.locator('.inbox-row').filter({ hasText: 'A tent with a hole' }).click();
   await bubble(ann, 'What can be done?').waitFor();
   await answer(ann, 'We will send you a patch.');
-  await bubble(ann, 'We will send you a patch.').getByText('Mailed', { exact: true }).waitFor();
+  await bubble(ann, 'We will send you a patch.').getByText('Emailed', { exact: true }).waitFor();
   t.equal(mails().filter((one) => /^To: .*carla@customer\.example/m.test(one)).length, 1, 'mailed once');
 
   t.comment('a call');
@@ -181,7 +181,7 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
   });
   const ring = JSON.stringify({ type: 'ringing', callId: 'story-1', from: '+14155550123', to: line.e164 });
   await api('POST', '/carrier/events', undefined, ring, { 'X-Signature': signatureOf(ring, carrier.secret) });
-  const calling = owner.getByRole('region', { name: 'Calls that wait for you' }).getByRole('listitem');
+  const calling = owner.getByRole('region', { name: 'Calls waiting for you' }).getByRole('listitem');
   await calling.getByText('calls Support').first().waitFor();
   await calling.getByRole('button', { name: /^Answer/ }).click();
   const bar = owner.getByRole('region', { name: /^In a call with/ });

@@ -18,7 +18,7 @@ import { SecondFactors } from './second-factors.tsx';
 import { SignIns } from './sign-ins.tsx';
 
 const themes: readonly { readonly value: Theme; readonly label: string }[] = [
-  { value: 'system', label: 'As the system is' },
+  { value: 'system', label: 'Same as the system' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
 ];
@@ -45,7 +45,7 @@ export function Account(): JSX.Element | null {
         </div>
       </header>
       <section class="card" aria-labelledby="account-name">
-        <h2 id="account-name">How others see you</h2>
+        <h2 id="account-name">How colleagues and customers see you</h2>
         <Form
           form={form}
           actions={
@@ -84,7 +84,7 @@ export function Account(): JSX.Element | null {
       <section class="card" aria-labelledby="account-sign-in">
         <h2 id="account-sign-in">Signing in</h2>
         <div class="row">
-          <Button onClick={() => setChanging(true)}>Change the password</Button>
+          <Button onClick={() => setChanging(true)}>Change password</Button>
           <Button onClick={signOut}>Sign out</Button>
           <Button kind="danger" onClick={() => setEnding(true)}>
             Sign out everywhere
@@ -107,7 +107,7 @@ export function Account(): JSX.Element | null {
           onConfirm={signOutEverywhere}
           onClose={() => setEnding(false)}
         >
-          <p>Every browser and app that is signed in as you has to sign in again, this one too.</p>
+          <p>Every browser and app where you are signed in must sign in again, including this one.</p>
         </Confirm>
       )}
     </div>

@@ -14,19 +14,19 @@ export function ChangePassword({ onClose }: { readonly onClose: () => void }): J
     { currentPassword: '', newPassword: '' },
     async (values) => {
       await signIn('/me/password', values);
-      notify({ kind: 'done', text: 'Your password is changed. Other sign-ins have ended.' });
+      notify({ kind: 'done', text: 'Your password is changed. You are signed out everywhere else.' });
       onClose();
     },
     { invalid_credentials: 'currentPassword' },
   );
   return (
-    <Dialog title="Change the password" onClose={onClose}>
+    <Dialog title="Change password" onClose={onClose}>
       <Form
         form={form}
         actions={
           <>
             <Button type="submit" kind="primary" busy={form.busy}>
-              Change it
+              Change password
             </Button>
             <Button kind="quiet" onClick={onClose}>
               Cancel
@@ -35,7 +35,7 @@ export function ChangePassword({ onClose }: { readonly onClose: () => void }): J
         }
       >
         <TextField
-          label="Present password"
+          label="Current password"
           type="password"
           autocomplete="current-password"
           autofocus
@@ -43,7 +43,7 @@ export function ChangePassword({ onClose }: { readonly onClose: () => void }): J
           value={form.values.currentPassword}
           onValue={(value) => form.set('currentPassword', value)}
           error={form.errorOf('currentPassword')}
-          hint={<a href="/forgot-password">Forgot it?</a>}
+          hint={<a href="/forgot-password">Forgot password?</a>}
         />
         <PasswordField
           label="New password"

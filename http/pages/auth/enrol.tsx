@@ -16,7 +16,7 @@ export function Enrol(): JSX.Element {
         </Button>
       }
     >
-      <p>Your workspace requires one of everybody. Choose one, and you are in.</p>
+      <p>Your workspace requires a second factor. Set one up to continue.</p>
       <SecondFactors onDone={endEnrolling} />
     </Gate>
   );

@@ -17,13 +17,13 @@ export function ForgotPassword(): JSX.Element {
     setSentTo(email);
   });
   return (
-    <Gate title="Reset your password" aside={<a href="/sign-in">Back to signing in</a>}>
+    <Gate title="Reset your password" aside={<a href="/sign-in">Back to sign in</a>}>
       {sentTo === undefined ? (
         <Form
           form={form}
           actions={
             <Button type="submit" kind="primary" busy={form.busy}>
-              Mail me a link
+              Email me a link
             </Button>
           }
         >
@@ -40,7 +40,9 @@ export function ForgotPassword(): JSX.Element {
         </Form>
       ) : (
         <div role="status">
-          <Banner kind="good">If {sentTo} signs in here, a link is on its way. It works once, for 30 minutes.</Banner>
+          <Banner kind="good">
+            If {sentTo} has an account here, a link is on its way. It works once, for 30 minutes.
+          </Banner>
         </div>
       )}
     </Gate>

@@ -40,7 +40,7 @@ export function Join({ params }: { readonly params: Readonly<Record<string, stri
           value={form.values.name}
           onValue={(value) => form.set('name', value)}
           error={form.errorOf('name')}
-          hint="As your colleagues and customers see it."
+          hint="Your colleagues and customers see it."
         />
         <PasswordField
           value={form.values.password}

@@ -6,17 +6,17 @@ import { hasSound, isNotifying, isRinging, permission, setNotifying, setRinging,
 
 export function NotificationSettings(): JSX.Element {
   const hint = {
-    granted: 'When a customer writes or something is offered to you while you look elsewhere.',
+    granted: 'When a customer writes or a conversation is offered to you while this tab is in the background.',
     default:
-      'When a customer writes or something is offered to you while you look elsewhere. Your browser asks you once.',
-    denied: 'Your browser does not let this site show any. Its settings for this site can change that.',
-    unsupported: 'Your browser has none.',
+      'When a customer writes or a conversation is offered to you while this tab is in the background. Your browser will ask for permission once.',
+    denied: 'Your browser blocks notifications from this site. You can allow them in its site settings.',
+    unsupported: 'Your browser does not support notifications.',
   }[permission.value];
   return (
     <section class="card" aria-labelledby="account-notices">
-      <h2 id="account-notices">While you look elsewhere</h2>
+      <h2 id="account-notices">When this tab is in the background</h2>
       <Checkbox
-        label="Show notifications on the desktop"
+        label="Show desktop notifications"
         hint={hint}
         checked={isNotifying.value}
         disabled={permission.value === 'denied' || permission.value === 'unsupported'}
@@ -24,8 +24,8 @@ export function NotificationSettings(): JSX.Element {
       />
       <Checkbox label="Play a sound when a customer writes" checked={hasSound.value} onChecked={setSound} />
       <Checkbox
-        label="Ring when somebody calls or something is offered to you"
-        hint="Sounds once as you turn it on."
+        label="Ring for calls and for conversations offered to you"
+        hint="Plays once when you turn it on."
         checked={isRinging.value}
         onChecked={setRinging}
       />

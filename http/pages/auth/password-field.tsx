@@ -33,11 +33,11 @@ export function PasswordField({
         error={error}
         hint={
           value === '' || missing <= 0
-            ? 'At least 10 characters that are not easy to guess. A few unusual words do well.'
+            ? 'At least 10 characters that are hard to guess. A few unusual words work well.'
             : `${missing} more ${missing === 1 ? 'character' : 'characters'}.`
         }
       />
-      <Checkbox label="Show it" checked={shown} onChecked={setShown} />
+      <Checkbox label="Show password" checked={shown} onChecked={setShown} />
     </div>
   );
 }

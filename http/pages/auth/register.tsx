@@ -36,21 +36,21 @@ export function Register(): JSX.Element {
   );
   return (
     <Gate
-      title="Make a workspace"
+      title="Create a workspace"
       aside={
         <>
-          Have one already? <a href="/sign-in">Sign in</a>
+          Already have one? <a href="/sign-in">Sign in</a>
         </>
       }
     >
       {registration === 'off' ? (
-        <Banner kind="warn">This server takes no new workspaces. Ask whoever runs it.</Banner>
+        <Banner kind="warn">New workspaces are turned off on this server. Ask its operator.</Banner>
       ) : (
         <Form
           form={form}
           actions={
             <Button type="submit" kind="primary" busy={form.busy}>
-              Make it
+              Create workspace
             </Button>
           }
         >
@@ -73,7 +73,7 @@ export function Register(): JSX.Element {
             value={form.values.siteUrl}
             onValue={(value) => form.set('siteUrl', value)}
             error={form.errorOf('siteUrl')}
-            hint="Where the chat will be. It can be added later."
+            hint="Where you want the chat. You can add it later."
           />
           <TextField
             label="Your email"
@@ -98,7 +98,7 @@ export function Register(): JSX.Element {
               value={form.values.inviteCode}
               onValue={(value) => form.set('inviteCode', value)}
               error={form.errorOf('inviteCode')}
-              hint="From whoever runs this server."
+              hint="From the operator of this server."
             />
           )}
         </Form>

@@ -30,7 +30,7 @@ export function ResetPassword(): JSX.Element {
   if (question !== undefined && !done)
     return <SecondFactor question={question} onPassed={() => setDone(true)} onAgain={() => setQuestion(undefined)} />;
   return (
-    <Gate title="Choose a new password" aside={done ? undefined : <a href="/forgot-password">Ask for another link</a>}>
+    <Gate title="Choose a new password" aside={done ? undefined : <a href="/forgot-password">Get a new link</a>}>
       {done ? (
         <div class="stack" role="status">
           <Banner kind="good">Your password is changed. Sign in with it.</Banner>

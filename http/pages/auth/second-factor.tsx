@@ -75,7 +75,7 @@ export function SecondFactor({
       title="One more step"
       aside={
         <Button kind="quiet" onClick={onAgain}>
-          Begin again
+          Start over
         </Button>
       }
     >
@@ -92,7 +92,7 @@ export function SecondFactor({
           form={form}
           actions={
             <Button type="submit" kind="primary" busy={form.busy}>
-              Go on
+              Continue
             </Button>
           }
         >
@@ -108,7 +108,7 @@ export function SecondFactor({
               value={form.values.code}
               onValue={(value) => form.set('code', value)}
               error={form.errorOf('code') ?? form.errorOf('recoveryCode')}
-              hint="One of the ten that you kept. It counts once."
+              hint="One of the ten you saved. Each works once."
             />
           ) : (
             <TextField
@@ -135,10 +135,12 @@ export function SecondFactor({
       )}
       {isRecovering && hasOtherWay && (
         <Button kind="quiet" onClick={() => recover(false)}>
-          {methods.includes('totp') ? 'Use the code of the app' : 'Use a passkey'}
+          {methods.includes('totp') ? 'Use an authenticator code' : 'Use a passkey'}
         </Button>
       )}
-      {!methods.includes('recovery_code') && <p class="soft">Lost it? An admin of your workspace can take it away.</p>}
+      {!methods.includes('recovery_code') && (
+        <p class="soft">Lost it? An admin of your workspace can remove your second factor.</p>
+      )}
     </Gate>
   );
 }

@@ -84,7 +84,7 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
 
   return (
     <div class="stack factors">
-      {!hasOne && <p class="soft">With a second factor nobody gets in by your password alone.</p>}
+      {!hasOne && <p class="soft">With a second factor, your password is not enough to sign in as you.</p>}
       <Factor
         name="Authenticator app"
         state={
@@ -104,7 +104,7 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
           )
         }
       >
-        A code of six digits that your phone shows.
+        A six-digit code shown on your phone.
       </Factor>
       <Factor
         name="Passkeys"
@@ -114,8 +114,8 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
         }
       >
         {hasPasskeys && value.hasPasskeys
-          ? 'The lock of this device, or a security key. One signs you in without a password, too.'
-          : 'This browser has none at this address.'}
+          ? 'The screen lock of this device, or a security key. It can also sign you in without a password.'
+          : 'This browser does not support passkeys at this address.'}
       </Factor>
       {passkeys.length > 0 && (
         <ul class="factor-list">
@@ -151,9 +151,9 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
           name="Recovery codes"
           state={`${recoveryCodesLeft} left`}
           isLow={recoveryCodesLeft < 3}
-          actions={<Button onClick={() => setOpen({ kind: 'renew' })}>Make new ones</Button>}
+          actions={<Button onClick={() => setOpen({ kind: 'renew' })}>Create new codes</Button>}
         >
-          For when you lost the others. Each lets you in once.
+          For when you have lost your other ways to sign in. Each works once.
         </Factor>
       )}
       {isLast && (
@@ -192,7 +192,7 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
           <p>
             {passkeys.length > 0
               ? 'Its codes stop working.'
-              : 'Its codes stop working, and your password alone lets you in.'}
+              : 'Its codes stop working, and your password is enough to sign in.'}
           </p>
         </Confirm>
       )}
@@ -206,13 +206,13 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
             removed('The passkey is removed.');
           }}
         >
-          <p>It no longer signs you in here. Remove it from the device, too.</p>
+          <p>You can no longer sign in with it. Remove it from the device too.</p>
         </Confirm>
       )}
       {open?.kind === 'renew' && (
-        <Dialog title="Make new recovery codes?" onClose={close}>
+        <Dialog title="Create new recovery codes?" onClose={close}>
           <div class="form">
-            <p>The ones you have stop working.</p>
+            <p>Your current codes stop working.</p>
             <div class="actions">
               <Button
                 kind="primary"
@@ -225,7 +225,7 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
                     }, notifyFailure);
                 }}
               >
-                Make new ones
+                Create new codes
               </Button>
               <Button kind="quiet" onClick={close}>
                 Cancel
@@ -297,8 +297,8 @@ function SetUpApp({
           </>
         }
       >
-        <p>Scan this with the app, or type the secret into it.</p>
-        <img class="qr" src={app.qrCode} alt="A QR code that holds the secret below" width={200} height={200} />
+        <p>Scan this with the app, or enter the secret.</p>
+        <img class="qr" src={app.qrCode} alt="A QR code with the secret below" width={200} height={200} />
         <Copyable text={app.secret} label="the secret" />
         <TextField
           label="Code"
@@ -311,7 +311,7 @@ function SetUpApp({
           value={form.values.code}
           onValue={(value) => form.set('code', value)}
           error={form.errorOf('code')}
-          hint="Six digits that the app shows now."
+          hint="The six digits that the app shows now."
         />
       </Form>
     </Dialog>
@@ -341,7 +341,7 @@ function AddPasskey({
         actions={
           <>
             <Button type="submit" kind="primary" busy={form.busy}>
-              Go on
+              Continue
             </Button>
             <Button kind="quiet" onClick={onClose}>
               Cancel
@@ -357,7 +357,7 @@ function AddPasskey({
           value={form.values.name}
           onValue={(value) => form.set('name', value)}
           error={form.errorOf('name')}
-          hint="By which you know it again in the list. Your device asks you next."
+          hint="To recognize it in the list. Your device will ask you next."
         />
       </Form>
     </Dialog>
@@ -372,11 +372,11 @@ function RecoveryCodes({
   readonly onClose: () => void;
 }): JSX.Element {
   return (
-    <Dialog title="Keep these recovery codes" onClose={onClose}>
+    <Dialog title="Save your recovery codes" onClose={onClose}>
       <div class="form">
         <p>
-          Each lets you in once, when you have lost your other ways. They are shown this once: print them, or keep them
-          where your passwords are.
+          Each signs you in once if you lose your other ways to sign in. They are shown only now: print them, or keep
+          them with your passwords.
         </p>
         <ul class="codes">
           {codes.map((code) => (
@@ -387,7 +387,7 @@ function RecoveryCodes({
         </ul>
         <div class="actions">
           <Button kind="primary" onClick={onClose}>
-            I have them
+            I have saved them
           </Button>
           <Button
             icon="copy"

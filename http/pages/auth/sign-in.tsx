@@ -38,7 +38,7 @@ export function SignIn(): JSX.Element {
       title="Sign in"
       aside={
         <>
-          New here? <a href="/register">Make a workspace</a>
+          New here? <a href="/register">Create a workspace</a>
         </>
       }
     >
@@ -68,7 +68,7 @@ export function SignIn(): JSX.Element {
           value={form.values.password}
           onValue={(value) => form.set('password', value)}
           error={form.errorOf('password')}
-          hint={<a href="/forgot-password">Forgot it?</a>}
+          hint={<a href="/forgot-password">Forgot password?</a>}
         />
       </Form>
       {hasPasskeys && <ByPasskey />}

@@ -46,7 +46,7 @@ export function SignIns(): JSX.Element {
         {shown.map(({ id, isCurrent, device, address, lastUsedAt }) => (
           <li key={id} class="factor">
             <div>
-              <strong>{device}</strong> {isCurrent && <Badge kind="accent">This one</Badge>}
+              <strong>{device}</strong> {isCurrent && <Badge kind="accent">This browser</Badge>}
               <p class="soft">
                 {address === '' ? 'Unknown address' : address}, last used{' '}
                 <Time at={lastUsedAt} format={timeInSentence} />

@@ -52,7 +52,7 @@ export function Welcome(): JSX.Element {
       <header>
         <div>
           <h1>Welcome to Switchboard</h1>
-          <p>Five steps from here to answering your first customer. The third is the one to try first.</p>
+          <p>Five steps to your first customer. Try the third one first.</p>
         </div>
         <ButtonLink href="/inbox" kind="primary" icon="inbox">
           To the inbox
@@ -89,12 +89,12 @@ function Steps({ standing, reload }: { readonly standing: Standing; readonly rel
         title="Your name"
         done={name !== '' && !name.includes('@') && name !== me.value?.agent.email.split('@')[0]}
       >
-        <p class="soft">Customers see who answers them.</p>
+        <p class="soft">Customers see who is answering them.</p>
         <NameForm />
       </Step>
       <Step
         number={2}
-        title={site === undefined ? 'Say where your website is' : `The chat for ${site.domain}`}
+        title={site === undefined ? 'Add your website' : `The chat for ${site.domain}`}
         done={site !== undefined}
       >
         {site === undefined ? (
@@ -102,19 +102,17 @@ function Steps({ standing, reload }: { readonly standing: Standing; readonly rel
         ) : (
           <>
             <p class="soft">
-              Put this line into your pages, before the end of the body. Everything about it can be changed later.
+              Paste this line into your pages, just before the closing body tag. You can change its settings later.
             </p>
             <Copyable label="the snippet" text={snippetOf(site)} />
             <p>
-              <a href={`/settings/sites/${site.id}`}>Colours, texts and addresses of this site</a>
+              <a href={`/settings/sites/${site.id}`}>Settings of this site</a>
             </p>
           </>
         )}
       </Step>
       <Step number={3} title="Talk to yourself" done={hasConversation || heard !== undefined}>
-        <p class="soft">
-          This is a page with your widget on it. Write something as a customer would, and answer it from your inbox.
-        </p>
+        <p class="soft">This page has your widget on it. Write as a customer would, and answer from your inbox.</p>
         {site !== undefined && (
           <>
             <iframe
@@ -125,14 +123,14 @@ function Steps({ standing, reload }: { readonly standing: Standing; readonly rel
             <div class="row" role="status">
               {heard === undefined ? (
                 <a href={`/preview/${encodeURIComponent(site.embedId)}`} target="_blank" rel="noreferrer">
-                  Open it in a window of its own
+                  Open in a new window
                 </a>
               ) : (
                 <>
                   <Badge kind="good">It arrived</Badge>
                   <span class="truncate">“{heard}”</span>
                   <ButtonLink href="/inbox" kind="primary" small>
-                    Answer it
+                    Answer
                   </ButtonLink>
                 </>
               )}
@@ -143,20 +141,20 @@ function Steps({ standing, reload }: { readonly standing: Standing; readonly rel
       <Step number={4} title="Invite colleagues" done={agents.length > 1}>
         <InviteForm onInvited={reload} />
         <p>
-          <a href="/settings/agents">All agents and what they may do</a>
+          <a href="/settings/agents">All agents and their roles</a>
         </p>
       </Step>
-      <Step number={5} title="Bring in mail" done={false}>
+      <Step number={5} title="Receive email" done={false}>
         {mailAddress === undefined ? (
-          <p class="soft">An admin can bring in mail in the settings.</p>
+          <p class="soft">An admin can set this up under Settings, Email.</p>
         ) : (
           <>
             <p class="soft">
-              Mail to this address becomes tickets. Forward your support address to it, or use a domain of your own.
+              Email to this address becomes tickets. Forward your support address to it, or use your own domain.
             </p>
             <Copyable label="the address" text={mailAddress} />
             <p>
-              <a href="/settings/email">Mail and domains</a>
+              <a href="/settings/email">Email settings</a>
             </p>
           </>
         )}
@@ -234,7 +232,7 @@ function SiteForm({ onMade }: { readonly onMade: () => void }): JSX.Element {
       form={form}
       actions={
         <Button type="submit" kind="primary" busy={form.busy}>
-          Make the site
+          Add site
         </Button>
       }
     >
@@ -269,7 +267,7 @@ function InviteForm({ onInvited }: { readonly onInvited: () => void }): JSX.Elem
       form={form}
       actions={
         <Button type="submit" busy={form.busy}>
-          Send an invitation
+          Send invitation
         </Button>
       }
     >

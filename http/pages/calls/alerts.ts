@@ -22,7 +22,7 @@ export function alertOf(ringing: readonly Ringing[]): void {
   endTitle =
     first === undefined
       ? undefined
-      : addTitleAlert(ringing.length === 1 ? `${first.caller} calls` : `${ringing.length} calls ring`);
+      : addTitleAlert(ringing.length === 1 ? `${first.caller} is calling` : `${ringing.length} calls are ringing`);
   for (const [id, close] of shown) {
     if (ringing.some((one) => one.id === id)) continue;
     close();
@@ -30,7 +30,7 @@ export function alertOf(ringing: readonly Ringing[]): void {
   }
   for (const { id, caller, line } of ringing)
     if (!shown.has(id))
-      shown.set(id, showOnDesktop({ tag: `call-${id}`, title: `${caller} calls`, body: line, href: undefined }));
+      shown.set(id, showOnDesktop({ tag: `call-${id}`, title: `${caller} is calling`, body: line, href: undefined }));
   if (first === undefined) {
     endRing?.();
     endRing = undefined;

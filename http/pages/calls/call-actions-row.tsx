@@ -61,13 +61,13 @@ export function CallActions({
             body: { expectedVersion: conversation.version },
           });
       },
-      'It is yours to call back.',
+      'This call is assigned to you to call back.',
     );
   const solve = (): Promise<void> =>
     change(
       'solve',
       () => ask('POST', `/conversations/${call.id}/status`, { body: { status: 'solved' } }),
-      `${callerOf(call)} no longer waits for a call back.`,
+      `${callerOf(call)} is no longer waiting for a call back.`,
     );
 
   const rings = call.state === 'ringing' && ringingHere.value.some(({ id }) => id === call.id);

@@ -81,13 +81,13 @@ export function whyLost({
   if (!(error instanceof ApiError) || error.slug !== 'call_unavailable') return messageOf(error);
   switch (error.detail['reason']) {
     case 'already_claimed':
-      return winner === undefined ? `Somebody else answered ${caller}.` : `${winner} answered ${caller} first.`;
+      return winner === undefined ? `Another agent answered ${caller}.` : `${winner} answered ${caller} first.`;
     case 'call_ended':
       return `${caller} is no longer on the line.`;
     case 'agent_busy':
       return 'You are in another call. End it or hand it over first.';
     case 'stale_version':
-      return `The call of ${caller} has changed since it was shown. It still rings: answer again.`;
+      return `The call from ${caller} has changed but is still ringing. Answer it again.`;
     default:
       return error.message;
   }
@@ -177,5 +177,5 @@ export function newsOf(now: Call, before: Call | undefined, ownId: string | unde
   if (now.state === 'answered' || now.state === 'on_hold')
     return now.assignedAgentId === ownId ? undefined : `${agentName(now.assignedAgentId)} answered ${caller}.`;
   if (now.state === 'voicemail') return `${caller} went to voicemail.`;
-  return now.state === 'ended' ? `${caller} hung up. The call waits for somebody to call back.` : undefined;
+  return now.state === 'ended' ? `${caller} hung up. The call is waiting for a call back.` : undefined;
 }

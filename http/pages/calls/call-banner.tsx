@@ -87,13 +87,14 @@ export function CallBanner(): JSX.Element {
   return (
     <div class="calls-banner">
       <div class="for-readers" role="alert">
-        {ringing.map((one) => `${callerOf(one)} calls ${lineOf(one)}. `)}
+        {ringing.map((one) => `${callerOf(one)} is calling ${lineOf(one)}. `)}
         {offered.map(
-          (one) => `${agentName(one.handshake?.initiatedByAgentId ?? null)} wants to hand you ${callerOf(one)}. `,
+          (one) =>
+            `${agentName(one.handshake?.initiatedByAgentId ?? null)} wants to hand ${callerOf(one)} over to you. `,
         )}
       </div>
       {waits && (
-        <section aria-label="Calls that wait for you">
+        <section aria-label="Calls waiting for you">
           <ul class="calls-waiting">
             {ringing.map((one, index) => (
               <RingingCard key={one.id} call={one} isFirst={index === 0} />
@@ -123,7 +124,7 @@ function RingingCard({ call, isFirst }: { readonly call: Call; readonly isFirst:
         </strong>
         <span class="truncate">
           {call.callerName !== null && call.fromE164 !== null && `${spacedNumber(call.fromE164)}, `}calls {lineOf(call)}
-          {call.ringingAgentIds.length > 1 && `, rings ${call.ringingAgentIds.length - 1} more`}
+          {call.ringingAgentIds.length > 1 && `, ringing for ${call.ringingAgentIds.length - 1} more`}
         </span>
       </div>
       <SecondsLeft leftMs={leftMs} />
@@ -158,7 +159,7 @@ function OfferCard({ call }: { readonly call: Call }): JSX.Element {
       </span>
       <div class="calls-who">
         <strong class="truncate" title={caller}>
-          {agentName(handshake?.initiatedByAgentId ?? null)} wants to hand you {caller}
+          {agentName(handshake?.initiatedByAgentId ?? null)} wants to hand over {caller}
         </strong>
         <span class="calls-note">{handshake?.note ?? `On ${lineOf(call)}`}</span>
       </div>

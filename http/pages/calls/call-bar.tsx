@@ -29,7 +29,7 @@ export function CallBar({ call }: { readonly call: Call }): JSX.Element {
     () => [
       {
         id: 'call.hold',
-        title: held === undefined ? `Put ${caller} on hold` : `Go on with ${caller}`,
+        title: held === undefined ? `Put ${caller} on hold` : `Resume the call with ${caller}`,
         group: 'Calls',
         keys: ['p h'],
         words: 'phone resume',

@@ -26,10 +26,10 @@ export function CallFilters({ filter }: { readonly filter: CallFilter }): JSX.El
   const shown = state !== undefined ? `state:${state}` : status !== undefined ? `status:${status}` : '';
   const isReversed = from !== undefined && to !== undefined && from > to;
   return (
-    <form class="calls-filters" role="search" aria-label="Narrow the list" onSubmit={(event) => event.preventDefault()}>
+    <form class="calls-filters" role="search" aria-label="Filter the list" onSubmit={(event) => event.preventDefault()}>
       {view === 'all' && (
         <SelectField
-          label="State"
+          label="Status"
           value={shown}
           choices={shows}
           onValue={(value) => {
@@ -54,7 +54,7 @@ export function CallFilters({ filter }: { readonly filter: CallFilter }): JSX.El
         value={assigneeId ?? ''}
         choices={[
           any,
-          { value: 'none', label: 'Nobody' },
+          { value: 'none', label: 'Unassigned' },
           ...joinedAgents.value.map(({ id, name }) => ({ value: id, label: name })),
         ]}
         onValue={(agent) => setQuery({ agent })}
@@ -72,7 +72,7 @@ export function CallFilters({ filter }: { readonly filter: CallFilter }): JSX.El
         type="date"
         value={from ?? ''}
         onValue={(value) => setQuery({ from: value })}
-        error={isReversed ? 'Is after the last day.' : undefined}
+        error={isReversed ? 'Choose a day before the last day.' : undefined}
       />
       <TextField label="To" type="date" value={to ?? ''} onValue={(value) => setQuery({ to: value })} />
       {hasFilters(filter) && (

@@ -48,7 +48,7 @@ export function CallPage({ conversationId }: { readonly conversationId: string }
       ),
     [call],
   );
-  const title = call === undefined ? 'Call' : `Call of ${callerOf(call)}`;
+  const title = call === undefined ? 'Call' : `Call from ${callerOf(call)}`;
   useEffect(() => setTitle(title), [title]);
 
   if (call === undefined) {
@@ -58,7 +58,7 @@ export function CallPage({ conversationId }: { readonly conversationId: string }
         {read.failure === undefined ? (
           <Loading lines={8} />
         ) : isGone(read.failure) ? (
-          <Empty icon="call" title="This call is not there, or not yours to see" />
+          <Empty icon="call" title="This call does not exist, or you cannot see it" />
         ) : (
           <Failure error={read.failure} retry={read.reload} />
         )}
@@ -96,7 +96,7 @@ function Shown({ call, read }: { readonly call: Call; readonly read: Resource<Ca
             <StatusBadge status={call.status} />
             {call.departmentId !== null && <Badge>{departmentName(call.departmentId)}</Badge>}
             <span class="soft">
-              {call.assignedAgentId === null ? 'With nobody' : `With ${agentName(call.assignedAgentId)}`}
+              {call.assignedAgentId === null ? 'Unassigned' : `Assigned to ${agentName(call.assignedAgentId)}`}
             </span>
           </div>
         </div>
@@ -139,7 +139,7 @@ function Timeline({ call }: { readonly call: Call }): JSX.Element {
         </div>
         <div>
           <dt>Talked</dt>
-          <dd>{talkedMs === null ? 'not at all' : durationOf(talkedMs)}</dd>
+          <dd>{talkedMs === null ? 'no time' : durationOf(talkedMs)}</dd>
         </div>
         {heldMs > 0 && (
           <div>

@@ -85,7 +85,7 @@ export function CallRows({ filter }: { readonly filter: CallFilter }): JSX.Eleme
       {list.hasMore && (
         <div>
           <Button busy={list.loading} onClick={list.more}>
-            Show older ones
+            Show older calls
           </Button>
         </div>
       )}
@@ -96,16 +96,16 @@ export function CallRows({ filter }: { readonly filter: CallFilter }): JSX.Eleme
 function Nothing({ filter }: { readonly filter: CallFilter }): JSX.Element {
   if (filter.view === 'callback' && !hasFilters(filter)) {
     return (
-      <Empty icon="check" title="Nobody waits for a call back">
-        <p>Calls that nobody answered stand here until they are solved.</p>
+      <Empty icon="check" title="No calls to call back">
+        <p>Missed calls appear here until they are solved.</p>
       </Empty>
     );
   }
   return hasFilters(filter) ? (
-    <Empty icon="call" title="No calls like these" />
+    <Empty icon="call" title="No matching calls" />
   ) : (
     <Empty icon="call" title="No calls yet">
-      <p>They are here as soon as somebody rings one of your numbers.</p>
+      <p>Calls to your numbers will appear here.</p>
     </Empty>
   );
 }

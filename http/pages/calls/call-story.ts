@@ -9,7 +9,7 @@ export const outcomeWords: Readonly<Record<Outcome, string>> = {
   ringing: 'Ringing',
   talking: 'In a call',
   on_hold: 'On hold',
-  leaving_voicemail: 'At the voicemail',
+  leaving_voicemail: 'Leaving a voicemail',
   voicemail: 'Voicemail',
   missed: 'Missed',
   answered: 'Answered',
@@ -145,13 +145,13 @@ export function eventWords(event: CallEvent, names: Names): string {
     case 'transferred':
       if (event.agentId !== undefined) return `Handed to ${names.agent(event.agentId)}`;
       return event.departmentId === undefined
-        ? 'Rang anew'
-        : `Moved to ${names.department(event.departmentId)}, where it rang anew`;
+        ? 'Rang again'
+        : `Moved to ${names.department(event.departmentId)}, where it rang again`;
     case 'ended':
       return 'Ended';
     case 'voicemail_left':
       return 'Left a voicemail';
     case 'ai_engaged':
-      return 'Taken by the assistant';
+      return 'Answered by the assistant';
   }
 }

@@ -66,7 +66,7 @@ export function CallThread({ conversationId }: { readonly conversationId: string
             <Failure error={thread.failure} retry={thread.reload} />
           )
         ) : value.notes.length === 0 ? (
-          <p class="soft">Nothing noted yet.</p>
+          <p class="soft">No notes yet.</p>
         ) : null}
         {value !== undefined && value.notes.length > 0 && (
           <ul class="stack">
@@ -84,7 +84,7 @@ export function CallThread({ conversationId }: { readonly conversationId: string
           form={form}
           actions={
             <Button type="submit" busy={form.busy} disabled={form.values.body.trim() === ''}>
-              Add the note
+              Add note
             </Button>
           }
         >

@@ -32,8 +32,8 @@ export function Calls({ params }: { readonly params: Readonly<Record<string, str
   if (!worksWithCalls.value) {
     return (
       <div class="page">
-        <Empty icon="call" title="You do not work with calls">
-          <p>An admin can change that, in the settings of agents.</p>
+        <Empty icon="call" title="You do not work in the calls channel">
+          <p>An admin can change this under Settings, Agents.</p>
         </Empty>
       </div>
     );
@@ -68,7 +68,7 @@ function Lists(): JSX.Element {
         </div>
       </header>
       <Tabs
-        label="Lists of calls"
+        label="Call lists"
         tabs={views.map(({ view, label, href }) => ({ href, label, isCurrent: filter.view === view }))}
       />
       {filter.view === 'voicemails' ? (
@@ -88,7 +88,7 @@ function AlertMenu(): JSX.Element {
   const isPossible = permission.value === 'default' || permission.value === 'granted';
   return (
     <Menu
-      label="Alerts of calls"
+      label="Call alerts"
       items={[
         { label: 'Ring tone', checked: isRinging.value, isToggle: true, run: () => setRinging(!isRinging.peek()) },
         {
@@ -96,7 +96,7 @@ function AlertMenu(): JSX.Element {
             permission.value === 'denied'
               ? 'Notifications are blocked by your browser'
               : isPossible
-                ? 'Notifications on the desktop'
+                ? 'Desktop notifications'
                 : 'No notifications in this browser',
           checked: isNotifying.value,
           isToggle: true,

@@ -13,7 +13,7 @@ interface RecordingProps {
 
 export function Recording({ url, label, onHeard }: RecordingProps): JSX.Element | null {
   const place = placeOf(url, location.origin);
-  if (place === undefined) return <p class="soft">The recording has an address that cannot be opened.</p>;
+  if (place === undefined) return <p class="soft">The recording cannot be opened.</p>;
   if (place === 'here')
     return <audio class="calls-player" controls preload="none" src={url} aria-label={label} onPlay={onHeard} />;
   return (

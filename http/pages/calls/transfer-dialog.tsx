@@ -54,8 +54,8 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
         kind: 'done',
         text:
           to === 'agent'
-            ? `Offered to ${agentName(agentId)}. The caller stays with you until then.`
-            : `Rings in ${departmentName(departmentId)} now.`,
+            ? `Offered to ${agentName(agentId)}. The caller stays with you until they take over.`
+            : `Now ringing in ${departmentName(departmentId)}.`,
       });
       onClose();
     },
@@ -64,8 +64,8 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
   return (
     <Dialog title={`Hand over ${callerOf(latest)}`} onClose={onClose}>
       {ranked.length === 0 && groups.length === 0 ? (
-        <Empty icon="people" title="There is nobody to hand it to">
-          <p>Nobody else here works with calls.</p>
+        <Empty icon="people" title="There is no one to hand the call over to">
+          <p>No other agent works with calls.</p>
         </Empty>
       ) : (
         <Form
@@ -73,7 +73,7 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
           actions={
             <>
               <Button type="submit" kind="primary" busy={form.busy}>
-                {values.to === 'agent' ? 'Offer it' : 'Move it'}
+                {values.to === 'agent' ? 'Offer' : 'Move'}
               </Button>
               <Button kind="quiet" onClick={onClose}>
                 Cancel
@@ -82,7 +82,7 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
           }
         >
           {ranked.length > 0 && groups.length > 0 && (
-            <div class="row" role="radiogroup" aria-label="To whom">
+            <div class="row" role="radiogroup" aria-label="Hand over to">
               <Checkbox
                 type="radio"
                 name="transfer-to"
@@ -120,7 +120,7 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
                 value={values.note}
                 onValue={(value) => form.set('note', value)}
                 error={form.errorOf('note')}
-                hint="What they should know. Your customer does not see it."
+                hint="For your colleague. The customer does not see it."
               />
             </>
           ) : (
@@ -129,7 +129,7 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
               value={values.departmentId}
               onValue={(value) => form.set('departmentId', value)}
               error={form.errorOf('departmentId')}
-              hint="It rings there at once, and is no longer with you."
+              hint="It rings there at once, and you no longer have it."
               choices={groups.map(({ id, name }) => ({ value: id, label: name }))}
             />
           )}
@@ -153,14 +153,14 @@ function rankOf(agent: Agent, busyIds: ReadonlySet<string | null>): number {
 /** What somebody else did to a call since it was shown. */
 export function whatChanged(before: Call, now: Call): string {
   const changes = [
-    now.assignedAgentId === before.assignedAgentId ? undefined : `it is with ${agentName(now.assignedAgentId)} now`,
+    now.assignedAgentId === before.assignedAgentId ? undefined : `${agentName(now.assignedAgentId)} has it now`,
     now.departmentId === before.departmentId ? undefined : `it is in ${departmentName(now.departmentId)} now`,
     now.status === before.status ? undefined : `it is ${now.status} now`,
     now.handshake?.toAgentId === before.handshake?.toAgentId
       ? undefined
       : now.handshake === null
-        ? 'the offer that stood is gone'
+        ? 'the offer has ended'
         : `it is offered to ${agentName(now.handshake.toAgentId)} now`,
   ].filter((one) => one !== undefined);
-  return `The call changed meanwhile${changes.length === 0 ? '' : `: ${changes.join(', ')}`}. Send it again if you still want to.`;
+  return `The call has changed${changes.length === 0 ? '' : `: ${changes.join(', ')}`}. Try again if you still want to hand it over.`;
 }

@@ -32,7 +32,7 @@ export function Voicemails(): JSX.Element {
     <section class="stack" aria-label="Voicemails">
       {list.rows.length === 0 ? (
         <Empty icon="voicemail" title="No voicemails">
-          <p>Who is not answered within 30 seconds may leave one.</p>
+          <p>Callers can leave one when no one answers within 30 seconds.</p>
         </Empty>
       ) : (
         <ul class="stack">
@@ -51,7 +51,7 @@ export function Voicemails(): JSX.Element {
       {list.hasMore && (
         <div>
           <Button busy={list.loading} onClick={list.more}>
-            Show older ones
+            Show older voicemails
           </Button>
         </div>
       )}
@@ -93,7 +93,7 @@ export function VoicemailCard({ voicemail, withCaller = false, onHeard }: CardPr
   return (
     <article
       class={`card calls-voicemail ${voicemail.listenedAt === null ? 'new' : ''}`}
-      aria-label={`Voicemail of ${caller}`}
+      aria-label={`Voicemail from ${caller}`}
     >
       <header>
         <div class="calls-who">
@@ -118,7 +118,7 @@ export function VoicemailCard({ voicemail, withCaller = false, onHeard }: CardPr
             <>
               <Badge kind="accent">New</Badge>
               <Button small icon="check" busy={busy} onClick={() => void markHeard()}>
-                Mark as heard
+                Mark as listened to
               </Button>
             </>
           ) : (
@@ -138,9 +138,7 @@ export function VoicemailCard({ voicemail, withCaller = false, onHeard }: CardPr
       )}
       {voicemail.transcript === null ? (
         <p class="soft">
-          {voicemail.recordingUrl === null
-            ? 'Neither a recording nor a transcript came with it.'
-            : 'There is no transcript.'}
+          {voicemail.recordingUrl === null ? 'No recording or transcript is available.' : 'No transcript is available.'}
         </p>
       ) : (
         <blockquote class="calls-transcript">{voicemail.transcript}</blockquote>

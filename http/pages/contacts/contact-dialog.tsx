@@ -18,7 +18,7 @@ export function ContactDialog({
     <Dialog title="About them" onClose={onClose}>
       <div class="stack">
         <a class="contact-back" href={`/contacts/${contact.id}`} onClick={onClose}>
-          Everything about them
+          Full profile
         </a>
         <ContactForm contact={contact} onChanged={onChanged} />
       </div>

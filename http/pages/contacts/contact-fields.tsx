@@ -108,7 +108,7 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
       throw new ApiError(0, 'invalid', 'Some custom fields need another look.');
     const changes = changesOf(over, draft);
     if (changes['name'] === '')
-      throw new ApiError(0, 'invalid', 'A name cannot be taken away.', {
+      throw new ApiError(0, 'invalid', 'A name cannot be removed.', {
         fieldErrors: { name: ['must not be empty'] },
       });
     if (Object.keys(changes).length > 0) {
@@ -192,7 +192,7 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
           <dd>{contact.phone ?? <span class="soft">None</span>}</dd>
         </div>
       </dl>
-      <p class="soft contact-hint">Messages find a contact by these, so they stay as they came.</p>
+      <p class="soft contact-hint">These cannot be changed: they match messages to the contact.</p>
       <Tags label="Tags" tags={values.tags} onTags={(tags) => form.set('tags', tags)} error={form.errorOf('tags')} />
       <TextArea
         label="Note"
@@ -201,7 +201,7 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
         value={values.note}
         onValue={(value) => form.set('note', value)}
         error={form.errorOf('note')}
-        hint="For colleagues. Customers never see it."
+        hint="Only colleagues see it."
       />
       <fieldset class="custom-fields">
         <legend>Custom fields</legend>
@@ -247,7 +247,7 @@ function CustomField({
     <div class="custom-field">
       <input
         class="input"
-        aria-label="Name of the field"
+        aria-label="Field name"
         placeholder="Name"
         maxLength={64}
         value={row.name}
@@ -257,7 +257,7 @@ function CustomField({
       {/* Its options are the kinds alone. */}
       <select
         class="input"
-        aria-label={`Kind of ${name}`}
+        aria-label={`Type of ${name}`}
         value={row.kind}
         onChange={(event) => onRow(asKind(row, event.currentTarget.value as FieldKind))}
       >

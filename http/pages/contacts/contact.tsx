@@ -77,13 +77,13 @@ export function ContactPage({ contactId }: { readonly contactId: string }): JSX.
         </div>
       </header>
       {isMissing && (
-        <Empty icon="people" title="This contact is not here">
-          <p>The address may be mistyped, or the contact was erased.</p>
+        <Empty icon="people" title="This contact does not exist">
+          <p>The link may be wrong, or the contact was erased.</p>
           <ButtonLink href="/contacts">All contacts</ButtonLink>
         </Empty>
       )}
       {read.failure !== undefined && !isMissing && <Failure error={read.failure} retry={read.reload} />}
-      {whole === undefined && read.failure === undefined && <Loading lines={8} label="Reading the contact" />}
+      {whole === undefined && read.failure === undefined && <Loading lines={8} label="Loading the contact" />}
       {whole !== undefined && (
         <div class="contact-columns">
           <div class="stack contact-main">
@@ -92,14 +92,14 @@ export function ContactPage({ contactId }: { readonly contactId: string }): JSX.
               <h2 id="contact-conversations">Conversations</h2>
               {whole.conversations.length === 0 ? (
                 <Empty icon="chat" title="None yet">
-                  <p>Conversations with this customer that you may see stand here.</p>
+                  <p>Conversations with this customer that you can see appear here.</p>
                 </Empty>
               ) : (
                 <>
                   <History items={whole.conversations} />
                   {whole.stats.total > whole.conversations.length && (
                     <p class="soft">
-                      The newest {whole.conversations.length} of {countOf(whole.stats.total)}.
+                      The latest {whole.conversations.length} of {countOf(whole.stats.total)}.
                     </p>
                   )}
                 </>
@@ -123,7 +123,7 @@ function Figures({ whole: { contact, stats } }: { readonly whole: WholeContact }
         </div>
       ))}
       <div>
-        <dt>Has bought for</dt>
+        <dt>Total spent</dt>
         <dd>{amountOf(contact.lifetimeValueCents)}</dd>
       </div>
       <div>
@@ -143,5 +143,5 @@ function Figures({ whole: { contact, stats } }: { readonly whole: WholeContact }
 }
 
 export function nameOf({ name, email, phone }: Pick<Contact, 'name' | 'email' | 'phone'>): string {
-  return name ?? email ?? phone ?? 'Somebody';
+  return name ?? email ?? phone ?? 'Unnamed';
 }

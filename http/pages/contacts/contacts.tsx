@@ -80,7 +80,7 @@ function List(): JSX.Element {
             : `${contacts.length}${isWhole ? '' : ' or more'} contacts`}
       </p>
       {failure !== undefined && <Failure error={failure} retry={retry} />}
-      {contacts === undefined && failure === undefined && <Loading lines={8} label="Reading contacts" />}
+      {contacts === undefined && failure === undefined && <Loading lines={8} label="Loading contacts" />}
       {contacts !== undefined && contacts.length > 0 && <Table contacts={contacts} search={search} />}
       {contacts !== undefined && contacts.length > 0 && !isWhole && (
         <div class="row contacts-more">
@@ -90,26 +90,26 @@ function List(): JSX.Element {
         </div>
       )}
       {contacts?.length === 0 && !loading && failure === undefined && (
-        <Nobody search={search.trim()} onAdd={() => setAdding(true)} />
+        <NoContacts search={search.trim()} onAdd={() => setAdding(true)} />
       )}
       {adding && <NewContact onClose={() => setAdding(false)} />}
     </div>
   );
 }
 
-function Nobody({ search, onAdd }: { readonly search: string; readonly onAdd: () => void }): JSX.Element {
+function NoContacts({ search, onAdd }: { readonly search: string; readonly onAdd: () => void }): JSX.Element {
   if (search !== '') {
     return (
-      <Empty icon="people" title="Nobody was found">
-        <p>No name, email, phone or company has all of “{search}”.</p>
+      <Empty icon="people" title="No contacts found">
+        <p>No name, email, phone or company matches “{search}”.</p>
       </Empty>
     );
   }
   return (
-    <Empty icon="people" title="Nobody is here yet">
-      <p>Customers who give their email in the chat, or write a mail, are added by themselves.</p>
+    <Empty icon="people" title="No contacts yet">
+      <p>Customers who give their email in the chat or send an email are added automatically.</p>
       <Button icon="plus" onClick={onAdd}>
-        Add one
+        Add a contact
       </Button>
     </Empty>
   );
@@ -130,7 +130,7 @@ function Table({ contacts, search }: { readonly contacts: readonly Contact[]; re
         </thead>
         <tbody>
           {contacts.map((contact) => {
-            const name = contact.name ?? contact.email ?? contact.phone ?? 'Somebody';
+            const name = contact.name ?? contact.email ?? contact.phone ?? 'Unnamed';
             return (
               <tr key={contact.id}>
                 <th scope="row">

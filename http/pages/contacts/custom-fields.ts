@@ -35,11 +35,10 @@ export function problemOf(row: FieldRow, rows: readonly FieldRow[]): string | un
   if (isBlank(row)) return undefined;
   const name = row.name.trim();
   if (name === '') return 'Give it a name.';
-  if (name.length > 64) return 'A name has at most 64 characters.';
+  if (name.length > 64) return 'Use at most 64 characters.';
   if (rows.some((other) => other.id !== row.id && other.name.trim() === name))
-    return 'There is another field of this name.';
-  if (row.kind === 'number' && row.text.trim() !== '' && !Number.isFinite(Number(row.text)))
-    return 'This is no number.';
+    return 'There is already a field with this name.';
+  if (row.kind === 'number' && row.text.trim() !== '' && !Number.isFinite(Number(row.text))) return 'Enter a number.';
   return undefined;
 }
 

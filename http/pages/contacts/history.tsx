@@ -22,7 +22,7 @@ export function History({
             <Icon name={item.type} size={18} />
             <span class="said">
               {item.preview ??
-                (item.type === 'call' ? `Call from ${item.callPeerE164 ?? 'a hidden number'}` : 'Nothing was written')}
+                (item.type === 'call' ? `Call from ${item.callPeerE164 ?? 'a hidden number'}` : 'No messages')}
             </span>
             <span class="when">
               <Time at={item.startedAt} />

@@ -30,7 +30,7 @@ export function NewContact({ onClose }: { readonly onClose: () => void }): JSX.E
           </>
         }
       >
-        <p class="soft">A name, an email or a phone number is enough. Email and phone cannot be changed later.</p>
+        <p class="soft">Enter a name, an email or a phone number. Email and phone cannot be changed later.</p>
         <TextField
           label="Name"
           autofocus
@@ -54,7 +54,7 @@ export function NewContact({ onClose }: { readonly onClose: () => void }): JSX.E
           type="tel"
           autocomplete="off"
           placeholder="+49 170 1234567"
-          hint="With + and the country's code."
+          hint="Start with + and the country code."
           value={form.values.phoneE164}
           onValue={(value) => form.set('phoneE164', value)}
           error={form.errorOf('phoneE164')}

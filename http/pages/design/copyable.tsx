@@ -18,7 +18,7 @@ export async function copyText(text: string): Promise<boolean> {
           () => false,
         );
   if (!isCopied)
-    notify({ kind: 'problem', text: 'Your browser did not let it be copied. Select the text and copy it yourself.' });
+    notify({ kind: 'problem', text: 'Your browser did not allow copying. Select the text and copy it yourself.' });
   return isCopied;
 }
 

@@ -103,7 +103,7 @@ export function Confirm({
         <div class="stack">{children}</div>
         {typed !== undefined && (
           <TextField
-            label={`Type ${typed} to go on`}
+            label={`Type ${typed} to continue`}
             value={text}
             onValue={setText}
             autocomplete="off"

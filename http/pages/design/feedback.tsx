@@ -77,7 +77,7 @@ export function Failure({
       <Empty icon="card" title={what === undefined ? error.message : `${what} are not in your plan`}>
         <p>
           {hasRole('admin')
-            ? 'Another plan has them. What is there already is kept.'
+            ? 'They are in another plan. Everything you already have is kept.'
             : 'An admin of your workspace can choose another plan.'}
         </p>
         <PlanLink />

@@ -44,12 +44,12 @@ export function Tags({ label, tags, onTags, known = [], error, autofocus = false
       <label for={id}>{label}</label>
       <div class="tags">
         {tags.length > 0 && (
-          <ul aria-label={`${label} so far`}>
+          <ul aria-label={`Current ${label.toLowerCase()}`}>
             {tags.map((tag) => (
               <li key={tag} class="tag">
                 <Icon name="tag" size={14} />
                 <span class="truncate">{tag}</span>
-                <IconButton icon="cross" small label={`Take off ${tag}`} onClick={() => remove(tag)} />
+                <IconButton icon="cross" small label={`Remove ${tag}`} onClick={() => remove(tag)} />
               </li>
             ))}
           </ul>

@@ -101,10 +101,10 @@ export function ChangedMeanwhile<Values extends object>({
         <Banner kind="warn">
           <div class="stack">
             <p>
-              <strong>Somebody else changed this while you were editing.</strong>{' '}
+              <strong>Someone else changed this while you were editing.</strong>{' '}
               {meanwhile.contested.length > 0
-                ? 'Yours is kept below; saving replaces theirs.'
-                : 'You had not touched what they changed, so it is taken over. Save to keep yours, too.'}
+                ? 'Your version is kept below. Saving replaces theirs.'
+                : 'Their changes do not overlap with yours and are included below. Save to keep yours too.'}
             </p>
             <ul class="stack">
               {meanwhile.contested.map((name) => (
@@ -113,13 +113,13 @@ export function ChangedMeanwhile<Values extends object>({
                     {labels[name]} is now “{show(name, meanwhile.theirs)}”.
                   </span>
                   <Button small onClick={() => form.take(name)}>
-                    Take theirs
+                    Use theirs
                   </Button>
                 </li>
               ))}
               {meanwhile.taken.map((name) => (
                 <li key={name}>
-                  {labels[name]} is “{show(name, meanwhile.theirs)}”, as they have it.
+                  {labels[name]} is “{show(name, meanwhile.theirs)}” now, as they changed it.
                 </li>
               ))}
             </ul>

@@ -49,21 +49,20 @@ export function AnswersDialog({
   return (
     <Dialog title="Answers from the knowledge base" wide onClose={onClose}>
       <div class="stack">
-        <TextField label="What is asked" type="search" value={typed} onValue={setTyped} autofocus />
+        <TextField label="Question" type="search" value={typed} onValue={setTyped} autofocus />
         {found.failure !== undefined && <Failure error={found.failure} retry={found.reload} />}
         {found.value === undefined && found.failure === undefined && <Loading />}
         {found.value?.length === 0 && asked.trim() !== '' && (
-          <Empty icon="book" title="Nothing is known of this">
+          <Empty icon="book" title="No answers found">
             <p>
-              Answers come from articles and pages that were read in.{' '}
-              <a href="/settings/knowledge">The knowledge base</a>
+              Answers come from your articles and imported pages. <a href="/settings/knowledge">The knowledge base</a>
             </p>
           </Empty>
         )}
         <ul class="inbox-answers">
           {found.value?.map(({ chunkId, title, text, sourceUrl }) => (
             <li key={chunkId} class="card">
-              <h3>{title ?? sourceUrl ?? 'Without a title'}</h3>
+              <h3>{title ?? sourceUrl ?? 'Untitled'}</h3>
               <p class="inbox-answer">{text}</p>
               <div class="row">
                 <Button small kind="primary" onClick={() => onChoose(text.trim())}>

@@ -57,8 +57,8 @@ function File({ attachment }: { readonly attachment: Attachment }): JSX.Element 
       <FileLink address={address} name={name} size={attachment.size} />
       {programs.test(path) && (
         <p class="inbox-danger">
-          <Icon name="warning" size={16} /> This is a program: run it only if you trust its sender. It downloads under a
-          name that does not run.
+          <Icon name="warning" size={16} /> This file is a program. Run it only if you trust the sender. It downloads
+          under a name that does not run.
         </p>
       )}
     </div>

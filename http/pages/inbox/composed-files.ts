@@ -49,7 +49,7 @@ export class ComposedFiles {
   add(files: Iterable<File>): void {
     const given = [...files];
     const room = maxFiles - this.all.peek().length;
-    if (given.length > room) notify({ kind: 'problem', text: `A message takes ${maxFiles} files.` });
+    if (given.length > room) notify({ kind: 'problem', text: `A message can have at most ${maxFiles} files.` });
     for (const file of given.slice(0, room)) {
       const id = (count += 1);
       this.all.value = [

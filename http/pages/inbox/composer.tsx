@@ -35,9 +35,9 @@ const maxChars = 10_000;
 const nearChars = 9_500;
 const maxFieldPx = 280;
 const isClosed: Readonly<Partial<Record<Conversation['status'], string>>> = {
-  solved: 'This is solved. Reopen it to write to the customer.',
-  closed: 'This is closed. Reopen it to write to the customer.',
-  spam: 'This is spam. Say that it is not, to write to the customer.',
+  solved: 'This conversation is solved. Reopen it to write to the customer.',
+  closed: 'This conversation is closed. Reopen it to write to the customer.',
+  spam: 'This conversation is spam. Mark it as not spam to write to the customer.',
 };
 
 /** One per conversation: give it the conversation's id as key. */
@@ -209,9 +209,9 @@ export function Composer({
         submit();
       }}
     >
-      <div class="inbox-modes" role="group" aria-label="What to write">
+      <div class="inbox-modes" role="group" aria-label="Message type">
         <button type="button" aria-pressed={!isNote} onClick={() => choose('message')}>
-          {channel === 'ticket' ? 'Mail' : 'Message'}
+          {channel === 'ticket' ? 'Email' : 'Message'}
         </button>
         <button type="button" aria-pressed={isNote} title="Alt+N" onClick={() => choose('note')}>
           <Icon name="note" size={16} /> Note
@@ -302,7 +302,7 @@ export function Composer({
               : `${maxChars - text.length} characters left`)}
         </p>
         <Button type="submit" kind="primary" icon={isNote ? 'note' : 'send'} disabled={!canSend}>
-          {isNote ? 'Add the note' : 'Send'}
+          {isNote ? 'Add note' : 'Send'}
         </Button>
       </div>
       {isAsking && (

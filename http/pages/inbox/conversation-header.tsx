@@ -55,7 +55,7 @@ export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }:
       <IconButton
         class="inbox-panel-toggle"
         icon="person"
-        label={isPanelOpen ? 'Hide the customer' : 'Show the customer'}
+        label={isPanelOpen ? 'Hide customer details' : 'Show customer details'}
         aria-pressed={isPanelOpen}
         onClick={onPanel}
       />

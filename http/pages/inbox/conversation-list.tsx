@@ -60,7 +60,7 @@ export function ConversationList({
 
   if (rows.length === 0) {
     if (pager.state.value === 'failed') return <Failure error={pager.failure} retry={() => readOn(source)} />;
-    if (pager.state.value !== 'complete') return <Loading lines={8} label="Reading the conversations" />;
+    if (pager.state.value !== 'complete') return <Loading lines={8} label="Loading conversations" />;
     return <Nothing list={list} />;
   }
   return (
@@ -84,7 +84,7 @@ export function ConversationList({
         onComing={({ first, end }) => expectCustomers(rows.slice(first, end).map(({ id }) => peekConversation(id)))}
         handle={handle}
       >
-        {pager.state.value === 'reading' && source !== 'queue' && <Loading lines={2} label="Reading more" />}
+        {pager.state.value === 'reading' && source !== 'queue' && <Loading lines={2} label="Loading more" />}
         {pager.state.value === 'failed' && <Failure error={pager.failure} retry={() => readOn(source)} />}
       </VirtualList>
     </div>
@@ -92,10 +92,13 @@ export function ConversationList({
 }
 
 const nothing: Readonly<Record<string, { readonly title: string; readonly text: string }>> = {
-  mine: { title: 'Nothing waits for you', text: 'Conversations that are given to you, or that you take, are here.' },
-  unassigned: { title: 'Everything is taken', text: 'Conversations that nobody has yet are here.' },
-  solved: { title: 'Nothing is solved yet', text: 'What is done is kept here, and closes by itself after a week.' },
-  spam: { title: 'No spam', text: 'What somebody marks as spam is here, and can be taken back.' },
+  mine: { title: 'Nothing is waiting for you', text: 'Conversations assigned to you appear here.' },
+  unassigned: { title: 'Everything is assigned', text: 'Conversations without an agent appear here.' },
+  solved: {
+    title: 'Nothing is solved yet',
+    text: 'Solved conversations appear here and close automatically after a week.',
+  },
+  spam: { title: 'No spam', text: 'Conversations marked as spam appear here. You can restore them.' },
 };
 
 function Nothing({ list }: { readonly list: List }): JSX.Element {
@@ -103,7 +106,7 @@ function Nothing({ list }: { readonly list: List }): JSX.Element {
   const hasAny = (listOf('all')?.rows.length ?? 0) > 0;
   const { title, text } = nothing[key] ?? {
     title: `Nothing in ${label.toLowerCase()}`,
-    text: 'New conversations appear here by themselves.',
+    text: 'New conversations appear here automatically.',
   };
   return (
     <Empty icon={list.definition.icon} title={title}>
@@ -115,9 +118,7 @@ function Nothing({ list }: { readonly list: List }): JSX.Element {
             <ButtonLink
               href={key === 'mine' && (listOf('unassigned')?.rows.length ?? 0) > 0 ? '/inbox/unassigned' : '/inbox/all'}
             >
-              {key === 'mine' && (listOf('unassigned')?.rows.length ?? 0) > 0
-                ? 'See what nobody has'
-                : 'See all that is open'}
+              {key === 'mine' && (listOf('unassigned')?.rows.length ?? 0) > 0 ? 'See unassigned' : 'See all open'}
             </ButtonLink>
           )
         ) : (

@@ -16,7 +16,7 @@ import { isUnread } from './merging.ts';
 
 const icons = { chat: 'chat', ticket: 'ticket', call: 'call' } as const;
 const channelNames = { chat: 'Chat', ticket: 'Ticket', call: 'Call' } as const;
-const unsaid = { chat: 'Nothing was said yet', ticket: 'Nothing was said yet', call: 'Phone call' } as const;
+const unsaid = { chat: 'No messages yet', ticket: 'No messages yet', call: 'Phone call' } as const;
 const shownTags = 2;
 
 interface Mark {

@@ -17,7 +17,7 @@ export class StaleError extends Error {
   readonly now: Conversation;
 
   constructor(was: Conversation | undefined, now: Conversation) {
-    super('Somebody was faster. Nothing was changed; look again and choose.');
+    super('Another agent was faster, so nothing changed. Look again and choose.');
     this.name = 'StaleError';
     this.was = was;
     this.now = now;

@@ -40,8 +40,8 @@ export function Inbox({ params }: { readonly params: Readonly<Record<string, str
     return <Loading />;
   if (list === undefined) {
     return (
-      <Empty icon="list" title="There is no such list">
-        <p>Its department may be gone, or it is not one of yours.</p>
+      <Empty icon="list" title="This list does not exist">
+        <p>Its department may have been deleted, or you are not a member.</p>
         <ButtonLink href={`/inbox/${definitions.value[0]?.key ?? 'mine'}`}>To the inbox</ButtonLink>
       </Empty>
     );
@@ -108,14 +108,11 @@ function Opened({ conversationId, back, isPanelOpen, onPanel }: OpenedProps): JS
   if (isGone || (loaded.failure instanceof ApiError && [400, 403, 404].includes(loaded.failure.status))) {
     return (
       <div class="inbox-nothing">
-        <Empty
-          icon="info"
-          title={isGone ? 'This conversation is no longer yours to see' : 'This conversation is not here'}
-        >
+        <Empty icon="info" title={isGone ? 'You can no longer see this conversation' : 'Conversation not found'}>
           <p>
             {isGone
-              ? 'It moved to a department that is not yours, or your channels have changed.'
-              : 'It may be with a department that is not yours, or the address is mistyped.'}
+              ? 'It moved to a department you are not in, or your channels have changed.'
+              : 'It may belong to a department you are not in, or the link may be wrong.'}
           </p>
           <ButtonLink href={back}>Back to the list</ButtonLink>
         </Empty>

@@ -20,7 +20,7 @@ export function ForgedMark({ mail }: { readonly mail: MessageMail }): JSX.Elemen
   const domain = mail.from.address.slice(mail.from.address.lastIndexOf('@') + 1);
   return (
     <p class="inbox-forged">
-      <Icon name="warning" size={16} /> This may be forged. It says that it is from {mail.from.address}, and {domain}{' '}
+      <Icon name="warning" size={16} /> This email may be forged. It claims to be from {mail.from.address}, and {domain}{' '}
       does not confirm it.
     </p>
   );
@@ -43,7 +43,7 @@ export function MailMarks({
   return (
     <p class="inbox-marks">
       {isProved && (
-        <span title={`Its domain confirms that it is from ${from.address}`}>
+        <span title={`The sender's domain confirms that this is from ${from.address}`}>
           <Icon name="check" size={14} /> Confirmed sender
         </span>
       )}

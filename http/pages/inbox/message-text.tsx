@@ -13,7 +13,7 @@ export function MessageText({ body }: { readonly body: string }): JSX.Element {
       <Pieces text={text} />
       {quoted !== '' && (
         <details class="inbox-quoted">
-          <summary>Earlier mail</summary>
+          <summary>Earlier email</summary>
           <Pieces text={quoted} />
         </details>
       )}
@@ -70,7 +70,7 @@ export function FormattedMail({ html }: { readonly html: string }): JSX.Element 
       <Button small kind="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? 'Hide formatting' : 'Show formatting'}
       </Button>
-      {isOpen && <iframe class="inbox-mail" title="The mail as its sender formatted it" sandbox="" ref={frame} />}
+      {isOpen && <iframe class="inbox-mail" title="The email with its original formatting" sandbox="" ref={frame} />}
     </>
   );
 }

@@ -39,12 +39,7 @@ export function NoteActions({ note }: { readonly note: Note }): JSX.Element {
         />
       )}
       {(note.authorAgentId === me.value?.agent.id || hasRole('admin')) && (
-        <IconButton
-          small
-          icon="trash"
-          label="Delete the note"
-          onClick={() => (asked.value = { what: 'delete', note })}
-        />
+        <IconButton small icon="trash" label="Delete note" onClick={() => (asked.value = { what: 'delete', note })} />
       )}
     </span>
   );
@@ -91,7 +86,7 @@ function ChangeDialog({
     // The service changes the last one, whichever that is by now.
     if (workingNote(thread)?.id !== note.id)
       throw new Error(
-        'It is no longer the last note that you wrote here, so that it stays as it is. What you typed can be copied.',
+        'You can change only your last note here, and this one no longer is. You can still copy what you typed.',
       );
     const { note: changed } = await call<{ note: Note | null }>(
       'PATCH',
@@ -116,7 +111,7 @@ function ChangeDialog({
               busy={form.busy}
               disabled={form.values.body === note.body}
             >
-              {isEmpty ? 'Delete the note' : 'Save'}
+              {isEmpty ? 'Delete note' : 'Save'}
             </Button>
             <Button kind="quiet" onClick={onClose}>
               Cancel
@@ -132,7 +127,7 @@ function ChangeDialog({
           value={form.values.body}
           onValue={(body) => form.set('body', body)}
           error={form.errorOf('body')}
-          hint="Only colleagues see it. Empty, it is deleted."
+          hint="Only colleagues see it. Clear the text to delete it."
         />
       </Form>
     </Dialog>
@@ -146,9 +141,9 @@ function DeleteDialog({ note, onClose }: { readonly note: Note; readonly onClose
     notify({ kind: 'done', text: 'The note is deleted.' });
   };
   return (
-    <Confirm title="Delete the note?" action="Delete" onConfirm={remove} onClose={onClose}>
+    <Confirm title="Delete this note?" action="Delete" onConfirm={remove} onClose={onClose}>
       <blockquote class="inbox-note-quoted">{note.body}</blockquote>
-      <p>It is gone for every colleague, for good.</p>
+      <p>It is deleted for everyone and cannot be restored.</p>
     </Confirm>
   );
 }

@@ -9,20 +9,20 @@ import { hasSound, isNotifying, permission, setNotifying, setSound } from '../no
 export function NoticesMenu(): JSX.Element {
   return (
     <Menu
-      label="Being told of what is new"
+      label="Notifications"
       class="button quiet icon-only"
       items={[
         permission.value === 'default' || permission.value === 'granted'
           ? {
-              label: 'Show notifications on this desktop',
+              label: 'Show desktop notifications',
               checked: isNotifying.value,
               isToggle: true,
               run: () => void setNotifying(!isNotifying.peek()),
             }
           : {
               label: {
-                denied: 'Your browser shows no notifications from here',
-                unsupported: 'This browser has no notifications',
+                denied: 'Your browser blocks notifications from this site',
+                unsupported: 'This browser does not support notifications',
               }[permission.value],
               disabled: true,
               run: () => undefined,

@@ -60,7 +60,11 @@ async function drain(conversationId: string): Promise<void> {
 /** False when the rest has to wait. */
 async function deliver(one: Outgoing): Promise<boolean> {
   if (Date.now() - one.writtenAtMs > staleMs) {
-    put({ ...one, state: 'failed', problem: 'It waited for a long time. Is it still what you want to say?' });
+    put({
+      ...one,
+      state: 'failed',
+      problem: 'This message has been waiting for a long time. Do you still want to send it?',
+    });
     return true;
   }
   try {

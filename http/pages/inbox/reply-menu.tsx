@@ -17,10 +17,10 @@ export function ReplyMenu({ id, replies, active, onChoose }: ReplyMenuProps): JS
       {replies === undefined || replies.length === 0 ? (
         <p class="soft">
           {replies !== undefined
-            ? 'No saved reply is called that.'
+            ? 'No saved reply matches.'
             : haveRepliesFailed.value
-              ? 'The saved replies could not be read. Type on to try again.'
-              : 'Reading the saved replies…'}{' '}
+              ? 'The saved replies could not be loaded. Keep typing to try again.'
+              : 'Loading saved replies…'}{' '}
           <a href="/settings/saved-replies">Saved replies</a>
         </p>
       ) : (

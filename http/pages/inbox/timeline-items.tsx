@@ -121,7 +121,7 @@ function Delivery({ message, isLast }: { readonly message: Message; readonly isL
   if (deliveryStatus === 'failed') {
     return (
       <p class="inbox-delivery bad">
-        <Icon name="warning" size={14} /> The mail did not arrive
+        <Icon name="warning" size={14} /> The email was not delivered
       </p>
     );
   }
@@ -129,7 +129,7 @@ function Delivery({ message, isLast }: { readonly message: Message; readonly isL
     const copiedTo = message.mail?.copiedTo ?? [];
     return (
       <p class="inbox-delivery" title={copiedTo.join(', ')}>
-        {deliveryStatus === 'queued' ? 'Mail is on its way' : 'Mailed'}
+        {deliveryStatus === 'queued' ? 'Email on its way' : 'Emailed'}
         {copiedTo.length > 0 && `, also to ${namesOf(copiedTo)}`}
       </p>
     );
@@ -160,7 +160,7 @@ function Line({
 
 function NoteItem({ note }: { readonly note: Note }): JSX.Element {
   return (
-    <article class="inbox-note" aria-label={`Note of ${note.authorName}, ${exactTime(note.createdAt)}`}>
+    <article class="inbox-note" aria-label={`Note by ${note.authorName}, ${exactTime(note.createdAt)}`}>
       <p class="inbox-sender">
         <Icon name="note" size={14} /> <strong>{note.authorName}</strong> noted{' '}
         <Time at={note.createdAt} format={clockTime} />
@@ -181,8 +181,8 @@ function OnItsWay({ outgoing }: { readonly outgoing: Outgoing }): JSX.Element {
         {outgoing.isUncertain !== true
           ? 'Sending…'
           : isCutOff.value
-            ? 'Waiting for the connection…'
-            : 'Not taken yet, trying again…'}
+            ? 'Waiting for a connection…'
+            : 'Not sent yet, trying again…'}
       </p>
     ) : (
       <div class="inbox-failed" role="alert">

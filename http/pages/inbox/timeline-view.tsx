@@ -42,7 +42,7 @@ export function Timeline({
     return (
       <div class="inbox-timeline">
         {thread.failure.value === undefined ? (
-          <Loading lines={6} label="Reading what was said" />
+          <Loading lines={6} label="Loading messages" />
         ) : (
           <Failure error={thread.failure.value} retry={() => void readNewest(thread)} />
         )}
@@ -53,7 +53,7 @@ export function Timeline({
   return (
     <div class="inbox-timeline">
       <ScrollBack
-        label="What was said"
+        label="Messages"
         keys={keys}
         guess={(index) => guessOf(items[index])}
         render={(index) => {
@@ -67,7 +67,7 @@ export function Timeline({
           const count = added === 0 ? 0 : items.slice(-added).filter(({ kind }) => kind === 'message').length;
           return (
             <Button small class="inbox-to-end" icon="down" onClick={toEnd}>
-              {count === 0 ? 'To the newest' : count === 1 ? '1 new message' : `${count} new messages`}
+              {count === 0 ? 'Go to the newest message' : count === 1 ? '1 new message' : `${count} new messages`}
             </Button>
           );
         }}

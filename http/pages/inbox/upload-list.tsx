@@ -17,7 +17,7 @@ export function UploadList({ uploads }: { readonly uploads: ComposedFiles }): JS
           {problem === undefined ? (
             <>
               <span class="soft">{sizeOf(size)}</span>
-              {file === undefined && <progress max={1} value={progress} aria-label={`${name} is being uploaded`} />}
+              {file === undefined && <progress max={1} value={progress} aria-label={`Uploading ${name}`} />}
             </>
           ) : (
             <>
@@ -30,7 +30,7 @@ export function UploadList({ uploads }: { readonly uploads: ComposedFiles }): JS
           <IconButton
             small
             icon="cross"
-            label={file === undefined && problem === undefined ? `Stop ${name}` : `Remove ${name}`}
+            label={file === undefined && problem === undefined ? `Stop uploading ${name}` : `Remove ${name}`}
             onClick={() => uploads.remove(id)}
           />
         </li>

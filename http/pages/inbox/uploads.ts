@@ -55,7 +55,7 @@ function put(
     request.setRequestHeader('Content-Type', contentType);
     request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
     request.onload = () => (request.status < 300 ? resolve() : reject(new Error(problemIn(request))));
-    request.onerror = () => reject(new Error('The connection broke off.'));
+    request.onerror = () => reject(new Error('The connection was lost.'));
     request.onabort = () => reject(new DOMException('Stopped.', 'AbortError'));
     signal.addEventListener('abort', () => request.abort());
     if (signal.aborted) reject(new DOMException('Stopped.', 'AbortError'));
@@ -70,5 +70,5 @@ function problemIn({ responseText, status }: XMLHttpRequest): string {
   } catch {
     // Not one of the service's answers.
   }
-  return `The file was not taken (${status}).`;
+  return `The upload failed (${status}).`;
 }

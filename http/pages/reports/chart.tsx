@@ -95,18 +95,20 @@ export function Chart(props: ChartProps): JSX.Element {
         <span>
           <i class="now" />
           {index === undefined
-            ? 'This time'
+            ? 'This period'
             : `${longLabels[index] ?? ''}: ${valueThere == null ? 'none' : format(valueThere)}`}
         </span>
         {before !== undefined && (
           <span>
             <i class="before" />
-            {index === undefined ? 'The time before' : `before: ${beforeThere == null ? 'none' : format(beforeThere)}`}
+            {index === undefined
+              ? 'Previous period'
+              : `previous: ${beforeThere == null ? 'none' : format(beforeThere)}`}
           </span>
         )}
       </div>
       {failed ? (
-        <p class="soft">The chart could not be loaded. Its figures are below.</p>
+        <p class="soft">The chart could not be loaded. The figures are below.</p>
       ) : (
         <div class="reports-plot" ref={frame} aria-hidden="true" style={{ height: `${height}px` }} />
       )}

@@ -69,7 +69,7 @@ export function Conversations({
           label="Status"
           value={flags['status'] ?? ''}
           choices={[
-            { value: '', label: 'Any but spam' },
+            { value: '', label: 'All except spam' },
             ...statuses.map((status) => ({ value: status, label: status.charAt(0).toUpperCase() + status.slice(1) })),
           ]}
           onValue={(status) => setQuery({ ...again, status })}
@@ -81,7 +81,7 @@ export function Conversations({
             onChecked={(on) => setQuery({ ...again, rated: on ? '1' : undefined })}
           />
           <Checkbox
-            label="Gave up unanswered"
+            label="Left before an answer"
             checked={flags['missed'] === '1'}
             onChecked={(on) => setQuery({ ...again, missed: on ? '1' : undefined })}
           />
@@ -96,7 +96,7 @@ export function Conversations({
                 : `${countOf(offset + 1)} to ${countOf(offset + conversations.length)} of ${countOf(total)}`}
             </p>
             {conversations.length === 0 ? (
-              <Empty icon="search" title="No conversations like these in this time" />
+              <Empty icon="search" title="No matching conversations in this period" />
             ) : (
               <Rows conversations={conversations} />
             )}
@@ -135,12 +135,12 @@ function Rows({ conversations }: { readonly conversations: readonly Conversation
             <th scope="col">Status</th>
             <th scope="col">Agent</th>
             <th scope="col" class="number">
-              First answer
+              First response
             </th>
             <th scope="col" class="number">
               Rating
             </th>
-            <th scope="col">Began</th>
+            <th scope="col">Started</th>
           </tr>
         </thead>
         <tbody>
@@ -156,9 +156,9 @@ function Rows({ conversations }: { readonly conversations: readonly Conversation
                 <StatusBadge status={one.status} />
               </td>
               <td data-label="Agent">
-                {one.assignedAgentId === null ? <span class="soft">Nobody</span> : agentName(one.assignedAgentId)}
+                {one.assignedAgentId === null ? <span class="soft">Unassigned</span> : agentName(one.assignedAgentId)}
               </td>
-              <td class="number" data-label="First answer">
+              <td class="number" data-label="First response">
                 {one.firstResponseAt === null || one.firstResponseAt <= one.createdAt
                   ? ''
                   : spanOf((Date.parse(one.firstResponseAt) - Date.parse(one.createdAt)) / 1000)}

@@ -73,10 +73,10 @@ export function Customers({
                   ))}
                 </Figures>
               </div>
-              <p class="soft">Open, and with nobody. It follows what happens by itself.</p>
+              <p class="soft">Open and unassigned. Updates automatically.</p>
             </section>
             <section class="stack" aria-labelledby="reports-abandonment">
-              <h2 id="reports-abandonment">Gave up before an answer</h2>
+              <h2 id="reports-abandonment">Left before an answer</h2>
               <Chart
                 kind="bars"
                 labels={channels.map((channel) => channelNames[channel])}
@@ -90,12 +90,12 @@ export function Customers({
                 max={100}
                 summary={
                   all === 0
-                    ? 'Nobody wrote or rang in this time.'
-                    : `${countOf(given)} of ${countOf(all)} customers were gone before anybody answered.`
+                    ? 'No one wrote or called in this period.'
+                    : `${countOf(given)} of ${countOf(all)} customers left before anyone answered.`
                 }
               />
               <SeriesTable
-                head={['Channel', 'Gave up', 'Of', 'Share', 'Change']}
+                head={['Channel', 'Left', 'Of', 'Share', 'Change']}
                 rows={channels.map((channel) => {
                   const { abandoned, total, rate } = now.abandonment[channel];
                   return {
@@ -109,7 +109,7 @@ export function Customers({
                     href: abandoned === 0 ? undefined : reportHref('conversations', { channel, missed: '1' }),
                   };
                 })}
-                label="Who gave up, by channel"
+                label="Customers who left, by channel"
               />
             </section>
           </>

@@ -57,10 +57,10 @@ export function longBucket(bucket: string, granularity: Granularity): string {
 /** "12% more than before", "8% less than before", "as before"; undefined where there is nothing to compare. */
 export function changeOf(now: number | null, before: number | null): string | undefined {
   if (now === null || before === null) return undefined;
-  if (now === before) return 'as before';
-  if (before === 0) return 'none before';
+  if (now === before) return 'unchanged';
+  if (before === 0) return 'none in the previous period';
   const percent = Math.round((Math.abs(now - before) / before) * 100);
-  return percent === 0 ? 'as before' : `${percent}% ${now > before ? 'more' : 'less'} than before`;
+  return percent === 0 ? 'unchanged' : `${percent}% ${now > before ? 'more' : 'less'} than in the previous period`;
 }
 
 export function secondsOf(seconds: number | null): string {
@@ -104,7 +104,7 @@ export function summaryOf(
   const granularity = granularityOf(series);
   const counted = isSum ? series : series.filter(({ value }) => value > 0);
   const [first] = counted;
-  if (first === undefined || counted.every(({ value }) => value === 0)) return `No ${what} in this time.`;
+  if (first === undefined || counted.every(({ value }) => value === 0)) return `No ${what} in this period.`;
   const most = counted.reduce((best, one) => (one.value > best.value ? one : best), first);
   const total = counted.reduce((sum, { value }) => sum + value, 0);
   const mean = Math.round((total / bucketsIn(range, series)) * 10) / 10;

@@ -74,7 +74,7 @@ function Volume({ place, request }: CardProps): JSX.Element {
           <>
             <Figures>
               <Figure
-                label="Began"
+                label="Started"
                 value={countOf(now.total)}
                 change={changeSince(now.total, before?.total)}
                 href={now.total === 0 ? undefined : reportHref('conversations', { channel })}
@@ -128,7 +128,7 @@ function Speed({ place, request }: CardProps): JSX.Element {
         {({ now, before }) => (
           <Figures>
             <Figure
-              label="First answer, median"
+              label="First response, median"
               value={secondsOf(now.firstResponse.medianSeconds)}
               change={changeSince(now.firstResponse.medianSeconds, before?.firstResponse.medianSeconds)}
             />
@@ -177,7 +177,7 @@ function Goals({ place, request }: CardProps): JSX.Element {
           <Figures>
             <Figure label="Completions" value={countOf(now.total)} change={changeSince(now.total, before?.total)} />
             <Figure
-              label="Worth"
+              label="Value"
               value={amountOf(now.totalValueCents)}
               change={changeSince(now.totalValueCents, before?.totalValueCents)}
             />

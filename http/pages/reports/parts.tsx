@@ -122,7 +122,7 @@ export function CountSeries({ report, before, what, drill, height, isFolded = fa
       : reportHref('conversations', { ...drill, range: 'custom', by: undefined, ...bucketRange(series, index, range) });
   const table = (
     <SeriesTable
-      head={[bucketHead(granularity), capital(what), ...(before === undefined ? [] : ['Before'])]}
+      head={[bucketHead(granularity), capital(what), ...(before === undefined ? [] : ['Previous'])]}
       rows={series.map(({ bucket, value }, index) => ({
         name: longBucket(bucket, granularity),
         cells: [countOf(value), ...(before === undefined ? [] : [countOf(before.series[index]?.value ?? 0)])],

@@ -62,7 +62,7 @@ export function ByStatus({ place, request }: PanelProps): JSX.Element {
             }}
           />
           <SeriesTable
-            head={['Status', 'Now', ...(before === undefined ? [] : ['Before'])]}
+            head={['Status', 'Now', ...(before === undefined ? [] : ['Previous'])]}
             rows={statuses.map(({ status, label }) => ({
               name: label,
               cells: [countOf(now.counts[status]), ...(before === undefined ? [] : [countOf(before.counts[status])])],
@@ -90,12 +90,12 @@ export function ResponseTimes({ place, request }: PanelProps): JSX.Element {
       {({ now, before }) => {
         const rows = [
           {
-            name: 'First answer, median',
+            name: 'First response, median',
             value: now.firstResponse.medianSeconds,
             past: before?.firstResponse.medianSeconds,
           },
           {
-            name: 'First answer, 9 in 10',
+            name: 'First response, 9 in 10',
             value: now.firstResponse.p90Seconds,
             past: before?.firstResponse.p90Seconds,
           },
@@ -111,7 +111,7 @@ export function ResponseTimes({ place, request }: PanelProps): JSX.Element {
             </Figures>
             <Chart
               kind="bars"
-              labels={['Answer', '… 9 in 10', 'Solved', '… 9 in 10']}
+              labels={['Response', '… 9 in 10', 'Solved', '… 9 in 10']}
               longLabels={rows.map(({ name }) => name)}
               values={rows.map(({ value }) => value)}
               before={before === undefined ? undefined : rows.map(({ past }) => past ?? null)}
@@ -119,12 +119,12 @@ export function ResponseTimes({ place, request }: PanelProps): JSX.Element {
               steps={secondSteps}
               summary={
                 now.firstResponse.medianSeconds === null
-                  ? 'Nothing was answered in this time yet.'
-                  : `Half of the customers had a first answer within ${secondsOf(now.firstResponse.medianSeconds)}, nine in ten within ${secondsOf(now.firstResponse.p90Seconds)}${now.resolution.medianSeconds === null ? '.' : `; half were helped within ${secondsOf(now.resolution.medianSeconds)}, nine in ten within ${secondsOf(now.resolution.p90Seconds)}.`}`
+                  ? 'Nothing was answered in this period yet.'
+                  : `Half of the customers had a first response within ${secondsOf(now.firstResponse.medianSeconds)}, nine in ten within ${secondsOf(now.firstResponse.p90Seconds)}${now.resolution.medianSeconds === null ? '.' : `; half were helped within ${secondsOf(now.resolution.medianSeconds)}, nine in ten within ${secondsOf(now.resolution.p90Seconds)}.`}`
               }
             />
             <SeriesTable
-              head={['Measure', 'This time', ...(before === undefined ? [] : ['Before'])]}
+              head={['Measure', 'This period', ...(before === undefined ? [] : ['Previous'])]}
               rows={rows.map(({ name, value, past }) => ({
                 name,
                 cells: [secondsOf(value), ...(before === undefined ? [] : [secondsOf(past ?? null)])],
@@ -132,7 +132,7 @@ export function ResponseTimes({ place, request }: PanelProps): JSX.Element {
               label="Response times"
             />
             <p>
-              <a href={reportHref('conversations', { channel })}>The conversations behind these times</a>
+              <a href={reportHref('conversations', { channel })}>See these conversations</a>
             </p>
           </>
         );
@@ -213,7 +213,7 @@ export function Performance({ place, request }: PanelProps): JSX.Element {
     <Reading of={read}>
       {({ now, before }) => {
         const rows = [...now.agents].sort((a, b) => b.conversations - a.conversations);
-        if (rows.length === 0) return <Empty icon="people" title="Nobody had a conversation in this time" />;
+        if (rows.length === 0) return <Empty icon="people" title="No agent had a conversation in this period" />;
         const past = new Map(before?.agents.map((one) => [one.agent.id, one.conversations]));
         const most = rows[0];
         return (
@@ -237,7 +237,7 @@ export function Performance({ place, request }: PanelProps): JSX.Element {
               }}
             />
             <SeriesTable
-              head={['Agent', 'Conversations', 'First answer, median', 'Solved, median', 'Mean rating', 'Ratings']}
+              head={['Agent', 'Conversations', 'First response, median', 'Solved, median', 'Mean rating', 'Ratings']}
               rows={rows.map(
                 ({
                   agent,
@@ -258,7 +258,7 @@ export function Performance({ place, request }: PanelProps): JSX.Element {
                   href: conversations === 0 ? undefined : reportHref('conversations', { agent: agent.id }),
                 }),
               )}
-              label="What agents did"
+              label="Figures by agent"
             />
           </>
         );

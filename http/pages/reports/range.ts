@@ -9,7 +9,7 @@ export const rangeNames: readonly { readonly value: RangeName; readonly label: s
   { value: '7d', label: 'Last 7 days' },
   { value: '30d', label: 'Last 30 days' },
   { value: '90d', label: 'Last 90 days' },
-  { value: 'custom', label: 'From … to' },
+  { value: 'custom', label: 'Custom dates' },
 ];
 
 export const maxRangeDays = 365;
@@ -54,8 +54,8 @@ export function customRange(
   const toMs = instantOf(to, timeZone, 1);
   if (fromMs === undefined) return { from: 'Choose the first day.' };
   if (toMs === undefined) return { to: 'Choose the last day.' };
-  if (toMs <= fromMs) return { to: 'Is before the first day.' };
-  if (toMs - fromMs > maxRangeDays * dayMs) return { to: `Reports reach over ${maxRangeDays} days at the most.` };
+  if (toMs <= fromMs) return { to: 'Choose a day after the first day.' };
+  if (toMs - fromMs > maxRangeDays * dayMs) return { to: `Choose at most ${maxRangeDays} days.` };
   return { fromMs, toMs };
 }
 

@@ -33,7 +33,7 @@ import { channelNames, type ReportPlace } from './report-list.ts';
 
 const any = { value: '', label: 'All' };
 const lengths: readonly { readonly value: Granularity | ''; readonly label: string }[] = [
-  { value: '', label: 'As it fits' },
+  { value: '', label: 'Automatic' },
   { value: 'hour', label: 'Hour' },
   { value: 'day', label: 'Day' },
   { value: 'week', label: 'Week' },
@@ -56,9 +56,9 @@ export function ReportBar({
   const problem: RangeProblem = 'fromMs' in found ? {} : found;
   const again = { offset: undefined };
   return (
-    <form class="reports-filters" aria-label="What the report is of" onSubmit={(event) => event.preventDefault()}>
+    <form class="reports-filters" aria-label="Report filters" onSubmit={(event) => event.preventDefault()}>
       <SelectField
-        label="Time"
+        label="Period"
         value={request.range}
         choices={rangeNames}
         onValue={(range) =>
@@ -164,7 +164,7 @@ export function ExportMenu({
       link.href = pathname + search;
       link.download = '';
       link.click();
-      notify({ kind: 'done', text: 'The file is on its way. Its link works for 15 minutes.' });
+      notify({ kind: 'done', text: 'Your download has started. Its link works for 15 minutes.' });
     } catch (error) {
       notifyFailure(error);
     } finally {
@@ -176,8 +176,8 @@ export function ExportMenu({
       label="Export"
       class="button plain"
       items={[
-        { label: 'As a table', hint: 'CSV', run: () => void download('csv') },
-        { label: 'As data', hint: 'JSON', run: () => void download('json') },
+        { label: 'Table', hint: 'CSV', run: () => void download('csv') },
+        { label: 'Data', hint: 'JSON', run: () => void download('json') },
       ]}
     >
       {busy ? <span class="spinner" /> : <Icon name="download" size={18} />}

@@ -30,7 +30,7 @@ export const reportPlaces: readonly ReportPlace[] = [
   {
     slug: 'chats',
     title: 'Chats',
-    about: 'How many chats began, over time.',
+    about: 'How many chats started, over time.',
     path: 'chats/total',
     channel: 'chat',
     hasSeries: true,
@@ -38,7 +38,7 @@ export const reportPlaces: readonly ReportPlace[] = [
   {
     slug: 'tickets',
     title: 'Tickets',
-    about: 'How many tickets began, over time.',
+    about: 'How many tickets started, over time.',
     path: 'tickets/total',
     channel: 'ticket',
     hasSeries: true,
@@ -46,7 +46,7 @@ export const reportPlaces: readonly ReportPlace[] = [
   {
     slug: 'status',
     title: 'By status',
-    about: 'Where the conversations that began in this time are now.',
+    about: 'The current status of conversations that started in this period.',
     path: 'tickets/by-status',
     channel: 'one',
     hasSeries: false,
@@ -55,7 +55,7 @@ export const reportPlaces: readonly ReportPlace[] = [
     slug: 'response-times',
     title: 'Response times',
     short: 'Speed',
-    about: 'How long customers waited for a first answer, and until they were helped.',
+    about: 'How long customers waited for a first response, and for a solution.',
     path: 'tickets/response-times',
     channel: 'one',
     hasSeries: false,
@@ -63,7 +63,7 @@ export const reportPlaces: readonly ReportPlace[] = [
   {
     slug: 'satisfaction',
     title: 'Satisfaction',
-    about: 'How customers rated, from 1 to 5.',
+    about: 'How customers rated you, from 1 to 5.',
     path: 'tickets/satisfaction',
     channel: 'one',
     hasSeries: true,
@@ -71,16 +71,16 @@ export const reportPlaces: readonly ReportPlace[] = [
   {
     slug: 'agents',
     title: 'Agents',
-    about: 'What each agent did, by who has the conversation.',
+    about: 'What each agent did, counted by assigned agent.',
     path: 'agents/performance',
     channel: 'all',
     hasSeries: false,
   },
   {
     slug: 'customers',
-    title: 'Waiting and given up',
+    title: 'Waiting and abandoned',
     short: 'Waiting',
-    about: 'Who waits now, and who left before an agent answered.',
+    about: 'Who is waiting now, and who left before an agent answered.',
     path: 'customers',
     channel: 'all',
     hasSeries: false,
@@ -88,7 +88,7 @@ export const reportPlaces: readonly ReportPlace[] = [
   {
     slug: 'conversions',
     title: 'Goals',
-    about: 'What visitors did that you hoped for, and what it was worth.',
+    about: 'Which goals visitors reached, and their value.',
     path: 'conversions/goals',
     channel: 'all',
     hasSeries: true,
@@ -96,7 +96,7 @@ export const reportPlaces: readonly ReportPlace[] = [
   {
     slug: 'conversations',
     title: 'Conversations',
-    about: 'Those that the figures are made of.',
+    about: 'The conversations behind the figures.',
     path: 'conversations',
     channel: 'all',
     hasSeries: false,

@@ -47,10 +47,10 @@ export function Reports({ params }: { readonly params: Readonly<Record<string, s
           <p>
             {place?.about ??
               (hasRole('admin')
-                ? 'What there was to do, and how it went.'
+                ? 'The work of the whole workspace.'
                 : hasRole('supervisor')
-                  ? 'What there was to do in your departments, and how it went.'
-                  : 'What you had to do, and how it went.')}
+                  ? 'The work of your departments.'
+                  : 'Your own work.')}
           </p>
         </div>
         {place !== undefined && !isUnknown && <ExportMenu place={place} request={request} />}
@@ -69,22 +69,20 @@ export function Reports({ params }: { readonly params: Readonly<Record<string, s
       {isUnknown ? (
         <Empty
           icon="chart"
-          title={
-            place === undefined ? 'There is no such report' : 'This report is of a channel that you do not work in'
-          }
+          title={place === undefined ? 'This report does not exist' : 'This report is for a channel you do not work in'}
         />
       ) : (
         <>
           <ReportBar place={place} request={request} />
           {!isReady ? (
-            <p class="soft">Choose the days, and the figures are here.</p>
+            <p class="soft">Choose the days to see the figures.</p>
           ) : place === undefined || Shown === undefined ? (
             <Overview request={request} />
           ) : (
             <Shown key={place.slug} place={place} request={request} />
           )}
           <p class="soft reports-foot">
-            Of the conversations that began in this time, as they are now, without spam. Days are those of{' '}
+            Conversations that started in this period, as they are now, without spam. Days are in the time zone{' '}
             {timeZone().replaceAll('_', ' ')}.
           </p>
         </>

@@ -41,7 +41,7 @@ export function Conversions({ place, request }: PanelProps): JSX.Element {
           <Figures>
             <Figure label="Completions" value={countOf(now.total)} change={changeSince(now.total, before?.total)} />
             <Figure
-              label="Worth"
+              label="Value"
               value={amountOf(now.totalValueCents)}
               change={changeSince(now.totalValueCents, before?.totalValueCents)}
             />
@@ -50,12 +50,12 @@ export function Conversions({ place, request }: PanelProps): JSX.Element {
           <h2>By goal</h2>
           {now.goals.length === 0 ? (
             <Empty icon="flag" title="There are no goals yet">
-              <p>A goal is a page that you hope visitors reach, such as the one after a purchase.</p>
+              <p>A goal is a page you want visitors to reach, such as the one after a purchase.</p>
             </Empty>
           ) : (
             <>
               <SeriesTable
-                head={['Goal', 'Completions', 'Worth']}
+                head={['Goal', 'Completions', 'Value']}
                 rows={now.goals.map(({ name, completions, valueCents }) => ({
                   name,
                   cells: [countOf(completions), amountOf(valueCents)],

@@ -94,7 +94,7 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
             aria-controls={id}
             aria-autocomplete="list"
             aria-activedescendant={entries.length === 0 ? undefined : `${id}-${current}`}
-            placeholder="What do you want to do, or whom do you look for?"
+            placeholder="Search for a command or a customer"
             autocomplete="off"
             spellcheck={false}
             maxLength={200}
@@ -105,7 +105,7 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
           />
           {found.asking && <span class="spinner soft" />}
         </div>
-        <div class="palette-list" role="listbox" id={id} aria-label="What was found" ref={list}>
+        <div class="palette-list" role="listbox" id={id} aria-label="Results" ref={list}>
           {groups.map((group) => (
             <div role="group" key={group.title} aria-label={group.title}>
               <div class="palette-group" aria-hidden="true">
@@ -134,7 +134,7 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
             : entries.length === 0
               ? found.asking
                 ? 'Searching…'
-                : 'Nothing was found.'
+                : 'No results.'
               : ''}
         </p>
       </div>

@@ -26,7 +26,7 @@ export function openShortcuts(): void {
 function show(load: () => Promise<ComponentType<OpenProps>>): void {
   load().then(
     (loaded) => (open.value = loaded),
-    () => notifyFailure(new Error('This could not be loaded. Load the page again.')),
+    () => notifyFailure(new Error('This could not be loaded. Reload the page.')),
   );
 }
 

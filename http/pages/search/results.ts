@@ -92,5 +92,5 @@ export function nameOfCustomer(of: {
   readonly email: string | null;
   readonly phone?: string | null;
 }): string {
-  return of.name ?? of.email ?? of.phone ?? 'Somebody';
+  return of.name ?? of.email ?? of.phone ?? 'Unnamed';
 }

@@ -150,8 +150,8 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
             onValue={(status) => change({ status })}
           />
           <TextField label="Tag" value={filter.tag ?? ''} maxLength={50} onValue={(tag) => change({ tag })} />
-          <TextField label="Changed from" type="date" value={filter.from ?? ''} onValue={(from) => change({ from })} />
-          <TextField label="Changed until" type="date" value={filter.to ?? ''} onValue={(to) => change({ to })} />
+          <TextField label="Updated from" type="date" value={filter.from ?? ''} onValue={(from) => change({ from })} />
+          <TextField label="Updated until" type="date" value={filter.to ?? ''} onValue={(to) => change({ to })} />
           {isFiltered && (
             <Button
               kind="quiet"
@@ -168,10 +168,10 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
       </p>
       {found.failure !== undefined && <Failure error={found.failure} retry={() => setRound(round + 1)} />}
       {question === '' && (
-        <Empty icon="search" title="Find what was said">
+        <Empty icon="search" title="Search your messages">
           <p>
-            Words in any order, misspelt or only begun, in every message that you may read. Arrow keys go through what
-            is found.
+            Search every message you can read. Words can be in any order, incomplete or misspelt. Use the arrow keys to
+            move through the results.
           </p>
         </Empty>
       )}
@@ -187,11 +187,11 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
         found.value.rows.length === 0 &&
         found.value.indexing === undefined &&
         !found.asking && (
-          <Empty icon="search" title="Nothing was found">
+          <Empty icon="search" title="No results">
             <p>
               {isFiltered
-                ? 'Fewer filters find more.'
-                : 'Fewer or other words may find it. Only conversations that you may see are searched.'}
+                ? 'Try fewer filters.'
+                : 'Try fewer or different words. Only conversations you can see are searched.'}
             </p>
           </Empty>
         )}
@@ -203,14 +203,14 @@ function totalOf(answer: SearchAnswer): string {
   const { indexing } = answer;
   const counted = countedOf(answer);
   if (indexing === undefined) return counted;
-  return `${counted}${counted.endsWith('.') ? '' : '.'} Messages are still being read (${Math.floor((100 * indexing.done) / Math.max(1, indexing.total))} %): there may be more.`;
+  return `${counted}${counted.endsWith('.') ? '' : '.'} Messages are still being indexed (${Math.floor((100 * indexing.done) / Math.max(1, indexing.total))} %), so there may be more.`;
 }
 
 function countedOf({ rows, total }: SearchAnswer): string {
   if (total === 0) return 'No conversations';
   if (total === 1) return '1 conversation';
   return total > rows.length
-    ? `${countOf(total)} conversations. The best ${rows.length} are shown; more words find fewer.`
+    ? `${countOf(total)} conversations. The best ${rows.length} are shown. Add words to narrow the search.`
     : `${countOf(total)} conversations`;
 }
 

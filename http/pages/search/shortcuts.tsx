@@ -10,11 +10,11 @@ export function Shortcuts({ onClose }: { readonly onClose: () => void }): JSX.El
   const withKeys = distinct(commands.value).filter(({ keys = [] }) => keys.length > 0);
   const groups = grouped(withKeys);
   return (
-    <Dialog title="Keys" wide onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" wide onClose={onClose}>
       <div class="stack">
         <Checkbox
-          label="Use letters as keys"
-          hint="Without them, keys with Ctrl, Alt or ⌘ work still, and everything is in the palette."
+          label="Use single-letter shortcuts"
+          hint="Without them, shortcuts with Ctrl, Alt or ⌘ still work, and every command is in the palette."
           checked={hasLetterKeys.value}
           onChecked={setLetterKeys}
         />

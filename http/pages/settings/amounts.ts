@@ -17,5 +17,5 @@ export function amountText(cents: number | null): string {
 
 /** The service says it of cents, which nobody typed. */
 export function amountError(error: string | undefined): string | undefined {
-  return error === undefined ? undefined : 'An amount, such as 49 or 49.90.';
+  return error === undefined ? undefined : 'Enter an amount, such as 49 or 49.90.';
 }

@@ -6,9 +6,9 @@ export type AgentChannel = Agent['channels'][number];
 
 export const roleNames: Readonly<Record<Role, string>> = { admin: 'Admin', supervisor: 'Supervisor', agent: 'Agent' };
 export const roleHints: Readonly<Record<Role, string>> = {
-  admin: 'Changes everything: agents, sites, billing, settings. Works in every channel.',
-  supervisor: "Sees everybody's figures, writes shared replies and goals, looks after its departments.",
-  agent: 'Answers customers in its channels and departments.',
+  admin: 'Can change everything: agents, sites, billing, settings. Works in every channel.',
+  supervisor: "Sees everyone's figures, edits shared replies and goals, manages their departments.",
+  agent: 'Answers customers in their channels and departments.',
 };
 export const channelNames: Readonly<Record<AgentChannel, string>> = {
   chats: 'Chats',

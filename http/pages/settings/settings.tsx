@@ -80,8 +80,11 @@ function Missing({ slug }: { readonly slug: string }): JSX.Element {
   return (
     <div class="page">
       <h1 class="for-readers">Settings</h1>
-      <Empty icon={isThere ? 'key' : 'info'} title={isThere ? 'Not for your role' : 'There is no such section'}>
-        <p>{isThere ? 'An admin of your workspace can change this.' : 'The address may be mistyped.'}</p>
+      <Empty
+        icon={isThere ? 'key' : 'info'}
+        title={isThere ? 'Not available for your role' : 'This section does not exist'}
+      >
+        <p>{isThere ? 'An admin of your workspace can change this.' : 'The link may be wrong.'}</p>
         <ButtonLink href="/settings">To the settings</ButtonLink>
       </Empty>
     </div>

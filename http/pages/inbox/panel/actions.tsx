@@ -25,7 +25,7 @@ import { answerOffer } from './standing-offers.ts';
 
 type Asked = 'assign' | 'department' | 'tags' | 'transcript' | 'block';
 
-/** Somebody was faster: what happened, and the conversation as it is now. */
+/** Another agent was faster: what happened, and the conversation as it is now. */
 interface Stale {
   readonly text: string;
   readonly now: Conversation;
@@ -114,13 +114,13 @@ export function ConversationActions({
       {asked === 'block' && <BlockDialog conversation={conversation} onClose={close} />}
       {stale !== undefined && (
         <Confirm
-          title="Somebody was faster"
+          title="Another agent was faster"
           action="Take it anyway"
           danger={false}
           onConfirm={() => takeAgain(stale.now, setStale)}
           onClose={() => setStale(undefined)}
         >
-          <p>{stale.text} Nothing was done yet.</p>
+          <p>{stale.text} Nothing has changed yet.</p>
         </Confirm>
       )}
     </div>
@@ -173,7 +173,7 @@ function actionsOf(
     own !== undefined &&
       mayGiveBack(own, conversation) && {
         id: 'giveBack',
-        title: 'Give back to the queue',
+        title: 'Return to the queue',
         keys: 'q',
         words: 'unassign return release',
         run: () => void giveBack(conversation),
@@ -231,7 +231,7 @@ function actionsOf(
       run: () => void leaveUnread(conversation, on.back),
     },
     { id: 'tags', title: 'Change tags', keys: 't', words: 'label', begins: true, run: () => on.ask('tags') },
-    { id: 'transcript', title: 'Mail a transcript', words: 'email send copy', run: () => on.ask('transcript') },
+    { id: 'transcript', title: 'Email a transcript', words: 'email send copy', run: () => on.ask('transcript') },
     {
       id: 'export',
       title: 'Download everything',
@@ -318,7 +318,7 @@ async function take(conversation: Conversation): Promise<void> {
   const isSenior = hasRole('supervisor');
   if (conversation.assignedAgentId === null && conversation.status !== 'spam' && conversation.status !== 'closed') {
     await act(conversation.id, 'take', { expectedVersion: conversation.version });
-    notify({ kind: 'done', text: 'It is yours.' });
+    notify({ kind: 'done', text: 'It is assigned to you.' });
     return;
   }
   const { conversation: taken } = await act(conversation.id, 'assign-to-agent', {
@@ -327,7 +327,7 @@ async function take(conversation: Conversation): Promise<void> {
     ...(isSenior ? { force: true } : {}),
   });
   if (!isSenior && taken.handshake?.toAgentId === own.id && !(await answerOffer(taken, 'accept'))) return;
-  notify({ kind: 'done', text: 'It is yours.' });
+  notify({ kind: 'done', text: 'It is assigned to you.' });
 }
 
 /** Who stays would have read it again at once. */
@@ -348,7 +348,7 @@ async function giveBack(conversation: Conversation): Promise<void> {
   } catch (error) {
     const text =
       error instanceof StaleError
-        ? `${whatHappened(error.was ?? conversation, error.now, { agent: agentName, department: departmentName })} Nothing was done.`
+        ? `${whatHappened(error.was ?? conversation, error.now, { agent: agentName, department: departmentName })} Nothing has changed.`
         : messageOf(error);
     notify({ kind: 'problem', text });
   }

@@ -92,7 +92,7 @@ export function AssignDialog({ conversation, to, onClose }: AssignProps): JSX.El
       if (error instanceof StaleError) {
         setSeen(error.now);
         setProblem(
-          `${whatHappened(seen, error.now, { agent: agentName, department: departmentName })} Nothing was done yet.`,
+          `${whatHappened(seen, error.now, { agent: agentName, department: departmentName })} Nothing has changed yet.`,
         );
       } else setProblem(messageOf(error));
       setBusy(false);
@@ -143,15 +143,15 @@ export function AssignDialog({ conversation, to, onClose }: AssignProps): JSX.El
           {targets.length === 0 && (
             <p class="soft" role="status">
               {typed.trim() !== ''
-                ? 'Nobody of that name can take it.'
+                ? 'No one with that name can take it.'
                 : to === 'department'
                   ? 'There is no other department.'
-                  : 'There is nobody else who can take it.'}
+                  : 'No one else can take it.'}
             </p>
           )}
         </div>
         {chosen?.kind === 'agent' && (
-          <TextField label="A note for them" optional maxLength={1000} value={note} onValue={setNote} />
+          <TextField label="Note for them" optional maxLength={1000} value={note} onValue={setNote} />
         )}
         <div role="alert">{problem !== undefined && <Banner kind="warn">{problem}</Banner>}</div>
         <div class="actions">
@@ -163,7 +163,7 @@ export function AssignDialog({ conversation, to, onClose }: AssignProps): JSX.El
                 : `Offer to ${chosen.agent.name}${again}`}
           </Button>
           {chosen?.kind === 'agent' && hasRole('supervisor') && (
-            <Button disabled={busy} title="Without asking" onClick={() => void send(true)}>
+            <Button disabled={busy} title="Without an offer" onClick={() => void send(true)}>
               Assign at once
             </Button>
           )}
@@ -172,7 +172,7 @@ export function AssignDialog({ conversation, to, onClose }: AssignProps): JSX.El
           </Button>
         </div>
         {chosen?.kind === 'agent' && (
-          <p class="soft assign-hint">They have 30 seconds to accept. Until then it stays where it is.</p>
+          <p class="soft assign-hint">They have 30 seconds to accept. The assignment does not change until they do.</p>
         )}
       </form>
     </Dialog>
@@ -208,7 +208,7 @@ function Row({
       <span class="soft">
         {target.kind === 'agent'
           ? `${presenceOf(target.agent)} · ${target.agent.channels.join(', ')}`
-          : 'department, at once'}
+          : 'department, moves at once'}
       </span>
     </div>
   );

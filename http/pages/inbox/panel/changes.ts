@@ -61,8 +61,8 @@ async function change(
 }
 
 const told: Readonly<Record<RequestedStatus, string>> = {
-  open: 'Open again.',
-  pending: 'Waits for the customer.',
+  open: 'Reopened.',
+  pending: 'Waiting for the customer.',
   solved: 'Solved.',
   spam: 'Marked as spam.',
 };
@@ -115,7 +115,7 @@ export async function unmarkSpam(conversation: Conversation): Promise<void> {
     { path: 'not-spam', shown: { status: 'open' } },
     () => void unmarkSpam(conversation),
   );
-  if (changed !== undefined) notify({ kind: 'done', text: 'Not spam. It is open again.' });
+  if (changed !== undefined) notify({ kind: 'done', text: 'Marked as not spam and reopened.' });
 }
 
 /** Adds and takes off what the reader did, and leaves what others did meanwhile. */

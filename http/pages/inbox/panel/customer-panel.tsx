@@ -95,9 +95,9 @@ export function CustomerPanel({ conversation }: { readonly conversation: Convers
       <Section name="about" title="About">
         {visitor === undefined && contact === undefined ? (
           known.loading ? (
-            <Loading lines={3} label="Reading the customer" />
+            <Loading lines={3} label="Loading the customer" />
           ) : (
-            <p class="soft">Nothing is known of this customer.</p>
+            <p class="soft">Nothing is known about this customer.</p>
           )
         ) : (
           <Facts visitor={visitor} contact={contact} />
@@ -105,7 +105,7 @@ export function CustomerPanel({ conversation }: { readonly conversation: Convers
       </Section>
       {contact !== undefined &&
         (contact.note !== null || contact.tags.length > 0 || Object.keys(contact.customFields).length > 0) && (
-          <Section name="notes" title="Noted by colleagues">
+          <Section name="notes" title="Colleagues' note">
             <Noted contact={contact} />
           </Section>
         )}
@@ -115,9 +115,9 @@ export function CustomerPanel({ conversation }: { readonly conversation: Convers
         aside={known.value === undefined ? undefined : countOf(Math.max(0, known.value.total - 1))}
       >
         {known.value === undefined ? (
-          known.failure === undefined && <Loading lines={3} label="Reading conversations" />
+          known.failure === undefined && <Loading lines={3} label="Loading conversations" />
         ) : earlier.length === 0 ? (
-          <p class="soft">This is the first.</p>
+          <p class="soft">This is the first conversation.</p>
         ) : (
           <History items={earlier} />
         )}
@@ -149,7 +149,7 @@ function Blocked({ conversation, at }: { readonly conversation: Conversation; re
   return (
     <div class="banner bad">
       <p>
-        Blocked <Time at={at} format={timeInSentence} />. They cannot write here.
+        Blocked <Time at={at} format={timeInSentence} />. They cannot write to you.
       </p>
       <Button small busy={busy} onClick={() => void unblock()}>
         Unblock
@@ -188,10 +188,10 @@ function Facts({
     ['First seen', firstSeenAt === undefined ? undefined : <Time at={firstSeenAt} />],
     ['Visits', visitor === undefined ? undefined : countOf(visitor.visitCount)],
     ['Browser', browserOf(visitor?.userAgent ?? null)],
-    ['Place', visitor === undefined ? undefined : placeOf(visitor)],
+    ['Location', visitor === undefined ? undefined : placeOf(visitor)],
     ['IP address', visitor?.ip ?? undefined],
     [
-      'Has bought for',
+      'Total spent',
       contact === undefined || contact.lifetimeValueCents === 0 ? undefined : amountOf(contact.lifetimeValueCents),
     ],
   ];

@@ -80,13 +80,13 @@ export function TranscriptDialog({ conversation, onClose }: DialogOf): JSX.Eleme
     },
   );
   return (
-    <Dialog title="Mail a transcript" onClose={onClose}>
+    <Dialog title="Email a transcript" onClose={onClose}>
       <Form
         form={form}
         actions={
           <>
             <Button type="submit" kind="primary" busy={form.busy}>
-              Mail it
+              Send
             </Button>
             <Button kind="quiet" onClick={onClose}>
               Cancel
@@ -94,7 +94,7 @@ export function TranscriptDialog({ conversation, onClose }: DialogOf): JSX.Eleme
           </>
         }
       >
-        <p class="soft">Everything that was said, without notes. Nobody can answer in it.</p>
+        <p class="soft">All messages, without notes. The recipient cannot reply in the conversation.</p>
         <TextField
           label="To"
           type="email"
@@ -116,7 +116,7 @@ export function TranscriptDialog({ conversation, onClose }: DialogOf): JSX.Eleme
         />
         {form.problem !== undefined && hasRole('admin') && (
           <p>
-            <a href="/settings/email">Addresses that mail came back from</a>
+            <a href="/settings/email">Addresses that cannot be reached</a>
           </p>
         )}
       </Form>
@@ -128,9 +128,7 @@ export function BlockDialog({ conversation, onClose }: DialogOf): JSX.Element {
   const name = customerName(conversation);
   return (
     <Confirm title={`Block ${name}?`} action="Block" onConfirm={() => setBlocked(conversation, true)} onClose={onClose}>
-      <p>
-        They can no longer write to you or see your answers, at once and until you unblock them. What was said stays.
-      </p>
+      <p>From now on they cannot write to you or see your answers, until you unblock them. Past messages are kept.</p>
     </Confirm>
   );
 }
@@ -142,5 +140,5 @@ export async function setBlocked({ visitorId }: Pick<Conversation, 'visitorId'>,
     `/visitors/${visitorId}/${isBlocked ? 'block' : 'unblock'}`,
   );
   rememberVisitor(visitor);
-  notify({ kind: 'done', text: isBlocked ? 'Blocked.' : 'Not blocked any more.' });
+  notify({ kind: 'done', text: isBlocked ? 'Blocked.' : 'Unblocked.' });
 }

@@ -60,7 +60,7 @@ function Offered({
         ? [
             {
               id: 'offer.cancel',
-              title: 'Take the offer back',
+              title: 'Withdraw the offer',
               group: 'Conversation',
               words: 'cancel handshake',
               run: () => void answerOffer(conversation, 'cancel'),
@@ -122,7 +122,7 @@ function Offered({
             disabled={busy !== undefined}
             onClick={() => void answerOffer(conversation, 'cancel')}
           >
-            Take it back
+            Withdraw
           </Button>
         )}
       </div>

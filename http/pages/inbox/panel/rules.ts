@@ -76,12 +76,12 @@ interface Names {
 
 /** "Ann took it. It is pending now.": what a reader who saw `was` has missed, most important first. */
 export function whatHappened(was: Conversation | undefined, now: Conversation, names: Names): string {
-  if (was === undefined) return 'Somebody changed it a moment ago.';
+  if (was === undefined) return 'Someone changed it a moment ago.';
   const said: string[] = [];
   if (was.assignedAgentId !== now.assignedAgentId)
     said.push(
       now.assignedAgentId === null
-        ? 'Nobody has it any more.'
+        ? 'It is unassigned now.'
         : `${names.agent(now.assignedAgentId)} took it a moment ago.`,
     );
   if (was.handshake?.expiresAt !== now.handshake?.expiresAt || was.handshake?.toAgentId !== now.handshake?.toAgentId) {
@@ -89,7 +89,7 @@ export function whatHappened(was: Conversation | undefined, now: Conversation, n
       said.push(
         `${names.agent(now.handshake.initiatedByAgentId)} offered it to ${names.agent(now.handshake.toAgentId)} a moment ago.`,
       );
-    else if (was.assignedAgentId === now.assignedAgentId) said.push('The offer to somebody has ended.');
+    else if (was.assignedAgentId === now.assignedAgentId) said.push('The offer has ended.');
   }
   if (was.departmentId !== now.departmentId)
     said.push(
@@ -97,8 +97,8 @@ export function whatHappened(was: Conversation | undefined, now: Conversation, n
     );
   if (was.status !== now.status) said.push(`It is ${now.status} now.`);
   if (was.tags.join('\n') !== now.tags.join('\n'))
-    said.push(now.tags.length === 0 ? 'It has no tags any more.' : `Its tags are ${now.tags.join(', ')} now.`);
-  return said.length === 0 ? 'Somebody changed it a moment ago.' : said.join(' ');
+    said.push(now.tags.length === 0 ? 'It has no tags now.' : `Its tags are ${now.tags.join(', ')} now.`);
+  return said.length === 0 ? 'Someone changed it a moment ago.' : said.join(' ');
 }
 
 /** The tags as they are, with what somebody added and took off who saw them as `from`. */

@@ -35,13 +35,13 @@ export function Shop({ visitorId, hasEmail }: { readonly visitorId: string; read
     <div class="side-shop">
       <div role="status">{found !== undefined && <Answer found={found} />}</div>
       <div role="alert">
-        {failure !== undefined && <Banner kind="bad">The shop did not answer. {messageOf(failure)}</Banner>}
+        {failure !== undefined && <Banner kind="bad">The shop did not respond. {messageOf(failure)}</Banner>}
       </div>
       {!hasEmail && found === undefined ? (
-        <p class="soft">The shop is asked by email, and this customer has not given one.</p>
+        <p class="soft">The shop finds customers by email, and this customer has not given one.</p>
       ) : (
         <Button small busy={busy} onClick={() => void ask()}>
-          {failure !== undefined ? 'Try again' : found === undefined ? 'Look in the shop' : 'Look again'}
+          {failure !== undefined ? 'Try again' : found === undefined ? 'Look up in the shop' : 'Refresh'}
         </Button>
       )}
     </div>
@@ -55,7 +55,7 @@ function Answer({ found }: { readonly found: Enrichment }): JSX.Element {
     <div class="stack">
       {found.customer !== null && (
         <p>
-          Has bought for <strong>{amountOf(found.customer.lifetimeValueCents)}</strong> at {found.source}.
+          Total spent <strong>{amountOf(found.customer.lifetimeValueCents)}</strong> at {found.source}.
         </p>
       )}
       {found.orders.length === 0 ? (

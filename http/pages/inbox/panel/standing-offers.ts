@@ -101,13 +101,13 @@ function tellWhoWasAsked(outcome: Outcome, conversation: Conversation, byAgentId
   else if (outcome === 'assignment.cancelled')
     notify({
       kind: 'news',
-      text: `${agentName(byAgentId)} does not offer you the conversation with ${what} any more.`,
+      text: `${agentName(byAgentId)} withdrew the offer of the conversation with ${what}.`,
     });
 }
 
 function remains({ assignedAgentId }: Conversation): string {
-  if (assignedAgentId === null) return 'Nobody has it.';
-  return assignedAgentId === ownId() ? 'It stays with you.' : `It is with ${agentName(assignedAgentId)}.`;
+  if (assignedAgentId === null) return 'It is unassigned.';
+  return assignedAgentId === ownId() ? 'It stays with you.' : `${agentName(assignedAgentId)} has it.`;
 }
 
 /** Answers the offer. What it came too late for is told, not thrown. Resolves to whether it was done. */

@@ -47,7 +47,7 @@ export function AuditLog(_props: SectionProps): JSX.Element {
   }, [readsOn, list.loading]);
   const oldest = rows?.at(-1);
   return (
-    <Section title="Audit log" intro="Who changed what, and when. Nobody can change it.">
+    <Section title="Audit log" intro="Who changed what, and when. Entries cannot be changed.">
       <div class="stack">
         <Filters filter={filter} />
         <p class="soft" role="status">
@@ -63,7 +63,7 @@ export function AuditLog(_props: SectionProps): JSX.Element {
         <>
           {found.length === 0 && !list.loading ? (
             <div class="card">
-              <Empty icon="list" title={isFiltered(filter) ? 'Nothing of that kind' : 'Nothing has changed yet'} />
+              <Empty icon="list" title={isFiltered(filter) ? 'No matching entries' : 'No entries yet'} />
             </div>
           ) : (
             <ol class="audit">
@@ -79,7 +79,7 @@ export function AuditLog(_props: SectionProps): JSX.Element {
           {list.hasMore && (
             <div class="row">
               <Button busy={list.loading} onClick={() => void list.more()}>
-                {isFiltered(filter) ? 'Look further back' : 'Show more'}
+                {isFiltered(filter) ? 'Load older entries' : 'Show more'}
               </Button>
             </div>
           )}
@@ -104,10 +104,10 @@ function Filters({ filter }: { readonly filter: AuditFilter }): JSX.Element {
       <SelectField
         label="By"
         value={filter.actor}
-        choices={[{ value: '', label: 'Everybody' }, { value: 'service', label: 'The service' }, ...people]}
+        choices={[{ value: '', label: 'Everyone' }, { value: 'service', label: 'The service' }, ...people]}
         onValue={(actor) => setQuery({ actor })}
       />
-      <TextField label="With the words" type="search" value={filter.words} onValue={(words) => setQuery({ words })} />
+      <TextField label="Text" type="search" value={filter.words} onValue={(words) => setQuery({ words })} />
     </div>
   );
 }

@@ -21,7 +21,7 @@ export const areas = [
   { value: 'visitor', label: 'Visitors' },
   { value: 'contact', label: 'Contacts' },
   { value: 'phone_number', label: 'Phone numbers' },
-  { value: 'email', label: 'Mail that was dropped' },
+  { value: 'email', label: 'Dropped email' },
   { value: 'suppression', label: 'Addresses that cannot be reached' },
   { value: 'report', label: 'Reports' },
   { value: 'subscription', label: 'Billing' },
@@ -46,9 +46,9 @@ type Tell = (entry: AuditEntry, names: Names) => string;
 
 /** Why an app's consent ended by itself. */
 const endReasons: Readonly<Record<string, string>> = {
-  given_back: 'the app gave it back',
-  code_used_twice: 'a code of it was used twice',
-  refresh_token_used_twice: 'a token of it was used twice',
+  given_back: 'the app revoked it',
+  code_used_twice: 'one of its codes was used twice',
+  refresh_token_used_twice: 'one of its tokens was used twice',
 };
 const factorNames: Readonly<Record<string, string>> = { totp: 'an authenticator app', passkey: 'a passkey' };
 
@@ -70,29 +70,30 @@ const deeds: Readonly<Record<string, Tell>> = {
       ? 'signed out everywhere else'
       : `ended the sign-in with ${field(entry.context, 'device')} at ${field(entry.context, 'address') ?? 'an address'}`,
   'agent.attacked': (entry, names) =>
-    `slowed down somebody who tries the password of ${target(entry, names)}, from ${field(entry.context, 'address') ?? 'an address'}`,
+    `slowed down password attempts for ${target(entry, names)}, from ${field(entry.context, 'address') ?? 'an address'}`,
   'agent.mfa_enabled': (entry) => `added ${factorNames[field(entry.context, 'method') ?? ''] ?? 'a second factor'}`,
   'agent.mfa_disabled': (entry, names) =>
     field(entry.context, 'method') === 'all'
-      ? `took the second factor of ${target(entry, names)} away${field(entry.context, 'by') === 'operator' ? ', as whoever runs it asked' : ''}`
+      ? `removed the second factor of ${target(entry, names)}${field(entry.context, 'by') === 'operator' ? ', at the request of the operator' : ''}`
       : `removed ${factorNames[field(entry.context, 'method') ?? ''] ?? 'a second factor'}`,
-  'agent.recovery_codes_renewed': () => 'made new recovery codes',
+  'agent.recovery_codes_renewed': () => 'created new recovery codes',
   'agent.recovery_code_used': (entry) => `used a recovery code; ${field(entry.context, 'left') ?? 'some'} left`,
-  'department.created': (entry) => `made the department ${quoted(nameIn(entry))}`,
+  'department.created': (entry) => `added the department ${quoted(nameIn(entry))}`,
   'department.updated': (entry, names) => `changed the department ${departmentOf(entry, names)}`,
   'department.deleted': (entry) => `deleted the department ${quoted(nameIn(entry))}`,
-  'department.members_changed': (entry, names) => `changed who is in the department ${departmentOf(entry, names)}`,
+  'department.members_changed': (entry, names) => `changed the members of the department ${departmentOf(entry, names)}`,
   'workspace.updated': workspaceChange,
   'workspace.domain_verified': (entry) =>
-    `found the records of ${field(entry.after, 'domain') ?? 'the email domain'}, and sends mail from it now`,
+    `found the DNS records of ${field(entry.after, 'domain') ?? 'the email domain'} and now sends email from it`,
   'workspace.restored': () => 'restored the workspace from a backup',
   'business_hours_rule.created': (entry) => `added the business hours ${quoted(nameIn(entry))}`,
   'business_hours_rule.updated': (entry) => `changed the business hours ${quoted(nameIn(entry))}`,
   'business_hours_rule.deleted': (entry) => `deleted the business hours ${quoted(nameIn(entry))}`,
   'conversation.force_transferred': (entry, names) =>
-    `gave a conversation to ${names.agent(field(entry.after, 'assignedAgentId') ?? '')} without asking`,
+    `gave a conversation to ${names.agent(field(entry.after, 'assignedAgentId') ?? '')} without an offer`,
   'conversation.exported': () => 'exported a conversation',
-  'conversation.transcript_mailed': (entry) => `mailed a conversation to ${field(entry.context, 'to') ?? 'an address'}`,
+  'conversation.transcript_mailed': (entry) =>
+    `emailed a conversation to ${field(entry.context, 'to') ?? 'an address'}`,
   'site.created': (entry) => `added the site ${quoted(nameIn(entry))}`,
   'site.updated': (entry) => `changed the site ${quoted(nameIn(entry))}`,
   'visitor.blocked': () => 'blocked a visitor',
@@ -106,29 +107,29 @@ const deeds: Readonly<Record<string, Tell>> = {
   'phone_number.event_ignored': (entry) =>
     `ignored a call from ${field(entry.context, 'from') ?? 'a withheld number'} to a number that was released`,
   'email.dropped': (entry) =>
-    `dropped a mail from ${field(entry.context, 'from') ?? 'nobody'}: ${dropReason(field(entry.context, 'reason'))}`,
-  'suppression.added': (entry) => `sends no more mail to ${entry.targetId ?? 'an address'}, because it came back`,
-  'suppression.removed': (entry) => `let mail be sent to ${entry.targetId ?? 'an address'} again`,
+    `dropped an email from ${field(entry.context, 'from') ?? 'an unknown sender'}: ${dropReason(field(entry.context, 'reason'))}`,
+  'suppression.added': (entry) => `stopped sending email to ${entry.targetId ?? 'an address'} because it bounced`,
+  'suppression.removed': (entry) => `allowed email to ${entry.targetId ?? 'an address'} again`,
   'subscription.changed': subscriptionChange,
   'subscription.trial_extended': () => 'extended the trial',
-  'api_key.created': (entry) => `made the API key ${quoted(nameIn(entry))}`,
+  'api_key.created': (entry) => `created the API key ${quoted(nameIn(entry))}`,
   'api_key.deleted': (entry) => `revoked the API key ${quoted(nameIn(entry))}`,
   'oauth_app.created': (entry) => `registered the app ${quoted(nameIn(entry))}`,
   'oauth_app.updated': (entry) => `changed the app ${quoted(nameIn(entry))}`,
   'oauth_app.deleted': (entry) => `deleted the app ${quoted(nameIn(entry))}`,
-  'oauth_app.secret_rotated': () => 'gave an app another secret',
-  'oauth_app.authorized': (entry) => `let in the app ${quoted(field(entry.context, 'name') ?? '')}`,
+  'oauth_app.secret_rotated': () => 'replaced the secret of an app',
+  'oauth_app.authorized': (entry) => `allowed the app ${quoted(field(entry.context, 'name') ?? '')}`,
   'oauth_app.withdrawn': (entry, names) =>
-    `withdrew what ${names.agent(field(entry.context, 'agentId') ?? '')} allowed the app ${quoted(field(entry.context, 'name') ?? '')}`,
+    `withdrew the access that ${names.agent(field(entry.context, 'agentId') ?? '')} gave the app ${quoted(field(entry.context, 'name') ?? '')}`,
   'oauth_app.ended': (entry, names) =>
-    `ended what ${names.agent(field(entry.context, 'agentId') ?? '')} allowed an app, because ${endReasons[field(entry.context, 'reason') ?? ''] ?? 'it was over'}`,
+    `ended the access that ${names.agent(field(entry.context, 'agentId') ?? '')} gave an app, because ${endReasons[field(entry.context, 'reason') ?? ''] ?? 'it had expired'}`,
   'webhook.created': (entry) => `added a webhook to ${field(entry.after, 'url') ?? 'an address'}`,
   'webhook.deleted': (entry) => `deleted the webhook to ${field(entry.before, 'url') ?? 'an address'}`,
   'webhook.updated': (entry) => `changed the webhook to ${field(entry.after, 'url') ?? 'an address'}`,
-  'webhook.secret_rotated': () => 'gave a webhook another secret',
+  'webhook.secret_rotated': () => 'replaced the secret of a webhook',
   'webhook.disabled': (entry) =>
-    `disabled the webhook to ${field(entry.after, 'url') ?? 'an address'}, which ${field(entry.context, 'answer') === undefined ? 'took nothing for five days' : 'said that it is gone'}`,
-  'verify_service.created': (entry) => `made the verification service ${quoted(nameIn(entry))}`,
+    `disabled the webhook to ${field(entry.after, 'url') ?? 'an address'}, which ${field(entry.context, 'answer') === undefined ? 'failed for five days' : 'answered that it is gone'}`,
+  'verify_service.created': (entry) => `added the verification service ${quoted(nameIn(entry))}`,
   'verify_service.updated': (entry) => `changed the verification service ${quoted(nameIn(entry))}`,
   'verify_factor.deleted': () => 'deleted an authenticator app',
   'verify_service.deleted': (entry) => `deleted the verification service ${quoted(nameIn(entry))}`,
@@ -161,13 +162,13 @@ function nameOfRecord(value: unknown): string | undefined {
 function workspaceChange({ before, after, context }: AuditEntry): string {
   if (field(context, 'rotatedSecret') !== undefined)
     return field(context, 'rotatedSecret') === 'inbound-email'
-      ? 'changed the secret for mail by webhook'
-      : 'changed a secret of the workspace';
+      ? 'changed the secret of the inbound email webhook'
+      : 'changed a workspace secret';
   const changed = { ...before, ...after };
-  if ('emailDomain' in changed) return `asked for the email domain ${field(after, 'emailDomain') ?? ''}`;
-  if ('inboundAddresses' in changed) return 'changed the addresses that bring mail in';
-  if ('settings' in changed) return 'changed the settings of the workspace';
-  if ('commerce' in changed) return 'changed where commerce data comes from';
+  if ('emailDomain' in changed) return `set the email domain ${field(after, 'emailDomain') ?? ''}`;
+  if ('inboundAddresses' in changed) return 'changed the inbound email addresses';
+  if ('settings' in changed) return 'changed the workspace settings';
+  if ('commerce' in changed) return 'changed the shop connection';
   return 'changed the workspace';
 }
 
@@ -182,18 +183,18 @@ function subscriptionChange({ before, after }: AuditEntry): string {
 
 export const dropReasons: Readonly<Record<string, string>> = {
   mailer_daemon: 'it came from a mail server',
-  auto_submitted: 'a machine answered',
-  precedence: 'it was sent to many',
+  auto_submitted: 'it was an automatic reply',
+  precedence: 'it was bulk email',
   list_unsubscribe: 'it is a newsletter',
-  list_id: 'it came by a mailing list',
-  loop: 'it is our own',
-  bounce: 'it says that a mail came back',
+  list_id: 'it came from a mailing list',
+  loop: 'it was sent by this server',
+  bounce: 'it was a bounce',
   blocked: 'its sender is blocked',
-  too_many: 'its sender writes too often',
+  too_many: 'its sender sent too many emails',
 };
 
 function dropReason(reason: string | undefined): string {
-  return dropReasons[reason ?? ''] ?? (reason ?? 'no reason is kept').replaceAll(/[_-]/g, ' ');
+  return dropReasons[reason ?? ''] ?? (reason ?? 'the reason was not recorded').replaceAll(/[_-]/g, ' ');
 }
 
 function target({ targetId }: AuditEntry, names: Names): string {
@@ -214,7 +215,7 @@ function quoted(name: string): string {
 }
 
 function withArticle(role: string | undefined): string {
-  return role === undefined ? 'somebody else' : `${/^[aeiou]/.test(role) ? 'an' : 'a'} ${role}`;
+  return role === undefined ? 'someone else' : `${/^[aeiou]/.test(role) ? 'an' : 'a'} ${role}`;
 }
 
 function field(record: AuditEntry['before'], name: string): string | undefined {

@@ -40,20 +40,20 @@ export function BillingActions({
     doing('addons', async () => {
       setWantedAi(wanted);
       await call('POST', '/billing/addons', { body: { addons: wanted ? ['ai'] : [] } });
-      notify({ kind: 'done', text: wanted ? 'The AI add-on is yours.' : 'The AI add-on is off.' });
+      notify({ kind: 'done', text: wanted ? 'The AI add-on is on.' : 'The AI add-on is off.' });
       onChanged();
     });
   if (subscription === null) return null;
   return (
-    <Part id="subscription" title="Add-ons and cancelling">
+    <Part id="subscription" title="Add-ons and cancellation">
       {/* What opens nothing yet is not sold; who has it can let it go. */}
       {(billingSource !== 'stripe' || addons.includes('ai')) && (
         <Checkbox
           label="AI"
           hint={
             billingSource === 'stripe'
-              ? 'Is on your bill, and opens nothing yet.'
-              : 'Planned: it opens nothing yet, and costs nothing here.'
+              ? 'On your bill, but not available yet.'
+              : 'Planned. It is not available yet and costs nothing here.'
           }
           checked={wantedAi ?? addons.includes('ai')}
           disabled={busy !== undefined || standing.locked}
@@ -68,7 +68,7 @@ export function BillingActions({
               void doing('portal', async () => goTo((await call<{ url: string }>('POST', '/billing/portal')).url))
             }
           >
-            How you pay
+            Payment method
           </Button>
         )}
         {isLive(standing) && (
@@ -80,7 +80,7 @@ export function BillingActions({
       {cancelling && (
         <Confirm
           title={subscription.status === 'trialing' ? 'End the trial now?' : 'Cancel the subscription?'}
-          action={subscription.status === 'trialing' ? 'End it' : 'Cancel the subscription'}
+          action={subscription.status === 'trialing' ? 'End the trial' : 'Cancel the subscription'}
           onConfirm={async () => {
             await call('POST', '/billing/cancel');
             onChanged();
@@ -89,8 +89,8 @@ export function BillingActions({
         >
           <p>
             {subscription.status === 'trialing'
-              ? 'Your workspace is locked at once. Nothing in it is lost, and choosing a plan opens it again.'
-              : `Everything works until ${dayOf(subscription.currentPeriodEnd)}; then your workspace is locked. Nothing in it is lost, and choosing a plan opens it again.`}
+              ? 'Your workspace is locked at once. Nothing is lost, and choosing a plan unlocks it.'
+              : `Everything works until ${dayOf(subscription.currentPeriodEnd)}. After that, your workspace is locked. Nothing is lost, and choosing a plan unlocks it.`}
           </p>
         </Confirm>
       )}

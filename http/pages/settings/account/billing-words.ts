@@ -13,11 +13,11 @@ export interface PlanWords {
 /** As the service's own table of plans says; the service decides what is in force. */
 export const plans: readonly PlanWords[] = [
   { id: 'chat', name: 'Chat', seats: 5, what: ['Chat on your sites', 'Campaigns', 'Goals'] },
-  { id: 'support', name: 'Support', seats: 15, what: ['All of Chat', 'Tickets by mail', 'Knowledge base'] },
-  { id: 'business', name: 'Business', seats: 50, what: ['All of Support', 'Phone numbers and calls'] },
+  { id: 'support', name: 'Support', seats: 15, what: ['Everything in Chat', 'Tickets by email', 'Knowledge base'] },
+  { id: 'business', name: 'Business', seats: 50, what: ['Everything in Support', 'Phone numbers and calls'] },
 ];
 
-export const intervalNames = { monthly: 'by the month', annual: 'by the year' } as const satisfies Record<
+export const intervalNames = { monthly: 'monthly', annual: 'yearly' } as const satisfies Record<
   BillingInterval,
   string
 >;
@@ -29,11 +29,11 @@ export function planName(id: PlanId): string {
 export const statusNames = {
   trialing: 'On trial',
   active: 'Active',
-  past_due: 'Payment is late',
+  past_due: 'Payment overdue',
   unpaid: 'Unpaid',
   paused: 'Paused',
-  incomplete: 'First payment is missing',
-  incomplete_expired: 'First payment never came',
+  incomplete: 'Waiting for the first payment',
+  incomplete_expired: 'First payment failed',
   canceled: 'Ended',
 } as const satisfies Record<Subscription['status'], string>;
 

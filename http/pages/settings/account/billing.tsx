@@ -1,4 +1,4 @@
-// The plan, its seats, and what was paid.
+// Your plan, its seats and your invoices.
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
@@ -20,7 +20,7 @@ export function Billing(_props: SectionProps): JSX.Element {
     [],
   );
   return (
-    <Section title="Billing" intro="The plan, its seats, and what was paid.">
+    <Section title="Billing" intro="Your plan, its seats and your invoices.">
       {value === undefined ? (
         <Reading failure={failure} retry={reload} />
       ) : (
@@ -47,14 +47,14 @@ function News({
     <div class="stack" role="status">
       {returned === 'done' && (
         <Banner kind="good">
-          Thank you. The new plan shows here as soon as the payment is confirmed, mostly within a minute.
+          Thank you. Your new plan appears here once the payment is confirmed, usually within a minute.
         </Banner>
       )}
-      {returned === 'cancelled' && <Banner>Nothing was changed, and nothing was paid.</Banner>}
+      {returned === 'cancelled' && <Banner>Nothing has changed, and you have not paid anything.</Banner>}
       {locked && (
         <Banner kind="bad">
-          Your workspace is locked: its trial is over, or its subscription ended or was not paid. Nothing is lost.
-          Choose a plan below, and everything is open again.
+          Your workspace is locked because its trial or subscription has ended, or a payment is missing. Nothing is
+          lost. Choose a plan below to unlock it.
         </Banner>
       )}
       {!locked && daysLeftInTrial !== null && (
@@ -62,19 +62,19 @@ function News({
           {daysLeftInTrial === 0
             ? 'Your trial ends today.'
             : `Your trial ends in ${daysLeftInTrial} ${daysLeftInTrial === 1 ? 'day' : 'days'}.`}{' '}
-          Choose a plan to go on after it.
+          Choose a plan to continue after the trial.
         </Banner>
       )}
       {subscription?.cancelAtPeriodEnd === true && (
         <Banner kind="warn">
-          Your subscription ends on {dayOf(subscription.currentPeriodEnd)}. Choosing a plan takes that back.
+          Your subscription ends on {dayOf(subscription.currentPeriodEnd)}. Choose a plan to keep it.
         </Banner>
       )}
       {billingSource === 'marketplace' && (
         <Banner>Your workspace is billed by a marketplace. Change or cancel it there.</Banner>
       )}
       {(billingSource === 'local' || billingSource === null) && (
-        <Banner>This server charges nobody: every plan is free, and a change counts at once.</Banner>
+        <Banner>This server does not charge: every plan is free, and changes take effect at once.</Banner>
       )}
     </div>
   );
@@ -107,7 +107,7 @@ function Present({ standing }: { readonly standing: Standing }): JSX.Element {
         )}
         {subscription !== null && (
           <div>
-            <dt>{subscription.cancelAtPeriodEnd ? 'Ends' : 'Present period'}</dt>
+            <dt>{subscription.cancelAtPeriodEnd ? 'Ends' : 'Current period'}</dt>
             <dd>
               {subscription.cancelAtPeriodEnd ? '' : `${dayOf(subscription.currentPeriodStart)} to `}
               {dayOf(subscription.currentPeriodEnd)}

@@ -12,12 +12,12 @@ export function Data(_props: SectionProps): JSX.Element {
   return (
     <Section
       title="Data and privacy"
-      intro="Your customers' data is yours. It lies on the server that you see this page from, and with the providers that it was set up to use."
+      intro="Your customers' data is yours. It is stored on this server, and with the providers it is set up to use."
     >
       <Part
         id="export"
-        title="Take everything along"
-        intro="Who runs the server can write all of your workspace to a file, as lines of JSON, at any time. Passwords and secrets are left out."
+        title="Export everything"
+        intro="The operator of the server can export your whole workspace to a file of JSON lines at any time. Passwords and secrets are not included."
       >
         <Copyable
           text={`switchboard export ${workspaceId} --to workspace.jsonl`}
@@ -26,33 +26,33 @@ export function Data(_props: SectionProps): JSX.Element {
       </Part>
       <Part
         id="erase-contact"
-        title="Forget a customer"
-        intro="When a customer asks to be forgotten: everything that is known of them and was written with them is erased for good. Figures of reports stay as they are. The server must not run meanwhile."
+        title="Erase a customer"
+        intro="For customers who ask to be forgotten. Everything known about them and every conversation with them is erased for good. Report figures do not change. Stop the server first."
       >
         <Copyable
           text={`switchboard erase ${workspaceId} --contact customer@example.com --yes`}
           label="the command that erases a customer"
         />
         <p class="soft">
-          The customer is named by email, phone number or id. Without --yes it only says what would be erased.
+          Give the email, phone number or id of the customer. Without --yes, the command only lists what it would erase.
         </p>
       </Part>
       <Part
         id="erase-workspace"
         title="Erase the workspace"
-        intro="All of it, for good. The server must not run meanwhile. Backups from before still hold it."
+        intro="Erases everything for good. Stop the server first. Older backups still contain the workspace."
       >
         <Copyable text={`switchboard erase ${workspaceId} --yes`} label="the command that erases the workspace" />
       </Part>
-      <Part id="kept" title="How long things are kept">
+      <Part id="kept" title="How long data is kept">
         <ul class="bullets">
           <li>Conversations, contacts and files: until they are erased.</li>
           <li>
-            The <a href="/settings/audit-log">audit log</a>: a year, on the enterprise plan for good.
+            The <a href="/settings/audit-log">audit log</a>: one year, or indefinitely on the enterprise plan.
           </li>
-          <li>One-time codes that were sent: 90 days. The codes themselves are never kept.</li>
+          <li>Records of one-time codes: 90 days. The codes themselves are never stored.</li>
           <li>
-            What was sent to your <a href="/settings/webhooks">webhooks</a>: seven days.
+            Deliveries to your <a href="/settings/webhooks">webhooks</a>: 7 days.
           </li>
         </ul>
       </Part>

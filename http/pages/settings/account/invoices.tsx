@@ -25,8 +25,8 @@ export function Invoices(): JSX.Element {
             <thead>
               <tr>
                 <th scope="col">Invoice</th>
-                <th scope="col">For</th>
-                <th scope="col">State</th>
+                <th scope="col">Period</th>
+                <th scope="col">Status</th>
                 <th scope="col" class="number">
                   Amount
                 </th>

@@ -51,8 +51,8 @@ export function Plans({
           label="Billed"
           value={interval}
           choices={[
-            { value: 'monthly', label: 'By the month' },
-            { value: 'annual', label: 'By the year' },
+            { value: 'monthly', label: 'Monthly' },
+            { value: 'annual', label: 'Yearly' },
           ]}
           onValue={setInterval}
         />
@@ -62,7 +62,7 @@ export function Plans({
         {plans.map((plan) => (
           <li key={plan.id} class={isPresent(plan) ? 'present' : ''}>
             <h3>
-              {plan.name} {isPresent(plan) && <Badge kind="accent">Yours</Badge>}
+              {plan.name} {isPresent(plan) && <Badge kind="accent">Current</Badge>}
             </h3>
             <p class="soft">{plan.seats} seats</p>
             <ul>
@@ -83,7 +83,7 @@ export function Plans({
       {chosen !== undefined && (
         <Confirm
           title={`Change to ${chosen.name}?`}
-          action={charges ? 'Go on' : `Change to ${chosen.name}`}
+          action={charges ? 'Continue' : `Change to ${chosen.name}`}
           danger={false}
           onConfirm={async () => {
             const back = `${location.origin}/settings/billing?checkout=`;
@@ -101,8 +101,8 @@ export function Plans({
             {!charges
               ? 'Nothing is charged.'
               : subscription === null || locked || subscription.status === 'trialing'
-                ? 'You pay on the page of our billing provider.'
-                : 'What you have paid already is set off against it.'}
+                ? "You pay on our billing provider's page."
+                : 'What you have already paid is credited.'}
           </p>
         </Confirm>
       )}

@@ -30,14 +30,14 @@ export function AllowedApps(_props: SectionProps): JSX.Element {
   return (
     <Section
       title="Allowed apps"
-      intro={`Apps that you${seesAll ? ' and your colleagues' : ''} let in. Each acts in the name of who let it in, until that is withdrawn.`}
+      intro={`Apps that you${seesAll ? ' and your colleagues' : ''} have allowed. Each acts on behalf of the agent who allowed it, until access is withdrawn.`}
     >
       {value === undefined ? (
         <Reading failure={failure} retry={reload} />
       ) : grants.length === 0 ? (
         <div class="card">
-          <Empty icon="link" title="No app is let in">
-            <p>An app that wants to be shows you a page of ours, which says what it asks for.</p>
+          <Empty icon="link" title="No apps are allowed">
+            <p>When an app asks for access, you see what it wants before you decide.</p>
           </Empty>
         </div>
       ) : (
@@ -54,19 +54,19 @@ export function AllowedApps(_props: SectionProps): JSX.Element {
       )}
       {withdrawing !== undefined && (
         <Confirm
-          title={`Turn “${withdrawing.appName}” away?`}
-          action="Turn it away"
+          title={`Withdraw access for “${withdrawing.appName}”?`}
+          action="Withdraw access"
           onConfirm={async () => {
             await call('DELETE', `${path}/${withdrawing.id}`);
             set({ grants: grants.filter(({ id }) => id !== withdrawing.id) });
-            notify({ kind: 'done', text: 'The app is turned away.' });
+            notify({ kind: 'done', text: 'Access is withdrawn.' });
           }}
           onClose={() => setWithdrawing(undefined)}
         >
           <p>
-            It can no longer act in{' '}
-            {isOwn(withdrawing) ? 'your name' : `the name of ${agentName(withdrawing.agentId)}, who is told by mail`}.
-            To have it back, let it in again.
+            It can no longer act on behalf of{' '}
+            {isOwn(withdrawing) ? 'you' : `${agentName(withdrawing.agentId)}, who is notified by email`}. To restore
+            access, allow it again.
           </p>
         </Confirm>
       )}
@@ -87,8 +87,13 @@ function GrantCard({
     <li class="card">
       <header>
         <h2>{grant.appName}</h2>
-        <Button small kind="danger" aria-label={`Turn away ${grant.appName}, let in by ${by}`} onClick={onWithdraw}>
-          Turn away
+        <Button
+          small
+          kind="danger"
+          aria-label={`Withdraw access for ${grant.appName}, allowed by ${by}`}
+          onClick={onWithdraw}
+        >
+          Withdraw access
         </Button>
       </header>
       <ul class="bullets">
@@ -97,7 +102,7 @@ function GrantCard({
         ))}
       </ul>
       <p class="soft">
-        Let in by {by} <Time at={grant.createdAt} format={timeInSentence} />,{' '}
+        Allowed by {by} <Time at={grant.createdAt} format={timeInSentence} />,{' '}
         {grant.lastUsedAt === null ? (
           'not used yet'
         ) : (

@@ -32,12 +32,12 @@ export function ApiKeys(_props: SectionProps): JSX.Element {
       title="API keys"
       intro={
         <>
-          Keys by which your own programs ask the API. What can be asked is in <a href="/docs">its documentation</a>.
+          Keys for your own programs to use the API. See the <a href="/docs">API documentation</a>.
         </>
       }
       actions={
         <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
-          Make a key
+          Create a key
         </Button>
       }
     >
@@ -47,7 +47,7 @@ export function ApiKeys(_props: SectionProps): JSX.Element {
       ) : value.apiKeys.length === 0 ? (
         <div class="card">
           <Empty icon="key" title="No keys yet">
-            <p>Make one for each program, so that you can take it away from one alone.</p>
+            <p>Create one for each program, so that you can revoke them separately.</p>
           </Empty>
         </div>
       ) : (
@@ -70,7 +70,7 @@ export function ApiKeys(_props: SectionProps): JSX.Element {
                 ))}
               </ul>
               <p class="soft">
-                Made <Time at={key.createdAt} format={timeInSentence} />,{' '}
+                Created <Time at={key.createdAt} format={timeInSentence} />,{' '}
                 {key.lastUsedAt === null ? (
                   'not used yet'
                 ) : (
@@ -84,7 +84,7 @@ export function ApiKeys(_props: SectionProps): JSX.Element {
       )}
       {making && (
         <KeyDialog
-          onMade={({ key, ...made }) => {
+          onCreated={({ key, ...made }) => {
             keepOnce({ what: 'key', name: made.name, secret: key });
             setMaking(false);
             reload();
@@ -95,15 +95,15 @@ export function ApiKeys(_props: SectionProps): JSX.Element {
       {revoking !== undefined && (
         <Confirm
           title={`Revoke “${revoking.name}”?`}
-          action="Revoke it"
+          action="Revoke"
           onConfirm={async () => {
             await call('DELETE', `/api-keys/${revoking.id}`);
             set({ apiKeys: (value?.apiKeys ?? []).filter(({ id }) => id !== revoking.id) });
-            notify({ kind: 'done', text: 'The key opens nothing any more.' });
+            notify({ kind: 'done', text: 'The key is revoked.' });
           }}
           onClose={() => setRevoking(undefined)}
         >
-          <p>Programs that use it are refused from that moment on. It cannot be given back.</p>
+          <p>Programs that use it are refused at once. This cannot be undone.</p>
         </Confirm>
       )}
     </Section>
@@ -115,10 +115,10 @@ function isTest({ prefix }: ApiKey): boolean {
 }
 
 function KeyDialog({
-  onMade,
+  onCreated,
   onClose,
 }: {
-  readonly onMade: (made: ApiKey & { readonly key: string }) => void;
+  readonly onCreated: (made: ApiKey & { readonly key: string }) => void;
   readonly onClose: () => void;
 }): JSX.Element {
   const start: { name: string; all: boolean; scopes: readonly string[]; isTest: boolean } = {
@@ -128,7 +128,7 @@ function KeyDialog({
     isTest: false,
   };
   const form = useForm(start, async ({ name, all, scopes: some, isTest: test }) => {
-    onMade(
+    onCreated(
       await call('POST', '/api-keys', {
         body: { name, scopes: all ? [everything.scope] : some, mode: test ? 'test' : 'live' },
       }),
@@ -136,14 +136,14 @@ function KeyDialog({
   });
   const { name, all, scopes: chosen, isTest: test } = form.values;
   return (
-    <Dialog title="Make a key" onClose={onClose}>
+    <Dialog title="Create a key" onClose={onClose}>
       <Form
         form={form}
-        label="Make a key"
+        label="Create a key"
         actions={
           <>
             <Button type="submit" kind="primary" busy={form.busy}>
-              Make it
+              Create key
             </Button>
             <Button kind="quiet" onClick={onClose}>
               Cancel
@@ -158,18 +158,18 @@ function KeyDialog({
           value={name}
           onValue={(next) => form.set('name', next)}
           error={form.errorOf('name')}
-          hint="The program that it is for."
+          hint="The program that will use it."
         />
         <Checkbox
           label={everything.label}
-          hint="Needed for settings. Give it only to programs that you trust as yourself."
+          hint="Required for settings. Give it only to programs you trust fully."
           checked={all}
           onChecked={(next) => form.set('all', next)}
         />
         {!all && (
           <CheckList
             wide
-            label="Or only to"
+            label="Or choose permissions"
             items={scopes.map(({ scope, label }) => ({ value: scope, label }))}
             chosen={chosen}
             onChosen={(next) => form.set('scopes', next)}
@@ -177,8 +177,8 @@ function KeyDialog({
           />
         )}
         <Checkbox
-          label="A test key"
-          hint="For trying out one-time codes, and nothing else: none is sent, the code is always 000000."
+          label="Test key"
+          hint="Only for testing one-time codes: nothing is sent, and the code is always 000000."
           checked={test}
           onChecked={(next) => form.set('isTest', next)}
         />

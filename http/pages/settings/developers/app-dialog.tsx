@@ -73,7 +73,7 @@ export function AppDialog({
         actions={
           <>
             <Button type="submit" kind="primary" busy={form.busy}>
-              {app === undefined ? 'Register it' : 'Save'}
+              {app === undefined ? 'Register' : 'Save'}
             </Button>
             <Button kind="quiet" onClick={onClose}>
               Cancel
@@ -87,21 +87,21 @@ export function AppDialog({
           value={form.values.name}
           onValue={(next) => form.set('name', next)}
           error={form.errorOf('name')}
-          hint="Shown to whoever lets it in."
+          hint="Agents see it when the app asks for access."
         />
         <TextArea
-          label="Where it leads back to"
+          label="Redirect addresses"
           rows={3}
           spellcheck={false}
           placeholder="https://app.example/callback"
           value={form.values.redirectUris}
           onValue={(next) => form.set('redirectUris', next)}
           error={form.errorOf('redirectUris')}
-          hint="Redirect addresses, one on each line, compared letter by letter."
+          hint="One per line. They must match exactly."
         />
         <CheckList
           wide
-          label="It may ask for"
+          label="Permissions it may ask for"
           items={offered}
           chosen={form.values.scopes}
           onChosen={(next) => form.set('scopes', next)}
@@ -110,7 +110,7 @@ export function AppDialog({
         {app === undefined && (
           <Checkbox
             label="It cannot keep a secret"
-            hint="A browser or phone app: it gets no secret, and proves itself by PKCE."
+            hint="For browser and phone apps: no secret, PKCE is required."
             checked={form.values.public}
             onChecked={(next) => form.set('public', next)}
           />

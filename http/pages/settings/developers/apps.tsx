@@ -44,7 +44,7 @@ export function Apps(_props: SectionProps): JSX.Element {
   return (
     <Section
       title="Apps"
-      intro="Apps that agents may let in by signing in here, by OAuth 2."
+      intro="OAuth 2 apps that agents can allow to act for them."
       actions={
         <Button kind="primary" icon="plus" onClick={() => setDoing({ what: 'make' })}>
           Register an app
@@ -57,7 +57,7 @@ export function Apps(_props: SectionProps): JSX.Element {
       ) : value.oauthApps.length === 0 ? (
         <div class="card">
           <Empty icon="link" title="No apps yet">
-            <p>Register one, and your agents can let it act for them, as far as you say here.</p>
+            <p>Register one so that your agents can allow it to act for them, within the permissions you choose.</p>
           </Empty>
         </div>
       ) : (
@@ -72,8 +72,8 @@ export function Apps(_props: SectionProps): JSX.Element {
       )}
       {doing?.what === 'rotate' && (
         <Confirm
-          title={`Give “${doing.app.name}” another secret?`}
-          action="Give it another"
+          title={`Replace the secret of “${doing.app.name}”?`}
+          action="Replace the secret"
           onConfirm={async () => {
             const { name } = doing.app;
             const answer = await call<RegisteredApp>('POST', `/oauth-apps/${doing.app.id}/rotate-secret`);
@@ -81,13 +81,13 @@ export function Apps(_props: SectionProps): JSX.Element {
           }}
           onClose={done}
         >
-          <p>The present secret counts no more from that moment on. Who let the app in stays let in.</p>
+          <p>The current secret stops working at once. Agents who allowed the app do not have to allow it again.</p>
         </Confirm>
       )}
       {doing?.what === 'remove' && (
         <Confirm
           title={`Delete “${doing.app.name}”?`}
-          action="Delete it"
+          action="Delete"
           onConfirm={async () => {
             await call('DELETE', `/oauth-apps/${doing.app.id}`);
             set({ oauthApps: (value?.oauthApps ?? []).filter(({ id }) => id !== doing.app.id) });
@@ -95,7 +95,7 @@ export function Apps(_props: SectionProps): JSX.Element {
           }}
           onClose={done}
         >
-          <p>Everybody who let it in is rid of it at once, and its webhooks end.</p>
+          <p>It loses access for every agent who allowed it, and its webhooks are deleted.</p>
         </Confirm>
       )}
     </Section>
@@ -124,8 +124,8 @@ function AppCard({
             Change
           </Button>
           {!app.public && (
-            <Button small aria-label={`Another secret for ${app.name}`} onClick={() => onDo('rotate')}>
-              Another secret
+            <Button small aria-label={`Replace the secret of ${app.name}`} onClick={() => onDo('rotate')}>
+              Replace secret
             </Button>
           )}
           <Button small kind="danger" aria-label={`Delete ${app.name}`} onClick={() => onDo('remove')}>
@@ -141,7 +141,7 @@ function AppCard({
           </dd>
         </div>
         <div>
-          <dt>Leads back to</dt>
+          <dt>Redirects to</dt>
           <dd>
             <ul class="bullets">
               {app.redirectUris.map((uri) => (
@@ -164,7 +164,7 @@ function AppCard({
       <p class="soft">
         Registered <Time at={app.createdAt} format={timeInSentence} />.
         {app.status === 'development' &&
-          ' Only your own agents can let it in, until the operator of this server takes it live.'}
+          ' Only your own agents can allow it until the operator of this server makes it live.'}
       </p>
     </li>
   );

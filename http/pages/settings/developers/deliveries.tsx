@@ -18,7 +18,7 @@ import { eventLabel } from './events.ts';
 import { Disable, isTold, WebhookState } from './webhook-state.tsx';
 
 const back = { href: '/settings/webhooks', label: 'All webhooks' };
-const statusNames = { pending: 'On its way', delivered: 'Taken', failed: 'Given up' } as const satisfies Record<
+const statusNames = { pending: 'Pending', delivered: 'Delivered', failed: 'Failed' } as const satisfies Record<
   Delivery['status'],
   string
 >;
@@ -40,7 +40,11 @@ export function Deliveries({ webhook, isRead, failure, retry, onChanged }: Deliv
   if (webhook === undefined) {
     return (
       <Section title="Webhook" back={back}>
-        {isRead ? <Empty icon="hook" title="This webhook is gone" /> : <Reading failure={failure} retry={retry} />}
+        {isRead ? (
+          <Empty icon="hook" title="This webhook does not exist" />
+        ) : (
+          <Reading failure={failure} retry={retry} />
+        )}
       </Section>
     );
   }
@@ -60,7 +64,7 @@ export function Deliveries({ webhook, isRead, failure, retry, onChanged }: Deliv
       }
     >
       <WebhookState webhook={webhook} onChanged={onChanged} />
-      <Part id="told" title="Is told">
+      <Part id="told" title="Events">
         <ul class="bullets">
           {types.map((type) => (
             <li key={type}>{type}</li>
@@ -72,7 +76,7 @@ export function Deliveries({ webhook, isRead, failure, retry, onChanged }: Deliv
       {removing && (
         <Confirm
           title="Delete this webhook?"
-          action="Delete it"
+          action="Delete"
           onConfirm={async () => {
             await call('DELETE', `/webhooks/${webhook.id}`);
             notify({ kind: 'done', text: 'The webhook is deleted.' });
@@ -80,7 +84,7 @@ export function Deliveries({ webhook, isRead, failure, retry, onChanged }: Deliv
           }}
           onClose={() => setRemoving(false)}
         >
-          <p>What waits to be sent to {webhook.url} is not sent, and its log is gone.</p>
+          <p>Pending deliveries to {webhook.url} are dropped, and its log is deleted.</p>
         </Confirm>
       )}
     </Section>
@@ -94,7 +98,7 @@ function Log({ webhook }: { readonly webhook: Webhook }): JSX.Element {
     setTesting(true);
     try {
       await call<Delivery>('POST', `/webhooks/${webhook.id}/test`);
-      notify({ kind: 'done', text: 'A test is on its way. Look again for what comes of it.' });
+      notify({ kind: 'done', text: 'A test is on its way. Refresh to see the result.' });
       list.reload();
     } catch (error) {
       notifyFailure(error);
@@ -107,7 +111,7 @@ function Log({ webhook }: { readonly webhook: Webhook }): JSX.Element {
     <Part
       id="deliveries"
       title="Deliveries"
-      intro="Of the last seven days, the newest first."
+      intro="From the last 7 days, newest first."
       actions={
         <>
           {isTold(webhook) && (
@@ -116,26 +120,26 @@ function Log({ webhook }: { readonly webhook: Webhook }): JSX.Element {
             </Button>
           )}
           <Button small busy={list.loading} onClick={list.reload}>
-            Look again
+            Refresh
           </Button>
         </>
       }
     >
-      <Pages of={list} lines={3} empty={<p class="soft">Nothing was sent yet.</p>}>
+      <Pages of={list} lines={3} empty={<p class="soft">Nothing has been sent yet.</p>}>
         {(rows) => (
           <div class="table-frame">
             <table class="table stacks">
               <thead>
                 <tr>
                   <th scope="col">Event</th>
-                  <th scope="col">State</th>
+                  <th scope="col">Status</th>
                   <th scope="col">Last answer</th>
                   <th scope="col" class="number">
                     Tries
                   </th>
-                  <th scope="col">When</th>
+                  <th scope="col">Time</th>
                   <th scope="col">
-                    <span class="for-readers">What can be done</span>
+                    <span class="for-readers">Actions</span>
                   </th>
                 </tr>
               </thead>
@@ -167,7 +171,7 @@ function Row({
     setBusy(true);
     try {
       onChanged(await call<Delivery>('POST', `/webhooks/${webhook.id}/deliveries/${delivery.id}/retry`));
-      notify({ kind: 'done', text: 'It is sent again. Look again for what comes of it.' });
+      notify({ kind: 'done', text: 'It is being sent again. Refresh to see the result.' });
     } catch (error) {
       notifyFailure(error);
     }

@@ -9,39 +9,39 @@ export const eventGroups: readonly EventGroup[] = [
   {
     title: 'Conversations',
     events: [
-      { type: 'conversation.created', label: 'A conversation began' },
+      { type: 'conversation.created', label: 'A conversation started' },
       { type: 'conversation.updated', label: 'A conversation changed' },
-      { type: 'conversation.closed', label: 'A solved conversation closed by itself' },
+      { type: 'conversation.closed', label: 'A solved conversation closed automatically' },
     ],
   },
   {
     title: 'Messages and notes',
     events: [
-      { type: 'message.created', label: 'A message was written' },
-      { type: 'message.updated', label: 'A mailed message was sent, or failed' },
+      { type: 'message.created', label: 'A message was sent' },
+      { type: 'message.updated', label: 'An email was sent or failed' },
       { type: 'message.read', label: 'Messages were read' },
-      { type: 'note.created', label: 'A note was written' },
-      { type: 'note.updated', label: 'A note was rewritten' },
+      { type: 'note.created', label: 'A note was added' },
+      { type: 'note.updated', label: 'A note was changed' },
       { type: 'note.deleted', label: 'A note was deleted' },
     ],
   },
   {
-    title: 'Handing over',
+    title: 'Handshake',
     events: [
       { type: 'assignment.pending', label: 'A conversation was offered to an agent' },
       { type: 'assignment.accepted', label: 'The offer was accepted' },
       { type: 'assignment.declined', label: 'The offer was declined' },
-      { type: 'assignment.cancelled', label: 'The offer was taken back' },
-      { type: 'assignment.expired', label: 'Nobody answered the offer' },
+      { type: 'assignment.cancelled', label: 'The offer was withdrawn' },
+      { type: 'assignment.expired', label: 'The offer expired' },
     ],
   },
   {
     title: 'Calls',
     events: [
-      { type: 'call.ringing', label: 'A call rings' },
+      { type: 'call.ringing', label: 'A call is ringing' },
       { type: 'call.answered', label: 'A call was answered' },
       { type: 'call.on_hold', label: 'A caller was put on hold' },
-      { type: 'call.resumed', label: 'A caller is off hold' },
+      { type: 'call.resumed', label: 'A caller was taken off hold' },
       { type: 'call.transferred', label: 'A call was transferred' },
       { type: 'call.ended', label: 'A call ended' },
       { type: 'call.voicemail_left', label: 'A voicemail was left' },
@@ -52,7 +52,7 @@ export const eventGroups: readonly EventGroup[] = [
     events: [
       { type: 'visitor.online', label: 'A visitor opened a page' },
       { type: 'visitor.page_viewed', label: 'A visitor went to another page' },
-      { type: 'visitor.updated', label: 'A visitor was named, blocked or let in again' },
+      { type: 'visitor.updated', label: 'A visitor was identified, blocked or unblocked' },
       { type: 'goal.completed', label: 'A goal was completed' },
     ],
   },
@@ -60,17 +60,17 @@ export const eventGroups: readonly EventGroup[] = [
     title: 'Your business',
     events: [
       { type: 'agent.updated', label: 'An agent joined, changed or left' },
-      { type: 'department.created', label: 'A department was made' },
+      { type: 'department.created', label: 'A department was added' },
       { type: 'department.updated', label: 'A department changed' },
       { type: 'department.deleted', label: 'A department was deleted' },
       { type: 'workspace.updated', label: 'The workspace itself changed' },
       { type: 'settings.updated', label: 'Settings changed' },
-      { type: 'site.created', label: 'A site was made' },
+      { type: 'site.created', label: 'A site was added' },
       { type: 'site.updated', label: 'A site changed' },
-      { type: 'saved_reply.created', label: 'A saved reply was written' },
+      { type: 'saved_reply.created', label: 'A saved reply was added' },
       { type: 'saved_reply.updated', label: 'A saved reply was changed' },
       { type: 'saved_reply.deleted', label: 'A saved reply was deleted' },
-      { type: 'kb.job.updated', label: 'The reading of a site went on or ended' },
+      { type: 'kb.job.updated', label: 'A crawl progressed or ended' },
     ],
   },
 ];
@@ -81,9 +81,9 @@ export function eventLabel(type: string): string {
   return all.find((one) => one.type === type)?.label ?? type;
 }
 
-/** "Everything", "A message was written", "3 kinds of events" */
+/** "Everything", "A message was sent", "3 kinds of events" */
 export function eventsInWords(types: readonly string[]): string {
-  if (types.includes('*')) return 'Everything that happens';
+  if (types.includes('*')) return 'All events';
   const [first] = types;
   return types.length === 1 && first !== undefined ? eventLabel(first) : `${types.length} kinds of events`;
 }

@@ -22,10 +22,8 @@ export function SecretOnce(): JSX.Element | null {
       </h2>
       <Copyable text={once.secret} label={`the ${once.what}`} />
       <div class="row">
-        <p class="once-warning">
-          It is shown this once. When you leave this page it is gone, and only a new one can take its place.
-        </p>
-        <Button onClick={forgetOnce}>I have it</Button>
+        <p class="once-warning">It is shown only now. If you lose it, you have to create a new one.</p>
+        <Button onClick={forgetOnce}>I have copied it</Button>
       </div>
     </section>
   );

@@ -47,7 +47,7 @@ export function WebhookDialog({
         actions={
           <>
             <Button type="submit" kind="primary" busy={form.busy}>
-              Add it
+              Add
             </Button>
             <Button kind="quiet" onClick={onClose}>
               Cancel
@@ -64,10 +64,10 @@ export function WebhookDialog({
           value={url}
           onValue={(next) => form.set('url', next)}
           error={form.errorOf('url')}
-          hint="Takes a POST of JSON, and answers within 10 seconds with any 2xx."
+          hint="It receives JSON by POST and must answer with a 2xx within 10 seconds."
         />
         <TextField
-          label="What it is for"
+          label="Description"
           optional
           maxLength={500}
           value={description}
@@ -75,8 +75,8 @@ export function WebhookDialog({
           error={form.errorOf('description')}
         />
         <Checkbox
-          label="Everything that happens"
-          hint="Kinds of events that come later, too."
+          label="All events"
+          hint="Including event types added later."
           checked={all}
           onChecked={(next) => form.set('all', next)}
         />
@@ -96,7 +96,7 @@ export function WebhookDialog({
         )}
         {!all && form.errorOf('events') !== undefined && (
           <p class="error" role="alert">
-            Choose at least one.
+            Choose at least one event.
           </p>
         )}
       </Form>

@@ -9,9 +9,9 @@ import { notify, notifyFailure } from '../../notices.ts';
 import type { Webhook } from '../../records.ts';
 
 const pausedReasons = {
-  admin_left: 'who made it is no admin any more',
-  key_revoked: 'the key that made it is revoked',
-  app_not_allowed: 'nobody allows its app to subscribe any more',
+  admin_left: 'the agent who created it is no longer an admin',
+  key_revoked: 'the key that created it was revoked',
+  app_not_allowed: 'no admin allows its app to subscribe any more',
 } as const satisfies Record<NonNullable<Webhook['pausedReason']>, string>;
 
 interface StateProps {
@@ -26,7 +26,7 @@ export function isTold({ status, pausedReason }: Webhook): boolean {
 
 export function WebhookBadge({ webhook }: { readonly webhook: Webhook }): JSX.Element {
   if (isTold(webhook)) return <Badge kind="good">Active</Badge>;
-  return webhook.status === 'disabled' ? <Badge kind="bad">Disabled</Badge> : <Badge kind="warn">Resting</Badge>;
+  return webhook.status === 'disabled' ? <Badge kind="bad">Disabled</Badge> : <Badge kind="warn">Paused</Badge>;
 }
 
 /** Nothing for one that is told. */
@@ -36,39 +36,32 @@ export function WebhookState({ webhook, onChanged }: StateProps): JSX.Element | 
     <Save
       webhook={webhook}
       status="active"
-      label={webhook.status === 'disabled' ? 'Turn it on again' : 'Answer for it'}
-      done="It is told again what happens."
+      label={webhook.status === 'disabled' ? 'Turn on again' : 'Take it over'}
+      done="The webhook is on again."
       onChanged={onChanged}
     />
   );
   if (webhook.status === 'disabled') {
     return (
       <Banner kind="bad" action={again}>
-        It is disabled, so nothing is sent to it. The last answers below say whether its receiver was to blame. What
-        happens meanwhile is not sent later.
+        It is disabled, so nothing is sent to it. Check the last answers below for errors. Events that happen while it
+        is disabled are not sent later.
       </Banner>
     );
   }
   const reason = webhook.pausedReason === null ? '' : pausedReasons[webhook.pausedReason];
   return webhook.clientId === null ? (
     <Banner kind="warn" action={again}>
-      It rests: {reason}. A webhook lives by the rights of who made it; when you answer for it, it lives by yours.
+      Paused because {reason}. A webhook uses the permissions of the agent who created it. If you take it over, it uses
+      yours.
     </Banner>
   ) : (
-    <Banner kind="warn">It rests: {reason}. It goes on when an admin lets the app in again.</Banner>
+    <Banner kind="warn">Paused because {reason}. It resumes when an admin allows the app again.</Banner>
   );
 }
 
 export function Disable({ webhook, onChanged }: StateProps): JSX.Element {
-  return (
-    <Save
-      webhook={webhook}
-      status="disabled"
-      label="Turn it off"
-      done="Nothing is sent to it any more."
-      onChanged={onChanged}
-    />
-  );
+  return <Save webhook={webhook} status="disabled" label="Turn off" done="The webhook is off." onChanged={onChanged} />;
 }
 
 interface SaveProps extends StateProps {

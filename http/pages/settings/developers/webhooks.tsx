@@ -40,7 +40,7 @@ export function Webhooks({ item }: SectionProps): JSX.Element {
   return (
     <Section
       title="Webhooks"
-      intro="Addresses of yours that are told what happens, signed as Standard Webhooks says."
+      intro="Your endpoints for events, signed as in the Standard Webhooks specification."
       actions={
         <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
           Add a webhook
@@ -53,7 +53,7 @@ export function Webhooks({ item }: SectionProps): JSX.Element {
       ) : value.webhooks.length === 0 ? (
         <div class="card">
           <Empty icon="hook" title="No webhooks yet">
-            <p>Add one, and a program of yours knows what happens as it happens.</p>
+            <p>Add one to send events to your program as they happen.</p>
           </Empty>
         </div>
       ) : (
@@ -62,8 +62,8 @@ export function Webhooks({ item }: SectionProps): JSX.Element {
             <thead>
               <tr>
                 <th scope="col">Address</th>
-                <th scope="col">Is told</th>
-                <th scope="col">State</th>
+                <th scope="col">Events</th>
+                <th scope="col">Status</th>
                 <th scope="col">Since</th>
               </tr>
             </thead>

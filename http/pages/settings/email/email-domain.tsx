@@ -40,15 +40,15 @@ export function EmailDomainPart(): JSX.Element {
     <Part
       id="domain"
       title="Your domain"
-      intro="Mail to customers leaves from it, signed, and mail to any address of it comes here."
+      intro="Email to customers is sent from it and signed. Email to any of its addresses arrives here."
       actions={
         domain !== undefined && (
           <>
             <Button small busy={loading} onClick={reload}>
-              Look again
+              Check again
             </Button>
             <Button small onClick={() => setChanging(true)}>
-              Use another
+              Change domain
             </Button>
           </>
         )
@@ -57,20 +57,19 @@ export function EmailDomainPart(): JSX.Element {
       {value === undefined ? (
         <Reading failure={failure} retry={reload} />
       ) : domain === undefined ? (
-        <DomainForm label="Domain" onRegistered={set} action="Show me its records" />
+        <DomainForm label="Domain" onRegistered={set} action="Show DNS records" />
       ) : (
         <Standing domain={domain} onAnswer={set} failure={failure} />
       )}
       {changing && domain !== undefined && (
-        <Dialog title="Use another domain" onClose={() => setChanging(false)}>
+        <Dialog title="Change the domain" onClose={() => setChanging(false)}>
           <div class="stack">
             <p>
-              It takes the place of {domain.name}. Mail is sent from this server's own address until the new records
-              stand.
+              It replaces {domain.name}. Email is sent from this server's own address until the new records are found.
             </p>
             <DomainForm
               label="New domain"
-              action="Use it"
+              action="Use this domain"
               onRegistered={(answer) => {
                 set(answer);
                 setChanging(false);
@@ -119,7 +118,7 @@ function DomainForm({
         value={form.values.domain}
         onValue={(next) => form.set('domain', next)}
         error={form.errorOf('domain')}
-        hint="Without www or anything else in front."
+        hint="Without www or any other prefix."
       />
     </Form>
   );
@@ -140,7 +139,7 @@ function Standing({
     setBusy(true);
     try {
       onAnswer(await register(domain.name));
-      notify({ kind: 'done', text: 'The records are looked for again, for seven days.' });
+      notify({ kind: 'done', text: 'We will check the records for another 7 days.' });
     } catch (error) {
       notifyFailure(error);
     }
@@ -157,28 +156,28 @@ function Standing({
         </Badge>
         {domain.lastCheckedAt !== null && (
           <span class="soft">
-            Last looked at <Time at={domain.lastCheckedAt} format={timeInSentence} />
+            Last checked <Time at={domain.lastCheckedAt} format={timeInSentence} />
           </span>
         )}
       </div>
       <div role="status">
-        {failure !== undefined && <Banner kind="bad">What you see is from before: it could not be read again.</Banner>}
+        {failure !== undefined && <Banner kind="bad">This could not be updated. You see an earlier state.</Banner>}
         {domain.status === 'verified' ? (
           <Banner kind="good">
             {isComplete
-              ? `Everything stands. Mail is sent from ${domain.name}.`
-              : `Mail is sent from ${domain.name}. What is written to it goes elsewhere: have that forwarded to your first address above, or add the MX record.`}
+              ? `All records are in place. Email is sent from ${domain.name}.`
+              : `Email is sent from ${domain.name}. Email to it goes elsewhere: forward it to your first address above, or add the MX record.`}
           </Banner>
         ) : isOver ? (
           <Banner
             kind="warn"
             action={
               <Button small busy={busy} onClick={() => void startOver()}>
-                Look for them again
+                Check again
               </Button>
             }
           >
-            The records were not found in seven days, so nobody looks for them any more.
+            The records were not found within 7 days, so checking has stopped.
           </Banner>
         ) : (
           <Banner
@@ -189,8 +188,8 @@ function Standing({
             }
           >
             {missing === 1 ? 'One record is' : `${missing} records are`} not there yet. Add{' '}
-            {missing === 1 ? 'it' : 'them'} where your domain is managed. They are looked for by themselves until{' '}
-            {dayOf(domain.pollUntil)}; it can take some hours until a change is seen.
+            {missing === 1 ? 'it' : 'them'} where your domain is managed. We check automatically until{' '}
+            {dayOf(domain.pollUntil)}. Changes can take a few hours to appear.
           </Banner>
         )}
       </div>
@@ -205,10 +204,10 @@ function Standing({
 
 /** What a record is for. */
 export function purposeOf({ type, name, value }: Pick<DnsRecord, 'type' | 'name' | 'value'>): string {
-  if (type === 'MX') return 'brings mail here';
-  if (type === 'CNAME') return 'brings back what could not be delivered';
-  if (value.startsWith('v=spf1')) return 'lets this server send for you';
-  return name.includes('._domainkey.') ? 'holds the key that mail is signed with' : 'proves that the domain is yours';
+  if (type === 'MX') return 'delivers email here';
+  if (type === 'CNAME') return 'returns undelivered email';
+  if (value.startsWith('v=spf1')) return 'allows this server to send for you';
+  return name.includes('._domainkey.') ? 'holds the key that signs email' : 'proves that the domain is yours';
 }
 
 function Record({
@@ -226,7 +225,7 @@ function Record({
         ) : required ? (
           <Badge kind="warn">Not found yet</Badge>
         ) : (
-          <Badge>Not needed if you forward mail here</Badge>
+          <Badge>Not needed if you forward email here</Badge>
         )}
       </div>
       <dl>

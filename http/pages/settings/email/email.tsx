@@ -1,4 +1,4 @@
-// The addresses that mail comes in by, and the domain it goes out from.
+// The addresses that receive email, and the domain that sends it.
 
 import type { JSX } from 'preact';
 import { Section, type SectionProps } from '../section.tsx';
@@ -9,7 +9,7 @@ import { Suppressions } from './suppressions.tsx';
 
 export function Email(_props: SectionProps): JSX.Element {
   return (
-    <Section title="Email" intro="The addresses that mail comes in by, and the domain it goes out from.">
+    <Section title="Email" intro="The addresses that receive email, and the domain that sends it.">
       <InboundAddresses />
       <EmailDomainPart />
       <InboundWebhook />

@@ -40,8 +40,8 @@ export function InboundAddresses(): JSX.Element {
   return (
     <Part
       id="addresses"
-      title="Addresses that bring mail in"
-      intro="Mail to them becomes tickets. Forward your support address to one of them, or use a domain of your own."
+      title="Inbound addresses"
+      intro="Email to these addresses becomes tickets. Forward your support address to one of them, or use your own domain."
     >
       {value === undefined ? (
         <Reading failure={failure} retry={reload} lines={3} />
@@ -103,7 +103,7 @@ function Mapping({
       actions={
         <>
           <Button type="submit" kind="primary" busy={form.busy}>
-            Save the addresses
+            Save
           </Button>
           <Button
             icon="plus"
@@ -118,7 +118,7 @@ function Mapping({
       <h3>For departments</h3>
       {rows.length === 0 && (
         <p class="soft">
-          None yet. Add billing or repairs, say, and what is written there goes to its department at once.
+          None yet. Add an address such as billing or repairs, and its email goes straight to that department.
         </p>
       )}
       {rows.map((row, index) => (

@@ -22,7 +22,7 @@ export function InboundWebhook(): JSX.Element {
     <Part
       id="webhook"
       title="Delivery by webhook"
-      intro="For a mail provider that hands mail over by HTTP. It signs each request with the secret."
+      intro="For an email provider that delivers by HTTP. It signs each request with the secret."
     >
       {value === undefined ? (
         <Reading failure={failure} retry={reload} lines={2} />
@@ -37,25 +37,25 @@ export function InboundWebhook(): JSX.Element {
               {shown ? 'Hide the secret' : 'Show the secret'}
             </Button>
             <Button kind="danger" onClick={() => setRotating(true)}>
-              Change the secret
+              Replace secret
             </Button>
           </div>
         </>
       )}
       {rotating && (
         <Confirm
-          title="Change the secret?"
-          action="Change it"
+          title="Replace the secret?"
+          action="Replace"
           onConfirm={async () => {
             set(await call<Integrations>('POST', '/workspace/integrations/inbound-email/rotate-secret'));
             setShown(true);
-            notify({ kind: 'done', text: 'The secret is another now. Give it to your mail provider.' });
+            notify({ kind: 'done', text: 'The secret is replaced. Give the new one to your email provider.' });
           }}
           onClose={() => setRotating(false)}
         >
           <p>
-            What is signed with the present one is refused from that moment on, until your mail provider has the new
-            one.
+            Requests signed with the current secret are refused at once. Give the new one to your email provider right
+            away.
           </p>
         </Confirm>
       )}

@@ -11,7 +11,7 @@ import type { Suppression } from '../../records.ts';
 import { usePaged } from '../paged.ts';
 import { Pages, Part } from '../parts.tsx';
 
-const reasons = { bounce: 'Mail came back', rejected: 'Refused there for good' } as const satisfies Record<
+const reasons = { bounce: 'Email bounced', rejected: 'Permanently refused' } as const satisfies Record<
   Suppression['reason'],
   string
 >;
@@ -23,19 +23,19 @@ export function Suppressions(): JSX.Element {
     <Part
       id="suppressions"
       title="Addresses that cannot be reached"
-      intro="Nothing is sent to them, so that your domain keeps its good name."
+      intro="No email is sent to them, to protect your domain's reputation."
     >
-      <Pages of={list} lines={2} empty={<p class="soft">None. Mail goes to every address.</p>}>
+      <Pages of={list} lines={2} empty={<p class="soft">None. Email goes to every address.</p>}>
         {(rows) => (
           <div class="table-frame">
             <table class="table stacks">
               <thead>
                 <tr>
                   <th scope="col">Address</th>
-                  <th scope="col">Why</th>
+                  <th scope="col">Reason</th>
                   <th scope="col">Since</th>
                   <th scope="col">
-                    <span class="for-readers">What can be done</span>
+                    <span class="for-readers">Actions</span>
                   </th>
                 </tr>
               </thead>
@@ -61,19 +61,19 @@ export function Suppressions(): JSX.Element {
       </Pages>
       {removing !== undefined && (
         <Confirm
-          title="Send mail there again?"
+          title="Send email there again?"
           action="Send again"
           danger={false}
           onConfirm={async () => {
             await call('DELETE', `/email/suppressions/${encodeURIComponent(removing.email)}`);
             list.change((all) => all.filter(({ email }) => email !== removing.email));
-            notify({ kind: 'done', text: `Mail is sent to ${removing.email} again.` });
+            notify({ kind: 'done', text: `Email to ${removing.email} is allowed again.` });
           }}
           onClose={() => setRemoving(undefined)}
         >
           <p>
-            Only when you know that {removing.email} takes mail now. If it comes back once more, the address is listed
-            here again.
+            Only do this if you know that {removing.email} accepts email now. If it bounces again, the address returns
+            to this list.
           </p>
         </Confirm>
       )}

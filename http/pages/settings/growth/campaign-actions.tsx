@@ -33,7 +33,7 @@ export function ArchiveCampaign({
   return (
     <Confirm
       title={`Archive “${campaign.name}”?`}
-      action="Archive it"
+      action="Archive"
       onClose={onClose}
       onConfirm={async () => {
         await call('DELETE', `/campaigns/${campaign.id}`);
@@ -41,7 +41,7 @@ export function ArchiveCampaign({
         onDone();
       }}
     >
-      <p>Nobody sees it any more, and it can no longer be changed. Its figures stay, and a copy of it can be made.</p>
+      <p>Visitors no longer see it, and it can no longer be changed. Its figures are kept, and you can copy it.</p>
     </Confirm>
   );
 }
@@ -57,7 +57,7 @@ export function campaignItems(
     items.push({ label: 'Go live', run: () => void moveCampaign(campaign, 'live', onChanged) });
   if (campaign.status === 'live')
     items.push({ label: 'Pause', run: () => void moveCampaign(campaign, 'paused', onChanged) });
-  items.push({ label: 'Make a copy', run: () => void copyCampaign(campaign) });
+  items.push({ label: 'Duplicate', run: () => void copyCampaign(campaign) });
   if (campaign.status !== 'archived')
     items.push({ kind: 'line' }, { label: 'Archive', danger: true, run: () => onArchive(campaign) });
   return items;
@@ -70,7 +70,7 @@ async function moveCampaign(campaign: Campaign, status: 'live' | 'paused', onCha
       kind: 'done',
       text:
         status === 'live'
-          ? `“${campaign.name}” is live. Visitors see it from the next page they open.`
+          ? `“${campaign.name}” is live. Visitors see it on the next page they open.`
           : `“${campaign.name}” is paused.`,
     });
     onChanged();
@@ -82,7 +82,7 @@ async function moveCampaign(campaign: Campaign, status: 'live' | 'paused', onCha
 async function copyCampaign(campaign: Campaign): Promise<void> {
   try {
     const copy = await call<Campaign>('POST', `/campaigns/${campaign.id}/duplicate`);
-    notify({ kind: 'done', text: 'This is the copy, as a draft.' });
+    notify({ kind: 'done', text: 'Copied as a draft.' });
     navigate(`/settings/campaigns/${copy.id}`);
   } catch (error) {
     notifyFailure(error);

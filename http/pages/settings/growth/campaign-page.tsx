@@ -44,7 +44,7 @@ export function CampaignPage({ campaignId }: { readonly campaignId: string | und
   const isGone = read.failure instanceof ApiError && read.failure.status === 404;
   return (
     <Section
-      title={campaign?.name ?? (campaignId === undefined ? 'A new campaign' : 'Campaign')}
+      title={campaign?.name ?? (campaignId === undefined ? 'New campaign' : 'Campaign')}
       back={{ href: '/settings/campaigns', label: 'All campaigns' }}
       actions={
         campaign !== undefined && (
@@ -64,7 +64,7 @@ export function CampaignPage({ campaignId }: { readonly campaignId: string | und
       }
     >
       {isGone && (
-        <Empty icon="megaphone" title="There is no such campaign">
+        <Empty icon="megaphone" title="This campaign does not exist">
           <ButtonLink href="/settings/campaigns">All campaigns</ButtonLink>
         </Empty>
       )}
@@ -102,7 +102,7 @@ function CampaignForm({
         ? await call<Campaign>('POST', '/campaigns', { body })
         : await call<Campaign>('PATCH', `/campaigns/${campaign.id}`, { body });
     if (campaign === undefined) {
-      notify({ kind: 'done', text: 'Saved as a draft. Let it go live when you are ready.' });
+      notify({ kind: 'done', text: 'Saved as a draft. Set it live when you are ready.' });
       navigate(`/settings/campaigns/${saved.id}`, { replace: true });
       return;
     }
@@ -110,7 +110,7 @@ function CampaignForm({
     onSaved(saved);
     notify({
       kind: 'done',
-      text: saved.status === 'live' ? 'Saved. Visitors see it from the next page they open.' : 'Saved.',
+      text: saved.status === 'live' ? 'Saved. Visitors see it on the next page they open.' : 'Saved.',
     });
   });
   const { values } = form;
@@ -123,24 +123,24 @@ function CampaignForm({
         mayWrite && (
           <SaveLine
             busy={form.busy}
-            label={campaign === undefined ? 'Save as a draft' : 'Save'}
+            label={campaign === undefined ? 'Save as draft' : 'Save'}
             changed={changed && campaign !== undefined}
           />
         )
       }
     >
-      {campaign?.status === 'archived' && <Banner>This campaign is archived. A copy of it can be changed.</Banner>}
-      {!hasRole('admin') && <Banner>You see it as it is; an admin can change it.</Banner>}
+      {campaign?.status === 'archived' && <Banner>This campaign is archived. To change it, duplicate it.</Banner>}
+      {!hasRole('admin') && <Banner>Only an admin can change this campaign.</Banner>}
       <fieldset class="plain-fieldset" disabled={!mayWrite}>
         <section class="card" aria-labelledby="campaign-says">
-          <h2 id="campaign-says">What it says</h2>
+          <h2 id="campaign-says">Message</h2>
           <div class="beside">
             <SayFields form={form} />
             <CampaignPreview values={values} siteName={siteName} />
           </div>
         </section>
         <section class="card" aria-labelledby="campaign-when">
-          <h2 id="campaign-when">Where and when</h2>
+          <h2 id="campaign-when">When to show it</h2>
           <WhenFields form={form} />
           <p class="rules-said" role="status">
             {rulesInWords(rulesOf(values))}.
@@ -162,7 +162,7 @@ function SayFields({ form }: { readonly form: FormState<CampaignValues> }): JSX.
         value={values.name}
         onValue={(value) => form.set('name', value)}
         error={form.errorOf('name')}
-        hint="For you alone; visitors do not see it."
+        hint="Visitors do not see it."
       />
       <TextArea
         label="Text"
@@ -174,13 +174,13 @@ function SayFields({ form }: { readonly form: FormState<CampaignValues> }): JSX.
         error={form.errorOf('content.body')}
       />
       <TextField
-        label="Who says it"
+        label="Sender"
         optional
         maxLength={120}
         value={values.agentName}
         onValue={(value) => form.set('agentName', value)}
         error={form.errorOf('content.agentName')}
-        hint="The name of the site when this stays empty."
+        hint="If empty, the name of the site."
       />
       <TextField
         label="Picture"
@@ -191,7 +191,7 @@ function SayFields({ form }: { readonly form: FormState<CampaignValues> }): JSX.
         value={values.agentAvatarUrl}
         onValue={(value) => form.set('agentAvatarUrl', value)}
         error={form.errorOf('content.agentAvatarUrl')}
-        hint="The address of a picture of who says it."
+        hint="The address of a picture of the sender."
       />
       <QuickReplyFields
         replies={values.quickReplies}
@@ -221,7 +221,7 @@ function WhenFields({ form }: { readonly form: FormState<CampaignValues> }): JSX
       )}
       <div class="columns">
         <TextField
-          label="After so many seconds"
+          label="After seconds on the page"
           type="number"
           inputMode="decimal"
           min={0}
@@ -232,7 +232,7 @@ function WhenFields({ form }: { readonly form: FormState<CampaignValues> }): JSX
           error={secondsError(form.errorOf('triggerRules.showAfterMs'))}
         />
         <TextField
-          label="Once so much was scrolled, in %"
+          label="After scrolling, in %"
           type="number"
           inputMode="numeric"
           min={0}
@@ -248,12 +248,12 @@ function WhenFields({ form }: { readonly form: FormState<CampaignValues> }): JSX
           choices={frequencies}
           onValue={(value) => form.set('frequency', value)}
           error={form.errorOf('triggerRules.frequency')}
-          hint="A visit ends after 30 minutes without a page."
+          hint="A visit ends after 30 minutes without opening a page."
         />
       </div>
       <Checkbox
         label="When the pointer leaves the page"
-        hint="Towards the tabs and the address. Phones have no pointer, so they never show it."
+        hint="When it moves towards the tabs or the address bar. This never happens on phones."
         checked={values.exitIntent}
         onChecked={(value) => form.set('exitIntent', value)}
       />
@@ -268,5 +268,5 @@ function WhenFields({ form }: { readonly form: FormState<CampaignValues> }): JSX
 
 /** The service counts in milliseconds, the field in seconds. */
 function secondsError(error: string | undefined): string | undefined {
-  return error === undefined ? undefined : 'A number of seconds from 0 to 600.';
+  return error === undefined ? undefined : 'Enter 0 to 600 seconds.';
 }

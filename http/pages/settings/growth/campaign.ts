@@ -111,7 +111,7 @@ export function rulesInWords({
     ...(seconds > 0
       ? [`after ${new Intl.NumberFormat().format(seconds)} ${seconds === 1 ? 'second' : 'seconds'}`]
       : []),
-    ...(scrollDepthPct > 0 ? [`once ${scrollDepthPct} % of the page was scrolled`] : []),
+    ...(scrollDepthPct > 0 ? [`after scrolling ${scrollDepthPct} % of the page`] : []),
     ...(exitIntent ? ['when the pointer leaves the page'] : []),
   ];
   return [

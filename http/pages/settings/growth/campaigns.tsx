@@ -29,7 +29,7 @@ export function Campaigns({ item }: SectionProps): JSX.Element {
 }
 
 const filters = [
-  { value: '', label: 'All but archived' },
+  { value: '', label: 'All except archived' },
   { value: 'live', label: 'Live' },
   { value: 'paused', label: 'Paused' },
   { value: 'draft', label: 'Drafts' },
@@ -51,7 +51,7 @@ function CampaignList(): JSX.Element {
         ? [
             {
               id: 'campaign.create',
-              title: 'Write a campaign',
+              title: 'Add a campaign',
               group: 'This page',
               keys: ['n'],
               run: () => navigate('/settings/campaigns/new'),
@@ -64,11 +64,11 @@ function CampaignList(): JSX.Element {
   return (
     <Section
       title="Campaigns"
-      intro="Messages that visitors see by themselves, on the pages and at the moment you choose. Figures are of the last 30 days."
+      intro="Messages that appear to visitors on the pages and at the moment you choose. Figures are for the last 30 days."
       actions={
         isAdmin && (
           <ButtonLink kind="primary" icon="plus" href="/settings/campaigns/new">
-            Write a campaign
+            Add a campaign
           </ButtonLink>
         )
       }
@@ -79,8 +79,8 @@ function CampaignList(): JSX.Element {
       {campaigns.failure !== undefined && <Failure error={campaigns.failure} retry={campaigns.reload} />}
       {shown === undefined && campaigns.failure === undefined && <Loading />}
       {shown?.length === 0 && (
-        <Empty icon="megaphone" title={status === '' ? 'No campaigns yet' : 'None of these'}>
-          <p>A word at the right moment: on the page about prices, after half a minute, “May I help?”</p>
+        <Empty icon="megaphone" title={status === '' ? 'No campaigns yet' : 'No matching campaigns'}>
+          <p>Reach out at the right moment: on the pricing page, after 30 seconds, “May I help?”</p>
         </Empty>
       )}
       {shown !== undefined && shown.length > 0 && (
@@ -115,7 +115,7 @@ function CampaignRow({
         </h2>
         {hasRole('admin') && (
           <Menu
-            label={`What to do with ${name}`}
+            label={`Actions for ${name}`}
             class="button quiet icon-only small"
             items={campaignItems(campaign, onArchive, onChanged)}
           >
@@ -128,7 +128,7 @@ function CampaignRow({
         <Figure label="Shown" value={countOf(stats.impressions)} />
         <Figure label="Clicked" value={countOf(stats.clicks)} more={shareOf(stats.clicks, stats.impressions)} />
         <Figure
-          label="Chats begun"
+          label="Chats started"
           value={countOf(stats.startedChats)}
           more={shareOf(stats.startedChats, stats.impressions)}
         />

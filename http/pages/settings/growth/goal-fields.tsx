@@ -32,14 +32,14 @@ export function GoalFields({
         errorOf={(name) => form.errorOf(`condition.${name}`)}
       />
       <TextField
-        label="Worth, in US dollars"
+        label="Value, in US dollars"
         optional
         inputMode="decimal"
         placeholder="49.90"
         value={values.value}
         onValue={(value) => form.set('value', value)}
         error={amountError(form.errorOf('valueCents'))}
-        hint="What one visitor who gets there brings you. A change holds for later ones."
+        hint="What one visitor who reaches it is worth to you. A change applies to later visitors."
       />
     </>
   );

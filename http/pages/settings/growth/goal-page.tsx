@@ -47,7 +47,7 @@ export function GoalPage({ goalId }: { readonly goalId: string }): JSX.Element {
       }
     >
       {isGone && (
-        <Empty icon="flag" title="There is no such goal">
+        <Empty icon="flag" title="This goal does not exist">
           <ButtonLink href="/settings/goals">All goals</ButtonLink>
         </Empty>
       )}
@@ -62,17 +62,17 @@ export function GoalPage({ goalId }: { readonly goalId: string }): JSX.Element {
       {deleting && goal.value !== undefined && (
         <Confirm
           title={`Delete “${goal.value.name}”?`}
-          action="Delete it"
+          action="Delete"
           onClose={() => setDeleting(false)}
           onConfirm={async () => {
             await call('DELETE', `/goals/${goalId}`);
-            notify({ kind: 'done', text: 'The goal is gone. What it counted stays in the reports.' });
+            notify({ kind: 'done', text: 'The goal is deleted. Its figures stay in the reports.' });
             navigate('/settings/goals', { replace: true });
           }}
         >
           <p>
-            It counts no more, and this page goes. What it counted stays in past reports. To keep the page, archive it
-            instead.
+            It stops counting, and this page is deleted. Its figures stay in the reports. To keep the page, archive the
+            goal instead.
           </p>
         </Confirm>
       )}
@@ -96,7 +96,7 @@ function itemsOf(goal: Goal, resource: Resource<Goal>, onDelete: () => void): re
 async function moveGoal(goal: Goal, status: GoalStatus, resource: Resource<Goal>): Promise<void> {
   try {
     resource.set(await call<Goal>('PATCH', `/goals/${goal.id}`, { body: { status } }));
-    notify({ kind: 'done', text: status === 'active' ? 'It counts from now on.' : 'It counts no more.' });
+    notify({ kind: 'done', text: status === 'active' ? 'The goal is counting.' : 'The goal is paused.' });
   } catch (error) {
     notifyFailure(error);
   }
@@ -111,7 +111,7 @@ function GoalForm({ goal, onSaved }: { readonly goal: Goal; readonly onSaved: (g
   });
   return (
     <section class="card" aria-labelledby="goal-what">
-      <h2 id="goal-what">What counts</h2>
+      <h2 id="goal-what">Goal</h2>
       <Form form={form} actions={<SaveLine busy={form.busy} changed={!same(form.values, valuesOf(goal))} />}>
         <GoalFields form={form} />
       </Form>
@@ -156,9 +156,9 @@ function CompletionList({ goalId }: { readonly goalId: string }): JSX.Element {
         <>
           <dl class="figures">
             <Figure label="Reached" value={countOf(first.value.total)} />
-            <Figure label="Worth" value={amountOf(first.value.totalValueCents)} />
+            <Figure label="Value" value={amountOf(first.value.totalValueCents)} />
           </dl>
-          {rows.length === 0 ? <p class="soft">Nobody in this time.</p> : <CompletionTable rows={rows} />}
+          {rows.length === 0 ? <p class="soft">No one in this period.</p> : <CompletionTable rows={rows} />}
           {rows.length < first.value.total && (
             <div>
               <Button onClick={() => void readOn()}>Show more</Button>
@@ -177,12 +177,12 @@ function CompletionTable({ rows }: { readonly rows: Completions['completions'] }
         <caption class="for-readers">Who reached the goal</caption>
         <thead>
           <tr>
-            <th scope="col">When</th>
+            <th scope="col">Time</th>
             <th scope="col">Page</th>
             <th scope="col" class="number">
-              Worth
+              Value
             </th>
-            <th scope="col">Talked with</th>
+            <th scope="col">Agent</th>
             <th scope="col">Conversation</th>
           </tr>
         </thead>
@@ -193,15 +193,15 @@ function CompletionTable({ rows }: { readonly rows: Completions['completions'] }
                 <Time at={row.completedAt} />
               </td>
               <td class="page-address">{row.url}</td>
-              <td class="number" data-label="Worth">
+              <td class="number" data-label="Value">
                 {row.valueCents === null ? '–' : amountOf(row.valueCents)}
               </td>
-              <td data-label="Talked with">{row.attributedAgentName ?? <span class="soft">Nobody</span>}</td>
+              <td data-label="Agent">{row.attributedAgentName ?? <span class="soft">No one</span>}</td>
               <td>
                 {row.conversationId === null ? (
                   <span class="soft">None</span>
                 ) : (
-                  <a href={`/inbox/all/${row.conversationId}`}>Open it</a>
+                  <a href={`/inbox/all/${row.conversationId}`}>Open</a>
                 )}
               </td>
             </tr>

@@ -52,16 +52,16 @@ function GoalList(): JSX.Element {
   const days = ranges.find(({ value }) => value === query.value.get('days'))?.value ?? '30';
   const goals = useResource((signal) => readGoals(days, signal), [days]);
   useCommands(
-    () => [{ id: 'goal.create', title: 'Set a goal', group: 'This page', keys: ['n'], run: () => setMaking(true) }],
+    () => [{ id: 'goal.create', title: 'Add a goal', group: 'This page', keys: ['n'], run: () => setMaking(true) }],
     [],
   );
   return (
     <Section
       title="Goals"
-      intro="Pages that you want visitors to reach, such as a thank-you after an order. A visit counts once a day, for whoever talked with the visitor."
+      intro="Pages you want visitors to reach, such as a thank-you page after an order. Each visitor counts once a day, for the agent who talked with them."
       actions={
         <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
-          Set a goal
+          Add a goal
         </Button>
       }
     >
@@ -72,7 +72,7 @@ function GoalList(): JSX.Element {
       {goals.value === undefined && goals.failure === undefined && <Loading />}
       {goals.value?.length === 0 && (
         <Empty icon="flag" title="No goals yet">
-          <p>Set the first: which page does a customer see right after buying?</p>
+          <p>Add the first one: which page does a customer see right after buying?</p>
         </Empty>
       )}
       {goals.value !== undefined && goals.value.length > 0 && (
@@ -87,7 +87,7 @@ function GoalList(): JSX.Element {
               <p class="soft rules">Counts {matchInWords(goal.condition)}.</p>
               <dl class="figures">
                 <Figure label="Reached" value={countOf(goal.completions)} />
-                <Figure label="Worth" value={amountOf(goal.completedCents)} />
+                <Figure label="Value" value={amountOf(goal.completedCents)} />
               </dl>
             </li>
           ))}
@@ -101,17 +101,17 @@ function GoalList(): JSX.Element {
 function MakeGoal({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const form = useForm(valuesOf(undefined), async (values) => {
     const goal = await call<Goal>('POST', '/goals', { body: bodyOf(values) });
-    notify({ kind: 'done', text: 'It counts from now on.' });
+    notify({ kind: 'done', text: 'The goal is counting.' });
     navigate(`/settings/goals/${goal.id}`);
   });
   return (
-    <Dialog title="Set a goal" wide onClose={onClose}>
+    <Dialog title="Add a goal" wide onClose={onClose}>
       <Form
         form={form}
         actions={
           <>
             <Button type="submit" kind="primary" busy={form.busy}>
-              Set it
+              Add
             </Button>
             <Button kind="quiet" onClick={onClose}>
               Cancel

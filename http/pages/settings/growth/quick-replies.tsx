@@ -7,8 +7,8 @@ import type { QuickReply } from './campaign.ts';
 
 const maxReplies = 3;
 const actions = [
-  { value: 'start-chat', label: 'begins a chat with it' },
-  { value: 'navigate', label: 'leads to a page' },
+  { value: 'start-chat', label: 'starts a chat with it' },
+  { value: 'navigate', label: 'opens a page' },
   { value: 'dismiss', label: 'closes the message' },
 ] as const;
 
@@ -25,14 +25,14 @@ export function QuickReplyFields({
     onReplies(replies.map((one, at) => (at === index ? { ...one, ...changes } : one)));
   return (
     <fieldset class="check-list">
-      <legend>Answers to press</legend>
-      <p class="hint">Up to {maxReplies}. Without any, there is a button that opens the chat.</p>
+      <legend>Quick replies</legend>
+      <p class="hint">Up to {maxReplies}. Without any, a button opens the chat.</p>
       <ul class="stack">
         {replies.map((reply, index) => (
           <li key={index}>
-            <div class="quick-reply" role="group" aria-label={`Answer ${index + 1}`}>
+            <div class="quick-reply" role="group" aria-label={`Quick reply ${index + 1}`}>
               <TextField
-                label="It says"
+                label="Text"
                 required
                 maxLength={80}
                 value={reply.label}
@@ -59,7 +59,7 @@ export function QuickReplyFields({
               )}
               <IconButton
                 icon="trash"
-                label={`Take away answer ${index + 1}`}
+                label={`Remove quick reply ${index + 1}`}
                 onClick={() => onReplies(replies.filter((_, at) => at !== index))}
               />
             </div>
@@ -69,7 +69,7 @@ export function QuickReplyFields({
       {replies.length < maxReplies && (
         <p class="quick-add">
           <Button small icon="plus" onClick={() => onReplies([...replies, { label: '', action: 'start-chat' }])}>
-            Add an answer
+            Add a quick reply
           </Button>
         </p>
       )}

@@ -46,9 +46,7 @@ export function UrlMatchFields({
           onValue={(value) => onMatch({ ...match, value })}
           error={errorOf('value')}
           hint={
-            match.operator === 'regex'
-              ? 'RE2 syntax, found anywhere in the address.'
-              : 'Capitals and small letters differ.'
+            match.operator === 'regex' ? 'RE2 syntax, found anywhere in the address.' : 'Upper and lower case matter.'
           }
         />
       </div>
@@ -95,8 +93,8 @@ function UrlTester({ match }: { readonly match: UrlMatch }): JSX.Element {
         onValue={setAddress}
       />
       <p role="status">
-        {verdict?.kind === 'matches' && <Badge kind="good">This page counts</Badge>}
-        {verdict?.kind === 'differs' && <Badge kind="warn">This page does not count</Badge>}
+        {verdict?.kind === 'matches' && <Badge kind="good">This page matches</Badge>}
+        {verdict?.kind === 'differs' && <Badge kind="warn">This page does not match</Badge>}
         {verdict?.kind === 'problem' && <span class="error">{verdict.text}</span>}
       </p>
     </div>

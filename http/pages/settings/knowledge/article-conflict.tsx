@@ -42,20 +42,22 @@ export function ArticleConflict({ mine, theirs, onMine, onTheirs }: ArticleConfl
   return (
     <section class="card" aria-labelledby="conflict">
       <h2 id="conflict" tabIndex={-1} ref={heading}>
-        Somebody else has saved this article since you opened it
+        Someone else has saved this article since you opened it
       </h2>
       <p class="soft">
-        Nothing of yours is lost. Lines with − are in the saved article alone, lines with + in yours alone.
+        Your changes are not lost. Lines with − are only in the saved article, lines with + only in yours.
       </p>
       {theirs.title !== mine.title && (
         <p>
           Its title is “{theirs.title}” now; yours is “{mine.title}”.
         </p>
       )}
-      <div class="kb-diff" role="region" aria-label="What differs" tabIndex={0}>
+      <div class="kb-diff" role="region" aria-label="Differences" tabIndex={0}>
         {parts.map(({ value, added, removed }, index) => (
           <div key={index} class={added ? 'added' : removed ? 'removed' : 'same'}>
-            {(added || removed) && <span class="for-readers">{added ? 'Yours alone: ' : 'Saved alone: '}</span>}
+            {(added || removed) && (
+              <span class="for-readers">{added ? 'Only in yours: ' : 'Only in the saved one: '}</span>
+            )}
             {shorten(value, added || removed).map((line, at) => (
               <span key={at}>
                 <span aria-hidden="true">{added ? '+ ' : removed ? '− ' : '  '}</span>
@@ -72,7 +74,7 @@ export function ArticleConflict({ mine, theirs, onMine, onTheirs }: ArticleConfl
           Save mine over it
         </Button>
         <Button disabled={busy} onClick={onTheirs}>
-          Drop mine and go on with the saved one
+          Discard mine and use the saved one
         </Button>
       </div>
     </section>

@@ -35,8 +35,8 @@ export function ArticlePage({ articleId }: { readonly articleId: string }): JSX.
   return (
     <Section title="Article" back={back}>
       {failure instanceof ApiError && failure.status === 404 ? (
-        <Empty icon="note" title="This article is gone">
-          <p>Somebody may have deleted it.</p>
+        <Empty icon="note" title="This article does not exist">
+          <p>Someone may have deleted it.</p>
         </Empty>
       ) : (
         <Reading failure={failure} retry={reload} />
@@ -68,7 +68,7 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
     form.reset({ title: article.title, body: article.body });
     notify({
       kind: 'done',
-      text: article.status === 'published' ? 'Saved. Answers are taken from it.' : 'Saved as a draft.',
+      text: article.status === 'published' ? 'Published. Answers can use it.' : 'Saved as a draft.',
     });
     if (base === undefined) navigate(`/settings/knowledge/${article.id}`, { replace: true });
   };
@@ -105,11 +105,11 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
           kind="warn"
           action={
             <Button small onClick={() => form.reset({ title: base?.title ?? '', body: base?.body ?? '' })}>
-              Take them back
+              Restore them
             </Button>
           }
         >
-          Changes of yours from before are still here, and not saved.
+          You have unsaved changes from before.
         </Banner>
       )}
       {conflict !== undefined && (
@@ -134,11 +134,11 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
               {isPublished ? (
                 <>
                   <SaveButton form={form} wanted={wanted} as="published" label="Save" primary />
-                  <SaveButton form={form} wanted={wanted} as="draft" label="Take it back as a draft" />
+                  <SaveButton form={form} wanted={wanted} as="draft" label="Unpublish" />
                 </>
               ) : (
                 <>
-                  <SaveButton form={form} wanted={wanted} as="draft" label="Save as a draft" />
+                  <SaveButton form={form} wanted={wanted} as="draft" label="Save as draft" />
                   <SaveButton form={form} wanted={wanted} as="published" label="Publish" primary />
                 </>
               )}
@@ -178,7 +178,7 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
               </h2>
               <div class="kb-preview" role="region" aria-labelledby="preview" tabIndex={0}>
                 {body.trim() === '' ? (
-                  <p class="soft">What you write shows here as it will look.</p>
+                  <p class="soft">A preview of your text appears here.</p>
                 ) : (
                   <Markdown text={body} />
                 )}
@@ -190,7 +190,7 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
       {removing && base !== undefined && (
         <Confirm
           title="Delete this article?"
-          action="Delete it"
+          action="Delete"
           onConfirm={async () => {
             await call('DELETE', `/kb/articles/${base.id}`);
             forgetDraft(key);
@@ -200,8 +200,8 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
           onClose={() => setRemoving(false)}
         >
           <p>
-            Its text is gone for good.
-            {base.sourceDocumentId !== null && ' Answers are taken from the page it was made of again.'}
+            Its text cannot be restored.
+            {base.sourceDocumentId !== null && ' Answers will use the page it was made from again.'}
           </p>
         </Confirm>
       )}

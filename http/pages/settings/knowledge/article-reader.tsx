@@ -24,8 +24,8 @@ export function ArticleReader({ articleId }: { readonly articleId: string }): JS
           <Markdown text={value.body} />
         </div>
       ) : failure instanceof ApiError && failure.status === 404 ? (
-        <Empty icon="note" title="This article is gone">
-          <p>Somebody may have deleted it.</p>
+        <Empty icon="note" title="This article does not exist">
+          <p>Someone may have deleted it.</p>
         </Empty>
       ) : (
         <Reading failure={failure} retry={reload} />

@@ -25,14 +25,14 @@ export function Articles(): JSX.Element {
     <Part
       id="articles"
       title="Articles"
-      intro="What you write yourself. Answers are taken from those that are published."
+      intro="Articles you write yourself. Answers use the published ones."
       actions={write}
     >
       {value === undefined ? (
         <Reading failure={failure} retry={reload} what="Knowledge bases" />
       ) : value.articles.length === 0 ? (
         <Empty icon="note" title="No articles yet">
-          <p>Write what customers ask most, or make an article of a page that was read.</p>
+          <p>Write about what customers ask most, or turn an imported page into an article.</p>
         </Empty>
       ) : (
         <div class="table-frame">
@@ -40,7 +40,7 @@ export function Articles(): JSX.Element {
             <thead>
               <tr>
                 <th scope="col">Title</th>
-                <th scope="col">State</th>
+                <th scope="col">Status</th>
                 <th scope="col">Changed</th>
               </tr>
             </thead>

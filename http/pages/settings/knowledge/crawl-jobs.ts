@@ -23,9 +23,9 @@ export function isOver({ status }: Pick<KbJob, 'status'>): boolean {
 /** "12 pages read, 3 left out, 48 KB, 40 more found and not read" */
 export function progressOf({ stats, status }: KbJob): string {
   if (status === 'queued') return 'Waiting for its turn';
-  if (stats === null) return status === 'failed' ? '' : 'Beginning';
+  if (stats === null) return status === 'failed' ? '' : 'Starting';
   const parts = [`${countOf(stats.pagesFetched)} ${stats.pagesFetched === 1 ? 'page' : 'pages'} read`];
-  if (stats.pagesSkipped > 0) parts.push(`${countOf(stats.pagesSkipped)} left out`);
+  if (stats.pagesSkipped > 0) parts.push(`${countOf(stats.pagesSkipped)} skipped`);
   if (stats.documents > 0)
     parts.push(`${countOf(stats.documents)} ${stats.documents === 1 ? 'document' : 'documents'}`);
   if (stats.bytes > 0) parts.push(sizeOf(stats.bytes));
@@ -33,7 +33,7 @@ export function progressOf({ stats, status }: KbJob): string {
     parts.push(
       status === 'running'
         ? `${countOf(stats.pagesLeft)} more found`
-        : `${countOf(stats.pagesLeft)} more found and not read`,
+        : `${countOf(stats.pagesLeft)} more found but not read`,
     );
   return parts.join(', ');
 }

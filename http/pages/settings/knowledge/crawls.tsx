@@ -20,7 +20,7 @@ import { OutLink, Part, Reading } from '../parts.tsx';
 import { isOver, jobStatusKinds, jobStatusNames, mergeJob, progressOf } from './crawl-jobs.ts';
 
 const depths = [
-  { value: '0', label: 'That page alone' },
+  { value: '0', label: 'Only that page' },
   { value: '1', label: 'And the pages it links to' },
   { value: '2', label: 'Two links away' },
   { value: '3', label: 'Three links away' },
@@ -54,8 +54,8 @@ export function Crawls({ onRead }: { readonly onRead: () => void }): JSX.Element
         {value === undefined ? (
           <Reading failure={failure} retry={reload} what="Knowledge bases" />
         ) : value.jobs.length === 0 ? (
-          <Empty icon="globe" title="Nothing has been read yet">
-            <p>Give the address of your help pages, and what they say can be found here.</p>
+          <Empty icon="globe" title="No sites have been read yet">
+            <p>Enter the address of your help pages to make them searchable.</p>
           </Empty>
         ) : (
           <ul class="kb-jobs" aria-live="polite">
@@ -77,7 +77,7 @@ function CrawlForm(): JSX.Element {
         body: { url: webAddressOf(url), maxDepth: Number(maxDepth), maxPages: Number(maxPages) },
       });
       form.reset({ url: '', maxDepth, maxPages });
-      notify({ kind: 'done', text: 'It is being read. What it says can be found once it is done.' });
+      notify({ kind: 'done', text: 'Reading has started. You can search it once it is done.' });
     },
     { website_not_public: 'url' },
   );
@@ -85,14 +85,14 @@ function CrawlForm(): JSX.Element {
     <Part
       id="crawl"
       title="Read a site"
-      intro="Its pages are read as a visitor would, and kept for answers. Reading an address again takes the place of what was read there before."
+      intro="Pages are read as a visitor sees them and kept for answers. Reading an address again replaces its earlier content."
     >
       <Form
         form={form}
         label="Read a site"
         actions={
           <Button type="submit" kind="primary" busy={form.busy}>
-            Read it
+            Read
           </Button>
         }
       >
@@ -108,14 +108,14 @@ function CrawlForm(): JSX.Element {
         />
         <div class="columns">
           <SelectField
-            label="How far"
+            label="How deep"
             value={form.values.maxDepth}
             choices={depths}
             onValue={(next) => form.set('maxDepth', next)}
             error={form.errorOf('maxDepth')}
           />
           <TextField
-            label="At most so many pages"
+            label="Maximum pages"
             type="number"
             min={1}
             max={200}
@@ -179,7 +179,7 @@ function Job({ job }: { readonly job: KbJob }): JSX.Element {
       </div>
       {skipped.length > 0 && (
         <details>
-          <summary>What was left out</summary>
+          <summary>Skipped pages</summary>
           <ul>
             {skipped.map((one) => (
               <li key={one.url} class="soft">

@@ -45,7 +45,7 @@ export function Documents({ list }: { readonly list: Resource<DocumentList> }): 
           <TextField label="Find a document" type="search" value={words} onValue={setWords} />
           {found.length === 0 ? (
             <p class="soft" role="status">
-              None has that in its title or address.
+              No document has that in its title or address.
             </p>
           ) : (
             <div class="table-frame">
@@ -58,7 +58,7 @@ export function Documents({ list }: { readonly list: Resource<DocumentList> }): 
                     </th>
                     <th scope="col">Read</th>
                     <th scope="col">
-                      <span class="for-readers">What can be done</span>
+                      <span class="for-readers">Actions</span>
                     </th>
                   </tr>
                 </thead>
@@ -76,7 +76,7 @@ export function Documents({ list }: { readonly list: Resource<DocumentList> }): 
       {removing !== undefined && (
         <Confirm
           title="Delete this document?"
-          action="Delete it"
+          action="Delete"
           onConfirm={async () => {
             await call('DELETE', `/kb/documents/${removing.id}`);
             list.set({ documents: (list.value?.documents ?? []).filter(({ id }) => id !== removing.id) });
@@ -84,7 +84,7 @@ export function Documents({ list }: { readonly list: Resource<DocumentList> }): 
           }}
           onClose={() => setRemoving(undefined)}
         >
-          <p>Answers are no longer taken from “{removing.title}”. When its site is read again, it comes back.</p>
+          <p>Answers no longer use “{removing.title}”. When its site is read again, it comes back.</p>
         </Confirm>
       )}
     </Part>
@@ -107,13 +107,13 @@ function Row({ document, onRemove }: { readonly document: KbDocument; readonly o
   return (
     <tr>
       <td class="kb-title">
-        <span>{title === '' ? 'Without a title' : title}</span>
+        <span>{title === '' ? 'Untitled' : title}</span>
         {sourceUrl !== null && (
           <small>
             <OutLink url={sourceUrl} />
           </small>
         )}
-        {embeddingModel === null && <Badge>Not searched yet</Badge>}
+        {embeddingModel === null && <Badge>Not searchable yet</Badge>}
       </td>
       <td class="number">{sizeOf(byteSize)}</td>
       <td>
@@ -133,10 +133,10 @@ function Row({ document, onRemove }: { readonly document: KbDocument; readonly o
               small
               kind="quiet"
               busy={busy}
-              aria-label={`Make an article of ${title}`}
+              aria-label={`Create an article from ${title}`}
               onClick={() => void adopt()}
             >
-              Make an article
+              Create an article
             </Button>
           )
         )}

@@ -30,7 +30,7 @@ export function Knowledge({ item }: SectionProps): JSX.Element {
     );
   const tab = query.value.get('tab') ?? '';
   return (
-    <Section title="Knowledge" intro="Articles and pages that answers are taken from.">
+    <Section title="Knowledge" intro="Articles and pages used for answers.">
       <Tabs
         label="Knowledge"
         tabs={tabs.map(({ name, label }) => ({

@@ -31,7 +31,7 @@ export function Retrieval(): JSX.Element {
     <Part
       id="retrieval"
       title="Try a question"
-      intro="See which passages are nearest to it in meaning. 1 is the same, 0 has nothing to do with it."
+      intro="See which passages are closest in meaning. 1 means the same, 0 means unrelated."
     >
       <Form
         form={form}
@@ -62,7 +62,7 @@ export function Retrieval(): JSX.Element {
       </Form>
       <div role="status">
         {found !== undefined && found.chunks.length === 0 && (
-          <Empty icon="search" title="Nothing to find yet">
+          <Empty icon="search" title="Nothing to search yet">
             <p>Read a site or publish an article first.</p>
           </Empty>
         )}
@@ -82,7 +82,7 @@ export function Retrieval(): JSX.Element {
               </div>
               <p class="kb-passage">{chunk.text}</p>
               <small class="soft">
-                {chunk.sourceUrl === null ? 'An article of yours' : <OutLink url={chunk.sourceUrl} />}
+                {chunk.sourceUrl === null ? 'Your article' : <OutLink url={chunk.sourceUrl} />}
               </small>
             </li>
           ))}

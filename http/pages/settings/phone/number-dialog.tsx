@@ -111,13 +111,13 @@ export function NumberDialog({ number, profiles, onChanged, onClose }: NumberDia
         />
         <Checkbox
           label="Voicemail"
-          hint="Takes a message when nobody answers within 30 seconds, or outside of your hours."
+          hint="Takes a message when no one answers within 30 seconds, or outside your business hours."
           checked={form.values.voicemailEnabled}
           onChecked={(next) => form.set('voicemailEnabled', next)}
         />
         <Checkbox
           label="Record calls"
-          hint="Tell your callers: in many countries you must."
+          hint="Tell your callers. In many countries the law requires it."
           checked={form.values.recordingEnabled}
           onChecked={(next) => form.set('recordingEnabled', next)}
         />
@@ -135,16 +135,16 @@ export function NumberDialog({ number, profiles, onChanged, onClose }: NumberDia
           value={form.values.welcomeAudioUrl}
           onValue={(next) => form.set('welcomeAudioUrl', next)}
           error={form.errorOf('welcomeAudioUrl')}
-          hint="The address of a sound file, played instead of the greeting above."
+          hint="The address of a sound file to play instead of the greeting above."
         />
         <OwnHours
-          label="This number has hours of its own"
+          label="Separate hours for this number"
           hours={form.values.businessHours}
           onHours={(hours) => form.set('businessHours', hours)}
           errorOf={(path) => form.errorOf(`businessHours.${path}`)}
         />
         {form.values.businessHours === null && (
-          <p class="soft">Without them it goes by those of its department, else of the workspace, in Business hours.</p>
+          <p class="soft">Otherwise, the business hours of its department or of the workspace apply.</p>
         )}
       </Form>
     </Dialog>

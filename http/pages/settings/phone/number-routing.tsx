@@ -13,7 +13,7 @@ export interface Routing {
 }
 
 const strategies: readonly { readonly value: RoutingStrategy; readonly label: string }[] = [
-  { value: 'all_agents', label: 'Everybody who takes calls' },
+  { value: 'all_agents', label: 'Everyone who takes calls' },
   { value: 'department', label: 'A department' },
   { value: 'specific_agent', label: 'One agent' },
 ];
@@ -23,7 +23,7 @@ export function routingWords({
   routingTargetId,
 }: Pick<PhoneNumber, 'routingStrategy' | 'routingTargetId'>): string {
   if (routingStrategy === 'department') return departmentName(routingTargetId);
-  return routingStrategy === 'specific_agent' ? agentName(routingTargetId) : 'Everybody';
+  return routingStrategy === 'specific_agent' ? agentName(routingTargetId) : 'Everyone';
 }
 
 /** As the API takes it. */
@@ -91,12 +91,12 @@ export function VoiceField({
       label="Greeting"
       value={value}
       choices={[
-        { value: '', label: 'None: it rings at once' },
+        { value: '', label: 'None, ring at once' },
         ...profiles.map(({ id, name }) => ({ value: id, label: name })),
       ]}
       onValue={onValue}
       error={error}
-      hint="What callers hear first. Greetings are made below."
+      hint="Callers hear it first. Add greetings below."
     />
   );
 }

@@ -135,11 +135,11 @@ export function NumberSearch({
       </Form>
       <div role="status">
         {found !== undefined && found.length === 0 && (
-          <p class="soft">There is none to have there now. Try another area.</p>
+          <p class="soft">No numbers are available there now. Try another area.</p>
         )}
       </div>
       {found !== undefined && found.length > 0 && (
-        <ul class="numbers" aria-label="Numbers to have">
+        <ul class="numbers" aria-label="Available numbers">
           {found.map((one) => (
             <li key={one.e164}>
               <strong>{one.e164}</strong>
@@ -203,7 +203,7 @@ function ClaimDialog({
           },
         }),
       );
-      notify({ kind: 'done', text: `${number.e164} is yours. Calls to it ring within a minute.` });
+      notify({ kind: 'done', text: `${number.e164} is yours. Calls to it will ring within a minute.` });
     } catch (error) {
       if (error instanceof ApiError && error.slug === 'number_taken') onTaken(number.e164);
       throw error;
@@ -217,7 +217,7 @@ function ClaimDialog({
         actions={
           <>
             <Button type="submit" kind="primary" busy={form.busy}>
-              Claim it
+              Claim
             </Button>
             <Button kind="quiet" onClick={onClose}>
               Cancel
@@ -226,7 +226,7 @@ function ClaimDialog({
         }
       >
         <p class="soft">
-          {number.locality}. It costs ${number.monthlyCost} a month for as long as you have it.
+          {number.locality}. It costs ${number.monthlyCost} a month while you keep it.
         </p>
         <TextField
           label="Name"
@@ -235,7 +235,7 @@ function ClaimDialog({
           value={form.values.displayName}
           onValue={(next) => form.set('displayName', next)}
           error={form.errorOf('displayName')}
-          hint="What your colleagues see when it rings."
+          hint="Your colleagues see it when it rings."
         />
         <RoutingFields
           value={form.values}
@@ -250,7 +250,7 @@ function ClaimDialog({
         />
         <Checkbox
           label="Record calls"
-          hint="Tell your callers: in many countries you must."
+          hint="Tell your callers. In many countries the law requires it."
           checked={form.values.recordCalls}
           onChecked={(next) => form.set('recordCalls', next)}
         />

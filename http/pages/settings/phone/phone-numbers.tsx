@@ -25,7 +25,7 @@ export function PhoneNumbers(_props: SectionProps): JSX.Element {
   );
   const profiles = voices.value?.voiceProfiles ?? [];
   return (
-    <Section title="Phone numbers" intro="The numbers that customers call, and where each of them rings.">
+    <Section title="Phone numbers" intro="The numbers customers call, and where they ring.">
       {numbers.failure instanceof ApiError && numbers.failure.status === 402 ? (
         <div class="card">
           <Reading failure={numbers.failure} retry={numbers.retry} what="Phone numbers" />
@@ -64,7 +64,7 @@ function Numbers({
         lines={2}
         empty={
           <Empty icon="call" title="No numbers yet">
-            <p>Find one below, and customers can call you within a minute.</p>
+            <p>Find one below. Customers can call it within a minute.</p>
           </Empty>
         }
       >
@@ -75,9 +75,9 @@ function Numbers({
                 <tr>
                   <th scope="col">Number</th>
                   <th scope="col">Rings</th>
-                  <th scope="col">Also</th>
+                  <th scope="col">Features</th>
                   <th scope="col">
-                    <span class="for-readers">What can be done</span>
+                    <span class="for-readers">Actions</span>
                   </th>
                 </tr>
               </thead>
@@ -135,7 +135,7 @@ function Numbers({
       {releasing !== undefined && (
         <Confirm
           title={`Release ${releasing.e164}?`}
-          action="Release it for good"
+          action="Release"
           typed={releasing.e164}
           onConfirm={async () => {
             await call('DELETE', `/phone-numbers/${releasing.id}`);
@@ -145,8 +145,8 @@ function Numbers({
           onClose={() => setReleasing(undefined)}
         >
           <p>
-            It goes back to the carrier, who may give it to somebody else. You cannot get it back. Calls that ring now
-            go to voicemail.
+            The number returns to the carrier, who may give it to someone else. You cannot get it back. Calls ringing
+            now go to voicemail.
           </p>
         </Confirm>
       )}

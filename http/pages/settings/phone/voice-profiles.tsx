@@ -23,10 +23,14 @@ export function VoiceProfiles({
       }),
     );
     form.reset({ name: '', greetingText: '', voice: '' });
-    notify({ kind: 'done', text: 'The greeting is made. Choose it where you change a number.' });
+    notify({ kind: 'done', text: 'The greeting is added. Choose it when you change a number.' });
   });
   return (
-    <Part id="greetings" title="Greetings" intro="What callers hear before it rings, read by a voice of your carrier.">
+    <Part
+      id="greetings"
+      title="Greetings"
+      intro="Callers hear a greeting before the number rings. Your carrier's voice reads it."
+    >
       {profiles.length > 0 && (
         <ul class="greetings">
           {profiles.map(({ id, name, greetingText, voice }) => (
@@ -39,16 +43,16 @@ export function VoiceProfiles({
       )}
       <Form
         form={form}
-        label="Make a greeting"
+        label="Add a greeting"
         actions={
           <Button type="submit" busy={form.busy}>
-            Make a greeting
+            Add a greeting
           </Button>
         }
       >
         <div class="columns">
           <TextField
-            label="Name of the greeting"
+            label="Greeting name"
             maxLength={120}
             value={form.values.name}
             onValue={(next) => form.set('name', next)}
@@ -63,11 +67,11 @@ export function VoiceProfiles({
             value={form.values.voice}
             onValue={(next) => form.set('voice', next)}
             error={form.errorOf('voice')}
-            hint="As your carrier calls it, such as alice or Polly.Joanna."
+            hint="The name your carrier uses, such as alice or Polly.Joanna."
           />
         </div>
         <TextArea
-          label="What it says"
+          label="Text"
           rows={3}
           maxLength={1000}
           value={form.values.greetingText}

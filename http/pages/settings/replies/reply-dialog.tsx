@@ -26,15 +26,15 @@ interface ReplyValues {
 }
 
 const labels: Readonly<Record<keyof ReplyValues, string>> = {
-  shortcut: 'The short word',
+  shortcut: 'The shortcut',
   title: 'The title',
   body: 'The text',
   channels: 'Where it is used',
-  scope: 'Whose it is',
+  scope: 'Who may use it',
 };
 const refusedAt = { conflict: 'shortcut' };
 const channelNames = { chat: 'Chats', ticket: 'Tickets' } as const;
-const scopeNames = { workspace: 'Everybody in the workspace', personal: 'I alone' } as const;
+const scopeNames = { workspace: 'Everyone in the workspace', personal: 'Only me' } as const;
 
 function show(name: keyof ReplyValues, values: ReplyValues): string {
   if (name === 'channels') return listed(values.channels.map((channel) => channelNames[channel]));
@@ -83,7 +83,7 @@ function NewReply({ onClose, onSaved }: Omit<DialogProps, 'reply'>): JSX.Element
     refusedAt,
   );
   return (
-    <Dialog title="Write a saved reply" wide onClose={onClose}>
+    <Dialog title="Add a saved reply" wide onClose={onClose}>
       <Form form={form} actions={<Actions busy={form.busy} onClose={onClose} />}>
         <ReplyFields form={form} mayChooseScope />
       </Form>
@@ -118,7 +118,7 @@ function EditReply({ reply, onClose, onSaved }: DialogProps & { readonly reply: 
 /** There is no endpoint for one alone. */
 async function readReply(id: string): Promise<SavedReply> {
   const found = (await readAll<SavedReply>('/saved-replies', 'savedReplies')).find((one) => one.id === id);
-  if (found === undefined) throw new Error('Somebody deleted this reply while you were editing it.');
+  if (found === undefined) throw new Error('Someone deleted this reply while you were editing it.');
   return found;
 }
 
@@ -159,7 +159,7 @@ function ReplyFields({
           error={form.errorOf('title')}
         />
         <TextField
-          label="Short word"
+          label="Shortcut"
           required
           maxLength={32}
           placeholder="/hello"
@@ -167,7 +167,7 @@ function ReplyFields({
           value={values.shortcut}
           onValue={(value) => form.set('shortcut', value)}
           error={form.errorOf('shortcut')}
-          hint="One word. Typing it after a slash brings the reply."
+          hint="One word. Type / and the shortcut to insert the reply."
         />
       </div>
       <BodyField form={form} />
@@ -234,7 +234,7 @@ function BodyField({ form }: { readonly form: FormState<ReplyValues> }): JSX.Ele
           />
         )}
       </Field>
-      <div class="row" role="group" aria-label="Insert what is known when it is sent">
+      <div class="row" role="group" aria-label="Insert a placeholder">
         {placeholders.map(({ name, label }) => (
           <Button key={name} small icon="plus" title={`{{${name}}}`} onClick={() => insert(name)}>
             {label}
@@ -244,12 +244,13 @@ function BodyField({ form }: { readonly form: FormState<ReplyValues> }): JSX.Ele
       {unknown.length > 0 && (
         <p class="error" role="status">
           {listed(unknown.map((name) => `{{${name}}}`))}{' '}
-          {unknown.length === 1 ? 'stands for nothing' : 'stand for nothing'} and would be sent as written.
+          {unknown.length === 1 ? 'is not a known placeholder' : 'are not known placeholders'} and would be sent as
+          written.
         </p>
       )}
       {body.includes('{{') && (
         <figure class="reads">
-          <figcaption class="soft">How it reads, for instance</figcaption>
+          <figcaption class="soft">Example</figcaption>
           <p>{filledIn(body, own)}</p>
         </figure>
       )}

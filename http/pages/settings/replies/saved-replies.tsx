@@ -19,8 +19,8 @@ import { ReplyDialog } from './reply-dialog.tsx';
 
 const scopes = [
   { value: '', label: 'All' },
-  { value: 'workspace', label: 'Of the workspace' },
-  { value: 'personal', label: 'My own' },
+  { value: 'workspace', label: 'Shared' },
+  { value: 'personal', label: 'Mine' },
 ] as const;
 const channels = [
   { value: '', label: 'All' },
@@ -56,24 +56,24 @@ export function SavedReplies(_props: SectionProps): JSX.Element {
   );
   const write = (): void => setOpen({ kind: 'edit', reply: undefined });
   useCommands(
-    () => [{ id: 'savedReply.create', title: 'Write a saved reply', group: 'This page', keys: ['n'], run: write }],
+    () => [{ id: 'savedReply.create', title: 'Add a saved reply', group: 'This page', keys: ['n'], run: write }],
     [],
   );
   const isFiltered = q !== '' || scope !== '' || channel !== '';
   return (
     <Section
       title="Saved replies"
-      intro="Answers you give often. In a conversation, type a slash and their short word."
+      intro="Answers you give often. In a conversation, type / and the shortcut."
       actions={
         <Button kind="primary" icon="plus" onClick={write}>
-          Write a reply
+          Add a saved reply
         </Button>
       }
     >
       <div class="list-tools">
         <TextField label="Find" type="search" maxLength={200} value={typed} onValue={setTyped} />
-        <SelectField label="Whose" value={scope} choices={scopes} onValue={setScope} />
-        <SelectField label="For" value={channel} choices={channels} onValue={setChannel} />
+        <SelectField label="Owner" value={scope} choices={scopes} onValue={setScope} />
+        <SelectField label="Channel" value={channel} choices={channels} onValue={setChannel} />
       </div>
       <p class="for-readers" role="status">
         {replies.value !== undefined && !replies.loading ? counted(replies.value.length, 'reply', 'replies') : ''}
@@ -81,11 +81,9 @@ export function SavedReplies(_props: SectionProps): JSX.Element {
       {replies.failure !== undefined && <Failure error={replies.failure} retry={replies.reload} />}
       {replies.value === undefined && replies.failure === undefined && <Loading />}
       {replies.value?.length === 0 && (
-        <Empty icon="bolt" title={isFiltered ? 'No reply like that' : 'No saved replies yet'}>
+        <Empty icon="bolt" title={isFiltered ? 'No matching saved replies' : 'No saved replies yet'}>
           <p>
-            {isFiltered
-              ? 'Other words, or fewer, may find it.'
-              : 'Write the first: what do customers ask again and again?'}
+            {isFiltered ? 'Try fewer or different words.' : 'Add the first one: what do customers ask again and again?'}
           </p>
         </Empty>
       )}
@@ -102,18 +100,18 @@ export function SavedReplies(_props: SectionProps): JSX.Element {
       {open?.kind === 'delete' && (
         <Confirm
           title={`Delete “${open.reply.title}”?`}
-          action="Delete it"
+          action="Delete"
           onClose={() => setOpen(undefined)}
           onConfirm={async () => {
             await call('DELETE', `/saved-replies/${open.reply.id}`);
             replies.reload();
-            notify({ kind: 'done', text: `${open.reply.shortcut} is gone.` });
+            notify({ kind: 'done', text: `${open.reply.shortcut} is deleted.` });
           }}
         >
           <p>
             {open.reply.scope === 'workspace'
-              ? 'Nobody in the workspace can use it any more. What was sent with it stays.'
-              : 'What was sent with it stays.'}
+              ? 'No one in the workspace can use it any more. Messages sent with it are kept.'
+              : 'Messages sent with it are kept.'}
           </p>
         </Confirm>
       )}
@@ -137,9 +135,7 @@ function ReplyCard({
         </h2>
         <div class="row">
           {reply.scope === 'personal' && <Badge kind="accent">My own</Badge>}
-          {reply.channels.length === 1 && (
-            <Badge>{reply.channels[0] === 'chat' ? 'Chats alone' : 'Tickets alone'}</Badge>
-          )}
+          {reply.channels.length === 1 && <Badge>{reply.channels[0] === 'chat' ? 'Only chats' : 'Only tickets'}</Badge>}
           {may && (
             <>
               <Button

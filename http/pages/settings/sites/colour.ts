@@ -43,10 +43,10 @@ export function warningsOf(hex: string): readonly string[] {
   const warnings: string[] = [];
   if (ratio < textContrast)
     warnings.push(
-      `Text on it is hard to read: a contrast of ${ratio.toFixed(1)}, where 4.5 is needed. A lighter or a darker one does better.`,
+      `Text on it is hard to read: its contrast is ${ratio.toFixed(1)}, and 4.5 is needed. Try a lighter or darker colour.`,
     );
   const onPage = contrastOf(hex, white);
   if (onPage < shapeContrast)
-    warnings.push(`On a white page the button is hard to see: a contrast of ${onPage.toFixed(1)}, where 3 is needed.`);
+    warnings.push(`The button is hard to see on a white page: its contrast is ${onPage.toFixed(1)}, and 3 is needed.`);
   return warnings;
 }

@@ -15,8 +15,8 @@ interface Fields {
 }
 
 const sides = [
-  { value: 'right', label: 'At the right' },
-  { value: 'left', label: 'At the left' },
+  { value: 'right', label: 'Right' },
+  { value: 'left', label: 'Left' },
 ] as const;
 
 export function LookFields({ form }: Fields): JSX.Element {
@@ -32,9 +32,9 @@ export function LookFields({ form }: Fields): JSX.Element {
         value={values.name}
         onValue={(value) => form.set('name', value)}
         error={form.errorOf('name')}
-        hint="Stands above the chat."
+        hint="Shown above the chat."
       />
-      <Field label="Colour" hint="As a hex colour, such as #2563eb." error={form.errorOf('primaryColor')}>
+      <Field label="Colour" hint="A hex colour, such as #2563eb." error={form.errorOf('primaryColor')}>
         {(described) => (
           <div class="colour">
             <input
@@ -63,20 +63,20 @@ export function LookFields({ form }: Fields): JSX.Element {
         ))}
       </div>
       <SelectField
-        label="The button stands"
+        label="Button position"
         value={values.launcherPosition}
         choices={sides}
         onValue={(value) => form.set('launcherPosition', value)}
         error={form.errorOf('launcherPosition')}
       />
       <TextArea
-        label="Welcome"
+        label="Welcome message"
         rows={3}
         maxLength={1000}
         value={values.welcomeMessage}
         onValue={(value) => form.set('welcomeMessage', value)}
         error={form.errorOf('welcomeMessage')}
-        hint="The first line in the chat. Without one, it begins empty."
+        hint="The first line in the chat. Leave it empty for none."
       />
     </div>
   );
@@ -98,13 +98,13 @@ export function AddressFields({ form }: Fields): JSX.Element {
         value={values.domain}
         onValue={(value) => form.set('domain', value)}
         error={form.errorOf('domain')}
-        hint="The host alone, such as shop.example."
+        hint="Only the host, such as shop.example."
       />
       <fieldset class="check-list">
-        <legend>Pages that may show the widget</legend>
+        <legend>Pages allowed to show the widget</legend>
         <p class="hint">
-          Hosts such as shop.example, or origins such as https://shop.example. *.shop.example is every subdomain, and
-          not shop.example itself. Others are refused.
+          Hosts such as shop.example, or origins such as https://shop.example. *.shop.example means every subdomain, but
+          not shop.example itself. All other pages are refused.
         </p>
         <ul class="stack">
           {values.allowedOrigins.map((origin, index) => (
@@ -117,13 +117,13 @@ export function AddressFields({ form }: Fields): JSX.Element {
               />
               <IconButton
                 icon="trash"
-                label={`Take away ${origin === '' ? `address ${index + 1}` : origin}`}
+                label={`Remove ${origin === '' ? `address ${index + 1}` : origin}`}
                 onClick={() => set(values.allowedOrigins.filter((_, at) => at !== index))}
               />
             </li>
           ))}
         </ul>
-        {values.allowedOrigins.length === 0 && <p class="error">Without any, no page can show the widget.</p>}
+        {values.allowedOrigins.length === 0 && <p class="error">Without an address, no page can show the widget.</p>}
         {error !== undefined && errors.every((one) => one === undefined) && <p class="error">{error}</p>}
       </fieldset>
       <div>
@@ -174,11 +174,11 @@ export function HoursFields({ form }: Fields): JSX.Element {
   return (
     <>
       <p class="soft">
-        Outside of its hours the widget says that you are away, and campaigns for open hours stay silent. Without hours
-        of its own a site keeps those in <a href="/settings/hours">Business hours</a>.
+        Outside these hours the widget says that you are away, and campaigns limited to open hours are not shown.
+        Without separate hours, the site uses <a href="/settings/hours">Business hours</a>.
       </p>
       <OwnHours
-        label="This site has hours of its own"
+        label="Separate hours for this site"
         hours={form.values.businessHoursOverride}
         onHours={(hours) => form.set('businessHoursOverride', hours)}
         errorOf={(path) => form.errorOf(`businessHoursOverride.${path}`)}

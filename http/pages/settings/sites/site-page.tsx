@@ -28,10 +28,10 @@ const labels: Readonly<Record<keyof SiteValues, string>> = {
   name: 'The name',
   domain: 'The website',
   primaryColor: 'The colour',
-  launcherPosition: 'The side',
-  welcomeMessage: 'The welcome',
-  allowedOrigins: 'Where it may be',
-  businessHoursOverride: 'The hours of its own',
+  launcherPosition: 'The button position',
+  welcomeMessage: 'The welcome message',
+  allowedOrigins: 'The allowed pages',
+  businessHoursOverride: 'The separate hours',
 };
 
 function show(name: keyof SiteValues, values: SiteValues): string {
@@ -61,7 +61,7 @@ export function SitePage({ siteId }: { readonly siteId: string }): JSX.Element {
   return (
     <Section title={site.value?.name ?? 'Site'} back={{ href: '/settings/sites', label: 'All sites' }}>
       {isGone && (
-        <Empty icon="globe" title="There is no such site">
+        <Empty icon="globe" title="This site does not exist">
           <ButtonLink href="/settings/sites">All sites</ButtonLink>
         </Empty>
       )}
@@ -82,21 +82,21 @@ function SiteParts({ site, resource }: { readonly site: Site; readonly resource:
     refusedAt: { conflict: 'domain' },
     onSaved: (saved) => {
       resource.set(saved);
-      notify({ kind: 'done', text: 'Saved. Visitors see it with the next page they open.' });
+      notify({ kind: 'done', text: 'Saved. Visitors see it on the next page they open.' });
     },
   });
   const { values } = form;
   return (
     <>
       <section class="card" aria-labelledby="site-snippet">
-        <h2 id="site-snippet">Put it into your pages</h2>
-        <p class="soft">One line, before the end of the body of every page that shall have the chat.</p>
+        <h2 id="site-snippet">Install the widget</h2>
+        <p class="soft">Add this line before the closing body tag of each page where you want the chat.</p>
         <Copyable label="the snippet" text={snippetOf(site)} />
       </section>
       <Form form={form} label="The site" actions={<SaveLine busy={form.busy} changed={form.changed} />}>
         <ChangedMeanwhile form={form} labels={labels} show={show} />
         <section class="card" aria-labelledby="site-look">
-          <h2 id="site-look">How it looks</h2>
+          <h2 id="site-look">Appearance</h2>
           <div class="beside">
             <LookFields form={form} />
             <WidgetPreview
@@ -108,11 +108,11 @@ function SiteParts({ site, resource }: { readonly site: Site; readonly resource:
           </div>
         </section>
         <section class="card" aria-labelledby="site-addresses">
-          <h2 id="site-addresses">Where it may be</h2>
+          <h2 id="site-addresses">Allowed pages</h2>
           <AddressFields form={form} />
         </section>
         <section class="card" aria-labelledby="site-hours">
-          <h2 id="site-hours">When somebody is there</h2>
+          <h2 id="site-hours">Hours</h2>
           <HoursFields form={form} />
         </section>
       </Form>
@@ -139,15 +139,15 @@ function TryIt({ site, hasChanges }: { readonly site: Site; readonly hasChanges:
       <header>
         <h2 id="site-try">Try it live</h2>
         <div class="row">
-          {round > 0 && <Button onClick={() => setRound(round + 1)}>Load it again</Button>}
+          {round > 0 && <Button onClick={() => setRound(round + 1)}>Reload</Button>}
           <a href={address} target="_blank" rel="noreferrer">
-            Open it in a window of its own
+            Open in a new window
           </a>
         </div>
       </header>
       <p class="soft">
-        The real widget, as saved{hasChanges ? '; what you have changed above is in it once you save' : ''}. What you
-        write in it is a real conversation.
+        The real widget, as saved{hasChanges ? '; save to see your changes in it' : ''}. Messages you send in it start a
+        real conversation.
       </p>
       {round === 0 ? (
         <div>

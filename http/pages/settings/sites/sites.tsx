@@ -31,7 +31,7 @@ function SiteList(): JSX.Element {
   return (
     <Section
       title="Sites"
-      intro="Each website with your chat on it: its colours and texts, the line to put into its pages, and when somebody is there."
+      intro="The websites with your chat: their colours and texts, the line to add to their pages, and their hours."
       actions={
         <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
           Add a site
@@ -41,8 +41,8 @@ function SiteList(): JSX.Element {
       {sites.failure !== undefined && <Failure error={sites.failure} retry={sites.reload} />}
       {sites.value === undefined && sites.failure === undefined && <Loading />}
       {sites.value?.length === 0 && (
-        <Empty icon="globe" title="No site yet">
-          <p>Add the website where your customers shall find you.</p>
+        <Empty icon="globe" title="No sites yet">
+          <p>Add the website where you want the chat.</p>
         </Empty>
       )}
       {sites.value !== undefined && sites.value.length > 0 && (
@@ -84,7 +84,7 @@ function MakeSite({ onClose }: { readonly onClose: () => void }): JSX.Element {
         actions={
           <>
             <Button type="submit" kind="primary" busy={form.busy}>
-              Add it
+              Add
             </Button>
             <Button kind="quiet" onClick={onClose}>
               Cancel
@@ -109,7 +109,7 @@ function MakeSite({ onClose }: { readonly onClose: () => void }): JSX.Element {
           value={form.values.name}
           onValue={(value) => form.set('name', value)}
           error={form.errorOf('name')}
-          hint="Customers see it above the chat. The address is taken when this stays empty."
+          hint="Customers see it above the chat. If empty, the address is used."
         />
       </Form>
     </Dialog>

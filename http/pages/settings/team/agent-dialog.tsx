@@ -84,7 +84,7 @@ export function EditAgent({ agent, onClose }: { readonly agent: Agent; readonly 
             value={values.email}
             onValue={(value) => form.set('email', value)}
             error={form.errorOf('email')}
-            hint="What it signs in with. Links mailed to the former address stop working."
+            hint="Used to sign in. Links emailed to the old address stop working."
           />
         )}
         {may('role') && (
@@ -119,13 +119,15 @@ export function EditAgent({ agent, onClose }: { readonly agent: Agent; readonly 
             chosen={values.groupIds}
             onChosen={(value) => form.set('groupIds', value)}
             error={form.errorOf('groupIds')}
-            hint={editor?.role === 'supervisor' ? 'You move people in and out of your own departments.' : undefined}
+            hint={
+              editor?.role === 'supervisor' ? 'You can add people to your own departments and remove them.' : undefined
+            }
           />
         )}
         {may('canTransfer') && values.role === 'agent' && (
           <Checkbox
-            label="May make tickets"
-            hint="Admins and supervisors always may."
+            label="May create tickets"
+            hint="Admins and supervisors always can."
             checked={values.canTransfer}
             onChecked={(value) => form.set('canTransfer', value)}
           />

@@ -39,5 +39,5 @@ export function mayMove(editor: Agent | undefined, departmentId: string): boolea
 
 /** The link itself is in the mail alone: who has it is in. */
 export function invitationNote(agent: Pick<Agent, 'name' | 'email'>, workspaceName: string, origin: string): string {
-  return `Hello ${agent.name}, I have invited you to ${workspaceName} on Switchboard. The link is in a mail to ${agent.email}; look for it in the spam folder, too. It works once, for 7 days. Afterwards you sign in at ${origin}/sign-in.`;
+  return `Hello ${agent.name}, I have invited you to ${workspaceName} on Switchboard. The link is in an email to ${agent.email}; check your spam folder too. It works once, for 7 days. After that, you sign in at ${origin}/sign-in.`;
 }

@@ -70,8 +70,8 @@ export function Agents(_props: SectionProps): JSX.Element {
       title="Agents"
       intro={
         isAdmin
-          ? 'The people who answer your customers, and what each of them may do.'
-          : 'Your colleagues. You may change those of your departments; an admin invites and removes people.'
+          ? 'The people who answer your customers, and their roles.'
+          : 'Your colleagues. You can change those in your departments. Admins invite and deactivate people.'
       }
       actions={
         isAdmin && (
@@ -98,7 +98,7 @@ export function Agents(_props: SectionProps): JSX.Element {
             )}
           </div>
           {shown.length === 0 ? (
-            <Empty icon="people" title="Nobody by that name" />
+            <Empty icon="people" title="No one with that name" />
           ) : (
             <AgentTable shown={shown} onOpen={setOpen} onSeats={seats.reload} />
           )}
@@ -116,13 +116,13 @@ function SeatLine({ seats }: { readonly seats: Resource<Seats | undefined> }): J
   if (seats.failure !== undefined) return <Failure error={seats.failure} retry={seats.reload} />;
   if (seats.value === undefined) return null;
   const { limit, taken } = seats.value;
-  if (limit === null) return <p class="soft">{counted(taken, 'seat')} taken; your plan has no limit.</p>;
+  if (limit === null) return <p class="soft">{counted(taken, 'seat')} in use. Your plan has no limit.</p>;
   const left = Math.max(0, limit - taken);
   return (
     <div class="seats">
-      <meter min={0} max={limit} value={Math.min(taken, limit)} aria-label="Seats taken" />
+      <meter min={0} max={limit} value={Math.min(taken, limit)} aria-label="Seats in use" />
       <p>
-        {counted(taken, 'seat')} of {limit} taken, {left === 0 ? 'none left' : `${left} left`}. Invitations hold a seat,
+        {counted(taken, 'seat')} of {limit} in use, {left === 0 ? 'none left' : `${left} left`}. Invitations use a seat
         too. <PlanLink />
       </p>
     </div>
@@ -198,7 +198,7 @@ function AgentRow({
       </td>
       <td data-label="Role">
         {roleNames[agent.role]}
-        {agent.role === 'agent' && agent.canTransfer && <p class="soft">makes tickets</p>}
+        {agent.role === 'agent' && agent.canTransfer && <p class="soft">creates tickets</p>}
       </td>
       <td data-label="Channels">
         {agent.channels.length === 0 ? (
@@ -212,7 +212,7 @@ function AgentRow({
       </td>
       <td class="actions">
         {items.length > 0 && (
-          <Menu label={`What to do with ${agent.name}`} class="button quiet icon-only" items={items}>
+          <Menu label={`Actions for ${agent.name}`} class="button quiet icon-only" items={items}>
             <Icon name="more" />
           </Menu>
         )}
@@ -230,18 +230,18 @@ function itemsOf(agent: Agent, onOpen: (open: Open) => void, onSeats: () => void
     items.push({ label: 'Edit', run: () => onOpen({ kind: 'edit', agent }) });
   if (isAdmin && agent.inviteStatus !== 'joined')
     items.push({
-      label: isGone ? 'Invite again' : 'Mail the invitation again',
+      label: isGone ? 'Invite again' : 'Send the invitation again',
       run: () => void resend(agent, onSeats),
     });
   if (isAdmin && agent.inviteStatus === 'pending')
-    items.push({ label: 'Copy a note for them', run: () => void copyNote(agent) });
+    items.push({ label: 'Copy an invitation note', run: () => void copyNote(agent) });
   if (isAdmin && agent.inviteStatus === 'joined' && !isSelf)
-    items.push({ label: 'Take the second factor away', run: () => onOpen({ kind: 'resetFactors', agent }) });
+    items.push({ label: 'Remove second factor', run: () => onOpen({ kind: 'resetFactors', agent }) });
   if (isAdmin && !isGone && !isSelf)
     items.push(
       { kind: 'line' },
       {
-        label: agent.inviteStatus === 'pending' ? 'Take the invitation back' : 'Deactivate',
+        label: agent.inviteStatus === 'pending' ? 'Withdraw invitation' : 'Deactivate',
         danger: true,
         run: () => onOpen({ kind: 'deactivate', agent }),
       },
@@ -254,7 +254,7 @@ async function resend(agent: Agent, onSeats: () => void): Promise<void> {
     keepColleague(await call<Agent>('POST', `/agents/${agent.id}/resend-invite`));
     notify({
       kind: 'done',
-      text: `A new invitation is on its way to ${agent.email}. The link before it no longer works.`,
+      text: `A new invitation is on its way to ${agent.email}. The earlier link no longer works.`,
     });
     onSeats();
   } catch (error) {
@@ -264,7 +264,7 @@ async function resend(agent: Agent, onSeats: () => void): Promise<void> {
 
 async function copyNote(agent: Agent): Promise<void> {
   const isCopied = await copyText(invitationNote(agent, me.peek()?.workspace.name ?? '', location.origin));
-  if (isCopied) notify({ kind: 'done', text: 'Copied. Send it the way you usually talk.' });
+  if (isCopied) notify({ kind: 'done', text: 'Copied. Send it to them any way you like.' });
 }
 
 function ResetFactors({ agent, onClose }: { readonly agent: Agent; readonly onClose: () => void }): JSX.Element {
@@ -272,19 +272,22 @@ function ResetFactors({ agent, onClose }: { readonly agent: Agent; readonly onCl
   return (
     <>
       <Confirm
-        title={`Take the second factor of ${agent.name} away?`}
-        action="Take it away"
+        title={`Remove the second factor of ${agent.name}?`}
+        action="Remove"
         onClose={onClose}
         onConfirm={async () => {
           await confirming.run(() => call('DELETE', `/agents/${agent.id}/second-factors`));
-          notify({ kind: 'done', text: `${agent.name} signs in with the password alone, until it sets up another.` });
+          notify({
+            kind: 'done',
+            text: `${agent.name} can now sign in with only a password, until they set up a new second factor.`,
+          });
         }}
       >
         <p>
-          For somebody who lost the phone, the passkeys and the recovery codes. Make sure that it is {agent.name} who
-          asks you: whoever has the password gets in then.
+          For an agent who has lost their phone, passkeys and recovery codes. Make sure that it is {agent.name} who asks
+          you: then the password is enough to sign in.
         </p>
-        <p>{agent.name} is signed out everywhere and told by mail.</p>
+        <p>{agent.name} is signed out everywhere and notified by email.</p>
       </Confirm>
       {confirming.dialog}
     </>
@@ -303,29 +306,27 @@ function Deactivate({
   const isPending = agent.inviteStatus === 'pending';
   return (
     <Confirm
-      title={isPending ? `Take back the invitation of ${agent.name}?` : `Deactivate ${agent.name}?`}
-      action={isPending ? 'Take it back' : 'Deactivate'}
+      title={isPending ? `Withdraw the invitation of ${agent.name}?` : `Deactivate ${agent.name}?`}
+      action={isPending ? 'Withdraw' : 'Deactivate'}
       onClose={onClose}
       onConfirm={async () => {
         await call('DELETE', `/agents/${agent.id}`);
         await readPeople();
         notify({
           kind: 'done',
-          text: isPending ? 'The link in the mail no longer works.' : `${agent.name} is deactivated.`,
+          text: isPending ? 'The link in the email no longer works.' : `${agent.name} is deactivated.`,
         });
         onDone();
       }}
     >
       {isPending ? (
-        <p>The link that was mailed to {agent.email} stops working, and the seat is free.</p>
+        <p>The link emailed to {agent.email} stops working, and the seat becomes free.</p>
       ) : (
         <ul class="bullets">
-          <li>
-            Conversations that {agent.name} has go back to the queue of their department, at once, for others to take.
-          </li>
-          <li>Every browser and app signed in as {agent.name} is signed out, and its API keys end.</li>
-          <li>What it wrote stays, with its name. Its seat is free.</li>
-          <li>Inviting it again brings it back, as an agent.</li>
+          <li>Conversations that {agent.name} has return to the queue at once, for others to take.</li>
+          <li>Every browser and app signed in as {agent.name} is signed out, and their API keys are revoked.</li>
+          <li>Their messages are kept, with their name. Their seat becomes free.</li>
+          <li>If you invite them again, they return as an agent.</li>
         </ul>
       )}
     </Confirm>

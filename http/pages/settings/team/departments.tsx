@@ -29,16 +29,16 @@ export function Departments(_props: SectionProps): JSX.Element {
   const all = [...departments.value.values()].sort((a, b) => a.name.localeCompare(b.name));
   const make = (): void => setOpen({ kind: 'edit', department: undefined });
   useCommands(
-    () => [{ id: 'department.create', title: 'Make a department', group: 'This page', keys: ['n'], run: make }],
+    () => [{ id: 'department.create', title: 'Add a department', group: 'This page', keys: ['n'], run: make }],
     [],
   );
   return (
     <Section
       title="Departments"
-      intro="Conversations of a department are seen by its members and by admins alone. What belongs to none is seen by everybody who works in its channel."
+      intro="Only members and admins see the conversations of a department. Everyone who works in the channel sees conversations without a department."
       actions={
         <Button kind="primary" icon="plus" onClick={make}>
-          Make a department
+          Add a department
         </Button>
       }
     >
@@ -46,7 +46,7 @@ export function Departments(_props: SectionProps): JSX.Element {
       {all.length === 0 && agents.value.size === 0 && peopleFailure.value === undefined && <Loading />}
       {all.length === 0 && agents.value.size > 0 && (
         <Empty icon="person" title="No departments yet">
-          <p>Small teams need none. Make some when sales and support should not see each other's work.</p>
+          <p>Small teams need none. Add some if, for example, sales and support should not see each other's work.</p>
         </Empty>
       )}
       {all.length > 0 && (
@@ -94,9 +94,7 @@ function DepartmentCard({
               </span>
             ))}
             {members.length > shownMembers && <span class="soft">and {members.length - shownMembers} more</span>}
-            {members.length === 0 && (
-              <span class="soft">Nobody is in it, so nobody but admins sees its conversations.</span>
-            )}
+            {members.length === 0 && <span class="soft">It has no members, so only admins see its conversations.</span>}
           </div>
         </div>
         <div class="row">
@@ -145,7 +143,7 @@ function DepartmentDialog({
       keepDepartment(saved);
       // Its members say so themselves, too.
       void readPeople();
-      notify({ kind: 'done', text: department === undefined ? `${saved.name} is there.` : 'Saved.' });
+      notify({ kind: 'done', text: department === undefined ? `${saved.name} is added.` : 'Saved.' });
       onClose();
     },
     { conflict: 'name' },
@@ -155,13 +153,13 @@ function DepartmentDialog({
     .filter(({ id, inviteStatus }) => inviteStatus !== 'deactivated' || values.memberIds.includes(id))
     .sort((a, b) => a.name.localeCompare(b.name));
   return (
-    <Dialog title={department === undefined ? 'Make a department' : `Edit ${department.name}`} onClose={onClose}>
+    <Dialog title={department === undefined ? 'Add a department' : `Edit ${department.name}`} onClose={onClose}>
       <Form
         form={form}
         actions={
           <>
             <Button type="submit" kind="primary" busy={form.busy}>
-              {department === undefined ? 'Make it' : 'Save'}
+              {department === undefined ? 'Add' : 'Save'}
             </Button>
             <Button kind="quiet" onClick={onClose}>
               Cancel
@@ -180,7 +178,7 @@ function DepartmentDialog({
         />
         <CheckList
           label="Members"
-          hint={`${counted(values.memberIds.length, 'member')}. Admins see every department without being in it.`}
+          hint={`${counted(values.memberIds.length, 'member')}. Admins see every department without being a member.`}
           items={candidates.map(({ id, name, role }) => ({ value: id, label: name, hint: roleNames[role] }))}
           chosen={values.memberIds}
           onChosen={(value) => form.set('memberIds', value)}
@@ -188,7 +186,7 @@ function DepartmentDialog({
         />
         <Checkbox
           label="New chats and tickets start here"
-          hint="Unless something sends them elsewhere. At most one department has this."
+          hint="Unless routed elsewhere. Only one department can have this."
           checked={values.isDefault}
           onChecked={(value) => form.set('isDefault', value)}
         />
@@ -207,17 +205,17 @@ function DeleteDepartment({
   return (
     <Confirm
       title={`Delete ${department.name}?`}
-      action="Delete it"
+      action="Delete"
       onClose={onClose}
       onConfirm={async () => {
         await call('DELETE', `/departments/${department.id}`);
         await readPeople();
-        notify({ kind: 'done', text: `${department.name} is gone.` });
+        notify({ kind: 'done', text: `${department.name} is deleted.` });
       }}
     >
       <ul class="bullets">
-        <li>Its conversations belong to no department afterwards: everybody who works in their channel sees them.</li>
-        <li>Its business hours go with it. Its members stay, as agents.</li>
+        <li>Its conversations will belong to no department, so everyone who works in their channel sees them.</li>
+        <li>Its business hours are deleted too. Its members remain agents.</li>
       </ul>
     </Confirm>
   );

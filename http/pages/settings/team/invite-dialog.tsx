@@ -52,7 +52,7 @@ export function InviteAgent({
         actions={
           <>
             <Button type="submit" kind="primary" busy={form.busy}>
-              Send the invitation
+              Send invitation
             </Button>
             <Button kind="quiet" onClick={onClose}>
               Cancel
@@ -62,7 +62,7 @@ export function InviteAgent({
       >
         {left === 0 && !form.needsPlan && (
           <Banner kind="warn">
-            No seat is left in your plan. Take back an invitation, deactivate somebody, or choose a larger plan.{' '}
+            Your plan has no seats left. Withdraw an invitation, deactivate an agent or choose a larger plan.{' '}
             <PlanLink />
           </Banner>
         )}

@@ -17,8 +17,8 @@ export function Verification(_props: SectionProps): JSX.Element {
       title="Verification"
       intro={
         <>
-          Codes that prove an address or a number, for your own sign-ins. They are sent and checked with an{' '}
-          <a href="/settings/api-keys">API key</a>.
+          One-time codes that verify an email address or phone number, for your own sign-ins. Your programs send and
+          check them with an <a href="/settings/api-keys">API key</a>.
         </>
       }
     >

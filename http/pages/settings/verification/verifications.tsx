@@ -23,21 +23,21 @@ export function Verifications({ services }: { readonly services: readonly Verify
     [serviceId],
   );
   const nameOf = (id: string): string =>
-    services === undefined ? '' : (services.find((service) => service.id === id)?.name ?? 'A former service');
+    services === undefined ? '' : (services.find((service) => service.id === id)?.name ?? 'A deleted service');
   return (
     <Part
       id="verifications"
-      title="Last codes"
-      intro={`The last ${shownRows}, without those of test keys. They are kept for 90 days.`}
+      title="Latest codes"
+      intro={`The latest ${shownRows}, without test keys. Records are kept for 90 days.`}
       actions={
         <Button small busy={loading} onClick={reload}>
-          Look again
+          Refresh
         </Button>
       }
     >
       {services !== undefined && services.length > 1 && (
         <SelectField
-          label="Of the service"
+          label="Service"
           value={serviceId}
           choices={[{ value: '', label: 'All' }, ...services.map(({ id, name }) => ({ value: id, label: name }))]}
           onValue={setServiceId}
@@ -46,7 +46,7 @@ export function Verifications({ services }: { readonly services: readonly Verify
       {value === undefined ? (
         <Reading failure={failure} retry={reload} lines={3} />
       ) : value.verifications.length === 0 ? (
-        <p class="soft">None was sent yet.</p>
+        <p class="soft">No codes have been sent yet.</p>
       ) : (
         <div class="table-frame">
           <table class="table stacks">
@@ -55,7 +55,7 @@ export function Verifications({ services }: { readonly services: readonly Verify
                 <th scope="col">To</th>
                 <th scope="col">By</th>
                 <th scope="col">Service</th>
-                <th scope="col">State</th>
+                <th scope="col">Status</th>
                 <th scope="col" class="number">
                   Wrong tries
                 </th>

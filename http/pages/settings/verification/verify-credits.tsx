@@ -22,7 +22,7 @@ export function Credits(): JSX.Element {
     <Part
       id="credits"
       title="Credits"
-      intro="A code costs 1 cent by email, 5 by text message, 10 by phone call. Codes of test keys cost nothing."
+      intro="A code costs 1 cent by email, 5 by text message, 10 by phone call. Test keys cost nothing."
     >
       {value === undefined ? (
         <Reading failure={failure} retry={reload} lines={2} />
@@ -53,14 +53,14 @@ function CreditForm({
     <>
       <p>{amountOf(credits.spentCents)} spent this month.</p>
       {credits.balanceCents !== null && credits.balanceCents <= 0 && (
-        <Banner kind="warn">The balance is used up: no codes are sent until there is more.</Banner>
+        <Banner kind="warn">The balance is used up. No codes are sent until you add more.</Banner>
       )}
       <Form
         form={form}
         label="Credits"
         actions={
           <Button type="submit" busy={form.busy}>
-            Save the credits
+            Save
           </Button>
         }
       >
@@ -72,16 +72,16 @@ function CreditForm({
             value={form.values.balanceCents}
             onValue={(next) => form.set('balanceCents', next)}
             error={amountError(form.errorOf('balanceCents'))}
-            hint="Empty: nothing is counted."
+            hint="Leave empty not to count credits."
           />
           <TextField
-            label="At most in a month, in dollars"
+            label="Monthly limit in dollars"
             optional
             inputMode="decimal"
             value={form.values.spendCapCents}
             onValue={(next) => form.set('spendCapCents', next)}
             error={amountError(form.errorOf('spendCapCents'))}
-            hint="Empty: no limit."
+            hint="Leave empty for no limit."
           />
         </div>
       </Form>

@@ -44,10 +44,10 @@ export function VerifyServices({ list }: { readonly list: Resource<ServiceList> 
     <Part
       id="services"
       title="Services"
-      intro="One for each purpose, such as signing in. The default one is used when a request names none."
+      intro="One for each purpose, such as signing in. Requests that name no service use the default one."
       actions={
         <Button kind="primary" icon="plus" onClick={() => setDoing({ what: 'make' })}>
-          Make a service
+          Add a service
         </Button>
       }
     >
@@ -55,7 +55,7 @@ export function VerifyServices({ list }: { readonly list: Resource<ServiceList> 
         <Reading failure={list.failure} retry={list.reload} lines={2} />
       ) : list.value.services.length === 0 ? (
         <Empty icon="check" title="No services yet">
-          <p>Make one, and a key that may send codes, and your programs can begin.</p>
+          <p>Add one, and create a key that may send codes. Then your programs can start.</p>
         </Empty>
       ) : (
         <ul class="services">
@@ -68,7 +68,7 @@ export function VerifyServices({ list }: { readonly list: Resource<ServiceList> 
               <Copyable text={service.id} label={`the id of ${service.name}`} />
               <p class="soft">
                 {channelsInWords(service.enabledChannels)}. {countriesInWords(service.allowedCountries)}.{' '}
-                {service.codeLength} digits, good for {spanOf(service.ttlSeconds)}. At most {service.perMinuteCap} a
+                {service.codeLength} digits, valid for {spanOf(service.ttlSeconds)}. At most {service.perMinuteCap} a
                 minute and {service.perDayCap} a day.
               </p>
               <div class="row">
@@ -80,12 +80,8 @@ export function VerifyServices({ list }: { readonly list: Resource<ServiceList> 
                   Change
                 </Button>
                 {!service.isDefault && (
-                  <Button
-                    small
-                    aria-label={`Make it the default: ${service.name}`}
-                    onClick={() => void makeDefault(service)}
-                  >
-                    Make it the default
+                  <Button small aria-label={`Make default: ${service.name}`} onClick={() => void makeDefault(service)}>
+                    Make default
                   </Button>
                 )}
                 <Button
@@ -107,14 +103,14 @@ export function VerifyServices({ list }: { readonly list: Resource<ServiceList> 
       {doing?.what === 'remove' && (
         <Confirm
           title={`Delete “${doing.service.name}”?`}
-          action="Delete it"
+          action="Delete"
           onConfirm={async () => {
             await call('DELETE', `/verify/services/${doing.service.id}`);
             list.reload();
           }}
           onClose={done}
         >
-          <p>Programs that name it are refused. Codes that were sent under it can still be checked.</p>
+          <p>Requests that name it are refused. Codes already sent can still be checked.</p>
         </Confirm>
       )}
     </Part>
@@ -182,14 +178,14 @@ function ServiceDialog({
   });
   const { values, set, errorOf } = form;
   return (
-    <Dialog title={service === undefined ? 'Make a service' : `Change ${service.name}`} wide onClose={onClose}>
+    <Dialog title={service === undefined ? 'Add a service' : `Change ${service.name}`} wide onClose={onClose}>
       <Form
         form={form}
-        label={service === undefined ? 'Make a service' : 'Change a service'}
+        label={service === undefined ? 'Add a service' : 'Change a service'}
         actions={
           <>
             <Button type="submit" kind="primary" busy={form.busy}>
-              {service === undefined ? 'Make it' : 'Save'}
+              {service === undefined ? 'Add' : 'Save'}
             </Button>
             <Button kind="quiet" onClick={onClose}>
               Cancel
@@ -206,23 +202,23 @@ function ServiceDialog({
           error={errorOf('name')}
         />
         <CheckList
-          label="Codes come by"
+          label="Send codes by"
           items={channels}
           chosen={values.channels}
           onChosen={(next) => set('channels', next)}
           error={errorOf('enabledChannels')}
         />
         <TextField
-          label="To numbers of"
+          label="Allowed countries"
           spellcheck={false}
           value={values.countries}
           onValue={(next) => set('countries', next)}
           error={errorOf('allowedCountries')}
-          hint="Countries by their two letters, such as US, CA, DE; * for everywhere."
+          hint="Two-letter country codes, such as US, CA, DE. Use * for every country."
         />
         <div class="columns">
           <TextField
-            label="At most a minute"
+            label="Limit per minute"
             type="number"
             min={1}
             max={1000}
@@ -231,7 +227,7 @@ function ServiceDialog({
             error={errorOf('perMinuteCap')}
           />
           <TextField
-            label="At most a day"
+            label="Limit per day"
             type="number"
             min={1}
             max={10_000}
@@ -249,7 +245,7 @@ function ServiceDialog({
             error={errorOf('codeLength')}
           />
           <TextField
-            label="Good for so many seconds"
+            label="Valid for, in seconds"
             type="number"
             min={60}
             max={3600}

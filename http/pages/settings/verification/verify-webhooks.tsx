@@ -30,7 +30,11 @@ export function VerifyWebhooks(): JSX.Element {
     { forbidden_url: 'url' },
   );
   return (
-    <Part id="verify-webhooks" title="Webhooks" intro="Told once for each code that was guessed at five times.">
+    <Part
+      id="verify-webhooks"
+      title="Webhooks"
+      intro="Notified once for each code that was entered wrongly five times."
+    >
       {value === undefined ? (
         <Reading failure={failure} retry={reload} lines={2} />
       ) : (
@@ -78,14 +82,14 @@ export function VerifyWebhooks(): JSX.Element {
       {removing !== undefined && (
         <Confirm
           title="Delete this webhook?"
-          action="Delete it"
+          action="Delete"
           onConfirm={async () => {
             await call('DELETE', `/verify/webhooks/${removing.id}`);
             set({ webhooks: (value?.webhooks ?? []).filter(({ id }) => id !== removing.id) });
           }}
           onClose={() => setRemoving(undefined)}
         >
-          <p>{removing.url} is told nothing any more.</p>
+          <p>{removing.url} is no longer notified.</p>
         </Confirm>
       )}
     </Part>

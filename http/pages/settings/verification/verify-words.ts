@@ -17,7 +17,7 @@ export function channelName(channel: string): string {
 /** "Email, text message" */
 export function channelsInWords(enabled: readonly string[]): string {
   const words = enabled.map(channelName).join(', ').toLowerCase();
-  return words === '' ? 'By no way yet' : words.charAt(0).toUpperCase() + words.slice(1);
+  return words === '' ? 'No method yet' : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 export const statusNames = {

@@ -22,10 +22,10 @@ export function CommerceCard(): JSX.Element {
     <section class="card" aria-labelledby="workspace-commerce">
       <h2 id="workspace-commerce">Your shop</h2>
       <p class="soft">
-        Beside a conversation agents see what your shop knows of the customer: orders, and what they were worth. The
-        shop is asked at an address of yours, by the customer's email.{' '}
+        Next to a conversation, agents see the customer's orders and total from your shop. We look them up by email at
+        an address you provide.{' '}
         <a href="/docs#commerce.set" target="_blank" rel="noreferrer">
-          What it has to answer
+          How your shop should respond
         </a>
       </p>
       {commerce.failure !== undefined && <Failure error={commerce.failure} retry={commerce.reload} />}
@@ -66,7 +66,7 @@ function CommerceForm({
       const saved = await call<Commerce>('PUT', '/workspace/commerce', { body: { ...values, url: values.url.trim() } });
       form.reset(valuesOf(saved));
       onSaved(saved);
-      notify({ kind: 'done', text: 'Saved. The shop is asked from the next customer on.' });
+      notify({ kind: 'done', text: 'Saved. It applies from the next customer on.' });
     },
     { forbidden_url: 'url' },
   );
@@ -102,7 +102,7 @@ function CommerceForm({
             error={form.errorOf('url')}
           />
           <TextField
-            label="What the shop's software is called"
+            label="Shop software"
             required
             maxLength={60}
             placeholder="WooCommerce"
@@ -122,10 +122,10 @@ function CommerceForm({
             value={values.secret}
             onValue={(value) => form.set('secret', value)}
             error={form.errorOf('secret')}
-            hint="At least 16 characters, known to the shop, too: it tells by X-Signature that we ask."
+            hint="At least 16 characters. Your shop needs it too, to verify our requests by X-Signature."
           />
           <Button onClick={() => setShown(!shown)} aria-pressed={shown}>
-            Show it
+            Show
           </Button>
           <Button
             onClick={() => {
@@ -133,21 +133,21 @@ function CommerceForm({
               setShown(true);
             }}
           >
-            Make one
+            Generate
           </Button>
         </div>
       </Form>
       {removing && (
         <Confirm
           title="Disconnect the shop?"
-          action="Disconnect it"
+          action="Disconnect"
           onClose={() => setRemoving(false)}
           onConfirm={async () => {
             onSaved(await call<Commerce>('PUT', '/workspace/commerce', { body: { url: null } }));
-            notify({ kind: 'done', text: 'The shop is asked no more.' });
+            notify({ kind: 'done', text: 'The shop is disconnected.' });
           }}
         >
-          <p>Agents no longer see orders beside conversations. The secret is forgotten.</p>
+          <p>Agents no longer see orders next to conversations. The secret is deleted.</p>
         </Confirm>
       )}
     </>

@@ -104,7 +104,7 @@ export function HoursDialog({
             choices={choices}
             onValue={(value) => form.set('of', value)}
             error={form.errorOf('siteId') ?? form.errorOf('departmentId')}
-            hint="Several for the same add up."
+            hint="Several entries for the same one add up."
           />
         </div>
         <WeekEditor

@@ -51,7 +51,7 @@ export function Hours(_props: SectionProps): JSX.Element {
   return (
     <Section
       title="Business hours"
-      intro={`When somebody is there, in the time of ${me.value?.workspace.timezone ?? 'the workspace'}. The widget, campaigns and phone numbers go by it.`}
+      intro={`When your team is available, in the time zone ${me.value?.workspace.timezone ?? 'of the workspace'}. They apply to the widget, campaigns and phone numbers.`}
       actions={
         <Button kind="primary" icon="plus" onClick={add}>
           Add hours
@@ -65,9 +65,7 @@ export function Hours(_props: SectionProps): JSX.Element {
           <OpenNow read={hours.value} onPast={hours.reload} />
           {hours.value.rules.length === 0 ? (
             <Empty icon="clock" title="Always open">
-              <p>
-                Without any hours you count as open day and night. Add some, and customers are told when you are away.
-              </p>
+              <p>Without hours you are always open. Add some, and customers see when you are away.</p>
             </Empty>
           ) : (
             <ul class="stack">
@@ -84,17 +82,17 @@ export function Hours(_props: SectionProps): JSX.Element {
       {open?.kind === 'delete' && (
         <Confirm
           title={`Delete “${open.rule.name}”?`}
-          action="Delete it"
+          action="Delete"
           onClose={close}
           onConfirm={async () => {
             await call('DELETE', `/business-hours/${open.rule.id}`);
             hours.reload();
-            notify({ kind: 'done', text: `“${open.rule.name}” is gone.` });
+            notify({ kind: 'done', text: `“${open.rule.name}” is deleted.` });
           }}
         >
           <p>
-            What goes by these hours keeps the others there are for it, else those of the workspace; without any, it is
-            always open.
+            Other hours for the same site, department or workspace still apply, otherwise those of the workspace.
+            Without any hours, it is always open.
           </p>
         </Confirm>
       )}

@@ -5,7 +5,7 @@ import { serverNow } from '../../server-clock.ts';
 
 /** "until Friday, 17:30", in the workspace's own time, which is the one that its hours are written in. */
 export function nextChangeInWords({ officeHoursOpen, nextChange }: OfficeHours, timeZone: string): string {
-  if (nextChange === null) return officeHoursOpen ? 'always' : 'and no hours ahead';
+  if (nextChange === null) return officeHoursOpen ? 'always' : 'with no upcoming hours';
   const at = new Date(nextChange);
   const far = at.getTime() - serverNow() > 6 * 24 * 3600_000;
   const words = new Intl.DateTimeFormat(undefined, {

@@ -109,7 +109,7 @@ function Span({
         onInput={({ currentTarget }) => onChange({ closes: closingFromField(currentTarget.value) })}
         {...wrong}
       />
-      <IconButton small icon="cross" label={`Take away ${label}`} onClick={onRemove} />
+      <IconButton small icon="cross" label={`Remove ${label}`} onClick={onRemove} />
       {hours.opens !== '' && hours.closes !== '' && endsNextDay(hours) && (
         <small class="soft">until the next day</small>
       )}
@@ -140,7 +140,7 @@ export function HolidayEditor({
   return (
     <div class="stack">
       <div class="row align-end">
-        <Field label="Closed on" hint="Hours that begin on such a day do not count." error={error}>
+        <Field label="Closed on" hint="Hours that start on these days do not apply." error={error}>
           {(described) => (
             <input
               class="input"
@@ -157,18 +157,18 @@ export function HolidayEditor({
           )}
         </Field>
         <Button icon="plus" disabled={date === ''} onClick={add}>
-          Add the day
+          Add day
         </Button>
       </div>
       {holidays.length > 0 && (
-        <ul class="chips" aria-label="Days without hours">
+        <ul class="chips" aria-label="Closed days">
           {holidays.map((one) => (
             <li key={one}>
               {dateInFull(one)}
               <IconButton
                 small
                 icon="cross"
-                label={`Take away ${dateInFull(one)}`}
+                label={`Remove ${dateInFull(one)}`}
                 onClick={() => onHolidays(holidays.filter((other) => other !== one))}
               />
             </li>

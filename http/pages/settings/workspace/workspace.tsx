@@ -27,7 +27,7 @@ export function WorkspaceSettings(_props: SectionProps): JSX.Element {
   );
   const workspace = me.value?.workspace;
   return (
-    <Section title="Workspace" intro="What holds for everybody here.">
+    <Section title="Workspace" intro="Settings for the whole workspace.">
       {workspace !== undefined && <PlaceCard workspace={workspace} />}
       {workspace !== undefined && <SignInSettings workspaceId={workspace.id} />}
       {settings.failure !== undefined && <Failure error={settings.failure} retry={settings.reload} />}
@@ -64,7 +64,7 @@ function PlaceCard({ workspace }: { readonly workspace: Workspace }): JSX.Elemen
           value={values.name}
           onValue={(value) => form.set('name', value)}
           error={form.errorOf('name')}
-          hint="Customers see it in mails."
+          hint="Customers see it in emails."
         />
         <div class="columns">
           <Field
@@ -72,8 +72,8 @@ function PlaceCard({ workspace }: { readonly workspace: Workspace }): JSX.Elemen
             error={form.errorOf('timezone')}
             hint={
               time === undefined
-                ? 'Choose one of the list, such as Europe/Berlin.'
-                : `It is ${time} there now. Hours and reports go by it.`
+                ? 'Choose one from the list, such as Europe/Berlin.'
+                : `It is ${time} there now. Business hours and reports use it.`
             }
           >
             {(described) => (
@@ -103,7 +103,7 @@ function PlaceCard({ workspace }: { readonly workspace: Workspace }): JSX.Elemen
             choices={localeChoices(values.locale)}
             onValue={(value) => form.set('locale', value)}
             error={form.errorOf('locale')}
-            hint="Of what is mailed to customers, and how it writes dates."
+            hint="Used for emails to customers, including dates."
           />
         </div>
       </Form>
@@ -149,8 +149,8 @@ function SignInCard({
         actions={<SaveLine busy={form.busy} changed={form.values.requireSecondFactor !== requireSecondFactor} />}
       >
         <Checkbox
-          label="Everybody must have a second factor"
-          hint="Who has none sets one up at the next sign-in, and within a week in any case. You need one yourself first: see your account."
+          label="Require a second factor for everyone"
+          hint="Agents without one must set it up at their next sign-in, within a week at the latest. Set up your own first, under Your account."
           checked={form.values.requireSecondFactor}
           onChecked={(value) => form.set('requireSecondFactor', value)}
         />
@@ -161,7 +161,7 @@ function SignInCard({
 
 const modes = [
   { value: 'auto', label: 'To the agent with the fewest chats' },
-  { value: 'manual', label: 'To the queue, until somebody takes it' },
+  { value: 'manual', label: 'To the queue, until an agent takes it' },
 ] as const;
 
 interface WorkValues {
@@ -223,14 +223,14 @@ function WorkCard({
       <Form form={form} actions={<SaveLine busy={form.busy} changed={!same(values, valuesOf(settings))} />}>
         <div class="columns">
           <SelectField
-            label="A new chat goes"
+            label="New chats go"
             value={values.mode}
             choices={modes}
             onValue={(value) => form.set('mode', value)}
             error={form.errorOf('routing.mode')}
           />
           <TextField
-            label="Open chats per agent, at most"
+            label="Maximum open chats per agent"
             type="number"
             inputMode="numeric"
             min={1}
@@ -238,12 +238,12 @@ function WorkCard({
             value={values.maxOpenChats}
             onValue={(value) => form.set('maxOpenChats', value)}
             error={form.errorOf('routing.maxOpenChatsPerAgent')}
-            hint="Who has that many is given no more by itself."
+            hint="Agents with that many get no more automatically."
           />
         </div>
         <div class="columns">
           <TextField
-            label="Solved ones close after so many days"
+            label="Days until solved conversations close"
             type="number"
             inputMode="decimal"
             min={0}
@@ -252,7 +252,7 @@ function WorkCard({
             value={values.autoCloseDays}
             onValue={(value) => form.set('autoCloseDays', value)}
             error={form.errorOf('autoCloseDays')}
-            hint="Until then an answer of the customer opens them again."
+            hint="Until then, a reply from the customer reopens them."
           />
           <SelectField
             label="New chats and tickets start in"
@@ -266,7 +266,7 @@ function WorkCard({
           />
         </div>
         <Checkbox
-          label="Ask customers how it was"
+          label="Ask customers for a rating"
           hint="One to five stars, once a conversation is over."
           checked={values.csatEnabled}
           onChecked={(value) => form.set('csatEnabled', value)}
