@@ -111,7 +111,7 @@ t.test('entries as sentences', async (t) => {
     ],
     [
       { action: 'email.dropped', actorAgentId: null, context: { reason: 'bounce', from: 'x@example.com' } },
-      'The service dropped a mail from x@example.com: it says that a mail came back',
+      'The service dropped an email from x@example.com: it was a bounce',
     ],
     [
       { action: 'subscription.changed', before: { plan: 'chat' }, after: { plan: 'support' } },
@@ -123,11 +123,11 @@ t.test('entries as sentences', async (t) => {
     ],
     [
       { action: 'workspace.updated', context: { rotatedSecret: 'inbound-email' } },
-      'agent a changed the secret for mail by webhook',
+      'agent a changed the secret of the inbound email webhook',
     ],
     [
       { action: 'department.created', after: { name: 'Sales' }, context: { apiKey: { id: 'k', name: 'Importer' } } },
-      'agent a made the department “Sales”, by the API key “Importer”',
+      'agent a added the department “Sales”, by the API key “Importer”',
     ],
     [
       { action: 'visitor.blocked', context: { app: { clientId: 'c', name: 'Desk' } } },

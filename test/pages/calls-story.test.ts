@@ -134,7 +134,7 @@ t.test('who calls, and what each event says', (t) => {
       'Rang, with the number withheld',
       'agent a answered',
       'Handed to agent b',
-      'Moved to department c, where it rang anew',
+      'Moved to department c, where it rang again',
       'Rang again',
       'Left a voicemail',
     ],

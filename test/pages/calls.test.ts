@@ -59,7 +59,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
       const second = await ringLine(service, line, { from: '+442079460958' });
       await ringing(annPage).nth(1).getByText('+442079460958', { exact: true }).waitFor();
       t.equal(await ringing(annPage).count(), 2, 'several stand below each other, the first one first');
-      t.match(await annPage.title(), /^2 calls ring · /);
+      t.match(await annPage.title(), /^2 calls are ringing · /);
       await deliver(service, line, { type: 'ended', callId: second.callId });
       await notice(annPage, '+442079460958 hung up.').waitFor();
       await annPage.reload();
@@ -175,7 +175,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     await offer('<b>Wants</b> an invoice.');
     await bar(annPage).getByText('Offered to Bob').waitFor();
     await ringing(bobPage).getByText('<b>Wants</b> an invoice.', { exact: true }).waitFor();
-    t.match(await ringing(bobPage).innerText(), /Ann wants to hand you/);
+    t.match(await ringing(bobPage).innerText(), /Ann wants to hand over/);
     await bobPage.getByRole('button', { name: /^Decline/ }).click();
     await ringing(bobPage).waitFor({ state: 'detached' });
     t.match(await read(id), { assignedAgentId: ann.agentId, handshake: null });
@@ -377,7 +377,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
         recordingUrl: 'https://carrier.example/2.mp3',
         transcript: '<i>Please</i> call me.',
       });
-      const outside = annPage.getByRole('article', { name: 'Voicemail of +4930901821' });
+      const outside = annPage.getByRole('article', { name: 'Voicemail from +4930901821' });
       await outside.getByText('<i>Please</i> call me.', { exact: true }).waitFor();
       t.match(await outside.innerText(), /New\s[\s\S]*0:04|0:04[\s\S]*New/);
       t.equal(await outside.locator('audio').count(), 0, 'the policy plays nothing from elsewhere');
@@ -398,7 +398,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
       );
 
       const heardId = await leave('+4930901822', { recordingUrl: `${service.url}/storage/3.mp3` });
-      const here = annPage.getByRole('article', { name: 'Voicemail of +4930901822' });
+      const here = annPage.getByRole('article', { name: 'Voicemail from +4930901822' });
       const player = here.locator('audio');
       await player.waitFor();
       t.strictSame(
@@ -408,7 +408,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
       await player.dispatchEvent('play');
       await here.getByText(/^Heard/).waitFor();
       await annPage.goto(`${service.url}/calls/${heardId}`);
-      await annPage.getByRole('article', { name: 'Voicemail of +4930901822' }).locator('audio').waitFor();
+      await annPage.getByRole('article', { name: 'Voicemail from +4930901822' }).locator('audio').waitFor();
       t.match(await annPage.getByRole('region', { name: 'Timeline' }).innerText(), /Left a voicemail/);
     },
   );

@@ -131,7 +131,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await page.keyboard.press('Enter');
     await button(page, 'Add a field').click();
     await page.getByLabel('Field name').fill('Seats');
-    await page.getByLabel('Kind of Seats').selectOption('number');
+    await page.getByLabel('Type of Seats').selectOption('number');
     await page.getByLabel('Value of Seats').fill('many');
     await button(page, 'Save').click();
     await page.getByText('Enter a number.').waitFor();

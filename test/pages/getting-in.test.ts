@@ -47,7 +47,7 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Your name').fill('Ann');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('.rail .own[aria-label^="Ann"]').waitFor();
-    await page.getByRole('link', { name: 'Answer it' }).click();
+    await page.getByRole('link', { name: 'Answer' }).click();
     await page.waitForURL(/\/inbox/);
   });
 

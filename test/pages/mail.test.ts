@@ -46,7 +46,9 @@ t.test('mail in the inbox', { skip: noBrowser }, async (t) => {
     await page.goto(`${service.url}/inbox/all/${forged.id}`);
     await page
       .locator('.inbox-said', { hasText: 'Pay to another account.' })
-      .getByText('This may be forged. It says that it is from cfo@bank.example, and bank.example does not confirm it.')
+      .getByText(
+        'This email may be forged. It claims to be from cfo@bank.example, and bank.example does not confirm it.',
+      )
       .waitFor();
     t.equal(await page.getByText('Confirmed sender').count(), 0);
     t.strictSame(await barriersOf(page), []);

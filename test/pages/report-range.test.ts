@@ -50,7 +50,7 @@ t.test('a range of days includes the last; what is wrong with one is named', (t)
       range('2026-11-21', '2026-11-20'),
       range('2026-02-31x', '2026-11-20'),
     ],
-    [{ from: /first day/ }, { to: /last day/ }, { to: /before/ }, { from: /first day/ }],
+    [{ from: /first day/ }, { to: /last day/ }, { to: /after the first day/ }, { from: /first day/ }],
   );
   t.end();
 });

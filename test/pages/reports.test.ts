@@ -73,8 +73,8 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
   t.test('[4.13] the overview says what the API says, and how it was before', async (t) => {
     const chats = await api('chats/total');
     t.equal(chats.total, 5);
-    await page.locator('.change', { hasText: '150% more than before' }).waitFor();
-    t.equal(await figure(page, 'Started'), '5 150% more than before');
+    await page.locator('.change', { hasText: '150% more than in the previous period' }).waitFor();
+    t.equal(await figure(page, 'Started'), '5 150% more than in the previous period');
     t.match(await figure(page, 'First response, median'), /^1 min\b/);
     t.match(await figure(page, 'Mean rating'), /^4\.5 of 5\b/);
     const { queued } = await api('customers');
@@ -159,7 +159,7 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
       await chosen.getByLabel('First day').fill(dateOf(now + dayMs));
       await chosen.getByText('Choose a day after the first day.').waitFor();
       await chosen.getByLabel('First day').fill(dateOf(now - 400 * dayMs));
-      await chosen.getByText('Reports reach over 365 days at the most.').waitFor();
+      await chosen.getByText('Choose at most 365 days.').waitFor();
       await chosen.getByText('Choose the days to see the figures.').waitFor();
       await chosen.getByLabel('First day').fill(dateOf(now - dayMs));
       t.match(await figure(chosen, 'Chats'), /^3\b/);

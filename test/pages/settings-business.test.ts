@@ -69,19 +69,19 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     const dialog = dialogOf(page);
     await dialog.getByLabel('Name').fill(hostile);
     await dialog.getByLabel('Email').fill(owner.email);
-    await dialog.getByRole('button', { name: 'Send the invitation' }).click();
+    await dialog.getByRole('button', { name: 'Send invitation' }).click();
     await dialog
       .locator('.field', { hasText: 'Email' })
       .locator('.error')
       .getByText('An agent with this email already exists.')
       .waitFor();
     await dialog.getByLabel('Email').fill('not an address');
-    await dialog.getByRole('button', { name: 'Send the invitation' }).click();
+    await dialog.getByRole('button', { name: 'Send invitation' }).click();
     await dialog.locator('[aria-invalid=true][type=email]').waitFor();
     t.equal(await dialog.getByLabel('Name').inputValue(), hostile, 'what was typed is kept');
     await dialog.getByLabel('Email').fill('eva@example.com');
     await dialog.getByLabel('Calls').check();
-    await dialog.getByRole('button', { name: 'Send the invitation' }).click();
+    await dialog.getByRole('button', { name: 'Send invitation' }).click();
     await said(page, /on its way to eva@example\.com/);
     await page.getByText('2 seats of 50 taken').waitFor();
     const row = page.getByRole('row').filter({ hasText: 'eva@example.com' });
@@ -106,7 +106,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     // The focus goes back where it came from.
     await page
       .locator(':focus')
-      .and(page.getByLabel(`What to do with ${hostile}`, { exact: true }))
+      .and(page.getByLabel(`Actions for ${hostile}`, { exact: true }))
       .waitFor();
 
     await row.getByRole('button', { name: /What to do/ }).click();
@@ -167,7 +167,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.getByText('Your plan has no seats left').waitFor();
     await dialog.getByLabel('Name').fill('One too many');
     await dialog.getByLabel('Email').fill('many@example.com');
-    await dialog.getByRole('button', { name: 'Send the invitation' }).click();
+    await dialog.getByRole('button', { name: 'Send invitation' }).click();
     await dialog.getByRole('alert').getByText('All seats of your plan are taken.').waitFor();
     await dialog.getByRole('alert').getByRole('link', { name: 'See the plans' }).waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
@@ -359,7 +359,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
         .locator('option')
         .allTextContents()
         .then((texts) => texts.join()),
-      'I alone',
+      'Only me',
     );
     await own.context().close();
 
@@ -495,7 +495,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await row.waitFor();
     t.match(await row.textContent(), /\$49\.90/);
     t.match(await row.textContent(), /%3Cimg%20src=x%3E/, 'an address is text');
-    t.equal(await row.getByRole('link', { name: 'Open it' }).getAttribute('href'), `/inbox/all/${chat.id}`);
+    t.equal(await row.getByRole('link', { name: 'Open' }).getAttribute('href'), `/inbox/all/${chat.id}`);
     await page.getByRole('link', { name: 'All goals' }).click();
     await page.getByLabel('Figures of').selectOption('365');
     await page.locator('.figures', { hasText: '$49.90' }).waitFor();
@@ -524,7 +524,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     t.equal(await dialog.getByText('until the next day').count(), 0, 'the hours of Monday are those of Friday');
     await dialog.getByLabel('Closed on').fill('2026-12-25');
     await dialog.getByLabel('Closed on').press('Enter');
-    await dialog.getByRole('button', { name: /Take away .*25/ }).waitFor();
+    await dialog.getByRole('button', { name: /Remove .*25/ }).waitFor();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'detached' });
     t.match(await get('/business-hours'), {
@@ -649,7 +649,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByRole('row').filter({ hasText: owner.email }).waitFor();
     t.equal(await page.getByRole('button', { name: 'Invite an agent' }).count(), 0);
     t.equal(await page.getByRole('row').filter({ hasText: owner.email }).getByRole('button').count(), 0);
-    await page.getByRole('button', { name: 'What to do with A Member' }).click();
+    await page.getByRole('button', { name: 'Actions for A Member' }).click();
     t.equal((await page.getByRole('menuitem').allTextContents()).join(), 'Edit');
     await page.getByRole('menuitem', { name: 'Edit' }).click();
     t.equal((await dialogOf(page).getByLabel('Role').count()) + (await dialogOf(page).getByLabel('Email').count()), 0);

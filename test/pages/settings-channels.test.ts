@@ -87,7 +87,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
       .page('/', '<main><p>A ticket costs ten crowns.</p><a href="/nowhere">nowhere</a><a href="/slow">slow</a></main>')
       .on('/slow', () => undefined);
     await button(job.first(), /^Read again/).click();
-    await job.first().getByText('1 left out').waitFor();
+    await job.first().getByText('1 skipped').waitFor();
     await job.first().getByText('Skipped pages').click();
     await job.first().getByText('answered 404').waitFor();
     await button(job.first(), /^Cancel/).click();
@@ -95,7 +95,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
       .first()
       .getByText(/ cancelled it\.$/)
       .waitFor();
-    await job.first().getByText('more found and not read').waitFor();
+    await job.first().getByText('more found but not read').waitFor();
 
     await button(documents, 'Delete Dogs').click();
     await button(page.getByRole('dialog'), 'Delete').click();
@@ -145,7 +145,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
       owner.token,
     );
     await button(page, 'Save as draft').click();
-    const conflict = part(page, /^Somebody else has saved/);
+    const conflict = part(page, /^Someone else has saved/);
     await conflict.waitFor();
     t.match(await conflict.locator('.removed').allTextContents(), [/Open from nine/]);
     t.match((await conflict.locator('.added').allTextContents()).join(), /Closed on Sundays/);
@@ -301,12 +301,12 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
       const [mx] = domain.records;
       dns.add(mx);
       await service.pass(60_000);
-      await button(page, 'Look again').click();
+      await button(page, 'Check again').click();
       await records.locator('li', { hasText: 'delivers email here' }).getByText('Found', { exact: true }).waitFor();
       dns.add(...domain.records.slice(1));
       await service.pass(120_000);
-      await button(page, 'Look again').click();
-      await page.getByText('Everything stands. Mail is sent from fine-shop.com.').waitFor();
+      await button(page, 'Check again').click();
+      await page.getByText('All records are in place. Email is sent from fine-shop.com.').waitFor();
       await button(page, 'Change domain').click();
       const another = page.getByRole('dialog');
       await another.getByLabel('New domain').fill('www.other.example');
@@ -362,7 +362,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     ])
       t.equal(await nav.getByRole('link', { name, exact: true }).count(), 0, name);
     t.equal(
-      (await button(page, 'Read').count()) + (await button(page, /^Delete|^Make an article|^Read again/).count()),
+      (await button(page, 'Read').count()) + (await button(page, /^Delete|^Create an article|^Read again/).count()),
       0,
     );
     await page.getByRole('link', { name: 'Articles' }).click();

@@ -74,7 +74,7 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await button(dialog, 'Register').click();
     const once = part(page, /^Copy the client secret/);
     const first = await once.locator('code').textContent();
-    await button(page, `Replace the secret of ${hostile}`).click();
+    await button(page, `Replace secret of ${hostile}`).click();
     await button(dialog, 'Replace the secret').click();
     await dialog.waitFor({ state: 'detached' });
     t.not(await once.locator('code').textContent(), first);
@@ -128,8 +128,8 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await button(dialog, 'Add').click();
     await dialog.locator('.field', { hasText: 'Address' }).locator('.error').waitFor();
     await dialog.getByLabel('Address').fill(receiver.url);
-    await dialog.getByLabel('What it is for').fill(hostile);
-    await dialog.getByLabel('Everything that happens').uncheck();
+    await dialog.getByLabel('Description').fill(hostile);
+    await dialog.getByLabel('All events').uncheck();
     await button(dialog, 'Add').click();
     await dialog.getByText('Choose at least one event.').waitFor();
     await dialog.getByLabel('A message was sent').check();
@@ -158,8 +158,8 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await button(row, /^Send again: message.created/).click();
     await receiver.count(2);
     await service.settled();
-    await button(page, 'Look again').click();
-    await row.getByText('Taken').waitFor();
+    await button(page, 'Refresh').click();
+    await row.getByText('Delivered').waitFor();
 
     receiver.answer = () => 410;
     for (let day = 0; day <= 6; day += 1) {
@@ -267,7 +267,7 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await webhooks.getByText(receiver.url).waitFor();
 
     await service.post('/verify', { to: 'kim@example.org', channel: 'email' }, await makeKey(service, owner));
-    await button(page, 'Look again').click();
+    await button(page, 'Refresh').click();
     await part(page, 'Latest codes').getByText('kim@example.org').waitFor();
     await usable(t, page);
     await page.close();

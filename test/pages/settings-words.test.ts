@@ -133,7 +133,7 @@ t.test('campaigns', async (t) => {
       frequency: 'once',
       officeHoursOnly: true,
     }),
-    'On pages whose address begins with “https://shop.example/”, after 1 second, then once 50 % of the page was scrolled, then when the pointer leaves the page, once per visitor, while you are open',
+    'On pages whose address begins with “https://shop.example/”, after 1 second, then after scrolling 50 % of the page, then when the pointer leaves the page, once per visitor, while you are open',
   );
   t.same(rulesOf(blank), {
     showAfterMs: 0,

@@ -93,7 +93,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await offerToBob(hers);
     await button(his, 'Accept').waitFor();
     await button(hers, 'Withdraw').click();
-    await told(his, 'Ann does not offer you the conversation with Lee any more.');
+    await told(his, 'Ann withdrew the offer of the conversation with Lee.');
     t.equal(await his.getByRole('timer').count(), 0);
 
     await offerToBob(hers);
@@ -103,7 +103,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await late.locator('html[data-connection="live"]').waitFor();
     await service.pass(30_000);
     await told(hers, /Bob did not answer in time\. It stays with you\./);
-    await told(late, 'The offer of the conversation with Lee ran out.');
+    await told(late, 'The offer of the conversation with Lee expired.');
     t.equal(await late.locator('.offers .offer').count(), 0);
     t.match(await record(id), { handshake: null, assignedAgentId: ann.agentId });
   });
@@ -174,7 +174,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
       owner.token,
     );
     await button(hers, 'Offer to Bob').click();
-    await dialog(hers).getByText('Cat took it a moment ago. Nothing was done yet.').waitFor();
+    await dialog(hers).getByText('Cat took it a moment ago. Nothing has changed yet.').waitFor();
     t.equal((await record(id)).handshake, null);
     await button(hers, 'Offer to Bob anyway').click();
     await dialog(hers).waitFor({ state: 'detached' });
@@ -252,7 +252,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await dialog(hers).getByRole('combobox', { name: 'Tags' }).fill('refund, vip');
     await hers.keyboard.press('Enter');
     await dialog(hers).getByRole('combobox', { name: 'Tags' }).fill('late');
-    await button(hers, 'Take off vip').click();
+    await button(hers, 'Remove vip').click();
     await button(hers, 'Save').click();
     await dialog(hers).waitFor({ state: 'detached' });
     for (let tags: string[] = []; tags.length === 0; ) tags = (await record(id)).tags;
@@ -277,10 +277,10 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await choose('Email a transcript');
     await hers.waitForFunction(`document.querySelector('dialog input[type=email]').value === 'pat@example.org'`);
     await dialog(hers).getByLabel('To').fill('nobody');
-    await button(hers, 'Send').click();
+    await button(hers, 'Send transcript').click();
     await dialog(hers).locator('.error').waitFor();
     await dialog(hers).getByLabel('To').fill('boss@example.org');
-    await button(hers, 'Send').click();
+    await button(hers, 'Send transcript').click();
     await told(hers, 'The transcript is on its way to boss@example.org.');
     t.match((await service.mail('boss@example.org')).text, /Please send me all of it\./);
 
@@ -324,7 +324,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
         { url: 'http://127.0.0.1:9/nothing', secret: 'a secret of the shop', source: 'Shopware' },
         owner.token,
       );
-      await panel.getByRole('button', { name: 'Look again' }).click();
+      await panel.getByRole('button', { name: 'Refresh' }).click();
       await panel.getByText('The shop did not respond.').waitFor();
       await panel.getByRole('button', { name: 'Try again' }).waitFor();
 

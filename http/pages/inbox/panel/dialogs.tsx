@@ -86,7 +86,8 @@ export function TranscriptDialog({ conversation, onClose }: DialogOf): JSX.Eleme
         actions={
           <>
             <Button type="submit" kind="primary" busy={form.busy}>
-              Send
+              {' '}
+              Send transcript{' '}
             </Button>
             <Button kind="quiet" onClick={onClose}>
               Cancel

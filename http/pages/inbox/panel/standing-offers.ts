@@ -97,7 +97,7 @@ function tellWhoWasAsked(outcome: Outcome, conversation: Conversation, byAgentId
   if (outcome === 'assignment.accepted')
     notify({ kind: 'news', text: `The conversation with ${what} is yours: it was accepted for you.` });
   else if (outcome === 'assignment.expired')
-    notify({ kind: 'news', text: `The offer of the conversation with ${what} ran out.` });
+    notify({ kind: 'news', text: `The offer of the conversation with ${what} expired.` });
   else if (outcome === 'assignment.cancelled')
     notify({
       kind: 'news',

@@ -124,7 +124,7 @@ function AppCard({
             Change
           </Button>
           {!app.public && (
-            <Button small aria-label={`Replace the secret of ${app.name}`} onClick={() => onDo('rotate')}>
+            <Button small aria-label={`Replace secret of ${app.name}`} onClick={() => onDo('rotate')}>
               Replace secret
             </Button>
           )}
