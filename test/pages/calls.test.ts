@@ -47,11 +47,11 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
       const again = await ringLine(service, line);
       for (const page of [annPage, bobPage]) {
         await ringing(page).getByText(hostile, { exact: true }).waitFor();
-        t.match(await ringing(page).innerText(), /calls Support/);
+        t.match(await ringing(page).innerText(), /is calling Support/);
         // The service's time stands still, the browser's does not.
         t.match(await ringing(page).innerText(), /\b(?:30|[12]?\d) s\b/);
-        t.match(await page.title(), `${hostile} calls · `);
-        t.match(await page.getByRole('alert').first().textContent(), `${hostile} calls Support.`, 'read aloud');
+        t.match(await page.title(), `${hostile} is calling · `);
+        t.match(await page.getByRole('alert').first().textContent(), `${hostile} is calling Support.`, 'read aloud');
         t.equal(await page.locator('img[src="x"]').count(), 0, 'a name is no markup');
       }
       t.ok(await annPage.evaluate('document.activeElement === document.body'), 'the focus stays where it was');
@@ -199,7 +199,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     );
     await dialog.getByLabel('Agent', { exact: true }).last().selectOption({ label: 'Bob' });
     await dialog.getByRole('button', { name: 'Offer' }).click();
-    await dialog.getByText('The call changed meanwhile: it is pending now.').waitFor();
+    await dialog.getByText('The call has changed: it is pending now.').waitFor();
     t.equal(await dialog.getByLabel('Note').inputValue(), 'Kept.');
     await dialog.getByRole('button', { name: 'Offer' }).click();
     await bobPage.getByRole('button', { name: /^Take over/ }).click();
@@ -240,7 +240,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
       'tel:+4930901820',
     );
 
-    await annPage.getByLabel('State').selectOption('Solved');
+    await annPage.getByLabel('Status').selectOption('Solved');
     const solved = (await service.get('/calls?status=solved&limit=200', ann.token)).body.calls;
     await annPage.waitForURL('**/calls?status=solved');
     await rows.filter({ hasText: '+4930901820' }).waitFor({ state: 'detached' });

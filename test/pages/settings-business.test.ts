@@ -64,7 +64,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
 
   t.test('an agent is invited, changed, deactivated', async (t) => {
     const page = await at('/settings/agents', 'Agents');
-    await page.getByText('1 seat of 50 taken, 49 left.').waitFor();
+    await page.getByText('1 seat of 50 in use, 49 left.').waitFor();
     await page.getByRole('button', { name: 'Invite an agent' }).click();
     const dialog = dialogOf(page);
     await dialog.getByLabel('Name').fill(hostile);
@@ -90,12 +90,12 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     t.match(await row.textContent(), /Chats, Tickets, Calls/);
     const first = await service.mail('eva@example.com');
 
-    await row.getByRole('button', { name: /What to do/ }).click();
+    await row.getByRole('button', { name: /^Actions for/ }).click();
     await page.getByRole('menuitem', { name: 'Send the invitation again' }).click();
     await said(page, /A new invitation/);
     t.not((await service.mail('eva@example.com')).text, first.text);
 
-    await row.getByRole('button', { name: /What to do/ }).click();
+    await row.getByRole('button', { name: /^Actions for/ }).click();
     await page.getByRole('menuitem', { name: 'Edit' }).click();
     await dialog.getByLabel('Role').selectOption('supervisor');
     await dialog.getByLabel('Tickets').uncheck();
@@ -109,7 +109,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
       .and(page.getByLabel(`Actions for ${hostile}`, { exact: true }))
       .waitFor();
 
-    await row.getByRole('button', { name: /What to do/ }).click();
+    await row.getByRole('button', { name: /^Actions for/ }).click();
     await page.getByRole('menuitem', { name: 'Withdraw invitation' }).click();
     await dialog.getByRole('button', { name: 'Withdraw' }).click();
     await row.waitFor({ state: 'detached' });
@@ -123,7 +123,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     const page = await at('/settings/agents', 'Agents');
     const own = page.getByRole('row').filter({ hasText: owner.email });
     const dialog = dialogOf(page);
-    await own.getByRole('button', { name: /What to do/ }).click();
+    await own.getByRole('button', { name: /^Actions for/ }).click();
     t.equal(await page.getByRole('menuitem', { name: 'Deactivate' }).count(), 0, 'nobody deactivates itself');
     await page.getByRole('menuitem', { name: 'Edit' }).click();
     await dialog.getByLabel('Role').selectOption('agent');
@@ -139,7 +139,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await other
       .getByRole('row')
       .filter({ hasText: owner.email })
-      .getByRole('button', { name: /What to do/ })
+      .getByRole('button', { name: /^Actions for/ })
       .click();
     await other.getByRole('menuitem', { name: 'Deactivate' }).click();
     await dialogOf(other).getByText('return to the queue').waitFor();
@@ -161,7 +161,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
       ),
     );
     const page = await at('/settings/agents', 'Agents');
-    await page.getByText('5 seats of 5 taken, none left.').waitFor();
+    await page.getByText('5 seats of 5 in use, none left.').waitFor();
     await page.getByRole('button', { name: 'Invite an agent' }).click();
     const dialog = dialogOf(page);
     await dialog.getByText('Your plan has no seats left').waitFor();
@@ -246,7 +246,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.locator('[aria-invalid=true]').waitFor();
     await page.getByLabel('Colour', { exact: true }).fill('#b45309');
-    await page.getByLabel('Welcome', { exact: true }).fill(hostile);
+    await page.getByLabel('Welcome message', { exact: true }).fill(hostile);
     await page.getByLabel('Name', { exact: true }).fill('Boots');
     await page.getByLabel('Button position').selectOption('left');
     await preview.locator('.preview-theirs', { hasText: hostile }).waitFor();
@@ -292,7 +292,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     t.equal(await page.getByLabel('Colour', { exact: true }).inputValue(), '#123456', 'what was not touched is theirs');
     await page.getByRole('button', { name: 'Use theirs' }).click();
     t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Theirs');
-    await page.getByLabel('Welcome', { exact: true }).fill('Both');
+    await page.getByLabel('Welcome message', { exact: true }).fill('Both');
     await page.getByLabel('Separate hours for this site').check();
     await page.getByRole('button', { name: 'Add hours on Saturday' }).click();
     await page.getByLabel('Saturday: closes').fill('09:00');
