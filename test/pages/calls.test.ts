@@ -270,7 +270,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     await service.pass(30_000);
     await takeOver.waitFor({ state: 'detached' });
     await annPage.getByRole('button', { name: 'I will call back' }).click();
-    await annPage.getByText('With Ann').waitFor();
+    await annPage.getByText('Assigned to Ann').waitFor();
     t.equal((await read(id)).assignedAgentId, ann.agentId);
     await annPage.getByRole('button', { name: 'Done, no call needed' }).click();
     await annPage.getByRole('button', { name: 'Done, no call needed' }).waitFor({ state: 'detached' });

@@ -83,7 +83,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.getByLabel('Calls').check();
     await dialog.getByRole('button', { name: 'Send invitation' }).click();
     await said(page, /on its way to eva@example\.com/);
-    await page.getByText('2 seats of 50 taken').waitFor();
+    await page.getByText('2 seats of 50 in use').waitFor();
     const row = page.getByRole('row').filter({ hasText: 'eva@example.com' });
     await row.getByText('Invited, not joined yet').waitFor();
     t.equal(await row.locator('strong').textContent(), hostile, 'as text');
@@ -113,7 +113,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByRole('menuitem', { name: 'Withdraw invitation' }).click();
     await dialog.getByRole('button', { name: 'Withdraw' }).click();
     await row.waitFor({ state: 'detached' });
-    await page.getByText('1 seat of 50 taken').waitFor();
+    await page.getByText('1 seat of 50 in use').waitFor();
     await page.getByLabel('Show 1 deactivated agent').check();
     await row.getByText('Deactivated').waitFor();
   });
@@ -376,7 +376,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Name', { exact: true }).fill(`Sizes ${hostile}`);
     await page.getByLabel('Text', { exact: true }).fill('Not sure about your size?');
     await page.getByRole('button', { name: 'Add a quick reply' }).click();
-    await page.getByLabel('Text', { exact: true }).fill('Size chart');
+    await page.getByLabel('Button text', { exact: true }).fill('Size chart');
     await page.getByLabel('and', { exact: true }).selectOption('navigate');
     await page.getByLabel('Page', { exact: true }).fill('javascript:alert(1)');
     await page.locator('.preview-campaign').getByText('Size chart').waitFor();
@@ -458,11 +458,11 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.getByLabel('Try an address').fill('https://shop.example/thanks?order=7');
     await dialog.getByText('This page matches', { exact: true }).waitFor();
     await dialog.getByLabel(/Value/).fill('a lot');
-    await dialog.getByRole('button', { name: 'Set it' }).click();
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await dialog.getByText('Enter an amount, such as 49 or 49.90.').waitFor();
     t.same((await get('/goals')).goals, [], 'nothing was set without its amount');
     await dialog.getByLabel(/Value/).fill('49.90');
-    await dialog.getByRole('button', { name: 'Set it' }).click();
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('heading', { name: hostile, level: 1 }).waitFor();
     await page.getByText('No one in this period.').waitFor();
     const chat = await service.chat(owner, 'Do you ship abroad?');

@@ -123,7 +123,8 @@ function RingingCard({ call, isFirst }: { readonly call: Call; readonly isFirst:
           {caller}
         </strong>
         <span class="truncate">
-          {call.callerName !== null && call.fromE164 !== null && `${spacedNumber(call.fromE164)}, `}calls {lineOf(call)}
+          {call.callerName !== null && call.fromE164 !== null && `${spacedNumber(call.fromE164)} `}is calling{' '}
+          {lineOf(call)}
           {call.ringingAgentIds.length > 1 && `, ringing for ${call.ringingAgentIds.length - 1} more`}
         </span>
       </div>

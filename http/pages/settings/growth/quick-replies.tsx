@@ -32,7 +32,7 @@ export function QuickReplyFields({
           <li key={index}>
             <div class="quick-reply" role="group" aria-label={`Quick reply ${index + 1}`}>
               <TextField
-                label="Text"
+                label="Button text"
                 required
                 maxLength={80}
                 value={reply.label}

@@ -20,7 +20,7 @@ import { ReplyDialog } from './reply-dialog.tsx';
 const scopes = [
   { value: '', label: 'All' },
   { value: 'workspace', label: 'Shared' },
-  { value: 'personal', label: 'Mine' },
+  { value: 'personal', label: 'Personal' },
 ] as const;
 const channels = [
   { value: '', label: 'All' },
@@ -134,7 +134,7 @@ function ReplyCard({
           <code>{reply.shortcut}</code> {reply.title}
         </h2>
         <div class="row">
-          {reply.scope === 'personal' && <Badge kind="accent">My own</Badge>}
+          {reply.scope === 'personal' && <Badge kind="accent">Personal</Badge>}
           {reply.channels.length === 1 && <Badge>{reply.channels[0] === 'chat' ? 'Only chats' : 'Only tickets'}</Badge>}
           {may && (
             <>

@@ -65,7 +65,7 @@ export function Hours(_props: SectionProps): JSX.Element {
           <OpenNow read={hours.value} onPast={hours.reload} />
           {hours.value.rules.length === 0 ? (
             <Empty icon="clock" title="Always open">
-              <p>Without hours you are always open. Add some, and customers see when you are away.</p>
+              <p>Without hours you count as open day and night. Add some, and customers see when you are away.</p>
             </Empty>
           ) : (
             <ul class="stack">
