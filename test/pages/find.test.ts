@@ -98,7 +98,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await page.keyboard.press('Escape');
     await dialog(page).waitFor({ state: 'detached' });
     await page.keyboard.press('?');
-    await dialog(page).getByRole('heading', { name: 'Keys' }).waitFor();
+    await dialog(page).getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor();
     for (const text of ['All contacts', 'Go to inbox', 'Search conversations', 'Find a command'])
       t.ok(await dialog(page).getByText(text, { exact: true }).isVisible(), text);
     await page.keyboard.press('Escape');

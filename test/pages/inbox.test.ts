@@ -193,7 +193,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
       await open();
       await page.keyboard.press('?');
       await page
-        .getByRole('dialog', { name: 'Keys' })
+        .getByRole('dialog', { name: 'Keyboard shortcuts' })
         .locator('div')
         .filter({ has: page.getByText('Mark as unread', { exact: true }) })
         .getByText('Shift+U', { exact: true })

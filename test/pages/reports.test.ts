@@ -113,7 +113,7 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
         ['Last 24 hours', 'range=1d'],
         ['Last 7 days', 'range=7d'],
       ] as const) {
-        await page.getByLabel('Time').selectOption(label);
+        await page.getByLabel('Period').selectOption(label);
         await page.waitForURL(`**/reports/chats?${query}`);
         const { series, total } = await api(`chats/total?${query}`);
         await settled(series.length);
