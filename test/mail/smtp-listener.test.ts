@@ -314,7 +314,7 @@ t.test('the listener', async (t) => {
   t.test("bad input: what can never be taken is refused to the sender's face, what is odd is taken", async (t) => {
     const refused = async (raw: string, from = 'gina@customer.example') =>
       (await sendRaw(port, { from, to: address, raw }).catch((error: Error) => error.message)) as string;
-    t.match(await refused('Subject: nobody\r\n\r\nHello\r\n', ''), /554 .*who it is from/);
+    t.match(await refused('Subject: nobody\r\n\r\nHello\r\n', ''), /554 .*does not name its sender/);
     const parts = Array.from(
       { length: 101 },
       (_, index) => `--b\r\nContent-Type: image/png; name=p${index}.png\r\n\r\nx\r\n`,
