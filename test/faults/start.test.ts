@@ -191,14 +191,14 @@ t.test('a port that is taken: a message that names it, exit 1, and the data fold
   // Two of ours on one port must not share it either.
   const second = await refused(t, { DATA_DIR: tempFolder(t), PORT: String(service.port) });
   t.equal(second.code, 1);
-  t.match(second.stderr, `cannot listen on 127.0.0.1, port ${service.port}: something else uses`);
+  t.match(second.stderr, `cannot listen on 127.0.0.1, port ${service.port}: another program uses`);
   // Nor one that was given to the first by its number.
   const free = await freePort();
   await service.kill('SIGTERM');
   await ServiceProcess.serving(t, { DATA_DIR: dataDir, PORT: String(free) });
   const third = await refused(t, { DATA_DIR: tempFolder(t), PORT: String(free) });
   t.equal(third.code, 1);
-  t.match(third.stderr, `cannot listen on 127.0.0.1, port ${free}: something else uses`);
+  t.match(third.stderr, `cannot listen on 127.0.0.1, port ${free}: another program uses`);
 });
 
 t.test('what is written to a pipe are lines of JSON, from the start to the stop', async (t) => {

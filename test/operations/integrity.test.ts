@@ -127,14 +127,14 @@ t.test('a data folder that was lived in is as it must be', async (t) => {
 
   await t.test('directory.db and the workspaces must say the same', async (t) => {
     const rows: [string, RegExp, RegExp][] = [
-      [`DELETE FROM agentEmail WHERE rowid_any`, /every email of an agent/, /does not know owner/],
+      [`DELETE FROM agentEmail WHERE rowid_any`, /every email of an agent/, /does not list owner/],
       [
         `INSERT INTO agentEmail VALUES ('ghost@example.com', '${workspaceId}', 'x', NULL)`,
         /every email of an agent/,
-        /alone knows ghost/,
+        /only it lists ghost/,
       ],
       [`UPDATE workspace SET subdomain = 'other'`, /every subdomain/, /other|shop/],
-      [`DELETE FROM phoneNumber`, /every phone number/, /does not know \+/],
+      [`DELETE FROM phoneNumber`, /every phone number/, /does not list \+/],
       [
         `INSERT INTO workspace VALUES ('01a1faa5-20b4-76c0-bd16-f71190000000', 'Ghost', 'ghost', NULL, '2020-01-01T00:00:00.000Z')`,
         /has its file/,
