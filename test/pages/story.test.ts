@@ -182,7 +182,7 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
   const ring = JSON.stringify({ type: 'ringing', callId: 'story-1', from: '+14155550123', to: line.e164 });
   await api('POST', '/carrier/events', undefined, ring, { 'X-Signature': signatureOf(ring, carrier.secret) });
   const calling = owner.getByRole('region', { name: 'Calls waiting for you' }).getByRole('listitem');
-  await calling.getByText('calls Support').first().waitFor();
+  await calling.getByText('is calling Support').first().waitFor();
   await calling.getByRole('button', { name: /^Answer/ }).click();
   const bar = owner.getByRole('region', { name: /^In a call with/ });
   await bar.waitFor();
