@@ -71,7 +71,10 @@ export class Replay {
         );
       this.#newestAt.set(conversationId, createdAt);
       if (data.message.senderType !== 'system') return;
-      if (this.#endedEarly.delete(event.conversationId ?? '') && !data.message.body.includes('its recipient is no longer available'))
+      if (
+        this.#endedEarly.delete(event.conversationId ?? '') &&
+        !data.message.body.includes('its recipient is no longer available')
+      )
         throw new Error(`the offer before event ${event.seq} ran out before its time`);
       this.#checkRouting(event, data.message.body);
     }
