@@ -112,7 +112,6 @@ export class Database {
   #isLogNamed = false;
   #onWake: () => void = () => {};
   #cacheKib = cacheKib;
-  #beforeStatement: (() => void) | undefined;
   #walDescriptor: number | undefined;
   #writeCount = 0;
 
@@ -281,7 +280,6 @@ export class Database {
 
   /** The same as lists of values in column order: half the cost per row, for reads of thousands. */
   allValues(sql: string, values: Values = []): unknown[][] {
-    this.#beforeStatement?.();
     let statement = this.#valueStatements.get(sql);
     if (statement === undefined) {
       statement = this.#open().prepare(sql).raw();
@@ -341,27 +339,17 @@ export class Database {
 
   /**
    * Runs reads in one snapshot. Writes to the connection's own temporary tables are rolled back if one throws.
-   * `beforeStatement` is called before each statement and must not run any.
    */
-  readTogether<Result>(read: () => Result, beforeStatement?: () => void): Seen<Result> {
+  readTogether<Result>(read: () => Result): Seen<Result> {
     try {
       this.beginReading();
       const seenMs = monotonicMs();
-      const result = this.#reading(read, beforeStatement);
+      const result = read();
       this.run('COMMIT');
       return { result, seenMs };
     } catch (error) {
       this.rollback();
       throw error;
-    }
-  }
-
-  #reading<Result>(read: () => Result, beforeStatement: (() => void) | undefined): Result {
-    this.#beforeStatement = beforeStatement;
-    try {
-      return read();
-    } finally {
-      this.#beforeStatement = undefined;
     }
   }
 
@@ -559,7 +547,6 @@ export class Database {
   }
 
   #statement(sql: string): Sqlite.Statement {
-    this.#beforeStatement?.();
     let prepared = this.#statements.get(sql);
     if (prepared === undefined) {
       prepared = this.#oldStatements.get(sql) ?? this.#prepare(sql);

@@ -251,55 +251,6 @@ t.test('a savepoint undoes what came after it and nothing before', async (t) => 
   db.close();
 });
 
-t.test(
-  'what is called before each statement is called before those of reads together alone, whichever way they are asked',
-  async (t) => {
-    const path = join(tempFolder(t), 'a.db');
-    Database.openWriter(path, [first]).close();
-    const reader = Database.openReader(path);
-    const sql = 'SELECT id FROM a';
-    let called = 0;
-    const countOf = (ask: () => unknown): number => {
-      const before = called;
-      ask();
-      return called - before;
-    };
-    const call = (): void => void (called += 1);
-    const ways = [
-      () => reader.get(sql),
-      () => reader.all(sql),
-      () => reader.allValues(sql),
-      () => [...reader.iterate(sql)],
-      () => reader.run('PRAGMA query_only = 1'),
-    ];
-    t.same(
-      reader.readTogether(() => ways.map(countOf), call).result,
-      ways.map(() => 1),
-    );
-    t.same(
-      ways.map(countOf),
-      ways.map(() => 0),
-      'not after them',
-    );
-    t.throws(() =>
-      reader.readTogether(() => {
-        throw new Error('no');
-      }, call),
-    );
-    t.same(
-      ways.map(countOf),
-      ways.map(() => 0),
-      'nor after one that threw',
-    );
-    t.equal(
-      countOf(() => reader.readTogether(() => 0, call)),
-      0,
-      'nor for what begins and ends them',
-    );
-    reader.close();
-  },
-);
-
 t.test('reads together see the file as it was when they say they looked', async (t) => {
   const path = join(tempFolder(t), 'a.db');
   const writer = Database.openWriter(path, [first]);

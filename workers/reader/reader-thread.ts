@@ -32,7 +32,6 @@ import { type EventRow, eventsOfConversation } from '../../store/runtime/events.
 import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
 import { answerCalls, ThreadUnavailable } from '../thread.ts';
 import { OpenFiles } from './open-files.ts';
-import { createRests } from './short-rests.ts';
 
 export interface ReaderData {
   readonly dataDir: string;
@@ -64,7 +63,6 @@ const pageChars = 64 * 1024;
 const { dataDir } = workerData as ReaderData;
 const files = new OpenFiles(dataDir);
 const catchingUp = new Set<string>();
-const rests = createRests();
 
 export const methods = {
   async search({
@@ -222,17 +220,12 @@ export const methods = {
   },
 };
 
-/**
- * Reads in one snapshot, on a connection that keeps its pages while others write. Sleeps briefly between statements, so
- * that a write waits less for its core.
- */
+/** Reads in one snapshot, within which the connection keeps its cached pages while others write. */
 function together<Answer>(workspaceId: string, read: (source: ReportSource) => Answer): Seen<Answer> {
   const source = files.workspace(workspaceId);
-  rests.begin();
-  return source.db.readTogether(() => read(source), rests.restIfDue);
+  return source.db.readTogether(() => read(source));
 }
 
-/** Without sleeping: searches would take a sixth longer, beyond their limit. */
 async function search(workspaceId: string, question: SearchQuestion): Promise<Seen<SearchAnswer>> {
   const startedMs = performance.now();
   for (let index = files.searchIndex(workspaceId); !index.advance(); index = files.searchIndex(workspaceId)) {
