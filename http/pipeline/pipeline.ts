@@ -18,7 +18,6 @@ import { callingAgent, isSenior } from '../../engine/workspace/access.ts';
 import { requireFeature } from '../../engine/workspace/entitlements.ts';
 import { requireSite } from '../../engine/workspace/sites.ts';
 import { networkOf, siteNetworkOf } from '../limits/network-address.ts';
-import { Pacer } from '../limits/pacer.ts';
 import { type Budget, RateLimiter, type ToldBudget } from '../limits/rate-limiter.ts';
 import type { Config } from '../process/config.ts';
 import type { Metrics } from '../process/metrics.ts';
@@ -167,8 +166,6 @@ export class Pipeline {
   readonly #byOperation = new Map<string, CompiledRoute>();
   readonly #limiter: RateLimiter;
   readonly #seldom: Seldom;
-  /** What is asked of another thread. */
-  readonly #asking = new Pacer();
 
   constructor(options: PipelineOptions) {
     this.#services = options.services;
@@ -395,8 +392,7 @@ export class Pipeline {
       answer(this.#failure(compiled, error, call.requestId, call.workspaceId));
       return;
     }
-    if (route.ask === undefined) this.#handle(compiled, call, answer);
-    else this.#asking.take(() => this.#handle(compiled, call, answer));
+    this.#handle(compiled, call, answer);
   }
 
   /** Validates, authorises, handles. Throws nothing. */
