@@ -10,7 +10,7 @@ import { isoTime } from '../runtime/clock.ts';
 import type { View } from '../runtime/context.ts';
 import { callingAgent, reachOf } from '../workspace/access.ts';
 import { requireAgent, theRoster } from '../workspace/roster.ts';
-import { dayMs, type Granularity, labelledBuckets } from '../workspace/time-zones.ts';
+import { bucketStarts, dayMs, type Granularity, isoWithOffset } from '../workspace/time-zones.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 
 export type RangeName = '1d' | '7d' | '30d' | '90d' | 'custom';
@@ -116,6 +116,7 @@ export function bucketsOf(view: View, range: ReportRange, asked: Granularity | u
   const granularity = asked ?? (lengthMs <= hourlyUpToMs + 1 ? 'hour' : 'day');
   if (granularity === 'hour' && lengthMs > maxHourlyMs + 1)
     refuseField('invalid_query', 'granularity', 'may be hour for at most 31 days');
-  const { starts, labels } = labelledBuckets(granularity, range, timezone);
+  const starts = bucketStarts(granularity, range, timezone);
+  const labels = starts.map((start) => isoWithOffset(start, timezone));
   return { labels, starts: [Math.max(starts[0] ?? range.fromMs, range.fromMs), ...starts.slice(1)], toMs: range.toMs };
 }

@@ -117,61 +117,6 @@ function hourStarts(range: { fromMs: number; toMs: number }, zone: string): numb
   return fromBucketOf(range.fromMs, starts);
 }
 
-/** Whole buckets: the first may begin before the range. */
-export interface LabelledBuckets {
-  readonly starts: readonly number[];
-  /** In the format of isoWithOffset(). */
-  readonly labels: readonly string[];
-}
-
-interface KnownBuckets extends LabelledBuckets {
-  readonly granularity: Granularity;
-  readonly zone: string;
-  /** When the bucket after the last begins. */
-  readonly endMs: number;
-}
-
-/** A cache of the newest buckets, because all reports of a page use the same ones. */
-let knownBuckets: readonly KnownBuckets[] = [];
-/** Each takes up to 60 KB. */
-const maxKnownBuckets = 32;
-/** The maximum length of each. */
-const longestMs: Readonly<Record<Granularity, number>> = {
-  hour: 3 * hourMs,
-  day: 2 * dayMs,
-  week: 8 * dayMs,
-  month: 32 * dayMs,
-};
-
-/** Like bucketStarts(), with labels. */
-export function labelledBuckets(
-  granularity: Granularity,
-  range: { fromMs: number; toMs: number },
-  zone: string,
-): LabelledBuckets {
-  const known = knownBuckets.find(
-    (buckets) => buckets.granularity === granularity && buckets.zone === zone && fits(buckets, range),
-  );
-  if (known !== undefined) return known;
-  const withNext = bucketStarts(granularity, { fromMs: range.fromMs, toMs: range.toMs + longestMs[granularity] }, zone);
-  const starts = withNext.filter((start) => start < range.toMs);
-  const made = {
-    granularity,
-    zone,
-    starts,
-    labels: starts.map((start) => isoWithOffset(start, zone)),
-    endMs: withNext[starts.length] ?? range.toMs,
-  };
-  knownBuckets = [made, ...knownBuckets.slice(0, maxKnownBuckets - 1)];
-  return made;
-}
-
-/** Whether the range begins in the first bucket and ends in the last. */
-function fits({ starts, endMs }: KnownBuckets, { fromMs, toMs }: { fromMs: number; toMs: number }): boolean {
-  const [first = endMs, second = endMs] = starts;
-  return fromMs >= first && fromMs < second && toMs > (starts.at(-1) ?? endMs) && toMs <= endMs;
-}
-
 /** ISO 8601 with milliseconds and the zone's offset at that moment, such as 2026-03-29T09:00:00.000+02:00. */
 export function isoWithOffset(ms: number, zone: string): string {
   const minutes = Math.round(offsetMs(ms, zone) / minuteMs);

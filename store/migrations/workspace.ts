@@ -43,6 +43,7 @@ import { visitorNetworks } from './workspace/0041-visitor-networks.ts';
 import { grantUses } from './workspace/0042-grant-uses.ts';
 import { secondFactors } from './workspace/0043-second-factors.ts';
 import { joinedSeq } from './workspace/0044-joined-seq.ts';
+import { rollupChangesGone } from './workspace/0045-rollup-changes-gone.ts';
 
 /**
  * The schema of a workspace's file, oldest migration first. A released migration is never edited; a change is a new
@@ -93,4 +94,5 @@ export const workspaceMigrations: readonly Migration[] = [
   grantUses,
   secondFactors,
   joinedSeq,
+  rollupChangesGone,
 ];

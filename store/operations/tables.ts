@@ -22,7 +22,6 @@ const leftOut: ReadonlySet<string> = new Set([
   'visitorChange',
   'rollupPeriod',
   'rollupGoal',
-  'rollupChange',
   'storageUse',
   'tally',
 ]);

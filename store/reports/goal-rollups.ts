@@ -3,9 +3,8 @@
 // engine/rollups.ts; store/reports/rebuild.ts rebuilds and verifies rollups.
 
 import type { Database } from '../database.ts';
-import { type Days, noteChange } from './changes.ts';
 import { withQuarter } from './quarters.ts';
-import { dayMs, everyone, monthOf, nobody, quarterOf } from './rollups.ts';
+import { type Days, dayMs, everyone, monthOf, nobody, quarterOf } from './rollups.ts';
 
 /** The part of a completion that reports use. */
 export interface ReportedCompletion {
@@ -66,7 +65,6 @@ const ofGoalCell = 'departmentId = @departmentId AND goalId = @goalId';
 const ofGoalKey = `${ofGoalCell} AND grain = @grain AND period = @period`;
 
 export function foldCompletion(db: Database, completion: ReportedCompletion): void {
-  noteChange(db, 'completions', Math.floor(Date.parse(completion.completedAt) / dayMs));
   for (const key of keysOf(completion))
     putRow(
       db,

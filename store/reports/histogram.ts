@@ -55,23 +55,14 @@ function decodeBins(encoded: string): number[] {
   return list;
 }
 
-/** Non-empty bins and their counts, alternating: the stored form of a sum of durations. */
-export type CountedDurations = Int32Array;
-
-const none: CountedDurations = new Int32Array(0);
-
-interface Counted {
-  readonly list: ArrayLike<number>;
-  readonly times: 1 | -1;
-}
-
 /** A work area where the lists of one sum at a time are merged; all zero in between. */
 const counts = new Int32Array(maxBins);
 
 /** Durations for quantiles: single or counted ones. */
 export class Durations {
   readonly #values: number[] = [];
-  readonly #counted: Counted[] = [];
+  /** As decodeBins() returns them. */
+  readonly #counted: (readonly number[])[] = [];
 
   add(durationMs: number): void {
     this.#values.push(durationMs);
@@ -79,21 +70,8 @@ export class Durations {
 
   /** As for addBins(). */
   addEncoded(encoded: string): void {
-    this.addCounted(decodeBins(encoded));
-  }
-
-  /** What counted() returned elsewhere; `times` -1 takes away what was added with others. */
-  addCounted(list: ArrayLike<number>, times: 1 | -1 = 1): void {
-    if (list.length > 0) this.#counted.push({ list, times });
-  }
-
-  counted(): CountedDurations {
-    if (this.#counted.length === 0 && this.#values.length === 0) return none;
-    return this.#together((first, next) => {
-      const list: number[] = [];
-      for (let bin = first; bin < next; bin += 1) if (counts[bin] !== 0) list.push(bin, counts[bin] ?? 0);
-      return Int32Array.from(list);
-    });
+    const list = decodeBins(encoded);
+    if (list.length > 0) this.#counted.push(list);
   }
 
   /** The middle one, or the mean of the middle two, in ms. Undefined if there are none. */
@@ -132,8 +110,8 @@ export class Durations {
       if (bin < first) first = bin;
       if (bin > last) last = bin;
     };
-    for (const { list, times } of this.#counted)
-      for (let index = 0; index < list.length; index += 2) add(list[index] ?? 0, times * (list[index + 1] ?? 0));
+    for (const list of this.#counted)
+      for (let index = 0; index < list.length; index += 2) add(list[index] ?? 0, list[index + 1] ?? 0);
     for (const value of this.#values) add(binOf(value), 1);
     try {
       return read(first, last + 1);

@@ -4,15 +4,13 @@
 import type { Channel, ConversationRecord, ConversationStatus } from '../conversations/conversations.ts';
 import { type ConversationRow, conversationFromRow } from '../conversations/conversations.ts';
 import type { Database } from '../database.ts';
-import { toJson, toJsonOrNull } from '../json.ts';
+import { toJsonOrNull } from '../json.ts';
 import { BucketPlan, type Buckets } from './buckets.ts';
-import type { Days } from './changes.ts';
 import { figuresPerGoalQuarter } from './goal-rollups.ts';
-import { cutRange, daysIn, daysInAll, type Piece, type ReportRange } from './pieces.ts';
+import { cutRange, type Periods, type ReportRange } from './pieces.ts';
 import {
   countsByDay,
   type ReportScope,
-  type ReportSource,
   rangeValues,
   scopeValues,
   totalsOf,
@@ -21,7 +19,7 @@ import {
   withinScope,
 } from './reads.ts';
 import { isRebuilding } from './rebuild.ts';
-import { type Counts, dayMs, everyone } from './rollups.ts';
+import { type Counts, type Days, dayMs, everyone } from './rollups.ts';
 import type { GoalRow, GoalSums, GoalTotals } from './sums.ts';
 
 export interface DrillDown {
@@ -78,9 +76,9 @@ interface Page {
 }
 
 /** Newest first. Ids come only from the index; only the page's own rows are read. */
-export function reportedConversations(source: ReportSource, whole: DrillDown, wholePage: Page): ConversationRecord[] {
-  const { asked, page } = beyondDays(source, whole, wholePage);
-  return source.db
+export function reportedConversations(db: Database, whole: DrillDown, wholePage: Page): ConversationRecord[] {
+  const { asked, page } = beyondDays(db, whole, wholePage);
+  return db
     .all<ConversationRow>(
       `SELECT whole.* FROM (SELECT id, createdAt FROM conversation INDEXED BY ${indexOf(asked)} WHERE ${conditionOf(asked)} ORDER BY createdAt DESC, id DESC LIMIT @limit OFFSET @offset) AS found
        JOIN conversation AS whole ON whole.id = found.id ORDER BY found.createdAt DESC, found.id DESC`,
@@ -93,18 +91,17 @@ export function reportedConversations(source: ReportSource, whole: DrillDown, wh
 const skippedOneByOne = 1000;
 
 /** The same page of a shorter range: whole days before it in the list are skipped by their rollup counts. */
-function beyondDays(source: ReportSource, asked: DrillDown, page: Page): { asked: DrillDown; page: Page } {
+function beyondDays(db: Database, asked: DrillDown, page: Page): { asked: DrillDown; page: Page } {
   const counted = rolledUpCount(asked);
   const lastDay = Math.floor(asked.range.toMs / dayMs);
   if (counted === undefined || page.offset < skippedOneByOne || lastDay * dayMs <= asked.range.fromMs)
     return { asked, page };
   const endingOn = (day: number): ReportRange => ({ fromMs: asked.range.fromMs, toMs: day * dayMs });
   // Rows of the day in which the range ends come first.
-  let offset =
-    page.offset - countRows(source.db, { ...asked, range: { fromMs: lastDay * dayMs, toMs: asked.range.toMs } });
+  let offset = page.offset - countRows(db, { ...asked, range: { fromMs: lastDay * dayMs, toMs: asked.range.toMs } });
   if (offset < 0) return { asked, page };
   let day = lastDay;
-  const counts = countsByDay(source, asked.scope, counted, {
+  const counts = countsByDay(db, asked.scope, counted, {
     first: Math.ceil(asked.range.fromMs / dayMs),
     next: lastDay,
   });
@@ -116,10 +113,10 @@ function beyondDays(source: ReportSource, asked: DrillDown, page: Page): { asked
   return { asked: { ...asked, range: endingOn(day) }, page: { ...page, offset } };
 }
 
-export function countReported(source: ReportSource, asked: DrillDown): number {
+export function countReported(db: Database, asked: DrillDown): number {
   const rolledUp = rolledUpCount(asked);
-  if (rolledUp !== undefined) return totalsOf(source, asked.scope, asked.range)[rolledUp];
-  return countRows(source.db, asked);
+  if (rolledUp !== undefined) return totalsOf(db, asked.scope, asked.range)[rolledUp];
+  return countRows(db, asked);
 }
 
 function countRows(db: Database, asked: DrillDown): number {
@@ -195,24 +192,17 @@ const completionsWithin = (scope: ReportScope): string =>
   `completedAt >= @fromAt AND completedAt < @toAt AND ${withinScope(scope, { departmentId: 'departmentId', isOfAgent: 'attributedAgentId = @agentId' })}`;
 
 /** Every goal, and deleted ones with completions in the range; oldest first. */
-export function goalTotals({ db, memory }: ReportSource, scope: ReportScope, range: ReportRange): GoalTotals[] {
+export function goalTotals(db: Database, scope: ReportScope, range: ReportRange): GoalTotals[] {
   const goals = db.all<GoalRow>(
     'SELECT id AS goalId, name, status, deletedAt IS NOT NULL AS isDeleted FROM goal ORDER BY createdAt, id',
   );
   const sums: GoalSums = new Map();
-  const ofFile = { what: 'completions', isRebuilding: isRebuilding(db) } as const;
-  const { ends, pieces } = cutRange(range, { byDayAlone: ofFile.isRebuilding || scope.agentId !== null });
-  for (const end of ends) addCompletions(db, scope, end, sums);
-  if (pieces.length > 0) {
-    const changes = memory.changes(db, ofFile, daysInAll(pieces));
-    for (const piece of pieces) {
-      const found = memory.goals.recall({ key: toJson([scope, piece]), changes: changes.in(daysIn(piece)) }, () =>
-        readGoalPiece(db, scope, piece, goals),
-      );
-      for (const [goalId, { completions, valueCents }] of found)
-        addToGoal(sums, goalId, piece.times * completions, piece.times * valueCents);
-    }
-  }
+  // No rollup tells agents apart: theirs are few.
+  const { ends, periods } =
+    scope.agentId === null ? cutRange(range, { byDay: isRebuilding(db) }) : { ends: [range], periods: [] };
+  for (const end of ends)
+    for (const { goalId, valueCents } of completionsOf(db, scope, end)) addToGoal(sums, goalId, 1, valueCents ?? 0);
+  for (const some of periods) addPeriods(db, scope, some, goals, sums);
   return goals.flatMap(({ goalId, name, status, isDeleted }) => {
     const { completions = 0, valueCents = 0 } = sums.get(goalId) ?? {};
     return isDeleted === 1 && completions === 0
@@ -221,14 +211,13 @@ export function goalTotals({ db, memory }: ReportSource, scope: ReportScope, ran
   });
 }
 
-function readGoalPiece(db: Database, scope: ReportScope, piece: Piece, goals: readonly GoalRow[]): GoalSums {
-  const sums: GoalSums = new Map();
-  // Goal rollups are not kept by agent, because an agent's completions are few.
-  if (!('grain' in piece) || scope.agentId !== null) {
-    addCompletions(db, scope, 'grain' in piece ? rangeOf(piece) : piece, sums);
-    return sums;
-  }
-  const { grain, first, next } = piece;
+function addPeriods(
+  db: Database,
+  scope: ReportScope,
+  { grain, first, next }: Periods,
+  goals: readonly GoalRow[],
+  sums: GoalSums,
+): void {
   for (const { goalId } of goals) {
     for (const departmentId of scope.departmentIds ?? [everyone]) {
       const found = db.allValues(
@@ -240,14 +229,9 @@ function readGoalPiece(db: Database, scope: ReportScope, piece: Piece, goals: re
         addToGoal(sums, goalId, completions, valueCents);
     }
   }
-  return sums;
 }
 
 const rangeOf = ({ first, next }: Days): ReportRange => ({ fromMs: first * dayMs, toMs: next * dayMs });
-
-function addCompletions(db: Database, scope: ReportScope, range: ReportRange, sums: GoalSums): void {
-  for (const { goalId, valueCents } of completionsOf(db, scope, range)) addToGoal(sums, goalId, 1, valueCents ?? 0);
-}
 
 function addToGoal(sums: GoalSums, goalId: string, completions: number, valueCents: number): void {
   const sum = sums.get(goalId) ?? { completions: 0, valueCents: 0 };
@@ -255,28 +239,15 @@ function addToGoal(sums: GoalSums, goalId: string, completions: number, valueCen
 }
 
 /** By bucket. */
-export function completionsByBucket({ db, memory }: ReportSource, scope: ReportScope, buckets: Buckets): number[] {
-  const counts = new Array<number>(buckets.starts.length).fill(0);
-  const add = (bucket: number, completions: number): void => {
-    counts[bucket] = (counts[bucket] ?? 0) + completions;
-  };
+export function completionsByBucket(db: Database, scope: ReportScope, buckets: Buckets): number[] {
   const plan = new BucketPlan(buckets);
-  for (const { bucket, ...range } of plan.edges) add(bucket, completionsOf(db, scope, range).length);
-  const changes = memory.changes(db, { what: 'completions', isRebuilding: isRebuilding(db) }, plan.days);
-  for (const month of plan.months) {
-    const read = (): Int32Array =>
-      scope.agentId === null
-        ? plan.sumsOf(month, quartersOfDays(db, scope, month.days), figuresPerGoalQuarter)
-        : plan.countsOf(
-            month,
-            completionsOf(db, scope, rangeOf(month.days)).map(({ completedAt }) => Date.parse(completedAt)),
-          );
-    const sums = memory.buckets.recall(
-      { key: toJson(['completions', scope, month.key]), changes: changes.in(month.days) },
-      read,
-    );
-    for (const [index, completions] of sums.entries()) add(month.firstBucket + index, completions);
-  }
+  const counts = [
+    ...(scope.agentId === null
+      ? plan.sumsOf(quartersOfDays(db, scope, plan.days), figuresPerGoalQuarter)
+      : plan.countsOf(completionsOf(db, scope, rangeOf(plan.days)).map(({ completedAt }) => Date.parse(completedAt)))),
+  ];
+  for (const { bucket, ...range } of plan.edges)
+    counts[bucket] = (counts[bucket] ?? 0) + completionsOf(db, scope, range).length;
   return counts;
 }
 

@@ -1,24 +1,21 @@
 // What reports say, read from rollups where a whole quarter of an hour, day or month lies within their range, and from
-// the conversations themselves at its ends, so that every figure is of exactly [fromMs, toMs). What was read before and
-// has not changed is remembered. Asked on the reader thread; plain data in and out.
+// the conversations themselves at its ends, so that every figure is of exactly [fromMs, toMs). Asked on the reader
+// thread; plain data in and out.
 
 import type { Channel } from '../conversations/conversations.ts';
 import type { Database } from '../database.ts';
 import { toJson, toJsonOrNull } from '../json.ts';
 import { BucketPlan, type Buckets } from './buckets.ts';
-import { changesOf, type Days } from './changes.ts';
 import { Durations } from './histogram.ts';
-import type { ReportMemory } from './memory.ts';
-import { cutRange, daysIn, daysInAll, daysWithin, type Periods, type Piece, type ReportRange } from './pieces.ts';
+import { cutRange, type Periods, type ReportRange } from './pieces.ts';
 import { isRebuilding } from './rebuild.ts';
 import {
   agentsOf,
   type Counts,
-  dayMs,
+  type Days,
   everyone,
   type Figures,
   figuresIn,
-  nobody,
   noCounts,
   quarterFigures,
   type ReportedConversation,
@@ -26,13 +23,7 @@ import {
   reportedColumns,
   reportedFromRow,
 } from './rollups.ts';
-import type { ByAgent, DayChanges, DurationFigures, PieceSums, Totals } from './sums.ts';
-
-/** A report's file and its cache. */
-export interface ReportSource {
-  readonly db: Database;
-  readonly memory: ReportMemory;
-}
+import type { ByAgent, DurationFigures, Totals } from './sums.ts';
 
 /** Which conversations count. */
 export interface ReportScope {
@@ -69,106 +60,38 @@ const emptyByAgent = (agentIds: readonly (string | null)[]): ByAgent<Sums> =>
   new Map(agentIds.map((agentId) => [agentId, emptySums()]));
 
 /** Of the whole range. */
-export function totalsOf(source: ReportSource, scope: ReportScope, range: ReportRange): Totals {
-  return totalsBy(source, scope, range, [scope.agentId]).get(scope.agentId) ?? noTotals;
+export function totalsOf(db: Database, scope: ReportScope, range: ReportRange): Totals {
+  return totalsBy(db, scope, range, [scope.agentId]).get(scope.agentId) ?? noTotals;
 }
 
 /** The same for each of these agents, in order. */
 export function totalsByAgent(
-  source: ReportSource,
+  db: Database,
   scope: ReportScope,
   range: ReportRange,
   agentIds: readonly string[],
 ): Totals[] {
-  const byAgent = totalsBy(source, { ...scope, agentId: null }, range, agentIds);
+  const byAgent = totalsBy(db, { ...scope, agentId: null }, range, agentIds);
   return agentIds.map((agentId) => byAgent.get(agentId) ?? noTotals);
 }
 
 function totalsBy(
-  { db, memory }: ReportSource,
+  db: Database,
   scope: ReportScope,
   range: ReportRange,
   agentIds: readonly (string | null)[],
 ): ByAgent<Totals> {
-  const ofFile = { what: 'conversations', isRebuilding: isRebuilding(db) } as const;
-  const { ends, pieces } = cutRange(range, { byDayAlone: ofFile.isRebuilding });
-  const rowsAlone = (): ByAgent<Totals> => totalsOfAll({ pieces: [], rows: rowsOf(db, scope, range) }, agentIds);
-  if (pieces.length === 0) return rowsAlone();
-  const changes = memory.changes(db, ofFile, daysInAll(pieces));
-  if (hasFew({ db, memory }, range, changes)) return rowsAlone();
-  const whose = toJson([scope, agentIds]);
-  let known: FoundPiece[] | undefined;
-  const found = (): FoundPiece[] =>
-    (known ??= pieces.map((piece) => ({
-      times: piece.times,
-      sums: memory.sums.recall({ key: whose + toJson(piece), changes: changes.in(daysIn(piece)) }, () =>
-        sumsOfPiece({ db, memory }, scope, piece, { agentIds, changes }),
-      ),
-    })));
-  const between = memory.totals.recall({ key: whose + toJson(pieces), changes: changes.in(daysInAll(pieces)) }, () =>
-    totalsOfAll({ pieces: found(), rows: [] }, agentIds),
-  );
-  const rows = ends.flatMap((end) => rowsOf(db, scope, end));
-  const concerned = agentIds.filter((agentId) =>
-    rows.some((row) => agentId === null || agentsOf(row).includes(agentId)),
-  );
-  return concerned.length === 0 ? between : new Map([...between, ...totalsOfAll({ pieces: found(), rows }, concerned)]);
-}
-
-interface FoundPiece {
-  readonly times: 1 | -1;
-  readonly sums: ByAgent<PieceSums>;
-}
-
-function totalsOfAll(
-  { pieces, rows }: { pieces: readonly FoundPiece[]; rows: readonly ReportedConversation[] },
-  agentIds: readonly (string | null)[],
-): ByAgent<Totals> {
   const byAgent = emptyByAgent(agentIds);
-  for (const { times, sums: found } of pieces)
-    for (const [agentId, sums] of byAgent) addPiece(sums, found.get(agentId), times);
-  addRows(rows, byAgent);
+  const { ends, periods } = hasFew(db, range)
+    ? { ends: [range], periods: [] }
+    : cutRange(range, { byDay: isRebuilding(db) });
+  for (const some of periods) addPeriods(db, scope, some, byAgent);
+  for (const end of ends) addRows(rowsOf(db, scope, end), byAgent);
   return new Map([...byAgent].map(([agentId, sums]) => [agentId, totals(sums)]));
 }
 
-function sumsOfPiece(
-  { db, memory }: ReportSource,
-  scope: ReportScope,
-  piece: Piece,
-  { agentIds, changes }: { agentIds: readonly (string | null)[]; changes: DayChanges },
-): ByAgent<PieceSums> {
-  const byAgent = emptyByAgent(agentIds);
-  if ('grain' in piece) addPeriods(db, scope, piece, byAgent);
-  else {
-    // Every report of the same moment reads these rows.
-    const all = memory.rows.recall({ key: toJson(piece), changes: changes.in(daysIn(piece)) }, () =>
-      rowsOf(db, everyScope, piece),
-    );
-    addRows(
-      all.filter((conversation) => isWithin(scope, conversation)),
-      byAgent,
-    );
-  }
-  return new Map(
-    [...byAgent].map(([agentId, { counts, firstResponses, resolutions }]) => [
-      agentId,
-      { counts, firstResponses: firstResponses.counted(), resolutions: resolutions.counted() },
-    ]),
-  );
-}
-
-const everyScope: ReportScope = { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: null };
-
-function isWithin({ channels, departmentIds, agentId }: ReportScope, conversation: ReportedConversation): boolean {
-  return (
-    channels.includes(conversation.channel) &&
-    (departmentIds === null || departmentIds.includes(conversation.departmentId ?? nobody)) &&
-    (agentId === null || agentsOf(conversation).includes(agentId))
-  );
-}
-
 /** Of each bucket. */
-export function bucketTotals({ db, memory }: ReportSource, scope: ReportScope, buckets: Buckets): BucketTotals {
+export function bucketTotals(db: Database, scope: ReportScope, buckets: Buckets): BucketTotals {
   const plan = new BucketPlan(buckets);
   const [conversations, rated, ratingSum] = [0, 1, 2].map(() => new Array<number>(buckets.starts.length).fill(0)) as [
     number[],
@@ -183,21 +106,12 @@ export function bucketTotals({ db, memory }: ReportSource, scope: ReportScope, b
   for (const { bucket, ...range } of plan.edges)
     for (const conversation of rowsOf(db, scope, range))
       add(bucket, ...quarterFigures(figuresIn(conversation, [everyone, scope.agentId ?? everyone]) ?? noCounts));
-  const changes = memory.changes(db, { what: 'conversations', isRebuilding: isRebuilding(db) }, plan.days);
-  for (const month of plan.months) {
-    const read = (): Int32Array =>
-      plan.sumsOf(
-        month,
-        cellsOf(scope).flatMap((cell) => quartersOfDays(db, cell, scope, month.days)),
-        figuresPerQuarter,
-      );
-    const sums = memory.buckets.recall(
-      { key: toJson(['conversations', scope, month.key]), changes: changes.in(month.days) },
-      read,
-    );
-    for (let bucket = month.firstBucket, at = 0; bucket < month.nextBucket; bucket += 1, at += figuresPerQuarter)
-      add(bucket, sums[at] ?? 0, sums[at + 1] ?? 0, sums[at + 2] ?? 0);
-  }
+  const sums = plan.sumsOf(
+    cellsOf(scope).flatMap((cell) => quartersOfDays(db, cell, scope, plan.days)),
+    figuresPerQuarter,
+  );
+  for (let bucket = 0, at = 0; at < sums.length; bucket += 1, at += figuresPerQuarter)
+    add(bucket, sums[at] ?? 0, sums[at + 1] ?? 0, sums[at + 2] ?? 0);
   return { conversations, rated, ratingSum };
 }
 
@@ -216,38 +130,25 @@ const figuresPerQuarter = 3;
 
 /** Days with any, last first. */
 export function countsByDay(
-  { db, memory }: ReportSource,
+  db: Database,
   scope: ReportScope,
   name: keyof Counts,
   days: Days,
-): readonly (readonly [day: number, count: number])[] {
+): [day: number, count: number][] {
   const sql = `SELECT period, ${name} FROM rollupPeriod WHERE departmentId = ? AND agentId = ? AND channel IN (${channelsOf(scope)}) AND grain = 'day' AND period >= ? AND period < ?`;
-  const changes = isRebuilding(db) ? undefined : changesOf(db, 'conversations', days);
-  return memory.days.recall({ key: toJson([scope, name, days]), changes }, () => {
-    const counts = new Map<number, number>();
-    for (const cell of cellsOf(scope)) {
-      // As the columns are declared in the migration.
-      for (const [day, count] of db.allValues(sql, [...cell, ...scope.channels, days.first, days.next]) as [
-        number,
-        number,
-      ][])
-        counts.set(day, (counts.get(day) ?? 0) + count);
-    }
-    return [...counts].sort(([a], [b]) => b - a);
-  });
+  const counts = new Map<number, number>();
+  for (const cell of cellsOf(scope)) {
+    // As the columns are declared in the migration.
+    for (const [day, count] of db.allValues(sql, [...cell, ...scope.channels, days.first, days.next]) as [
+      number,
+      number,
+    ][])
+      counts.set(day, (counts.get(day) ?? 0) + count);
+  }
+  return [...counts].sort(([a], [b]) => b - a);
 }
 
-/** If the whole days had many, the whole range does too. */
-function hasFew({ db, memory }: ReportSource, range: ReportRange, changes: DayChanges): boolean {
-  const days = daysWithin(range);
-  const hadMany = memory.many.recall(
-    { key: toJson(days), changes: changes.in(days) },
-    () => !hasFewRows(db, { fromMs: days.first * dayMs, toMs: days.next * dayMs }),
-  );
-  return !hadMany && hasFewRows(db, range);
-}
-
-function hasFewRows(db: Database, range: ReportRange): boolean {
+function hasFew(db: Database, range: ReportRange): boolean {
   const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM conversation INDEXED BY conversationInReports WHERE ${withinRange} LIMIT @limit)`;
   return (db.get<{ count: number }>(sql, { ...rangeValues(range), limit: exactUpTo + 1 })?.count ?? 0) <= exactUpTo;
 }
@@ -298,13 +199,6 @@ function addPeriods(db: Database, scope: ReportScope, { grain, first, next }: Pe
   }
 }
 
-function addPiece(sums: Sums, piece: PieceSums | undefined, times: 1 | -1): void {
-  if (piece === undefined) return;
-  addCounts(sums.counts, piece.counts, times);
-  sums.firstResponses.addCounted(piece.firstResponses, times);
-  sums.resolutions.addCounted(piece.resolutions, times);
-}
-
 /** One by one, from a covering index. */
 function rowsOf(db: Database, scope: ReportScope, range: ReportRange): ReportedConversation[] {
   if (range.fromMs >= range.toMs) return [];
@@ -341,15 +235,15 @@ function cellsOf(scope: ReportScope): [departmentId: string, agentId: string][] 
   return (scope.departmentIds ?? [everyone]).map((departmentId) => [departmentId, scope.agentId ?? everyone]);
 }
 
-function addCounts(sum: Counts, added: Counts, times: 1 | -1 = 1): void {
-  sum.conversations += times * added.conversations;
-  sum.open += times * added.open;
-  sum.pending += times * added.pending;
-  sum.solved += times * added.solved;
-  sum.closed += times * added.closed;
-  sum.missed += times * added.missed;
-  sum.rated += times * added.rated;
-  sum.ratingSum += times * added.ratingSum;
+function addCounts(sum: Counts, added: Counts): void {
+  sum.conversations += added.conversations;
+  sum.open += added.open;
+  sum.pending += added.pending;
+  sum.solved += added.solved;
+  sum.closed += added.closed;
+  sum.missed += added.missed;
+  sum.rated += added.rated;
+  sum.ratingSum += added.ratingSum;
 }
 
 function durationFigures(durations: Durations): DurationFigures {

@@ -3,7 +3,6 @@
 
 import type { Database } from '../database.ts';
 import { deadlineSubjects } from '../runtime/deadlines.ts';
-import { type Days, noteChange, noteChangeOfAll } from './changes.ts';
 import { buildGoalsOfDay, buildGoalsOfMonth, differencesOfGoals } from './goal-rollups.ts';
 import { addBins, type Bins, encodeBins } from './histogram.ts';
 import { encodeQuarters, type QuarterFigures } from './quarters.ts';
@@ -15,6 +14,7 @@ import {
   cellsOf,
   changeOf,
   countNames,
+  type Days,
   dayMs,
   daysOfMonth,
   type Encoded,
@@ -71,7 +71,6 @@ const noDay = Date.UTC(9999, 0) / dayMs;
 export function beginRebuild(db: Database): Progress {
   db.run('DELETE FROM rollupPeriod');
   db.run('DELETE FROM rollupGoal');
-  noteChangeOfAll(db);
   return { day: noDay, upTo: undefined };
 }
 
@@ -90,8 +89,6 @@ export function buildNext(db: Database, { day, upTo }: Progress): Progress | und
   for (const [key, sums] of rollupsOf(db, { first: last, next: last + 1 }, ['day']).values())
     addRow(db, key, sums.counts, encoded(sums));
   buildGoalsOfDay(db, last);
-  noteChange(db, 'conversations', last);
-  noteChange(db, 'completions', last);
   const earlier = lastDayBefore(db, last);
   const isFirstOfMonth = earlier === undefined || monthOf(earlier * dayMs) !== monthOf(last * dayMs);
   return { day: last, upTo: isFirstOfMonth ? noCell : undefined };

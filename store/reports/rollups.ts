@@ -4,11 +4,17 @@
 
 import type { Channel, ConversationStatus } from '../conversations/conversations.ts';
 import type { Database } from '../database.ts';
-import { type Days, noteChange } from './changes.ts';
 import { addBins, type Bins, binOf, encodeBins } from './histogram.ts';
 import { quarterMs, quartersPerDay, withQuarter } from './quarters.ts';
 
 export const dayMs = 24 * 3600_000;
+
+/** Days since 1970, UTC, from `first` to before `next`. */
+export interface Days {
+  readonly first: number;
+  readonly next: number;
+}
+
 /** Instead of a department or an agent: all of them, or none. */
 export const everyone = '*';
 export const nobody = '';
@@ -131,14 +137,10 @@ export function foldConversation(
   const cells = new Map(
     [...(before === undefined ? [] : cellsOf(before)), ...cellsOf(after)].map((cell) => [cell.join(' '), cell]),
   );
-  let isChanged = false;
   for (const cell of cells.values()) {
     const change = changeOf(before && figuresIn(before, cell), figuresIn(after, cell));
-    if (change === undefined) continue;
-    fold(db, after, cell, change);
-    isChanged = true;
+    if (change !== undefined) fold(db, after, cell, change);
   }
-  if (isChanged) noteChange(db, 'conversations', Math.floor(Date.parse(after.createdAt) / dayMs));
 }
 
 /** Fields that can change. */

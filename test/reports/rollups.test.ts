@@ -8,7 +8,6 @@ import type { ConversationRecord } from '../../store/conversations/conversations
 import type { CompletionRecord } from '../../store/growth/goals.ts';
 import { relativeError } from '../../store/reports/histogram.ts';
 import { completionsByBucket, countReported, goalTotals, reportedConversations } from '../../store/reports/lists.ts';
-import { ReportMemory } from '../../store/reports/memory.ts';
 import { bucketTotals, type ReportScope, totalsByAgent, totalsOf } from '../../store/reports/reads.ts';
 import {
   beginRebuild,
@@ -93,7 +92,6 @@ t.test(
     const seed = 20261120;
     const random = randomFrom(seed);
     const db = openDatabase(t);
-    const source = { db, memory: new ReportMemory() };
     db.begin();
     const conversations = fill(db, random, 1500);
     db.commit();
@@ -110,7 +108,7 @@ t.test(
         toMs: fromMs + random.pick([1, 60_000, dayMs, 31 * dayMs, 365 * dayMs, 1 + random.below(365 * dayMs)]),
       };
       const scope = scopes(random);
-      const is = totalsOf(source, scope, range);
+      const is = totalsOf(db, scope, range);
       const should = plainTotals(conversations, scope, range);
       const { firstResponse, resolution, ...counts } = is;
       const isRight =
@@ -124,7 +122,7 @@ t.test(
         wrong += 1;
         t.fail(`seed ${seed}, round ${round}: ${JSON.stringify({ scope, range, is, should })}`);
       }
-      const byAgent = totalsByAgent(source, { ...scope, agentId: null }, range, agentIds);
+      const byAgent = totalsByAgent(db, { ...scope, agentId: null }, range, agentIds);
       for (const [index, agentId] of agentIds.entries())
         if (
           byAgent[index]?.conversations !==
@@ -142,7 +140,6 @@ t.test(
     const seed = 42;
     const random = randomFrom(seed);
     const db = openDatabase(t);
-    const source = { db, memory: new ReportMemory() };
     db.begin();
     const conversations = fill(db, random, 1500);
     db.commit();
@@ -162,7 +159,7 @@ t.test(
         const labels = bucketStarts(granularity, range, zone);
         const starts = labels.map((start) => Math.max(start, range.fromMs));
         const scope = scopes(random);
-        const buckets = bucketTotals(source, scope, { starts, toMs: range.toMs });
+        const buckets = bucketTotals(db, scope, { starts, toMs: range.toMs });
         const should = starts.map(
           (start, index) =>
             plainTotals(conversations, scope, { fromMs: start, toMs: starts[index + 1] ?? range.toMs }).counts,
@@ -188,7 +185,6 @@ t.test(
     const seed = 77;
     const random = randomFrom(seed);
     const db = openDatabase(t);
-    const source = { db, memory: new ReportMemory() };
     db.begin();
     const completions = fillGoals(db, random, 1500);
     db.commit();
@@ -217,7 +213,7 @@ t.test(
           ? []
           : [[goalId, found.length, found.reduce((sum, { valueCents }) => sum + (valueCents ?? 0), 0)]];
       });
-      const is = goalTotals(source, scope, range).map(({ goalId, completions: count, valueCents }) => [
+      const is = goalTotals(db, scope, range).map(({ goalId, completions: count, valueCents }) => [
         goalId,
         count,
         valueCents,
@@ -235,7 +231,7 @@ t.test(
           ).length,
       );
       t.strictSame(
-        completionsByBucket(source, scope, { starts, toMs: range.toMs }),
+        completionsByBucket(db, scope, { starts, toMs: range.toMs }),
         counts,
         `seed ${seed}, round ${round}, in ${zone}`,
       );
@@ -247,7 +243,6 @@ t.test('[4.13] a page far down a list is the one that skipping every row before 
   const seed = 5;
   const random = randomFrom(seed);
   const db = openDatabase(t);
-  const source = { db, memory: new ReportMemory() };
   db.begin();
   const conversations = fill(db, random, 2500);
   db.commit();
@@ -279,11 +274,11 @@ t.test('[4.13] a page far down a list is the one that skipping every row before 
       .sort((a, b) => (a.createdAt === b.createdAt ? (a.id < b.id ? 1 : -1) : a.createdAt < b.createdAt ? 1 : -1))
       .map(({ id }) => id);
     for (const offset of [0, 999, 1000, 1001, 1500, Math.max(0, ids.length - 7), ids.length, ids.length + 2000]) {
-      const page = reportedConversations(source, asked, { limit: 20, offset }).map(({ id }) => id);
+      const page = reportedConversations(db, asked, { limit: 20, offset }).map(({ id }) => id);
       if (JSON.stringify(page) !== JSON.stringify(ids.slice(offset, offset + 20)))
         t.fail(`seed ${seed}, round ${round}, offset ${offset}: ${JSON.stringify(asked)}`);
     }
-    t.equal(countReported(source, asked), ids.length, `seed ${seed}, round ${round}`);
+    t.equal(countReported(db, asked), ids.length, `seed ${seed}, round ${round}`);
   }
 });
 
@@ -350,7 +345,6 @@ t.test('[4.13] while rollups are made again, reports count the days that are mad
   const seed = 11;
   const random = randomFrom(seed);
   const db = openDatabase(t);
-  const source = { db, memory: new ReportMemory() };
   db.begin();
   const conversations = fill(db, random, 2500);
   const completions = fillGoals(db, random, 600);
@@ -371,9 +365,9 @@ t.test('[4.13] while rollups are made again, reports count the days that are mad
     };
     const counted = { ...range, fromMs: Math.max(range.fromMs, Math.min((made ?? madeFrom).day * dayMs, range.toMs)) };
     const scope = scopes(random);
-    const { firstResponse: _, resolution: __, ...counts } = totalsOf(source, scope, range);
+    const { firstResponse: _, resolution: __, ...counts } = totalsOf(db, scope, range);
     t.strictSame(counts, plainTotals(conversations, scope, counted).counts, `seed ${seed}, step ${step}`);
-    const goals = goalTotals(source, { ...scope, agentId: null }, range).reduce(
+    const goals = goalTotals(db, { ...scope, agentId: null }, range).reduce(
       (sum, { completions: count }) => sum + count,
       0,
     );
@@ -440,11 +434,8 @@ t.test('[4.13] a file from before there were rollups is counted when it is opene
   t.strictSame(opened && [...verifyReports(opened)], []);
   t.equal(
     opened &&
-      totalsOf(
-        { db: opened, memory: new ReportMemory() },
-        { channels: ['chat'], departmentIds: null, agentId: null },
-        { fromMs: 0, toMs: clock.now() + 1 },
-      ).conversations,
+      totalsOf(opened, { channels: ['chat'], departmentIds: null, agentId: null }, { fromMs: 0, toMs: clock.now() + 1 })
+        .conversations,
     2,
   );
 });

@@ -3,11 +3,10 @@
 
 import { join } from 'node:path';
 import { Database, removeDatabase } from '../../store/database.ts';
-import { ReportMemory } from '../../store/reports/memory.ts';
-import type { ReportSource } from '../../store/reports/reads.ts';
 import { SearchIndex } from '../search/search-index.ts';
 
-interface OpenFile extends ReportSource {
+interface OpenFile {
+  readonly db: Database;
   index: SearchIndex | undefined;
   usedAtMs: number;
 }
@@ -26,9 +25,9 @@ export class OpenFiles {
     setInterval(() => this.#closeIdle(), idleMs / 5).unref();
   }
 
-  /** The workspace's own file with its caches. Throws DatabaseUnusable. */
-  workspace(workspaceId: string): ReportSource {
-    return this.#use(workspaceId);
+  /** The workspace's own file. Throws DatabaseUnusable. */
+  workspace(workspaceId: string): Database {
+    return this.#use(workspaceId).db;
   }
 
   /** Opens the index, and starts over if it is unusable. Throws DatabaseUnusable. */
@@ -63,7 +62,6 @@ export class OpenFiles {
       this.#closeBeyond(maxOpen - 1);
       file = {
         db: Database.openReader(join(this.#dataDir, 'workspaces', `${workspaceId}.db`)),
-        memory: new ReportMemory(),
         index: undefined,
         usedAtMs: 0,
       };

@@ -7,7 +7,7 @@ import { type MessageRecord, messagesBetween } from '../../store/conversations/m
 import { type NoteRecord, notesBetween } from '../../store/conversations/notes.ts';
 import type { Cursor } from '../../store/cursor.ts';
 import { type ContactRecord, contactsWith } from '../../store/customers/contacts.ts';
-import { DatabaseUnusable, isStorageFailure, type Seen } from '../../store/database.ts';
+import { type Database, DatabaseUnusable, isStorageFailure, type Seen } from '../../store/database.ts';
 import {
   completionsByBucket,
   countReported,
@@ -23,7 +23,6 @@ import {
   type BucketTotals,
   bucketTotals,
   type ReportScope,
-  type ReportSource,
   totalsByAgent,
   totalsOf,
 } from '../../store/reports/reads.ts';
@@ -99,7 +98,7 @@ export const methods = {
     after,
     upTo,
   }: OfConversation & { after: string; upTo: string }): Seen<MessageRecord[]> {
-    return together(workspaceId, ({ db }) =>
+    return together(workspaceId, (db) =>
       page(messagesBetween(db, { conversationId, after, upTo }), ({ body }) => body.length),
     );
   },
@@ -111,7 +110,7 @@ export const methods = {
     after,
     upTo,
   }: OfConversation & { after: Cursor; upTo: Cursor }): Seen<NoteRecord[]> {
-    return together(workspaceId, ({ db }) =>
+    return together(workspaceId, (db) =>
       page(notesBetween(db, { conversationId, after, upTo }), ({ body }) => body.length),
     );
   },
@@ -123,7 +122,7 @@ export const methods = {
     afterSeq,
     upToSeq,
   }: OfConversation & { afterSeq: number; upToSeq: number }): Seen<EventRow[]> {
-    return together(workspaceId, ({ db }) =>
+    return together(workspaceId, (db) =>
       page(eventsOfConversation(db, { conversationId, afterSeq, upToSeq }), ({ data }) => data.length),
     );
   },
@@ -139,15 +138,15 @@ export const methods = {
     limit: number;
     offset: number;
   }): Seen<ContactRecord[]> {
-    return together(workspaceId, ({ db }) => contactsWith(db, { search, limit, offset }));
+    return together(workspaceId, (db) => contactsWith(db, { search, limit, offset }));
   },
 
   bucketTotals({ workspaceId, scope, buckets }: OfReport & { buckets: BucketsQuestion }): Seen<BucketTotals> {
-    return together(workspaceId, (source) => bucketTotals(source, scope, buckets));
+    return together(workspaceId, (db) => bucketTotals(db, scope, buckets));
   },
 
   totals({ workspaceId, scope, range }: OfReport & { range: ReportRange }): Seen<Totals> {
-    return together(workspaceId, (source) => totalsOf(source, scope, range));
+    return together(workspaceId, (db) => totalsOf(db, scope, range));
   },
 
   totalsByAgent({
@@ -156,7 +155,7 @@ export const methods = {
     range,
     agentIds,
   }: OfReport & { range: ReportRange; agentIds: readonly string[] }): Seen<Totals[]> {
-    return together(workspaceId, (source) => totalsByAgent(source, scope, range, agentIds));
+    return together(workspaceId, (db) => totalsByAgent(db, scope, range, agentIds));
   },
 
   totalsByChannel({
@@ -167,11 +166,11 @@ export const methods = {
   }: OfReport & { queue: ReportScope; range: ReportRange }): Seen<
     { channel: Channel; totals: Totals; queued: number }[]
   > {
-    return together(workspaceId, (source) => {
-      const queued = queuedByChannel(source.db, queue);
+    return together(workspaceId, (db) => {
+      const queued = queuedByChannel(db, queue);
       return scope.channels.map((channel) => ({
         channel,
-        totals: totalsOf(source, { ...scope, channels: [channel] }, range),
+        totals: totalsOf(db, { ...scope, channels: [channel] }, range),
         queued: queued.get(channel) ?? 0,
       }));
     });
@@ -186,9 +185,9 @@ export const methods = {
     asked: DrillDown;
     page: { limit: number; offset: number };
   }): Seen<{ conversations: ConversationRecord[]; total: number }> {
-    return together(workspaceId, (source) => ({
-      conversations: reportedConversations(source, asked, page),
-      total: countReported(source, asked),
+    return together(workspaceId, (db) => ({
+      conversations: reportedConversations(db, asked, page),
+      total: countReported(db, asked),
     }));
   },
 
@@ -204,7 +203,7 @@ export const methods = {
     after: Cursor | undefined;
     limit: number;
   }): Seen<NamedConversation[]> {
-    return together(workspaceId, ({ db }) => reportedAfter(db, asked, after, limit));
+    return together(workspaceId, (db) => reportedAfter(db, asked, after, limit));
   },
 
   goals({
@@ -213,17 +212,17 @@ export const methods = {
     range,
     buckets,
   }: OfReport & { range: ReportRange; buckets: BucketsQuestion }): Seen<{ goals: GoalTotals[]; counts: number[] }> {
-    return together(workspaceId, (source) => ({
-      goals: goalTotals(source, scope, range),
-      counts: completionsByBucket(source, scope, buckets),
+    return together(workspaceId, (db) => ({
+      goals: goalTotals(db, scope, range),
+      counts: completionsByBucket(db, scope, buckets),
     }));
   },
 };
 
 /** Reads in one snapshot, within which the connection keeps its cached pages while others write. */
-function together<Answer>(workspaceId: string, read: (source: ReportSource) => Answer): Seen<Answer> {
-  const source = files.workspace(workspaceId);
-  return source.db.readTogether(() => read(source));
+function together<Answer>(workspaceId: string, read: (db: Database) => Answer): Seen<Answer> {
+  const db = files.workspace(workspaceId);
+  return db.readTogether(() => read(db));
 }
 
 async function search(workspaceId: string, question: SearchQuestion): Promise<Seen<SearchAnswer>> {

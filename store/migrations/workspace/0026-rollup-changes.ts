@@ -1,7 +1,6 @@
 import type { Migration } from '../../database.ts';
 
-// How often what reports read of a day (UTC, since 1970) has changed. Whoever keeps what it read knows by it whether
-// that still holds. Days without a row have not changed since this table is there. store/reports/changes.ts
+// How often the reported figures of a day (UTC, since 1970) have changed, for a cache of reports. Dropped by 0045.
 export const rollupChanges: Migration = {
   version: 26,
   name: 'rollup-changes',
