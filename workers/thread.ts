@@ -179,7 +179,7 @@ export function giveWay(): void {
  */
 export function answerCalls(methods: Methods, isUnavailable: (error: unknown) => boolean = () => false): void {
   const port = parentPort;
-  if (port === null) throw new Error('this runs in a worker thread alone');
+  if (port === null) throw new Error('this only runs in a worker thread');
   port.on('message', ({ id, name, params }: Request) => {
     // Async, so that a throw and a rejection are handled alike.
     const answer = async (): Promise<unknown> => {

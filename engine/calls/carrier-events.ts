@@ -148,7 +148,7 @@ function endByCarrier(ctx: Context, conversation: ConversationRecord, call: Call
       emitCall(ctx, 'call.ended', call.conversationId);
       return;
     case 'ringing':
-      missCall(ctx, conversation, call, { line: 'The caller hung up before anybody answered.', ordersHangup: false });
+      missCall(ctx, conversation, call, { line: 'The caller hung up before anyone answered.', ordersHangup: false });
       return;
   }
 }

@@ -146,7 +146,7 @@ export async function readBackup(from: string, onProgress: (share: number) => vo
     if (relative(from, resolve(from, path)).startsWith('..'))
       throw new BackupUnusable(`${from} names a file outside of it`);
     const found = await hashOf(join(from, path)).catch(() => undefined);
-    if (found !== sha256) throw new BackupUnusable(`${join(from, path)} is not as it was written`);
+    if (found !== sha256) throw new BackupUnusable(`${join(from, path)} has changed since it was written`);
     doneBytes += bytes;
     onProgress(doneBytes / allBytes);
   }

@@ -96,7 +96,7 @@ export class Deadlines {
     const { kind, subjectId } = row;
     const definition = this.#commands[kind];
     const error = await this.#submit(workspace, row, (ctx) => {
-      if (definition === undefined) throw new Error('nobody here handles it');
+      if (definition === undefined) throw new Error('this program has no command for it');
       deleteDeadline(ctx.db, kind, subjectId);
       definition.handle(ctx, { subjectId });
     });

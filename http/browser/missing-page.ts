@@ -13,7 +13,7 @@ export const missingPage = `<!doctype html>
 <body>
 <main>
 <h1>There is no page here</h1>
-<p>The address may be mistyped, or what was here is gone.</p>
+<p>The address may be mistyped, or the page was removed.</p>
 <p><a href="/">To Switchboard</a></p>
 </main>
 </body>

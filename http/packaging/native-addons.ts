@@ -81,7 +81,7 @@ export function nativeAddons(root: string): Plugin {
           const source = readFileSync(path, 'utf8');
           const contents = rewrite(source, native);
           if (contents === source || contents.includes('node-gyp-build'))
-            throw new Error(`${path} is not as it was when its patch was written`);
+            throw new Error(`${path} differs from the version its patch was written for`);
           return { contents, loader: 'js', resolveDir: join(path, '..') };
         });
       }

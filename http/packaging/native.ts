@@ -116,7 +116,7 @@ function extract(place: string, hash: string, name: string): string {
 function requireOwn(folder: string): void {
   const about = lstatSync(folder);
   if (!about.isDirectory() || about.uid !== userInfo().uid || (about.mode & 0o022) !== 0)
-    throw new Error(`${folder} is not this user's alone`);
+    throw new Error(`${folder} must belong to this user and be writable only by it`);
 }
 
 /** Folders of other builds. A running process has loaded what it uses, and writes the rest again. */

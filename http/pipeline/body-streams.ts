@@ -144,7 +144,7 @@ export function pour(
    */
   function rewrite(part: Uint8Array, from: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('the caller takes nothing')), stallMs).unref();
+      const timer = setTimeout(() => reject(new Error('the caller reads nothing')), stallMs).unref();
       const done = (): void => {
         clearTimeout(timer);
         resolve();

@@ -107,7 +107,7 @@ export const conversationRoutes = [
       offered: Type.Optional(
         Type.Boolean({
           description:
-            '`true`: only conversations offered to the caller that wait for its answer, whoever they are assigned to.',
+            '`true`: only conversations with a pending offer to the caller, whoever is assigned.',
         }),
       ),
       ...CursorQuery,

@@ -39,7 +39,7 @@ export const widgetFileRoutes = [
     method: 'GET',
     path: '//widget/{file}',
     tag: 'Widget',
-    summary: 'Get what the install script loads',
+    summary: 'Get the script that the install script loads',
     description: 'The name contains a hash of the content; browsers cache it for a year.',
     access: { kind: 'public' },
     anyHeaders: true,

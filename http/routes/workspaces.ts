@@ -214,7 +214,7 @@ export const workspaceRoutes = [
     method: 'GET',
     path: '/business-hours/now',
     tag: 'Business hours',
-    summary: 'Get what is open now',
+    summary: 'Check whether the business is open',
     description:
       'Returns the workspace, and each site (the newest 200) and department with hours of its own; the others follow the workspace.',
     access: { kind: 'agent', scope: 'agents:read' },

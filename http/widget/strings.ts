@@ -46,7 +46,7 @@ const en = {
   awayUntil: 'We are back {when}.',
   name: 'Your name (optional)',
   leave: 'Send',
-  leaveHint: 'Nobody is here right now. Leave your question, and we will answer by mail.',
+  leaveHint: 'No one is here right now. Leave your question, and we will answer by mail.',
   left: 'Thank you. We will answer to {email}.',
   leaveAnother: 'Ask something else',
   checkEmail: 'Please check the address.',

@@ -12,7 +12,7 @@ interface Rule {
 }
 
 /** Faults reported per rule; the rest are of the same kind. */
-const maxTold = 20;
+const maxReported = 20;
 
 const rules: readonly Rule[] = [
   {
@@ -45,7 +45,7 @@ const rules: readonly Rule[] = [
     sql: `SELECT 'none' AS fault WHERE NOT EXISTS (SELECT 1 FROM agent WHERE role = 'admin' AND deactivatedAt IS NULL)`,
   },
   {
-    rule: 'who works on an open conversation is active',
+    rule: 'the assignee of an open conversation is active',
     sql: `SELECT 'conversation ' || conversation.id || ' is agent ' || agent.id || '''s' AS fault FROM conversation JOIN agent ON agent.id = assignedAgentId
           WHERE conversation.status IN ('open', 'pending') AND agent.deactivatedAt IS NOT NULL`,
   },
@@ -55,26 +55,26 @@ const rules: readonly Rule[] = [
           OR EXISTS (SELECT 1 FROM agentTotp WHERE agentId = agent.id) OR EXISTS (SELECT 1 FROM passkey WHERE agentId = agent.id) OR EXISTS (SELECT 1 FROM recoveryCode WHERE agentId = agent.id))`,
   },
   {
-    rule: "a conversation's department is there, or is being cleared",
+    rule: "a conversation's department exists, or is being cleared",
     sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE departmentId IS NOT NULL AND departmentId NOT IN (SELECT id FROM department)
           AND departmentId NOT IN (SELECT subjectId FROM deadline WHERE kind = 'department.clear')`,
   },
   {
-    rule: 'an offer is for a conversation that is open, and has its deadline',
+    rule: 'an offer belongs to an open conversation and has a deadline',
     sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE handshake IS NOT NULL
           AND (status NOT IN ('open', 'pending') OR NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'assignment.expire' AND subjectId = conversation.id))
           UNION ALL SELECT 'deadline of ' || subjectId FROM deadline WHERE kind = 'assignment.expire' AND NOT EXISTS (SELECT 1 FROM conversation WHERE id = subjectId AND handshake IS NOT NULL)`,
   },
   {
-    rule: 'a solved conversation will close',
+    rule: 'a solved conversation has a deadline to close it',
     sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE status = 'solved' AND NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'conversation.autoClose' AND subjectId = conversation.id)`,
   },
   {
-    rule: 'a call that rings will be given up',
+    rule: 'a ringing call has a deadline to give it up',
     sql: `SELECT 'call ' || conversationId AS fault FROM call WHERE phase = 'ringing' AND NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'call.ringTimeout' AND subjectId = call.conversationId)`,
   },
   {
-    rule: 'a call is a conversation of its channel',
+    rule: 'a call belongs to a conversation of the channel call',
     sql: `SELECT 'call ' || conversationId AS fault FROM call JOIN conversation ON conversation.id = conversationId WHERE channel <> 'call'`,
   },
   {
@@ -88,41 +88,41 @@ const rules: readonly Rule[] = [
     sql: `SELECT 'call ' || conversationId AS fault FROM callEvent GROUP BY conversationId HAVING max(position) - min(position) + 1 <> count(*)`,
   },
   {
-    rule: 'the daily upkeep is due some day',
+    rule: 'the daily upkeep has a deadline',
     sql: `SELECT 'none' AS fault WHERE NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'workspace.maintain')`,
   },
   {
-    rule: 'of each target the first outside work that waits, and no other, may be tried',
+    rule: "only each target's first queued outside work is marked as first",
     sql: `SELECT 'target ' || target AS fault FROM outbox WHERE isFirst = 1 AND state <> 'queued'
           UNION ALL SELECT 'target ' || target FROM outbox WHERE state = 'queued' GROUP BY target HAVING sum(isFirst) <> 1`,
   },
   {
-    rule: 'outside work is settled or waits',
+    rule: 'outside work is either queued or settled',
     sql: `SELECT 'work ' || id AS fault FROM outbox WHERE (state = 'queued') <> (settledAt IS NULL) OR attempts < 0`,
   },
   {
-    rule: 'a message that is to be sent has its work',
+    rule: 'a queued message has its outside work',
     sql: `SELECT 'message ' || id AS fault FROM message WHERE deliveryStatus = 'queued' AND NOT EXISTS (SELECT 1 FROM outbox WHERE subjectId = message.id AND state = 'queued')`,
   },
   {
-    rule: 'what is stored adds up',
+    rule: 'recorded storage is the sum of the uploads',
     sql: `SELECT kind AS fault FROM storageUse WHERE bytes <> coalesce((SELECT sum(size) FROM upload WHERE upload.kind = storageUse.kind), 0)
           UNION ALL SELECT DISTINCT kind FROM upload WHERE kind NOT IN (SELECT kind FROM storageUse)`,
   },
   {
-    rule: 'what a webhook is to be told has its work',
+    rule: 'a pending webhook delivery has its outside work',
     sql: `SELECT 'delivery ' || id AS fault FROM webhookDelivery WHERE status = 'pending' AND NOT EXISTS (SELECT 1 FROM outbox WHERE kind = 'webhook' AND subjectId = webhookDelivery.id AND state = 'queued')`,
   },
   {
-    rule: 'an upload that was not used will be forgotten',
+    rule: 'an unused upload has a deadline to remove it',
     sql: `SELECT 'upload ' || id AS fault FROM upload WHERE state <> 'stored' AND NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'upload.expire' AND subjectId = upload.id)`,
   },
   {
-    rule: 'a document has the chunks that it was cut into',
+    rule: 'a document has all of its chunks',
     sql: `SELECT 'document ' || documentId AS fault FROM kbEmbedding WHERE chunkCount <> (SELECT count(*) FROM kbChunk WHERE kbChunk.documentId = kbEmbedding.documentId AND kbChunk.model = kbEmbedding.model)`,
   },
   {
-    rule: 'the search index is told of every conversation',
+    rule: 'changes for the search index name what exists, and include every known visitor',
     sql: `SELECT 'conversation ' || conversationId AS fault FROM conversationChange WHERE conversationId NOT IN (SELECT id FROM conversation)
           UNION ALL SELECT 'visitor ' || visitorId FROM visitorChange WHERE visitorId NOT IN (SELECT id FROM visitor)
           UNION ALL SELECT 'visitor ' || id FROM visitor WHERE (name IS NOT NULL OR email IS NOT NULL) AND id NOT IN (SELECT visitorId FROM visitorChange)`,
@@ -153,7 +153,7 @@ export interface RuleFault {
 export function workspaceFaults(db: Database): RuleFault[] {
   const found: RuleFault[] = [];
   for (const { rule, sql } of [...rules, ...ofColumns(db)]) {
-    for (const { fault } of db.all<{ fault: string }>(`SELECT fault FROM (${sql}) LIMIT ${maxTold}`))
+    for (const { fault } of db.all<{ fault: string }>(`SELECT fault FROM (${sql}) LIMIT ${maxReported}`))
       found.push({ rule, fault });
   }
   return found;

@@ -48,7 +48,7 @@ const nested = (depth: number): string =>
 export const mailAttacks: readonly Attack[] = [
   {
     name: 'smtp-idle',
-    what: '300 connections to the mail port that say NOOP now and then',
+    what: '300 connections to the mail port that send an occasional NOOP',
     prepare: async (attacker) => () =>
       attacker.connections(
         300,
@@ -61,7 +61,7 @@ export const mailAttacks: readonly Attack[] = [
   },
   {
     name: 'smtp-lines',
-    what: 'lines without an end to the mail port',
+    what: 'endless lines to the mail port',
     prepare: async (attacker) => () =>
       attacker.connections(
         20,
@@ -75,16 +75,12 @@ export const mailAttacks: readonly Attack[] = [
         smtpUrl(attacker),
       ),
   },
-  mails('mails-small', 'mails as fast as they are taken', `${head}\r\nHello`),
+  mails('mails-small', 'mails at full speed', `${head}\r\nHello`),
   mails('mails-large', 'mails of 8 MiB', `${head}\r\n${`${'x'.repeat(998)}\r\n`.repeat(8400)}`, 4),
-  mails(
-    'mails-nested',
-    'mails of parts within 1,000 parts',
-    `${head}${nested(1000)}Content-Type: text/plain\r\n\r\nHello`,
-  ),
+  mails('mails-nested', 'mails with 1,000 nested parts', `${head}${nested(1000)}Content-Type: text/plain\r\n\r\nHello`),
   mails(
     'mails-html',
-    'mails of 1 MiB of open elements',
+    'mails with 1 MiB of unclosed elements',
     `${head}Content-Type: text/html\r\n\r\n${`${'<div><b>'.repeat(100)}\r\n`.repeat(1200)}`,
     4,
   ),

@@ -24,7 +24,7 @@ const bodies: readonly { readonly name: string; readonly what: string; readonly 
   },
   {
     name: 'deep-body',
-    what: 'brackets within brackets, 1 MiB of them',
+    what: 'nested brackets, 1 MiB of them',
     raw: bodyOf(mib, 2, (items) => `{"body":${'['.repeat(items)}${']'.repeat(items)}}`),
   },
   {
@@ -79,7 +79,7 @@ const unread: Attack[] = [
 const anonymous: Attack[] = [
   {
     name: 'document',
-    what: 'openapi.json over and over, compressed anew if it were not kept',
+    what: 'openapi.json repeatedly, which is compressed once and cached',
     prepare: async (attacker) => () =>
       attacker.flood(attacker.request('GET', '/api/v1/openapi.json', { headers: { 'Accept-Encoding': 'br, gzip' } }), {
         connections: 16,
@@ -88,7 +88,7 @@ const anonymous: Attack[] = [
   },
   {
     name: 'nothing-there',
-    what: 'addresses that do not exist, 16 at a time on 16 connections',
+    what: 'paths that do not exist, 16 at a time on 16 connections',
     prepare: async (attacker) => () =>
       attacker.flood((serial) => attacker.request('GET', `/${serial}/${'x'.repeat(500)}`), { depth: 16 }),
   },
@@ -103,7 +103,7 @@ const anonymous: Attack[] = [
   },
   {
     name: 'sign-in-strangers',
-    what: 'sign-ins with addresses that are made up',
+    what: 'sign-ins with made-up addresses',
     prepare: async (attacker) => () =>
       attacker.flood((serial) =>
         attacker.request('POST', '/api/v1/auth/login', {
@@ -123,7 +123,7 @@ const anonymous: Attack[] = [
   },
   {
     name: 'sign-in-without',
-    what: 'sign-ins without a password, a new address each: keys for the limits',
+    what: 'sign-ins without a password, a new address each, to fill the limiter',
     prepare: async (attacker) => () =>
       attacker.flood(
         (serial) => attacker.request('POST', '/api/v1/auth/login', { body: { email: `k${serial}@made-up.example` } }),
@@ -153,7 +153,7 @@ const anonymous: Attack[] = [
   },
   {
     name: 'register',
-    what: 'workspaces, as many as there can be',
+    what: 'registrations at full speed',
     prepare: async (attacker) => () =>
       attacker.flood((serial) =>
         attacker.request('POST', '/api/v1/auth/register', {
@@ -167,7 +167,7 @@ const anonymous: Attack[] = [
   },
   {
     name: 'oauth-tokens',
-    what: 'codes and secrets that are guessed',
+    what: 'guessed codes and secrets',
     prepare: async (attacker) => () =>
       attacker.flood(
         (serial) =>
@@ -180,7 +180,7 @@ const anonymous: Attack[] = [
   },
   {
     name: 'guessed-tokens',
-    what: "bearers that are made up: JWTs, keys, apps', visitors'",
+    what: "made-up bearer tokens: JWTs, keys, apps', visitors'",
     prepare: async (attacker) => () =>
       attacker.flood(
         (serial) =>
@@ -212,7 +212,7 @@ const anonymous: Attack[] = [
 const asVisitor: Attack[] = [
   {
     name: 'chats',
-    what: 'one visitor begins chats',
+    what: 'one visitor starts chats',
     async prepare(attacker) {
       const token = await attacker.visitor();
       return () =>
@@ -225,7 +225,7 @@ const asVisitor: Attack[] = [
   },
   {
     name: 'messages',
-    what: 'one visitor writes 10,000 letters with each message',
+    what: 'one visitor sends messages of 10,000 characters',
     async prepare(attacker) {
       const token = await attacker.visitor();
       const id = await attacker.chat(token);
@@ -273,7 +273,7 @@ const asVisitor: Attack[] = [
   },
   {
     name: 'downloads',
-    what: 'a file of 25 MiB, over and over on 200 connections',
+    what: 'a file of 25 MiB, repeatedly on 200 connections',
     async prepare(attacker) {
       const token = await attacker.visitor();
       const file = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(25 * mib - 9, 0x20)]);
@@ -303,7 +303,7 @@ const asVisitor: Attack[] = [
   },
   {
     name: 'upload-links',
-    what: 'links for uploads of 25 MiB, none of them used',
+    what: 'unused links for uploads of 25 MiB',
     async prepare(attacker) {
       const token = await attacker.visitor();
       return () =>
@@ -319,7 +319,7 @@ const asVisitor: Attack[] = [
   },
   {
     name: 'uploads',
-    what: 'files of 25 MiB, as many as there are links for, by visitor after visitor',
+    what: 'files of 25 MiB, one for each link, by one visitor after another',
     async prepare(attacker) {
       const file = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(25 * mib - 9, 0x20)]);
       return async () => {
@@ -362,12 +362,12 @@ const asVisitor: Attack[] = [
 const slow: Attack[] = [
   {
     name: 'idle-connections',
-    what: '2,000 connections that say nothing',
+    what: '2,000 silent connections',
     prepare: async (attacker) => () => attacker.connections(2000, () => {}),
   },
   {
     name: 'slow-heads',
-    what: '500 heads, a letter a second',
+    what: '500 request heads, one byte per second',
     prepare: async (attacker) => () =>
       attacker.connections(500, (socket) => {
         socket.write('GET /healthz HTTP/1.1\r\nHost: abuse.test\r\nX-Slow: ');
@@ -377,7 +377,7 @@ const slow: Attack[] = [
   },
   {
     name: 'slow-bodies',
-    what: '200 bodies of a MiB, a part of which comes and no more',
+    what: '200 bodies of 1 MiB that stop after a part',
     prepare: async (attacker) => () =>
       attacker.connections(200, (socket) => {
         socket.write(
@@ -426,7 +426,7 @@ const slow: Attack[] = [
   },
   {
     name: 'small-chunks',
-    what: 'bodies in chunks of one byte that never end',
+    what: 'endless bodies in chunks of one byte',
     prepare: async (attacker) => () =>
       attacker.connections(32, (socket) => {
         socket.write(
@@ -442,7 +442,7 @@ const slow: Attack[] = [
   },
   {
     name: 'large-heads',
-    what: 'heads that are too long, and pipelines of what is no HTTP',
+    what: 'oversized heads, and pipelines that are not HTTP',
     prepare: async (attacker) => () =>
       attacker.flood((serial) =>
         serial % 2 === 0

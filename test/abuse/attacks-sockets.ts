@@ -71,12 +71,12 @@ const frames: readonly {
   },
   {
     name: 'small-frames',
-    what: 'frames of one letter',
+    what: 'frames of one byte',
     bytes: Buffer.concat(Array(1000).fill(frame(opcodes.text, Buffer.from('x')))),
   },
   {
     name: 'pings',
-    what: 'pings of WebSocket and of the service',
+    what: "WebSocket pings and the service's own",
     bytes: Buffer.concat(
       Array(500).fill(
         Buffer.concat([frame(opcodes.ping, Buffer.from('x')), frame(opcodes.text, Buffer.from('{"type":"ping"}'))]),
@@ -85,7 +85,7 @@ const frames: readonly {
   },
   {
     name: 'socket-calls',
-    what: 'calls as fast as the sockets take them',
+    what: 'calls at full speed',
     bytes: Buffer.concat(
       Array(100).fill(frame(opcodes.text, Buffer.from('{"id":1,"method":"widget.listChats","params":{}}'))),
     ),
@@ -105,7 +105,7 @@ export const socketAttacks: readonly Attack[] = [
   ...byVisitor,
   {
     name: 'unread-calls',
-    what: "calls whose replies nobody takes, on 20 of a visitor's sockets",
+    what: "calls without reading the replies, on 20 of a visitor's sockets",
     async prepare(attacker) {
       const token = await attacker.visitor();
       const id = await attacker.chat(token);
@@ -127,13 +127,13 @@ export const socketAttacks: readonly Attack[] = [
   },
   {
     name: 'strange-sockets',
-    what: '1,000 sockets that never say who they are',
+    what: '1,000 sockets that never authenticate',
     prepare: async (attacker) => () =>
       sockets(attacker, { count: 1000, namespace: 'agent', token: undefined }, () => {}),
   },
   {
     name: 'opened-sockets',
-    what: 'sockets of a visitor, opened and closed as fast as they are',
+    what: 'sockets of a visitor, opened and closed at full speed',
     async prepare(attacker) {
       const token = await attacker.visitor();
       return () => sockets(attacker, { count: 32, namespace: 'visitor', token }, (socket) => socket.destroy());
@@ -141,7 +141,7 @@ export const socketAttacks: readonly Attack[] = [
   },
   {
     name: 'deaf-agents',
-    what: '50 sockets of an agent that take nothing, while its own visitors write',
+    what: '50 sockets of an agent that read nothing, while its own visitors write',
     async prepare(attacker) {
       const { token, embedId } = await attacker.workspace();
       const visitor = await attacker.visitor(embedId);
@@ -160,7 +160,7 @@ export const socketAttacks: readonly Attack[] = [
   },
   {
     name: 'replayed-events',
-    what: 'sockets of an agent that ask for every event since the first, over and over',
+    what: 'sockets of an agent that request every event since the first, repeatedly',
     async prepare(attacker) {
       const { token, embedId } = await attacker.workspace();
       const visitor = await attacker.visitor(embedId);

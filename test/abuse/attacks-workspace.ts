@@ -40,7 +40,7 @@ const year = `range=custom&from=${new Date(Date.now() - 360 * dayMs).toISOString
 export const workspaceAttacks: readonly Attack[] = [
   byAgent(
     'searches',
-    'searches for what is in every message',
+    'searches for words that every message has',
     (attacker, token, serial) =>
       attacker.request(
         'GET',
@@ -51,7 +51,7 @@ export const workspaceAttacks: readonly Attack[] = [
   ),
   byAgent(
     'reports',
-    'reports of a year, all of them',
+    'every report, of a year',
     (attacker, token, serial) =>
       attacker.request(
         'GET',
@@ -62,12 +62,12 @@ export const workspaceAttacks: readonly Attack[] = [
   ),
   byAgent(
     'exports',
-    'links of report exports',
+    'links to report exports',
     (attacker, token) =>
       attacker.request('GET', `/api/v1/reports/export?type=conversations&format=csv&${year}`, { token }),
     { fill: true },
   ),
-  byAgent('patterns', 'patterns that are dear to match', (attacker, token) =>
+  byAgent('patterns', 'patterns that are expensive to match', (attacker, token) =>
     attacker.request('POST', '/api/v1/url-match', {
       token,
       body: {
@@ -92,7 +92,7 @@ export const workspaceAttacks: readonly Attack[] = [
   ),
   {
     name: 'robots',
-    what: 'a robots.txt of dear rules, and pages of long links that are held against it',
+    what: 'a robots.txt of expensive rules, and pages of long links checked against it',
     async prepare(attacker) {
       const { token } = await attacker.workspace();
       const links = (page: number): string =>
@@ -134,7 +134,7 @@ export const workspaceAttacks: readonly Attack[] = [
       body: { query: `how do I send back order ${serial} ${'word '.repeat(80)}` },
     }),
   ),
-  byAgent('articles', 'articles of 50,000 letters, embedded each', (attacker, token, serial) =>
+  byAgent('articles', 'articles of 50,000 characters, each embedded', (attacker, token, serial) =>
     attacker.request('POST', '/api/v1/kb/articles', {
       token,
       body: { title: `Article ${serial}`, body: `text ${serial} ${'lorem ipsum dolor sit amet. '.repeat(1700)}` },
@@ -146,13 +146,13 @@ export const workspaceAttacks: readonly Attack[] = [
       body: { email: `i${serial}@made-up.example`, name: 'Invited', role: 'agent' },
     }),
   ),
-  byAgent('ticket-mails', 'tickets to one stranger, a mail each', (attacker, token, serial) =>
+  byAgent('ticket-mails', 'tickets to one stranger, each a mail', (attacker, token, serial) =>
     attacker.request('POST', '/api/v1/tickets', {
       token,
       body: { customerEmail: 'stranger@made-up.example', subject: `Buy ${serial}`, body: 'x'.repeat(5000) },
     }),
   ),
-  byAgent('numbers', 'phone numbers that are claimed', (attacker, token, serial) =>
+  byAgent('numbers', 'claims of phone numbers', (attacker, token, serial) =>
     attacker.request('POST', '/api/v1/phone-numbers', {
       token,
       body: {
@@ -162,7 +162,7 @@ export const workspaceAttacks: readonly Attack[] = [
       },
     }),
   ),
-  byAgent('names', 'names, tags, saved replies: as many records as there can be', (attacker, token, serial) =>
+  byAgent('names', 'names, tags and saved replies at full speed', (attacker, token, serial) =>
     attacker.request('POST', '/api/v1/saved-replies', {
       token,
       body: { title: `R ${serial}`, shortcut: `/r${serial}`, body: 'x'.repeat(10_000), scope: 'workspace' },
@@ -210,7 +210,7 @@ export const workspaceAttacks: readonly Attack[] = [
   },
   {
     name: 'crowd-of-its-own',
-    what: '200 visitors of a hostile workspace write at once, each as much as it may',
+    what: '200 visitors of a hostile workspace write at once, each up to its limit',
     async prepare(attacker) {
       const { embedId } = await attacker.workspace();
       const chats: Buffer[] = [];

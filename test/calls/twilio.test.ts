@@ -332,7 +332,7 @@ t.test('with Twilio as the carrier', async (t) => {
     const [order] = await steered();
     t.equal(
       order?.form['Twiml'],
-      '<?xml version="1.0" encoding="UTF-8"?><Response><Say voice="Polly.Amy">Nobody can take your call right now. Please leave a message after the tone.</Say>' +
+      '<?xml version="1.0" encoding="UTF-8"?><Response><Say voice="Polly.Amy">No one can take your call right now. Please leave a message after the tone.</Say>' +
         '<Record maxLength="120" playBeep="true" finishOnKey="#" action="https://calls.example/api/v1/carrier/twilio/voicemail" transcribe="true" transcribeCallback="https://calls.example/api/v1/carrier/twilio/transcription"/><Hangup/></Response>',
       'without a second greeting',
     );
@@ -445,7 +445,7 @@ t.test('with Twilio as the carrier', async (t) => {
     await service.patch(`/phone-numbers/${line.id}`, { voicemailEnabled: true }, owner.token);
     t.match(
       (await ring(newSid())).body,
-      /<Play>https:\/\/sound\.example\/a\?b=1&amp;c=2<\/Play><Say voice="Polly\.Amy">Welcome to Smith &amp; Sons\.<\/Say><Say voice="Polly\.Amy">Nobody can take.*<Record /,
+      /<Play>https:\/\/sound\.example\/a\?b=1&amp;c=2<\/Play><Say voice="Polly\.Amy">Welcome to Smith &amp; Sons\.<\/Say><Say voice="Polly\.Amy">No one can take.*<Record /,
       'closed, with voicemail: the greeting comes first',
     );
     await service.settled();

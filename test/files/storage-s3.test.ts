@@ -153,7 +153,7 @@ t.test('[storage s3] a bucket that cannot be used is said at the start', async (
   await objects({ endpoint }).check?.();
   await t.rejects(objects({ endpoint, bucket: 'nowhere' }).check?.() ?? Promise.resolve(), {
     name: 'StorageUnavailable',
-    message: /there is no bucket nowhere/,
+    message: /the bucket nowhere, named by S3_BUCKET, does not exist/,
   });
   await t.rejects(objects({ endpoint: 'http://127.0.0.1:1' }).check?.() ?? Promise.resolve(), {
     name: 'StorageUnavailable',

@@ -42,14 +42,14 @@ export async function pullModel({ name, hub, models, isShown }: PullOptions): Pr
     let hasWeights = false;
     for (const { file } of weightFiles)
       hasWeights ||= await download(`${hub}/${name}/resolve/main/${file}`, join(partial, file), isShown);
-    if (!hasWeights) throw new PullFailed(`${name} comes without ${weightFiles.map(({ file }) => file).join(' and ')}`);
+    if (!hasWeights) throw new PullFailed(`${name} has no ${weightFiles.map(({ file }) => file).join(' and ')}`);
     await rm(folder, { recursive: true, force: true });
     await rename(partial, folder);
   } finally {
     await rm(partial, { recursive: true, force: true });
   }
   const model = modelIn(folder, name);
-  if (model === undefined) throw new PullFailed(`what ${hub} sent is no model`);
+  if (model === undefined) throw new PullFailed(`the reply of ${hub} does not describe a model`);
   return model;
 }
 

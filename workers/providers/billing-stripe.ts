@@ -248,7 +248,7 @@ function requireReadable(event: Stripe.Event): Stripe.Event {
 }
 
 function requireId(id: unknown): string {
-  if (typeof id !== 'string' || id === '') throw new UnreadableDelivery('an event names what it is about by a text');
+  if (typeof id !== 'string' || id === '') throw new UnreadableDelivery('an event must name its object by a string id');
   return id;
 }
 

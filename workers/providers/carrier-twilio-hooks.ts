@@ -8,7 +8,7 @@ import type { CallOrder, CarriedCall, CarrierEvent, CarrierHooks, Greeting, Hook
 const voicemailSeconds = 120;
 /** One queue for all waiting callers, because Twilio keeps every queue ever named. */
 const queueName = 'switchboard';
-const voicemailPrompt = 'Nobody can take your call right now. Please leave a message after the tone.';
+const voicemailPrompt = 'No one can take your call right now. Please leave a message after the tone.';
 /** Statuses of ended calls. */
 const overStatuses: ReadonlySet<string> = new Set(['completed', 'busy', 'failed', 'no-answer', 'canceled']);
 const maxTranscriptChars = 10_000;

@@ -104,7 +104,7 @@ export function s3Objects(settings: S3Settings): ObjectStore {
         throw asUnavailable(error);
       }
       if (!isThere)
-        throw new StorageUnavailable(`there is no bucket ${bucket}; S3_BUCKET names it, and somebody has to make it`);
+        throw new StorageUnavailable(`the bucket ${bucket}, named by S3_BUCKET, does not exist; create it`);
     },
     async remove(key) {
       try {

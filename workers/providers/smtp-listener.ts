@@ -111,14 +111,14 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
     onConnect({ remoteAddress }, done) {
       done(
         (connected.get(options.networkOf(remoteAddress)) ?? 0) > maxClientsOfNetwork
-          ? reply(421, 'too many connections from your network, come again later')
+          ? reply(421, 'too many connections from your network, try again later')
           : null,
       );
     },
     onMailFrom(_address, { remoteAddress }, done) {
       done(
         options.bytes?.isSpent(remoteAddress) === true
-          ? reply(452, 'too much mail from your network today, come again later')
+          ? reply(452, 'too much mail from your network today, try again later')
           : null,
       );
     },

@@ -64,7 +64,7 @@ function* disagreements(source: Database, index: Database): Generator<IndexFault
               new DataView(owners.buffer, owners.byteOffset).getUint32((message.rowid - firstDoc) * 4, true),
             );
       if (owner !== message.conversationId)
-        yield { rule, fault: `message ${message.id} is told to be of conversation ${owner}` };
+        yield { rule, fault: `message ${message.id} is indexed under conversation ${owner}` };
       if (message.senderType === 'system') continue;
       const words = new Set<string>();
       eachWord(message.body, (word) => words.add(word));

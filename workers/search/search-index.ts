@@ -235,7 +235,7 @@ export class SearchIndex {
         matchedBody: excerptOf(body ?? preview ?? '', words),
       }),
     );
-    if (rows.length < first.length) throw new Error('conversations are in the index alone');
+    if (rows.length < first.length) throw new Error('the index has conversations that the workspace does not');
     return { rows, total };
   }
 
