@@ -70,7 +70,8 @@ export function mailToCustomer(
   options: { agent: AgentRecord },
 ): void {
   const thread = findMailThread(ctx.db, conversation.id);
-  if (thread === undefined || message.mail === null) throw new Error(`ticket ${conversation.id} has no address to mail to`);
+  if (thread === undefined || message.mail === null)
+    throw new Error(`ticket ${conversation.id} has no address to mail to`);
   const { copiedTo: cc } = message.mail;
   const from = message.mail.from.address;
   const exchanged = mailIdsOfThread(ctx.db, conversation.id, maxReferences);

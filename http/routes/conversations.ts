@@ -106,8 +106,7 @@ export const conversationRoutes = [
       ),
       offered: Type.Optional(
         Type.Boolean({
-          description:
-            '`true`: only conversations with a pending offer to the caller, whoever is assigned.',
+          description: '`true`: only conversations with a pending offer to the caller, whoever is assigned.',
         }),
       ),
       ...CursorQuery,

@@ -1,7 +1,7 @@
-// Calls to the service. One place knows what a failure is: what may pass when tried again, and what will not.
+// Calls to the service, and which of their failures are worth a retry.
 
 export class CallFailed extends Error {
-  /** 0 when there was no answer. */
+  /** 0 if there was no answer. */
   readonly status: number;
   readonly slug: string;
   /** How long the service asks to wait. */
@@ -20,19 +20,19 @@ export class CallFailed extends Error {
   }
 }
 
-/** A call that takes longer is given up; what it did is found out by trying again. */
+/** After this the call is aborted. A retry shows whether it had an effect. */
 const timeoutMs = 20_000;
 
 export class Api {
   readonly #base: string;
-  /** The visitor's, once a session is open. */
+  /** The visitor token, once a session is open. */
   token: string | undefined;
 
   constructor(base: string) {
     this.#base = base;
   }
 
-  /** Rejects with CallFailed alone. */
+  /** Rejects with CallFailed only. */
   async call<Answer>(method: 'GET' | 'POST' | 'PATCH', path: string, body?: object): Promise<Answer> {
     const headers: Record<string, string> = { Accept: 'application/json' };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
@@ -45,7 +45,7 @@ export class Api {
         headers,
         body: body === undefined ? null : JSON.stringify(body),
         credentials: 'omit',
-        // A page that is left takes its last words with it.
+        // These must outlive the page that sends them.
         keepalive: method === 'POST' && path === 'campaign-events',
         signal: aborter.signal,
       });
@@ -61,10 +61,7 @@ export class Api {
   }
 }
 
-/**
- * Waits that grow from half a second to half a minute, each with a random part, so that many browsers do not come back
- * at once.
- */
+/** Delays grow from half a second to half a minute, with a random part, so that browsers do not all retry at once. */
 export function backoffMs(attempt: number): number {
   return Math.min(30_000, 500 * 2 ** attempt) * (0.5 + Math.random() / 2);
 }

@@ -1,5 +1,5 @@
-// The app: made once per page by the install script. Opens or goes on with the visit, and puts the parts together.
-// Until a visitor opens the panel or has a conversation, there is one call per page and no socket.
+// The app, created once per page by the install script. It starts or resumes the visit and connects the parts. Until the
+// visitor opens the panel or has a conversation, it makes one call per page and opens no socket.
 
 import { Api, backoffMs, CallFailed } from './api.ts';
 import { Campaigns } from './campaigns.ts';
@@ -12,7 +12,7 @@ import { onPageChange, Visit } from './visit.ts';
 import { ChatWindow } from './window.ts';
 
 export interface MountOptions {
-  /** The service's address, with a slash at its end. */
+  /** The service's address, with a trailing slash. */
   readonly base: string;
   /** The site's embed id. */
   readonly siteId: string;
@@ -30,9 +30,7 @@ export interface App {
   identify(person: Person): Promise<void>;
 }
 
-/**
- * Resolves when the launcher is there. Rejects when the service does not know the site, or not this page as one of it.
- */
+/** Resolves when the launcher is shown. Rejects if the service does not know the site, or refuses this page's origin. */
 export async function mount({ base, siteId, locale }: MountOptions): Promise<App> {
   const prefix = `switchboard:${siteId}:`;
   const storage = new BrowserStorage('localStorage', prefix);
@@ -40,7 +38,7 @@ export async function mount({ base, siteId, locale }: MountOptions): Promise<App
   const api = new Api(base);
   const visit = new Visit({ api, storage, siteId });
   let pages = 0;
-  /** Undefined when another page was opened meanwhile, which tells for itself. */
+  /** Undefined if another page was opened in the meantime, which makes its own call. */
   const viewPage = async (): Promise<readonly Campaign[] | undefined> => {
     const page = (pages += 1);
     const offered = await untilAnswered(() => visit.view(), { isWanted: () => page === pages });
@@ -85,7 +83,7 @@ export async function mount({ base, siteId, locale }: MountOptions): Promise<App
   };
 }
 
-/** In the middle of a conversation nothing else is said. */
+/** Campaigns do not interrupt a conversation. */
 function isTalking({ conversation }: Chat): boolean {
   return conversation !== null && (conversation.status === 'open' || conversation.status === 'pending');
 }

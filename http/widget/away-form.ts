@@ -1,6 +1,6 @@
-// What stands instead of the composer while nobody is there: a question is left with an address, and answered by mail.
-// What was written is kept until it is acknowledged, and sent again under the same id, so that it is there once; what
-// was changed meanwhile is another question, or the service would answer it with the one that it has.
+// The form that replaces the composer while no agent is available: a question with an email address, answered by mail.
+// The text is kept until it is acknowledged, and a retry has the same id, so that it is stored once. An edited text gets
+// a new id, since the service would answer the old one with the first text.
 
 import { type Api, CallFailed } from './api.ts';
 import { button, h, on } from './dom.ts';
@@ -12,7 +12,7 @@ import { fill, type Strings } from './strings.ts';
 export interface AwayFormOptions {
   readonly api: Api;
   readonly strings: Strings;
-  /** Of this tab. */
+  /** This tab's. */
   readonly storage: BrowserStorage;
   readonly visitor: Visitor;
 }
@@ -20,7 +20,7 @@ export interface AwayFormOptions {
 interface Written {
   readonly messageId: string;
   readonly body: string;
-  /** What was sent under this id, and may have arrived. */
+  /** The text sent with this id, which may have arrived. */
   readonly sent?: string;
 }
 
@@ -39,7 +39,7 @@ export class AwayForm {
       'aria-label': strings.name,
       placeholder: strings.name,
     });
-    // Browsers take addresses in ASCII alone for emails; the service says what is none.
+    // No type="email": browsers only accept ASCII addresses. The service validates it.
     const email = h('input', {
       class: 'field',
       inputmode: 'email',

@@ -1,5 +1,5 @@
-// A campaign on the screen: what it says, and its quick replies. It takes no focus; a screen reader hears it when it
-// has a pause.
+// A campaign on the screen: its text and quick replies. It does not take the focus; a screen reader announces it
+// politely.
 
 import { button, h, icon, linked, webAddress } from './dom.ts';
 import { messageFrom } from './message-list.ts';
@@ -10,9 +10,9 @@ export interface CampaignCardOptions {
   readonly campaign: Campaign;
   readonly wording: Wording;
   readonly siteName: string;
-  /** The visitor wants to talk; with these words, where it chose some. */
+  /** The visitor starts a conversation, with the words of a quick reply if it chose one. */
   start(words: string | undefined): void;
-  /** The visitor follows an address of the campaign. */
+  /** The visitor follows a link of the campaign. */
   leave(address: string): void;
   dismiss(): void;
 }

@@ -1,6 +1,6 @@
-// When a campaign shows. The service says which ones fit the page, the hour and the visitor; here is only what a
-// browser alone can see: the time on the page, how far it was scrolled, and the pointer on its way out. All that a
-// campaign asks for must have happened. One at most shows per page view.
+// When a campaign shows. The service chooses those that fit the page, the hour and the visitor. This file checks what only
+// the browser knows: time on the page, scroll depth, and the pointer leaving it. A campaign shows when all its conditions
+// are met, at most one per page view.
 
 import type { Api } from './api.ts';
 import { detached, guarded, later } from './guard.ts';
@@ -8,21 +8,21 @@ import type { Campaign } from './protocol.ts';
 
 export interface CampaignsOptions {
   readonly api: Api;
-  /** False when it is in the way, as in the middle of a conversation. */
+  /** False if it would interrupt, for example a conversation. */
   mayShow(): boolean;
   show(campaign: Campaign): void;
 }
 
 export class Campaigns {
   readonly #options: CampaignsOptions;
-  /** Ends what waits on the page before. */
+  /** Aborts what waits for the previous page. */
   #waiting = new AbortController();
 
   constructor(options: CampaignsOptions) {
     this.#options = options;
   }
 
-  /** Those that fit the page that is open now, most important first. */
+  /** The campaigns for the current page, in order of priority. */
   offer(campaigns: readonly Campaign[]): void {
     this.#waiting.abort();
     this.#waiting = new AbortController();
@@ -46,14 +46,14 @@ export class Campaigns {
   }
 }
 
-/** How much of the page has been above the window's lower edge, in percent. */
+/** How much of the page is above the window's lower edge, in percent. */
 function depthPct(): number {
   const { scrollTop, clientHeight, scrollHeight } = document.documentElement;
   return (100 * (scrollTop + clientHeight)) / Math.max(scrollHeight, 1);
 }
 
 function scrolledTo(wantedPct: number, signal: AbortSignal): Promise<void> {
-  // Half a pixel is lost on some screens.
+  // Some screens lose half a pixel.
   const isReached = (): boolean => depthPct() >= wantedPct - 0.5;
   return new Promise((resolve) => {
     if (isReached()) resolve();
@@ -66,7 +66,7 @@ function scrolledTo(wantedPct: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Through the upper edge, where the tabs and the address are. */
+/** Through the upper edge, towards the tabs and the address bar. */
 function pointerLeft(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     document.addEventListener(

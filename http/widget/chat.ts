@@ -1,5 +1,5 @@
-// The visitor's conversation as it is known here: what the service has, what still waits in the outbox, what is unread.
-// Fed by the socket and by answers of calls, in any order and more than once. Draws nothing.
+// The visitor's conversation: messages of the service, drafts in the outbox, what is unread. The socket and the answers
+// of calls update it, in any order and more than once. Draws nothing.
 
 import { type Api, backoffMs, CallFailed } from './api.ts';
 import { DelayedFlag } from './delayed-flag.ts';
@@ -24,7 +24,7 @@ export interface ChatOptions {
 const typingShownMs = 6000;
 const typingEveryMs = 3000;
 const loadAgainMs = 3000;
-/** A connection that is back so soon is not worth a word. */
+/** A connection that returns within this time is not reported as lost. */
 const troubleMs = 4000;
 
 export class Chat {
@@ -32,16 +32,16 @@ export class Chat {
   readonly #socket: VisitorSocket;
   readonly #outbox: Outbox;
   #conversation: Conversation | null = null;
-  /** Of all that were heard of. Ids grow, so one that is smaller is an older conversation. */
+  /** The newest conversation seen. Ids increase, so a smaller id is an older conversation. */
   #newestId = '';
   readonly #messages = new Messages();
   #isLoaded = false;
-  /** There has been no connection for a while. */
+  /** The connection has been lost for longer than troubleMs. */
   readonly #trouble: DelayedFlag;
   #isLocked = false;
   #heard = 0;
   #seq: number | undefined;
-  /** An agent writes. */
+  /** An agent is typing. */
   readonly #typing: DelayedFlag;
   #typedAtMs = 0;
   #isMarking = false;
@@ -79,7 +79,7 @@ export class Chat {
     return this.#messages.list;
   }
 
-  /** What is not acknowledged yet, in the order of writing. */
+  /** Not yet acknowledged, in the order of writing. */
   get drafts(): readonly Draft[] {
     const known = new Set(this.messages.map((message) => message.id));
     return this.#outbox.drafts.filter((draft) => !known.has(draft.id));
@@ -93,7 +93,7 @@ export class Chat {
     return this.#messages.unread;
   }
 
-  /** How many answers came while this page was open; those that it found are none of them. */
+  /** The number of answers received since this page was opened. */
   get heard(): number {
     return this.#heard;
   }
@@ -106,12 +106,12 @@ export class Chat {
     return this.#typing.isOn;
   }
 
-  /** The visitor was blocked: nothing more can be written. */
+  /** The visitor was blocked and cannot write. */
   get isLocked(): boolean {
     return this.#isLocked;
   }
 
-  /** Takes what the session says, and connects when there is something to be told of. */
+  /** Starts from the session's answer, and connects if there is a conversation to follow. */
   begin(): void {
     const { session, seq } = this.#options.visit;
     this.#seq = seq;
@@ -122,7 +122,7 @@ export class Chat {
     this.#outbox.hurry();
   }
 
-  /** From here on what happens is heard of. */
+  /** Connects, so that events arrive from now on. */
   wake(): void {
     if (!this.#isWoken) this.#trouble.turnOnAfter(troubleMs);
     this.#isWoken = true;
@@ -150,14 +150,14 @@ export class Chat {
     this.#outbox.remove(draftId);
   }
 
-  /** The next message begins another conversation. */
+  /** The next message starts a new conversation. */
   beginAnew(): void {
     this.#conversation = null;
     this.#messages.clear();
     this.#options.onChange();
   }
 
-  /** An earlier one, to be read again and gone on with. */
+  /** Opens an earlier conversation to read and continue it. */
   goBackTo(conversation: Conversation): void {
     if (conversation.id === this.#conversation?.id) return;
     this.#moveTo(conversation);
@@ -174,7 +174,7 @@ export class Chat {
     this.#options.onChange();
   }
 
-  /** Says that the answers are seen. */
+  /** Reports that the visitor has seen the answers. */
   async markRead(): Promise<void> {
     const conversation = this.#conversation;
     if (this.#isMarking || this.unread === 0 || conversation === null) return;
@@ -200,7 +200,7 @@ export class Chat {
     this.#setConversation(conversation);
   }
 
-  /** The visitor types: told at most every few seconds. */
+  /** The visitor is typing. Sent at most every few seconds. */
   typing(): void {
     if (this.#conversation === null || Date.now() - this.#typedAtMs < typingEveryMs) return;
     this.#typedAtMs = Date.now();
@@ -242,7 +242,7 @@ export class Chat {
 
   #heardMessage(message: Message): void {
     if (message.conversationId !== this.#conversation?.id) {
-      // One that was begun in another tab, or one that was left for a new one which is not begun yet; not an older one.
+      // Either started in another tab, or left for a new one that is not started yet. Older ones do not count.
       if (message.conversationId < this.#newestId) return;
       this.#moveTo({ id: message.conversationId, status: 'open', rating: null });
     }
@@ -310,7 +310,7 @@ export class Chat {
     this.#reopenings += 1;
   }
 
-  /** What was missed can no longer be told, or the token no longer counts: starts from what the service says now. */
+  /** Missed events are no longer available, or the token is invalid: starts over from a new session. */
   async #reopen(): Promise<void> {
     try {
       await this.#options.visit.open();
@@ -337,7 +337,7 @@ export class Chat {
       this.#messages.addNewest(page);
       this.#options.onChange();
     } catch (error) {
-      // Asked again with the next connection, or when one waits.
+      // Loaded with the next connection, or on the next call that needs it.
       this.#isLoaded = false;
       if (!(error instanceof CallFailed)) throw error;
       if (error.mayPass) later(error.retryAfterMs ?? loadAgainMs, () => this.#isLoaded || this.#load());

@@ -1,4 +1,4 @@
-// Where the visitor writes: text, files by button, by drop and by paste. What is written but not sent outlives a page.
+// The composer: text, and files by button, drop or paste. Unsent text survives a change of page.
 
 import type { Api } from './api.ts';
 import { button, h, icon, on } from './dom.ts';
@@ -12,7 +12,7 @@ import { maxFiles, upload, uploadProblem } from './uploads.ts';
 export interface ComposerOptions {
   readonly api: Api;
   readonly strings: Strings;
-  /** Of this tab. */
+  /** This tab's. */
   readonly storage: BrowserStorage;
   send(text: string, attachments: readonly Attachment[]): void;
   typing(): void;
@@ -89,8 +89,7 @@ export class Composer {
   }
 
   #key(event: KeyboardEvent): void {
-    // Enter also ends the writing of a word where words are composed, and on a screen keyboard it is the only way to a
-    // new line.
+    // With an input method, Enter also completes a word; on a screen keyboard it is the only way to start a new line.
     const isSend =
       event.key === 'Enter' && !event.shiftKey && !event.isComposing && !matchMedia('(pointer: coarse)').matches;
     if (!isSend) return;

@@ -1,4 +1,4 @@
-// One message's way to the service. The id that the draft carries makes it the same message however often it goes.
+// Sends one message to the service. The draft's id makes retries safe.
 
 import { type Api, CallFailed } from './api.ts';
 import type { Draft } from './outbox.ts';
@@ -6,13 +6,13 @@ import type { Conversation, Message } from './protocol.ts';
 
 export interface Delivered {
   readonly message: Message;
-  /** The one that the message began. */
+  /** The conversation that the message started. */
   readonly conversation: Conversation | undefined;
 }
 
 /**
- * Into this conversation, or a new one; a new one also where it is no longer there, since what was written in it still
- * is. Rejects with CallFailed.
+ * Sends to this conversation, or starts a new one. If the conversation no longer exists, a new one is started, so that
+ * the text is not lost. Rejects with CallFailed.
  */
 export async function deliver(api: Api, draft: Draft, conversationId: string | undefined): Promise<Delivered> {
   const { id: messageId, body, campaignId } = draft;

@@ -1,5 +1,5 @@
-// Elements, made one by one: no HTML text is ever parsed, so no page's policy is in the way and nothing that somebody
-// wrote can become more than text.
+// Creates elements one by one. No HTML text is parsed, so it works under any content policy of the page, and nothing that
+// a person wrote can become markup.
 
 import { guarded } from './guard.ts';
 
@@ -47,7 +47,7 @@ const paths = {
   star: 'm12 2.8 2.8 5.9 6.4.9-4.7 4.5 1.2 6.4L12 17.4l-5.7 3.1 1.2-6.4L2.8 9.6l6.4-.9Z',
 } as const;
 
-/** Decoration: what it means is said beside it. */
+/** Decorative: its meaning is in the text beside it. */
 export function icon(name: keyof typeof paths): SVGElement {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
@@ -75,23 +75,23 @@ export function linked(text: string): DocumentFragment {
   return fragment;
 }
 
-/** A web address that may be gone to or loaded from, made whole; undefined for anything else, such as javascript:. */
+/** The absolute form of a web address that is safe to open or load; undefined for anything else, such as javascript:. */
 export function webAddress(text: string): string | undefined {
   try {
     const url = new URL(text, location.href);
     return url.protocol === 'https:' || url.protocol === 'http:' ? url.href : undefined;
   } catch {
-    // Not an address at all.
+    // Not an address.
     return undefined;
   }
 }
 
-/** Touches nothing when the text is there already: a screen reader would say it again. */
+/** Does nothing if the text is the same, since a screen reader would announce it again. */
 export function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Makes the element's children those of the list, in its order, touching only what is different. */
+/** Makes the list the element's children, in this order, and moves only what differs. */
 export function arrange(parent: HTMLElement, children: readonly Node[]): void {
   const wanted = new Set(children);
   for (const child of [...parent.childNodes]) if (!wanted.has(child)) child.remove();

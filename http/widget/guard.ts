@@ -1,7 +1,6 @@
-// What keeps a fault of the widget from being one of the page that it is on: everything that a browser calls goes
-// through here.
+// Keeps faults of the widget away from its page: every function that the browser calls is wrapped here.
 
-/** The same call, whose failure, at once or later, is said on the console and reaches nobody. */
+/** The same function, but a throw or rejection only goes to the console. */
 export function guarded<Args extends readonly unknown[]>(act: (...args: Args) => unknown): (...args: Args) => void {
   return (...args) => {
     try {
@@ -17,12 +16,12 @@ export function report(error: unknown): void {
   console.warn('[Switchboard]', error);
 }
 
-/** Goes on by itself; nobody waits for it. */
+/** Runs in the background; no caller waits for it. */
 export function detached(work: Promise<unknown>): void {
   work.catch(report);
 }
 
-/** Calls after a while, guarded. */
+/** Calls `act` after the delay, guarded. */
 export function later(ms: number, act: () => unknown): { cancel(): void } {
   const timer = setTimeout(guarded(act), ms);
   return { cancel: () => clearTimeout(timer) };

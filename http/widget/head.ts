@@ -1,4 +1,4 @@
-// The head of the panel: whose chat it is, whether somebody is there, the way to earlier chats, the sound, the way out.
+// The panel's header: the name, whether agents are available, and buttons for earlier chats, sound and closing.
 
 import { button, h, icon } from './dom.ts';
 import type { Session } from './protocol.ts';
@@ -14,7 +14,7 @@ export interface HeadOptions {
 }
 
 const dayMs = 24 * 3600_000;
-/** A weekday alone says which day is meant. */
+/** Within this time, the weekday is enough to name the day. */
 const nearMs = 6 * dayMs;
 
 export class Head {
@@ -49,7 +49,7 @@ export class Head {
     );
   }
 
-  /** Whether earlier chats are what is shown. */
+  /** Whether earlier chats are shown. */
   showHistory(isShown: boolean): void {
     const { strings } = this.#options.wording;
     this.#history.setAttribute('aria-label', isShown ? strings.back : strings.history);
@@ -64,18 +64,18 @@ export class Head {
   }
 }
 
-/** A session lasts over pages, and somebody may have come since it was opened. */
+/** A session spans pages, and business hours may have begun since it was opened. */
 export function isSomebodyThere({ officeHoursOpen, nextOpenAt, clockAheadMs }: Session): boolean {
   return officeHoursOpen || (typeof nextOpenAt === 'string' && Date.parse(nextOpenAt) <= nowAtService(clockAheadMs));
 }
 
-/** Whatever the browser's clock says. */
+/** The service's time, even if the browser's clock is wrong. */
 function nowAtService(clockAheadMs = 0): number {
   return Date.now() - clockAheadMs;
 }
 
 function awayWords({ nextOpenAt, clockAheadMs }: Session, { strings, locale }: Wording): string {
-  // What a session of before an update does not say is not known.
+  // A session stored by an earlier version does not have it.
   if (typeof nextOpenAt !== 'string') return strings.away;
   const at = new Date(nextOpenAt);
   const isNear = at.getTime() - nowAtService(clockAheadMs) < nearMs;

@@ -1,4 +1,4 @@
-// The visitor's earlier chats, to be read again and gone on with.
+// The visitor's earlier chats, to read and continue.
 
 import type { Api } from './api.ts';
 import { button, h, setText } from './dom.ts';
@@ -36,7 +36,7 @@ export class History {
     );
   }
 
-  /** Reads them and shows them. Rejects when they cannot be read, and says so. */
+  /** Loads and shows them. If that fails, shows the failure and rejects. */
   async show(): Promise<void> {
     const { api, wording } = this.#options;
     const { strings } = wording;

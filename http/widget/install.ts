@@ -1,13 +1,13 @@
-// The install script: what a page pays for the widget. It makes the one global, waits until the page is loaded and idle
-// (and for consent, where the page asks for it), and then loads the app. A page that includes it twice gets one widget.
+// The install script, the widget's cost to a page. It creates the only global, waits until the page is loaded and idle
+// (and for consent, if the page requires it), then loads the app. A page that includes it twice gets one widget.
 
 import type { App, MountOptions, Person } from './app.ts';
 import { guarded, report } from './guard.ts';
 
-/** The app's address below the service's, put in when the script is made. */
+/** The app's path below the service's address, inserted by the build. */
 declare const appPath: string;
 
-/** An idle moment may never come on a busy page. */
+/** A busy page may never be idle. */
 const idleTimeoutMs = 2000;
 
 function install(): void {
@@ -42,7 +42,7 @@ function install(): void {
   if (consent !== 'required') whenVisible(() => whenLoaded(() => whenIdle(start)));
 }
 
-/** A page that is only prepared in case somebody goes there is not viewed yet. */
+/** A prerendered page is not viewed yet. */
 function whenVisible(act: () => void): void {
   if ('prerendering' in document && document.prerendering === true)
     document.addEventListener('prerenderingchange', guarded(act), { once: true });

@@ -1,5 +1,5 @@
-// The conversation on the screen. An element belongs to one message from its writing to its being read, by the id that
-// both have, so that nothing is drawn twice and nothing flickers; a screen reader hears what is added and nothing else.
+// The conversation on the screen. A message keeps one element, by its id, from draft to read, so nothing is drawn twice or
+// flickers, and a screen reader announces only what is added.
 
 import type { Chat } from './chat.ts';
 import { arrange, button, h, icon, linked, on, webAddress } from './dom.ts';
@@ -21,14 +21,14 @@ interface Line {
 }
 
 const imageName = /\.(png|jpe?g|gif|webp|avif)$/i;
-/** Nearer to the end than this is at the end. */
+/** Within this distance, the list counts as scrolled to the end. */
 const endPx = 60;
 
 export class MessageList {
   readonly element: HTMLElement;
   readonly #options: MessageListOptions;
   readonly #lines: HTMLElement;
-  /** What is asked after the last message: no part of what was said. */
+  /** Questions after the last message, outside of the log. */
   readonly #after = h('div', { class: 'after' });
   readonly #welcome: HTMLElement;
   readonly #earlier: HTMLElement;
@@ -52,7 +52,7 @@ export class MessageList {
       button({ class: 'quiet' }, strings.earlier, () => this.#loadEarlier()),
     );
     this.#typing = h('li', { class: 'typing' }, h('span', { class: 'unseen' }, strings.typing), h('i'), h('i'), h('i'));
-    // What comes is said once; that it was sent and seen is there to be read.
+    // Announces additions only, not changes to sent and seen.
     const log = h(
       'div',
       { role: 'log', 'aria-relevant': 'additions', 'aria-label': strings.conversation },
@@ -66,7 +66,7 @@ export class MessageList {
     );
   }
 
-  /** What a campaign said stands before what is answered to it; undefined: nothing does. */
+  /** Shows the campaign's text before the visitor's answer to it; undefined removes it. */
   quote(campaign: Campaign | undefined): void {
     if (campaign === undefined) {
       this.#campaign = undefined;
@@ -76,7 +76,7 @@ export class MessageList {
     this.#campaign = bubble('theirs', agentName ?? this.#options.wording.strings.agent, linked(body));
   }
 
-  /** `after` follows the last message: what to do when a conversation is over. */
+  /** `after` follows the last message, for example the choices when a conversation is over. */
   render(after: readonly Node[]): void {
     const { chat } = this.#options;
     const { messages, drafts } = chat;
@@ -113,7 +113,7 @@ export class MessageList {
   async #loadEarlier(): Promise<void> {
     const { scrollHeight, scrollTop } = this.element;
     await this.#options.chat.loadEarlier();
-    // What was in view stays in view, once the older ones are drawn.
+    // Keeps the scroll position when older messages are added above.
     requestAnimationFrame(
       guarded(() => (this.element.scrollTop = scrollTop + this.element.scrollHeight - scrollHeight)),
     );
@@ -185,7 +185,7 @@ export class MessageList {
   }
 }
 
-/** The body of a message that is files alone, which may not be empty. */
+/** The body of a message that consists of files only, since a body cannot be empty. */
 export function namesOf(attachments: readonly Attachment[]): string {
   return attachments.map(({ name }) => name ?? '').join(', ');
 }
@@ -209,7 +209,7 @@ function attachmentOf({ url, name }: Attachment): HTMLElement {
     asFile();
     return link;
   }
-  // Where the page's policy or the network keeps the picture away, its name is there to be opened.
+  // If the page's policy or the network blocks the image, its name is shown as a link.
   const image = on(h('img', { src: href, alt: label, loading: 'lazy' }), { error: asFile });
   link.append(image);
   return link;

@@ -1,11 +1,11 @@
-// What was said in the conversation that is open, as far as it is known here, oldest first. Messages come in any order
-// and more than once, by answers and by events; they are told apart by their ids. Asks nobody for anything.
+// The loaded messages of the open conversation, oldest first. They arrive in any order and more than once, in answers and
+// events; ids identify them. Makes no calls.
 
 import type { Message } from './protocol.ts';
 
 export interface MessagePage {
   readonly messages: readonly Message[];
-  /** The time to pass for what was written before; null when there is nothing. */
+  /** The time to pass for older messages; null if there are none. */
   readonly nextCursor: string | null;
 }
 
@@ -17,7 +17,7 @@ export class Messages {
     return this.#list;
   }
 
-  /** Where the page before begins; null when there is none. */
+  /** The cursor of the previous page; null if there is none. */
   get earlier(): string | null {
     return this.#earlier;
   }
@@ -41,7 +41,7 @@ export class Messages {
     this.#list = [...byId.values()].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
   }
 
-  /** The newest page. What is known stays, as long as there is no gap before it. */
+  /** Adds the newest page. Keeps the known messages unless there is a gap between them and the page. */
   addNewest(page: MessagePage): void {
     const oldest = page.messages[0]?.createdAt ?? '';
     this.#list = this.#list.filter((message) => message.createdAt >= oldest);
@@ -53,7 +53,7 @@ export class Messages {
     this.add(page.messages);
   }
 
-  /** One side's messages were read, those up to that time. */
+  /** Marks one side's messages up to this time as read. */
   read(side: 'visitor' | 'agent', readUpTo: string, readAt: string): void {
     const isOfSide = (message: Message): boolean => (message.senderType === 'visitor') === (side === 'visitor');
     this.#list = this.#list.map((message) =>
@@ -62,7 +62,7 @@ export class Messages {
   }
 }
 
-/** Messages never change but for being read. */
+/** The only change to a message is that it is read. */
 function newerOf(known: Message | undefined, heard: Message): Message {
   return known !== undefined && known.readAt !== null && heard.readAt === null ? known : heard;
 }

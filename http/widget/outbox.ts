@@ -1,6 +1,5 @@
-// What the visitor wrote and the service has not acknowledged yet. It is kept in the browser until then, each message
-// with the id that it will have, so that it can be sent again, by any tab, without being there twice. Messages leave in
-// the order in which they were written, one after the other.
+// The visitor's unacknowledged messages, stored in the browser. Each has its final id from the start, so any tab can
+// retry it without duplicates. They are sent one at a time, in the order of writing.
 
 import { backoffMs, CallFailed } from './api.ts';
 import { guarded, later } from './guard.ts';
@@ -8,11 +7,11 @@ import type { Attachment } from './protocol.ts';
 import type { BrowserStorage } from './storage.ts';
 
 export interface Draft {
-  /** The message's id from the beginning. */
+  /** The message's final id. */
   readonly id: string;
   readonly body: string;
   readonly attachments: readonly Attachment[];
-  /** Null: where the visitor writes by then, or a new conversation. */
+  /** Null: the visitor's conversation at the time of sending, or a new one. */
   readonly conversationId: string | null;
   readonly campaignId?: string | undefined;
   readonly writtenAtMs: number;
@@ -22,13 +21,13 @@ export interface Draft {
 export interface OutboxOptions {
   readonly storage: BrowserStorage;
   readonly lockName: string;
-  /** Resolves when the service has it. Rejects with CallFailed. */
+  /** Resolves when the service has acknowledged it. Rejects with CallFailed. */
   deliver(draft: Draft): Promise<void>;
   onChange(): void;
 }
 
 const prefix = 'outbox:';
-/** What waited longer is not sent behind its writer's back; the writer is asked. */
+/** An older draft is not sent without asking the visitor. */
 const staleMs = 24 * 3600_000;
 
 export class Outbox {
@@ -46,7 +45,7 @@ export class Outbox {
     );
   }
 
-  /** In the order in which they were written. */
+  /** In the order of writing. */
   get drafts(): readonly Draft[] {
     const { storage } = this.#options;
     const drafts = storage
@@ -57,7 +56,7 @@ export class Outbox {
   }
 
   add(draft: Omit<Draft, 'state' | 'writtenAtMs'>): void {
-    // Two that were written in one millisecond keep their order.
+    // Keeps the order of two drafts written in the same millisecond.
     const last = this.drafts.at(-1)?.writtenAtMs ?? 0;
     this.#put({ ...draft, writtenAtMs: Math.max(Date.now(), last + 1), state: 'pending' });
     this.hurry();
@@ -70,13 +69,13 @@ export class Outbox {
     this.hurry();
   }
 
-  /** The service has it, or the visitor does not want it any more. */
+  /** After the acknowledgement, or if the visitor discards it. */
   remove(id: string): void {
     this.#options.storage.remove(prefix + id);
     this.#options.onChange();
   }
 
-  /** Sends what waits, now. */
+  /** Sends pending drafts now. */
   hurry(): void {
     this.#timer?.cancel();
     guarded(() => this.#drain())();
@@ -87,7 +86,7 @@ export class Outbox {
     this.#isDraining = true;
     let waitMs: number | undefined;
     try {
-      // Where tabs cannot agree on who sends, all do: the id makes it one message.
+      // Without locks, all tabs send; the id prevents duplicates.
       const { locks } = navigator as { locks?: LockManager };
       waitMs = await (locks === undefined
         ? this.#sendAll()
@@ -99,7 +98,7 @@ export class Outbox {
     else if (this.#next() !== undefined) this.hurry();
   }
 
-  /** Resolves to how long to wait before the rest is tried, undefined when nothing is left. */
+  /** Resolves to the delay before the next try; undefined if nothing is left. */
   async #sendAll(): Promise<number | undefined> {
     for (let draft = this.#next(); draft !== undefined; draft = this.#next()) {
       const failure = await this.#send(draft);
@@ -124,7 +123,7 @@ export class Outbox {
         return undefined;
       }
       this.#attempt += 1;
-      // As the contract asks after a 429: what it says, and a little more.
+      // After a 429: the time the service gave, and a little more.
       return error.retryAfterMs === undefined
         ? backoffMs(this.#attempt)
         : error.retryAfterMs + 50 + Math.random() * 250;

@@ -1,5 +1,4 @@
-// What the service says to the widget, as far as the widget reads it. Fields that are not named here are ignored, as
-// the contract asks of clients.
+// The parts of the service's answers and frames that the widget reads. It ignores other fields, as clients must.
 
 export interface Site {
   readonly name: string;
@@ -12,13 +11,13 @@ export interface Visitor {
   readonly id: string;
   readonly name: string | null;
   readonly email: string | null;
-  /** By the service's clock; just now, when a session was opened. */
+  /** By the service's clock: the time at which the session was opened. */
   readonly lastSeenAt: string;
 }
 
 export interface Conversation {
   readonly id: string;
-  /** Spam looks open to who sent it. */
+  /** Spam is shown as open to its sender. */
   readonly status: 'open' | 'pending' | 'solved' | 'closed';
   readonly rating: number | null;
 }
@@ -60,22 +59,22 @@ export interface Campaign {
   };
 }
 
-/** What opening a session answers, and what is noted of it. */
+/** The answer to opening a session, and what the widget adds to it. */
 export interface Session {
   readonly visitor: Visitor;
   readonly visitorToken: string;
   readonly site: Site;
   readonly officeHoursOpen: boolean;
-  /** When somebody is there again; null while it is open, or when that is not known. */
+  /** When the business opens next; null while it is open, or if unknown. */
   readonly nextOpenAt: string | null;
   readonly takesTickets: boolean;
   readonly csatEnabled: boolean;
   readonly conversation: Conversation | null;
-  /** How far this browser's clock was ahead of the service's. A session of before an update does not say. */
+  /** How far this browser's clock is ahead of the service's. Missing in a session stored by an earlier version. */
   readonly clockAheadMs?: number;
 }
 
-/** What a socket may be told. `seq` is on what is stored, and grows. */
+/** Frames of the socket. Stored events have a `seq`, which increases. */
 export type Frame =
   | { readonly type: 'ready'; readonly seq: number }
   | { readonly type: 'resync'; readonly seq: number }

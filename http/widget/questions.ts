@@ -1,5 +1,5 @@
-// What the widget asks of a visitor beside the conversation: a rating when it is over, an address in case of leaving.
-// Both can be passed over, and both say when they failed.
+// Questions beside the conversation: a rating at its end, and an email address in case the visitor leaves. Both are
+// optional and show their failures.
 
 import { CallFailed } from './api.ts';
 import { h, icon, on } from './dom.ts';
@@ -8,7 +8,7 @@ import { fill, type Strings } from './strings.ts';
 const bestRating = 5;
 const maxCommentChars = 2000;
 
-/** `rate` rejects when it did not work; `grown` is told when there is more of the form than before. */
+/** `rate` rejects if it failed; `grown` is called when the form gets taller. */
 export function ratingForm(
   strings: Strings,
   { rate, grown }: { rate: (rating: number, comment: string) => Promise<void>; grown: () => void },
@@ -48,9 +48,9 @@ export function ratingForm(
   });
 }
 
-/** `save` rejects when it did not work. */
+/** `save` rejects if it failed. */
 export function emailForm(strings: Strings, save: (email: string) => Promise<void>): HTMLElement {
-  // Browsers take addresses in ASCII alone for emails; the service says what is none.
+  // No type="email": browsers only accept ASCII addresses. The service validates it.
   const input = h('input', {
     class: 'field',
     inputmode: 'email',
@@ -79,7 +79,7 @@ export function emailForm(strings: Strings, save: (email: string) => Promise<voi
   );
 }
 
-/** `refused`: what is said of an answer that the service does not take. */
+/** `refused`: the text for an answer that the service refuses. */
 function asking(
   form: HTMLFormElement,
   strings: Strings,

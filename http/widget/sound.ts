@@ -1,5 +1,4 @@
-// A short tone when somebody answers while nobody looks. Off until the visitor asks for it, and remembered in the
-// browser.
+// A short tone for an answer while the page is not visible. Off by default; the choice is stored in the browser.
 
 import type { BrowserStorage } from './storage.ts';
 
@@ -19,7 +18,7 @@ export class Sound {
     return this.#storage.read<boolean>('sound') === true;
   }
 
-  /** Turned on by hand, which is when a browser lets a page make sounds; it is heard at once, so that one knows it. */
+  /** Turning it on is a user action, which browsers require for sound. It plays once, so that the visitor knows it. */
   toggle(): void {
     const isOn = !this.isOn;
     this.#storage.write('sound', isOn);

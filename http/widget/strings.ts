@@ -1,4 +1,4 @@
-// What the widget says, by language. English is the measure: a language that lacks a line does not compile.
+// The widget's texts by language. English defines the set: a language that lacks a text does not compile.
 
 const en = {
   open: 'Open chat',
@@ -303,12 +303,12 @@ const rightToLeft: ReadonlySet<string> = new Set(['ar', 'fa', 'he', 'ur']);
 
 export interface Wording {
   readonly strings: Strings;
-  /** For the writing of times. */
+  /** For formatting times. */
   readonly locale: string;
   readonly direction: 'ltr' | 'rtl';
 }
 
-/** The first of the asked languages that there is; English when there is none. */
+/** The first requested language that exists, or English. */
 export function wordingFor(asked: readonly (string | undefined)[]): Wording {
   for (const locale of asked) {
     const language = locale?.toLowerCase().split('-')[0] ?? '';
@@ -327,7 +327,7 @@ function isLocale(text: string): boolean {
   try {
     return Intl.DateTimeFormat.supportedLocalesOf(text).length > 0;
   } catch {
-    // Not written as a language tag.
+    // Not a language tag.
     return false;
   }
 }

@@ -1,7 +1,7 @@
-// How the widget looks: light and dark, both directions of writing, a whole screen on a phone, still where motion is
-// not wanted. The sheet is constructed, so that no page's policy on styles is in the way.
+// The widget's styles: light and dark, left-to-right and right-to-left, full screen on phones, without motion if the user
+// prefers that. The style sheet is constructed, which a page's content policy does not restrict.
 
-/** Above what pages put on top of themselves, below what browsers do. */
+/** Above what pages put on top, below the maximum. */
 const layer = '2147483000';
 
 export const styles = `
@@ -16,7 +16,7 @@ export const styles = `
   .root { --paper: #16191d; --ink: #e8eaed; --soft: #a3adb8; --line: #30363d; --tint: #242a31; --alarm: #ff9d94; }
 }
 button, textarea, input { font: inherit; color: inherit; }
-/* Each paragraph in the direction of its own first letter, whatever the page's. */
+/* Each paragraph follows the direction of its own text, not the page's. */
 textarea, .bubble, .said { unicode-bidi: plaintext; }
 button { cursor: pointer; border: 1px solid transparent; background: none; border-radius: 10px; padding: 0; }
 button:disabled { cursor: default; opacity: .4; }
@@ -55,7 +55,7 @@ svg { width: 22px; height: 22px; fill: currentColor; display: block; }
 .offline { flex: none; padding: 6px 18px; font-size: 13px; background: var(--tint); color: var(--soft); text-align: center; }
 
 .scroll { flex: 1; min-height: 0; overflow-y: auto; overscroll-behavior: contain; padding: 16px; display: flex; flex-direction: column; }
-/* Few messages stand at the foot; many can be scrolled, which the end of a flex box would not allow. */
+/* Aligns few messages to the bottom; justify-content: flex-end would make many unscrollable. */
 .scroll > :first-child { margin-top: auto; }
 .scroll:focus-visible { outline-offset: -3px; }
 .lines, .after { list-style: none; margin: 0; padding: 0; display: flex; flex-direction: column; gap: 8px; }
@@ -152,7 +152,7 @@ svg { width: 22px; height: 22px; fill: currentColor; display: block; }
 @media print { :host { display: none !important; } }
 `;
 
-/** Black or white, whichever is read better on the colour (WCAG 2.2, relative luminance). */
+/** Black or white, whichever has more contrast to the colour (WCAG 2.2, relative luminance). */
 export function readableOn(hex: string): '#fff' | '#111' {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
@@ -164,7 +164,8 @@ export function readableOn(hex: string): '#fff' | '#111' {
 }
 
 /**
- * Where sheets cannot be constructed, an element does; a page's policy may keep it out, and then the widget is plain.
+ * Browsers without constructed sheets get a style element. A page's policy may block it, and the widget is then
+ * unstyled.
  */
 export function dress(shadow: ShadowRoot): void {
   if ('replaceSync' in CSSStyleSheet.prototype && 'adoptedStyleSheets' in shadow) {

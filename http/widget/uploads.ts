@@ -1,11 +1,10 @@
-// Files that the visitor attaches: each goes to where the service says, before the message that it belongs to is
-// written.
+// Uploads the visitor's files to the address that the service gives, before the message is sent.
 
 import { type Api, CallFailed } from './api.ts';
 import type { Attachment } from './protocol.ts';
 import type { Strings } from './strings.ts';
 
-/** What the service takes; said before anything is sent. */
+/** The service's limit, checked before uploading. */
 export const maxFileBytes = 25 * 1024 * 1024;
 export const maxFiles = 20;
 
@@ -30,7 +29,7 @@ export async function upload(api: Api, file: File): Promise<Attachment> {
   return { url: publicUrl, name: file.name, size: file.size };
 }
 
-/** Another party's store answers in words of its own. */
+/** An external store's errors have another format. */
 async function slugOf(response: Response): Promise<string> {
   try {
     const { error } = (await response.json()) as { error?: unknown };
@@ -40,7 +39,7 @@ async function slugOf(response: Response): Promise<string> {
   }
 }
 
-/** What to tell the visitor. */
+/** The error message for the visitor. */
 export function uploadProblem(error: unknown, strings: Strings): string {
   if (!(error instanceof CallFailed)) throw error;
   if (error.slug === 'file_too_large') return strings.tooLarge;

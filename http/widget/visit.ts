@@ -1,6 +1,6 @@
-// Who the visitor is and what its site is like. A visit lasts while pages are viewed, over pages and tabs; within it
-// the session's answer is kept and only page views are told, so that a visit is counted once. Also watches which page
-// is open.
+// The visitor's session and its site's settings. A visit continues over pages and tabs while pages are viewed. During it
+// the session's answer is reused and only page views are sent, so that a visit is counted once. Also watches which page is
+// open.
 
 import { type Api, CallFailed } from './api.ts';
 import { guarded } from './guard.ts';
@@ -9,15 +9,15 @@ import type { BrowserStorage } from './storage.ts';
 
 interface Kept {
   readonly session: Session;
-  /** The last event that this conversation knows of. */
+  /** The last event that is part of this conversation's state. */
   readonly seq: number | undefined;
   readonly viewedAtMs: number;
 }
 
-/** Nobody looked at a page for so long: what comes is another visit. */
+/** After this time without a page view, the next one starts a new visit. */
 const visitMs = 30 * 60_000;
 const watchMs = 1000;
-/** The service takes addresses up to this length. */
+/** The service accepts addresses up to this length. */
 const maxUrlChars = 2048;
 
 export class Visit {
@@ -42,14 +42,13 @@ export class Visit {
   }
 
   /**
-   * Tells that a page is viewed, and opens a session where none goes on. Resolves to the campaigns of the page. Rejects
-   * with CallFailed.
+   * Reports a page view, or opens a session if there is none. Resolves to the page's campaigns. Rejects with CallFailed.
    */
   async view(): Promise<readonly Campaign[]> {
     const kept = this.#storage.read<Kept>('visit');
     const idleMs = Date.now() - (kept?.viewedAtMs ?? 0);
     if (kept === undefined || idleMs > visitMs || idleMs < 0) return this.open();
-    // This tab's own copy is the newest; another page's last words are in the storage.
+    // This tab's own copy is the newest; the storage has what another page wrote last.
     this.#kept ??= kept;
     this.#api.token = this.session.visitorToken;
     try {
@@ -64,7 +63,7 @@ export class Visit {
     }
   }
 
-  /** Brings this browser's visitor back, or starts one. Two tabs that do so at once agree on the first one's. */
+  /** Restores this browser's visitor, or creates one. Two tabs that do so concurrently use the first one's. */
   async open(): Promise<readonly Campaign[]> {
     const known = this.#storage.read<string>('token');
     const { campaigns, seq, ...session } = await this.#api.call<
@@ -93,7 +92,7 @@ export class Visit {
     this.#keep({ session: { ...this.session, visitor } });
   }
 
-  /** The conversation, and the event up to which it is known, are kept together: who resumes there misses nothing. */
+  /** Stores the conversation together with its last event, so that resuming from there misses nothing. */
   remember(conversation: Conversation | null, seq: number | undefined): void {
     this.#keep({ session: { ...this.session, conversation }, seq });
   }
@@ -110,8 +109,8 @@ function currentUrl(): string {
 }
 
 /**
- * Calls when the address changes without a new page, and when a page comes back from the browser's memory. Changes
- * nothing of the page's.
+ * Calls `act` when the address changes without a new document, and when a page returns from the back/forward cache. Does
+ * not modify the page.
  */
 export function onPageChange(act: () => unknown): void {
   let seen = location.href;

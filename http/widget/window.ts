@@ -1,5 +1,5 @@
-// The widget on the page: the launcher, the panel, a campaign. Draws what the chat knows, and hands what the visitor
-// does to it. All of it is in one shadow root, which the page's styles do not reach.
+// The widget on the page: launcher, panel and campaign. Draws the chat's state and passes the visitor's actions to it.
+// Everything is in one shadow root, which the page's styles do not affect.
 
 import type { Api } from './api.ts';
 import { AwayForm } from './away-form.ts';
@@ -23,15 +23,15 @@ export interface ChatWindowOptions {
   readonly api: Api;
   readonly chat: Chat;
   readonly visit: Visit;
-  /** Of this tab. */
+  /** This tab's. */
   readonly storage: BrowserStorage;
-  /** Of this browser. */
+  /** This browser's. */
   readonly keptStorage: BrowserStorage;
   readonly wording: Wording;
   tellCampaign(campaign: Campaign, type: 'click' | 'dismiss'): void;
 }
 
-/** As in the styles: the panel is the whole screen. */
+/** As in the styles: the panel fills the screen. */
 const wholeScreen = '(max-width: 480px), (max-height: 420px)';
 const mostUnread = 9;
 
@@ -46,10 +46,10 @@ export class ChatWindow {
   readonly #list: MessageList;
   readonly #composer: Composer;
   readonly #locked: HTMLElement;
-  /** Present from the start, so that what comes into it is heard. */
+  /** Exists from the start, so that screen readers announce what is added. */
   readonly #offer = h('div', { class: 'offer', 'aria-live': 'polite' });
   readonly #email: HTMLElement;
-  /** What stands under a conversation that is over. */
+  /** Shown below a conversation that is over. */
   #over:
     | {
         readonly conversationId: string;
@@ -58,7 +58,7 @@ export class ChatWindow {
         readonly rating: HTMLElement;
       }
     | undefined;
-  /** Undefined where questions cannot be left. */
+  /** Undefined if questions cannot be left. */
   readonly #away: AwayForm | undefined;
   readonly #history: History;
   readonly #head: Head;
@@ -131,8 +131,7 @@ export class ChatWindow {
       guarded(() => this.#markRead()),
     );
     document.body.append(this.#host);
-    // A visitor who goes from page to page in the middle of a conversation finds it open, unless it would cover the
-    // page.
+    // On the next page an open panel is open again, unless it would cover the page.
     if (storage.read<boolean>('open') === true && !matchMedia(wholeScreen).matches) this.#show();
     this.draw();
   }
@@ -143,7 +142,7 @@ export class ChatWindow {
 
   open(): void {
     this.#show();
-    // On a screen keyboard's device the keyboard would cover what there is to read.
+    // On a device with a screen keyboard, the keyboard would cover the conversation.
     if (matchMedia('(pointer: coarse)').matches) this.#panel.focus();
     else this.#focus();
   }
@@ -164,7 +163,7 @@ export class ChatWindow {
       siteName: visit.session.site.name,
       start: (words) => {
         tellCampaign(campaign, 'click');
-        // What was talked about before is over, or the campaign would not have been shown.
+        // The previous conversation is over, or the campaign would not have been shown.
         chat.beginAnew();
         this.#campaign = campaign;
         this.#list.quote(campaign);
@@ -185,20 +184,20 @@ export class ChatWindow {
   }
 
   /**
-   * Another page without a new document: what belonged to the one before goes, the widget stays, also where its place
-   * was replaced.
+   * Another page without a new document: removes what belonged to the previous one. The widget stays, even if the page
+   * replaced its parent.
    */
   turnPage(): void {
     this.withdraw();
     if (!this.#host.isConnected) document.body.append(this.#host);
   }
 
-  /** Takes away what was offered. */
+  /** Removes the campaign. */
   withdraw(): void {
     this.#offer.replaceChildren();
   }
 
-  /** Draws when all that is going on has been done, once, however often it is called until then. */
+  /** Draws once after the current task, however often it is called. */
   draw(): void {
     if (this.#isDrawing) return;
     this.#isDrawing = true;
@@ -237,7 +236,7 @@ export class ChatWindow {
     this.#markRead();
   }
 
-  /** What follows the last message. */
+  /** The content after the last message. */
   #after(): Node[] {
     const { chat, visit, wording } = this.#options;
     const { conversation } = chat;
@@ -275,7 +274,7 @@ export class ChatWindow {
     this.#composer.focus();
   }
 
-  /** Nobody is there, and nothing goes on: a question can be left. */
+  /** No agent is available and no conversation is open: the visitor can leave a question. */
   #isAway(): boolean {
     const { chat } = this.#options;
     return (
@@ -326,13 +325,13 @@ export class ChatWindow {
   }
 
   #key(event: KeyboardEvent): void {
-    // The page's own shortcuts are not meant while one writes here.
+    // Typing here must not trigger the page's shortcuts.
     event.stopPropagation();
     if (event.key === 'Escape') this.close();
     if (event.key === 'Tab' && matchMedia(wholeScreen).matches) this.#stayInside(event);
   }
 
-  /** The panel covers the page: what is under it cannot be reached. */
+  /** While the panel covers the page, the focus stays inside. */
   #stayInside(event: KeyboardEvent): void {
     const stops = [
       ...this.#panel.querySelectorAll<HTMLElement>('button, textarea, input, a[href], [tabindex="0"]'),

@@ -103,8 +103,7 @@ export function s3Objects(settings: S3Settings): ObjectStore {
       } catch (error) {
         throw asUnavailable(error);
       }
-      if (!isThere)
-        throw new StorageUnavailable(`the bucket ${bucket}, named by S3_BUCKET, does not exist; create it`);
+      if (!isThere) throw new StorageUnavailable(`the bucket ${bucket}, named by S3_BUCKET, does not exist; create it`);
     },
     async remove(key) {
       try {
