@@ -60,7 +60,7 @@ export async function mount({ base, siteId, locale }: MountOptions): Promise<App
     storage: tabStorage,
     keptStorage: storage,
     wording,
-    tellCampaign: (campaign, type) => campaigns.tell(campaign, type),
+    reportCampaign: (campaign, type) => campaigns.report(campaign, type),
   });
   chat.begin();
   chatWindow.draw();

@@ -30,7 +30,7 @@ export class Campaigns {
     for (const campaign of campaigns) detached(this.#wait(campaign, signal));
   }
 
-  tell(campaign: Campaign, type: 'impression' | 'click' | 'dismiss'): void {
+  report(campaign: Campaign, type: 'impression' | 'click' | 'dismiss'): void {
     detached(this.#options.api.call('POST', 'campaign-events', { campaignId: campaign.id, type }));
   }
 
@@ -42,7 +42,7 @@ export class Campaigns {
     if (signal.aborted || !this.#options.mayShow()) return;
     this.#waiting.abort();
     this.#options.show(campaign);
-    this.tell(campaign, 'impression');
+    this.report(campaign, 'impression');
   }
 }
 

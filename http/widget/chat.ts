@@ -151,7 +151,7 @@ export class Chat {
   }
 
   /** The next message starts a new conversation. */
-  beginAnew(): void {
+  startNew(): void {
     this.#conversation = null;
     this.#messages.clear();
     this.#options.onChange();
@@ -357,7 +357,7 @@ export class Chat {
   }
 
   #moveTo(conversation: Conversation | null): void {
-    this.beginAnew();
+    this.startNew();
     this.#setConversation(conversation);
     if (conversation !== null) detached(this.#load());
   }

@@ -41,7 +41,7 @@ export class Head {
         'div',
         {},
         h('h2', {}, h('bdi', {}, session.site.name)),
-        h('p', {}, isSomebodyThere(session) ? strings.online : awayWords(session, wording)),
+        h('p', {}, isOpenNow(session) ? strings.online : awayText(session, wording)),
       ),
       this.#history,
       this.#sound,
@@ -65,7 +65,7 @@ export class Head {
 }
 
 /** A session spans pages, and business hours may have begun since it was opened. */
-export function isSomebodyThere({ officeHoursOpen, nextOpenAt, clockAheadMs }: Session): boolean {
+export function isOpenNow({ officeHoursOpen, nextOpenAt, clockAheadMs }: Session): boolean {
   return officeHoursOpen || (typeof nextOpenAt === 'string' && Date.parse(nextOpenAt) <= nowAtService(clockAheadMs));
 }
 
@@ -74,7 +74,7 @@ function nowAtService(clockAheadMs = 0): number {
   return Date.now() - clockAheadMs;
 }
 
-function awayWords({ nextOpenAt, clockAheadMs }: Session, { strings, locale }: Wording): string {
+function awayText({ nextOpenAt, clockAheadMs }: Session, { strings, locale }: Wording): string {
   // A session stored by an earlier version does not have it.
   if (typeof nextOpenAt !== 'string') return strings.away;
   const at = new Date(nextOpenAt);

@@ -8,7 +8,7 @@ import type { Chat } from './chat.ts';
 import { Composer } from './composer.ts';
 import { button, h, icon, on, setText } from './dom.ts';
 import { detached, guarded } from './guard.ts';
-import { Head, isSomebodyThere } from './head.ts';
+import { Head, isOpenNow } from './head.ts';
 import { History } from './history.ts';
 import { MessageList } from './message-list.ts';
 import type { Attachment, Campaign, Conversation } from './protocol.ts';
@@ -28,7 +28,7 @@ export interface ChatWindowOptions {
   /** This browser's. */
   readonly keptStorage: BrowserStorage;
   readonly wording: Wording;
-  tellCampaign(campaign: Campaign, type: 'click' | 'dismiss'): void;
+  reportCampaign(campaign: Campaign, type: 'click' | 'dismiss'): void;
 }
 
 /** As in the styles: the panel fills the screen. */
@@ -92,7 +92,7 @@ export class ChatWindow {
     });
     this.#locked = h('p', { class: 'notice', role: 'status', hidden: true }, strings.locked);
     this.#offline = h('div', { class: 'offline', role: 'status', hidden: true }, strings.offline);
-    if (!isSomebodyThere(visit.session) && takesTickets) this.#away = new AwayForm({ api, strings, storage, visitor });
+    if (!isOpenNow(visit.session) && takesTickets) this.#away = new AwayForm({ api, strings, storage, visitor });
     this.#history = new History({ api, wording, choose: (conversation) => this.#goBackTo(conversation) });
     this.#sound = new Sound(keptStorage);
     this.#head = new Head({
@@ -156,27 +156,27 @@ export class ChatWindow {
   }
 
   offer(campaign: Campaign): void {
-    const { chat, wording, visit, tellCampaign } = this.#options;
+    const { chat, wording, visit, reportCampaign } = this.#options;
     const card = campaignCard({
       campaign,
       wording,
       siteName: visit.session.site.name,
       start: (words) => {
-        tellCampaign(campaign, 'click');
+        reportCampaign(campaign, 'click');
         // The previous conversation is over, or the campaign would not have been shown.
-        chat.beginAnew();
+        chat.startNew();
         this.#campaign = campaign;
         this.#list.quote(campaign);
         this.open();
         if (words !== undefined) this.#send(words, []);
       },
       leave: (address) => {
-        tellCampaign(campaign, 'click');
+        reportCampaign(campaign, 'click');
         this.withdraw();
         location.assign(address);
       },
       dismiss: () => {
-        tellCampaign(campaign, 'dismiss');
+        reportCampaign(campaign, 'dismiss');
         this.withdraw();
       },
     });
@@ -254,7 +254,7 @@ export class ChatWindow {
         'div',
         { class: 'centred' },
         said,
-        button({ class: 'quiet' }, wording.strings.anew, () => this.#beginAnew()),
+        button({ class: 'quiet' }, wording.strings.startNew, () => this.#startNew()),
       );
       this.#over = { conversationId: conversation.id, element, said, rating };
     }
@@ -268,8 +268,8 @@ export class ChatWindow {
     this.#composer.focus();
   }
 
-  #beginAnew(): void {
-    this.#options.chat.beginAnew();
+  #startNew(): void {
+    this.#options.chat.startNew();
     this.#list.quote(undefined);
     this.#composer.focus();
   }
