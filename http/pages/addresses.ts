@@ -1,7 +1,7 @@
-// Addresses of the web: as people paste them, brought to what the service takes; and from outside, when they may become
+// Web addresses: pasted text in the form the service accepts, and checks for external addresses before they become
 // links.
 
-/** The host of what comes from an address bar. */
+/** The host of an address copied from an address bar. */
 export function hostOf(text: string): string {
   return text
     .trim()
@@ -9,13 +9,13 @@ export function hostOf(text: string): string {
     .replace(/[/?#].*$/, '');
 }
 
-/** With https, where nobody wrote how to get there. */
+/** Adds https if there is no scheme. */
 export function webAddressOf(text: string): string {
   const address = text.trim();
   return address === '' || /^https?:\/\//i.test(address) ? address : `https://${address}`;
 }
 
-/** Where a link may lead: the web, and nothing else. */
+/** A link may only lead to the web. */
 export function webUrl(text: string | null | undefined): string | undefined {
   const url = text == null ? null : URL.parse(text);
   return url !== null && (url.protocol === 'https:' || url.protocol === 'http:') ? url.href : undefined;

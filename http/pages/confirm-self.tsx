@@ -1,5 +1,5 @@
-// Showing once more that it is you, where a change could lock somebody out of an account: asked when the service asks
-// for it, and what was to be done is done then.
+// Confirms the agent's identity before a change that could lock the owner out. The service asks for it; afterwards the
+// change is made.
 
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
@@ -13,9 +13,9 @@ import { useResource } from './design/resource.ts';
 import { hasPasskeys, type PasskeyOptions, signWithPasskey } from './passkeys.ts';
 
 export interface Confirming {
-  /** Does it, after asking where that is needed. Rejects with what went wrong, also when nothing was shown. */
+  /** Runs it, after asking if needed. Rejects with its error, also if the agent cancels. */
   run<Answer>(act: () => Promise<Answer>): Promise<Answer>;
-  /** To be drawn; nothing while nothing is asked. */
+  /** To be drawn; null while nothing is asked. */
   readonly dialog: JSX.Element | null;
 }
 
@@ -122,7 +122,7 @@ function ByPassword({ onShown, onClose }: Showing): JSX.Element {
   );
 }
 
-/** Which protects the account from whoever knows the password alone. */
+/** Protects the account from a person who only knows the password. */
 function BySecondFactor({ ways, onShown, onClose }: Showing & { readonly ways: Ways }): JSX.Element {
   const canUsePasskey = ways.passkeys.length > 0 && hasPasskeys;
   const [isRecovering, setRecovering] = useState(ways.totp === null && !canUsePasskey);

@@ -1,4 +1,3 @@
-// How the service compares texts when it looks for something, so that what the pages find by themselves is found by the
-// same rule.
+// Compares texts as the service's searches do, so that the pages' own filters find the same.
 
 export { distinctNames, folded, nameKey } from '../../store/folding.ts';

@@ -1,6 +1,6 @@
-// Ids that this page gives to what it writes, so that it can be sent again and is there once.
+// Ids for what this page writes, so that retries do not duplicate it.
 
-/** A UUID of version 4, also on a page that is not served over TLS. */
+/** A UUID of version 4, also on pages without TLS. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const hex = [...bytes]

@@ -1,4 +1,4 @@
-// Short notices at the edge of the page: what was done, and what could not be. Read aloud where the reader is read to.
+// Short notices at the edge of the page: what was done, and what failed. Announced to screen readers.
 
 import { signal } from '@preact/signals';
 import { messageOf } from './api.ts';
@@ -18,7 +18,7 @@ const shownMs = 6000;
 /** A problem takes longer to read. */
 const problemShownMs = 15_000;
 let count = 0;
-/** Somebody points at them or has the focus among them. */
+/** The pointer or the focus is on the notices. */
 let isHeld = false;
 
 export function notify(notice: Omit<Notice, 'id'>): void {
@@ -28,7 +28,7 @@ export function notify(notice: Omit<Notice, 'id'>): void {
   dismissAfter(shown.id, notice.kind === 'problem' || notice.action !== undefined ? problemShownMs : shownMs);
 }
 
-/** Anew where nobody could read it meanwhile, or somebody is about to do what it offers. */
+/** Restarts the time if the page was hidden, or the reader is about to use the notice. */
 function dismissAfter(id: number, ms: number): void {
   setTimeout(() => {
     if (notices.peek().every((notice) => notice.id !== id)) return;
@@ -45,7 +45,7 @@ export function dismiss(id: number): void {
   notices.value = notices.value.filter((notice) => notice.id !== id);
 }
 
-/** Says why something failed that somebody asked for. */
+/** Reports why a user's action failed. */
 export function notifyFailure(error: unknown): void {
   notify({ kind: 'problem', text: messageOf(error) });
 }

@@ -1,6 +1,6 @@
-// What reaches who looks elsewhere: a notification of the desktop, a ring for what cannot wait, a sound for a message.
-// All are off until they are asked for, kept by this browser, and the same for every page; notifications say nothing
-// while the page is looked at.
+// Alerts for an agent who looks elsewhere: a desktop notification, a ring tone for urgent events, a sound for messages.
+// All are off by default, stored in this browser, and shared by all pages. There are no notifications while the page is
+// in use.
 
 import { signal } from '@preact/signals';
 import { navigate } from './location.ts';
@@ -28,7 +28,7 @@ export type Permission = NotificationPermission | 'unsupported';
 export const permission = signal<Permission>(
   typeof Notification === 'undefined' ? 'unsupported' : Notification.permission,
 );
-/** Where the browser was allowed to, and nobody turned it off since. */
+/** If the browser allows it and the agent has not turned it off since. */
 export const isNotifying = signal(permission.peek() === 'granted' && read(keys.notices) !== 'off');
 /** For calls and offers. */
 export const isRinging = signal(read(keys.ring) === 'on');
@@ -51,19 +51,19 @@ function keep(key: string, isOn: boolean): void {
   try {
     localStorage.setItem(key, isOn ? 'on' : 'off');
   } catch {
-    // Until the page is loaded again.
+    // Kept until the page is reloaded.
     return;
   }
 }
 
-/** Asks the browser where it was not asked yet. Stays off when it says no. */
+/** Asks the browser for permission if needed. Stays off if it refuses. */
 export async function setNotifying(on: boolean): Promise<void> {
   if (on && permission.peek() === 'default') permission.value = await Notification.requestPermission();
   isNotifying.value = on && permission.peek() === 'granted';
   keep(keys.notices, isNotifying.value);
 }
 
-/** Sounds once as it is turned on, so that one knows how it will. */
+/** Plays once when turned on, as a sample. */
 export function setRinging(on: boolean): void {
   isRinging.value = on;
   keep(keys.ring, on);
@@ -77,7 +77,7 @@ export function setSound(on: boolean): void {
   playMessage();
 }
 
-/** Messages that come together, as after a break, sound as one. */
+/** Messages that arrive together, as after a break, play one sound. */
 export function playMessage(): void {
   if (!hasSound.peek() || performance.now() - soundedAtMs < soundEveryMs) return;
   soundedAtMs = performance.now();
@@ -85,15 +85,15 @@ export function playMessage(): void {
 }
 
 export interface DesktopNotice {
-  /** One with the same tag is replaced. */
+  /** Replaces a notification with the same tag. */
   readonly tag: string;
   readonly title: string;
   readonly body: string;
-  /** Where a click on it leads; undefined: to the page as it is. */
+  /** The address to open on a click; undefined keeps the page. */
   readonly href: string | undefined;
 }
 
-/** Answers how to take it back. */
+/** Returns a function that removes it. */
 export function showOnDesktop({ tag, title, body, href }: DesktopNotice): () => void {
   if (!isNotifying.peek() || isInUse.peek()) return () => undefined;
   const notice = makeNotice(title, { body: body.slice(0, maxBodyChars), tag });
@@ -106,7 +106,7 @@ export function showOnDesktop({ tag, title, body, href }: DesktopNotice): () => 
   return () => notice.close();
 }
 
-/** Browsers of phones have them, and let no page make one. */
+/** Browsers on phones have the class, but let no page create one. */
 function makeNotice(title: string, options: NotificationOptions): Notification | undefined {
   try {
     return new Notification(title, options);
@@ -117,7 +117,7 @@ function makeNotice(title: string, options: NotificationOptions): Notification |
   }
 }
 
-/** Rings until it is ended, by the answer; several at once ring as one. */
+/** Rings until the returned function is called; concurrent ones ring as one. */
 export function ring(): () => void {
   waiting += 1;
   if (cycle === undefined) {

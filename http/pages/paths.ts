@@ -1,5 +1,5 @@
-// Where the pages are: one list that the service answers by and that the browser chooses by. `{name}` stands for one
-// part of a path.
+// The addresses of the pages: one list from which the service answers and the browser chooses. `{name}` is one part of
+// a path.
 
 export const pagePaths = {
   start: '/',
@@ -34,12 +34,12 @@ export interface PageMatch {
 }
 
 const matchers = Object.entries(pagePaths).map(([page, path]) => ({
-  // Object.entries forgets the names of keys.
+  // Object.entries returns keys as strings.
   page: page as PageName,
   pattern: new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}/?$`),
 }));
 
-/** Undefined where there is no page. */
+/** Undefined if there is no page. */
 export function pageAt(path: string): PageMatch | undefined {
   for (const { page, pattern } of matchers) {
     const match = pattern.exec(path);
@@ -52,7 +52,7 @@ export function pageAt(path: string): PageMatch | undefined {
         ),
       };
     } catch {
-      // A percent sign that begins no character.
+      // A malformed percent escape.
       return undefined;
     }
   }

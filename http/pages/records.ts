@@ -1,12 +1,12 @@
-// The records that the API answers with, typed by the very schemas that the service validates them with. Nothing of the
-// service itself is loaded: these are types alone.
+// The API's records, typed by the schemas that the service validates with. Types only: no code of the service is
+// loaded.
 
 import type { Static, TSchema } from 'typebox';
 import type * as records from '../schemas/records.ts';
 import type * as reports from '../schemas/reports.ts';
 import type * as schemas from '../schemas/shared.ts';
 
-/** Who signed in is told every member, also those that a key or an app may be left without. */
+/** A signed-in agent receives every member, including those that a key or an app may lack. */
 type Whole<Schema extends TSchema> = Required<Static<Schema>>;
 
 export type Agent = Static<typeof schemas.Agent>;
@@ -38,7 +38,7 @@ export type WeeklyHours = Static<typeof schemas.WeeklyHours>;
 export type CampaignContent = Static<typeof schemas.CampaignContent>;
 export type CampaignFrequency = Static<typeof schemas.CampaignFrequency>;
 
-/** What is said of it wherever it is told. */
+/** The members that every mention of it has. */
 export type Workspace = Pick<Static<typeof records.Workspace>, 'id' | 'name' | 'timezone' | 'locale'>;
 export type WholeWorkspace = Static<typeof records.Workspace>;
 export type WorkspaceSettings = Static<typeof records.WorkspaceSettings>;
@@ -81,7 +81,7 @@ export type FullDelivery = Static<typeof records.FullDelivery>;
 export type VerifyService = Static<typeof records.VerifyService>;
 export type VerifyCredits = Static<typeof records.VerifyCredits>;
 export type Verification = Static<typeof records.Verification>;
-/** What was before and after is of any shape. */
+/** Before and after can have any shape. */
 export type AuditEntry = Omit<Static<typeof records.AuditEntry>, 'before' | 'after' | 'context'> &
   Readonly<Record<'before' | 'after' | 'context', Readonly<Record<string, unknown>> | null>>;
 
@@ -93,10 +93,10 @@ export type SatisfactionReport = Static<typeof reports.SatisfactionReport>;
 export type PerformanceReport = Static<typeof reports.PerformanceReport>;
 export type CustomersReport = Static<typeof reports.CustomersReport>;
 export type ConversionsReport = Static<typeof reports.ConversionsReport>;
-/** What a chart is drawn of. */
+/** A point of a chart. */
 export type SeriesPoint = VolumeReport['series'][number];
 
-/** What an agent's socket is told, decisions 6. `data` holds the whole record that it is about. */
+/** An event on an agent's socket, decisions 6. `data` has the complete record. */
 export interface LiveEvent {
   readonly seq?: number;
   readonly type: string;

@@ -1,27 +1,24 @@
-// What time it is for the service: a browser's clock may be minutes off, and what ends at a given time ends by the
-// service's. Told by the socket; until then the browser's own is believed.
+// The service's time: a browser's clock may be minutes off, and deadlines are by the service's. Set by the socket;
+// until then the browser's clock is used.
 
 import { signal } from '@preact/signals';
 
-/**
- * By how much the service's clock is ahead of the browser's, in milliseconds. Whatever shows what time it is follows
- * it.
- */
+/** The service's clock minus the browser's, in milliseconds. Views that show the time subscribe to it. */
 export const aheadMs = signal(0);
 
-/** The service says that it is this time now. */
+/** The service's present time. */
 export function setServerTime(at: string): void {
   const ms = Date.parse(at);
   if (!Number.isNaN(ms)) aheadMs.value = ms - Date.now();
 }
 
-/** Something happened at this time, now or earlier: the service is no further behind than that. */
+/** A time of the service, now or earlier: its clock is at least that far. */
 export function noteServerTime(at: string): void {
   const ms = Date.parse(at);
   if (!Number.isNaN(ms)) aheadMs.value = Math.max(aheadMs.peek(), ms - Date.now());
 }
 
-/** Follows nothing. */
+/** Does not subscribe. */
 export function serverNow(): number {
   return Date.now() + aheadMs.peek();
 }

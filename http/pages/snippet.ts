@@ -1,4 +1,4 @@
-// The line that brings the widget onto a page of a customer's site.
+// The line that adds the widget to a customer's page.
 
 import type { Site } from './records.ts';
 

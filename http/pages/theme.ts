@@ -1,4 +1,4 @@
-// Light, dark, or as the reader's system is.
+// The theme: light, dark, or the system's.
 
 import { signal } from '@preact/signals';
 
@@ -13,7 +13,7 @@ export function applyTheme(): void {
     const kept = localStorage.getItem(key);
     show(kept === 'light' || kept === 'dark' ? kept : 'system');
   } catch {
-    // A browser that keeps nothing follows the system.
+    // A browser without storage follows the system.
     show('system');
   }
 }
@@ -23,7 +23,7 @@ export function chooseTheme(chosen: Theme): void {
   try {
     localStorage.setItem(key, chosen);
   } catch {
-    // Until the page is loaded again.
+    // Kept until the page is reloaded.
     return;
   }
 }

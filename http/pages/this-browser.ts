@@ -1,10 +1,10 @@
-// What this browser is known by to the accounts that sign in with it: something random, made once and kept. It lets
-// nobody in; it keeps strangers who try a password from keeping its owner out, and tells apart sign-ins from elsewhere.
+// A random id of this browser for the accounts that sign in with it, created once and stored. It grants nothing: it
+// exempts the owner from pauses that strangers' attempts cause, and identifies sign-ins from new places.
 
 const keptAs = 'switchboard.browser';
 const bytes = 32;
 
-/** Undefined in a browser that keeps nothing: it would be another each time. */
+/** Undefined in a browser without storage: the id would change each time. */
 export function thisBrowser(): string | undefined {
   try {
     const kept = localStorage.getItem(keptAs);
@@ -20,7 +20,7 @@ export function thisBrowser(): string | undefined {
   }
 }
 
-/** What a passkey is called unless its owner says otherwise. */
+/** The default name of a passkey. */
 export function thisDevice(): string {
   const { userAgent } = navigator;
   const system = /Android|iPhone|iPad|Mac OS X|Windows|CrOS|Linux/.exec(userAgent)?.[0] ?? 'this device';

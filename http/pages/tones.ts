@@ -1,4 +1,4 @@
-// Short soft tones, for who asked to hear something. Made here, so that nothing has to be loaded.
+// Short soft tones, if enabled. Generated here, so that nothing has to be loaded.
 
 export interface Tone {
   readonly hertz: number;
@@ -11,7 +11,7 @@ let audio: AudioContext | undefined;
 
 export function playTones(tones: readonly Tone[]): void {
   audio ??= new AudioContext();
-  // A browser lets nothing sound before somebody has touched the page.
+  // A browser plays no sound before the first click or key.
   void audio.resume();
   for (const { hertz, atSeconds } of tones) {
     const at = audio.currentTime + atSeconds;

@@ -1,4 +1,4 @@
-// One's own: name, picture, colours; how and where one is signed in.
+// The agent's own account: name, picture, colours, and where and how it signs in.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

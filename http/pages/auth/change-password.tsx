@@ -1,4 +1,4 @@
-// A new password for who knows the present one. Every other sign-in ends with it.
+// Sets a new password, given the present one. All other sign-ins end.
 
 import type { JSX } from 'preact';
 import { Button } from '../design/button.tsx';

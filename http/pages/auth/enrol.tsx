@@ -1,4 +1,4 @@
-// Between signing in and everything else, where the workspace requires a second factor and one has none.
+// Shown after signing in, before anything else, if the workspace requires a second factor and the agent has none.
 
 import type { JSX } from 'preact';
 import { Button } from '../design/button.tsx';

@@ -1,4 +1,4 @@
-// The frame of the pages before one is in.
+// The frame of the pages before signing in.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -34,7 +34,9 @@ export function Gate({
   );
 }
 
-/** To where somebody wanted to go before signing in; only to a page of ours, so that a link cannot lead elsewhere. */
+/**
+ * Goes to the page that was requested before signing in. Only to our own pages, so that a link cannot lead elsewhere.
+ */
 export function goOn(fallback: string): void {
   const next = query.peek().get('next') ?? '';
   const isOurs = next.startsWith('/') && !next.startsWith('//') && pageAt(next.split('?')[0] ?? '') !== undefined;

@@ -1,4 +1,4 @@
-// Where an invitation leads: a name, a password, and one is in.
+// The page behind an invitation's link: a name, a password, and the agent is signed in.
 
 import type { JSX } from 'preact';
 import { Button } from '../design/button.tsx';

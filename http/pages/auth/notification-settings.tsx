@@ -1,4 +1,4 @@
-// What may reach this agent while it looks elsewhere, on this browser.
+// Notifications on this browser while the agent looks elsewhere.
 
 import type { JSX } from 'preact';
 import { Checkbox } from '../design/field.tsx';

@@ -1,5 +1,4 @@
-// A password that is being chosen: its length shown as it grows, shown in the clear on demand. Whether it is too easy
-// to guess is the service's to say.
+// A field for a new password: shows its length while typing, and the text on demand. The service judges its strength.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

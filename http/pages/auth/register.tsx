@@ -1,5 +1,5 @@
-// Making a workspace: the first page that somebody sees. Where whoever runs the server lets in by invitation, with a
-// code, which the link of the invitation brings along.
+// Creates a workspace, the first page that a new owner sees. If the operator requires an invitation, it asks for the
+// code, which the invitation's link contains.
 
 import type { JSX } from 'preact';
 import { webAddressOf } from '../addresses.ts';

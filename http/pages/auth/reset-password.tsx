@@ -1,4 +1,4 @@
-// Where a reset link leads. Every sign-in of before ends with the new password.
+// The page behind a reset link. The new password ends every earlier sign-in.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// The second step on the way in: a code of the authenticator app, a passkey, or a recovery code.
+// The second step of signing in: a code from the authenticator app, a passkey, or a recovery code.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -11,16 +11,16 @@ import { hasPasskeys, type PasskeyOptions, signWithPasskey } from '../passkeys.t
 import type { SignedIn } from '../session.ts';
 import { Gate } from './gate.tsx';
 
-/** What a right password is answered with. */
+/** The answer to a correct password. */
 export interface Question {
   readonly challenge: string;
   readonly methods: readonly ('totp' | 'passkey' | 'recovery_code')[];
   readonly passkey: PasskeyOptions | null;
 }
 
-/** What is asked, where a refusal asks for a second factor. */
+/** The question, if a refusal asks for a second factor. */
 export function questionIn(error: unknown): Question | undefined {
-  // As the login's description says.
+  // The form is that of the login's description.
   return error instanceof ApiError && error.slug === 'second_factor_required'
     ? (error.detail as unknown as Question)
     : undefined;

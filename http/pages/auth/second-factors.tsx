@@ -1,4 +1,4 @@
-// One's second factors: an authenticator app, passkeys, and the recovery codes that come with the first of them.
+// The agent's second factors: an authenticator app, passkeys, and the recovery codes that come with the first of them.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -45,7 +45,7 @@ type Open =
   | { readonly kind: 'removePasskey'; readonly passkey: Passkey }
   | { readonly kind: 'renew' };
 
-/** `onDone`: there is one now, and the codes that came with it were seen. */
+/** `onDone`: there is a second factor now, and the agent has seen its recovery codes. */
 export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX.Element {
   const security = useResource((signal) => call<Security>('GET', '/me/security', { signal }), []);
   const confirming = useConfirming();

@@ -1,5 +1,5 @@
-// Signing in: by password, and a second factor where there is one, or by a passkey alone. One answer for a wrong
-// address and a wrong password, as the service gives it.
+// Signing in by password, with a second factor if there is one, or by a passkey only. A wrong address and a wrong
+// password give the same error, as in the service.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// Where one is signed in: each browser and program, and the end of any of them.
+// Where the agent is signed in: each browser and program, with a button to end it.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -18,7 +18,7 @@ interface SignIn {
   readonly lastUsedAt: string;
 }
 
-/** Shown at first; the rest on demand. */
+/** The others are shown on demand. */
 const shownAtFirst = 5;
 
 export function SignIns(): JSX.Element {

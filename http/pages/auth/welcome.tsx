@@ -1,5 +1,5 @@
-// The first five minutes: a site, its snippet, the widget answering on a page right here, colleagues, mail. Each step
-// says by itself when it is done; nothing has to be done in order.
+// The first five minutes: a site, its install line, the widget on a page here, colleagues, mail. Each step marks itself
+// as done, in any order.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -74,7 +74,7 @@ function Steps({ standing, reload }: { readonly standing: Standing; readonly rel
   useEffect(
     () =>
       onEvent(['message.created'], ({ data }) => {
-        // As the sockets' document gives it.
+        // The data of this event, by the AsyncAPI document.
         const { message } = data as { message: Message };
         if (message.senderType === 'visitor') setHeard(message.body);
       }),

@@ -1,5 +1,4 @@
-// What draws somebody's eye or ear to a ringing call while they look elsewhere: the title, a notification of the
-// desktop, a ring.
+// Draws attention to a ringing call while the agent looks elsewhere: the title, a desktop notification, a ring tone.
 
 import { ring, showOnDesktop } from '../notifications.ts';
 import { addTitleAlert } from '../title.ts';
@@ -10,12 +9,12 @@ export interface Ringing {
   readonly line: string;
 }
 
-/** By the id of the call that each belongs to. */
+/** By the id of the call. */
 const shown = new Map<string, () => void>();
 let endRing: (() => void) | undefined;
 let endTitle: (() => void) | undefined;
 
-/** Begins what was chosen for what rings now, and ends it for what no longer does; with nothing ringing, all of it. */
+/** Starts the chosen alerts for ringing calls, and ends those of calls that no longer ring. */
 export function alertOf(ringing: readonly Ringing[]): void {
   const [first] = ringing;
   endTitle?.();

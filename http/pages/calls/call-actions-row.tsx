@@ -1,5 +1,5 @@
-// What can be done with one call from its own page, as far as who is signed in may: answer, hold, hand over, hang up,
-// call back, take it, call it solved. What the banner or the bar offers already for one's own call is offered here too.
+// The actions on a call's own page that the signed-in agent may use: answer, hold, hand over, hang up, call back, take,
+// solve. It includes what the banner or the bar already offers for the agent's own call.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -29,7 +29,7 @@ export function CallActions({
   const step = underWay.value.get(call.id);
   const tel = telOf(call.fromE164);
 
-  /** Runs a change of the conversation, and reads the call again. */
+  /** Runs a change of the conversation, then reads the call again. */
   const change = async (what: 'take' | 'solve', run: () => Promise<unknown>, done: string): Promise<void> => {
     setBusy(what);
     try {
@@ -48,7 +48,7 @@ export function CallActions({
       async () => {
         if (call.assignedAgentId === null)
           return await ask('POST', `/conversations/${call.id}/take`, { body: { expectedVersion: call.version } });
-        // A colleague's: offered to oneself and accepted.
+        // A colleague's call: offered to oneself and accepted.
         const { conversation } = await ask<{ conversation: { version: number; handshake: unknown } }>(
           'POST',
           `/conversations/${call.id}/assign-to-agent`,

@@ -1,5 +1,5 @@
-// What an agent does with a call, and what is said when it does not work out: why an answer lost and who won, what
-// changed meanwhile. Every answer of the service is taken over at once.
+// An agent's actions on a call, and the messages if they fail: who was faster, what changed. Every answer of the
+// service updates the call immediately.
 
 import { signal } from '@preact/signals';
 import { ApiError, call, messageOf } from '../api.ts';
@@ -11,10 +11,10 @@ import { keepCall } from './live-calls.ts';
 
 type Step = 'answer' | 'hold' | 'hangup' | 'accept' | 'decline' | 'cancel' | 'transfer';
 
-/** What is under way, by the call's id. */
+/** Actions in progress, by the call's id. */
 export const underWay = signal<ReadonlyMap<string, Step>>(new Map());
 
-/** The calls whose end or answer somebody here caused or was told of: no second notice. */
+/** Calls that this page answered or ended, or has reported already: no second notice. */
 const spokenOf = new Set<string>();
 
 function mark(id: string, step: Step | undefined): void {
@@ -24,7 +24,7 @@ function mark(id: string, step: Step | undefined): void {
   underWay.value = next;
 }
 
-/** One step at a time for a call. Resolves to whether it worked; says why not. */
+/** Allows one action at a time per call. Resolves to whether it worked; reports why not. */
 async function act(
   target: Call,
   step: Step,
@@ -54,7 +54,7 @@ export function answer(target: Call): Promise<boolean> {
   );
 }
 
-/** Who won, or what happened instead; what it is now is read again. */
+/** Reads the call again and reports who answered first, or what happened instead. */
 async function tellWhyLost(target: Call, error: unknown): Promise<void> {
   const now = await readAgain(target.id);
   notify({
@@ -68,7 +68,7 @@ async function tellWhyLost(target: Call, error: unknown): Promise<void> {
   if (now?.state === 'ringing') spokenOf.delete(target.id);
 }
 
-/** `winner`: who has the call now. */
+/** `winner`: the agent who has the call now. */
 export function whyLost({
   caller,
   error,
@@ -99,12 +99,12 @@ async function readAgain(id: string): Promise<Call | undefined> {
     keepCall(now);
     return now;
   } catch {
-    // It could have been moved out of sight. What is known was said already.
+    // It may have moved out of the agent's view; what is known was reported already.
     return undefined;
   }
 }
 
-/** For steps whose failure the service words well enough. */
+/** For steps whose errors from the service are clear enough. */
 async function tellFailure(target: Call, error: unknown): Promise<void> {
   notifyFailure(error);
   if (error instanceof ApiError && error.status !== 0) await readAgain(target.id);
@@ -129,7 +129,7 @@ export function hangUp(target: Call): Promise<boolean> {
   );
 }
 
-/** The offer that stands: taken, refused, or taken back by who made it. */
+/** Answers the pending offer: accepts, declines or withdraws it. */
 export function settleOffer(target: Call, step: 'accept' | 'decline' | 'cancel'): Promise<boolean> {
   return act(
     target,
@@ -144,7 +144,7 @@ export function settleOffer(target: Call, step: 'accept' | 'decline' | 'cancel')
   );
 }
 
-/** Rejects as `call` does: the dialog that asks shows why. Without a department it is offered to the agent. */
+/** Rejects as `call` does; the dialog shows why. Without a department it is offered to the agent. */
 export async function transfer(
   target: Call,
   to: { readonly agentId: string; readonly note: string } | { readonly departmentId: string },
@@ -164,7 +164,10 @@ export async function transfer(
   await readAgain(target.id);
 }
 
-/** What a call that rang here came to without this agent; undefined when it rings still or was spoken of. */
+/**
+ * The outcome of a call that rang here and was not answered here; undefined while it rings, or if it was reported
+ * already.
+ */
 export function newsOf(now: Call, before: Call | undefined, ownId: string | undefined): string | undefined {
   if (
     ownId === undefined ||

@@ -1,5 +1,5 @@
-// What there is to know of calls on every page: those that ring here, those that are offered here, and the one this
-// agent is in. It never takes the focus; what arrives is read aloud once.
+// The calls banner, on every page: ringing calls, calls offered to the agent, and the agent's active call. It never
+// takes the focus; new calls are announced once.
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -32,7 +32,7 @@ export function CallBanner(): JSX.Element {
       }),
     [],
   );
-  // Before anybody calls, so that a call is named at once, on the screen and aloud.
+  // Loaded before the first call, so that a call shows its number's name immediately.
   useEffect(() => void readNumbers(), [worksWithCalls.value]);
   useEffect(() => {
     for (const one of [...ringing, ...offered, ...(current === undefined ? [] : [current])])
@@ -191,7 +191,7 @@ function OfferCard({ call }: { readonly call: Call }): JSX.Element {
   );
 }
 
-/** Not read aloud each second. */
+/** Hidden from screen readers, which would announce every second. */
 function SecondsLeft({ leftMs }: { readonly leftMs: number }): JSX.Element {
   const seconds = Math.min(Math.ceil(ringMs / 1000), Math.max(0, Math.ceil(leftMs / 1000)));
   return (

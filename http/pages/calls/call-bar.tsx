@@ -1,4 +1,4 @@
-// The call this agent is in, on every page: with whom, for how long, and what can be done with it.
+// The agent's active call, on every page: the caller, the duration, and the actions.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

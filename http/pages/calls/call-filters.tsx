@@ -1,4 +1,4 @@
-// What the list of calls is narrowed to. It stands in the address, so that it can be kept and shared.
+// The filters of the list of calls. They are in the address, so that they can be kept and shared.
 
 import type { JSX } from 'preact';
 import { Button } from '../design/button.tsx';

@@ -1,5 +1,4 @@
-// What a list of calls shows: the question its filters make, and how a call that changes finds its place in what was
-// read. Plain functions, without a page.
+// The list of calls: the query of its filters, and where a changed call belongs. Plain functions, without a page.
 
 import type { Call, ConversationStatus } from '../records.ts';
 import { waitsForCallBack } from './call-story.ts';
@@ -14,7 +13,7 @@ export interface CallFilter {
   /** An agent, or `none`. */
   readonly assigneeId: string | undefined;
   readonly departmentId: string | undefined;
-  /** Days of the reader's, YYYY-MM-DD, the last one included. */
+  /** Days in the reader's time zone, YYYY-MM-DD, the last one included. */
   readonly from: string | undefined;
   readonly to: string | undefined;
 }
@@ -23,12 +22,12 @@ const states: readonly string[] = ['ringing', 'answered', 'on_hold'];
 const statuses: readonly string[] = ['open', 'pending', 'solved', 'spam', 'closed'];
 const dayPattern = /^\d{4}-\d\d-\d\d$/;
 
-/** Of an address. What is none of its values is none at all. */
+/** From an address. Unknown values are ignored. */
 export function filterOf(query: URLSearchParams): CallFilter {
   const view = query.get('view');
   const oneOf = <Value extends string>(name: string, values: readonly string[]): Value | undefined => {
     const value = query.get(name);
-    // The values are those of the type.
+    // The list has the type's values.
     return value !== null && values.includes(value) ? (value as Value) : undefined;
   };
   const day = (name: string): string | undefined => {
@@ -51,7 +50,7 @@ export function hasFilters({ state, status, phoneNumberId, assigneeId, departmen
   return [state, status, phoneNumberId, assigneeId, departmentId, from, to].some((one) => one !== undefined);
 }
 
-/** As the API is asked. Days begin at midnight where the reader is. */
+/** The API's query. Days begin at midnight in the reader's time zone. */
 export function callQuery({
   view,
   state,
@@ -78,7 +77,7 @@ function startOf(day: string, laterDays: number): string {
   return new Date(year, month - 1, date + laterDays).toISOString();
 }
 
-/** Whether the list holds this call, as far as its record tells. */
+/** Whether the list includes this call, as far as the record tells. */
 export function isListed(call: Call, filter: CallFilter): boolean {
   const { from, to, status } = callQuery(filter);
   return (
@@ -95,8 +94,8 @@ export function isListed(call: Call, filter: CallFilter): boolean {
 }
 
 /**
- * The list with what is true of this call now: newest first, each once. One that is older than all that was read is not
- * there yet.
+ * The list with this call's present record: newest first, without duplicates. A call that is older than all loaded ones
+ * is not added.
  */
 export function withCall(
   rows: readonly Call[],

@@ -1,4 +1,4 @@
-// One call: what became of it, its timeline, its recording or voicemail, the notes, and the conversation it is part of.
+// One call: its outcome, timeline, recording or voicemail, notes, and its conversation.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -41,7 +41,7 @@ export function CallPage({ conversationId }: { readonly conversationId: string }
           'assignment.expired',
         ],
         ({ data }) => {
-          // As the sockets' document gives it.
+          // The data of this event, by the AsyncAPI document.
           const { conversation } = data as { conversation: Conversation };
           if (conversation.id === conversationId && call !== undefined) set(withConversation(call, conversation));
         },
@@ -167,10 +167,10 @@ function Timeline({ call }: { readonly call: Call }): JSX.Element {
   );
 }
 
-/** Read from the list of them, since reading it alone would mark it as heard. */
+/** Read from the list of voicemails, since reading it by itself would mark it as heard. */
 function LeftVoicemail({ call }: { readonly call: Call }): JSX.Element | null {
   const found = useResource((signal) => findVoicemail(call.id, signal), [call.voicemailId]);
-  // Its recording or its words may have come since. What is shown stays, so that what plays goes on.
+  // Its recording or transcript may have arrived since. The player stays, so that playback continues.
   const isFirst = useRef(true);
   useEffect(() => {
     if (!isFirst.current) found.reload();

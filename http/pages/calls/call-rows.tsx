@@ -1,4 +1,4 @@
-// A list of calls, newest first, which follows what happens.
+// A list of calls, newest first, updated by events.
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -58,7 +58,7 @@ export function CallRows({ filter }: { readonly filter: CallFilter }): JSX.Eleme
         query: { ...callQuery(filter), cursor },
         signal,
       });
-      // What the service cannot be asked for: of those that are open, whose caller nobody spoke with.
+      // The service has no filter for this: open calls whose caller no agent spoke with.
       return { rows: calls.filter((one) => isListed(one, filter)), nextCursor };
     },
     [JSON.stringify(filter)],

@@ -1,5 +1,5 @@
-// What became of a call, told from its record: its outcome in a word, who calls, how long each part of it took. Plain
-// functions of a record and a time, without a page.
+// A call's record as text: the outcome, the caller, and how long each part took. Plain functions of a record and a
+// time, without a page.
 
 import type { Call, CallEvent } from '../records.ts';
 
@@ -17,7 +17,7 @@ export const outcomeWords: Readonly<Record<Outcome, string>> = {
 
 const maxNameChars = 80;
 
-/** The first answer decides: a caller who was put through and then left on the line was answered. */
+/** The first answer decides: a caller who was put through and then abandoned counts as answered. */
 export function outcomeOf(call: Call): Outcome {
   switch (call.state) {
     case 'ringing':
@@ -34,7 +34,7 @@ export function outcomeOf(call: Call): Outcome {
   }
 }
 
-/** Whether somebody still has to call back: nobody spoke with the caller, and nobody has solved it. */
+/** Whether a call back is due: no agent spoke with the caller, and the call is not solved. */
 export function waitsForCallBack(call: Call): boolean {
   const outcome = outcomeOf(call);
   return (outcome === 'missed' || outcome === 'voicemail') && (call.status === 'open' || call.status === 'pending');
@@ -44,7 +44,7 @@ export function isLive(call: Call): boolean {
   return call.state === 'ringing' || call.state === 'answered' || call.state === 'on_hold';
 }
 
-/** The contact's name, else the number, else that it is withheld. */
+/** The contact's name, or the number, or that it is withheld. */
 export function callerOf({
   callerName,
   fromE164,
@@ -57,41 +57,41 @@ export function callerOf({
   return name.length > maxNameChars ? `${name.slice(0, maxNameChars)}…` : name;
 }
 
-/** "+1 415 555 0123". Where a number is grouped in other ways than in North America, it stays as it is. */
+/** "+1 415 555 0123". Numbers outside of North America, which are grouped differently, stay unchanged. */
 export function spacedNumber(e164: string): string {
   return e164.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, '+1 $1 $2 $3');
 }
 
-/** Where a click calls back; undefined for what is no number. */
+/** The link that calls back; undefined if it is not a number. */
 export function telOf(e164: string | null): string | undefined {
   return e164 !== null && /^\+[1-9]\d{6,14}$/.test(e164) ? `tel:${e164}` : undefined;
 }
 
 export const ringMs = 30_000;
 
-/** Since when it rings: it begins anew when it is moved to a department. */
+/** The start of the present ringing; moving the call to a department starts it again. */
 export function ringingSince(call: Call): number {
   const began = call.events.findLast(({ eventType }) => eventType === 'ringing' || eventType === 'transferred');
   return Date.parse(began?.createdAt ?? call.createdAt);
 }
 
-/** Since when its caller speaks with somebody; undefined before. */
+/** When its caller was first answered; undefined before. */
 export function answeredSince(call: Call): number | undefined {
   const answered = call.events.find(({ eventType }) => eventType === 'answered');
   return answered === undefined ? undefined : Date.parse(answered.createdAt);
 }
 
-/** Since when its caller is on hold; undefined when it is not. */
+/** The start of the present hold; undefined if the caller is not on hold. */
 export function heldSince(call: Call): number | undefined {
   if (call.state !== 'on_hold') return undefined;
   const held = call.events.findLast(({ eventType }) => eventType === 'on_hold');
   return held === undefined ? undefined : Date.parse(held.createdAt);
 }
 
-/** Until `nowMs` for what goes on still. */
+/** Parts in progress last until `nowMs`. */
 export interface Spans {
   readonly waitedMs: number;
-  /** From the first answer on, holds included; null when nobody answered. */
+  /** From the first answer, holds included; null if the call was not answered. */
   readonly talkedMs: number | null;
   readonly heldMs: number;
 }
@@ -123,13 +123,13 @@ export function spansOf(call: Call, nowMs: number): Spans {
   };
 }
 
-/** Names of agents and departments come from whoever shows it. */
+/** The caller supplies the names of agents and departments. */
 export interface Names {
   agent(agentId: string): string;
   department(departmentId: string): string;
 }
 
-/** One entry of the timeline, in words. */
+/** One entry of the timeline as text. */
 export function eventWords(event: CallEvent, names: Names): string {
   switch (event.eventType) {
     case 'ringing':

@@ -1,5 +1,5 @@
-// What was written beside a call: the agents' notes, with a field for one more, and the messages of its conversation.
-// Answering in writing is the inbox's.
+// The text beside a call: the agents' notes, with a field to add one, and the conversation's messages. Replies are
+// written in the inbox.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -17,7 +17,7 @@ import type { Message, Note } from '../records.ts';
 
 interface Thread {
   readonly notes: readonly Note[];
-  /** The newest last. */
+  /** Newest last. */
   readonly messages: readonly Message[];
   readonly hasOlder: boolean;
 }
@@ -46,7 +46,7 @@ export function CallThread({ conversationId }: { readonly conversationId: string
     [conversationId],
   );
   useEffect(() => onResync(thread.reload), [conversationId]);
-  // Added again after an answer that was lost, it is there once.
+  // Kept for a retry after a lost answer, so that the note is added once.
   const noteId = useRef(newId());
   const form = useForm({ body: '' }, async ({ body }) => {
     await ask('POST', `/conversations/${conversationId}/notes`, { body: { noteId: noteId.current, body } });

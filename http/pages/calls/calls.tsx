@@ -1,4 +1,4 @@
-// The pages of calls: the list with what can be asked of it, the voicemails, and one call.
+// The pages of calls: the list with its filters, the voicemails, and one call.
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -83,7 +83,7 @@ function Lists(): JSX.Element {
   );
 }
 
-/** What draws attention to a ringing call beside the banner. */
+/** The alerts for ringing calls, besides the banner. */
 function AlertMenu(): JSX.Element {
   const isPossible = permission.value === 'default' || permission.value === 'granted';
   return (

@@ -1,4 +1,4 @@
-// A list that is read a page at a time and shown as one, which what happens meanwhile may change.
+// A list loaded page by page, which events may change in the meantime.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { onResync } from '../live.ts';
@@ -9,18 +9,18 @@ export interface Page<Row> {
 }
 
 export interface Paged<Row> {
-  /** Undefined before the first page. */
+  /** Undefined before the first page arrives. */
   readonly rows: readonly Row[] | undefined;
   readonly failure: unknown;
   readonly loading: boolean;
   readonly hasMore: boolean;
   more(): void;
   reload(): void;
-  /** Changes what was read so far, and what is being read. */
+  /** Changes the loaded rows, and those of a page on its way. */
   change(how: Change<Row>): void;
 }
 
-/** `isWhole` once there is no more. Done twice, it does the same as once. */
+/** `isWhole` if there are no more pages. Must be idempotent. */
 type Change<Row> = (rows: readonly Row[], isWhole: boolean) => readonly Row[];
 
 interface State<Row> {
@@ -30,16 +30,14 @@ interface State<Row> {
   readonly loading: boolean;
 }
 
-/** `on` is what the question depends on. */
+/** `on`: the values that the query depends on. */
 export function usePaged<Row>(
   read: (cursor: string | null, signal: AbortSignal) => Promise<Page<Row>>,
   on: readonly unknown[],
 ): Paged<Row> {
   const [state, setState] = useState<State<Row>>({ rows: undefined, cursor: null, failure: undefined, loading: true });
   const abort = useRef(new AbortController());
-  /**
-   * What was changed since the page that is awaited was asked for, whose rows may be older; undefined while none is.
-   */
+  /** Changes since the pending page was requested, whose rows may be older; undefined if none is pending. */
   const meanwhile = useRef<Change<Row>[] | undefined>(undefined);
 
   const ask = (cursor: string | null): void => {

@@ -1,13 +1,13 @@
-// A recording: played here when it is kept by the service, since the policy of the pages loads sounds from nowhere
-// else; a link to where it is when a carrier keeps it; nothing for an address that is none.
+// A recording. It is played here if the service stores it, since the pages' policy allows no other source; a carrier's
+// recording is a link; an invalid address shows nothing.
 
 import type { JSX } from 'preact';
 
 interface RecordingProps {
   readonly url: string;
-  /** Of what, for readers. */
+  /** A description, for screen readers. */
   readonly label: string;
-  /** It was played or opened. */
+  /** Called when it is played or opened. */
   readonly onHeard?: () => void;
 }
 
@@ -23,7 +23,7 @@ export function Recording({ url, label, onHeard }: RecordingProps): JSX.Element 
   );
 }
 
-/** `here`, the host that it is at, or undefined when it is no web address. */
+/** `here`, the host where it is stored, or undefined if it is not a web address. */
 export function placeOf(url: string, origin: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { protocol, origin: where, host } = new URL(url);

@@ -1,5 +1,5 @@
-// Asks whom to hand a caller to: an agent, who has thirty seconds to take over while the caller stays, or a department,
-// where it rings anew at once. When the call changed meanwhile, it says what, and keeps what was typed.
+// Asks whom to hand a call to: an agent, who has thirty seconds to accept while the caller stays, or a department,
+// where it rings immediately. If the call changed meanwhile, the dialog says how, and keeps what was typed.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -29,7 +29,7 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
   const others = joinedAgents.value.filter(
     ({ id, role, channels }) => id !== latest.assignedAgentId && (role === 'admin' || channels.includes('calls')),
   );
-  // Who can take it at once comes first.
+  // Agents who can take it now come first.
   const ranked = [...others].sort((a, b) => rankOf(a, busyIds) - rankOf(b, busyIds));
   const groups = [...departments.value.values()].sort((a, b) => a.name.localeCompare(b.name));
   const form = useForm<{ to: 'agent' | 'department'; agentId: string; departmentId: string; note: string }>(
@@ -140,7 +140,7 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
   );
 }
 
-/** Nothing of who can take it at once. */
+/** Empty for an agent who can take it now. */
 function whereItIs(agent: Agent): string {
   return agent.status === 'available' && agent.isOnline ? '' : `, ${presenceOf(agent).toLowerCase()}`;
 }
@@ -150,7 +150,7 @@ function rankOf(agent: Agent, busyIds: ReadonlySet<string | null>): number {
   return ['available', 'away', 'offline'].indexOf(agent.status);
 }
 
-/** What somebody else did to a call since it was shown. */
+/** A text for what changed since the call was shown. */
 export function whatChanged(before: Call, now: Call): string {
   const changes = [
     now.assignedAgentId === before.assignedAgentId ? undefined : `${agentName(now.assignedAgentId)} has it now`,

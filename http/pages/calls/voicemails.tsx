@@ -1,4 +1,4 @@
-// What callers left when nobody answered: to hear, to read, and marked until somebody has.
+// Voicemails: to play and to read, marked until an agent has heard them.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -23,7 +23,7 @@ export function Voicemails(): JSX.Element {
     );
     return { rows: voicemails, nextCursor };
   }, []);
-  // The event tells of the call alone, and reading one voicemail would mark it as heard.
+  // The event has the call only, and reading one voicemail would mark it as heard.
   useEffect(() => onEvent(['call.voicemail_left'], () => void addNewest(list.change)), []);
 
   if (list.rows === undefined)

@@ -1,4 +1,4 @@
-// A contact's fields over another page. Offered to what shows a customer elsewhere.
+// A dialog that edits a contact's fields, for pages that show a customer.
 
 import type { JSX } from 'preact';
 import { Dialog } from '../design/dialog.tsx';

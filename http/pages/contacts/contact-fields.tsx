@@ -1,5 +1,5 @@
-// What is known of a contact, to change. Only what was changed is sent, so that two people who change different things
-// do not undo each other's. Email and phone stay as they came: they are how its messages find it.
+// The form for a contact. It sends only changed fields, so that two people who change different fields do not overwrite
+// each other. Email and phone cannot be changed: they match messages to the contact.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -39,7 +39,7 @@ function draftOf({ name, company, note, tags, customFields }: Contact): Draft {
   return { name: name ?? '', company: company ?? '', note: note ?? '', tags, rows: rowsOf(customFields) };
 }
 
-/** What a draft changes of the contact, as the API takes it. */
+/** A draft's changes, in the API's form. */
 export function changesOf(contact: Contact, { name, company, note, tags, rows }: Draft): Record<string, unknown> {
   const next = {
     name: name.trim(),
@@ -62,7 +62,7 @@ export function changesOf(contact: Contact, { name, company, note, tags, rows }:
   );
 }
 
-/** Left unsaved, by contact, with what it was typed over: whoever comes back goes on there. */
+/** Unsaved drafts by contact, with the record they started from, so that a person who returns can continue. */
 const drafts = new Map<string, Typed>();
 
 interface Typed {
@@ -70,10 +70,7 @@ interface Typed {
   readonly draft: Draft;
 }
 
-/**
- * What was typed over a contact as it was, over the contact as it is: what others changed meanwhile is theirs where
- * nothing was typed.
- */
+/** Merges a draft into the contact's present record: where the draft changed nothing, the changes of others apply. */
 export function draftOver(contact: Contact, { over, draft }: Typed): Draft {
   const { customFields, ...fields } = changesOf(over, draft);
   const kept = Object.keys(fields).map((name) => [name, draft[name as keyof Draft]]);
@@ -124,14 +121,14 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
     Object.keys(changesOf(over, values)).length > 0 ||
     values.rows.some((row) => problemOf(row, values.rows) !== undefined);
 
-  // Somebody else changed it while it was looked at, or it was saved here.
+  // Another agent changed it meanwhile, or it was saved here.
   useEffect(() => {
     if (over === contact) return;
     if (Object.keys(changesOf(over, draftOf(contact))).length > 0)
       form.reset(draftOver(contact, { over, draft: values }));
     setOver(contact);
   }, [contact]);
-  // Nothing that was typed is lost to a look elsewhere, or to a tab that is closed by mistake.
+  // Keeps the draft when the person goes to another page, and warns before the tab is closed.
   useEffect(() => {
     if (isChanged) drafts.set(contact.id, { over, draft: values });
     else drafts.delete(contact.id);
@@ -254,7 +251,6 @@ function CustomField({
         onInput={(event) => onRow({ ...row, name: event.currentTarget.value })}
         {...wrong}
       />
-      {/* Its options are the kinds alone. */}
       <select
         class="input"
         aria-label={`Type of ${name}`}

@@ -1,4 +1,4 @@
-// One customer: what is known of it, to change; how often it was in touch; what was said..
+// One customer: the editable fields, how often they were in touch, and their conversations.
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -40,13 +40,13 @@ export function ContactPage({ contactId }: { readonly contactId: string }): JSX.
     ],
     [],
   );
-  // What happens to its conversations changes its history.
+  // A change to one of its conversations changes the history.
   useEffect(
     () =>
       onEvent(
         ['conversation.created', 'conversation.updated', 'conversation.closed', 'assignment.accepted'],
         ({ data }) => {
-          // The event's data, as the sockets' document gives it.
+          // The data of this event, by the AsyncAPI document.
           if ((data as { conversation: Conversation }).conversation.contactId === contactId) read.reload();
         },
       ),

@@ -1,4 +1,4 @@
-// The directory of customers: found as one types, read page by page, and a way to add one.
+// The directory of customers: a search while typing, loaded page by page, and a button to add one.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';

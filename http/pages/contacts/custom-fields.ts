@@ -1,11 +1,11 @@
-// Custom fields of a contact as rows to edit, and back. A value is text, a number, yes or no; what a client of the API
-// left empty stays empty until somebody writes into it.
+// Custom fields of a contact as rows to edit, and back. A value is a text, a number, or yes or no. A value that an API
+// client left empty stays empty until it is edited.
 
 export type FieldValue = string | number | boolean | null;
 export type FieldKind = 'text' | 'number' | 'yesNo';
 
 export interface FieldRow {
-  /** Of this row on the page; never sent. */
+  /** This row's key on the page; never sent. */
   readonly id: number;
   readonly name: string;
   readonly kind: FieldKind;
@@ -30,7 +30,7 @@ function editable(value: unknown): { kind: FieldKind; text: string } {
   return { kind: 'text', text: typeof value === 'string' ? value : '' };
 }
 
-/** What is wrong with a row, for whoever fills it in; rows that are empty altogether are left out, not wrong. */
+/** The problem with a row, as a text; undefined for a valid or entirely empty row, which is not sent. */
 export function problemOf(row: FieldRow, rows: readonly FieldRow[]): string | undefined {
   if (isBlank(row)) return undefined;
   const name = row.name.trim();
@@ -42,7 +42,7 @@ export function problemOf(row: FieldRow, rows: readonly FieldRow[]): string | un
   return undefined;
 }
 
-/** As the API takes them. Call it when no row has a problem. */
+/** In the API's form. Call it only if no row has a problem. */
 export function fieldsOf(rows: readonly FieldRow[]): Record<string, FieldValue> {
   return Object.fromEntries(rows.filter((row) => !isBlank(row)).map((row) => [row.name.trim(), valueOf(row)]));
 }
@@ -53,13 +53,12 @@ function valueOf({ kind, text }: FieldRow): FieldValue {
   return kind === 'yesNo' ? text === 'yes' : text;
 }
 
-/** As another kind, with what of its value has a meaning there. */
+/** Changes the kind, and keeps the value if it is valid for the new kind. */
 export function asKind(row: FieldRow, kind: FieldKind): FieldRow {
   if (kind === 'yesNo') return { ...row, kind, text: row.text === 'no' ? 'no' : 'yes' };
   return { ...row, kind };
 }
 
-/** For reading. */
 export function readableValue(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (value === null || value === undefined || value === '') return '–';

@@ -1,5 +1,5 @@
-// The contacts that were read so far: page by page, those of the words that are sought. Words that changed begin anew,
-// and what is shown stays until their first page is there.
+// The loaded contacts of a search, page by page. A change of the search starts over; the previous results stay until
+// the first new page arrives.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call } from '../api.ts';
@@ -9,7 +9,7 @@ const pageRows = 50;
 const pauseMs = 150;
 
 export interface Directory {
-  /** Undefined until the first page is there. */
+  /** Undefined until the first page arrives. */
   readonly contacts: readonly Contact[] | undefined;
   readonly failure: unknown;
   readonly loading: boolean;
@@ -69,7 +69,7 @@ export function useDirectory(search: string): Directory {
   };
 }
 
-/** One that was added meanwhile pushes others onto the next page: none is shown twice. */
+/** A contact added meanwhile pushes others onto the next page; none is shown twice. */
 export function joined(before: readonly Contact[], next: readonly Contact[]): Contact[] {
   const known = new Set(before.map(({ id }) => id));
   return [...before, ...next.filter(({ id }) => !known.has(id))];

@@ -1,4 +1,4 @@
-// Conversations of one customer, newest first. Offered to what shows a customer elsewhere.
+// A customer's conversations, newest first, for pages that show a customer.
 
 import type { JSX } from 'preact';
 import { StatusBadge } from '../design/conversation-status.tsx';

@@ -1,4 +1,4 @@
-// Adding a contact. One of name, email and phone is enough; email and phone are written once and for all.
+// Adds a contact. One of name, email and phone is enough. Email and phone cannot be changed later.
 
 import type { JSX } from 'preact';
 import { call } from '../api.ts';
@@ -73,7 +73,7 @@ export function NewContact({ onClose }: { readonly onClose: () => void }): JSX.E
   );
 }
 
-/** What was filled in. A number is written with spaces and dashes by people, and without by the API. */
+/** The filled-in fields. People write spaces and dashes in a number; the API does not accept them. */
 export function given(
   values: Readonly<Record<'name' | 'email' | 'phoneE164' | 'company', string>>,
 ): Record<string, string> {

@@ -1,4 +1,4 @@
-// A person as a round picture, or as its initials where there is none that this page may load.
+// A person as a round picture, or as initials if there is no picture that this page may load.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -18,8 +18,7 @@ export function Avatar({
   const [failed, setFailed] = useState<string | undefined>(undefined);
   const hasPicture = typeof url === 'string' && url !== failed;
   return (
-    // The initials are drawn by the stylesheet: they are a picture, and no part of the name of the button that it may
-    // be on.
+    // The stylesheet draws the initials, so that they are not part of the accessible name of a button around them.
     <span
       class="avatar"
       style={{ '--avatar': `${size}px` }}

@@ -1,4 +1,4 @@
-// Buttons. A button that is busy says so, keeps its width and cannot be pressed twice.
+// Buttons. A busy button is marked as busy, keeps its width and cannot be pressed twice.
 
 import type { ButtonHTMLAttributes, ComponentChildren, JSX } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
@@ -38,7 +38,7 @@ export function Button({
   );
 }
 
-/** A button that is an icon alone. Its name is read aloud and shown on hover. */
+/** A button with only an icon. Its name is read aloud and shown on hover. */
 export function IconButton({
   icon,
   label,

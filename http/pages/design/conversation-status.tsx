@@ -1,4 +1,4 @@
-// Where a conversation stands, as a badge.
+// A conversation's status as a badge.
 
 import type { JSX } from 'preact';
 import type { ConversationStatus } from '../records.ts';

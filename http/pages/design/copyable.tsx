@@ -1,14 +1,13 @@
-// A text to take along: shown as it is, copied by a button. And copying alone, for what is not shown.
+// A text with a button to copy it, and a button to copy a text that is not shown.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { notify } from '../notices.ts';
 import { Button } from './button.tsx';
 
-/** Whether it was copied; the reader is told where it was not. */
+/** Resolves to whether it was copied. Tells the reader if it was not. */
 export async function copyText(text: string): Promise<boolean> {
-  // Without a secure connection, as on a server of one's own at home, there is no clipboard for pages, though the types
-  // say so.
+  // Without a secure connection, for example on a private network, pages have no clipboard, although the types say so.
   const clipboard = navigator.clipboard as Clipboard | undefined;
   const isCopied =
     clipboard === undefined
@@ -22,13 +21,13 @@ export async function copyText(text: string): Promise<boolean> {
   return isCopied;
 }
 
-/** The older way, which is open to every page: what is selected is copied. */
+/** The older way, which every page may use: copies the selection. */
 function copySelected(text: string): boolean {
   const before = document.activeElement;
   const area = document.createElement('textarea');
   area.value = text;
   area.className = 'for-readers';
-  // Nothing outside of an open dialog can be selected.
+  // While a dialog is open, only text inside it can be selected.
   (before?.closest('dialog') ?? document.body).append(area);
   area.select();
   const isCopied = document.execCommand('copy');

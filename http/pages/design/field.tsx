@@ -1,4 +1,4 @@
-// Fields of forms: a label, the control, a hint, what is wrong with it. The label names the control for everybody.
+// Form fields: a label, the control, a hint and an error. The label names the control for everyone.
 
 import type { ComponentChildren, JSX, TextareaHTMLAttributes } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
@@ -16,7 +16,7 @@ interface Described {
   readonly 'aria-invalid': boolean | undefined;
 }
 
-/** For controls that are not one of those below: `children` is given what ties it to its label. */
+/** For other controls than those below: `children` receives the attributes that link it to its label. */
 export function Field({
   label,
   hint,
@@ -80,10 +80,10 @@ export function TextField({
   type = 'text',
   ...rest
 }: TextFieldProps): JSX.Element {
-  // Inputs are typed by each type apart; all of this list take all that is handed on here.
+  // Each type of input has its own props; all types in this list accept those passed here.
   const shared = { ...rest, type } as { type: 'text' };
   const input = useRef<HTMLInputElement>(null);
-  // Browsers heed the attribute when they load a page or open a dialog, not for what comes later.
+  // Browsers apply the autofocus attribute when a page loads or a dialog opens, not to elements added later.
   useEffect(() => {
     if (rest.autofocus === true) input.current?.focus();
   }, []);
@@ -153,7 +153,6 @@ export function SelectField<Value extends string>({
   return (
     <Field label={label} hint={hint} error={error} optional={optional ?? false}>
       {(described) => (
-        // Its options are the choices alone.
         <select
           class="input"
           value={value}

@@ -1,5 +1,5 @@
-// A form that sends what it holds and shows what the service says of it: by the field where the API names one, above
-// the buttons where it does not. Nothing that was typed is lost to a failure.
+// A form that sends its values and shows the service's errors: at the field if the API names one, otherwise above the
+// buttons. A failure keeps what was typed.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -10,19 +10,19 @@ import { mergeChanges, same } from './three-way.ts';
 export interface FormState<Values> {
   readonly values: Values;
   readonly busy: boolean;
-  /** What is wrong with the form as a whole. */
+  /** The error of the form as a whole. */
   readonly problem: string | undefined;
-  /** Whether the plan is what is in the way. */
+  /** True if the plan does not include it. */
   readonly needsPlan: boolean;
   set<Name extends keyof Values>(name: Name, value: Values[Name]): void;
-  /** Of a field, by its name in the API; paths below it count as its own. */
+  /** The error of a field, by its name in the API; errors of paths below it count, too. */
   errorOf(name: string): string | undefined;
-  /** Shows values that came from elsewhere, and forgets what was wrong. */
+  /** Replaces the values and clears the errors. */
   reset(values: Values): void;
   submit(): Promise<void>;
 }
 
-/** By the word of a refusal that the API gives as a whole, the field that is meant: said there, where the eye is. */
+/** The field that a refusal as a whole refers to, by its slug, so that the error is shown there. */
 export type RefusedAt = Readonly<Record<string, string>>;
 
 export function useForm<Values extends object>(
@@ -47,7 +47,7 @@ export function useForm<Values extends object>(
   return {
     values,
     busy,
-    // Read after the fields were: what none of them shows is shown here.
+    // Read after the fields were drawn, so it has the errors that none of them shows.
     get problem() {
       if (failure === undefined) return undefined;
       const rest = Object.entries(fieldErrors).filter(([path]) => !used.has(path));
@@ -82,7 +82,10 @@ export function useForm<Values extends object>(
   };
 }
 
-/** Keeps an open form at what others make of the record: `there` in every field that the reader left as it was. */
+/**
+ * Updates an open form when another person changes the record: fields that the reader has not changed take the values
+ * of `there`.
+ */
 export function useFollowing<Values extends object>(form: FormState<Values>, there: Values): void {
   const base = useRef(there);
   useEffect(() => {
@@ -100,7 +103,7 @@ function errorsByField({ fieldErrors, slug, message }: ApiError, refusedAt: Refu
     : { [field]: [message.replace(/\.$/, '')] };
 }
 
-/** `actions` come last, below what is wrong. */
+/** `actions` come last, below the error. */
 export function Form<Values>({
   form,
   children,
@@ -135,7 +138,7 @@ export function Form<Values>({
   );
 }
 
-/** Drawn after the fields, so that it knows which of the errors they show. */
+/** Drawn after the fields, so that it knows which errors they show. */
 function FormProblem<Values>({ form }: { readonly form: FormState<Values> }): JSX.Element {
   const { problem, needsPlan } = form;
   return (

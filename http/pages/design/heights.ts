@@ -1,5 +1,5 @@
-// Where the rows of a long list are when only some are drawn: heights as measured, else as guessed, and their sums.
-// Plain arithmetic, so that it can be tested without a browser.
+// The positions of a long list's rows of which only some are drawn: measured or estimated heights, and their sums.
+// Plain arithmetic, testable without a browser.
 
 export class Heights {
   readonly #measured = new Map<string, number>();
@@ -7,10 +7,10 @@ export class Heights {
   #places = new Map<string, number>();
   #guesses: readonly number[] = [];
   #offsets = new Float64Array(1);
-  /** Offsets up to and with this row are right. */
+  /** Offsets up to and including this row are valid. */
   #sound = 0;
 
-  /** The rows, in order; `guesses` stand in for those that were never measured. */
+  /** The rows, in order; `guesses` are the heights of rows that were never measured. */
   set(keys: readonly string[], guesses: readonly number[]): void {
     this.#keys = keys;
     this.#guesses = guesses;
@@ -19,7 +19,7 @@ export class Heights {
     this.#sound = 0;
   }
 
-  /** True when it is another height than before. */
+  /** Returns true if the height has changed. */
   measure(key: string, height: number): boolean {
     const index = this.#places.get(key);
     if (index === undefined || Math.abs(this.#heightAt(index) - height) < 0.5) {
@@ -39,14 +39,14 @@ export class Heights {
     return this.offsetOf(this.#keys.length);
   }
 
-  /** Of the upper edge of that row; of the end, for the number of rows. */
+  /** The offset of the row's upper edge; for the number of rows, of the end. */
   offsetOf(index: number): number {
     for (; this.#sound < index; this.#sound += 1)
       this.#offsets[this.#sound + 1] = (this.#offsets[this.#sound] ?? 0) + this.#heightAt(this.#sound);
     return this.#offsets[index] ?? 0;
   }
 
-  /** The rows that lie between two offsets: from `first` up to, without, `end`. */
+  /** The rows between two offsets: from `first` to `end`, exclusive. */
   between(top: number, bottom: number): { readonly first: number; readonly end: number } {
     const count = this.#keys.length;
     if (count === 0) return { first: 0, end: 0 };
@@ -55,7 +55,7 @@ export class Heights {
     return { first, end: Math.min(count, this.#at(bottom) + 1) };
   }
 
-  /** The row that holds this offset. */
+  /** The row at this offset. */
   #at(offset: number): number {
     let [low, high] = [0, this.#keys.length - 1];
     while (low < high) {

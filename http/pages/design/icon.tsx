@@ -1,5 +1,5 @@
-// Icons of one hand: a line of 1.75 on a square of 20. They are decoration, and what a control does is said by its
-// name; one that stands for a word has it as its label.
+// Icons in one style: strokes of 1.75 on a square of 20. They are decorative, since a control is described by its name;
+// an icon that replaces a word has it as its label.
 
 import type { JSX } from 'preact';
 

@@ -1,5 +1,4 @@
-// A component whose code is loaded when it is first shown. Once loaded it stays, so that going back to it draws at
-// once.
+// A component whose code loads when it is first shown. It stays loaded, so that a later visit draws immediately.
 
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -7,10 +6,7 @@ import { Failure, Loading } from './feedback.tsx';
 
 export type Load<Props> = () => Promise<ComponentType<Props>>;
 
-/**
- * By their load: what is loaded by the same one is the same component, so that going from one page of a family to
- * another keeps what is there.
- */
+/** By load function: pages that share one are the same component, so going from one to another keeps its state. */
 const loaded = new Map<unknown, unknown>();
 
 export function Lazy<Props extends object>({
@@ -33,10 +29,10 @@ export function Lazy<Props extends object>({
       (error: unknown) => setFailure(error),
     );
   }, [load]);
-  // Kept under its own load alone, so it takes that load's props.
+  // Stored under its own load function, so it accepts that function's props.
   const Found = loaded.get(load) as ComponentType<Props> | undefined;
   if (Found !== undefined) return <Found {...props} />;
-  // A service that was updated has other files by now: loading everything again brings them.
+  // After an update of the service its files have new names. Reloading the page loads them.
   if (failure !== undefined)
     return <Failure error={new Error('This page could not be loaded.')} retry={() => location.reload()} />;
   return <Loading />;

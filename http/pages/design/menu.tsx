@@ -1,10 +1,10 @@
-// A button with a menu below it (WAI-ARIA menu button): arrows move, a letter finds, Escape closes and gives the focus
-// back.
+// A button with a menu below it (WAI-ARIA menu button): arrow keys move, a letter jumps, Escape closes and returns the
+// focus.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
-/** `checked` is one of several to choose from, unless it is turned on and off by itself. */
+/** `checked` marks one of several choices, or an item that is switched on and off. */
 export type MenuItem =
   | {
       readonly kind?: 'item';
@@ -27,7 +27,7 @@ export type MenuItem =
   | { readonly kind: 'line' };
 
 interface MenuProps {
-  /** Of the button. */
+  /** The button's. */
   readonly label: string;
   readonly class?: string;
   readonly align?: 'start' | 'end';

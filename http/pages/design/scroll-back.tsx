@@ -1,6 +1,5 @@
-// A long list that is read from its end, with rows of any height: only what can be seen is drawn, rows that come in
-// front or turn out to be of another height move nothing that is before the eyes, and what is new at the end is
-// followed only by who is there.
+// A long list that is read from its end, with rows of any height. It draws only visible rows. Rows added above, or
+// measured late, do not move what the reader sees. New rows at the end are followed only if the reader is there.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -9,14 +8,14 @@ import { Heights } from './heights.ts';
 interface ScrollBackProps {
   readonly label: string;
   readonly keys: readonly string[];
-  /** The height of a row that was never drawn, in pixels. */
+  /** The estimated height of a row that was never drawn, in pixels. */
   readonly guess: (index: number) => number;
   readonly render: (index: number) => ComponentChildren;
-  /** Whenever it is another one, the end is gone to: the row that the reader made. */
+  /** When this changes, the list scrolls to the end, since the reader wrote the new row. */
   readonly follow?: string | undefined;
-  /** Somebody has almost scrolled to the beginning. */
+  /** Called when the reader has almost reached the beginning. */
   readonly onBeginning: () => void;
-  /** Drawn over the list while its end is out of sight: `added` rows came since, `toEnd` goes there. */
+  /** Drawn over the list while its end is out of sight: `added` rows arrived since, `toEnd` scrolls there. */
   readonly below: (end: { readonly added: number; readonly toEnd: () => void }) => ComponentChildren;
 }
 
@@ -28,7 +27,7 @@ export function ScrollBack({ label, keys, guess, render, follow, onBeginning, be
   const box = useRef<HTMLDivElement>(null);
   const heights = useRef(new Heights()).current;
   const known = useRef<readonly string[] | undefined>(undefined);
-  /** Undefined: the end is before the eyes. */
+  /** Undefined while the end is visible. */
   const anchor = useRef<
     { readonly key: string; readonly delta: number; readonly lastKey: string | undefined } | undefined
   >(undefined);
@@ -58,7 +57,7 @@ export function ScrollBack({ label, keys, guess, render, follow, onBeginning, be
   const rowsOf = (): NodeListOf<HTMLElement> | [] =>
     box.current?.querySelectorAll<HTMLElement>(':scope > div > [data-key]') ?? [];
 
-  /** Before it is painted: real heights in the place of guesses, and what is looked at where it was. */
+  /** Before painting, replaces estimates with real heights and keeps the visible rows in place. */
   const settle = (): void => {
     const element = box.current;
     if (element === null) return;
@@ -79,7 +78,7 @@ export function ScrollBack({ label, keys, guess, render, follow, onBeginning, be
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
-    // A picture that arrives, a part that unfolds, a window that turns.
+    // An image loads, a part expands, or the window changes its size.
     const observer = new ResizeObserver(settle);
     observer.observe(element);
     const inner = element.firstElementChild;
@@ -96,7 +95,7 @@ export function ScrollBack({ label, keys, guess, render, follow, onBeginning, be
       anchor.current = undefined;
     else {
       const row = [...rowsOf()].find((one) => one.offsetTop + one.offsetHeight > scrollTop);
-      // Thrown beyond all that is drawn: the sums say where it is.
+      // Scrolled beyond all drawn rows: the sums give the position.
       const index = heights.between(scrollTop, scrollTop).first;
       const key = row?.dataset['key'] ?? keys[index];
       if (key !== undefined)

@@ -1,9 +1,9 @@
-// Which elements of a long list draw which of its rows. A row that goes on being drawn keeps its element, whatever
-// place it moves to; one that comes into sight takes the element of one that went, so that scrolling changes texts and
-// makes nothing. Plain arithmetic, so that it can be tested without a browser.
+// Assigns the rows of a long list to elements. A row that stays visible keeps its element wherever it moves; a new one
+// takes the element of one that left, so scrolling changes texts and creates no elements. Plain arithmetic, testable
+// without a browser.
 
 export interface Drawn {
-  /** Of the element. */
+  /** The element's. */
   readonly slot: number;
   readonly key: string;
   readonly index: number;
@@ -18,14 +18,14 @@ export class Slots {
   #drawn: readonly Drawn[] = [];
   #next = 0;
 
-  /** What is drawn, in the order of the elements in the document. */
+  /** The drawn rows, in the document order of their elements. */
   get drawn(): readonly Drawn[] {
     return this.#drawn;
   }
 
   /**
-   * Draws these rows and no others. The element of `pinned` is given to no other row: when it is not among them, it
-   * goes.
+   * Draws exactly these rows. The element of `pinned` is never reused; if `pinned` is not among the rows, its element
+   * is removed.
    */
   draw(wanted: readonly Wanted[], pinned: string | undefined): void {
     const missing = new Map(wanted.map((row) => [row.key, row]));
@@ -49,7 +49,7 @@ export class Slots {
   }
 
   /**
-   * The elements in the order of their rows, as they are read aloud and gone through by keys. True when they were not.
+   * Orders the elements like their rows, for screen readers and keyboard navigation. Returns true if the order changed.
    */
   sort(): boolean {
     const before = this.#drawn;

@@ -1,5 +1,4 @@
-// Ways from one part of a page to its others, side by side. Where there is no room for all of them, the one that one is
-// at is in sight.
+// Links to the parts of a page, side by side. If there is no room for all, the current one is scrolled into view.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -15,7 +14,7 @@ export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: r
   const current = tabs.find(({ isCurrent }) => isCurrent)?.href;
   useEffect(() => {
     const [box, link] = [nav.current, nav.current?.querySelector<HTMLElement>('[aria-current]')];
-    // Sideways alone: the page stays where it is.
+    // Scrolls sideways only; the page stays in place.
     if (box != null && link != null)
       box.scrollLeft = link.offsetLeft - box.offsetLeft - (box.clientWidth - link.offsetWidth) / 2;
   }, [current]);

@@ -1,5 +1,5 @@
-// A list of tags to change: each with a way to take it off, and a field that adds one, with those to choose from.
-// Nothing is saved here; every change is told at once.
+// A list of tags to edit: each has a button to remove it, and a field with suggestions adds one. Saves nothing itself;
+// it reports every change.
 
 import type { JSX } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
@@ -14,7 +14,7 @@ interface TagsProps {
   readonly label: string;
   readonly tags: readonly string[];
   readonly onTags: (tags: readonly string[]) => void;
-  /** Offered while one types. */
+  /** Suggestions while typing. */
   readonly known?: readonly string[];
   readonly error?: string | undefined;
   readonly autofocus?: boolean;
@@ -68,7 +68,7 @@ export function Tags({ label, tags, onTags, known = [], error, autofocus = false
           value={typed}
           onInput={(event) => {
             const { value } = event.currentTarget;
-            // Chosen from the list, in browsers that say so.
+            // Chosen from the suggestions, in browsers that report it.
             if (event instanceof InputEvent ? event.inputType === 'insertReplacementText' : known.includes(value))
               add(value);
             else setTyped(value);

@@ -1,12 +1,12 @@
-// Bringing together what two people changed at the same time: what one of them left alone is the other's, what both
-// changed is asked about. Plain values, compared by what they hold.
+// Merges concurrent changes of two people: a field that only one changed takes that value, a field that both changed is
+// a conflict. Plain values, compared by content.
 
 export interface Merged<Values> {
-  /** What to show: the reader's own where the reader changed something, else what is there now. */
+  /** The values to show: the reader's own where the reader changed something, otherwise the current ones. */
   readonly values: Values;
-  /** Changed by the other alone, and taken over. */
+  /** Changed only by the other, and applied. */
   readonly taken: readonly (keyof Values)[];
-  /** Changed by both, differently: the reader's own stands until it chooses. */
+  /** Changed by both, differently. The reader's value stays until the reader chooses. */
   readonly contested: readonly (keyof Values)[];
 }
 
@@ -19,7 +19,7 @@ export function mergeChanges<Values extends object>({
   readonly theirs: Values;
   readonly mine: Values;
 }): Merged<Values> {
-  // The keys of an object of this type, which Object.keys forgets.
+  // The keys of an object of this type; Object.keys returns strings.
   const names = Object.keys(mine) as (keyof Values)[];
   const taken = names.filter((name) => !same(base[name], theirs[name]) && same(base[name], mine[name]));
   const contested = names.filter(
@@ -28,10 +28,10 @@ export function mergeChanges<Values extends object>({
   return { values: { ...mine, ...Object.fromEntries(taken.map((name) => [name, theirs[name]])) }, taken, contested };
 }
 
-/** What the reader changed alone, to send no more than that: what others change meanwhile is not undone. */
+/** Only the reader's changes, so that the changes of others are not overwritten. */
 export function changedIn<Values extends object>(base: Values, mine: Values): Partial<Values> {
   const changed = (Object.keys(mine) as (keyof Values)[]).filter((name) => !same(base[name], mine[name]));
-  // Some of the fields of the same object.
+  // A subset of the same object's fields.
   return Object.fromEntries(changed.map((name) => [name, mine[name]])) as Partial<Values>;
 }
 

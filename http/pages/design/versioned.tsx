@@ -1,5 +1,5 @@
-// A form over a record that others may change, too. When somebody did, nothing is lost: what they changed is shown,
-// what the reader had typed stays, and saving again takes the reader's side.
+// A form for a record that others may change, too. If another person did, the form shows their changes, keeps what the
+// reader typed, and saving again overrides theirs.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -16,17 +16,17 @@ interface Meanwhile<Values> {
 }
 
 export interface VersionedForm<Values> extends FormState<Values> {
-  /** Whether something is typed that is not saved. */
+  /** Whether there are unsaved changes. */
   readonly changed: boolean;
   readonly meanwhile: Meanwhile<Values> | undefined;
-  /** Takes the other's side of one field. */
+  /** Uses the other's value for one field. */
   take(name: keyof Values): void;
 }
 
 interface Options<Kept extends { readonly version: number }, Values> {
   readonly record: Kept;
   readonly valuesOf: (record: Kept) => Values;
-  /** Rejects with stale_version when `version` is no longer the newest. */
+  /** Rejects with stale_version if `version` is not the newest. */
   readonly save: (values: Values, version: number) => Promise<Kept>;
   readonly read: () => Promise<Kept>;
   readonly onSaved: (record: Kept) => void;
@@ -66,7 +66,7 @@ export function useVersionedForm<Kept extends { readonly version: number }, Valu
   );
   return {
     ...form,
-    // Read after the fields were, as in the form itself.
+    // As in the form itself: read after the fields were drawn.
     get problem() {
       return form.problem;
     },
@@ -84,7 +84,7 @@ export function useVersionedForm<Kept extends { readonly version: number }, Valu
   };
 }
 
-/** What somebody else changed while the form was open. `show` says a value of a field in words. */
+/** The changes that another person made while the form was open. `show` formats a field's value. */
 export function ChangedMeanwhile<Values extends object>({
   form,
   labels,

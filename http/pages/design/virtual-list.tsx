@@ -1,14 +1,13 @@
-// A list of which only what can be seen is drawn, with rows of one height: as fast with ten thousand as with ten. Each
-// row is drawn as a list item that knows its place among all. While it is scrolled the items are drawn anew in place,
-// in whatever order; once it rests they stand in the order of the rows. The row that has the focus stays drawn wherever
-// it is.
+// A list with rows of one height that draws only the visible ones: as fast with ten thousand as with ten. Each row is a
+// list item that knows its position in the whole list. During scrolling, items are redrawn in place, in any order; once
+// it stops, they are put in the order of the rows. The focused row stays drawn wherever it is.
 
 import type { ComponentChildren, JSX, Ref } from 'preact';
 import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Drawn, Slots, type Wanted } from './slots.ts';
 
 export interface VirtualListHandle {
-  /** Scrolls it into view and gives its link or button the focus. */
+  /** Scrolls the row into view and focuses its link or button. */
   focusRow(index: number): void;
 }
 
@@ -20,16 +19,16 @@ interface VirtualListProps {
   readonly keyOf: (index: number) => string;
   readonly indexOf: (key: string) => number;
   readonly render: (key: string) => ComponentChildren;
-  /** Somebody has almost scrolled to the end. */
+  /** Called when the reader has almost reached the end. */
   readonly onEnd?: () => void;
-  /** These rows, from `first` up to, without, `end`, may be in sight soon: whatever they need may be asked for. */
+  /** The rows from `first` to `end`, exclusive, may soon be visible: load what they need. */
   readonly onComing?: (rows: { readonly first: number; readonly end: number }) => void;
   readonly handle?: Ref<VirtualListHandle>;
   /** After the last row. */
   readonly children?: ComponentChildren;
 }
 
-/** As it was drawn last: one that is as it was is not looked through again. */
+/** As last drawn: an unchanged item is not rendered again. */
 interface Item {
   readonly index: number;
   readonly key: string;
@@ -39,9 +38,9 @@ interface Item {
 }
 
 const beyondRows = 8;
-/** So far from what is drawn is foreseen: a fifth of a second when it is dragged as fast as a hand can. */
+/** Rows announced in advance beyond those drawn: a fifth of a second at the fastest drag. */
 const comingRows = 60;
-/** Without a movement for so long, it rests. */
+/** After this time without movement, scrolling has stopped. */
 const restMs = 150;
 
 export function VirtualList({
@@ -66,7 +65,7 @@ export function VirtualList({
     const box = element.current;
     if (box === null) return;
     const first = Math.max(0, Math.floor(box.scrollTop / rowHeight) - beyondRows);
-    // As many wherever it stands, so that no item is made or taken away by half a row.
+    // The same number at every position, so that half a row creates or removes no item.
     const end = first + Math.ceil(box.clientHeight / rowHeight) + 1 + 2 * beyondRows;
     setRange((current) => (current.first === first && current.end === end ? current : { first, end }));
   };
@@ -106,7 +105,7 @@ export function VirtualList({
         else if (top + rowHeight > box.scrollTop + box.clientHeight) box.scrollTop = top + rowHeight - box.clientHeight;
         wanted.current = index;
         see();
-        // Drawn already: the focus goes there at once.
+        // If it is drawn, focus it now.
         const row = box.querySelector<HTMLElement>(`[data-row="${index}"]`);
         if (row === null) return;
         wanted.current = undefined;
@@ -129,8 +128,7 @@ export function VirtualList({
     rows.push({ index: pinnedIndex, key: pinned });
   slots.draw(rows, pinned);
   const isSorted = !isMoving && slots.sort();
-  // To move the element that has the focus takes the focus from it in some browsers, and brings it into sight in the
-  // others.
+  // Moving the focused element makes some browsers drop the focus and others scroll to it.
   const top = isSorted && focused !== null ? element.current?.scrollTop : undefined;
   useLayoutEffect(() => {
     if (focused instanceof HTMLElement && focused.isConnected && document.activeElement === document.body)
@@ -183,7 +181,7 @@ export function VirtualList({
   );
 }
 
-/** Whether it moves: since `moved` was called, and until a moment without. */
+/** True from the call of `moved` until scrolling stops. */
 function useMovement(): { readonly isMoving: boolean; readonly moved: () => void } {
   const [isMoving, setMoving] = useState(false);
   const movedAtMs = useRef(0);

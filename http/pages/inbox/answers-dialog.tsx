@@ -1,4 +1,4 @@
-// Answers of the knowledge base to what the customer asked: found at once, looked through and put in by a person.
+// Answers of the knowledge base to the customer's question: found automatically, reviewed and inserted by the agent.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

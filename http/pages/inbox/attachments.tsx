@@ -1,5 +1,5 @@
-// Files of a message: pictures where they are, sound to be played, everything else as a link with its size. What lies
-// elsewhere than with this service is not loaded, only linked. What would run on a computer says so.
+// The files of a message: images inline, audio with a player, others as links with their size. Files stored elsewhere
+// are not loaded, only linked. Programs are marked.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -10,7 +10,7 @@ import { sizeOf } from '../times.ts';
 import { ownAddress } from './uploads.ts';
 
 const pictures = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
-/** What the service keeps so that it does not run. */
+/** The suffix of files that the service stores under a name that does not run. */
 const programs = /\.blocked$/;
 const sounds = /\.(?:mp3|wav|ogg|oga|opus|m4a|aac|weba)$/i;
 

@@ -1,5 +1,5 @@
-// Where an agent writes: to the customer, or a note for colleagues, which looks clearly different. What is begun is
-// kept; what is sent is shown at once and followed until it arrived (outgoing.ts).
+// The composer: a message to the customer, or a note for colleagues, which looks different. Drafts are kept. A sent
+// message is shown immediately and followed until it is acknowledged (outgoing.ts).
 
 import type { JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -31,7 +31,7 @@ import { UploadList } from './upload-list.tsx';
 import { useDrop } from './use-drop.ts';
 
 const maxChars = 10_000;
-/** From here on it says how much room is left. */
+/** From this length it shows how many characters are left. */
 const nearChars = 9_500;
 const maxFieldPx = 280;
 const isClosed: Readonly<Partial<Record<Conversation['status'], string>>> = {
@@ -40,7 +40,7 @@ const isClosed: Readonly<Partial<Record<Conversation['status'], string>>> = {
   spam: 'This conversation is spam. Mark it as not spam to write to the customer.',
 };
 
-/** One per conversation: give it the conversation's id as key. */
+/** One per conversation: use the conversation's id as key. */
 export function Composer({
   conversation,
   thread,
@@ -71,7 +71,7 @@ export function Composer({
     !isNote &&
     closed === undefined;
   const { arrived, isBusy } = uploads;
-  // Before it is painted: what is seen to be there is kept, also when the page is loaded anew at that moment.
+  // Before painting, so that what is visible is saved, even if the page is reloaded at that moment.
   useLayoutEffect(
     () => keepDraft(conversationId, { body: text, mode, attachments: arrived, ...(isCopied ? {} : { copy: false }) }),
     [text, mode, arrived.length, isCopied],
@@ -130,7 +130,7 @@ export function Composer({
     setActive(0);
   }, [word]);
 
-  /** Puts it where the caret is, over what stands between. */
+  /** Inserts at the caret and replaces the selection. */
   const insert = (inserted: string, range?: { start: number; end: number }): void => {
     const element = field.current;
     const { start, end } = range ?? {
@@ -243,7 +243,7 @@ export function Composer({
         onKeyDown={onKeyDown}
         onPaste={(event) => {
           const files = event.clipboardData?.files;
-          // What is copied from a table or a document comes as text and as a picture of it: the text is meant.
+          // A copied table or document contains both text and an image of it; paste the text.
           if (
             isNote ||
             files === undefined ||

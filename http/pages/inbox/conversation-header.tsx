@@ -1,4 +1,4 @@
-// What stands over a conversation: whose it is, about what, its state, and what can be done with it.
+// The header of a conversation: the customer, the subject, its state and the actions.
 
 import type { JSX } from 'preact';
 import { Avatar } from '../design/avatar.tsx';
@@ -12,7 +12,7 @@ import { unconfirmed } from './panel/changes.ts';
 
 interface HeaderProps {
   readonly conversation: Conversation;
-  /** The list that a phone goes back to. */
+  /** The list to return to on a phone. */
   readonly back: string;
   readonly isPanelOpen: boolean;
   readonly onPanel: () => void;

@@ -1,4 +1,4 @@
-// One list of the inbox as it is shown: windowed, moved through by keys, read further by scrolling.
+// One list of the inbox: only visible rows are drawn, with keyboard navigation, loading more on scrolling.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';

@@ -1,5 +1,5 @@
-// A conversation in a list: who, what was said last, when, and whether it is unread. Hundreds pass in a second when the
-// list is thrown, so a row is one block of three lines with few elements, cut off once.
+// A conversation in a list: the customer, the last message, its time, and whether it is unread. Fast scrolling draws
+// hundreds per second, so a row is one block of three lines with few elements.
 
 import type { JSX } from 'preact';
 import { Avatar } from '../design/avatar.tsx';
@@ -82,9 +82,7 @@ function marksOf({ agentsReadUpTo, firstResponseAt, handshake, status, tags }: C
   return [...marks, ...tags.slice(0, shownTags).map((text) => ({ text }))];
 }
 
-/**
- * In the direction of its own letters, whatever stands beside it (Unicode's FSI and PDI): an element less than a <bdi>.
- */
+/** Isolates the text's direction from its surroundings (Unicode FSI and PDI), with one element less than <bdi>. */
 function apart(text: string): string {
   return `\u2068${text}\u2069`;
 }

@@ -1,5 +1,4 @@
-// What was begun and not sent, per agent and conversation: kept in the browser, so that going elsewhere or loading the
-// page again loses nothing.
+// Drafts, by agent and conversation, stored in the browser, so that going elsewhere or reloading loses nothing.
 
 import { me } from '../session.ts';
 import type { SentFile } from './timeline.ts';
@@ -8,7 +7,7 @@ export interface Draft {
   readonly body: string;
   readonly mode: 'message' | 'note';
   readonly attachments: readonly SentFile[];
-  /** False: to the customer alone. */
+  /** False: only to the customer. */
   readonly copy?: false;
 }
 
@@ -17,14 +16,14 @@ const maxKept = 200;
 
 export function draftOf(conversationId: string): Draft | undefined {
   try {
-    // Written by keepDraft() alone.
+    // Only keepDraft() writes it.
     return (JSON.parse(localStorage.getItem(prefix() + conversationId) ?? 'null') as Draft | null) ?? undefined;
   } catch {
     return undefined;
   }
 }
 
-/** An empty one is forgotten. */
+/** An empty draft is removed. */
 export function keepDraft(conversationId: string, draft: Draft): void {
   try {
     const own = prefix() + conversationId;
@@ -33,7 +32,7 @@ export function keepDraft(conversationId: string, draft: Draft): void {
     if (localStorage.getItem(own) === null) for (const key of others.slice(maxKept - 1)) localStorage.removeItem(key);
     localStorage.setItem(own, JSON.stringify(draft));
   } catch {
-    // A browser that keeps nothing: it is there for as long as the conversation is shown.
+    // A browser without storage: kept while the conversation is shown.
     return;
   }
 }

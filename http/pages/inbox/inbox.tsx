@@ -1,4 +1,4 @@
-// The inbox: the lists, one of them, a conversation of it, and its customer beside it. On a phone one of these at a
+// The inbox: its lists, one of them, one conversation, and the customer beside it. A phone shows one of these at a
 // time.
 
 import type { JSX } from 'preact';
@@ -35,7 +35,7 @@ export function Inbox({ params }: { readonly params: Readonly<Record<string, str
     if (params['list'] === undefined) navigate('/inbox/mine', { replace: true });
     else if (conversationId === undefined && list !== undefined) setTitle(list.definition.label);
   }, [params['list'], conversationId, list]);
-  // Departments are read a moment after the page.
+  // Departments load shortly after the page.
   if (list === undefined && key.startsWith('department-') && !arePeopleRead.value && peopleFailure.value === undefined)
     return <Loading />;
   if (list === undefined) {
@@ -92,7 +92,7 @@ interface OpenedProps {
 function Opened({ conversationId, back, isPanelOpen, onPanel }: OpenedProps): JSX.Element {
   const conversation = conversationOf(conversationId);
   const agent = me.value?.agent;
-  // Also of what a list knows already: the record may be older than the conversation.
+  // Also loads a conversation known from a list: the record may be older than the conversation.
   const loaded = useResource((signal) => loadConversation(conversationId, signal), [conversationId]);
   const isOut = conversation !== undefined && agent !== undefined && !isReachable(conversation, agent);
   if (conversation !== undefined && !isOut) {
@@ -103,7 +103,7 @@ function Opened({ conversationId, back, isPanelOpen, onPanel }: OpenedProps): JS
       </>
     );
   }
-  // It was there, and moved to where this agent hears nothing more of it; or it never was.
+  // It was known and left this agent's reach; or it never existed.
   const isGone = isOut || (conversation === undefined && loaded.value !== undefined);
   if (isGone || (loaded.failure instanceof ApiError && [400, 403, 404].includes(loaded.failure.status))) {
     return (

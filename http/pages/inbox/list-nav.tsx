@@ -1,4 +1,4 @@
-// The lists of the inbox, with how much is in each: at the side where there is room, in a menu where there is none.
+// The lists of the inbox with their counts: at the side, or in a menu on narrow screens.
 
 import type { JSX } from 'preact';
 import { Icon } from '../design/icon.tsx';
@@ -8,7 +8,10 @@ import { definitions, type List, type ListDefinition, listOf, pagers } from './l
 
 const groupNames = { yours: 'Open', channels: 'Channels', departments: 'Departments', over: 'Done' } as const;
 
-/** Nothing while it is not known: of what is open all is read, of what is over only what was scrolled to. */
+/**
+ * Undefined while the count is unknown: open conversations are all loaded, finished ones only as far as the agent
+ * scrolled.
+ */
 function countIn({ key, source }: ListDefinition): string | undefined {
   if (source !== 'queue' || pagers.queue.state.value !== 'complete') return undefined;
   const count = listOf(key)?.rows.length ?? 0;

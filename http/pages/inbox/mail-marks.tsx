@@ -1,12 +1,12 @@
-// What a message says of itself as a mail: loudly that it is not from where it says, quietly that it is; who wrote it
-// where that is not the customer, and who else has it.
+// The marks of a message that came by mail: a prominent one if the sender may be forged, a discreet one if it is
+// verified; who wrote it if not the customer, and who else received it.
 
 import type { JSX } from 'preact';
 import { Icon } from '../design/icon.tsx';
 import type { Conversation, MessageMail } from '../records.ts';
 import { visitorOf } from './customers.ts';
 
-/** Named before the rest is only counted. */
+/** The number of recipients named; the rest are counted. */
 const maxNamed = 3;
 
 export function namesOf(addresses: readonly string[]): string {
@@ -14,7 +14,7 @@ export function namesOf(addresses: readonly string[]): string {
   return addresses.slice(0, maxNamed).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** Above what it says. */
+/** Shown above the text. */
 export function ForgedMark({ mail }: { readonly mail: MessageMail }): JSX.Element | null {
   if (mail.authentication?.dmarc !== 'fail') return null;
   const domain = mail.from.address.slice(mail.from.address.lastIndexOf('@') + 1);
@@ -26,7 +26,7 @@ export function ForgedMark({ mail }: { readonly mail: MessageMail }): JSX.Elemen
   );
 }
 
-/** Below it. */
+/** Shown below the text. */
 export function MailMarks({
   mail,
   conversation,

@@ -1,15 +1,14 @@
-// How what is known of a conversation becomes one record, whatever order it comes in: answers may be older than events
-// that came before them, and a message changes the record without a new version. Plain functions, without state.
+// Merges what is known of a conversation into one record. Sources arrive in any order: answers may be older than
+// earlier events, and a message changes the record without a new version. Plain functions, without state.
 
 import type { Conversation, Message, Read } from '../records.ts';
 
-/** As many as the service keeps. */
+/** The service's length. */
 const previewChars = 140;
 
 /**
- * Of two records of the same conversation: the newer one, with the newest message and the read mark of who was changed
- * last. `isTold`: `come` is of
- * an event. These come in order, so that its mark holds where times say nothing.
+ * Of two records of the same conversation, the newer one, with the newest message and the latest read mark. `isTold`:
+ * `come` is from an event. Events arrive in order, so their mark wins if the times are equal.
  */
 export function newestOf(
   known: Conversation,
@@ -41,21 +40,21 @@ export function newestOf(
   };
 }
 
-/** Marking unread sets it back and the time of change on; reading sets it on alone. */
+/** Marking unread moves the mark back and the time of change forward; reading only moves the mark forward. */
 function readMarkOf(known: Conversation, come: Conversation, isTold: boolean): string | null {
   if (come.updatedAt > known.updatedAt || (isTold && come.updatedAt === known.updatedAt)) return come.agentsReadUpTo;
   return come.updatedAt === known.updatedAt ? laterOf(known.agentsReadUpTo, come.agentsReadUpTo) : known.agentsReadUpTo;
 }
 
 /**
- * Versions and times of a conversation only grow, and neither alone: a message leaves the version, two changes may
- * share a time.
+ * Versions and times only increase, but neither is enough: a message keeps the version, and two changes can have the
+ * same time.
  */
 function isNewer(one: Conversation, other: Conversation): boolean {
   return one.version === other.version ? one.updatedAt >= other.updatedAt : one.version > other.version;
 }
 
-/** What the service does to the record when this is written. Lines of its own are no messages. */
+/** Updates the record for a new message, as the service does. Its own lines do not count as messages. */
 export function withMessage(conversation: Conversation, message: Message): Conversation {
   const updatedAt = laterOf(conversation.updatedAt, message.createdAt) ?? message.createdAt;
   const lastCustomerMessageAt =
@@ -73,14 +72,14 @@ export function withMessage(conversation: Conversation, message: Message): Conve
   };
 }
 
-/** An agent read what the customer wrote. */
+/** An agent read the customer's messages. */
 export function withRead(conversation: Conversation, read: Read): Conversation {
   return read.senderType === 'visitor'
     ? { ...conversation, agentsReadUpTo: laterOf(conversation.agentsReadUpTo, read.readUpTo) }
     : conversation;
 }
 
-/** What the service keeps of a message for lists; of files alone their names. */
+/** The service's preview of a message in lists; for files only, their names. */
 export function previewOf({ body, attachments }: Pick<Message, 'body' | 'attachments'>): string {
   const said =
     body.trim() === '' && attachments.length > 0
@@ -93,7 +92,7 @@ export function isUnread({ lastCustomerMessageAt, agentsReadUpTo }: Conversation
   return isAfter(lastCustomerMessageAt, agentsReadUpTo);
 }
 
-/** Times are ISO 8601 UTC with milliseconds, so that text compares as time. Nothing is before everything. */
+/** Times are ISO 8601 UTC with milliseconds, so they compare as text. Null is before everything. */
 export function isAfter(at: string | null, other: string | null): boolean {
   return at !== null && (other === null || at > other);
 }

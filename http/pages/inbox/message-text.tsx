@@ -1,5 +1,4 @@
-// The text of a message: as it was written, with addresses as links and old history folded; the formatting of a mail on
-// demand, in a frame that can do nothing.
+// A message's text, with links and collapsed quotes; on demand, a mail's formatting, in a sandboxed frame.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -40,16 +39,15 @@ function Pieces({ text }: { readonly text: string }): JSX.Element {
 interface FramePolicy {
   createHTML(text: string): string;
 }
-/** Of Trusted Types, where a browser has them. */
+/** Trusted Types, in browsers that have them. */
 const { trustedTypes } = window as {
   trustedTypes?: { createPolicy(name: string, rules: { createHTML: (text: string) => string }): FramePolicy };
 };
 let policy: FramePolicy | undefined;
 
 /**
- * The mail's own formatting. The service has made the HTML safe; the frame has no scripts, no origin and no way to load
- * anything,
- * so that nothing depends on that. It is the only place where text becomes HTML.
+ * A mail's own formatting. The service sanitises the HTML; in addition, the frame has no scripts, no origin and cannot
+ * load anything. This is the only place where text becomes HTML.
  */
 export function FormattedMail({ html }: { readonly html: string }): JSX.Element {
   const [isOpen, setOpen] = useState(false);

@@ -1,5 +1,5 @@
-// Changing and deleting notes: whoever wrote one changes the last of its own, in place; its author or an admin deletes
-// one for good. What is asked stands outside of the timeline, whose rows come and go as it is scrolled.
+// Changing and deleting notes. Authors change their last note in place; authors and admins delete notes for good. The
+// dialogs are outside of the timeline, whose rows are removed on scrolling.
 
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -19,14 +19,14 @@ import { workingNoteOf } from './timeline.ts';
 
 const asked = signal<{ readonly what: 'change' | 'delete'; readonly note: Note } | undefined>(undefined);
 
-/** The one that the service would change: unknown while another of this agent's is on its way there. */
+/** The note that the service would change: unknown while another note of this agent is being sent. */
 function workingNote(thread: Thread): Note | undefined {
   if (outgoing.value.some(({ kind, conversationId }) => kind === 'note' && conversationId === thread.conversationId))
     return undefined;
   return workingNoteOf(thread.notes.value, me.value?.agent.id);
 }
 
-/** What may be done with a note, beside it. */
+/** The actions on a note, beside it. */
 export function NoteActions({ note }: { readonly note: Note }): JSX.Element {
   return (
     <span class="inbox-note-actions">
@@ -83,7 +83,7 @@ function ChangeDialog({
   readonly onClose: () => void;
 }): JSX.Element {
   const form = useForm({ body: note.body }, async ({ body }) => {
-    // The service changes the last one, whichever that is by now.
+    // The service changes the agent's last note at that time.
     if (workingNote(thread)?.id !== note.id)
       throw new Error(
         'You can change only your last note here, and this one no longer is. You can still copy what you typed.',

@@ -1,5 +1,4 @@
-// How to be told of what is new while looking elsewhere. Nothing is asked of the browser before somebody presses for
-// it.
+// Settings for alerts while the agent looks elsewhere. The browser is asked for permission only on a click.
 
 import type { JSX } from 'preact';
 import { Icon } from '../design/icon.tsx';

@@ -1,5 +1,4 @@
-// What is in the text of a message: addresses that may become links, and the history at its end that mail programs
-// repeat.
+// Parses a message's text: addresses that may become links, and the quoted history at its end.
 
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
@@ -7,7 +6,7 @@ export type Piece =
 
 const addresses = /https?:\/\/[^\s<>"'`]+/gi;
 
-/** Only http and https become links, without the full stop or bracket that ends the sentence around them. */
+/** Only http and https become links, without a full stop or bracket that ends the surrounding sentence. */
 export function piecesOf(text: string): readonly Piece[] {
   const pieces: Piece[] = [];
   let end = 0;
@@ -25,11 +24,11 @@ export function piecesOf(text: string): readonly Piece[] {
 
 function trimmed(address: string): string {
   const bare = address.replace(/[.,;:!?…»”’]+$/u, '');
-  // A bracket that was opened before the address closes after it.
+  // A bracket opened before the address closes after it.
   return bare.endsWith(')') && !bare.includes('(') ? bare.slice(0, -1) : bare;
 }
 
-/** The lines at the end that begin with >, with the one that says whose they are. */
+/** The lines at the end that begin with >, with the line that introduces them. */
 export function splitQuoted(body: string): { readonly text: string; readonly quoted: string } {
   const lines = body.split('\n');
   let first = lines.length;
@@ -37,6 +36,6 @@ export function splitQuoted(body: string): { readonly text: string; readonly quo
   if (!lines.slice(first).some((line) => line.trimStart().startsWith('>'))) return { text: body, quoted: '' };
   if (/:\s*$/.test(lines[first - 1] ?? '')) first -= 1;
   const text = lines.slice(0, first).join('\n').trimEnd();
-  // Nothing but history is shown as it is.
+  // A message of quotes only is shown unchanged.
   return text === '' ? { text: body, quoted: '' } : { text, quoted: lines.slice(first).join('\n').trim() };
 }

@@ -1,5 +1,5 @@
-// Marks what the customer wrote as read once an agent has it before the eyes: the conversation is open, the page
-// visible and focused. And takes the mark back for who wants to come back to it.
+// Marks a customer's messages as read when an agent sees them: the conversation is open, the page visible and focused.
+// Can also undo the mark, for an agent who wants to return later.
 
 import { useEffect } from 'preact/hooks';
 import { connection } from '../live.ts';
@@ -8,24 +8,24 @@ import { isInUse } from '../visibility.ts';
 import { act, peekConversation } from './conversations.ts';
 import { isUnread } from './merging.ts';
 
-/** What is before the eyes, and what the service is asked to mark. */
+/** The visible conversation, and those being marked. */
 let seenId: string | undefined;
 const underWay = new Map<string, Promise<void>>();
 
-/** `isThere`: its newest messages were read from the service. */
+/** `isThere`: its newest messages are loaded. */
 export function useReading(conversation: Conversation, isThere: boolean): void {
   const isSeen = isThere && isInUse.value;
   const isLive = connection.value === 'live';
   useEffect(() => {
     return isSeen ? see(conversation.id) : undefined;
   }, [isSeen, conversation.id]);
-  // What failed is asked for again with the next message, the next look, or when the connection is back.
+  // A failed call is repeated with the next message, when the page gets the focus, or when the connection returns.
   useEffect(() => {
     if (isSeen) void markRead(conversation.id);
   }, [isSeen, isLive, conversation.id, conversation.lastCustomerMessageAt]);
 }
 
-/** Answers how to say that it is no longer seen. */
+/** Returns a function that ends it. */
 export function see(conversationId: string): () => void {
   seenId = conversationId;
   return () => {
@@ -33,7 +33,7 @@ export function see(conversationId: string): () => void {
   };
 }
 
-/** Until all of it is marked: what came while the service was asked is seen as well. */
+/** Repeats until everything is marked, since messages that arrive during the call are seen, too. */
 export function markRead(conversationId: string): Promise<void> {
   const marking =
     underWay.get(conversationId) ?? markWhileSeen(conversationId).finally(() => underWay.delete(conversationId));
@@ -50,18 +50,18 @@ async function markWhileSeen(conversationId: string): Promise<void> {
       await act(conversationId, 'read');
     }
   } catch {
-    // Still unread, and shown so.
+    // Still unread, and shown as unread.
     return;
   }
 }
 
 /**
- * Its last message of the customer is unread again, and it is not seen until it is opened anew: whoever calls leaves
- * it. Rejects as act() does.
+ * Marks its last customer message as unread. It does not count as seen until it is opened again, so the caller must
+ * leave it. Rejects as act() does.
  */
 export async function markUnread(conversationId: string): Promise<void> {
   if (seenId === conversationId) seenId = undefined;
-  // What is under way would mark it again.
+  // A call in progress would mark it as read again.
   await underWay.get(conversationId);
   await act(conversationId, 'unread');
 }

@@ -1,5 +1,4 @@
-// The saved replies that a slash brings up, over the text field, which keeps the focus: it is moved through by the
-// field's keys.
+// The saved replies after a slash, above the text field. The field keeps the focus; its keys move the choice.
 
 import type { JSX } from 'preact';
 import { haveRepliesFailed, type SavedReply } from './saved-replies.ts';
@@ -31,7 +30,7 @@ export function ReplyMenu({ id, replies, active, onChoose }: ReplyMenuProps): JS
               id={`${id}-${index}`}
               role="option"
               aria-selected={index === active}
-              // The field keeps the focus.
+              // Keeps the focus in the field.
               onMouseDown={(event) => event.preventDefault()}
               onClick={() => onChoose(reply)}
             >

@@ -1,9 +1,8 @@
-// Ids in the order of a key, newest first, kept as single ones come, move and go: a change costs a search by halves,
-// however many there are.
+// Ids sorted by a key, newest first. Adding, moving or removing one takes a binary search.
 
 export interface Row {
   readonly id: string;
-  /** Text that compares as its order, such as a time. */
+  /** A text that sorts by comparison, such as a time. */
   readonly at: string;
 }
 
@@ -15,7 +14,7 @@ export class SortedRows {
     return this.#rows;
   }
 
-  /** Undefined takes it away. True when anything is other than before. */
+  /** Undefined removes it. Returns true if anything changed. */
   put(id: string, at: string | undefined): boolean {
     const known = this.#places.get(id);
     if (known?.at === at) return false;
@@ -31,7 +30,7 @@ export class SortedRows {
     return true;
   }
 
-  /** −1 when it is not there. */
+  /** −1 if it is missing. */
   indexOf(id: string): number {
     const row = this.#places.get(id);
     return row === undefined ? -1 : this.#placeOf(row);
@@ -42,7 +41,7 @@ export class SortedRows {
     this.#places.clear();
   }
 
-  /** Where it is, or would be. */
+  /** Its index, or where it would be inserted. */
   #placeOf(row: Row): number {
     let [low, high] = [0, this.#rows.length];
     while (low < high) {

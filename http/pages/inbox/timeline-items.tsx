@@ -1,5 +1,5 @@
-// The things of a timeline, one by one: what the customer said, what agents said, notes, lines of the service, days,
-// and what is on its way.
+// The items of a timeline: messages of the customer and of agents, notes, lines of the service, days, and unsent
+// messages.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { Avatar } from '../design/avatar.tsx';
@@ -115,7 +115,7 @@ function Bubble({
   );
 }
 
-/** Of mail always, of chat only under the last: whether it was read. */
+/** The delivery state: always for mail; for chat only under the last message, whether it was read. */
 function Delivery({ message, isLast }: { readonly message: Message; readonly isLast: boolean }): JSX.Element | null {
   const { deliveryStatus, readAt } = message;
   if (deliveryStatus === 'failed') {

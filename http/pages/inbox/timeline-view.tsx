@@ -1,4 +1,4 @@
-// The timeline of a conversation as it is shown: windowed, read further back by scrolling, with what is new said aloud.
+// A conversation's timeline: only visible rows are drawn, older ones load on scrolling, new ones are announced.
 
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
@@ -63,7 +63,7 @@ export function Timeline({
         follow={items.at(-1)?.kind === 'outgoing' ? items.at(-1)?.key : undefined}
         onBeginning={() => void readOlder(thread)}
         below={({ added, toEnd }) => {
-          // Days, lines of the service and notes are no messages.
+          // Days, lines of the service and notes do not count as messages.
           const count = added === 0 ? 0 : items.slice(-added).filter(({ kind }) => kind === 'message').length;
           return (
             <Button small class="inbox-to-end" icon="down" onClick={toEnd}>
@@ -86,7 +86,7 @@ export function Timeline({
   );
 }
 
-/** What a row may be in height, from what is in it. */
+/** A row's estimated height, from its content. */
 function guessOf(item: Item | undefined): number {
   if (item === undefined) return 0;
   if (item.kind === 'day') return 52;
@@ -96,7 +96,7 @@ function guessOf(item: Item | undefined): number {
   return lines * lineHeight + (item.kind === 'message' && !item.isFirst ? 22 : 50);
 }
 
-/** What the customer thought of it, in its own words. */
+/** The customer's rating and comment. */
 function Rating({
   conversation: { rating, ratingComment },
 }: {

@@ -1,5 +1,5 @@
-// What was said in a conversation, as one order of things to show: days, messages with who begins to speak, notes,
-// lines of the service, and what is on its way. Plain functions, without state.
+// A conversation as a list of items to show: days, messages with the start of each sender's turn, notes, lines of the
+// service, and unsent messages. Plain functions, without state.
 
 import type { Message, Note } from '../records.ts';
 
@@ -9,21 +9,21 @@ export interface SentFile {
   readonly size: number;
 }
 
-/** What was written here and the service has not acknowledged yet. */
+/** A message written here that the service has not acknowledged. */
 export interface Outgoing {
-  /** Its own, as the service keeps it, from the beginning. */
+  /** Its final id. */
   readonly id: string;
   readonly conversationId: string;
   readonly kind: 'message' | 'note';
   readonly body: string;
   readonly attachments: readonly SentFile[];
-  /** False: to the customer alone. */
+  /** False: only to the customer. */
   readonly copy?: false;
   readonly writtenAtMs: number;
   readonly state: 'pending' | 'failed';
   /** Why it failed. */
   readonly problem?: string;
-  /** It was tried, and no answer came. */
+  /** It was sent without an answer. */
   readonly isUncertain?: boolean;
 }
 
@@ -41,14 +41,14 @@ export type Item =
   | { readonly kind: 'note'; readonly key: string; readonly at: string; readonly note: Note }
   | { readonly kind: 'outgoing'; readonly key: string; readonly at: string; readonly outgoing: Outgoing };
 
-/** Messages of one sender within this time stand together. */
+/** Messages of one sender within this time are grouped. */
 const groupMs = 5 * 60_000;
 
-/** Union by id, oldest first. Of the same message twice, what was read or delivered is kept: neither is ever undone. */
+/** The union by id, oldest first. Of two versions of a message, keeps read and delivered: neither is ever undone. */
 export function mergeMessages(known: readonly Message[], come: readonly Message[]): readonly Message[] {
   const last = known.at(-1);
   const only = come[0];
-  // What is new comes after all that is known: by far the most frequent way.
+  // The most frequent case: a new message after all known ones.
   if (come.length === 1 && only !== undefined && (last === undefined || only.createdAt > last.createdAt))
     return [...known, only];
   const byId = new Map(known.map((message) => [message.id, message]));
@@ -69,7 +69,7 @@ function furthestOf(one: Message, other: Message): Message {
   return readAt === one.readAt && deliveryStatus === one.deliveryStatus ? one : { ...other, readAt, deliveryStatus };
 }
 
-/** One side read what the other wrote until then. */
+/** One side read the other's messages until then. */
 export function markRead(
   messages: readonly Message[],
   read: { readonly senderType: 'visitor' | 'agent'; readonly readUpTo: string; readonly readAt: string },
@@ -83,7 +83,7 @@ export function markRead(
     : messages;
 }
 
-/** Union by id, oldest first; what was written in one moment in the order of the ids. */
+/** The union by id, oldest first; notes of the same moment in the order of their ids. */
 export function mergeNotes(known: readonly Note[], come: readonly Note[]): readonly Note[] {
   const byId = new Map(known.map((note) => [note.id, note]));
   for (const note of come) {
@@ -93,14 +93,14 @@ export function mergeNotes(known: readonly Note[], come: readonly Note[]): reado
   return [...byId.values()].sort((a, b) => a.createdAt.localeCompare(b.createdAt) || a.id.localeCompare(b.id));
 }
 
-/** The last that this agent wrote, as the service tells which one is. */
+/** This agent's last note, by the service's rule. */
 export function workingNoteOf(notes: readonly Note[], agentId: string | undefined): Note | undefined {
   return notes.findLast(({ authorAgentId }) => authorAgentId === agentId);
 }
 
 /**
- * `from`: notes before it belong to a part that is not read yet; undefined when all was read. What is on its way comes
- * last, unless it has arrived.
+ * `from`: notes before it belong to messages that are not loaded; undefined if all are. Unsent messages come last,
+ * unless they have arrived.
  */
 export function itemsOf(parts: {
   readonly messages: readonly Message[];

@@ -1,4 +1,4 @@
-// The files of a message that is being written: how far they are, and ways to stop, try again and take away.
+// The files of an unsent message: progress, and buttons to cancel, retry and remove.
 
 import type { JSX } from 'preact';
 import { Button, IconButton } from '../design/button.tsx';

@@ -1,5 +1,5 @@
-// Files on their way to a message: a link is asked for, the bytes go by it, and the message names where they lie. Each
-// says how far it is, can be stopped, and tried again.
+// Uploads for a message: requests a link, sends the bytes, and returns the reference for the message. Each reports its
+// progress and can be cancelled or retried.
 
 import { call } from '../api.ts';
 import type { SentFile } from './timeline.ts';
@@ -11,7 +11,7 @@ export interface Upload {
   /** 0 to 1. */
   readonly progress: number;
   readonly problem?: string;
-  /** Once it is there. */
+  /** Once it is uploaded. */
   readonly file?: SentFile;
 }
 
@@ -21,10 +21,10 @@ interface UploadOptions {
   readonly signal: AbortSignal;
 }
 
-/** As many as one message takes. */
+/** The limit per message. */
 export const maxFiles = 20;
 
-/** Rejects with an error whose message a person can read. */
+/** Rejects with an error whose message is for a person. */
 export async function upload({ file, onProgress, signal }: UploadOptions): Promise<SentFile> {
   const contentType = file.type === '' ? 'application/octet-stream' : file.type;
   const { uploadUrl, publicUrl } = await call<{ uploadUrl: string; publicUrl: string }>('POST', '/uploads/presigned', {
@@ -36,8 +36,8 @@ export async function upload({ file, onProgress, signal }: UploadOptions): Promi
 }
 
 /**
- * Links name the address that the service is known by; where it stores files itself, this page's own leads there too,
- * and its policy allows no other.
+ * Links contain the service's public address. If it stores files itself, this page's own origin leads there too, and
+ * the page's policy allows no other.
  */
 export function ownAddress(url: string): string {
   const parsed = URL.parse(url, location.origin);
@@ -49,7 +49,7 @@ function put(
   { file, contentType, onProgress, signal }: UploadOptions & { readonly contentType: string },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    // fetch() does not tell how much was sent.
+    // fetch() does not report upload progress.
     const request = new XMLHttpRequest();
     request.open('PUT', url);
     request.setRequestHeader('Content-Type', contentType);
@@ -68,7 +68,7 @@ function problemIn({ responseText, status }: XMLHttpRequest): string {
     const { message } = JSON.parse(responseText) as { message?: string };
     if (message !== undefined) return message;
   } catch {
-    // Not one of the service's answers.
+    // Not an answer of the service.
   }
   return `The upload failed (${status}).`;
 }

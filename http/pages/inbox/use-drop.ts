@@ -1,9 +1,9 @@
-// Files that are let fall anywhere on the page, while a conversation is open: a browser would leave the page for one
-// that missed.
+// Files dropped anywhere on the page while a conversation is open; without this, a browser would leave the page for a
+// file dropped beside the target.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** Whether files are held over the page. `onFiles` is given those that are let fall. */
+/** Whether files are dragged over the page. `onFiles` gets the dropped ones. */
 export function useDrop(onFiles: (files: FileList) => void): boolean {
   const [isOver, setOver] = useState(false);
   const take = useRef(onFiles);
@@ -15,7 +15,7 @@ export function useDrop(onFiles: (files: FileList) => void): boolean {
       setOver(true);
     };
     const leave = (event: DragEvent): void => {
-      // Out of the window, not only from one element to the next.
+      // Left the window, not only one element for the next.
       if (event.relatedTarget === null) setOver(false);
     };
     const drop = (event: DragEvent): void => {

@@ -1,6 +1,6 @@
-// A chart of one series over buckets, as bars or as a line, with the one before it beside. The only door to uPlot,
-// which is loaded when the first chart is shown. It is a picture: the sentence below it, and the table that stands
-// beside it, say the same.
+// A chart of one series over buckets, as bars or a line, with the previous period beside it. The only importer of
+// uPlot, which loads with the first chart. The chart is a picture: the sentence below and the table beside it have the
+// same content.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -9,21 +9,21 @@ import { type ChartColours, coloursAt, palette } from './colours.ts';
 
 export interface ChartProps {
   readonly kind: 'bars' | 'line';
-  /** Short, for the axis; and in full, for what the pointer is on. */
+  /** Short labels for the axis, full ones for the bucket under the pointer. */
   readonly labels: readonly string[];
   readonly longLabels: readonly string[];
-  /** Null where there is nothing to show. */
+  /** Null if there is no value. */
   readonly values: readonly (number | null)[];
-  /** Of the time before, bucket by bucket. */
+  /** The previous period, bucket by bucket. */
   readonly before?: readonly (number | null)[] | undefined;
   readonly format: (value: number) => string;
   readonly summary: string;
   readonly max?: number;
   readonly isWhole?: boolean;
-  /** What may lie between two marks of the axis, where it is not whole numbers. */
+  /** The allowed distances between marks of the axis, unless whole numbers. */
   readonly steps?: readonly number[];
   readonly height?: number;
-  /** A click on a bucket. */
+  /** Called when a bucket is clicked. */
   readonly onChoose?: (index: number) => void;
 }
 
@@ -51,7 +51,7 @@ export function Chart(props: ChartProps): JSX.Element {
     import('uplot').then(
       ({ default: Plot }) => {
         if (gone) return;
-        // What is drawn by now may be more than what this was begun for: options and figures have to be of the same.
+        // The data may have changed since this was created; options and figures must be from the same render.
         const shown = latest.current;
         const count = shown.labels.length;
         const row = (given: readonly (number | null)[]): (number | null)[] =>
@@ -150,7 +150,7 @@ function optionsOf(
     height,
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === 'line' } },
-    // Half of the last label stands beyond the last bucket.
+    // Half of the last label extends beyond the last bucket.
     padding: [8, 20, 0, 0],
     scales: {
       x: { time: false, range: [-0.5, Math.max(labels.length, 1) - 0.5] },

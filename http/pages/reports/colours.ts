@@ -1,5 +1,4 @@
-// The colours of tokens as a canvas can use them, and word of when they change: another theme chosen here, or by the
-// system.
+// The tokens' colours for a canvas, and a signal that changes with the theme, chosen here or by the system.
 
 import { computed, signal } from '@preact/signals';
 import { theme } from '../theme.ts';
@@ -10,7 +9,7 @@ systemDark.addEventListener('change', ({ matches }) => {
   isSystemDark.value = matches;
 });
 
-/** Another text whenever the tokens have other values. */
+/** Changes whenever the tokens' values do. */
 export const palette = computed(() => `${theme.value} ${isSystemDark.value ? 'dark' : 'light'}`);
 
 export interface ChartColours {
@@ -21,7 +20,7 @@ export interface ChartColours {
   readonly font: string;
 }
 
-/** What a token is where the element stands: tokens hold a value for each theme, which only a property resolves. */
+/** A token's value at this element: tokens have a value for each theme, which only a property resolves. */
 export function coloursAt(element: HTMLElement): ChartColours {
   const probe = document.createElement('span');
   probe.hidden = true;

@@ -1,4 +1,4 @@
-// The conversations that a figure is made of, a page at a time.
+// The conversations behind a figure, page by page.
 
 import type { JSX } from 'preact';
 import { call } from '../api.ts';
@@ -25,7 +25,7 @@ interface Found {
   readonly total: number;
 }
 
-/** What the address narrows it to beside what every report knows. */
+/** The filters in the address beyond those that every report has. */
 export function drillFlags(address: URLSearchParams): Record<string, string | undefined> {
   const status = address.get('status');
   return {

@@ -1,4 +1,4 @@
-// Who waits now, as it happens, and who gave up before an agent answered.
+// Customers who wait now, updated live, and those who left before an agent answered.
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -11,7 +11,7 @@ import { changeSince, Figure, Figures, Reading, SeriesTable, useReport } from '.
 import { ownChannels, type ReportQuery, reportHref } from './query.ts';
 import { channelNames, type ReportPlace } from './report-list.ts';
 
-/** What moves somebody into the queue or out of it. */
+/** The events that add a customer to the queue or remove one. */
 const moves = [
   'conversation.created',
   'conversation.updated',
@@ -21,10 +21,10 @@ const moves = [
   'call.transferred',
   'call.ended',
 ];
-/** Many things happen at once: they are one reading. */
+/** Events within this time cause one reload. */
 const settleMs = 400;
 
-/** Reads again when what it is about has changed: events, not the clock, say when. */
+/** Reloads when an event changes the figures, not on a timer. */
 export function useMoves(reload: () => void): void {
   useEffect(() => {
     let waiting: ReturnType<typeof setTimeout> | undefined;

@@ -1,5 +1,5 @@
-// Figures in words: what a bucket is called, how much more or less it is than before, and a sentence that says what a
-// chart shows to who does not see it. Plain functions.
+// Figures as text: names of buckets, the change from the previous period, and a sentence that describes a chart to
+// people who do not see it. Plain functions.
 
 import type { SeriesPoint } from '../records.ts';
 import { countOf, spanOf } from '../times.ts';
@@ -26,12 +26,12 @@ const dayAndHour = new Intl.DateTimeFormat(undefined, {
   minute: '2-digit',
 });
 
-/** A bucket's clock, read as if it were UTC: it is that of the workspace, wherever the reader is. */
+/** A bucket's local time, parsed as UTC: it is in the workspace's zone, wherever the reader is. */
 function clockOf(bucket: string): Date {
   return new Date(`${bucket.slice(0, 23)}Z`);
 }
 
-/** The length of the buckets, from how far two of them are apart. */
+/** The length of the buckets, from the distance of the first two. */
 export function granularityOf(series: readonly { readonly bucket: string }[]): Granularity {
   const [first, second] = series;
   if (first === undefined || second === undefined) return 'day';
@@ -39,7 +39,7 @@ export function granularityOf(series: readonly { readonly bucket: string }[]): G
   return hours < 20 ? 'hour' : hours < 100 ? 'day' : hours < 400 ? 'week' : 'month';
 }
 
-/** As short as an axis needs it: "14:00", "3 Mar", "Mar 2026". */
+/** Short, for an axis: "14:00", "3 Mar", "Mar 2026". */
 export function shortBucket(bucket: string, granularity: Granularity): string {
   const at = clockOf(bucket);
   if (granularity === 'hour') return at.getUTCHours() === 0 ? day.format(at) : hour.format(at);
@@ -54,7 +54,7 @@ export function longBucket(bucket: string, granularity: Granularity): string {
   return granularity === 'week' ? `Week of ${weekdayAndDay.format(at)}` : weekdayAndDay.format(at);
 }
 
-/** "12% more than before", "8% less than before", "as before"; undefined where there is nothing to compare. */
+/** "12% more than before", "8% less than before", "as before"; undefined if there is nothing to compare. */
 export function changeOf(now: number | null, before: number | null): string | undefined {
   if (now === null || before === null) return undefined;
   if (now === before) return 'unchanged';
@@ -79,7 +79,7 @@ export function percentOf(rate: number): string {
 const hourMs = 3600_000;
 const bucketMs = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs } as const;
 
-/** The last seven days reach into eight dates: it is by their length that an average is one of days. */
+/** The last seven days touch eight dates, so a daily average divides by the range's length. */
 function bucketsIn(
   { start, end }: { readonly start: string; readonly end: string },
   series: readonly SeriesPoint[],
@@ -90,7 +90,7 @@ function bucketsIn(
     : Math.max(1, Math.round(((Date.parse(end) - Date.parse(start)) / bucketMs[granularity]) * 10) / 10);
 }
 
-/** What the chart of a series shows, in a sentence. `range`: what it is about. */
+/** A chart's content as a sentence. `range`: the period. */
 export function summaryOf(
   series: readonly SeriesPoint[],
   options: {

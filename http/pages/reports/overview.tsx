@@ -1,4 +1,4 @@
-// The figures of everything at a glance, each a way to its report.
+// The main figures at a glance, each with a link to its report.
 
 import type { ComponentChildren, JSX } from 'preact';
 import type {
@@ -57,7 +57,7 @@ function Frame({
   );
 }
 
-/** "Satisfaction, chats": of which channel, where it is of one. */
+/** "Satisfaction, chats": with the channel, for a report of one. */
 function titleOf(place: ReportPlace, request: ReportQuery): string {
   if (place.slug === 'customers') return 'Waiting now';
   const channel = place.channel === 'one' ? channelOf(place, request) : undefined;

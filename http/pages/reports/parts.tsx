@@ -1,5 +1,5 @@
-// What reports are put together from: a figure with what it was before, a series as a chart with its table, and what is
-// shown while a report is read, or cannot be.
+// Parts of reports: a figure with its previous value, a series as a chart with its table, and the states of loading and
+// failure.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { call } from '../api.ts';
@@ -16,11 +16,11 @@ import type { ReportPlace } from './report-list.ts';
 
 export interface Compared<Report> {
   readonly now: Report;
-  /** Of the same length of time just before; undefined where it could not be read. */
+  /** The period of equal length just before; undefined if it could not be loaded. */
   readonly before: Report | undefined;
 }
 
-/** A report, and, once it is there, the same of the time before it. Reading it again leaves what was before. */
+/** Loads a report, then the one of the previous period. A reload keeps the previous period's. */
 export function useReport<Report extends ReportHead>(
   place: ReportPlace,
   request: ReportQuery,
@@ -49,7 +49,7 @@ export function useReport<Report extends ReportHead>(
   };
 }
 
-/** Draws a report once it is there. */
+/** Draws a report once it is loaded. */
 export function Reading<Value>({
   of: read,
   lines = 5,
@@ -73,7 +73,7 @@ export function Reading<Value>({
   );
 }
 
-/** One number, what it is, and how it was before. `href` leads to what it is made of. */
+/** One figure with its label and its previous value. `href` leads to the conversations behind it. */
 export function Figure({
   label,
   value,
@@ -103,12 +103,12 @@ export function Figures({ children }: { readonly children: ComponentChildren }):
 interface SeriesProps {
   readonly report: ReportHead & { readonly series: readonly SeriesPoint[] };
   readonly before?: { readonly series: readonly SeriesPoint[] } | undefined;
-  /** What is counted, in the middle of a sentence: "chats". */
+  /** The noun, for the middle of a sentence: "chats". */
   readonly what: string;
-  /** Of what the table and a click lead to; undefined where there is nothing behind the figures. */
+  /** The filters of the table's links and of a click; undefined if there are no conversations behind the figures. */
   readonly drill?: Readonly<Record<string, string | undefined>>;
   readonly height?: number;
-  /** The table is folded away. */
+  /** The table is collapsed. */
   readonly isFolded?: boolean;
 }
 
@@ -166,11 +166,11 @@ export function CountSeries({ report, before, what, drill, height, isFolded = fa
 export interface TableRow {
   readonly name: string;
   readonly cells: readonly string[];
-  /** What the first figure is made of. */
+  /** The conversations behind the first figure. */
   readonly href?: string | undefined;
 }
 
-/** May be scrolled by keys: it has a name and takes the focus. */
+/** Scrollable by keyboard: it has a name and takes the focus. */
 export function SeriesTable({
   head,
   rows,
@@ -223,7 +223,7 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The change of a count against the time before. */
+/** The change of a count from the previous period. */
 export function changeSince(now: number | null, before: number | null | undefined): string | undefined {
   return before === undefined ? undefined : changeOf(now, before);
 }

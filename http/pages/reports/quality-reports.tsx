@@ -1,4 +1,4 @@
-// How well customers were served: by status, response times, satisfaction, and each agent's own.
+// Quality of service: statuses, response times, satisfaction, and each agent's figures.
 
 import type { JSX } from 'preact';
 import { Empty } from '../design/feedback.tsx';
@@ -76,7 +76,7 @@ export function ByStatus({ place, request }: PanelProps): JSX.Element {
   );
 }
 
-/** Marks at which times are round: seconds, minutes, hours, days. */
+/** Distances at which axis marks are round: seconds, minutes, hours, days. */
 const secondSteps = [
   1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400, 172_800, 432_000,
   864_000, 2_592_000,

@@ -1,5 +1,5 @@
-// What a report is asked for, from the address, and within what who asks may see: admins everything, supervisors their
-// departments and what is in none, agents their own. The one place that turns it into a query of the API.
+// A report's query, from the address, limited to what the reader may see: admins everything, supervisors their
+// departments and conversations without one, agents their own. Only this file turns it into an API query.
 
 import { query } from '../location.ts';
 import { departments, joinedAgents } from '../people.ts';
@@ -14,7 +14,7 @@ export interface ReportQuery extends ChosenRange {
   readonly channel: Channel | undefined;
 }
 
-/** Reads the address: whoever calls it while drawing follows it. */
+/** Reads the address, so a component that calls it is redrawn when the address changes. */
 export function currentQuery(): ReportQuery {
   const channel = query.value.get('channel');
   return {
@@ -29,7 +29,7 @@ export function timeZone(): string {
   return me.value?.workspace.timezone ?? 'UTC';
 }
 
-/** The channels whose figures who asks may see. */
+/** The channels whose figures the reader may see. */
 export function ownChannels(): readonly Channel[] {
   const agent = me.value?.agent;
   if (agent === undefined) return [];
@@ -45,7 +45,7 @@ export function isOpenTo(place: ReportPlace): boolean {
   return place.channel === 'all' || (place.channel === 'one' ? own.length > 0 : own.includes(place.channel));
 }
 
-/** The channel of a report that is of one: as it was chosen, else the first that there can be. */
+/** The channel of a report that has one: the chosen one, or the first possible. */
 export function channelOf(place: ReportPlace, { channel }: ReportQuery): Channel | undefined {
   if (place.channel !== 'one') return place.channel === 'all' ? channel : undefined;
   const own = ownChannels();
@@ -53,7 +53,7 @@ export function channelOf(place: ReportPlace, { channel }: ReportQuery): Channel
   return own[0];
 }
 
-/** Undefined while the days of a custom range are not right. */
+/** Undefined while the days of a custom range are invalid. */
 export function apiQuery(
   place: ReportPlace,
   request: ReportQuery,
@@ -69,7 +69,7 @@ export function apiQuery(
   };
 }
 
-/** Whose figures a supervisor or an admin may ask for; nobody's for an agent, who sees its own alone. */
+/** The agents that a supervisor or an admin can choose; none for an agent, who only sees its own figures. */
 export function agentsToChoose(): readonly Agent[] {
   const own = me.value?.agent;
   if (own === undefined || own.role === 'agent') return [];
@@ -90,7 +90,7 @@ export function departmentsToChoose(): readonly Department[] {
     .sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** The address of a report with what is asked for now, changed here and there. */
+/** The address of a report with the present query, with these changes. */
 export function reportHref(slug: string, changes: Readonly<Record<string, string | undefined>> = {}): string {
   const next = new URLSearchParams(query.value);
   for (const name of ['offset', 'status', 'rated', 'missed']) next.delete(name);

@@ -1,5 +1,5 @@
-// Which time a report is about: what stands in the address, as the API is asked, and the time before it to compare
-// with. Days are those of the workspace's time zone, as the buckets of the reports are. Plain functions.
+// A report's period: as in the address, as in the API's query, and the previous one to compare with. Days are in the
+// workspace's time zone, like the reports' buckets. Plain functions.
 
 export type RangeName = '1d' | '7d' | '30d' | '90d' | 'custom';
 export type Granularity = 'hour' | 'day' | 'week' | 'month';
@@ -13,14 +13,14 @@ export const rangeNames: readonly { readonly value: RangeName; readonly label: s
 ];
 
 export const maxRangeDays = 365;
-/** Beyond it there would be more hours than anybody looks at. */
+/** A longer range would have too many hours to read. */
 const maxHourlyDays = 31;
 const dayMs = 24 * 3600_000;
 const dayPattern = /^\d{4}-\d\d-\d\d$/;
 
 export interface ChosenRange {
   readonly range: RangeName;
-  /** Of `custom`, as it stands in the address: a day, or a time. */
+  /** For `custom`, as in the address: a day, or a time. */
   readonly from: string;
   readonly to: string;
   readonly granularity: Granularity | undefined;
@@ -35,7 +35,7 @@ export function rangeOf(query: URLSearchParams): ChosenRange {
     range,
     from: query.get('from') ?? '',
     to: query.get('to') ?? '',
-    // One of the list is one of the type.
+    // Each value in the list is one of the type.
     granularity: granularity !== null && granularities.includes(granularity) ? (granularity as Granularity) : undefined,
   };
 }
@@ -45,7 +45,7 @@ export interface RangeProblem {
   readonly to?: string;
 }
 
-/** The start and the end in milliseconds, or what is wrong with the days. The last day is included. */
+/** The start and the end in milliseconds, or the error. The last day is included. */
 export function customRange(
   { from, to }: Pick<ChosenRange, 'from' | 'to'>,
   timeZone: string,
@@ -68,10 +68,10 @@ function instantOf(text: string, timeZone: string, laterDays: number): number | 
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** When the day begins there whose date this is in UTC. */
+/** The start of the day there that has this date in UTC. */
 export function midnightOf(dateMs: number, timeZone: string): number {
   let instantMs = dateMs - offsetMs(dateMs, timeZone);
-  // The offset at that time may be another than the one of the guess, once.
+  // The offset at that time may differ from the guess's, once.
   instantMs = dateMs - offsetMs(instantMs, timeZone);
   return instantMs;
 }
@@ -95,7 +95,7 @@ function offsetMs(atMs: number, timeZone: string): number {
   );
 }
 
-/** The day that a time is in there: what a date field shows. */
+/** The date of a time there, for a date field. */
 export function dayOfInstant(text: string, timeZone: string): string {
   if (dayPattern.test(text) || Number.isNaN(Date.parse(text))) return dayPattern.test(text) ? text : '';
   const atMs = Date.parse(text);
@@ -108,7 +108,7 @@ export interface RangeQuery {
   readonly to?: string;
 }
 
-/** As the API is asked; undefined while the days of a custom range are not right. */
+/** In the API's form; undefined while the days of a custom range are invalid. */
 export function rangeQuery(chosen: ChosenRange, timeZone: string): RangeQuery | undefined {
   if (chosen.range !== 'custom') return { range: chosen.range };
   const found = customRange(chosen, timeZone);
@@ -117,7 +117,7 @@ export function rangeQuery(chosen: ChosenRange, timeZone: string): RangeQuery | 
     : undefined;
 }
 
-/** The same length of time just before what a report said it is about. */
+/** The period of equal length just before a report's. */
 export function rangeBefore({ start, end }: { readonly start: string; readonly end: string }): RangeQuery {
   const startMs = Date.parse(start);
   const lengthMs = Math.min(Date.parse(end) - startMs, maxRangeDays * dayMs);
@@ -131,7 +131,7 @@ export function mayBeHourly(chosen: ChosenRange, timeZone: string): boolean {
   return 'fromMs' in found && found.toMs - found.fromMs <= maxHourlyDays * dayMs;
 }
 
-/** Where a bucket ends: where the next one begins, or the range does. */
+/** The end of a bucket: the start of the next one, or the end of the range. */
 export function bucketRange(
   series: readonly { readonly bucket: string }[],
   index: number,

@@ -1,5 +1,4 @@
-// What a report is of: the time, the length of its buckets, whose. It stands in the address. And the way to take it
-// along as a file.
+// A report's period, the length of its buckets, its filters, and the export. All are in the address.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -40,7 +39,7 @@ const lengths: readonly { readonly value: Granularity | ''; readonly label: stri
   { value: 'month', label: 'Month' },
 ];
 
-/** `place` is none on the overview, whose cards have no buckets to choose. */
+/** `place` is undefined on the overview, which has no buckets to choose. */
 export function ReportBar({
   place,
   request,
@@ -126,7 +125,7 @@ export function ReportBar({
   );
 }
 
-/** A custom range begins as the last seven days. */
+/** A custom range starts with the last seven days. */
 function lastDays({ from, to }: ReportQuery, zone: string): { from: string; to: string } {
   if (from !== '' && to !== '') return { from, to };
   const dayMs = 24 * 3600_000;
@@ -134,7 +133,7 @@ function lastDays({ from, to }: ReportQuery, zone: string): { from: string; to: 
   return { from: new Date(Date.parse(today) - 6 * dayMs).toISOString().slice(0, 10), to: today };
 }
 
-/** A time that ends a range is not in it any more: the last day is that of the moment before. */
+/** The end of a range is exclusive, so the last day is that of the moment before. */
 function lastDayOf(to: string, zone: string): string {
   return to.includes('T') && !Number.isNaN(Date.parse(to))
     ? dayOfInstant(new Date(Date.parse(to) - 1).toISOString(), zone)
@@ -158,7 +157,7 @@ export function ExportMenu({
       const { url } = await call<{ url: string }>('GET', '/reports/export', {
         query: { type: place.path, format, ...asks, ...flags },
       });
-      // The service may be known by another name than the one that it was reached by here.
+      // The service's address in the link may differ from the one used here.
       const { pathname, search } = new URL(url);
       const link = document.createElement('a');
       link.href = pathname + search;

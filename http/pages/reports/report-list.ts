@@ -1,4 +1,4 @@
-// The reports there are: where each stands, what it can be narrowed to, and by what name it is exported.
+// The reports: the path, the filters, and the export's name of each.
 
 import type { Channel } from '../records.ts';
 
@@ -16,12 +16,12 @@ export type ReportSlug =
 export interface ReportPlace {
   readonly slug: ReportSlug;
   readonly title: string;
-  /** Where there is little room. */
+  /** For narrow screens. */
   readonly short?: string;
   readonly about: string;
-  /** Its path after /reports/, which names its export too. */
+  /** The path after /reports/, which is also the export's name. */
   readonly path: string;
-  /** It is of one channel that can be chosen, `one`; of this one alone; or of `all` of them. */
+  /** `one`: for one channel, to choose; a channel: only for that one; or `all` of them. */
   readonly channel: 'one' | 'all' | Channel;
   readonly hasSeries: boolean;
 }

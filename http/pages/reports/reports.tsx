@@ -1,4 +1,4 @@
-// The pages of reports: the overview, and each report with what it can be narrowed to.
+// The pages of reports: the overview, and each report with its filters.
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';

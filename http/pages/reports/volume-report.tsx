@@ -1,4 +1,4 @@
-// How many chats, tickets or completions there were over time.
+// The number of chats, tickets or completions over time.
 
 import type { JSX } from 'preact';
 import { Badge, Empty } from '../design/feedback.tsx';

@@ -1,4 +1,4 @@
-// Days as date fields give them (2026-03-01), as the moments at which they begin and end where the reader is.
+// Days from date fields (2026-03-01) as their start and end in the reader's time zone.
 
 const dayMs = 24 * 3600_000;
 
@@ -7,7 +7,7 @@ export function startOfDay(day: string | undefined): string | undefined {
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }
 
-/** Its last millisecond. A day on which the clock changes has another length than others. */
+/** Its last millisecond. A day on which the clock changes has a different length. */
 export function endOfDay(day: string | undefined): string | undefined {
   const start = startOfDay(day);
   if (start === undefined) return undefined;

@@ -1,4 +1,4 @@
-// What the palette shows of commands, people and conversations: one kind of entry, that is done or led to.
+// The palette's entries: commands, people and conversations in one form, with an action or a link.
 
 import type { Command } from '../commands.ts';
 import type { IconName } from '../design/icon.tsx';
@@ -13,7 +13,7 @@ interface EntryLook {
   readonly hint?: string | undefined;
   readonly icon: IconName;
   readonly keys?: string | undefined;
-  /** Found by the service, so that what it met is marked. */
+  /** Found by the service: matches are marked. */
   readonly isFound?: boolean;
 }
 
@@ -28,7 +28,7 @@ const maxRanked = 8;
 const maxAgents = 4;
 const channelIcons = { chat: 'chat', ticket: 'ticket', call: 'call' } as const;
 
-/** By their groups while nothing is typed; then the best of all. The palette itself is not among them. */
+/** By group while nothing is typed, then by score. The palette's own command is left out. */
 export function commandEntries(text: string, commands: readonly Command[]): EntryGroup[] {
   const known = distinct(commands).filter(({ id }) => id !== 'palette.open');
   if (text === '') return grouped(known).map(([title, group]) => ({ title, entries: group.map(entryOf) }));
@@ -39,12 +39,12 @@ export function commandEntries(text: string, commands: readonly Command[]): Entr
   return [{ title: 'Commands', entries: best.map(entryOf) }];
 }
 
-/** Those that were added last come first, and hide what has the same id. */
+/** Later additions come first and replace earlier ones with the same id. */
 export function distinct(commands: readonly Command[]): Command[] {
   return [...new Map(commands.toReversed().map((command) => [command.id, command])).values()].toReversed();
 }
 
-/** By what they belong to, in the order in which that comes first. */
+/** By group, in the order of each group's first command. */
 export function grouped(commands: readonly Command[]): (readonly [string, readonly Command[]])[] {
   const groups = new Map<string, Command[]>();
   for (const command of commands) groups.set(command.group, [...(groups.get(command.group) ?? []), command]);
@@ -92,7 +92,7 @@ export function conversationEntries(rows: readonly SearchRow[]): Entry[] {
   });
 }
 
-/** The way to the whole search. */
+/** A link to the search page. */
 export function searchEntry(text: string, total: number | undefined): Entry[] {
   if (text === '') return [];
   const hint = total === undefined ? undefined : total === 1 ? '1 conversation' : `${countOf(total)} conversations`;

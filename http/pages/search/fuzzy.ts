@@ -1,11 +1,11 @@
-// How well a few typed letters fit a name: every typed word must be met, by a word that begins with it, by a part of
-// one, or by letters of one in the same order. Knows nothing of what is named.
+// Scores how well typed letters match a name. Every typed word must match: the start of a word, a part of one, or
+// letters of one in the same order. Knows nothing about what is named.
 
 import { folded } from '../folding.ts';
 
 const letters = /[\p{L}\p{N}]+/gu;
 
-/** The words of a text as they are compared. */
+/** The words of a text in comparable form. */
 export function wordsOf(text: string): string[] {
   return folded(text).match(letters) ?? [];
 }
@@ -14,10 +14,10 @@ const whole = 100;
 const beginning = 80;
 const inside = 40;
 const scattered = 15;
-/** What is met by the words beside a title counts for less than the title itself. */
+/** A match in the additional words counts less than one in the title. */
 const besideFactor = 0.5;
 
-/** Higher is better; undefined when a word is not met. Nothing typed fits everything, with 0. */
+/** Higher is better; undefined if a word does not match. Empty input matches everything, with 0. */
 export function scoreOf(typed: string, title: string, beside = ''): number | undefined {
   const titleWords = wordsOf(title);
   const besideWords = wordsOf(beside);
@@ -27,7 +27,7 @@ export function scoreOf(typed: string, title: string, beside = ''): number | und
     if (best === 0) return undefined;
     total += best;
   }
-  // A title that begins as it was typed is what was meant.
+  // A title that starts with the input ranks first.
   return folded(title).startsWith(folded(typed).trim()) && typed.trim() !== '' ? total + whole : total;
 }
 
@@ -52,7 +52,7 @@ function isScattered(typed: string, word: string): boolean {
   return true;
 }
 
-/** What fits, best first; what fits equally well stays in its order. */
+/** The matching items, best first; ties keep their order. */
 export function rank<Item>(
   typed: string,
   items: readonly Item[],

@@ -1,6 +1,6 @@
-// Which parts of a text a search met, by the rule that the service searches by: words in any case, without diacritics;
-// the last one also as a beginning; one letter wrong in words of five letters or more; pairs of characters where words
-// have no spaces. It only shows what was found, so where it differs from the service a word is merely not marked.
+// The parts of a text that match a search, by the service's rules: words without case and diacritics; the last one also
+// as a prefix; one wrong letter in words of five letters or more; pairs of characters in scripts without spaces. It
+// only marks what was found, so a difference to the service merely leaves a word unmarked.
 
 import { folded } from '../folding.ts';
 
@@ -15,7 +15,7 @@ const pairedScripts =
 const typoLetters = 5;
 const prefixLetters = 2;
 
-/** The text cut where hits begin and end, in order; joined it is the text again. */
+/** Splits the text at the matches, in order; the parts joined are the text. */
 export function partsOf(text: string, query: string): Part[] {
   const sought = (query.match(wordPattern) ?? []).map(folded);
   if (sought.length === 0) return text === '' ? [] : [{ text, isHit: false }];
@@ -37,7 +37,7 @@ function hitsIn(word: string, sought: readonly string[]): { from: number; to: nu
   const text = folded(word);
   if (pairedScripts.test(word)) {
     const places = sought.filter((one) => pairedScripts.test(one)).flatMap((one) => placesOf(text, one));
-    // Half-width letters and others that are folded into fewer or more say no more where they stood.
+    // Characters that fold into a different number of characters, such as half-width ones, lose their positions.
     if (text.length !== word.length) return places.length === 0 ? [] : [{ from: 0, to: word.length }];
     return places.sort((a, b) => a.from - b.from).filter(isFree());
   }
@@ -46,7 +46,7 @@ function hitsIn(word: string, sought: readonly string[]): { from: number; to: nu
     : [];
 }
 
-/** Keeps those that begin after the one before ended. */
+/** Keeps the places that begin after the previous one ended. */
 function isFree(): (place: { from: number; to: number }) => boolean {
   let end = 0;
   return ({ from, to }) => {
@@ -69,7 +69,7 @@ function meets(word: string, sought: string, isLast: boolean): boolean {
   return sought.length >= typoLetters && isOneOff(word, sought);
 }
 
-/** One letter wrong, missing, added, or exchanged with its neighbour. */
+/** One letter wrong, missing, added or swapped with its neighbour. */
 export function isOneOff(word: string, other: string): boolean {
   if (Math.abs(word.length - other.length) > 1) return false;
   let same = 0;

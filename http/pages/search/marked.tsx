@@ -1,4 +1,4 @@
-// A text with what a search met in it marked: as text, whatever it holds.
+// A text with its matches marked. Always drawn as text, whatever it contains.
 
 import type { JSX } from 'preact';
 import { partsOf } from './highlight.ts';

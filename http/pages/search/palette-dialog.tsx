@@ -1,5 +1,5 @@
-// The command palette: one field that finds what can be done, conversations, contacts and agents, and does it or goes
-// there (WAI-ARIA combobox with a list; the focus stays in the field, arrows move the choice).
+// The command palette: one field that finds commands, conversations, contacts and agents, and runs or opens them
+// (WAI-ARIA combobox with a list; the focus stays in the field, arrow keys move the choice).
 
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
@@ -26,7 +26,7 @@ const foundRows = 6;
 
 export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const [typed, setTyped] = useState('');
-  /** Undefined: the first. What is found later than the rest must not slip under the choice. */
+  /** Undefined: the first. Later results must not change what is chosen. */
   const [chosenId, setChosenId] = useState<string | undefined>(undefined);
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
@@ -40,7 +40,7 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
 
   const groups: readonly EntryGroup[] = [
     ...commandEntries(text, commands.value),
-    // Their page is one of the settings, which not everybody may open.
+    // Their page is in the settings, which not everyone may open.
     {
       title: 'Agents',
       entries: agentEntries(text, ownSections().some(({ slug }) => slug === 'agents') ? joinedAgents.value : []),
@@ -59,7 +59,7 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
   }, [current, entries.length]);
 
-  // The dialog gives the focus back as it closes; what the entry does with the focus comes after that.
+  // The closing dialog returns the focus first; the entry may move it after that.
   const run = (entry: Entry | undefined): void => {
     if (entry === undefined) return;
     onClose();
@@ -151,7 +151,7 @@ interface RowProps {
   readonly onChoose: () => void;
 }
 
-/** Moving the pointer chooses; scrolling under one that rests does not. */
+/** Moving the pointer chooses a row; scrolling under a resting pointer does not. */
 function Row({ entry, text, id, isChosen, onPoint, onChoose }: RowProps): JSX.Element {
   return (
     <div

@@ -1,5 +1,5 @@
-// The ways to the command palette and to the list of keys. They are no part of the first view: they are loaded when the
-// browser has nothing else to do, or when they are opened, whatever comes first.
+// Opens the command palette and the list of shortcuts. Their code is not part of the first view: it loads when the
+// browser is idle, or when one is opened.
 
 import { signal } from '@preact/signals';
 import type { ComponentType, JSX } from 'preact';
@@ -31,7 +31,7 @@ function show(load: () => Promise<ComponentType<OpenProps>>): void {
 }
 
 export function Palette(): JSX.Element | null {
-  // What is typed right after the keys that open it belongs into it.
+  // Keys typed right after the shortcut belong into the palette's field.
   useEffect(() => {
     const timer = setTimeout(() => void loadPalette().catch(() => undefined), idleMs);
     return () => clearTimeout(timer);

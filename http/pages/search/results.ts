@@ -1,6 +1,5 @@
-// What the service finds while somebody types: asked a moment after the last letter, and the question before is
-// dropped, so that what is shown is always of what is typed. An answer of the same words with one more is awaited with
-// the former still shown.
+// Searches while typing: a request a moment after the last key, which aborts the previous one, so that the results
+// match the text. While one more letter is being looked up, the previous results stay.
 
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../api.ts';
@@ -9,16 +8,16 @@ import type { Contact, SearchRow } from '../records.ts';
 const pauseMs = 150;
 
 export interface SearchState<Value> {
-  /** Of the last question that was answered; undefined before the first and when nothing is asked. */
+  /** The last answer; undefined before the first, and if nothing is searched. */
   readonly value: Value | undefined;
   readonly failure: unknown;
-  /** An answer is awaited. */
+  /** A request is in progress. */
   readonly asking: boolean;
 }
 
 const nothing = { value: undefined, failure: undefined, asking: false };
 
-/** `question` is what is asked, as text; an empty one asks nothing. `round` asks again. */
+/** `question` is the search as text; an empty one searches nothing. A change of `round` searches again. */
 export function useSearch<Value>(
   question: string,
   ask: (signal: AbortSignal) => Promise<Value>,
@@ -50,7 +49,7 @@ export function useSearch<Value>(
   return state;
 }
 
-/** What the search of conversations takes beside its words. */
+/** The filters of the search of conversations. */
 export interface SearchFilter {
   readonly channel?: string | undefined;
   readonly status?: string | undefined;
@@ -62,11 +61,11 @@ export interface SearchFilter {
 export interface SearchAnswer {
   readonly rows: readonly SearchRow[];
   readonly total: number;
-  /** While older messages are still being read: how many are, of all. */
+  /** While older messages are being indexed: the number done, and the total. */
   readonly indexing?: { readonly done: number; readonly total: number };
 }
 
-/** Whether the service would search for this: it needs a letter or a digit. */
+/** Whether the service accepts this search: it needs a letter or a digit. */
 export function isSearchable(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }
@@ -86,7 +85,7 @@ export async function findContacts(search: string, limit: number, signal: AbortS
     .contacts;
 }
 
-/** What a customer is called where little is known of it. */
+/** A customer's display name, also if little is known. */
 export function nameOfCustomer(of: {
   readonly name: string | null;
   readonly email: string | null;

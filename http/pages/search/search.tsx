@@ -1,5 +1,4 @@
-// Search over everything the agent may see, as one types. What is sought is kept in the address, so that going back
-// finds it.
+// Searches everything the agent may see, while typing. The search is in the address, so that going back finds it.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -26,7 +25,7 @@ import {
 } from './results.ts';
 
 const maxRows = 50;
-/** Before it is asked again for what had not been read. */
+/** The delay before searching again while messages are being indexed. */
 const askAgainMs = 2000;
 const filterNames = ['channel', 'status', 'tag', 'from', 'to'] as const;
 
@@ -109,7 +108,7 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
     event.preventDefault();
   };
 
-  // The page is left while its last letter is still on its way to the address.
+  // The page may be left before the last letter is in the address.
   const change = (changes: Readonly<Record<string, string | undefined>>): void => {
     if (path.peek() === '/search') setQuery(changes);
   };

@@ -1,4 +1,4 @@
-// Every key there is on this page, by what it belongs to.
+// The keyboard shortcuts of this page, by group.
 
 import type { JSX } from 'preact';
 import { commands, hasLetterKeys, keysForReading, setLetterKeys } from '../commands.ts';

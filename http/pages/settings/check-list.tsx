@@ -1,5 +1,5 @@
-// Several of a list, by ticking them: one group with a name, so that what is ticked is heard together with what it is
-// about, and with what is wrong with it.
+// A group of checkboxes with a name, so that a screen reader announces the choices together with the name and the
+// error.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
@@ -19,12 +19,12 @@ interface CheckListProps<Value extends string> {
   readonly items: readonly CheckItem<Value>[];
   readonly chosen: readonly Value[];
   readonly disabled?: boolean;
-  /** Each on a line of its own: for labels that are sentences. */
+  /** One per line, for labels that are sentences. */
   readonly wide?: boolean;
   readonly onChosen: (chosen: readonly Value[]) => void;
 }
 
-/** What is chosen comes in the order of the list, after what is chosen and not in it. */
+/** The chosen values keep the order of the list; chosen values that are not in the list come first. */
 export function CheckList<Value extends string>({
   label,
   hint,

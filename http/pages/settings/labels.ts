@@ -1,4 +1,4 @@
-// What roles, channels and states are called where people read them.
+// Names of roles, channels and states.
 
 import type { Agent, Role } from '../records.ts';
 

@@ -1,4 +1,4 @@
-// Hours of one site's or one phone number's own, in the place of those in Business hours.
+// Hours of one site or phone number, which replace those in Business hours.
 
 import type { JSX } from 'preact';
 import { Checkbox } from '../design/field.tsx';
@@ -8,10 +8,10 @@ import { HolidayEditor, WeekEditor } from './workspace/week-editor.tsx';
 
 interface OwnHoursProps {
   readonly label: string;
-  /** Null: those in Business hours count. */
+  /** Null: those in Business hours apply. */
   readonly hours: WeeklyHours | null;
   readonly onHours: (hours: WeeklyHours | null) => void;
-  /** Of a path below the hours: `days.0`, `holidays`. */
+  /** The error of a path below the hours: `days.0`, `holidays`. */
   readonly errorOf: (path: string) => string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Small parts that several of these sections are made of.
+// Small parts shared by several sections.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { webUrl } from '../addresses.ts';
@@ -6,7 +6,7 @@ import { Button } from '../design/button.tsx';
 import { Failure, Loading } from '../design/feedback.tsx';
 import type { Paged } from './paged.ts';
 
-/** A part of a section under a heading, with what can be done beside it. */
+/** A part of a section: heading, content and actions. */
 export function Part({
   id,
   title,
@@ -34,7 +34,7 @@ export function Part({
   );
 }
 
-/** A link to somewhere else, or its text where it is no web address. */
+/** A link to another site, or plain text if it is not a web address. */
 export function OutLink({
   url,
   children,
@@ -51,7 +51,7 @@ export function OutLink({
   );
 }
 
-/** What stands where something is read, was not to be had, or is not in the plan. */
+/** A placeholder while something loads, and the message if it failed or is not in the plan. */
 export function Reading({
   failure,
   retry,
@@ -69,14 +69,14 @@ export function Reading({
 
 interface PagesProps<Row> {
   readonly of: Paged<Row>;
-  /** Of what stands in its place while it is read. */
+  /** The number of lines of the placeholder. */
   readonly lines?: number;
-  /** Where there is nothing to list. */
+  /** Shown if the list is empty. */
   readonly empty: JSX.Element;
   readonly children: (rows: readonly Row[]) => JSX.Element;
 }
 
-/** A list that is read page by page: its rows, the way to more of them, and why there are none. */
+/** A list loaded page by page: its rows, a button for more, and the message if there are none. */
 export function Pages<Row>({ of: list, lines, empty, children }: PagesProps<Row>): JSX.Element {
   const { rows, failure, hasMore, loading } = list;
   if (rows === undefined) return <Reading failure={failure} retry={list.retry} lines={lines} />;

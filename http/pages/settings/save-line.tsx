@@ -1,4 +1,4 @@
-// What ends a form on a page: the button that saves it, and whether something is typed that is not saved.
+// The end of a form: the button to save, and whether there are unsaved changes.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { Button } from '../design/button.tsx';

@@ -1,11 +1,11 @@
-// What every section of the settings is drawn in: its heading, what it is for, and what can be done.
+// The frame of every section of the settings: heading, purpose and actions.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { setTitle } from '../title.ts';
 
 export interface SectionProps {
-  /** The part of the address after the section: an id, or a word of the section's own. */
+  /** The part of the address after the section: an id, or a word defined by the section. */
   readonly item: string | undefined;
 }
 

@@ -1,5 +1,5 @@
-// The sections of the settings: one table that the side list, the palette and the addresses are made of. What a role
-// may not see is not offered; the service refuses it anyway.
+// The sections of the settings. The side list, the palette and the addresses come from this table. It leaves out what a
+// role may not see; the service refuses it anyway.
 
 import type { Command } from '../commands.ts';
 import type { IconName } from '../design/icon.tsx';
@@ -15,9 +15,9 @@ export interface SettingsSection {
   readonly title: string;
   readonly group: string;
   readonly icon: IconName;
-  /** The lowest that may see it. */
+  /** The lowest role that may see it. */
   readonly role: Role;
-  /** Words that find it beside its title. */
+  /** More words that find it. */
   readonly words?: string;
   readonly load: Load<SectionProps>;
 }
@@ -195,12 +195,12 @@ export const sections: readonly SettingsSection[] = [
   },
 ];
 
-/** Those that who is signed in may see, in order. */
+/** The sections that the signed-in agent may see, in order. */
 export function ownSections(): readonly SettingsSection[] {
   return sections.filter(({ role }) => hasRole(role));
 }
 
-/** A way to each of them, for the palette. */
+/** A command for each of them, for the palette. */
 export function sectionCommands(): readonly Command[] {
   return ownSections().map(({ slug, title, words }) => ({
     id: `settings.${slug}`,

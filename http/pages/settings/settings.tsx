@@ -1,4 +1,4 @@
-// The frame of the settings: the list of sections at the side, as a menu on a phone, and the chosen one beside it.
+// The frame of the settings: the list of sections at the side, on a phone as a menu, and the open one beside it.
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';

@@ -1,5 +1,5 @@
-// What can be done with a conversation, in its heading: by buttons, by a menu, and by keys. What its state or the
-// reader's role does not allow is not offered.
+// The actions on a conversation, in its header: buttons, a menu and shortcuts. Actions that its state or the reader's
+// role does not allow are not offered.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -25,7 +25,7 @@ import { answerOffer } from './standing-offers.ts';
 
 type Asked = 'assign' | 'department' | 'tags' | 'transcript' | 'block';
 
-/** Another agent was faster: what happened, and the conversation as it is now. */
+/** Another agent was faster: what happened, and the conversation's present state. */
 interface Stale {
   readonly text: string;
   readonly now: Conversation;
@@ -133,12 +133,12 @@ interface Action {
   readonly keys?: string;
   readonly words?: string;
   readonly isDanger?: boolean;
-  /** Begins a part of the menu. */
+  /** Starts a new group of the menu. */
   readonly begins?: boolean;
   readonly run: () => void;
 }
 
-/** What the second button does. */
+/** The action of the second button. */
 function main(conversation: Conversation): string {
   return isWorkedOn(conversation) ? 'solve' : conversation.status === 'spam' ? 'notSpam' : 'reopen';
 }
@@ -297,7 +297,7 @@ async function takeOrAsk(conversation: Conversation, onStale: (stale: Stale) => 
   }
 }
 
-/** Rejects as `take` does, once it is shown what happened since. */
+/** Rejects as `take` does, after showing what happened. */
 async function takeAgain(conversation: Conversation, onStale: (stale: Stale) => void): Promise<void> {
   try {
     await take(conversation);
@@ -311,7 +311,10 @@ function staleOf(seen: Conversation, { was, now }: StaleError): Stale {
   return { text: whatHappened(was ?? seen, now, { agent: agentName, department: departmentName }), now };
 }
 
-/** What nobody has, and what is another's for those who may, at once; others offer it to themselves and accept. */
+/**
+ * An unassigned conversation, or for those who may, another agent's, is taken at once; other agents offer it to
+ * themselves and accept.
+ */
 async function take(conversation: Conversation): Promise<void> {
   const own = me.peek()?.agent;
   if (own === undefined) return;
@@ -330,7 +333,7 @@ async function take(conversation: Conversation): Promise<void> {
   notify({ kind: 'done', text: 'It is assigned to you.' });
 }
 
-/** Who stays would have read it again at once. */
+/** Leaves the conversation, since an open one would be marked as read again. */
 async function leaveUnread(conversation: Conversation, back: string): Promise<void> {
   const marked = markUnread(conversation.id);
   navigate(back);

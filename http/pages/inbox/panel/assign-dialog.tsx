@@ -1,5 +1,5 @@
-// Handing a conversation to a colleague or to a department: found as one types, with who is there and what they work
-// on. Who cannot take it is not offered. When somebody else was faster, it says what happened and asks again.
+// Hands a conversation to an agent or a department: a search with each agent's presence and work. Agents who cannot
+// take it are not offered. If another agent was faster, the dialog says what happened and asks again.
 
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
@@ -37,7 +37,7 @@ export function AssignDialog({ conversation, to, onClose }: AssignProps): JSX.El
   const [chosenId, setChosenId] = useState<string | undefined>(undefined);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | undefined>(undefined);
-  // What the reader saw: what happens to it while the dialog is open is told before anything is done.
+  // The state that the reader saw: changes while the dialog is open are shown before anything is done.
   const [seen, setSeen] = useState(conversation);
   const list = useRef<HTMLDivElement>(null);
   const id = useId();

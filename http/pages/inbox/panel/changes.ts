@@ -1,5 +1,5 @@
-// Changes of a conversation that are shown before the service has confirmed them: its status and its tags. What it
-// refuses is taken back, told, and offered again.
+// Changes shown before the service confirms them: status and tags. A refused change is reverted and reported, with a
+// retry.
 
 import { signal } from '@preact/signals';
 import { call, messageOf } from '../../api.ts';
@@ -14,11 +14,11 @@ interface Change {
   readonly path: string;
   readonly body?: object;
   readonly method?: 'POST' | 'PUT';
-  /** How it is until the answer comes. */
+  /** The state shown until the answer. */
   readonly shown: Shown;
 }
 
-/** How many changes of each conversation are shown and not confirmed yet. */
+/** The number of unconfirmed changes of each conversation. */
 export const unconfirmed = signal<ReadonlyMap<string, number>>(new Map());
 
 function count(conversationId: string, step: 1 | -1): void {
@@ -29,15 +29,13 @@ function count(conversationId: string, step: 1 | -1): void {
   unconfirmed.value = next;
 }
 
-/**
- * Resolves to the record that the service answered, or undefined when it refused; `retry` is what its notice offers.
- */
+/** Resolves to the service's record, or undefined if it refused; `retry` is offered in the notice. */
 async function change(
   { id }: Pick<Conversation, 'id'>,
   { path, body, method = 'POST', shown }: Change,
   retry: () => void,
 ): Promise<Conversation | undefined> {
-  // What was said since somebody looked at it is newer than the record that the button was drawn with.
+  // Messages may have arrived since the button was drawn.
   const before = peekConversation(id);
   if (before !== undefined) remember({ ...before, ...shown });
   count(id, 1);
@@ -45,7 +43,7 @@ async function change(
     return (await act(id, path, body, method)).conversation;
   } catch (error) {
     const now = peekConversation(id);
-    // What somebody else made of it meanwhile stands.
+    // Other agents' changes in the meantime stay.
     if (before !== undefined && now !== undefined && now.version === before.version)
       remember({
         ...now,
@@ -83,7 +81,7 @@ export async function changeStatus(conversation: Conversation, status: Requested
   });
 }
 
-/** From solved and spam every way back leads over open. */
+/** From solved and spam, every way back leads through open. */
 async function undo(conversation: Conversation, to: Conversation['status']): Promise<void> {
   const again = (): void => void undo(conversation, to);
   const opened = await change(
@@ -118,7 +116,7 @@ export async function unmarkSpam(conversation: Conversation): Promise<void> {
   if (changed !== undefined) notify({ kind: 'done', text: 'Marked as not spam and reopened.' });
 }
 
-/** Adds and takes off what the reader did, and leaves what others did meanwhile. */
+/** Applies only the reader's additions and removals, so that changes of others stay. */
 export async function setTags(
   { id }: Pick<Conversation, 'id'>,
   { from, to }: { readonly from: readonly string[]; readonly to: readonly string[] },
@@ -131,7 +129,7 @@ export async function setTags(
   );
 }
 
-/** The whole record as a file. */
+/** The complete record as a file. */
 export async function downloadRecord({ id, ticketNumber }: Pick<Conversation, 'id' | 'ticketNumber'>): Promise<void> {
   const record = await call('GET', `/conversations/${id}/export`);
   const url = URL.createObjectURL(new Blob([JSON.stringify(record, null, 2)], { type: 'application/json' }));

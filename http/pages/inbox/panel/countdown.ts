@@ -1,5 +1,4 @@
-// How many seconds something still stands, by the service's clock, drawn anew when the number changes and not more
-// often.
+// The remaining seconds by the service's clock; redraws only when the number changes.
 
 import { useEffect, useState } from 'preact/hooks';
 import { serverNow } from '../../server-clock.ts';

@@ -1,5 +1,4 @@
-// The customer, beside the conversation: who it is, where it is right now, what was before, what it bought, and what
-// colleagues noted of it.
+// The customer beside the conversation: identity, present page, history, orders, and notes of colleagues.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -23,7 +22,7 @@ import { Shop } from './shop.tsx';
 import { browserOf, pageAddress, placeOf } from './visitor-facts.ts';
 
 interface Known {
-  /** Of a customer who gave an email or a number. */
+  /** For a customer who gave an email or a number. */
   readonly contact: Contact | undefined;
   readonly conversations: readonly HistoryItem[];
   readonly total: number;
@@ -60,11 +59,11 @@ export function CustomerPanel({ conversation }: { readonly conversation: Convers
   const name = contact?.name ?? customerName(conversation);
 
   useEffect(() => onResync(known.reload), []);
-  // Another of its conversations begins, or ends.
+  // Another conversation of the customer started or ended.
   useEffect(
     () =>
       onEvent(['conversation.created', 'conversation.closed', 'conversation.updated'], ({ conversationId, data }) => {
-        // The event's data, as the sockets' document gives it.
+        // The data of this event, by the AsyncAPI document.
         const other = (data as { conversation: Conversation }).conversation;
         if (
           conversationId !== id &&
@@ -236,7 +235,7 @@ function Noted({ contact }: { readonly contact: Contact }): JSX.Element {
   );
 }
 
-/** Not there for who completed none. */
+/** Not drawn if the visitor completed none. */
 function Goals({ visitorId }: { readonly visitorId: string }): JSX.Element | null {
   const goals = useResource(
     (signal) => call<{ completions: GoalCompletion[] }>('GET', `/visitors/${visitorId}/completions`, { signal }),
@@ -245,7 +244,7 @@ function Goals({ visitorId }: { readonly visitorId: string }): JSX.Element | nul
   useEffect(
     () =>
       onEvent(['goal.completed'], ({ data }) => {
-        // The event's data, as the sockets' document gives it.
+        // The data of this event, by the AsyncAPI document.
         if ((data as { completion: GoalCompletion }).completion.visitorId === visitorId) goals.reload();
       }),
     [visitorId],

@@ -1,5 +1,4 @@
-// What some actions on a conversation ask for first: its tags, where a transcript goes, whether a customer is to be
-// locked out.
+// Dialogs of some actions: tags, the recipient of a transcript, blocking a customer.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

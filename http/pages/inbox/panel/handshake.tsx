@@ -1,4 +1,4 @@
-// A conversation that is offered to somebody: who to, for how long, and what whoever reads this may do about it.
+// A pending offer: to whom, for how long, and what the reader can do about it.
 
 import type { JSX } from 'preact';
 import { useCommands } from '../../commands.ts';
@@ -15,7 +15,7 @@ const offerSeconds = 30;
 
 export function HandshakeBanner({ conversation }: { readonly conversation: Conversation }): JSX.Element {
   const { handshake } = conversation;
-  // The place is there before the offer, so that it is read aloud when it comes.
+  // The live region exists before the offer, so that the offer is announced.
   return (
     <div role="status">
       {handshake !== null && <Offered key={handshake.expiresAt} conversation={conversation} handshake={handshake} />}
@@ -78,9 +78,9 @@ function Offered({
         <p>
           {isMine ? (
             <>
-              <strong>{by === 'You' ? 'You offered yourself' : `${by} offers you`} this conversation.</strong> It stays
-              with {conversation.assignedAgentId === null ? 'nobody' : agentName(conversation.assignedAgentId)} until
-              you accept.
+              <strong>{by === 'You' ? 'You offered yourself' : `${by} offers you`} this conversation.</strong> It stays{' '}
+              {conversation.assignedAgentId === null ? 'unassigned' : `with ${agentName(conversation.assignedAgentId)}`}{' '}
+              until you accept.
             </>
           ) : (
             <>
@@ -130,7 +130,7 @@ function Offered({
   );
 }
 
-/** Runs down in sight; not read aloud every second. */
+/** Visible only; a screen reader would announce every second. */
 export function SecondsLeft({ at }: { readonly at: string }): JSX.Element {
   const seconds = useSecondsUntil(at);
   return (

@@ -1,5 +1,4 @@
-// Tags that were used before: those of the conversations that this page knows, and those that were chosen on this
-// browser.
+// Tags used before: those of known conversations, and those chosen on this browser.
 
 import { distinctNames } from '../../folding.ts';
 import { knownConversations } from '../conversations.ts';
@@ -7,7 +6,7 @@ import { knownConversations } from '../conversations.ts';
 const key = 'switchboard.tags';
 const maxKept = 100;
 
-/** The most used first, then those chosen here before. */
+/** Most used first, then those chosen on this browser. */
 export function knownTags(): string[] {
   const counts = new Map<string, number>();
   for (const { tags } of knownConversations()) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
@@ -19,7 +18,7 @@ export function keepTags(tags: readonly string[]): void {
   try {
     localStorage.setItem(key, JSON.stringify(distinctNames([...tags, ...readKept()]).slice(0, maxKept)));
   } catch {
-    // A browser that keeps nothing offers what the page knows.
+    // A browser without storage offers the tags of known conversations.
     return;
   }
 }

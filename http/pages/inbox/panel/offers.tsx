@@ -1,5 +1,5 @@
-// What is offered to who is signed in, on every page: with the way there, the answers, and, for who looks elsewhere,
-// the title, a notification and a ring. Live calls have a banner of their own.
+// Offers to the signed-in agent, on every page: a link, the answers, and, while the agent looks elsewhere, the title, a
+// notification and a ring tone. Active calls have a banner of their own.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -22,7 +22,7 @@ export function Offers(): JSX.Element {
   const openId = match.value?.params['conversationId'];
   const elsewhere = all.filter(({ id }) => id !== openId);
   const [first] = elsewhere;
-  /** How each is taken back, by its offer: another one that comes or goes leaves it alone. */
+  /** How to end each offer's alerts, by offer, independent of the others. */
   const announced = useRef(new Map<string, () => void>()).current;
 
   useEffect(() => {
@@ -43,7 +43,7 @@ export function Offers(): JSX.Element {
     }
     for (const one of all) if (!announced.has(keyOf(one))) announced.set(keyOf(one), announce(one));
   }, [all.map(keyOf).join()]);
-  // Signed out: nobody is called any more.
+  // Signed out: no more alerts.
   useEffect(
     () => () => {
       for (const end of announced.values()) end();
@@ -86,7 +86,7 @@ export function Offers(): JSX.Element {
 
 const keyOf = ({ id, handshake }: Conversation): string => `${id} ${handshake?.expiresAt ?? ''}`;
 
-/** Once for each offer; taken back with it. */
+/** Alerts once per offer; the returned function ends them. */
 function announce(conversation: Conversation): () => void {
   const { id, handshake } = conversation;
   const name = agentName(handshake?.initiatedByAgentId ?? null);

@@ -1,11 +1,11 @@
-// What may be done with a conversation by whom: the status machine of the specification, who can be handed what, and
-// what happened to a conversation while somebody looked at it. Plain functions, without state.
+// Rules of the inbox: the status machine of the specification, who can be handed a conversation, and what happened to
+// it while an agent looked at it. Plain functions, without state.
 
 import type { Agent, Channel, Conversation, ConversationStatus, Department } from '../../records.ts';
 
 export type RequestedStatus = Exclude<ConversationStatus, 'closed'>;
 
-/** Specification 3. Nothing is closed by hand. */
+/** Specification 3. No one closes a conversation by hand. */
 const moves: Readonly<Record<ConversationStatus, readonly RequestedStatus[]>> = {
   open: ['pending', 'solved', 'spam'],
   pending: ['open', 'solved', 'spam'],
@@ -24,12 +24,14 @@ const workOf: Readonly<Record<Channel, Agent['channels'][number]>> = {
   call: 'calls',
 };
 
-/** Whether the service would let the agent have it. Admins work in every channel. */
+/** Whether the service would assign it to the agent. Admins work in every channel. */
 export function canTake({ inviteStatus, role, channels }: Agent, channel: Channel): boolean {
   return inviteStatus === 'joined' && (role === 'admin' || channels.includes(workOf[channel]));
 }
 
-/** Who has it, admins and supervisors put back what somebody has. Calls are put back by handing them over. */
+/**
+ * The assignee, admins and supervisors can return a conversation to the queue. Calls are returned by handing them over.
+ */
 export function mayGiveBack(own: Agent, { assignedAgentId, channel, status }: Conversation): boolean {
   return (
     assignedAgentId !== null &&
@@ -39,7 +41,7 @@ export function mayGiveBack(own: Agent, { assignedAgentId, channel, status }: Co
   );
 }
 
-/** What a customer wrote, of who may read it: who has the conversation, while nobody does anybody. */
+/** A customer's message can be marked unread by the assignee, or by anyone while it is unassigned. */
 export function mayMarkUnread(
   own: Agent | undefined,
   { assignedAgentId, lastCustomerMessageAt }: Conversation,
@@ -52,8 +54,8 @@ export function mayMarkUnread(
 const presenceOrder = { available: 0, away: 1, offline: 2 } as const;
 
 /**
- * Who can be offered it: everybody who can take it but who has it and who asks, the available first, of them those who
- * are there.
+ * Who can be offered it: everyone who can take it except the assignee and the reader, available ones first, then those
+ * present.
  */
 export function recipientsOf(conversation: Conversation, agents: Iterable<Agent>, ownId: string | undefined): Agent[] {
   return [...agents]
@@ -74,7 +76,7 @@ interface Names {
   readonly department: (departmentId: string | null) => string;
 }
 
-/** "Ann took it. It is pending now.": what a reader who saw `was` has missed, most important first. */
+/** "Ann took it. It is pending now.": the changes since `was`, most important first. */
 export function whatHappened(was: Conversation | undefined, now: Conversation, names: Names): string {
   if (was === undefined) return 'Someone changed it a moment ago.';
   const said: string[] = [];
@@ -101,7 +103,7 @@ export function whatHappened(was: Conversation | undefined, now: Conversation, n
   return said.length === 0 ? 'Someone changed it a moment ago.' : said.join(' ');
 }
 
-/** The tags as they are, with what somebody added and took off who saw them as `from`. */
+/** The present tags with the additions and removals of an agent who saw them as `from`. */
 export function mergedTags(
   now: readonly string[],
   { from, to }: { readonly from: readonly string[]; readonly to: readonly string[] },
@@ -110,12 +112,12 @@ export function mergedTags(
   return [...new Set([...kept, ...to.filter((tag) => !from.includes(tag))])];
 }
 
-/** Whole seconds until then, by the service's clock; 0 when it is over. */
+/** Whole seconds until then, by the service's clock; 0 once it has passed. */
 export function secondsUntil(at: string, nowMs: number): number {
   return Math.max(0, Math.ceil((Date.parse(at) - nowMs) / 1000));
 }
 
-/** Departments in the order of their names. */
+/** Departments by name. */
 export function sortedDepartments(departments: Iterable<Department>): Department[] {
   return [...departments].sort((a, b) => a.name.localeCompare(b.name));
 }

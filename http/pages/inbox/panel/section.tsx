@@ -1,4 +1,4 @@
-// A part of the customer's panel that can be folded away; which ones are, this browser remembers.
+// A collapsible part of the customer panel. This browser remembers which are collapsed.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -41,7 +41,7 @@ function keep(name: string, isOpen: boolean): void {
     if (isOpen) localStorage.removeItem(key(name));
     else localStorage.setItem(key(name), 'closed');
   } catch {
-    // Open again the next time.
+    // Expanded again the next time.
     return;
   }
 }

@@ -1,5 +1,4 @@
-// What the shop knows of a customer, asked for when somebody wants to know: it is another system, that may be slow or
-// away.
+// The shop's data about a customer, requested on demand: it is another system, which may be slow or unavailable.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,9 +1,8 @@
-// What a visitor's record says, in words: its browser and system, where it is, the address of its page. Plain
-// functions.
+// A visitor's record as text: browser and system, place, the address of its page. Plain functions.
 
 import type { Visitor } from '../../records.ts';
 
-/** The more particular ones first: most browsers name others, too. */
+/** The more specific ones first: most browsers name others, too. */
 const browsers = [
   ['Edge', /\bEdg(?:e|A|iOS)?\/(\d+)/],
   ['Opera', /\bOPR\/(\d+)/],
@@ -22,7 +21,7 @@ const systems = [
   ['Linux', /\bLinux\b/],
 ] as const;
 
-/** "Firefox 128, Windows"; undefined for what no browser of these says. */
+/** "Firefox 128, Windows"; undefined for an unknown one. */
 export function browserOf(userAgent: string | null): string | undefined {
   if (userAgent === null) return undefined;
   const browser = browsers
@@ -55,9 +54,9 @@ function countryName(code: string): string {
 }
 
 export interface PageAddress {
-  /** For reading: without the scheme. */
+  /** The address without its scheme, for display. */
   readonly text: string;
-  /** Undefined for what is no web address: it is shown as text alone. */
+  /** Undefined if it is not a web address; it is then shown as text. */
   readonly href: string | undefined;
 }
 

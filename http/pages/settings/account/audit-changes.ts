@@ -1,16 +1,16 @@
-// What an entry of the audit log says changed, field by field: the fields of before and after that differ, in words.
+// The changes of an audit log entry, field by field: the fields of before and after that differ, as text.
 
 import type { AuditEntry } from '../../records.ts';
 import { type Names, throughFields } from './audit-sentences.ts';
 
 export interface Change {
   readonly name: string;
-  /** Undefined where there was nothing, or nothing is. */
+  /** Undefined if there is no value. */
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
 
-/** Bodies of dropped mails and such are cut there. */
+/** Long values, such as bodies of dropped mails, are cut. */
 const maxChars = 2000;
 
 export function changesOf(
@@ -57,7 +57,7 @@ export function fieldInWords(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** "Local part: billing, department id: Sales": of one of a list. */
+/** "Local part: billing, department id: Sales", for an item of a list. */
 function partsInWords(record: Readonly<Record<string, unknown>>, names: Names): string {
   const said = Object.entries(record).flatMap(([name, value]) => {
     const words = valueInWords(name, value, names);

@@ -1,5 +1,5 @@
-// Finding something in the audit log. The service gives it newest first and whole; what is looked for is found here, in
-// as many entries as were read.
+// Searches the audit log. The service returns it newest first, without a filter, so the search covers the loaded
+// entries.
 
 import { folded } from '../../folding.ts';
 import type { AuditEntry } from '../../records.ts';

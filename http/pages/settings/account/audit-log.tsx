@@ -1,4 +1,4 @@
-// Who changed what, and when: each entry as a sentence, with what it was before and is after.
+// Who changed what, and when: each entry as a sentence, with the values before and after.
 
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
@@ -17,7 +17,7 @@ import { type AuditFilter, filterEntries, isFiltered } from './audit-filter.ts';
 import { actorOf, areas, deedOf, type Names } from './audit-sentences.ts';
 
 const pageSize = 100;
-/** A search goes on by itself until it shows so many, or has read so many. */
+/** A search loads more pages until it shows this many results, or has read maxRead entries. */
 const wantedRows = 20;
 const maxRead = 1000;
 

@@ -1,16 +1,16 @@
-// Entries of the audit log as people would tell them: who did what, to what, and what changed. What a kind of entry
-// that is not known here says is said by its own name, so that none is left out.
+// Audit log entries as sentences: who did what, and what changed. An unknown kind of entry is shown by its name, so
+// that none is left out.
 
 import type { AuditEntry } from '../../records.ts';
 
 export interface Names {
   agent(agentId: string): string;
   department(departmentId: string): string;
-  /** A time with everything, zone included. */
+  /** A complete time, with its zone. */
   time(at: string): string;
 }
 
-/** What the log is sorted into, for finding something. */
+/** The areas to filter by. */
 export const areas = [
   { value: 'agent', label: 'Agents' },
   { value: 'department', label: 'Departments' },
@@ -44,7 +44,7 @@ export function actorOf({ actorAgentId }: Pick<AuditEntry, 'actorAgentId'>, name
 
 type Tell = (entry: AuditEntry, names: Names) => string;
 
-/** Why an app's consent ended by itself. */
+/** Reasons for an app's consent to end by itself. */
 const endReasons: Readonly<Record<string, string>> = {
   given_back: 'the app revoked it',
   code_used_twice: 'one of its codes was used twice',
@@ -136,15 +136,15 @@ const deeds: Readonly<Record<string, Tell>> = {
   'verify_credits.updated': () => 'changed the credits for one-time codes',
 };
 
-/** The kinds that are told in words of their own. */
+/** The kinds that have a sentence. */
 export const knownActions = Object.keys(deeds);
 
-/** What was done, to follow the name of who did it. */
+/** The deed, to follow the actor's name. */
 export function deedOf(entry: AuditEntry, names: Names): string {
   return `${deeds[entry.action]?.(entry, names) ?? `did ${entry.action}`}${throughOf(entry)}`;
 }
 
-/** What of the context names the key or the app that it came by. */
+/** The fields of the context that name the key or app that was used. */
 export const throughFields = ['apiKey', 'app'] as const;
 
 function throughOf({ context }: AuditEntry): string {
@@ -198,7 +198,7 @@ function dropReason(reason: string | undefined): string {
 }
 
 function target({ targetId }: AuditEntry, names: Names): string {
-  return targetId === null ? 'somebody' : names.agent(targetId);
+  return targetId === null ? 'an agent' : names.agent(targetId);
 }
 
 function departmentOf(entry: AuditEntry, names: Names): string {

@@ -1,4 +1,4 @@
-// Add-ons, the provider's own page, and ending the subscription.
+// Add-ons, a link to the provider's page, and cancelling the subscription.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -21,7 +21,7 @@ export function BillingActions({
   readonly onChanged: () => void;
 }): JSX.Element | null {
   const [busy, setBusy] = useState<'addons' | 'portal' | undefined>(undefined);
-  /** What was asked for, until the plan says so itself. */
+  /** The requested value, until the plan has it. */
   const [wantedAi, setWantedAi] = useState<boolean | undefined>(undefined);
   const [cancelling, setCancelling] = useState(false);
   const { subscription, addons, billingSource } = standing;
@@ -46,7 +46,7 @@ export function BillingActions({
   if (subscription === null) return null;
   return (
     <Part id="subscription" title="Add-ons and cancellation">
-      {/* What opens nothing yet is not sold; who has it can let it go. */}
+      {/* The add-on does nothing yet, so it is not sold; a workspace that has it can drop it. */}
       {(billingSource !== 'stripe' || addons.includes('ai')) && (
         <Checkbox
           label="AI"

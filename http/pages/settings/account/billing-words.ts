@@ -5,12 +5,12 @@ import type { BillingInterval, PlanId, Standing, Subscription } from '../../reco
 export interface PlanWords {
   readonly id: PlanId;
   readonly name: string;
-  /** Undefined: as many as there are. */
+  /** Undefined: no limit. */
   readonly seats: number | undefined;
   readonly what: readonly string[];
 }
 
-/** As the service's own table of plans says; the service decides what is in force. */
+/** As in the service's table of plans; the service enforces them. */
 export const plans: readonly PlanWords[] = [
   { id: 'chat', name: 'Chat', seats: 5, what: ['Chat on your sites', 'Campaigns', 'Goals'] },
   { id: 'support', name: 'Support', seats: 15, what: ['Everything in Chat', 'Tickets by email', 'Knowledge base'] },
@@ -48,7 +48,7 @@ export const statusKinds = {
   canceled: 'bad',
 } as const satisfies Record<Subscription['status'], string>;
 
-/** Whether there is something that could be cancelled. */
+/** Whether there is a subscription to cancel. */
 export function isLive({ subscription, locked }: Standing): boolean {
   return subscription !== null && !locked && !subscription.cancelAtPeriodEnd;
 }

@@ -36,7 +36,7 @@ export function Billing(_props: SectionProps): JSX.Element {
   );
 }
 
-/** What has to be known before anything else. */
+/** Shown first: whatever needs attention. */
 function News({
   standing: { locked, daysLeftInTrial, billingSource, subscription },
 }: {

@@ -1,5 +1,5 @@
-// What can be taken along and what can be erased. Both are done by who runs the server, at its command line, since no
-// sign-in should be enough for them: this says how.
+// What can be exported and erased. The operator does both at the command line, since no sign-in should be enough; this
+// page says how.
 
 import type { JSX } from 'preact';
 import { Copyable } from '../../design/copyable.tsx';

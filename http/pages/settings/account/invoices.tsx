@@ -1,4 +1,4 @@
-// What was billed.
+// The invoices.
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';

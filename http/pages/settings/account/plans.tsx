@@ -1,4 +1,4 @@
-// The plans side by side, and changing from one to another.
+// The plans side by side, and changing the plan.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -18,7 +18,7 @@ interface Checkout {
   readonly subscription?: Subscription;
 }
 
-/** To a page of the billing provider, which leads back here. */
+/** Opens a page of the billing provider, which leads back here. */
 export function goTo(url: string | undefined): void {
   const target = webUrl(url);
   if (target !== undefined) location.assign(target);

@@ -1,4 +1,4 @@
-// Apps that were let in, to be seen and turned away again: by oneself, and for admins by everybody.
+// Allowed apps, with a way to withdraw access: one's own, and for admins everyone's.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

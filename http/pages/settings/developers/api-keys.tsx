@@ -1,4 +1,4 @@
-// Keys by which your own programs ask the API.
+// API keys for the workspace's own programs.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

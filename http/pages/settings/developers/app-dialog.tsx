@@ -1,4 +1,4 @@
-// Registering an app, and changing what it may do and where it leads back to.
+// Registers an app, or changes its scopes and redirect addresses.
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
@@ -12,13 +12,13 @@ import { CheckList } from '../check-list.tsx';
 import { scopes } from './scopes.ts';
 
 export interface RegisteredApp extends OAuthApp {
-  /** Of a new app that is not public. */
+  /** For a new app that is not public. */
   readonly clientSecret?: string | null;
 }
 
 const offered = scopes.filter(({ forApps }) => forApps).map(({ scope, label }) => ({ value: scope, label }));
 
-/** Each on a line of its own. */
+/** One per line. */
 export function linesOf(text: string): string[] {
   return text
     .split('\n')
@@ -60,7 +60,7 @@ export function AppDialog({
     const body = bodyOf(values);
     if (app === undefined)
       return onSaved(await call('POST', '/oauth-apps', { body: { ...body, public: values.public } }));
-    // What others change meanwhile is not undone.
+    // Sends only own changes, so that those of others stay.
     const changes = changedIn(bodyOf(start), body);
     if (Object.keys(changes).length === 0) return onClose();
     onSaved(await call('PATCH', `/oauth-apps/${app.id}`, { body: changes }));

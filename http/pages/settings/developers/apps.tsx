@@ -1,4 +1,4 @@
-// Apps that agents may let in by signing in here.
+// Apps that agents can allow by signing in here.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// One webhook: what it is told, what came of it, and sending again what was not taken.
+// One webhook: its deliveries, their outcomes, and sending failed ones again.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -218,7 +218,7 @@ function Row({
   );
 }
 
-/** Of what is to come. */
+/** For a time in the future. */
 function untilTime(at: string): string {
   const minutes = Math.ceil((Date.parse(at) - now.value) / 60_000);
   if (minutes <= 1) return 'in a moment';

@@ -1,4 +1,4 @@
-// The events that a webhook can be told of, by what they are about, in words.
+// The events that a webhook can subscribe to, by subject, with labels.
 
 export interface EventGroup {
   readonly title: string;
@@ -81,7 +81,7 @@ export function eventLabel(type: string): string {
   return all.find((one) => one.type === type)?.label ?? type;
 }
 
-/** "Everything", "A message was sent", "3 kinds of events" */
+/** "All events", "A message was sent", "3 kinds of events" */
 export function eventsInWords(types: readonly string[]): string {
   if (types.includes('*')) return 'All events';
   const [first] = types;

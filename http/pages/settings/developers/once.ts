@@ -1,21 +1,21 @@
-// Secrets that the API tells once. They are kept here and not in a component, so that drawing a page anew, for whatever
-// reason, does not lose one before it was copied; leaving the page, or signing out, forgets it for good.
+// Secrets that the API returns only once. They are kept here and not in a component, so that a redraw does not lose one
+// before it was copied. Leaving the page or signing out drops it.
 
 import { effect, signal } from '@preact/signals';
 import { token } from '../../api.ts';
 import { path } from '../../location.ts';
 
 export interface Once {
-  /** "key", "signing secret": what it is, in the middle of a sentence. */
+  /** "key", "signing secret": the noun, for the middle of a sentence. */
   readonly what: string;
-  /** Whose it is. */
+  /** The name of its key, app or webhook. */
   readonly name: string;
   readonly secret: string;
 }
 
 const kept = signal<(Once & { readonly at: string }) | undefined>(undefined);
 
-/** Shown at this address until it is left or dismissed. */
+/** Shown at this address until the page is left or the secret dismissed. */
 export function keepOnce(once: Once): void {
   kept.value = { ...once, at: path.peek() };
 }

@@ -1,9 +1,9 @@
-// What a key or an app may be allowed, in the words of the service's consent page.
+// The scopes of keys and apps, in the words of the service's consent page.
 
 export interface ScopeWords {
   readonly scope: string;
   readonly label: string;
-  /** Not for keys alone. */
+  /** True if apps can have it, not only keys. */
   readonly forApps: boolean;
 }
 

@@ -1,4 +1,4 @@
-// A secret while it can be seen: to copy now, with the warning that it does not come back.
+// A secret while it can be seen: copy it now, with the warning that it is not shown again.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -6,7 +6,7 @@ import { Button } from '../../design/button.tsx';
 import { Copyable } from '../../design/copyable.tsx';
 import { forgetOnce, onceHere } from './once.ts';
 
-/** Draws nothing while there is none. */
+/** Draws nothing if there is none. */
 export function SecretOnce(): JSX.Element | null {
   const once = onceHere();
   const heading = useRef<HTMLHeadingElement>(null);

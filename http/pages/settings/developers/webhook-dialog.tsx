@@ -1,4 +1,4 @@
-// Adding a webhook: where to, and what it is told.
+// Adds a webhook: its address and its events.
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';

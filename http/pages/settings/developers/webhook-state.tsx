@@ -1,4 +1,4 @@
-// Whether a webhook is told what happens, why it is not, and taking it up again.
+// Whether a webhook is active, why it is not, and a button to resume it.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -19,7 +19,7 @@ interface StateProps {
   readonly onChanged: (webhook: Webhook) => void;
 }
 
-/** Whether what happens is sent to it. */
+/** Whether events are sent to it. */
 export function isTold({ status, pausedReason }: Webhook): boolean {
   return status === 'active' && pausedReason === null;
 }
@@ -29,7 +29,7 @@ export function WebhookBadge({ webhook }: { readonly webhook: Webhook }): JSX.El
   return webhook.status === 'disabled' ? <Badge kind="bad">Disabled</Badge> : <Badge kind="warn">Paused</Badge>;
 }
 
-/** Nothing for one that is told. */
+/** Nothing for an active one. */
 export function WebhookState({ webhook, onChanged }: StateProps): JSX.Element | null {
   if (isTold(webhook)) return null;
   const again = (

@@ -1,4 +1,4 @@
-// Addresses of yours that are told what happens.
+// Webhooks: addresses that receive events.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -17,7 +17,7 @@ import { SecretOnce } from './secret-once.tsx';
 import { WebhookDialog } from './webhook-dialog.tsx';
 import { WebhookBadge } from './webhook-state.tsx';
 
-/** `item` is a webhook's id: its deliveries. */
+/** `item` is a webhook's id, whose deliveries are shown. */
 export function Webhooks({ item }: SectionProps): JSX.Element {
   const { value, failure, reload, set } = useResource(
     (signal) => call<{ webhooks: Webhook[] }>('GET', '/webhooks', { signal }),

@@ -1,4 +1,4 @@
-// The domain that mail is sent from: its DNS records to copy one by one, and whether each of them stands.
+// The domain that mail is sent from: its DNS records, each with a copy button and whether it was found.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -202,7 +202,7 @@ function Standing({
   );
 }
 
-/** What a record is for. */
+/** The purpose of a record. */
 export function purposeOf({ type, name, value }: Pick<DnsRecord, 'type' | 'name' | 'value'>): string {
   if (type === 'MX') return 'delivers email here';
   if (type === 'CNAME') return 'returns undelivered email';

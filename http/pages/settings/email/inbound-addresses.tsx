@@ -1,4 +1,4 @@
-// The addresses that mail is taken at: the workspace's own, and those that lead to a department.
+// The addresses that receive mail: the workspace's own, and those of departments.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -15,13 +15,13 @@ import { Part, Reading } from '../parts.tsx';
 
 interface Mapped {
   readonly localPart: string;
-  /** Empty for the default one. */
+  /** Empty for the default department. */
   readonly departmentId: string;
 }
 
 const maxAddresses = 100;
 
-/** Each local part once: an address at the subdomain and the one at the domain are the same entry. */
+/** Each local part once: the address at the subdomain and the one at the domain are one entry. */
 export function mappedOf(addresses: readonly InboundAddress[]): Mapped[] {
   const byPart = new Map(
     addresses

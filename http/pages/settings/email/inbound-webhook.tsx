@@ -1,4 +1,4 @@
-// How a mail provider delivers mail by webhook: where to, and the secret that it signs with.
+// Mail delivery by a provider's webhook: the address, and the secret that signs it.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// Addresses that mail is not sent to any more, because it came back.
+// Addresses that mail is no longer sent to, because it bounced.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// What may become of a campaign: live, paused, copied, archived. The same in the list and on its own page.
+// Actions on a campaign: set live, pause, copy, archive. The list and its page share them.
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
@@ -46,7 +46,7 @@ export function ArchiveCampaign({
   );
 }
 
-/** What may become of it from where it is. */
+/** The actions that its present state allows. */
 export function campaignItems(
   campaign: Campaign,
   onArchive: (campaign: Campaign) => void,

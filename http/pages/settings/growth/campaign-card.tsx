@@ -1,4 +1,4 @@
-// A campaign's card as visitors will see it, drawn from what is typed. A picture alone: nothing in it can be used.
+// A preview of a campaign's card with the typed values. Only a picture: nothing in it works.
 
 import type { JSX } from 'preact';
 import { Avatar } from '../../design/avatar.tsx';

@@ -1,5 +1,5 @@
-// One campaign: what it says, when, and where, with the card beside it as visitors will see it. Supervisors read it,
-// admins write it.
+// One campaign: its texts, when and where it shows, and a preview of the card. Supervisors can read it, admins can
+// change it.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -266,7 +266,7 @@ function WhenFields({ form }: { readonly form: FormState<CampaignValues> }): JSX
   );
 }
 
-/** The service counts in milliseconds, the field in seconds. */
+/** The service counts milliseconds, the field seconds. */
 function secondsError(error: string | undefined): string | undefined {
   return error === undefined ? undefined : 'Enter 0 to 600 seconds.';
 }

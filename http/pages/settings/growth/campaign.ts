@@ -1,4 +1,4 @@
-// A campaign as the API has it, as a form holds it, and in words.
+// A campaign as the API's record, as form values and as text.
 
 import type {
   Campaign,
@@ -92,7 +92,7 @@ export function contentOf({ body, agentName, agentAvatarUrl, quickReplies }: Cam
   };
 }
 
-/** An empty field is nought; what is no number goes to the service as it is, which says so at the field. */
+/** An empty field is zero. Invalid text is sent unchanged, so that the service refuses it at its field. */
 function numberOf(text: string): number {
   return Number(text.trim().replace(',', '.'));
 }
@@ -122,7 +122,7 @@ export function rulesInWords({
   ].join(', ');
 }
 
-/** "12 %"; a dash where nothing was shown. */
+/** "12 %"; a dash if there were no impressions. */
 export function shareOf(part: number, whole: number): string {
   return whole === 0
     ? '–'

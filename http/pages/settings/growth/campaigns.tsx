@@ -1,4 +1,4 @@
-// Campaigns: messages that visitors see by themselves. The list with what came of each, and one of them by its id.
+// Campaigns: messages shown to visitors automatically. The list with the results of each, and one by its id.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

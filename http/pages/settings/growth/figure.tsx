@@ -1,4 +1,4 @@
-// One figure of a list of figures: what it counts, how many, and what share that is.
+// One figure in a list: its label, the number, and its share.
 
 import type { JSX } from 'preact';
 

@@ -1,4 +1,4 @@
-// Whether a goal counts, as a badge.
+// A goal's status as a badge.
 
 import type { JSX } from 'preact';
 import { Badge } from '../../design/feedback.tsx';

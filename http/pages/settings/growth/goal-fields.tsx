@@ -1,4 +1,4 @@
-// The fields of a goal: its name, which page, what reaching it is worth.
+// The fields of a goal: its name, the page, and its value.
 
 import type { JSX } from 'preact';
 import { TextField } from '../../design/field.tsx';

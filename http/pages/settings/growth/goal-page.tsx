@@ -1,4 +1,4 @@
-// One goal: what it counts, whether it counts now, and who reached it.
+// One goal: what it counts, whether it is active, and who reached it.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// A goal as the API has it, as a form holds it, and the ranges its figures are of.
+// A goal as the API's record and as form values, and the ranges of its figures.
 
 import type { Goal, GoalCompletion, GoalStatus, UrlMatch } from '../../records.ts';
 import { amountText, centsOf } from '../amounts.ts';
@@ -32,12 +32,12 @@ export type RangeDays = (typeof ranges)[number]['value'];
 
 const dayMs = 24 * 3600_000;
 
-/** Up to now, which is the service's to say. */
+/** Until now, which is the service's default. */
 export function sinceOf(days: RangeDays, nowMs: number): { readonly from: string } {
   return { from: new Date(nowMs - Number(days) * dayMs).toISOString() };
 }
 
-/** As reports are asked for it: the longest has no word of its own there. */
+/** In the form of the reports' query; the longest range has no name there. */
 export function reportRangeOf(days: RangeDays, nowMs: number): Readonly<Record<string, string>> {
   return days === '365'
     ? { range: 'custom', ...sinceOf(days, nowMs), to: new Date(nowMs).toISOString() }

@@ -1,4 +1,4 @@
-// Goals: pages that visitors shall reach. The list with what each brought in a range, and one of them by its id.
+// Goals: pages that visitors should reach. The list with the figures of each in a range, and one by its id.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

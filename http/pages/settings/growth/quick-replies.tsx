@@ -1,4 +1,4 @@
-// Up to three answers that a visitor may give a campaign by pressing a button.
+// Up to three quick replies of a campaign.
 
 import type { JSX } from 'preact';
 import { Button, IconButton } from '../../design/button.tsx';

@@ -1,5 +1,5 @@
-// A condition on the address of a page, with a box to try addresses on. The service says what matches: it is the one
-// that decides later.
+// A condition on a page's address, with a field to try addresses. The service says what matches, since it decides
+// later, too.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

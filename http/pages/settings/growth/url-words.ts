@@ -1,4 +1,4 @@
-// Conditions on addresses, in words.
+// Conditions on addresses as text.
 
 import type { UrlMatch } from '../../records.ts';
 

@@ -1,4 +1,5 @@
-// Somebody else has saved an article while it was being written here: line by line what differs, and the two ways on.
+// Another person saved the article while it was being edited here: the differences line by line, and the two ways to
+// continue.
 
 import { diffLines } from 'diff';
 import type { JSX } from 'preact';
@@ -15,7 +16,7 @@ interface ArticleConflictProps {
   readonly onTheirs: () => void;
 }
 
-/** Comparing gives up after so long, and shows both whole. */
+/** After this time, the comparison is given up and both texts are shown whole. */
 const timeoutMs = 500;
 
 export function ArticleConflict({ mine, theirs, onMine, onTheirs }: ArticleConflictProps): JSX.Element {
@@ -81,7 +82,7 @@ export function ArticleConflict({ mine, theirs, onMine, onTheirs }: ArticleConfl
   );
 }
 
-/** Of what is the same, the lines next to a difference are enough. */
+/** Of the common lines, only those next to a difference are shown. */
 function shorten(text: string, whole: boolean): readonly string[] {
   const lines = text.replace(/\n$/, '').split('\n');
   return whole || lines.length <= 6 ? lines : [...lines.slice(0, 2), '…', ...lines.slice(-2)];

@@ -1,18 +1,17 @@
-// What was typed into an article and not saved yet: kept while the page is open, so that looking something up elsewhere
-// loses nothing.
+// Unsaved text of articles, kept while the page is open, so that going elsewhere loses nothing.
 
 import type { Article } from '../../records.ts';
 
 export interface ArticleDraft {
   readonly title: string;
   readonly body: string;
-  /** What was changed; undefined for an article that is not there yet. */
+  /** The record that was edited; undefined for a new article. */
   readonly base: Article | undefined;
 }
 
 const drafts = new Map<string, ArticleDraft>();
 
-/** `articleId` is `new` for one that is not there yet. */
+/** `articleId` is `new` for a new article. */
 export function draftOf(articleId: string): ArticleDraft | undefined {
   return drafts.get(articleId);
 }
@@ -21,7 +20,7 @@ export function hasDraft(articleId: string): boolean {
   return drafts.has(articleId);
 }
 
-/** Kept only where it says something else than the base. */
+/** Kept only if it differs from the base. */
 export function keepDraft(articleId: string, draft: ArticleDraft): void {
   if (isChanged(draft)) drafts.set(articleId, draft);
   else drafts.delete(articleId);

@@ -1,5 +1,5 @@
-// Writing an article: Markdown beside what it will look like, kept as a draft or published. When somebody else has
-// changed it meanwhile, both texts are shown, and the writer decides.
+// Edits an article: Markdown beside its preview, saved as a draft or published. If another person changed it meanwhile,
+// both texts are shown and the writer decides.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -23,7 +23,7 @@ import { Markdown } from './markdown.tsx';
 
 const back = { href: '/settings/knowledge?tab=articles', label: 'All articles' };
 
-/** `articleId` is `new` for one that is not there yet. */
+/** `articleId` is `new` for a new article. */
 export function ArticlePage({ articleId }: { readonly articleId: string }): JSX.Element {
   const isNew = articleId === 'new';
   const { value, failure, reload } = useResource(
@@ -56,7 +56,7 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
     () => draftOf(key) ?? { title: stored?.title ?? '', body: stored?.body ?? '', base: stored },
   );
   const [base, setBase] = useState(start.base);
-  /** What the button that was pressed makes of it: known before the form is sent, without waiting to be drawn. */
+  /** The status that the pressed button saves: a ref, since it is read before the next render. */
   const wanted = useRef<Article['status']>(start.base?.status ?? 'draft');
   const [conflict, setConflict] = useState<Article | undefined>(undefined);
   const [removing, setRemoving] = useState(false);
@@ -209,7 +209,7 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
   );
 }
 
-/** The first of them is what Enter does, so that nothing is published by accident. */
+/** Enter presses the first button, so that nothing is published by accident. */
 function SaveButton({
   form,
   wanted,

@@ -1,4 +1,4 @@
-// An article for those who may read it and not change it.
+// An article for people who may read but not change it.
 
 import type { JSX } from 'preact';
 import { ApiError, call } from '../../api.ts';

@@ -1,12 +1,12 @@
-// Crawls as they are shown: the list kept by what the socket says, and each in words.
+// Crawls as shown: the list, updated by the socket, and each as text.
 
 import type { KbJob } from '../../records.ts';
 import { countOf, sizeOf } from '../../times.ts';
 
-/** As many as the service lists. */
+/** The number that the service lists. */
 const maxJobs = 20;
 
-/** Newest first. News of a job that is older than what is shown of it changes nothing. */
+/** Newest first. An update that is older than the job shown changes nothing. */
 export function mergeJob(jobs: readonly KbJob[], job: KbJob): readonly KbJob[] {
   const known = jobs.find(({ id }) => id === job.id);
   if (known !== undefined)
@@ -20,7 +20,7 @@ export function isOver({ status }: Pick<KbJob, 'status'>): boolean {
   return status === 'done' || status === 'failed';
 }
 
-/** "12 pages read, 3 left out, 48 KB, 40 more found and not read" */
+/** "12 pages read, 3 left out, 48 KB, 40 more found but not read" */
 export function progressOf({ stats, status }: KbJob): string {
   if (status === 'queued') return 'Waiting for its turn';
   if (stats === null) return status === 'failed' ? '' : 'Starting';

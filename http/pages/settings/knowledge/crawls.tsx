@@ -1,4 +1,4 @@
-// Reading a site into the knowledge base: what to read, how it goes while it goes, and what came of the last ones.
+// Crawls of sites into the knowledge base: what to read, the progress, and the results of the last ones.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -26,7 +26,7 @@ const depths = [
   { value: '3', label: 'Three links away' },
 ] as const;
 
-/** `onRead` is called when a crawl has changed the documents. */
+/** `onRead` is called when a crawl changed the documents. */
 export function Crawls({ onRead }: { readonly onRead: () => void }): JSX.Element {
   const { value, failure, reload, set } = useResource(
     (signal) => call<{ jobs: KbJob[] }>('GET', '/kb/jobs', { signal }),
@@ -37,7 +37,7 @@ export function Crawls({ onRead }: { readonly onRead: () => void }): JSX.Element
   useEffect(() => {
     const stops = [
       onEvent(['kb.job.updated'], ({ data }) => {
-        // The event's data, as the sockets' document gives it.
+        // The data of this event, by the AsyncAPI document.
         const { job } = data as { job: KbJob };
         shown.current = mergeJob(shown.current, job);
         set({ jobs: [...shown.current] });

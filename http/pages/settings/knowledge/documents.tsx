@@ -1,4 +1,4 @@
-// What the knowledge base holds: pages that were read, and the texts of published articles.
+// The documents of the knowledge base: crawled pages, and the texts of published articles.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// The knowledge base: pages that are read from sites, articles that are written here, and a box to ask them both.
+// The knowledge base: pages crawled from sites, articles written here, and a field to try questions.
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
@@ -20,7 +20,7 @@ const tabs = [
   { name: 'try', label: 'Try it' },
 ] as const;
 
-/** Read by everybody, changed by admins alone. `item` is an article's id, or `new`. */
+/** Everyone can read it, only admins can change it. `item` is an article's id, or `new`. */
 export function Knowledge({ item }: SectionProps): JSX.Element {
   if (item !== undefined)
     return hasRole('admin') ? (

@@ -1,6 +1,5 @@
-// Markdown as elements. The library reads it into a tree; what is drawn of the tree is decided here, so that nothing in
-// a text can become an element of its own: HTML in it is shown as the text that it is, and only web addresses become
-// links.
+// Markdown as elements. The library parses it into a tree, and this file decides what to draw. A text cannot create
+// elements of its own: HTML in it is shown as text, and only web addresses become links.
 
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import type { ComponentChildren, JSX } from 'preact';
@@ -12,7 +11,7 @@ export function Markdown({ text }: { readonly text: string }): JSX.Element {
   return <div class="markdown">{blocks(tokens)}</div>;
 }
 
-/** The library's types leave room for tokens of extensions; there are none here. */
+/** The library's types allow tokens of extensions; there are none here. */
 function blocks(tokens: readonly Token[] | undefined): ComponentChildren {
   return tokens?.map((token, index) => <Block key={index} token={token as MarkedToken} />);
 }
@@ -53,7 +52,7 @@ function Block({ token }: { readonly token: MarkedToken }): JSX.Element | null {
   }
 }
 
-/** Below the headings of the page around it. */
+/** Below the headings of the surrounding page. */
 function Heading({ token: { depth, tokens } }: { readonly token: Tokens.Heading }): JSX.Element {
   const Level = (['h3', 'h4', 'h5', 'h6', 'h6', 'h6'] as const)[depth - 1] ?? 'h6';
   return <Level>{inline(tokens)}</Level>;
@@ -113,7 +112,7 @@ function Inline({ token }: { readonly token: MarkedToken }): JSX.Element {
       return <OutLink url={href}>{inline(tokens)}</OutLink>;
     }
     case 'image': {
-      // A picture from elsewhere would tell its host who reads.
+      // Loading an external image would tell its host who reads this.
       const { href, text } = token;
       return <OutLink url={href}>{text === '' ? 'Picture' : text}</OutLink>;
     }

@@ -1,4 +1,4 @@
-// A question as a customer would ask it, and what the knowledge base finds for it.
+// Tries a question, and shows the passages that the knowledge base finds.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

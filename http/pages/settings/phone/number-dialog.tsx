@@ -1,5 +1,5 @@
-// Changing a number: its name, where and when it rings, voicemail, recording and greeting. Only what was changed is
-// sent, so that two people who change different things do not undo each other's.
+// Changes a number: its name, where and when it rings, voicemail, recording and greeting. It sends only changed fields,
+// so that two people who change different fields do not overwrite each other.
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
@@ -44,7 +44,7 @@ function valuesOf({
   };
 }
 
-/** As the API takes it. */
+/** In the API's form. */
 function bodyOf({
   displayName,
   voicemailEnabled,
@@ -75,7 +75,7 @@ interface NumberDialogProps {
 export function NumberDialog({ number, profiles, onChanged, onClose }: NumberDialogProps): JSX.Element {
   const form = useForm(valuesOf(number), async (values) => {
     const changes = changedIn(bodyOf(valuesOf(number)), bodyOf(values));
-    // A target is one of its strategy.
+    // A target belongs to its strategy, so they are sent together.
     const routing = 'routingStrategy' in changes || 'routingTargetId' in changes ? routingBody(values) : {};
     if (Object.keys(changes).length === 0) return onClose();
     onChanged(await call<PhoneNumber>('PATCH', `/phone-numbers/${number.id}`, { body: { ...changes, ...routing } }));

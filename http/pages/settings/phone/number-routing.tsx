@@ -1,5 +1,4 @@
-// Where a number rings: everybody, a department or one agent. Fields that claiming and changing a number share, and
-// their words.
+// Where a number rings: everyone, a department or one agent. The fields are shared by claiming and changing a number.
 
 import type { JSX } from 'preact';
 import { SelectField } from '../../design/field.tsx';
@@ -26,7 +25,7 @@ export function routingWords({
   return routingStrategy === 'specific_agent' ? agentName(routingTargetId) : 'Everyone';
 }
 
-/** As the API takes it. */
+/** In the API's form. */
 export function routingBody({ routingStrategy, routingTargetId }: Routing): {
   routingStrategy: RoutingStrategy;
   routingTargetId: string | null;

@@ -1,4 +1,4 @@
-// Finding a number at the carrier, and claiming it.
+// Finds a number at the carrier and claims it.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -12,7 +12,7 @@ import type { AvailableNumber, PhoneNumber, VoiceProfile } from '../../records.t
 import { Part } from '../parts.tsx';
 import { type Routing, RoutingFields, routingBody, VoiceField } from './number-routing.tsx';
 
-/** By calling code; those of the numbering plan of North America are searched by area. */
+/** By calling code; in the North American numbering plan, by area code. */
 const countries = [
   { value: '1', label: 'United States and Canada' },
   ...(

@@ -1,4 +1,4 @@
-// The numbers that customers call: those there are, where to get others, and what they say.
+// The numbers that customers call: the list, how to get another, and their greetings.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// Greetings: what a number says to its callers before it rings, and in which voice.
+// Greetings: what a number says to callers before it rings, and in which voice.
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';

@@ -1,4 +1,4 @@
-// What may stand in a saved reply for what is known when it is sent, as the service lists it, with an example of each.
+// The placeholders of saved replies, as the service defines them, with an example of each.
 
 export interface Placeholder {
   readonly name: string;
@@ -15,7 +15,7 @@ export const placeholders: readonly Placeholder[] = [
   { name: 'conversation.subject', label: 'Subject', example: 'Where is my order?' },
 ];
 
-/** With an example in each place; what is no placeholder stays as it is. */
+/** Replaces each placeholder with its example; other text stays unchanged. */
 export function filledIn(body: string, own: ReadonlyMap<string, string> = new Map()): string {
   return body.replaceAll(
     /\{\{\s*([\w.]+)\s*\}\}/g,
@@ -23,7 +23,7 @@ export function filledIn(body: string, own: ReadonlyMap<string, string> = new Ma
   );
 }
 
-/** What looks like a placeholder and is none: it would be sent as it stands. */
+/** Text that looks like a placeholder but is unknown, and would be sent as it is. */
 export function unknownPlaceholders(body: string): readonly string[] {
   const found = [...body.matchAll(/\{\{\s*([^{}]*?)\s*\}\}/g)].map(([, name = '']) => name);
   return [...new Set(found.filter((name) => !placeholders.some((one) => one.name === name)))];

@@ -1,4 +1,4 @@
-// Writing a saved reply: its short word, its text with placeholders, and how it will read.
+// Edits a saved reply: its shortcut, its text with placeholders, and a preview.
 
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
@@ -45,7 +45,7 @@ function valuesOf({ shortcut, title, body, channels, scope }: SavedReply): Reply
   return { shortcut, title, body, channels: [...channels].sort(), scope };
 }
 
-/** With the slash that it begins with. */
+/** With the slash before the shortcut. */
 function bodyOf(values: ReplyValues): ReplyValues {
   const shortcut = values.shortcut.trim();
   return { ...values, shortcut: shortcut === '' || shortcut.startsWith('/') ? shortcut : `/${shortcut}` };
@@ -115,7 +115,7 @@ function EditReply({ reply, onClose, onSaved }: DialogProps & { readonly reply: 
   );
 }
 
-/** There is no endpoint for one alone. */
+/** There is no endpoint for a single reply. */
 async function readReply(id: string): Promise<SavedReply> {
   const found = (await readAll<SavedReply>('/saved-replies', 'savedReplies')).find((one) => one.id === id);
   if (found === undefined) throw new Error('Someone deleted this reply while you were editing it.');
@@ -212,7 +212,7 @@ function BodyField({ form }: { readonly form: FormState<ReplyValues> }): JSX.Ele
       selectionEnd: body.length,
     };
     form.set('body', body.slice(0, start) + text + body.slice(end));
-    // Once the new text is drawn, the caret goes on behind it.
+    // After the new text is drawn, the caret goes behind it.
     requestAnimationFrame(() => {
       area.current?.focus();
       area.current?.setSelectionRange(start + text.length, start + text.length);

@@ -1,4 +1,4 @@
-// Saved replies: the workspace's and one's own, found by their words, and written in a dialog.
+// Saved replies of the workspace and one's own, with a search, edited in a dialog.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -35,7 +35,7 @@ type Open =
 
 const typingMs = 200;
 
-/** Those of the workspace are written by admins and supervisors; one's own by oneself. */
+/** Admins and supervisors edit the workspace's; each agent edits its own. */
 function mayWrite(reply: SavedReply): boolean {
   return reply.scope === 'workspace' ? hasRole('supervisor') : reply.createdByAgentId === me.value?.agent.id;
 }

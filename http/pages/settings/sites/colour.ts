@@ -1,8 +1,7 @@
-// Colours as they are told apart: contrast by WCAG 2.2, and what is to be said of a colour that customers would hardly
-// see.
+// Contrast of colours by WCAG 2.2, and warnings about colours that customers can hardly see.
 
 const white = '#ffffff';
-/** What the widget writes in on a light colour. */
+/** The widget's text on a light colour. */
 const black = '#111111';
 const textContrast = 4.5;
 const shapeContrast = 3;
@@ -11,7 +10,7 @@ export function isHex(text: string): boolean {
   return /^#[0-9a-f]{6}$/i.test(text);
 }
 
-/** "#25f" and "2563EB" as "#2255ff" and "#2563eb"; what is no colour stays as it is. */
+/** "#25f" and "2563EB" become "#2255ff" and "#2563eb"; text that is not a colour stays unchanged. */
 export function normalHex(text: string): string {
   const bare = text.trim().replace(/^#/, '');
   if (/^[0-9a-f]{3}$/i.test(bare)) return `#${[...bare].map((sign) => sign + sign).join('')}`.toLowerCase();
@@ -32,12 +31,12 @@ export function contrastOf(one: string, other: string): number {
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-/** What the widget writes in on this colour. */
+/** The widget's text colour on this colour. */
 export function inkOn(hex: string): string {
   return contrastOf(hex, white) >= contrastOf(hex, black) ? white : black;
 }
 
-/** What to know of a site's colour before choosing it; empty when there is nothing. */
+/** Warnings about a site's colour; empty if there are none. */
 export function warningsOf(hex: string): readonly string[] {
   const ratio = contrastOf(hex, inkOn(hex));
   const warnings: string[] = [];

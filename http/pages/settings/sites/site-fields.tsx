@@ -1,4 +1,4 @@
-// The fields of a site, in the groups that its page shows them in.
+// The fields of a site, grouped as on its page.
 
 import type { JSX } from 'preact';
 import { Button, IconButton } from '../../design/button.tsx';

@@ -1,5 +1,4 @@
-// One site: the line for its pages, how its widget looks beside the form that says so, who may use it, and when
-// somebody is there.
+// One site: the install line, the widget's look with a preview, who may use it, and its hours.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -121,7 +120,7 @@ function SiteParts({ site, resource }: { readonly site: Site; readonly resource:
   );
 }
 
-/** As the service takes it: what was pasted with more around it is brought down to what is meant. */
+/** In the API's form. A pasted text with more around it is reduced to the essential part. */
 function bodyOf(values: SiteValues): SiteValues {
   return {
     ...values,

@@ -1,4 +1,4 @@
-// Sites: where the widget is. The list, and one of them by its id.
+// Sites that have the widget: the list, and one by its id.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,5 +1,5 @@
-// The widget as it will look, drawn from what is typed and not saved yet: the same sizes, colours and texts as on a
-// customer's page. A picture alone: nothing in it can be used.
+// A preview of the widget with the unsaved values: the same sizes, colours and texts as on a customer's page. Only a
+// picture: nothing in it works.
 
 import type { JSX } from 'preact';
 import { inkOn, isHex } from './colour.ts';
@@ -49,7 +49,7 @@ export function WidgetPreview({ name, colour, position, welcome }: WidgetPreview
   );
 }
 
-/** The widget's own. */
+/** The widget's own sizes. */
 const shapes = {
   close: 'M6.4 5 5 6.4 10.6 12 5 17.6 6.4 19 12 13.4 17.6 19 19 17.6 13.4 12 19 6.4 17.6 5 12 10.6Z',
   send: 'M3.4 20.4 21 12.7a.8.8 0 0 0 0-1.4L3.4 3.6a.6.6 0 0 0-.8.7L4.6 10.7 14 12l-9.4 1.3-2 6.4a.6.6 0 0 0 .8.7Z',

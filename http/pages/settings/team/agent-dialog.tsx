@@ -1,4 +1,4 @@
-// Changing an agent: the fields that who is signed in may change, the others shown as they are.
+// Changes an agent: the fields that the signed-in agent may change; the others are read-only.
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
@@ -38,7 +38,7 @@ export function EditAgent({ agent, onClose }: { readonly agent: Agent; readonly 
   const form = useForm<AgentValues>(
     { name, email, role, channels, groupIds, canTransfer },
     async (values) => {
-      // Only what was changed: the rest may not be ours to say.
+      // Only the changed fields, since the caller may not be allowed to set the others.
       const changes = Object.fromEntries(
         fields.filter((field) => !same(values[field], agent[field])).map((field) => [field, values[field]]),
       );

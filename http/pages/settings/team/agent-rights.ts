@@ -1,16 +1,15 @@
-// Who may change what of whom, so that a page offers what the service will take. The service is asked anyway, and
-// decides.
+// Who may change which fields of an agent, so that pages offer only what the service allows. The service decides.
 
 import type { Agent } from '../../records.ts';
 
 export type AgentField = 'name' | 'email' | 'role' | 'channels' | 'groupIds' | 'canTransfer';
 
-/** What can be changed of who has left. */
+/** The fields that can be changed of a deactivated agent. */
 const ofGone: readonly AgentField[] = ['name', 'email'];
 
 /**
- * What `editor` may change of `agent`: admins everything, supervisors some of members of their own departments who are
- * no admins, others of themselves.
+ * The fields that `editor` may change of `agent`: admins all, supervisors some of non-admin members of their own
+ * departments, everyone some of their own.
  */
 export function editableFields(editor: Agent | undefined, agent: Agent): readonly AgentField[] {
   const fields = editor === undefined ? [] : fieldsOf(editor, agent);
@@ -32,12 +31,12 @@ export function mayEdit(editor: Agent | undefined, agent: Agent): boolean {
   return editableFields(editor, agent).length > 0;
 }
 
-/** A supervisor moves people in and out of its own departments only. */
+/** Supervisors can only add people to, and remove them from, their own departments. */
 export function mayMove(editor: Agent | undefined, departmentId: string): boolean {
   return editor?.role === 'admin' || editor?.groupIds.includes(departmentId) === true;
 }
 
-/** The link itself is in the mail alone: who has it is in. */
+/** The link itself is only in the mail: anyone who has it can join. */
 export function invitationNote(agent: Pick<Agent, 'name' | 'email'>, workspaceName: string, origin: string): string {
   return `Hello ${agent.name}, I have invited you to ${workspaceName} on Switchboard. The link is in an email to ${agent.email}; check your spam folder too. It works once, for 7 days. After that, you sign in at ${origin}/sign-in.`;
 }

@@ -1,5 +1,4 @@
-// Who works here: everybody with role, channels, departments and invitation, the seats of the plan, and what may be
-// done with each.
+// The agents, with role, channels, departments and invitation, the seats of the plan, and actions on each.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// Departments: who belongs to each, and where new conversations start.
+// Departments: their members, and where new conversations start.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -62,7 +62,7 @@ export function Departments(_props: SectionProps): JSX.Element {
   );
 }
 
-/** Who has left belongs to none as far as anybody sees. */
+/** A deactivated agent counts as a member of none. */
 function membersOf(
   department: Department,
 ): readonly { readonly id: string; readonly name: string; readonly avatarUrl: string | null }[] {
@@ -133,7 +133,7 @@ function DepartmentDialog({
   const form = useForm(
     start,
     async (values) => {
-      // What others change meanwhile is not undone.
+      // Sends only own changes, so that those of others stay.
       const changes = changedIn(start, values);
       if (department !== undefined && Object.keys(changes).length === 0) return onClose();
       const saved =
@@ -141,7 +141,7 @@ function DepartmentDialog({
           ? await call<Department>('POST', '/departments', { body: values })
           : await call<Department>('PATCH', `/departments/${department.id}`, { body: changes });
       keepDepartment(saved);
-      // Its members say so themselves, too.
+      // The agents' records also name their departments.
       void readPeople();
       notify({ kind: 'done', text: department === undefined ? `${saved.name} is added.` : 'Saved.' });
       onClose();

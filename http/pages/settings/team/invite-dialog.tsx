@@ -1,4 +1,4 @@
-// Inviting somebody: who, as what, for which work. A plan without a free seat says so where it can be helped.
+// Invites an agent: name, role and work. If the plan has no free seat, the dialog says how to get one.
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';

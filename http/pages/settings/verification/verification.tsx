@@ -1,4 +1,4 @@
-// Codes that prove an address or a number, for your own sign-ins.
+// One-time codes that verify an address or number, for the workspace's own sign-ins.
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';

@@ -1,4 +1,4 @@
-// The codes that were sent last, and what came of them. Never the codes themselves: the service does not keep them.
+// The latest codes and their outcomes, without the codes themselves, which the service does not store.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -14,7 +14,7 @@ import { channelName, statusKinds, statusNames } from './verify-words.ts';
 
 const shownRows = 50;
 
-/** `services` is undefined while it is not known which there are. */
+/** `services` is undefined until they are loaded. */
 export function Verifications({ services }: { readonly services: readonly VerifyService[] | undefined }): JSX.Element {
   const [serviceId, setServiceId] = useState('');
   const { value, failure, loading, reload } = useResource(

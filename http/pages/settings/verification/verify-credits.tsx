@@ -1,4 +1,4 @@
-// What may be spent on one-time codes.
+// The balance for one-time codes.
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';

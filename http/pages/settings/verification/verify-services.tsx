@@ -1,4 +1,4 @@
-// Verification services: each a purpose that codes are sent for, with its ways, countries and limits.
+// Verification services: each is a purpose for codes, with its channels, countries and limits.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -168,7 +168,7 @@ function ServiceDialog({
   };
   const form = useForm(start, async (values) => {
     const body = bodyOf(values);
-    // What others change meanwhile is not undone.
+    // Sends only own changes, so that those of others stay.
     const changes = changedIn(bodyOf(start), body);
     if (service !== undefined && Object.keys(changes).length === 0) return onClose();
     await (service === undefined

@@ -1,4 +1,4 @@
-// Who is told when somebody guesses at a code.
+// Webhooks for suspected guessing of codes.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

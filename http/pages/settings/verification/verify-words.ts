@@ -1,8 +1,8 @@
-// One-time codes in words.
+// Texts for one-time codes.
 
 import type { Verification } from '../../records.ts';
 
-/** Those that can be chosen; the others of the API are not offered yet. */
+/** The channels to choose from; the API's others are not available yet. */
 export const channels = [
   { value: 'email', label: 'Email' },
   { value: 'sms', label: 'Text message' },
@@ -33,7 +33,7 @@ export const statusKinds = {
   failed: 'bad',
 } as const satisfies Record<Verification['status'], string | undefined>;
 
-/** "US, ca" as the API takes it. */
+/** "US, ca" in the API's form. */
 export function countriesOf(text: string): string[] {
   return text
     .toUpperCase()
@@ -41,7 +41,7 @@ export function countriesOf(text: string): string[] {
     .filter((code) => code !== '');
 }
 
-/** Names by two letters, as the reader's language has them. */
+/** Countries by their codes, in the reader's language. */
 export function countriesInWords(codes: readonly string[]): string {
   if (codes.includes('*')) return 'Everywhere';
   if (codes.length === 0) return 'Nowhere';
@@ -54,7 +54,7 @@ function regionName(regions: Intl.DisplayNames, code: string): string {
   try {
     return regions.of(code) ?? code;
   } catch {
-    // Two letters that are no country's.
+    // Not a country's code.
     return code;
   }
 }

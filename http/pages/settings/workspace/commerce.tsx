@@ -1,4 +1,4 @@
-// The shop that is asked what it knows of a customer: its address, and the secret that our questions are signed with.
+// The connected shop: its address, and the secret that signs our requests.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// One rule of business hours: its week, its holidays, and what it is for.
+// One rule of business hours: its week, its holidays, and what it applies to.
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
@@ -27,7 +27,7 @@ function ofRule(rule: BusinessHours | undefined): string {
   return rule.siteId === null ? '' : `site:${rule.siteId}`;
 }
 
-/** What it is for goes as one: both ids, or neither. */
+/** What it applies to is sent as a whole: both ids, or neither. */
 function bodyOf({
   of,
   ...values
@@ -55,7 +55,7 @@ export function HoursDialog({
     of: ofRule(rule),
   };
   const form = useForm(start, async (values) => {
-    // What others change meanwhile is not undone.
+    // Sends only own changes, so that those of others stay.
     const changes = bodyOf(changedIn(start, values));
     if (rule !== undefined && Object.keys(changes).length === 0) return onClose();
     if (rule === undefined) await call('POST', '/business-hours', { body: bodyOf(values) });

@@ -1,5 +1,4 @@
-// Business hours: the rules of the workspace, of sites and of departments, with what is open now and when that changes
-// next.
+// Business hours: the rules of the workspace, its sites and departments, with what is open now and the next change.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -100,7 +99,7 @@ export function Hours(_props: SectionProps): JSX.Element {
   );
 }
 
-/** What is open changes while it is looked at: `onPast` is told when what is shown is over. */
+/** What is open changes while the page is open: `onPast` is called when the shown state has passed. */
 function OpenNow({ read: { now, sites }, onPast }: { readonly read: Read; readonly onPast: () => void }): JSX.Element {
   const zone = me.value?.workspace.timezone ?? 'UTC';
   const isPast = [now.workspace, ...now.sites, ...now.departments].some(

@@ -1,4 +1,4 @@
-// Time zones and languages to choose from, as this browser knows them.
+// Time zones and languages to choose from, as far as this browser knows them.
 
 export const timeZones: readonly string[] = [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])];
 
@@ -34,7 +34,7 @@ const locales = [
   'zh-TW',
 ];
 
-/** Each in its own words; with the one that is set, whichever it is. */
+/** Each language in its own name; includes the current one, even if it is unknown. */
 export function localeChoices(current: string): readonly { readonly value: string; readonly label: string }[] {
   const all = locales.includes(current) ? locales : [current, ...locales];
   return all.map((value) => ({ value, label: localeName(value) }));
@@ -49,7 +49,7 @@ function localeName(locale: string): string {
   }
 }
 
-/** "Friday, 14:05"; undefined where there is no such zone. */
+/** "Friday, 14:05"; undefined if the zone does not exist. */
 export function timeIn(timeZone: string): string | undefined {
   try {
     return new Intl.DateTimeFormat(undefined, { weekday: 'long', hour: '2-digit', minute: '2-digit', timeZone }).format(

@@ -1,9 +1,9 @@
-// What is open, in words.
+// Opening states as text.
 
 import type { OfficeHours } from '../../records.ts';
 import { serverNow } from '../../server-clock.ts';
 
-/** "until Friday, 17:30", in the workspace's own time, which is the one that its hours are written in. */
+/** "until Friday, 17:30", in the workspace's time zone, as its hours are. */
 export function nextChangeInWords({ officeHoursOpen, nextChange }: OfficeHours, timeZone: string): string {
   if (nextChange === null) return officeHoursOpen ? 'always' : 'with no upcoming hours';
   const at = new Date(nextChange);

@@ -1,5 +1,5 @@
-// The hours of a week and the days without them: several spans a day, over midnight too. Used by the business hours and
-// by a site's own.
+// The hours of a week and the days without hours: more than one span per day, also over midnight. Used by business
+// hours and by a site's own hours.
 
 import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
@@ -22,7 +22,7 @@ import {
 interface WeekEditorProps {
   readonly days: readonly OpeningHours[];
   readonly onDays: (days: readonly OpeningHours[]) => void;
-  /** Of a span, by its place in `days`. */
+  /** The error of a span, by its index in `days`. */
   readonly errorOf: (index: number) => string | undefined;
 }
 

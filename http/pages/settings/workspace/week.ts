@@ -1,5 +1,5 @@
-// Weekly hours: how they are changed, and how they are said in words. A span that closes at or before it opens ends on
-// the next day; the end of the day is 24:00 in the API and 00:00 in a field for times.
+// Changes weekly hours and formats them. A span that closes at or before its opening ends on the next day. Midnight at
+// the end of a day is 24:00 in the API and 00:00 in a time field.
 
 import type { OpeningHours } from '../../records.ts';
 
@@ -26,12 +26,12 @@ export const usualWeek: readonly OpeningHours[] = [1, 2, 3, 4, 5].map((weekday) 
   closes: '17:00',
 }));
 
-/** As a field for times takes it. */
+/** For a time field. */
 export function timeInField(closes: string): string {
   return closes === '24:00' ? '00:00' : closes;
 }
 
-/** As the API takes it: a day that closes at midnight closes at its own end. */
+/** In the API's form: a day that closes at midnight closes at 24:00. */
 export function closingFromField(text: string): string {
   return text === '00:00' ? '24:00' : text;
 }
@@ -40,7 +40,7 @@ export function endsNextDay({ opens, closes }: OpeningHours): boolean {
   return closes <= opens;
 }
 
-/** What a day is given when it is opened, or opened once more: after what it has, where there is room. */
+/** The hours added to a day: after its existing ones, if there is room. */
 export function nextSpan(days: readonly OpeningHours[], weekday: number): OpeningHours {
   const last = days.filter((one) => one.weekday === weekday).at(-1);
   if (last === undefined) return { weekday, opens: '09:00', closes: '17:00' };
@@ -54,7 +54,7 @@ function two(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** The hours of one day on others, too, in place of what those had. */
+/** Copies the hours of one day to others and replaces theirs. */
 export function copyDay(days: readonly OpeningHours[], from: number, to: readonly number[]): readonly OpeningHours[] {
   const copied = days.filter(({ weekday }) => weekday === from);
   const kept = days.filter(({ weekday }) => weekday === from || !to.includes(weekday));
@@ -68,7 +68,7 @@ export function sortWeek(days: readonly OpeningHours[]): readonly OpeningHours[]
   return [...days].sort((a, b) => a.weekday - b.weekday || a.opens.localeCompare(b.opens));
 }
 
-/** "Mon–Fri 09:00–17:30, Sat 10:00–14:00": days that follow each other and open alike are said together. */
+/** "Mon–Fri 09:00–17:30, Sat 10:00–14:00": consecutive days with equal hours are combined. */
 export function weekInWords(days: readonly OpeningHours[]): string {
   const byDay = weekdays.map((weekday) =>
     sortWeek(days.filter((one) => one.weekday === weekday))
@@ -89,7 +89,7 @@ export function weekInWords(days: readonly OpeningHours[]): string {
     .join(', ');
 }
 
-/** The date there, as the API writes it. */
+/** The date there, in the API's form. */
 export function dateIn(timeZone: string, at = new Date()): string {
   const parts = new Intl.DateTimeFormat('en-US', {
     timeZone,
@@ -102,7 +102,7 @@ export function dateIn(timeZone: string, at = new Date()): string {
     .join('-');
 }
 
-/** "Fri, 25 December 2026": a date of no zone. */
+/** "Fri, 25 December 2026": a date without a zone. */
 export function dateInFull(date: string): string {
   const at = Date.parse(`${date}T00:00:00Z`);
   return Number.isNaN(at) ? date : dateInWords.format(new Date(at));

@@ -1,5 +1,4 @@
-// The workspace: what it is called and where it is, how conversations find an agent and close, and the shop that is
-// asked about customers.
+// The workspace: its name and region, how conversations are routed and closed, and the shop with customer data.
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -183,7 +182,7 @@ function valuesOf({ routing, autoCloseDays, csatEnabled, defaultDepartmentId }: 
   };
 }
 
-/** What is no number goes as it is, so that the service refuses it at its field; an empty field is no number. */
+/** Invalid text is sent unchanged, so that the service refuses it at its field; an empty field is invalid. */
 function numberOrText(text: string): number | string {
   const value = Number(text.trim().replace(',', '.'));
   return text.trim() === '' || Number.isNaN(value) ? text : value;
@@ -201,7 +200,7 @@ function WorkCard({
       valuesOf(settings),
       typed,
     );
-    // What is undefined is not sent.
+    // Undefined fields are not sent.
     const body = {
       routing: { mode, maxOpenChatsPerAgent: maxOpenChats === undefined ? undefined : numberOrText(maxOpenChats) },
       autoCloseDays: autoCloseDays === undefined ? undefined : numberOrText(autoCloseDays),
@@ -211,7 +210,7 @@ function WorkCard({
     const saved = await call<Settings>('PUT', '/workspace/settings', { body });
     form.reset(valuesOf(saved));
     onSaved(saved);
-    // Which department is the default is said by the departments, too.
+    // The departments' records also name the default one.
     void readPeople();
     notify({ kind: 'done', text: 'Saved.' });
   });
