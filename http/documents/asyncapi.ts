@@ -88,7 +88,8 @@ const clientFrames = (namespace: Namespace): Record<string, TSchema> => ({
     },
     {
       description:
-        'Authenticates a socket whose upgrade carried no token. Send it as the first frame, within 5 seconds. The reply is `ready`, or the socket is closed.',
+        'Authenticates a socket whose upgrade carried no token. Send it as the first frame, ' +
+        'within 5 seconds. The reply is `ready`, or the socket is closed.',
       examples: [{ type: 'auth', token: exampleToken, since: 1041 }],
     },
   ),
@@ -165,7 +166,8 @@ const serverFrames: Record<string, TSchema> = {
     },
     {
       description:
-        'Sent after `ready` if the events after `since` are no longer stored, or `since` is in the future. Reload what you show over HTTP; live events continue from here.',
+        'Sent after `ready` if the events after `since` are no longer stored, or `since` is in the future. ' +
+        'Reload what you show over HTTP; live events continue from here.',
     },
   ),
 };
@@ -178,7 +180,9 @@ const closeReasons: Readonly<Record<keyof typeof closeCodes, string>> = {
   unauthorized:
     'The token is missing, not valid, expired or revoked, or did not arrive within 5 seconds. Get a new one first.',
   forbidden:
-    "The visitor is blocked, the page's origin is not allowed for the site, or the agent lacks the second factor that its workspace requires. Do not reconnect with the same token.",
+    "The visitor is blocked, the page's origin is not allowed for the site, " +
+    'or the agent lacks the second factor that its workspace requires. ' +
+    'Do not reconnect with the same token.',
   tooSlow: 'More than 1 MiB is waiting to be read. Reconnect with `since`.',
   tooMany: 'Too many sockets from one person or network, or too many frames in a minute. Reconnect later.',
 };
@@ -195,7 +199,9 @@ An agent receives what its role, channels and departments allow at the time of t
     title: 'Visitor socket',
     summary: "For a customer's browser: live updates on its own conversations.",
     description:
-      "The token is a visitor's, from `POST /api/v1/widget/sessions`. A browser's Origin must be allowed for the site. A visitor only receives events of its own conversations, without what is for agents only.",
+      "The token is a visitor's, from `POST /api/v1/widget/sessions`. " +
+      "A browser's Origin must be allowed for the site. " +
+      'A visitor only receives events of its own conversations, without what is for agents only.',
   },
 };
 

@@ -41,7 +41,8 @@ export function openApi(
       title: 'Switchboard',
       version: options.version,
       description:
-        'Chats, tickets and calls of many workspaces in one process. Live updates are sent over the sockets that /api/v1/asyncapi.json describes.',
+        'Chats, ' +
+        'tickets and calls of many workspaces in one process. Live updates are sent over the sockets that /api/v1/asyncapi.json describes.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: options.baseUrl }],
@@ -58,12 +59,17 @@ export function openApi(
           type: 'http',
           scheme: 'bearer',
           description:
-            "sk_live_... or sk_test_..., limited to its scopes. A route's requirements are its x-scope (or x-or-scope) and x-also-scopes; null requires a key with the scope `*`. Members of a reply that require another scope are marked x-scope, and omitted without it. A test key only opens /verify.",
+            'sk_live_... or sk_test_..., limited to its scopes. ' +
+            "A route's requirements are its x-scope (or x-or-scope) and x-also-scopes; null requires a key with the scope `*`. " +
+            'Members of a reply that require another scope are marked x-scope, and omitted without it. ' +
+            'A test key only opens /verify.',
         },
         appToken: {
           type: 'oauth2',
           description:
-            "For apps: access tokens from /oauth/token, limited to what the agent allowed. A route's requirements are its x-scope (or x-or-scope) and x-also-scopes; members of a reply that require another scope are marked x-scope, and omitted without it.",
+            'For apps: access tokens from /oauth/token, limited to what the agent allowed. ' +
+            "A route's requirements are its x-scope (or x-or-scope) and x-also-scopes; " +
+            'members of a reply that require another scope are marked x-scope, and omitted without it.',
           flows: {
             authorizationCode: {
               authorizationUrl: `${options.baseUrl}/oauth/authorize`,

@@ -109,7 +109,12 @@ export const agentRoutes = [
     tag: 'Agents',
     summary: 'Set your availability',
     description:
-      'Only available agents are given new chats and rung for calls. When an agent chooses `away` or `offline`, chats that routing gave it and no agent has answered go to others. An available agent becomes `away` automatically `awayAfterMinutes` after its last socket closed, and available again with its next socket, unless it chose a status in between. An agent that had no socket since it chose a status keeps that status. Signing out sets `offline`; the next sign-in sets `available`.',
+      'Only available agents are given new chats and rung for calls. ' +
+      'When an agent chooses `away` or `offline`, chats that routing gave it and no agent has answered go to others. ' +
+      'An available agent becomes `away` automatically `awayAfterMinutes` after its last socket closed, ' +
+      'and available again with its next socket, unless it chose a status in between. ' +
+      'An agent that had no socket since it chose a status keeps that status. ' +
+      'Signing out sets `offline`; the next sign-in sets `available`.',
     access: { kind: 'agent', scope: null },
     body: Type.Object({ status: AgentStatus }),
     reply: { status: 200, schema: Agent },
@@ -162,7 +167,12 @@ export const agentRoutes = [
     tag: 'Agents',
     summary: 'Invite an agent',
     description:
-      'Mails a link to /join/{code} that works once, for 7 days. Returns 409 `email_already_exists` if an agent of any workspace has joined with this address, or this workspace has already invited it. Until the agent joins, other workspaces can invite the same address. Admins always get all three channels; others get chat by default and need at least one. A pending invitation takes a seat.',
+      'Mails a link to /join/{code} that works once, for 7 days. ' +
+      'Returns 409 `email_already_exists` if an agent of any workspace has joined with this address, ' +
+      'or this workspace has already invited it. ' +
+      'Until the agent joins, other workspaces can invite the same address. ' +
+      'Admins always get all three channels; others get chat by default and need at least one. ' +
+      'A pending invitation takes a seat.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({
       email: Email,
@@ -188,7 +198,14 @@ export const agentRoutes = [
     tag: 'Agents',
     summary: 'Update an agent',
     description:
-      'Admins can change every field of every agent. Supervisors can change the name, avatar, channels and groups of members of their own departments who are not admins, but cannot give themselves a channel. Agents can change their own name and avatar. Only the name and email of a deactivated agent can be changed; anything else returns 409 `conflict`. `departments` is an alias of `groupIds`, `avatar` of `avatarUrl`. A changed email is announced by mail to both addresses.',
+      'Admins can change every field of every agent. ' +
+      'Supervisors can change the name, avatar, ' +
+      'channels and groups of members of their own departments who are not admins, ' +
+      'but cannot give themselves a channel. ' +
+      'Agents can change their own name and avatar. ' +
+      'Only the name and email of a deactivated agent can be changed; anything else returns 409 `conflict`. ' +
+      '`departments` is an alias of `groupIds`, `avatar` of `avatarUrl`. ' +
+      'A changed email is announced by mail to both addresses.',
     access: { kind: 'agent', scope: null },
     params: Type.Object({ agentId: Id }),
     body: Type.Object({
@@ -241,7 +258,9 @@ export const agentRoutes = [
     tag: 'Agents',
     summary: 'Deactivate an agent',
     description:
-      "Revokes the agent's tokens, returns its conversations to their queues, removes it from its departments, and frees its seat and its address, so that the address can join elsewhere. Invite the agent again to bring it back.",
+      "Revokes the agent's tokens, returns its conversations to their queues, removes it from its departments, " +
+      'and frees its seat and its address, so that the address can join elsewhere. ' +
+      'Invite the agent again to bring it back.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ agentId: Id }),
     reply: { status: 204, schema: null },

@@ -31,7 +31,11 @@ export const apiKeyRoutes = [
     tag: 'API keys',
     summary: 'Create an API key',
     description:
-      'Returns the key, once. It acts as the admin who created it, within its scopes, for as long as that admin is active. The scope `*` grants everything, including operations without a scope of their own. `mode` defaults to `live`. Test keys only open /verify, whatever their scopes, and send no codes. The admin is notified by mail. At most 100 keys.',
+      'Returns the key, once. ' +
+      'It acts as the admin who created it, within its scopes, for as long as that admin is active. ' +
+      'The scope `*` grants everything, including operations without a scope of their own. ' +
+      '`mode` defaults to `live`. Test keys only open /verify, whatever their scopes, and send no codes. ' +
+      'The admin is notified by mail. At most 100 keys.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({
       name: Name,

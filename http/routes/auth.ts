@@ -44,7 +44,10 @@ export const authRoutes = [
     tag: 'Auth',
     summary: 'Register a workspace',
     description:
-      'Creates the workspace, its owner (an admin, available, in all channels) and, with `siteUrl`, a site for its host. The subdomain is derived from the name. After the first workspace, the operator can require an `inviteCode` or turn registration off; the request then returns 403 `forbidden`.',
+      'Creates the workspace, its owner (an admin, available, in all channels) and, with `siteUrl`, a site for its host. ' +
+      'The subdomain is derived from the name. ' +
+      'After the first workspace, the operator can require an `inviteCode` or turn registration off; ' +
+      'the request then returns 403 `forbidden`.',
     access: { kind: 'public' },
     takesRoom: 'onDisk',
     limit: { by: 'ip', perMinute: 5 },
@@ -117,7 +120,8 @@ export const authRoutes = [
     tag: 'Auth',
     summary: 'Get the registration mode',
     description:
-      '`open`: anyone can register; always so while the server has no workspace. `invite`: an `inviteCode` from the operator is required. `off`: no one can register.',
+      '`open`: anyone can register; always so while the server has no workspace. ' +
+      '`invite`: an `inviteCode` from the operator is required. `off`: no one can register.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: readsPerMinute },
     httpOnly: true,
@@ -133,7 +137,17 @@ export const authRoutes = [
     tag: 'Auth',
     summary: 'Sign in',
     description:
-      'Returns the same error, in the same time, for an unknown email and a wrong password. At most 5 attempts a minute per email. From the 20th wrong password in a row on, each attempt has to wait, one minute at first and then twice as long each time, up to an hour; the agent is notified by mail at most once a day. Attempts from a browser (`browser`) or a network that the account recently signed in from are counted separately, so strangers cannot lock an agent out. For an agent with a second factor the reply is 401 `second_factor_required`; its detail has `challenge`, `expiresAt` (five minutes), `methods` (totp, passkey, recovery_code) and `passkey` (options for navigator.credentials.get(), or null). Continue with POST /sign-in/second-factor.',
+      'Returns the same error, in the same time, for an unknown email and a wrong password. ' +
+      'At most 5 attempts a minute per email. ' +
+      'From the 20th wrong password in a row on, each attempt has to wait, ' +
+      'one minute at first and then twice as long each time, up to an hour; ' +
+      'the agent is notified by mail at most once a day. ' +
+      'Attempts from a browser (`browser`) or a network that the account recently signed in from are counted separately, ' +
+      'so strangers cannot lock an agent out. ' +
+      'For an agent with a second factor the reply is 401 `second_factor_required`; its detail has `challenge`, ' +
+      '`expiresAt` (five minutes), `methods` (totp, passkey, ' +
+      'recovery_code) and `passkey` (options for navigator.credentials.get(), or null). ' +
+      'Continue with POST /sign-in/second-factor.',
     access: { kind: 'public' },
     limit: { by: 'account', perMinute: signInsPerMinute, networkPerMinute: signInsPerNetwork },
     httpOnly: true,
@@ -167,7 +181,8 @@ export const authRoutes = [
     tag: 'Auth',
     summary: 'Request a password reset link',
     description:
-      'Always returns 204. The link works once, for 30 minutes, until a newer one is requested. One address receives at most 10 mails an hour; requests from places that the account knows have a separate budget of 10.',
+      'Always returns 204. The link works once, for 30 minutes, until a newer one is requested. ' +
+      'One address receives at most 10 mails an hour; requests from places that the account knows have a separate budget of 10.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 3 },
     httpOnly: true,
@@ -198,7 +213,10 @@ export const authRoutes = [
     tag: 'Auth',
     summary: 'Reset a password',
     description:
-      'Revokes every earlier token of the agent and every grant it gave to apps. Its API keys stay valid. The agent is notified by mail. For an agent with a second factor nothing changes yet: the reply is 401 `second_factor_required`, as at login, and POST /sign-in/second-factor then changes the password and signs in.',
+      'Revokes every earlier token of the agent and every grant it gave to apps. Its API keys stay valid. ' +
+      'The agent is notified by mail. ' +
+      'For an agent with a second factor nothing changes yet: the reply is 401 `second_factor_required`, ' +
+      'as at login, and POST /sign-in/second-factor then changes the password and signs in.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,

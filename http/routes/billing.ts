@@ -76,7 +76,11 @@ export const billingRoutes = [
     tag: 'Billing',
     summary: 'Choose a plan',
     description:
-      'If there is a live subscription, changes it in place with proration, withdraws a scheduled cancellation, and returns {subscription}. Otherwise returns {url}, a hosted payment page; `successUrl` and `cancelUrl` are then required. The local provider changes the plan immediately. Without `aiAddon` the add-ons stay unchanged. Refused if the plan has fewer seats than are in use, and for workspaces billed by a marketplace.',
+      'If there is a live subscription, changes it in place with proration, withdraws a scheduled cancellation, ' +
+      'and returns {subscription}. ' +
+      'Otherwise returns {url}, a hosted payment page; `successUrl` and `cancelUrl` are then required. ' +
+      'The local provider changes the plan immediately. Without `aiAddon` the add-ons stay unchanged. ' +
+      'Refused if the plan has fewer seats than are in use, and for workspaces billed by a marketplace.',
     access,
     httpOnly: true,
     body: Checkout,
@@ -130,7 +134,8 @@ export const billingRoutes = [
     tag: 'Billing',
     summary: 'Set the add-ons',
     description:
-      'Replaces the whole set; sending the same set again changes nothing. `ai` is the only add-on and is planned: it can be bought and is billed, but enables nothing yet.',
+      'Replaces the whole set; sending the same set again changes nothing. ' +
+      '`ai` is the only add-on and is planned: it can be bought and is billed, but enables nothing yet.',
     access,
     httpOnly: true,
     body: Type.Object({ addons: Type.Array(Addon, { maxItems: 10 }) }),

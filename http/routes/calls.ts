@@ -85,7 +85,11 @@ export const callRoutes = [
   route({
     ...action('answer', 'Answer a ringing call', Type.Object({ expectedVersion: Type.Optional(ExpectedVersion) })),
     description:
-      'Exactly one agent wins. All others get 409 `call_unavailable`; `detail.reason` is already_claimed, call_ended (or sent to voicemail), agent_busy (in another call) or stale_version. If the number rings one agent, only that agent or an admin can answer. If the winner repeats the request, it gets the same reply again.',
+      'Exactly one agent wins. ' +
+      'All others get 409 `call_unavailable`; `detail.reason` is already_claimed, ' +
+      'call_ended (or sent to voicemail), agent_busy (in another call) or stale_version. ' +
+      'If the number rings one agent, only that agent or an admin can answer. ' +
+      'If the winner repeats the request, it gets the same reply again.',
     refusals: ['forbidden', 'call_unavailable'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(answerCall, { workspaceId, caller, params: { ...params, expectedVersion: body.expectedVersion } }),
@@ -94,7 +98,9 @@ export const callRoutes = [
   route({
     ...action('hangup', 'Hang up', undefined),
     description:
-      'For the assigned agent and admins. Solves the conversation if the call was answered. If an admin hangs up a ringing call, it ends as missed and stays open. Returns 409 `call_unavailable` with reason call_ended if the call is already over.',
+      'For the assigned agent and admins. Solves the conversation if the call was answered. ' +
+      'If an admin hangs up a ringing call, it ends as missed and stays open. ' +
+      'Returns 409 `call_unavailable` with reason call_ended if the call is already over.',
     refusals: ['forbidden', 'not_assigned', 'call_unavailable'],
     run: ({ workspaceId, caller, params }, { engine }) => engine.execute(hangUp, { workspaceId, caller, params }),
   }),
@@ -109,7 +115,8 @@ export const callRoutes = [
       }),
     ),
     description:
-      'For the assigned agent and admins. An empty body puts the call on hold; `{"hold": false}` resumes it. Returns 409 `conflict` if the call is already in that state or still ringing, and 409 `call_unavailable` if it is over.',
+      'For the assigned agent and admins. An empty body puts the call on hold; `{"hold": false}` resumes it. ' +
+      'Returns 409 `conflict` if the call is already in that state or still ringing, and 409 `call_unavailable` if it is over.',
     refusals: ['forbidden', 'not_assigned', 'call_unavailable', 'conflict', 'stale_version'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(holdCall, {
@@ -130,7 +137,11 @@ export const callRoutes = [
       }),
     ),
     description:
-      'For the assigned agent and admins. The recipient has 30 seconds to accept or decline, through the same routes as for assign-to-agent; the caller stays with the current agent until then. Accepting moves the caller and adds `transferred` to the timeline. Returns 422 `semantic_error` if the recipient is in another call.',
+      'For the assigned agent and admins. ' +
+      'The recipient has 30 seconds to accept or decline, through the same routes as for assign-to-agent; ' +
+      'the caller stays with the current agent until then. ' +
+      'Accepting moves the caller and adds `transferred` to the timeline. ' +
+      'Returns 422 `semantic_error` if the recipient is in another call.',
     refusals: ['forbidden', 'not_assigned', 'call_unavailable', 'conflict', 'stale_version', 'semantic_error'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(transferCall, {

@@ -75,7 +75,8 @@ export const campaignRoutes = [
     tag: 'Campaigns',
     summary: 'Update a campaign',
     description:
-      '`triggerRules` and `content` are replaced as a whole: fields in them that are null or left out are cleared. Set `status` to `live` to show the campaign. An archived campaign cannot be changed.',
+      '`triggerRules` and `content` are replaced as a whole: fields in them that are null or left out are cleared. ' +
+      'Set `status` to `live` to show the campaign. An archived campaign cannot be changed.',
     access: writing,
     params: ById,
     body: Type.Object({

@@ -34,7 +34,12 @@ export const carrierRoutes = [
     tag: 'Carrier',
     summary: 'Receive a call event',
     description:
-      'X-Signature is `sha256=` followed by the hex HMAC-SHA256 of the body, keyed with `carrier.secret` from GET /workspace/integrations. Each type counts once per `callId`: events may arrive twice, late and in any order. `from` is null if the caller withholds the number; recording_ready requires `recordingUrl`. Events for a released number are accepted and ignored, except for calls that were open when it was released; `conversationId` is then null.',
+      'X-Signature is `sha256=` followed by the hex HMAC-SHA256 of the body, ' +
+      'keyed with `carrier.secret` from GET /workspace/integrations. ' +
+      'Each type counts once per `callId`: events may arrive twice, late and in any order. ' +
+      '`from` is null if the caller withholds the number; recording_ready requires `recordingUrl`. ' +
+      'Events for a released number are accepted and ignored, ' +
+      'except for calls that were open when it was released; `conversationId` is then null.',
     access: {
       kind: 'signed',
       signers({ body }, services) {
@@ -63,7 +68,9 @@ export const carrierRoutes = [
     tag: 'Carrier',
     summary: 'Receive a Twilio webhook',
     description:
-      '`voice` and `status` are configured on a number when it is claimed; `voicemail`, `transcription` and `recording` are named in TwiML. Verified by X-Twilio-Signature over BASE_URL. Does not exist with another carrier.',
+      '`voice` and `status` are configured on a number when it is claimed; `voicemail`, ' +
+      '`transcription` and `recording` are named in TwiML. ' +
+      'Verified by X-Twilio-Signature over BASE_URL. Does not exist with another carrier.',
     access: { kind: 'public' },
     anyHeaders: true,
     httpOnly: true,

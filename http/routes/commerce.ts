@@ -49,7 +49,9 @@ export const commerceRoutes = [
     tag: 'Workspaces',
     summary: 'Set the commerce connector',
     description:
-      'Lookups send a signed POST with {"email"} to the url and expect, within 5 seconds, 200 {"matched", "customer": {"email", "lifetimeValueCents"}, "orders": [{"id", "total", "status"}]} or 404. A url of null removes the connector; any other requires `secret` and `source`.',
+      'Lookups send a signed POST with {"email"} to the url and expect, within 5 seconds, 200 {"matched", ' +
+      '"customer": {"email", "lifetimeValueCents"}, "orders": [{"id", "total", "status"}]} or 404. ' +
+      'A url of null removes the connector; any other requires `secret` and `source`.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object(
       { url: nullable(Url), secret: Type.Optional(Secret), source: Type.Optional(Source) },
@@ -82,7 +84,8 @@ export const commerceRoutes = [
     tag: 'Visitors',
     summary: 'Look up a visitor in the shop',
     description:
-      "Looks up the visitor's email through the commerce connector. `matched` is false without a connector or an email. Returns 503 if the shop does not answer.",
+      "Looks up the visitor's email through the commerce connector. " +
+      '`matched` is false without a connector or an email. Returns 503 if the shop does not answer.',
     access: { kind: 'agent', scope: 'visitors:read' },
     params: Type.Object({ visitorId: Id }),
     reply: { status: 200, schema: EnrichmentAnswer },

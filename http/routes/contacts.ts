@@ -27,7 +27,11 @@ export const contactRoutes = [
     tag: 'Contacts',
     summary: 'List and search contacts',
     description:
-      'Newest first. `search` finds contacts that have all of its words in their name, email, phone or company. A word of three characters or more matches any part; a shorter one matches the beginning of a word, or anywhere in scripts without spaces. Case, diacritics and character widths are ignored. A phone number matches however it is formatted, with or without its country code.',
+      'Newest first. `search` finds contacts that have all of its words in their name, email, phone or company. ' +
+      'A word of three characters or more matches any part; a shorter one matches the beginning of a word, ' +
+      'or anywhere in scripts without spaces. ' +
+      'Case, diacritics and character widths are ignored. ' +
+      'A phone number matches however it is formatted, with or without its country code.',
     access: { kind: 'agent', scope: 'visitors:read' },
     query: Type.Object({
       search: Type.Optional(Type.String({ maxLength: 200 })),

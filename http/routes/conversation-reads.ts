@@ -37,9 +37,13 @@ export const conversationReadRoutes = [
     tag: 'Conversations',
     summary: 'Search conversations',
     description: [
-      "Searches message bodies (without the service's own messages), customer names and emails, and ticket subjects, in every status, among the conversations that the agent may see. A number also finds the ticket with that number, which comes first; #1042 is the same as 1042.",
-      'A conversation matches if it contains every word of q, in any order, in one message or in several. Case, diacritics, character widths and everything except letters and digits are ignored.',
-      'The last word also matches longer words that begin with it, from two letters on. A word of five letters or more also matches with one letter wrong, missing, added or swapped with its neighbour.',
+      "Searches message bodies (without the service's own messages), customer names and emails, and ticket subjects, " +
+        'in every status, among the conversations that the agent may see. ' +
+        'A number also finds the ticket with that number, which comes first; #1042 is the same as 1042.',
+      'A conversation matches if it contains every word of q, in any order, in one message or in several. ' +
+        'Case, diacritics, character widths and everything except letters and digits are ignored.',
+      'The last word also matches longer words that begin with it, from two letters on. ' +
+        'A word of five letters or more also matches with one letter wrong, missing, added or swapped with its neighbour.',
       'Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese are matched by pairs of neighbouring characters.',
       'Best match first: exact words, then longer words, then misspelt ones; then matches within one message; then the latest update.',
       'A key or an app needs messages:read to search messages and visitors:read to search customers.',
@@ -65,7 +69,8 @@ export const conversationReadRoutes = [
             { done: Type.Integer(), total: Type.Integer() },
             {
               description:
-                'Only while the search index is being built: the number of messages indexed so far, and of all. Rows and `total` cover the indexed ones, oldest first; repeat the request for the rest.',
+                'Only while the search index is being built: the number of messages indexed so far, and of all. ' +
+                'Rows and `total` cover the indexed ones, oldest first; repeat the request for the rest.',
             },
           ),
         ),
@@ -88,7 +93,8 @@ export const conversationReadRoutes = [
     tag: 'Conversations',
     summary: 'Export a conversation',
     description:
-      'Each list is oldest first and ends at the time of the request. Events are kept for seven days. The reply is streamed: if the connection ends before the last brace, the export is incomplete.',
+      'Each list is oldest first and ends at the time of the request. Events are kept for seven days. ' +
+      'The reply is streamed: if the connection ends before the last brace, the export is incomplete.',
     access: { kind: 'agent', scope: 'conversations:read', also: ['messages:read'] },
     params: Type.Object({ conversationId: Id }),
     query: Type.Object({

@@ -204,7 +204,9 @@ export const conversationRoutes = [
     reply: { status: 201, schema: Message },
     refusals: ['channel_not_assigned', 'conversation_archived', 'stale_version', 'conflict'],
     description:
-      "On a ticket the message is mailed to the customer and, unless `copy` is false, to the people in the conversation's `copiedTo`. `deliveryStatus` is that of the customer's mail; a failed copy is noted in the conversation. An unassigned chat or ticket is assigned to the author, unless the workspace's `assignOnReply` is off.",
+      "On a ticket the message is mailed to the customer and, unless `copy` is false, to the people in the conversation's `copiedTo`. " +
+      "`deliveryStatus` is that of the customer's mail; a failed copy is noted in the conversation. " +
+      "An unassigned chat or ticket is assigned to the author, unless the workspace's `assignOnReply` is off.",
     run: ({ workspaceId, caller, params, body }, { engine, config, uploadLinks }) =>
       engine.execute(sendMessage, {
         workspaceId,
@@ -225,7 +227,9 @@ export const conversationRoutes = [
     tag: 'Messages',
     summary: 'Get the mail a message came from',
     description:
-      "Returns the mail as it was received, with the history it quotes. Its `html` is untrusted: never show it without sanitizing it. The message's `bodyHtml` is safe. Returns 404 for a message that was not a mail.",
+      'Returns the mail as it was received, with the history it quotes. ' +
+      "Its `html` is untrusted: never show it without sanitizing it. The message's `bodyHtml` is safe. " +
+      'Returns 404 for a message that was not a mail.',
     access: { kind: 'agent', scope: 'messages:read' },
     params: Type.Object({ conversationId: Id, messageId: Id }),
     reply: { status: 200, schema: OriginalMail },
@@ -238,7 +242,10 @@ export const conversationRoutes = [
       body: Type.Object({ status: RequestedStatus }),
     }),
     description:
-      'Allowed: open to pending, solved or spam; pending to open, solved or spam; solved to open; spam to open; closed to open or solved. Only the assigned agent and admins can make a change that ends a call; others get 403 `not_assigned`. There is no version check.',
+      'Allowed: open to pending, solved or spam; pending to open, solved or spam; solved to open; spam to open; ' +
+      'closed to open or solved. ' +
+      'Only the assigned agent and admins can make a change that ends a call; others get 403 `not_assigned`. ' +
+      'There is no version check.',
     refusals: ['forbidden', 'not_assigned', 'illegal_status_transition'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(setStatus, { workspaceId, caller, params: { ...params, status: body.status } }),
@@ -254,7 +261,11 @@ export const conversationRoutes = [
       }),
     }),
     description:
-      'The recipient has 30 seconds to accept or decline; otherwise the assignment stays as it was. With `force`, for admins and supervisors, it is assigned immediately. A pending offer is replaced. An offer to the current assignee has no other effect. Only the assigned agent and admins can give away an active call (403 `not_assigned`); a ringing call has to be answered first (409 `conflict`).',
+      'The recipient has 30 seconds to accept or decline; otherwise the assignment stays as it was. ' +
+      'With `force`, for admins and supervisors, it is assigned immediately. A pending offer is replaced. ' +
+      'An offer to the current assignee has no other effect. ' +
+      'Only the assigned agent and admins can give away an active call (403 `not_assigned`); ' +
+      'a ringing call has to be answered first (409 `conflict`).',
     refusals: ['forbidden', 'not_assigned', 'nobody_assigned', 'stale_version', 'conflict', 'semantic_error'],
     run: ({ workspaceId, caller, params, body: { agentId, expectedVersion, note, force } }, { engine }) =>
       agentId === null
@@ -276,7 +287,10 @@ export const conversationRoutes = [
       }),
     }),
     description:
-      "Takes effect immediately: the conversation joins the department's queue, unassigned. A chat goes to the department's next free member and a call rings its members, but neither is given automatically to the agent who moved it; if no one else is available, it waits. Only the assigned agent and admins can move an active call: others get 403 `not_assigned`.",
+      "Takes effect immediately: the conversation joins the department's queue, unassigned. " +
+      "A chat goes to the department's next free member and a call rings its members, " +
+      'but neither is given automatically to the agent who moved it; if no one else is available, it waits. ' +
+      'Only the assigned agent and admins can move an active call: others get 403 `not_assigned`.',
     refusals: ['forbidden', 'not_assigned', 'stale_version'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(assignToDepartment, {
@@ -289,7 +303,12 @@ export const conversationRoutes = [
   route({
     ...action('conversation.take', '/take', 'Take an unassigned conversation', { body: Type.Object(versioned) }),
     description:
-      'Takes effect immediately and cancels a pending offer. Has no effect if the conversation is already assigned to the caller. Returns 409 `already_assigned`, with `detail.assignedAgentId`, if it is assigned to another agent, and 409 `illegal_status_transition` if it is spam or closed. Calls are taken by answering them: returns 409 `conflict` while a call rings, and 403 `not_assigned` while its caller leaves a voicemail.',
+      'Takes effect immediately and cancels a pending offer. ' +
+      'Has no effect if the conversation is already assigned to the caller. ' +
+      'Returns 409 `already_assigned`, with `detail.assignedAgentId`, if it is assigned to another agent, ' +
+      'and 409 `illegal_status_transition` if it is spam or closed. ' +
+      'Calls are taken by answering them: returns 409 `conflict` while a call rings, ' +
+      'and 403 `not_assigned` while its caller leaves a voicemail.',
     refusals: [
       'forbidden',
       'not_assigned',
@@ -309,7 +328,10 @@ export const conversationRoutes = [
   route({
     ...action('conversation.unassign', '/unassign', 'Return to the queue', { body: Type.Object(versioned) }),
     description:
-      'For the assignee, admins and supervisors. Cancels a pending offer. A chat is routed again and a caller rings again, but not automatically to the agent who returned it or had it. Returns 409 `not_assigned` if it is unassigned. Only the assigned agent and admins can return an active call: others get 403 `not_assigned`.',
+      'For the assignee, admins and supervisors. Cancels a pending offer. ' +
+      'A chat is routed again and a caller rings again, but not automatically to the agent who returned it or had it. ' +
+      'Returns 409 `not_assigned` if it is unassigned. ' +
+      'Only the assigned agent and admins can return an active call: others get 403 `not_assigned`.',
     refusals: ['forbidden', 'not_assigned', 'nobody_assigned', 'stale_version'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(unassignConversation, {
@@ -359,7 +381,8 @@ export const conversationRoutes = [
   route({
     ...action('conversation.spam', '/spam', 'Mark as spam', { body: undefined }),
     description:
-      'Allowed from every status; has no effect on spam. Ends an active call, which only its agent and admins can do: others get 403 `not_assigned`.',
+      'Allowed from every status; has no effect on spam. Ends an active call, ' +
+      'which only its agent and admins can do: others get 403 `not_assigned`.',
     refusals: ['forbidden', 'not_assigned'],
     run: ({ workspaceId, caller, params }, { engine }) => engine.execute(markSpam, { workspaceId, caller, params }),
   }),
@@ -481,7 +504,8 @@ export const conversationRoutes = [
     tag: 'Conversations',
     summary: 'Mail a transcript',
     description:
-      "Mails the messages, without notes, to any address that is not suppressed. Works in every status. A key or an app without visitors:read sends it without the customer's name.",
+      'Mails the messages, without notes, to any address that is not suppressed. Works in every status. ' +
+      "A key or an app without visitors:read sends it without the customer's name.",
     access: { kind: 'agent', scope: 'messages:send', also: ['conversations:read', 'messages:read'] },
     params: ById,
     body: Type.Object({ to: Email, subject: Subject, ...versioned }),

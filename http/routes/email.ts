@@ -44,7 +44,8 @@ const InboundMail = Type.Object({
         {
           maxProperties: maxHeaders,
           description:
-            'These headers are read, in any case: Auto-Submitted, X-Autoreply, X-Autorespond, Precedence, List-Id, List-Unsubscribe, In-Reply-To, References, Reply-To.',
+            'These headers are read, in any case: Auto-Submitted, X-Autoreply, X-Autorespond, Precedence, List-Id, ' +
+            'List-Unsubscribe, In-Reply-To, References, Reply-To.',
         },
       ),
     ),
@@ -103,7 +104,12 @@ export const emailRoutes = [
     tag: 'Email',
     summary: 'Register the email domain',
     description:
-      'Returns the DNS records to add. They are looked up for up to seven days, less and less often. Once all `required` records are found, mail is sent from the domain, signed, and mail to every address at it is accepted, whether it arrives by MX or is forwarded. MX is looked up too, but is not required. Registering the same domain again keeps its records and restarts the seven days; registering another replaces it. Returns 409 if another workspace has verified the domain.',
+      'Returns the DNS records to add. They are looked up for up to seven days, less and less often. ' +
+      'Once all `required` records are found, mail is sent from the domain, signed, ' +
+      'and mail to every address at it is accepted, whether it arrives by MX or is forwarded. ' +
+      'MX is looked up too, but is not required. ' +
+      'Registering the same domain again keeps its records and restarts the seven days; registering another replaces it. ' +
+      'Returns 409 if another workspace has verified the domain.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({
       domain: Type.String({ minLength: 3, maxLength: 253, description: 'An apex domain, such as example.com.' }),
@@ -164,7 +170,9 @@ export const emailRoutes = [
     tag: 'Email',
     summary: 'Replace the mapped addresses',
     description:
-      "Each local part receives mail at the workspace's subdomain and at its verified domain, for a department or, with null, for the default one. admin, administrator, hostmaster, postmaster and webmaster are reserved for the operator of the mail host, unless they were mapped before.",
+      "Each local part receives mail at the workspace's subdomain and at its verified domain, for a department or, " +
+      'with null, for the default one. admin, administrator, hostmaster, ' +
+      'postmaster and webmaster are reserved for the operator of the mail host, unless they were mapped before.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({
       addresses: Type.Array(Type.Object({ localPart: LocalPart, departmentId: nullable(Id) }), { maxItems: 100 }),
@@ -221,7 +229,11 @@ export const emailRoutes = [
     tag: 'Email',
     summary: 'Receive a mail',
     description:
-      'For mail providers. The mail becomes a message in the conversation that it answers, or a new ticket. A repeated mail is accepted and changes nothing; automatic and list mail is accepted and dropped, with an entry in the audit log. The first address in `to` that belongs to a workspace determines whose secret signs the request. Accept and Content-Type are ignored.',
+      'For mail providers. The mail becomes a message in the conversation that it answers, or a new ticket. ' +
+      'A repeated mail is accepted and changes nothing; automatic and list mail is accepted and dropped, ' +
+      'with an entry in the audit log. ' +
+      'The first address in `to` that belongs to a workspace determines whose secret signs the request. ' +
+      'Accept and Content-Type are ignored.',
     access: {
       kind: 'signed',
       signers({ body }, services) {

@@ -59,7 +59,8 @@ export const goalRoutes = [
     tag: 'Goals',
     summary: 'Create a goal',
     description:
-      'For admins and supervisors. The goal is active immediately: a page whose address matches the condition completes it, once in 24 hours per visitor.',
+      'For admins and supervisors. The goal is active immediately: ' +
+      'a page whose address matches the condition completes it, once in 24 hours per visitor.',
     access: writing,
     body: Type.Object({ name: Name, condition: UrlMatch, valueCents: Type.Optional(ValueCents) }),
     reply: { status: 201, schema: Goal },
@@ -119,7 +120,9 @@ export const goalRoutes = [
     tag: 'Goals',
     summary: "List a goal's completions",
     description:
-      "Newest first, from `from` (inclusive) to `to` (exclusive); by default the last 7 days. The totals cover the whole range. A completion is attributed to the visitor's newest conversation of the last 30 days and to its assignee.",
+      'Newest first, from `from` (inclusive) to `to` (exclusive); by default the last 7 days. ' +
+      'The totals cover the whole range. ' +
+      "A completion is attributed to the visitor's newest conversation of the last 30 days and to its assignee.",
     access: reading,
     params: ById,
     query: Type.Object({

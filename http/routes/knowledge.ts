@@ -42,7 +42,13 @@ export const knowledgeRoutes = [
     tag,
     summary: 'Crawl a site',
     description:
-      "Queues a crawl and returns immediately. The crawl visits pages on the address's host (after redirects), breadth first, and obeys robots.txt. Follow it with kb.job.updated events or GET /kb/jobs/{jobId}. On success its pages replace those of earlier crawls of the same address, all at once; on failure the earlier pages stay. A workspace's crawls run one at a time. Returns `website_not_public` if the address is, or redirects to, a host that is not public, and `validation_error` if it names a public IP address instead of a host.",
+      'Queues a crawl and returns immediately. ' +
+      "The crawl visits pages on the address's host (after redirects), breadth first, and obeys robots.txt. " +
+      'Follow it with kb.job.updated events or GET /kb/jobs/{jobId}. ' +
+      'On success its pages replace those of earlier crawls of the same address, all at once; on failure the earlier pages stay. ' +
+      "A workspace's crawls run one at a time. " +
+      'Returns `website_not_public` if the address is, or redirects to, a host that is not public, ' +
+      'and `validation_error` if it names a public IP address instead of a host.',
     access: writing,
     takesRoom: 'onDisk',
     body: Type.Object({
@@ -104,7 +110,8 @@ export const knowledgeRoutes = [
     tag,
     summary: 'Cancel a crawl',
     description:
-      'A queued or running crawl fails immediately; its error names the agent who cancelled it, and earlier pages of the site stay. Returns 409 `conflict` if the crawl is over.',
+      'A queued or running crawl fails immediately; its error names the agent who cancelled it, and earlier pages of the site stay. ' +
+      'Returns 409 `conflict` if the crawl is over.',
     access: writing,
     params: Type.Object({ jobId: Id }),
     reply: { status: 200, schema: KbJob },

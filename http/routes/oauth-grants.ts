@@ -47,7 +47,9 @@ function grantRoutes({ whose, path, noun, words, access }: Of): Route[] {
       tag,
       summary: words.withdraw,
       description:
-        'Revokes its tokens immediately. Codes that were not exchanged yet become invalid, and its webhooks are removed unless another consent of the same agent allows them.',
+        'Revokes its tokens immediately. ' +
+        'Codes that were not exchanged yet become invalid, ' +
+        'and its webhooks are removed unless another consent of the same agent allows them.',
       access,
       httpOnly: true,
       params: Type.Object({ grantId: Id }),

@@ -75,7 +75,10 @@ export const oauthRoutes = [
     tag,
     summary: 'Ask an agent for consent',
     description:
-      'Returns a page. An unknown `client_id` or `redirect_uri` is reported on that page; every other error is returned to `redirect_uri` as RFC 6749 §4.1.2.1 specifies. Responses carry `iss` (RFC 9207).',
+      'Returns a page. ' +
+      'An unknown `client_id` or `redirect_uri` is reported on that page; ' +
+      'every other error is returned to `redirect_uri` as RFC 6749 §4.1.2.1 specifies. ' +
+      'Responses carry `iss` (RFC 9207).',
     access: { kind: 'public' },
     anyHeaders: true,
     query: Type.Object(AuthorizationParameters),
@@ -97,7 +100,11 @@ export const oauthRoutes = [
     tag,
     summary: 'Submit the consent page',
     description:
-      "Redirects to `redirect_uri` with a code, valid once and for 60 seconds, or with access_denied. webhooks:write is left out if the agent is not an admin: the tokens' scope says what was granted. An agent with a second factor gets a second page, which submits `challenge` and either `code` (from the authenticator app, or a recovery code) or `passkey`.",
+      'Redirects to `redirect_uri` with a code, valid once and for 60 seconds, ' +
+      'or with access_denied. webhooks:write is left out if the agent is not an admin: ' +
+      "the tokens' scope says what was granted. " +
+      'An agent with a second factor gets a second page, ' +
+      'which submits `challenge` and either `code` (from the authenticator app, or a recovery code) or `passkey`.',
     access: { kind: 'public' },
     limit: { by: 'account', perMinute: signInsPerMinute, networkPerMinute: signInsPerNetwork, budget: 'auth.login' },
     anyHeaders: true,
@@ -120,7 +127,8 @@ export const oauthRoutes = [
       },
       403: {
         description:
-          'The page again: the app may not be used in this workspace, it requests something that only an admin can allow, or the agent has to set up a second factor first.',
+          'The page again: the app may not be used in this workspace, ' +
+          'it requests something that only an admin can allow, or the agent has to set up a second factor first.',
         contentType: 'text/html',
       },
     },
@@ -162,7 +170,13 @@ export const oauthRoutes = [
     tag,
     summary: 'Get tokens',
     description:
-      '`grant_type` is authorization_code or refresh_token; the client authenticates with Basic or in the form. Returns {access_token, refresh_token, token_type, expires_in, scope, workspaceId}. Access tokens are valid for an hour, refresh tokens for 90 days after their last use. Each refresh returns a new refresh token; using one twice revokes the whole family: 401 invalid_grant. `scope` is what the token allows now, which can be less than was requested: scopes that the app no longer registers are left out. Errors follow RFC 6749 §5.2: invalid_request, invalid_client, invalid_grant, unsupported_grant_type, invalid_scope.',
+      '`grant_type` is authorization_code or refresh_token; the client authenticates with Basic or in the form. ' +
+      'Returns {access_token, refresh_token, token_type, expires_in, scope, workspaceId}. ' +
+      'Access tokens are valid for an hour, refresh tokens for 90 days after their last use. ' +
+      'Each refresh returns a new refresh token; using one twice revokes the whole family: 401 invalid_grant. ' +
+      '`scope` is what the token allows now, which can be less than was requested: ' +
+      'scopes that the app no longer registers are left out. ' +
+      'Errors follow RFC 6749 §5.2: invalid_request, invalid_client, invalid_grant, unsupported_grant_type, invalid_scope.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: tokensPerMinute },
     anyHeaders: true,
@@ -252,7 +266,8 @@ export const oauthRoutes = [
     tag,
     summary: 'Revoke a token',
     description:
-      'RFC 7009. Revoking a refresh token revokes its whole family; revoking an access token revokes only that one. Returns 200 for unknown tokens and those of other clients too.',
+      'RFC 7009. Revoking a refresh token revokes its whole family; revoking an access token revokes only that one. ' +
+      'Returns 200 for unknown tokens and those of other clients too.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: tokensPerMinute },
     anyHeaders: true,

@@ -122,7 +122,7 @@ function previewPage(embedId: string): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>A page of yours</title>
+<title>A sample page</title>
 <style>
 :root { color-scheme: light dark; }
 body { margin: 0; padding: 12vh 8vw; font: 16px/1.6 system-ui, sans-serif; color: #454b52; background: #f6f5f2; }
@@ -132,8 +132,8 @@ p { max-width: 34rem; }
 </style>
 </head>
 <body>
-<h1>This stands for a page of yours</h1>
-<p>The button in the corner is the chat that your customers will see. Write something, as one of them would, and it is in your inbox at once.</p>
+<h1>A sample page with your widget</h1>
+<p>The button in the corner is the chat that your customers will see. Write a message as one of them would, and it appears in your inbox at once.</p>
 <script src="/widget.js" data-site-id="${escapeHtml(embedId)}" async></script>
 </body>
 </html>`;

@@ -31,7 +31,8 @@ export const phoneNumberRoutes = [
     tag: 'Phone numbers',
     summary: 'Search available numbers',
     description:
-      "`areaCode` is three digits for US, Canadian and toll-free numbers (800, 833, …), where it is required; for `international` it is the country's calling code (44) and optional.",
+      '`areaCode` is three digits for US, Canadian and toll-free numbers (800, 833, …), where it is required; ' +
+      "for `international` it is the country's calling code (44) and optional.",
     access: anyAgent,
     body: Type.Object(
       {
@@ -68,7 +69,10 @@ export const phoneNumberRoutes = [
     tag: 'Phone numbers',
     summary: 'Claim a number',
     description:
-      "Buys the number from the carrier; calls arrive from then on. Voicemail is on by default. Returns 422 `semantic_error` if the carrier does not sell the number, for example because it requires an address, and 402 `plan_limit` with detail {ceiling: numbers, limit} above the operator's limit per workspace.",
+      'Buys the number from the carrier; calls arrive from then on. Voicemail is on by default. ' +
+      'Returns 422 `semantic_error` if the carrier does not sell the number, ' +
+      'for example because it requires an address, and 402 `plan_limit` with detail {ceiling: numbers, ' +
+      "limit} above the operator's limit per workspace.",
     access: adminAlone,
     body: Type.Object({
       e164: E164,
@@ -121,7 +125,9 @@ export const phoneNumberRoutes = [
     tag: 'Phone numbers',
     summary: 'Update a number',
     description:
-      "The last write wins. A new strategy clears the target of the previous one. `businessHours: null` goes back to the department's or the workspace's hours. Returns 410 `gone` for a released number.",
+      'The last write wins. A new strategy clears the target of the previous one. ' +
+      "`businessHours: null` goes back to the department's or the workspace's hours. " +
+      'Returns 410 `gone` for a released number.',
     access: adminAlone,
     params: Type.Object({ phoneNumberId: Id }),
     body: Type.Object({
@@ -171,7 +177,8 @@ export const phoneNumberRoutes = [
     tag: 'Phone numbers',
     summary: 'Release a number',
     description:
-      'Returns the number to the carrier for good. Calls that are still ringing go to voicemail first. Returns the record, which stays in the list of released numbers. Returns 410 `gone` if it was released before.',
+      'Returns the number to the carrier for good. Calls that are still ringing go to voicemail first. ' +
+      'Returns the record, which stays in the list of released numbers. Returns 410 `gone` if it was released before.',
     access: adminAlone,
     params: Type.Object({ phoneNumberId: Id }),
     reply: { status: 200, schema: PhoneNumber },

@@ -212,7 +212,9 @@ export const reportRoutes = [
     tag: 'Reports',
     summary: 'Report goal completions and their value',
     description:
-      'Completions in the range, over time and by goal. Filter by department or agent to see the completions attributed to it. Deleted goals are listed if they have completions in the range.',
+      'Completions in the range, over time and by goal. ' +
+      'Filter by department or agent to see the completions attributed to it. ' +
+      'Deleted goals are listed if they have completions in the range.',
     access,
     query: CommonSeries,
     reply: { status: 200, schema: ConversionsReport },
@@ -227,7 +229,10 @@ export const reportRoutes = [
     tag: 'Reports',
     summary: 'Export a report',
     description:
-      "Returns a URL that serves the file for 15 minutes to anyone who has it, with what the requester may see at the time of the download. It stops working when the requester's sign-in, key or app grant ends. The range is fixed now. Lists of conversations name sites, departments and agents, and customers if the requester may read visitors (`visitors:read`).",
+      'Returns a URL that serves the file for 15 minutes to anyone who has it, ' +
+      'with what the requester may see at the time of the download. ' +
+      "It stops working when the requester's sign-in, key or app grant ends. The range is fixed now. " +
+      'Lists of conversations name sites, departments and agents, and customers if the requester may read visitors (`visitors:read`).',
     access,
     query: Type.Object({
       type: Type.Enum(reportTypes, { description: "A report's path after /reports/." }),
@@ -267,7 +272,9 @@ export const reportRoutes = [
     tag: 'Reports',
     summary: 'Download an exported report',
     description:
-      "CSV follows RFC 4180 in UTF-8; text that a spreadsheet would take for a formula is prefixed with an apostrophe. JSON is the report's own reply. Lists of conversations are streamed: if the connection ends early, the file is incomplete.",
+      'CSV follows RFC 4180 in UTF-8; text that a spreadsheet would take for a formula is prefixed with an apostrophe. ' +
+      "JSON is the report's own reply. " +
+      'Lists of conversations are streamed: if the connection ends early, the file is incomplete.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: downloadsPerMinute },
     anyHeaders: true,

@@ -139,7 +139,10 @@ export const secondFactorRoutes = [
     tag,
     summary: 'Confirm your identity',
     description:
-      'Send one of `code`, `recoveryCode` and `passkey` (for a challenge from POST /me/confirm/options), or `password` if you have no second factor. A correct password from an agent with a second factor returns 401 `second_factor_required`, whose detail lists the methods. For fifteen minutes this sign-in may then change how the account signs in. Attempts are limited as for login.',
+      'Send one of `code`, `recoveryCode` and `passkey` (for a challenge from POST /me/confirm/options), ' +
+      'or `password` if you have no second factor. ' +
+      'A correct password from an agent with a second factor returns 401 `second_factor_required`, whose detail lists the methods. ' +
+      'For fifteen minutes this sign-in may then change how the account signs in. Attempts are limited as for login.',
     access,
     httpOnly: true,
     body: Type.Object({
@@ -364,7 +367,8 @@ export const secondFactorRoutes = [
     tag: 'Agents',
     summary: "Reset an agent's second factors",
     description:
-      "For agents who lost all of them. Ends the agent's sign-ins and notifies it by mail. The agent then signs in with its password; if the workspace requires a second factor, it sets up a new one at its next sign-in.",
+      "For agents who lost all of them. Ends the agent's sign-ins and notifies it by mail. " +
+      'The agent then signs in with its password; if the workspace requires a second factor, it sets up a new one at its next sign-in.',
     access: { kind: 'agent', scope: null, role: 'admin', credential: 'person' },
     httpOnly: true,
     params: Type.Object({ agentId: Id }),

@@ -34,7 +34,10 @@ export const sessionRoutes = [
     tag,
     summary: 'Extend a sign-in',
     description:
-      'Extends the current sign-in by its original duration, up to 90 days after it began. Returns the same as login. The token stays the same, except one issued before sign-ins could be ended one by one. Call it about once a day while an agent is active.',
+      'Extends the current sign-in by its original duration, up to 90 days after it began. ' +
+      'Returns the same as login. ' +
+      'The token stays the same, except one issued before sign-ins could be ended one by one. ' +
+      'Call it about once a day while an agent is active.',
     access,
     httpOnly: true,
     reply: { status: 200, schema: SignedInAnswer },
@@ -63,7 +66,9 @@ export const sessionRoutes = [
     tag,
     summary: 'List your sign-ins',
     description:
-      'Most recently used first. A token from before sign-ins could be ended one by one is not listed; it ends within TOKEN_TTL_DAYS, and with DELETE /me/sessions.',
+      'Most recently used first. ' +
+      'A token from before sign-ins could be ended one by one is not listed; it ends within TOKEN_TTL_DAYS, ' +
+      'and with DELETE /me/sessions.',
     access,
     reply: { status: 200, schema: Type.Object({ sessions: Type.Array(SessionRow) }) },
     refusals: [],
@@ -103,7 +108,8 @@ export const sessionRoutes = [
     tag,
     summary: 'End all of your other sign-ins',
     description:
-      'Also ends tokens from before sign-ins could be ended one by one, including the requesting one if it is such a token, since they cannot be told apart.',
+      'Also ends tokens from before sign-ins could be ended one by one, ' +
+      'including the requesting one if it is such a token, since they cannot be told apart.',
     access,
     httpOnly: true,
     reply: { status: 204, schema: null },
@@ -121,7 +127,9 @@ export const sessionRoutes = [
     tag,
     summary: 'Change your password',
     description:
-      'Requires the current password; attempts are limited as for login. Ends every sign-in of the agent and starts a new one, which is returned as by login. Grants to apps stay; the agent is notified by mail.',
+      'Requires the current password; attempts are limited as for login. ' +
+      'Ends every sign-in of the agent and starts a new one, which is returned as by login. ' +
+      'Grants to apps stay; the agent is notified by mail.',
     access,
     httpOnly: true,
     body: Type.Object({ currentPassword: AnyPassword, newPassword: Password, browser: Browser }),

@@ -43,7 +43,11 @@ export const signInRoutes = [
     tag,
     summary: 'Sign in with a second factor',
     description:
-      'Continues after a 401 `second_factor_required`, with one of `code`, `recoveryCode` and `passkey`. Returns the same as login. Returns 401 `invalid_code` if it is wrong or was used before; after five of those, after five minutes, or once it has been answered, the challenge returns 410 `gone` and the password is needed again. Attempts are limited per agent as for passwords, but counted separately.',
+      'Continues after a 401 `second_factor_required`, with one of `code`, `recoveryCode` and `passkey`. ' +
+      'Returns the same as login. ' +
+      'Returns 401 `invalid_code` if it is wrong or was used before; after five of those, after five minutes, ' +
+      'or once it has been answered, the challenge returns 410 `gone` and the password is needed again. ' +
+      'Attempts are limited per agent as for passwords, but counted separately.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: signInsPerNetwork },
     httpOnly: true,
@@ -70,7 +74,8 @@ export const signInRoutes = [
     tag,
     summary: 'Get a passkey challenge',
     description:
-      'The challenge works once, for five minutes. Returns 422 `semantic_error` if the service is reached at an address without a host name, where browsers do not support passkeys.',
+      'The challenge works once, for five minutes. ' +
+      'Returns 422 `semantic_error` if the service is reached at an address without a host name, where browsers do not support passkeys.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: signInsPerNetwork },
     httpOnly: true,
@@ -92,7 +97,9 @@ export const signInRoutes = [
     tag,
     summary: 'Sign in with a passkey',
     description:
-      'Send what the browser returned for POST /sign-in/passkey/options. A passkey combines possession with a PIN or biometrics, so no other factor is needed. Returns the same as login, and 401 `invalid_credentials` for every kind of failure.',
+      'Send what the browser returned for POST /sign-in/passkey/options. ' +
+      'A passkey combines possession with a PIN or biometrics, so no other factor is needed. ' +
+      'Returns the same as login, and 401 `invalid_credentials` for every kind of failure.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: signInsPerNetwork },
     httpOnly: true,

@@ -61,7 +61,12 @@ export const storageRoutes = [
     tag,
     summary: 'Upload a file',
     description:
-      'The `uploadUrl` of a presigned upload. Content-Type must be the signed one (otherwise `content_type_not_allowed`), Content-Length at most the signed size (`file_too_large`), and the bytes must be of that type. Returns `forbidden` if the link was altered or has expired. Uploading the same bytes again returns the first reply; other bytes return `conflict`. A refused upload stores nothing, and the link can be used again.',
+      'The `uploadUrl` of a presigned upload. ' +
+      'Content-Type must be the signed one (otherwise `content_type_not_allowed`), ' +
+      'Content-Length at most the signed size (`file_too_large`), and the bytes must be of that type. ' +
+      'Returns `forbidden` if the link was altered or has expired. ' +
+      'Uploading the same bytes again returns the first reply; other bytes return `conflict`. ' +
+      'A refused upload stores nothing, and the link can be used again.',
     access: { kind: 'public' },
     takesRoom: 'files',
     anyHeaders: true,

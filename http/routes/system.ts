@@ -33,7 +33,9 @@ const Ready = Type.Object({
   faults: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'Omitted if there are no faults. What is wrong with the data folder or the file storage while everything else is served, and how to fix it. The log has details, such as the workspaces concerned.',
+        'Omitted if there are no faults. ' +
+        'What is wrong with the data folder or the file storage while everything else is served, and how to fix it. ' +
+        'The log has details, such as the workspaces concerned.',
     }),
   ),
 });
@@ -146,7 +148,8 @@ export function systemRoutes(options: SystemOptions): Route[] {
       tag: 'Service',
       summary: 'Check that the service accepts requests',
       description:
-        'Returns 503 while the service starts or stops. `faults` summarizes what is wrong with the data folder or the file storage; everything not affected is served.',
+        'Returns 503 while the service starts or stops. ' +
+        '`faults` summarizes what is wrong with the data folder or the file storage; everything not affected is served.',
       access: { kind: 'public' },
       anyHeaders: true,
       reply: { status: 200, schema: Ready },

@@ -13,7 +13,9 @@ export const ticketRoutes = [
     tag: 'Tickets',
     summary: 'Create a ticket',
     description:
-      "For admins, supervisors, and agents with `canTransfer` who work in tickets; non-admins can only name their own departments. The customer is found or created by its address; the message is the calling agent's and is mailed. Replies by mail join the same ticket; send further messages with POST /conversations/{conversationId}/messages.",
+      'For admins, supervisors, and agents with `canTransfer` who work in tickets; non-admins can only name their own departments. ' +
+      "The customer is found or created by its address; the message is the calling agent's and is mailed. " +
+      'Replies by mail join the same ticket; send further messages with POST /conversations/{conversationId}/messages.',
     access: { kind: 'agent', scope: 'conversations:write', also: ['messages:send'] },
     body: Type.Object({
       customerEmail: Email,

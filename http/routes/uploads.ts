@@ -55,7 +55,9 @@ export const uploadRoutes = [
     tag,
     summary: 'Get an upload link',
     description:
-      'Common documents, archives, images, audio and video up to 25 MB; logos are images up to 2 MB and require an admin. The uploaded file must match the declared type and size. Team attachments share a quota; the space is reserved until the link is used or expires.',
+      'Common documents, archives, images, audio and video up to 25 MB; logos are images up to 2 MB and require an admin. ' +
+      'The uploaded file must match the declared type and size. ' +
+      'Team attachments share a quota; the space is reserved until the link is used or expires.',
     access: { kind: 'agent', scope: null },
     takesRoom: 'files',
     body: Type.Object({

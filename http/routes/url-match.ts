@@ -13,7 +13,11 @@ export const urlMatchRoutes = [
     tag: 'Goals',
     summary: 'Test a URL condition',
     description:
-      'Tests whether a page at this address matches the condition of a campaign or a goal. Encoded characters are compared in decoded form (`/caf%C3%A9` is `/café`), hosts regardless of case. `equals` and `ends-with` ignore tracking parameters, a fragment and a trailing slash of the path, unless the condition contains them. Nothing is stored.',
+      'Tests whether a page at this address matches the condition of a campaign or a goal. ' +
+      'Encoded characters are compared in decoded form (`/caf%C3%A9` is `/café`), hosts regardless of case. ' +
+      '`equals` and `ends-with` ignore tracking parameters, a fragment and a trailing slash of the path, ' +
+      'unless the condition contains them. ' +
+      'Nothing is stored.',
     access: { kind: 'agent', scope: null },
     body: Type.Object({
       condition: UrlMatch,

@@ -167,7 +167,9 @@ export const verificationServiceRoutes = [
     tag,
     summary: 'Set the credits for one-time codes',
     description:
-      'Fields that are left out stay unchanged; null means unmetered. The cap applies to a calendar month in UTC. Codes that no mail server or carrier accepted are refunded. Sends return 402 `insufficient_credits` without a balance or above the cap.',
+      'Fields that are left out stay unchanged; null means unmetered. The cap applies to a calendar month in UTC. ' +
+      'Codes that no mail server or carrier accepted are refunded. ' +
+      'Sends return 402 `insufficient_credits` without a balance or above the cap.',
     access: { ...access, scope: null },
     httpOnly: true,
     invalidSlug: 'validation_error',

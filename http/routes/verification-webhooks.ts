@@ -24,7 +24,9 @@ export const verificationWebhookRoutes = [
     tag,
     summary: 'Subscribe to failed verifications',
     description:
-      'Sends verify.failed, {type, timestamp, workspaceId, data: {verification, mode}}, once per verification, at its fifth wrong code. A webhook made with a test key only receives those of test keys. Deliveries are signed, retried, paused and disabled as for every webhook. Returns the secret, once.',
+      'Sends verify.failed, {type, timestamp, workspaceId, data: {verification, mode}}, once per verification, at its fifth wrong code. ' +
+      'A webhook made with a test key only receives those of test keys. ' +
+      'Deliveries are signed, retried, paused and disabled as for every webhook. Returns the secret, once.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',

@@ -46,7 +46,8 @@ const ClientIp = Type.String({
   maxLength: 45,
   anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }],
   description:
-    "Your customer's IP address, IPv4 or IPv6. At most ten codes a minute are sent per address; without it, your own server's address counts.",
+    "Your customer's IP address, IPv4 or IPv6. At most ten codes a minute are sent per address; without it, " +
+    "your own server's address counts.",
 });
 const Code = Type.String({ pattern: worded('^\\d{4,8}$', '4 to 8 digits') });
 
@@ -67,7 +68,17 @@ export const verificationRoutes = [
     tag,
     summary: 'Send a one-time code',
     description:
-      "Each call sends a new code, which invalidates earlier ones for the same destination and service; there is no resend. Checks run in this order: request, channel, address, service, country, caps, credits, throttle. No codes are sent to premium, shared-cost, personal, pager, company or satellite numbers (`invalid_number`), to countries that the operator excludes, more than 20 times a day to one destination (10 times for codes of four digits), or where almost none of the last codes were checked: 20 to numbers that differ only in four digits, 100 to one country. Test keys are counted separately. The language is that of `locale`, else the workspace's: English, German, French, Spanish or Arabic (not by voice); otherwise English. Costs 1 cent by email, 5 by sms, 10 by voice. Test keys send nothing, cost nothing and always accept 000000.",
+      'Each call sends a new code, which invalidates earlier ones for the same destination and service; there is no resend. ' +
+      'Checks run in this order: request, channel, address, service, country, caps, credits, throttle. ' +
+      'No codes are sent to premium, shared-cost, personal, pager, ' +
+      'company or satellite numbers (`invalid_number`), to countries that the operator excludes, ' +
+      'more than 20 times a day to one destination (10 times for codes of four digits), ' +
+      'or where almost none of the last codes were checked: 20 to numbers that differ only in four digits, ' +
+      '100 to one country. ' +
+      'Test keys are counted separately. ' +
+      "The language is that of `locale`, else the workspace's: English, German, French, " +
+      'Spanish or Arabic (not by voice); otherwise English. ' +
+      'Costs 1 cent by email, 5 by sms, 10 by voice. Test keys send nothing, cost nothing and always accept 000000.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',
@@ -140,7 +151,8 @@ export const verificationRoutes = [
     tag,
     summary: 'Check a code',
     description:
-      'Every outcome returns 200, except an unknown id, which returns 404 with the same body. A code works once. The fifth wrong code locks the verification permanently and emits verify.failed.',
+      'Every outcome returns 200, except an unknown id, which returns 404 with the same body. A code works once. ' +
+      'The fifth wrong code locks the verification permanently and emits verify.failed.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',
@@ -255,7 +267,8 @@ export const verificationRoutes = [
     tag,
     summary: "Check an authenticator app's code",
     description:
-      'Accepts the current, the previous and the next code, each once. The fifth wrong code in a row locks the factor for a minute, each further one for twice as long: `too_many_attempts`.',
+      'Accepts the current, the previous and the next code, each once. ' +
+      'The fifth wrong code in a row locks the factor for a minute, each further one for twice as long: `too_many_attempts`.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',

@@ -56,7 +56,9 @@ export const visitorRoutes = [
     tag: 'Visitors',
     summary: 'Block a visitor',
     description:
-      'Takes effect immediately, on open sockets too: the visitor can only open sessions. New visitors from the same network with the same browser within a day, and those who give the same email, are blocked too; private addresses do not count as a network.',
+      'Takes effect immediately, on open sockets too: the visitor can only open sessions. ' +
+      'New visitors from the same network with the same browser within a day, and those who give the same email, ' +
+      'are blocked too; private addresses do not count as a network.',
     access: { kind: 'agent', scope: 'visitors:write' },
     params: Type.Object({ visitorId: Id }),
     reply: { status: 200, schema: Type.Object({ visitor: FullVisitor }) },

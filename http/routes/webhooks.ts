@@ -24,7 +24,16 @@ export const webhookRoutes = [
     tag,
     summary: 'Subscribe to events',
     description:
-      'Each event is POSTed as {type, timestamp, workspaceId, seq, conversationId?, data}, signed according to Standard Webhooks with the secret that is returned here, once. Any 2xx within 10 seconds confirms receipt. Otherwise the event is retried for a day with the same webhook-id; after 429 and 503 no sooner than Retry-After says (at most 8 hours). Events of one conversation arrive in order. A receiver that accepts nothing for five days, or answers 410, is disabled. The type `*` subscribes to every event; keys and apps receive only the events and members that their scopes allow. A webhook depends on the rights of its creator at the time of each event: `pausedReason` says if they have ended. At most 50 webhooks.',
+      'Each event is POSTed as {type, timestamp, workspaceId, seq, conversationId?, data}, ' +
+      'signed according to Standard Webhooks with the secret that is returned here, once. ' +
+      'Any 2xx within 10 seconds confirms receipt. ' +
+      'Otherwise the event is retried for a day with the same webhook-id; ' +
+      'after 429 and 503 no sooner than Retry-After says (at most 8 hours). ' +
+      'Events of one conversation arrive in order. ' +
+      'A receiver that accepts nothing for five days, or answers 410, is disabled. ' +
+      'The type `*` subscribes to every event; keys and apps receive only the events and members that their scopes allow. ' +
+      'A webhook depends on the rights of its creator at the time of each event: `pausedReason` says if they have ended. ' +
+      'At most 50 webhooks.',
     access,
     body: Type.Object({
       url: Url,

@@ -24,7 +24,11 @@ export const widgetFileRoutes = [
     tag: 'Widget',
     summary: 'Get the install script',
     description:
-      'Include it in a page as an asynchronous script with the attribute `data-site-id`, a site\'s `embedId`. Optional attributes: `data-locale` (default: the page\'s language) and `data-consent="required"` (nothing is loaded, sent or stored before `Switchboard.start()`). It defines one global, `Switchboard`, with `start()`, `open()`, `close()` and `identify({name, email})`.',
+      "Include it in a page as an asynchronous script with the attribute `data-site-id`, a site's `embedId`. " +
+      'Optional attributes: `data-locale` (default: ' +
+      'the page\'s language) and `data-consent="required"` (nothing is loaded, ' +
+      'sent or stored before `Switchboard.start()`). ' +
+      'It defines one global, `Switchboard`, with `start()`, `open()`, `close()` and `identify({name, email})`.',
     access: { kind: 'public' },
     anyHeaders: true,
     reply: { status: 200, schema: null, contentType: 'text/javascript' },

@@ -65,7 +65,8 @@ const Campaigns = Type.Array(
   }),
   {
     description:
-      'Campaigns that may be shown on this page by page, office hours and frequency; the widget evaluates the time, the scroll depth and the exit.',
+      'Campaigns that may be shown on this page by page, office hours and frequency; the widget evaluates the time, ' +
+      'the scroll depth and the exit.',
   },
 );
 const ById = Type.Object({ conversationId: Id });
@@ -84,7 +85,10 @@ export const widgetRoutes = [
     tag: 'Widget',
     summary: 'Open a session',
     description:
-      "Creates a visitor, or resumes the one of `visitorToken`. The origin must be one of the site's. At most 2000 new visitors an hour per network. For a day after a visitor was blocked, new visitors from the same network with the same browser, or with the same email, are blocked too.",
+      "Creates a visitor, or resumes the one of `visitorToken`. The origin must be one of the site's. " +
+      'At most 2000 new visitors an hour per network. ' +
+      'For a day after a visitor was blocked, new visitors from the same network with the same browser, ' +
+      'or with the same email, are blocked too.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: sessionsPerMinute },
     httpOnly: true,

@@ -118,7 +118,9 @@ export const workspaceRoutes = [
     tag: 'Audit log',
     summary: 'List the audit log',
     description:
-      'Newest first. Kept for 365 days, on enterprise plans permanently. Actions by an API key or an app name it in `context`, as apiKey or app. workspace.delete and workspace.sms_block are reserved and never occur.',
+      'Newest first. Kept for 365 days, on enterprise plans permanently. ' +
+      'Actions by an API key or an app name it in `context`, ' +
+      'as apiKey or app. workspace.delete and workspace.sms_block are reserved and never occur.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     query: Type.Object(CursorQuery),
     reply: {
@@ -233,7 +235,8 @@ export const workspaceRoutes = [
     tag: 'Business hours',
     summary: 'Create business hours',
     description:
-      "For the whole workspace, one site or one department, in the workspace's time zone. Several rules add up, at most 20. Without rules it is always open. At most 200 in all.",
+      "For the whole workspace, one site or one department, in the workspace's time zone. " +
+      'Several rules add up, at most 20. Without rules it is always open. At most 200 in all.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({
       name: Name,

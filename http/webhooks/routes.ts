@@ -78,7 +78,10 @@ export function commonWebhookRoutes({ feed, noun, path, tag, access, eventNames,
       path: one,
       summary: 'Update a webhook',
       description:
-        "Pending deliveries go to the new URL. The status `active` resumes a disabled webhook, `disabled` stops it; events in between are not sent later. Whoever saves a workspace's webhook becomes responsible for it: it then depends on that admin's, or the key's, rights. An app's webhook stays the app's; only a key with the scope `*` can change its URL.",
+        'Pending deliveries go to the new URL. ' +
+        'The status `active` resumes a disabled webhook, `disabled` stops it; events in between are not sent later. ' +
+        "Whoever saves a workspace's webhook becomes responsible for it: it then depends on that admin's, or the key's, rights. " +
+        "An app's webhook stays the app's; only a key with the scope `*` can change its URL.",
       params: ById,
       body: Type.Object(
         {
@@ -125,7 +128,10 @@ export function commonWebhookRoutes({ feed, noun, path, tag, access, eventNames,
       path: `${one}/rotate-secret`,
       summary: "Rotate a webhook's secret",
       description:
-        "Returns the new secret, once. Until `formerSecretUntil` each delivery carries two signatures, separated by a space, the second with the previous secret, so that receivers can be updated. Returns 422 `semantic_error` for an app's webhook, which is signed with its client secret.",
+        'Returns the new secret, once. ' +
+        'Until `formerSecretUntil` each delivery carries two signatures, separated by a space, ' +
+        'the second with the previous secret, so that receivers can be updated. ' +
+        "Returns 422 `semantic_error` for an app's webhook, which is signed with its client secret.",
       params: ById,
       body: Type.Object({
         overlapSeconds: Type.Optional(
@@ -168,7 +174,9 @@ export function commonWebhookRoutes({ feed, noun, path, tag, access, eventNames,
       path: `${one}/test`,
       summary: 'Send a test event',
       description:
-        'Sends webhook.test, {type, timestamp, workspaceId, data: {webhookId}}, signed and logged like every event, whether or not it is subscribed to. Returns its delivery, which shows the outcome. Returns 409 `conflict` if the webhook is disabled or paused.',
+        'Sends webhook.test, {type, timestamp, workspaceId, data: {webhookId}}, signed and logged like every event, ' +
+        'whether or not it is subscribed to. ' +
+        'Returns its delivery, which shows the outcome. Returns 409 `conflict` if the webhook is disabled or paused.',
       params: ById,
       reply: { status: 201, schema: Delivery },
       refusals: ['conflict'],
@@ -225,7 +233,9 @@ export function commonWebhookRoutes({ feed, noun, path, tag, access, eventNames,
       path: `${one}/deliveries/{deliveryId}/retry`,
       summary: 'Retry a delivery',
       description:
-        'Keeps the webhook-id. A finished delivery starts over; a pending one, and those before it in its conversation, are sent now. Returns 409 `conflict` if the webhook is disabled or paused.',
+        'Keeps the webhook-id. ' +
+        'A finished delivery starts over; a pending one, and those before it in its conversation, are sent now. ' +
+        'Returns 409 `conflict` if the webhook is disabled or paused.',
       params: ByDelivery,
       reply: { status: 200, schema: Delivery },
       refusals: ['conflict'],
