@@ -5,7 +5,7 @@ import { watch } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The service said no. */
+/** The service refused. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
   readonly status: number;
@@ -21,14 +21,14 @@ export interface ApiOptions {
   readonly url: string;
   /** The service's data folder, where invitations are found. */
   readonly dataDir: string;
-  /** Told when a cap was hit and for how many seconds it waits. */
+  /** Called when a cap was hit, with the seconds it waits. */
   readonly onWait?: (seconds: number) => void;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 const mailTimeoutMs = 15_000;
-/** Added to what the service asks for, so that clients do not come back together (specification 8). */
+/** Added to the pause that the service asks for, so that clients do not all return at once (specification 8). */
 const jitterMs = { least: 50, most: 300 };
 
 export class Api {
@@ -43,8 +43,8 @@ export class Api {
   }
 
   /**
-   * The parsed body. The caller names the shape it expects. Rejects with CallFailed on 400 and up, but waits when told
-   * to.
+   * Returns the parsed body, in the form the caller expects. Rejects with CallFailed on 400 and up, but waits if
+   * rate-limited.
    */
   async call<Body>(method: Method, path: string, options: { token?: string; body?: object } = {}): Promise<Body> {
     const { token, body } = options;
@@ -69,7 +69,7 @@ export class Api {
     }
   }
 
-  /** The code of the invitation that was mailed to this address, as soon as the mail is there. */
+  /** The invitation code mailed to this address, as soon as the mail exists. */
   async joinCode(email: string): Promise<string> {
     await mkdir(this.#outbox, { recursive: true });
     const watcher = watch(this.#outbox);
@@ -102,12 +102,12 @@ export class Api {
   }
 
   async #findJoinCode(email: string): Promise<string | undefined> {
-    // Mails are named by ids that grow with time; the invitation is among the newest.
+    // Mail names are ids that grow with time, so the invitation is among the newest.
     const names = (await readdir(this.#outbox)).filter((name) => name.endsWith('.eml')).sort();
     for (const name of names.reverse()) {
       const mail = await readFile(join(this.#outbox, name), 'utf8');
       if (!mail.includes(`To: ${email}`)) continue;
-      // Quoted-printable folds long lines with a `=` at their end.
+      // Quoted-printable ends folded lines with `=`.
       return /\/join\/(\S+)/.exec(mail.replaceAll('=\r\n', ''))?.[1];
     }
     return undefined;

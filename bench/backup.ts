@@ -25,10 +25,10 @@ const fullMessages = 1_000_000;
 const messagesEach = 10;
 const perSecond = 500;
 const connections = 32;
-/** So long at the least, so that the slowest hundredth is of thousands. */
+/** At least this long, so that p99 is of thousands of sends. */
 const idleSeconds = 20;
 const warmSeconds = 5;
-/** The contract of this bench. */
+/** The target of this bench. */
 const target = { below: 2 };
 
 export async function run({ quick }: BenchOptions): Promise<Row[]> {
@@ -56,8 +56,8 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       const idle = await write(seconds(quick ? 2 : idleSeconds));
       const backup = makeBackup(dataDir);
       const [busy, tookMs] = await Promise.all([write(backup), backup]);
-      // What the log grew to while a reader kept it is copied back first. Both sides of the backup are idle, so that
-      // what others do to the machine meanwhile is in both figures.
+      // First copies back the log that grew while a reader held it. Both sides of the backup are idle, so that other
+      // work of the machine affects both figures.
       const after = await write(seconds(quick ? 1 : warmSeconds));
       idle.push(...(await write(seconds(quick ? 2 : idleSeconds))));
       const about = `sends, ${perSecond} a second, during a backup of ${messages.toLocaleString('en-US')} messages`;
@@ -92,7 +92,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** Resolves to the milliseconds it took. Rejects when it ends with anything but 0: what it found is on stderr then. */
+/** Resolves to the milliseconds it took. Rejects on any exit code but 0, with its stderr. */
 async function makeBackup(dataDir: string): Promise<number> {
   const startedMs = performance.now();
   const child = spawn(process.execPath, ['http/main.ts', 'backup', join(dataDir, 'copy')], {
@@ -105,9 +105,7 @@ async function makeBackup(dataDir: string): Promise<number> {
   return performance.now() - startedMs;
 }
 
-/**
- * Writes the rows of a year of chats, each answered and closed, so that every rule that a backup checks holds of them.
- */
+/** Writes the rows of a year of answered and closed chats that satisfy every rule a backup checks. */
 function fill(path: string, messages: number): void {
   const ids = createIds(systemClock());
   const db = Database.openWriter(path, workspaceMigrations);

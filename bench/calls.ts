@@ -63,7 +63,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** A workspace with a number and more agents than a plan has seats, so by commands instead of invitations. */
+/** A workspace with a number and more agents than a plan has seats, created by commands instead of invitations. */
 async function prepare(dataDir: string): Promise<{ tokens: string[]; secret: string }> {
   const config = readConfig({ DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off' });
   const running = await serve({ config, log: silentLog });
@@ -123,7 +123,7 @@ interface Reply {
   readonly body: { readonly detail?: { readonly reason?: string } };
 }
 
-/** The index of who won. A bench of wrong answers would be no bench. */
+/** The index of the winner. Throws if the replies are wrong. */
 function requireOneWinner(replies: readonly Reply[]): number {
   const winner = replies.findIndex(({ status }) => status === 200);
   const lost = replies.filter(({ status, body }) => status === 409 && body.detail?.reason === 'already_claimed');

@@ -4,9 +4,9 @@ import type { Api } from './api.ts';
 import { addAgent, makeTenant, type Person, type Tenant } from './scenario.ts';
 import { openServiceSocket, type SocketClient } from './socket-client.ts';
 
-/** As many as a workspace of the default plan has seats, its owner among them. */
+/** The seats of the default plan, including the owner's. */
 export const agentsPerWorkspace = 50;
-/** Upgrades asked for at once: the kernel's queue of connections that wait is short. */
+/** Concurrent upgrades: the kernel's backlog is short. */
 const opening = 50;
 
 /** A workspace with every seat taken. */
@@ -25,7 +25,7 @@ export async function makeFullTenant(api: Api): Promise<{ tenant: Tenant; agents
   return { tenant, agents: [tenant.owner, ...invited] };
 }
 
-/** So many sockets, over the agents in turn. */
+/** Opens this many sockets, distributed over the agents. */
 export function openAgentSockets(url: string, agents: readonly Person[], count: number): Promise<SocketClient[]> {
   return openMany(count, (index) => openServiceSocket(url, 'agent', agents[index % agents.length]?.token ?? ''));
 }

@@ -5,7 +5,7 @@ import type { Invitation } from './scenario.ts';
 
 export const shop = { name: 'Nordlicht Outdoor', timezone: 'Europe/Berlin', locale: 'de-DE' } as const;
 
-/** The owner signs up; the others are invited and join, but for the last, whose invitation stays open. */
+/** The owner registers. The others are invited and join, except the last, whose invitation stays open. */
 export const owner = { key: 'mara', name: 'Mara Lindqvist' } as const;
 export const team = [
   {
@@ -43,7 +43,7 @@ export type AgentKey = 'mara' | 'jonas' | 'aylin' | 'tom';
 export type Department = 'Sales' | 'Returns' | 'Workshop';
 export const departments: readonly Department[] = ['Sales', 'Returns', 'Workshop'];
 
-/** The first is made when the owner signs up. Hosts get a suffix of their own with every demo. */
+/** The first is created when the owner registers. Hosts get a new suffix in every demo. */
 export const sites = {
   shop: {
     name: 'Nordlicht Outdoor',
@@ -102,19 +102,19 @@ export const savedReplies = [
 
 export interface Story {
   readonly site: keyof typeof sites;
-  /** Where the customer was, the last page being where it wrote. */
+  /** The pages the customer visited; it wrote on the last. */
   readonly pages: readonly string[];
   readonly customer?: { readonly name: string; readonly email?: string };
-  /** Who has it; nobody: it waits in the queue. */
+  /** The assignee; undefined: it waits in the queue. */
   readonly agent?: AgentKey;
   readonly department?: Department;
-  /** Customer and agent in turn, the customer first; a list is several messages of one of them. */
+  /** Customer and agent in turn, the customer first; a list is a run of messages by one of them. */
   readonly lines: readonly (string | readonly string[])[];
   readonly notes?: readonly { readonly by: AgentKey; readonly body: string }[];
   readonly tags?: readonly string[];
   readonly ends?: 'pending' | 'solved' | 'closed' | 'spam';
   readonly rating?: { readonly rating: 1 | 2 | 3 | 4 | 5; readonly comment?: string };
-  /** The agent who has it offers it to this one, who has not answered yet. */
+  /** The assignee offers it to this agent, who has not answered yet. */
   readonly offeredTo?: { readonly agent: AgentKey; readonly note: string };
 }
 
@@ -272,7 +272,7 @@ export const stories: readonly Story[] = [
     tags: ['press'],
   },
 
-  // Waiting for the customer, or for somebody else.
+  // Waiting for the customer or another party.
   {
     site: 'shop',
     pages: ['/orders/20311'],
@@ -341,7 +341,7 @@ export const stories: readonly Story[] = [
     tags: ['invoice'],
   },
 
-  // Solved, with what customers thought of it.
+  // Solved, with ratings.
   {
     site: 'shop',
     pages: ['/', '/socks'],
@@ -553,7 +553,7 @@ export const stories: readonly Story[] = [
     tags: ['refund'],
   },
 
-  // Not for us.
+  // Spam.
   {
     site: 'shop',
     pages: ['/'],

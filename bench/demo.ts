@@ -22,11 +22,11 @@ import { addAgent, type Customer, openSession, type Person, password, startChat 
 
 export interface Demo {
   readonly workspaceId: string;
-  /** Those who can sign in, with their addresses. */
+  /** The agents who can sign in, with their addresses. */
   readonly people: Readonly<Record<AgentKey, Person & { readonly email: string }>>;
   readonly embedIds: Readonly<Record<Story['site'], string>>;
   readonly conversationIds: readonly string[];
-  /** On the shop's pages, with nothing written yet. */
+  /** On the shop's page; has written nothing yet. */
   readonly customer: Customer;
 }
 
@@ -34,10 +34,7 @@ const startTimeoutMs = 30_000;
 const pollMs = 100;
 const closeTimeoutMs = 10_000;
 
-/**
- * A new workspace with everything in it that the API can make. Rejects with CallFailed when the server refuses
- * something.
- */
+/** Creates a workspace with everything the API can create. Rejects with CallFailed if the server refuses something. */
 export async function fillDemo(api: Api): Promise<Demo> {
   const { workspaceId, admin, mailDomain, embedIds, siteIds } = await signUp(api);
   const departmentIds = await makeDepartments(api, admin);
@@ -50,7 +47,7 @@ export async function fillDemo(api: Api): Promise<Demo> {
   for (const { by, ...reply } of savedReplies)
     await api.call('POST', '/saved-replies', { token: people[by].token, body: reply });
 
-  // In this shop everybody takes chats from the queue, so that there is one to look at.
+  // Agents take chats from the queue in this workspace, so that the queue is not empty.
   const settings = (changes: object): Promise<unknown> =>
     api.call('PUT', '/workspace/settings', { token: admin.token, body: changes });
   const ids = new Map<Story, string>();
@@ -59,7 +56,8 @@ export async function fillDemo(api: Api): Promise<Demo> {
       ids.set(story, await tell(api, story, { people, departmentIds, embedId: embedIds[story.site] }));
   };
   await settings({ routing: { mode: 'manual' }, autoCloseDays: 0 });
-  // The past first: what is solved then closes at once, and the days count for all that is solved.
+  // Closed stories first: with auto-close set to 0 days they close at once; the setting applies to all solved
+  // conversations.
   await tellAll(stories.filter(({ ends }) => ends === 'closed'));
   await settings({ autoCloseDays: 7 });
   await tellAll(stories.filter(({ ends }) => ends !== 'closed'));
@@ -68,7 +66,7 @@ export async function fillDemo(api: Api): Promise<Demo> {
   return { workspaceId, people, embedIds, conversationIds, customer };
 }
 
-/** The owner, its workspace and two sites, with names that no earlier demo has taken. */
+/** The owner, its workspace and two sites, with names that no earlier demo used. */
 async function signUp(api: Api) {
   const nonce = Date.now().toString(36);
   const mailDomain = `nordlicht-${nonce}.example`;
@@ -146,7 +144,7 @@ interface Conversation {
   readonly status: string;
 }
 
-/** One story, from the first page to where it ends. Returns the conversation's id. */
+/** Plays one story, from the first page to its end. Returns the conversation's id. */
 async function tell(
   api: Api,
   story: Story,
@@ -216,7 +214,7 @@ async function versionOf(api: Api, id: string, token: string): Promise<number> {
   return found.version;
 }
 
-/** A solved conversation closes by itself, in a moment when its workspace's days for it are none. */
+/** A solved conversation closes automatically, here at once, since its workspace closes after 0 days. */
 async function untilClosed(api: Api, id: string, token: string): Promise<void> {
   const endMs = performance.now() + closeTimeoutMs;
   for (;;) {
@@ -231,7 +229,7 @@ async function untilClosed(api: Api, id: string, token: string): Promise<void> {
   }
 }
 
-/** What to try, as lines for a shell. */
+/** Commands to try in a shell. */
 export function describeDemo(demo: Demo, url: string): string {
   const { mara, aylin } = demo.people;
   const socketUrl = `${url.replace(/^http/, 'ws')}/agent`;
@@ -274,13 +272,13 @@ async function isServing(url: string): Promise<boolean> {
   }
 }
 
-/** The same server that \`npm start\` starts, with its output where everybody sees it. */
+/** The same server as \`npm start\`, with visible output. */
 async function startInSight(url: string): Promise<void> {
   process.stdout.write(`No server at ${url}, so here is one. Ctrl-C stops it.\n\n`);
   const root = resolve(import.meta.dirname, '..');
   const child = spawn(process.execPath, [join(root, 'http/main.ts')], { stdio: 'inherit' });
   child.once('exit', (code) => process.exit(code ?? 1));
-  // A Ctrl-C reaches both; the server has ten seconds to stop well, and its end is ours.
+  // A Ctrl-C reaches both processes; the server has ten seconds to stop, and this process exits after it.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void child.kill('SIGTERM'));
   const endMs = performance.now() + startTimeoutMs;
   while (!(await isServing(url))) {

@@ -18,7 +18,7 @@ const { pageFiles, widgetFiles, close } = createLiveFiles({
 const running = await serve({ config, pageFiles, widgetFiles });
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => {
-    // Pages that wait for a change would hold up the stop.
+    // Pages waiting for a change would delay the stop.
     close();
     void running.stop().then(() => process.exit(0));
   });

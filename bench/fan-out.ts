@@ -64,14 +64,14 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
 }
 
 export interface FanOut {
-  /** Beside those that warm up. */
+  /** Not counting the warm-up. */
   readonly messages: number;
   send(count: number): Promise<unknown>;
-  /** Whether a frame is what was sent; every frame is, unless others write, too. */
+  /** Whether a frame is the sent message; by default every frame is, unless others write, too. */
   isIt?(payload: Buffer, count: number): boolean;
 }
 
-/** Sends one message after another, each when the last socket has the one before. */
+/** Sends one message at a time, each after the last socket has received the one before. */
 export async function timeFanOut(
   clients: readonly SocketClient[],
   { messages, send, isIt = () => true }: FanOut,
@@ -87,7 +87,7 @@ export async function timeFanOut(
   return { p50Ms: percentile(timesMs, 0.5), p99Ms: percentile(timesMs, 0.99) };
 }
 
-/** When the last client got its next frame that is so. Rejects when one gets none in time. */
+/** Resolves when the last client got its next matching frame. Rejects if one gets none in time. */
 function everyoneHasIt(clients: readonly SocketClient[], isIt: (payload: Buffer) => boolean): Promise<number> {
   return new Promise((resolve, reject) => {
     let missing = clients.length;

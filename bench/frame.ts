@@ -13,18 +13,18 @@ export interface Bench {
   run(options: BenchOptions): Promise<Row[]>;
 }
 
-/** A bound on the ratio, or on the value where there is no reference. */
+/** A bound on the ratio, or on the value if there is no reference. */
 export type Target = { readonly atLeast: number } | { readonly below: number };
 
 export interface Row {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** What it is held against, in the same unit, measured in the same run. Null for a figure that stands alone. */
+  /** The reference, in the same unit, measured in the same run. Null if there is none. */
   readonly reference: { readonly name: string; readonly value: number } | null;
-  /** Value by reference. */
+  /** The value divided by the reference. */
   readonly ratio: number | null;
-  /** What is asked for, and whether it is met; absent where nothing is asked. */
+  /** The target and whether it is met; absent if there is none. */
   readonly target?: Target;
   readonly ok?: boolean;
 }
@@ -46,7 +46,7 @@ function judged(row: Row): Row {
   return { ...row, ok: 'atLeast' in row.target ? figure >= row.target.atLeast : figure < row.target.below };
 }
 
-/** The middle of several runs, figure by figure; a ratio is the middle ratio, not that of the middles. */
+/** The median of several runs, figure by figure. A ratio is the median of the ratios. */
 export function medianOf(runs: readonly (readonly Row[])[]): Row[] {
   const [first = []] = runs;
   return first.map((shape, index) => {
@@ -67,7 +67,7 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
 }
 
-/** Markdown, so that it can stand in a document as it is printed. */
+/** As Markdown, for use in a document. */
 export function tableOf(rows: readonly Row[]): string {
   const cells = rows.map(({ name, value, unit, reference, ratio, target, ok }) => [
     name,
@@ -81,7 +81,7 @@ export function tableOf(rows: readonly Row[]): string {
   return gridOf([['', 'figure', 'reference', 'ratio', 'target'], ...cells]);
 }
 
-/** Lines of as many cells as the first, which is the head, as Markdown with even columns. */
+/** Formats rows of equal length, the first being the head, as Markdown with even columns. */
 export function gridOf(lines: readonly (readonly string[])[]): string {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const lineOf = (line: readonly string[]): string =>
@@ -90,19 +90,22 @@ export function gridOf(lines: readonly (readonly string[])[]): string {
   return [head, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body].join('\n');
 }
 
-/** With three digits that count. */
+/** With three significant digits. */
 export function shown(value: number): string {
   if (value >= 1000) return Math.round(value).toLocaleString('en-US');
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
-/** The value below which this share of them lies. Sorts in place. */
+/** The value below which this share of the values is. Sorts in place. */
 export function percentile(values: number[], share: number): number {
   values.sort((a, b) => a - b);
   return values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;
 }
 
-/** Called at the end of each bench's file: runs it when it is the program, as in `node bench/memory.ts --quick`. */
+/**
+ * Called at the end of each bench file: runs the bench if the file is the program, as in `node bench/memory.ts
+ * --quick`.
+ */
 export async function runAlone(file: string, run: Bench['run']): Promise<void> {
   if (process.argv[1] === undefined || pathToFileURL(process.argv[1]).href !== file) return;
   const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });

@@ -24,7 +24,7 @@ export class HttpConnection {
     socket.setEncoding('latin1');
     socket.on('data', (chunk: string) => this.#read(chunk));
     socket.on('close', () => this.#answered?.reject(new Error('the connection was closed before the answer')));
-    // What went wrong is told by close, which follows.
+    // The close event, which follows, reports the error.
     socket.on('error', () => socket.destroy());
   }
 
@@ -37,7 +37,7 @@ export class HttpConnection {
     });
   }
 
-  /** Resolves with the answer's last byte. Rejects on any status but 200 and 201. One at a time. */
+  /** Resolves with the last byte of the answer. Rejects on any status except 200 and 201. One request at a time. */
   post({ body, ...request }: Request): Promise<void> {
     return this.#send(
       'POST',

@@ -7,9 +7,9 @@ import autocannon from 'autocannon';
 export interface HttpStep {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** A function when it depends on what the steps before were answered; not on the first. */
+  /** A function if it depends on earlier answers; not for the first step. */
   readonly body?: string | (() => string);
-  /** Told of each good answer. */
+  /** Called with each successful answer. */
   onAnswer?(body: string): void;
 }
 
@@ -18,7 +18,7 @@ export interface HttpDrive {
   readonly url: string;
   readonly connections: number;
   readonly seconds: number;
-  /** What a connection does in turn, each step when the one before was answered. */
+  /** The steps of a connection, each sent after the answer to the previous one. */
   stepsOf(connection: number): { readonly token?: string | undefined; readonly steps: readonly HttpStep[] };
 }
 
@@ -30,21 +30,21 @@ export interface HttpFigures {
 
 export interface DrivenFigures extends HttpFigures {
   readonly answers: number;
-  /** What was not answered well: how many by status, and those that got no answer. */
+  /** Failed requests: the number by status, and of those without an answer. */
   readonly failures: Readonly<Record<string, number>>;
 }
 
 export interface HttpLoad {
   /** http://host:port */
   readonly url: string;
-  /** One connection for each. */
+  /** One connection each. */
   readonly targets: readonly { readonly path: string; readonly token?: string }[];
-  /** A POST of this, or a GET when there is none. */
+  /** Sends POST with this body, or GET without one. */
   readonly body?: string;
   readonly seconds: number;
 }
 
-/** One request per connection, over and over. Rejects when any answer is not a good one. */
+/** Repeats one request per connection. Rejects if any answer is not successful. */
 export async function loadByHttp(load: HttpLoad): Promise<HttpFigures> {
   const { url, targets, body, seconds } = load;
   const { failures, ...figures } = await driveByHttp({
@@ -60,7 +60,7 @@ export async function loadByHttp(load: HttpLoad): Promise<HttpFigures> {
   return figures;
 }
 
-/** Counts what went wrong, and goes on. */
+/** Counts failures and continues. */
 export async function driveByHttp(drive: HttpDrive): Promise<DrivenFigures> {
   let next = 0;
   const result = await autocannon({
@@ -77,7 +77,7 @@ export async function driveByHttp(drive: HttpDrive): Promise<DrivenFigures> {
   const failures: Record<string, number> = {};
   for (const [status, { count = 0 }] of Object.entries(result.statusCodeStats ?? {}))
     if (!status.startsWith('2')) failures[status] = count;
-  // A timeout is an error, too.
+  // Includes timeouts.
   if (result.errors > 0) failures['no answer'] = result.errors;
   const answers = result['2xx'];
   const share = answers / Math.max(1, answers + result.non2xx);
@@ -90,7 +90,7 @@ export async function driveByHttp(drive: HttpDrive): Promise<DrivenFigures> {
   };
 }
 
-/** As in `3 × 429, 1 × no answer`. */
+/** For example `3 × 429, 1 × no answer`. */
 export function toldOf(failures: DrivenFigures['failures']): string {
   return Object.entries(failures)
     .map(([what, count]) => `${count.toLocaleString('en-US')} × ${what}`)

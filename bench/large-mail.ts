@@ -13,9 +13,9 @@ const attachedBytes = 25 * 1024 * 1024;
 const maxGrowthMb = 100;
 const maxHoldMs = 20;
 const lookEveryMs = 5;
-/** What the one before left is collected, and what it wrote is on the disk. */
+/** Time to collect garbage and to flush writes of the previous mail. */
 const restMs = 3000;
-/** Nobody answers there, at once: what the sender's DNS takes is not the service's. */
+/** Refuses immediately: the sender's DNS is not part of the measurement. */
 const noDns = '127.0.0.1:9';
 
 interface Content {
@@ -76,7 +76,7 @@ async function costOf(
   const looking = setInterval(() => {
     mostBytes = Math.max(mostBytes, service.residentBytes());
   }, lookEveryMs);
-  // Asking begins a new measurement of the loop.
+  // Reading the metrics resets the loop's figures.
   await service.metrics();
   await deliver();
   const holdSeconds = (await service.metrics()).get('switchboard_event_loop_delay_max_seconds') ?? Number.NaN;

@@ -14,15 +14,15 @@ export interface Account {
   readonly password: string;
 }
 
-/** What the scenarios work on. */
+/** The fixture of the scenarios. */
 export interface Stage {
   readonly url: string;
   readonly api: Api;
   readonly agent: Person;
   readonly departmentId: string;
-  /** One for each connection. */
+  /** One per connection. */
   readonly conversationIds: readonly string[];
-  /** Leaves the workspace as tidy as it can be: chats cannot be removed, but solved. */
+  /** Cleans up: chats cannot be removed, only solved. */
   leave(): Promise<void>;
 }
 
@@ -32,12 +32,12 @@ export interface Effort {
 }
 
 export interface Scenario {
-  /** What one of its calls is, for the help. */
+  /** A description of one call, for the help. */
   readonly about: string;
   run(stage: Stage, effort: Effort): Promise<DrivenFigures>;
 }
 
-/** What customers ask first, so that a search finds some of them. */
+/** Customers' first messages, some of which a search finds. */
 const openings = [
   'Where is my parcel?',
   'The cup arrived broken, can I have my money back?',
@@ -46,16 +46,16 @@ const openings = [
   'Is the blue lamp available again?',
   'How do I change my password?',
 ];
-/** As people type: one word, two, one with a typo, one that is nowhere. */
+/** Typical queries: one word, two words, one with a typo, one without a match. */
 const searches = ['parcel', 'invoice order', 'morning', 'passwrod', 'broken cup', 'Norway', 'zeppelin'];
-/** Sockets that the calls go over: each is told of every message, which is the fan-out's to measure. */
+/** The sockets for calls. Each receives every message, which the fan-out measures. */
 const callingSockets = 4;
-/** A hundred sockets are what one person may have. */
+/** One agent may have a hundred sockets. */
 const maxListeners = 90;
 const fanOutsPerSecond = 10;
 const body = JSON.stringify({ body: messageText });
 
-/** A workspace of its own, or the account's; as many chats as connections. */
+/** Uses a new workspace, or the account's; creates one chat per connection. */
 export async function makeStage(
   api: Api,
   options: { account: Account | undefined; connections: number },
@@ -85,7 +85,7 @@ export async function makeStage(
       );
     }
   } catch (error) {
-    // What went wrong first is what is told.
+    // Report the first failure.
     await leave().catch(() => undefined);
     throw error;
   }
@@ -95,7 +95,7 @@ export async function makeStage(
 interface Begun {
   readonly agent: Person;
   readonly embedId: string;
-  /** Of the agent, before it went away so that no chat is given to it. */
+  /** The agent's status before it was set to away, so that no chat is routed to it. */
   readonly status: string;
 }
 
@@ -121,7 +121,7 @@ async function accountsWorkspace(api: Api, account: Account): Promise<Begun> {
 const conversationOf = (stage: Stage, connection: number): string =>
   `/api/v1/conversations/${stage.conversationIds[connection % stage.conversationIds.length] ?? ''}`;
 
-/** The same steps on every connection, each on a conversation of its own. */
+/** The same steps on every connection, each in its own conversation. */
 function overHttp(about: string, stepsOn: (stage: Stage, connection: number) => HttpStep[]): Scenario {
   return {
     about,
@@ -160,11 +160,11 @@ function handshake(stage: Stage, connection: number): HttpStep[] {
   const path = conversationOf(stage, connection);
   let version = 0;
   const onAnswer = (text: string): void => {
-    // Every answer of these routes holds the conversation as it is then.
+    // Every answer of these routes has the conversation's present state.
     ({ version } = (JSON.parse(text) as { conversation: { version: number } }).conversation);
   };
   return [
-    // Without a version: what an earlier run left is unknown.
+    // Without a version: an earlier run may have changed it.
     {
       method: 'POST',
       path: `${path}/assign-to-department`,
@@ -215,7 +215,7 @@ async function listen(stage: Stage, { connections, seconds }: Effort): Promise<D
   const nonce = Date.now().toString(36);
   return withSockets(stage, Math.min(connections, maxListeners), async (clients) => {
     const startedMs = performance.now();
-    // Others may be at work in this workspace: only the message itself counts.
+    // Others may write in this workspace: count only our message.
     const told = await timeFanOut(clients, {
       messages,
       send: (count) =>

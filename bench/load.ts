@@ -11,15 +11,15 @@ import { type Account, makeStage, type Stage, scenarios } from './load-scenarios
 
 const exitCodes = {
   done: 0,
-  /** The server could not be driven, or not every call was answered well. */
+  /** The server could not be driven, or a call failed. */
   failed: 1,
-  /** The command line was not understood. */
+  /** Usage error. */
   misused: 2,
 } as const;
 
 const warmShare = 0.2;
 const mostWarmSeconds = 2;
-/** As many as the server takes of one person's sockets and of a browser's patience; more measure the client. */
+/** The limits of one agent's sockets and of a browser; more connections measure the client. */
 const maxConnections = 1000;
 const limitOn =
   'the server counts calls against its rate limits, so this says nothing about its speed; start it with RATE_LIMITS=off for a load test';
@@ -51,7 +51,7 @@ interface Order {
   readonly json: string | undefined;
 }
 
-/** The command line was not understood. */
+/** Usage error. */
 class Misused extends Error {}
 
 function orderOf(args: readonly string[]): Order | 'help' {
@@ -106,7 +106,7 @@ function isName(name: string): name is Name {
 async function drive(order: Order): Promise<number> {
   const startedAt = new Date().toISOString();
   const { connections, seconds } = order;
-  // A call of the preparations that must wait for a rate limit would not be the last.
+  // If one preparing call must wait for a rate limit, so must the next.
   const api = new Api({
     url: order.url,
     dataDir: '',
@@ -121,11 +121,11 @@ async function drive(order: Order): Promise<number> {
       process.stderr.write(`${name} …\n`);
       const measured = await measure(stage, name, { connections, seconds });
       figures.push({ scenario: name, ...measured });
-      // The next would be refused, too.
+      // The next one would be refused, too.
       if (isLimited(measured)) break;
     }
   } finally {
-    // The figures stand, whether or not the chats could be solved.
+    // The figures are valid even if the chats could not be solved.
     await stage
       .leave()
       .catch((error: unknown) => process.stderr.write(`load: the workspace was not tidied: ${textOf(error)}\n`));
@@ -158,7 +158,7 @@ async function measure(
     ...effort,
     seconds: Math.min(mostWarmSeconds, Math.ceil(effort.seconds * warmShare)),
   });
-  // What is spoilt already is not measured.
+  // Not measured if the warm-up failed.
   return Object.keys(warm.failures).length > 0 ? warm : run(stage, effort);
 }
 
@@ -176,7 +176,7 @@ function tableOf(figures: readonly ({ scenario: Name } & DrivenFigures)[]): stri
 
 function textOf(error: unknown): string {
   if (error instanceof CallFailed) return error.message;
-  // What fetch rejects with says why in its cause alone.
+  // Only the cause of fetch's error says why.
   const cause =
     error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message || error.cause.name}` : '';
   return error instanceof Error ? `${error.message}${cause}` : String(error);

@@ -15,10 +15,10 @@ export interface Machine {
   readonly disk: { readonly fileSystem: string; readonly syncP50Ms: number; readonly syncP99Ms: number };
   readonly node: string;
   readonly packages: Readonly<Record<string, string>>;
-  /** Of the writer's connection; the sync itself is a step of its own, behind which every answer waits. */
+  /** The writer connection's pragma; the sync is a separate step, which every answer waits for. */
   readonly synchronous: string;
   readonly commit: string;
-  /** Over the last minute, before anything was measured. Others at work make the figures worse. */
+  /** Over the last minute, before the measurement. Other work makes the figures worse. */
   readonly loadBefore: number;
 }
 
@@ -54,7 +54,7 @@ export function describeMachine(): Machine {
   }
 }
 
-/** A page appended and synced, again and again, as one command after another would. */
+/** Appends and syncs a page repeatedly, as consecutive commands would. */
 function timeSyncs(folder: string): { syncP50Ms: number; syncP99Ms: number } {
   const page = Buffer.alloc(4096, 1);
   const descriptor = openSync(join(folder, 'sync'), 'w');
@@ -68,7 +68,7 @@ function timeSyncs(folder: string): { syncP50Ms: number; syncP99Ms: number } {
   return { syncP50Ms: percentile(timesMs, 0.5), syncP99Ms: percentile(timesMs, 0.99) };
 }
 
-/** Returns what share of the CPUs' time since the call others on the same host took, 0 to 1; 0 where nobody says. */
+/** The share of CPU time since the call that the host gave to others, 0 to 1; 0 if unknown. */
 export function watchStolen(): () => number {
   const before = cpuTicks();
   return () => {
@@ -78,8 +78,8 @@ export function watchStolen(): () => number {
 }
 
 /**
- * The first line of proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal. What follows is in user and
- * nice already.
+ * The first line of proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal. The remaining fields are
+ * included in user and nice.
  */
 function cpuTicks(): { all: number; stolen: number } {
   if (process.platform !== 'linux') return { all: 0, stolen: 0 };

@@ -7,7 +7,7 @@ import { makeFullTenant, openAgentSockets } from './crowd.ts';
 import { type BenchOptions, type Row, row, runAlone } from './frame.ts';
 import { makeDataDir, type Program, type ServiceProgram, startService } from './process.ts';
 
-/** A hundred for each agent of a full workspace, which is what one may have. */
+/** A hundred for each agent of a full workspace, the maximum. */
 const sockets = 5000;
 const lookEveryMs = 250;
 
@@ -16,11 +16,11 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   const count = quick ? sockets / 5 : sockets;
   const dataDir = makeDataDir();
   try {
-    // Another process makes what there is, so that what passwords and mails took is not taken for the sockets'.
+    // A separate process creates the data, so that the memory for passwords and mails does not count as the sockets'.
     const { agents } = await during(startService(dataDir), (service) => makeFullTenant(new Api(service)));
     return await during(startService(dataDir), async (service) => {
       const idleBytes = await leastResident(service, looks);
-      // The first sockets pay for what all of them share.
+      // The first sockets pay for what all share.
       const first = await openAgentSockets(service.url, agents, agents.length);
       const before = await leastResident(service, looks);
       const rest = await openAgentSockets(service.url, agents, count - first.length);
@@ -53,7 +53,7 @@ async function during<Result>(
   }
 }
 
-/** Resident memory in bytes, the least of so many looks. */
+/** Resident memory in bytes, the minimum of this many samples. */
 export async function leastResident(program: Program, looks: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let look = 0; look < looks; look += 1) {

@@ -21,7 +21,7 @@ const thinkMs = 150;
 const seed = 20_261_123;
 const webhooks = 2;
 const maxFileBytes = 8_000_000;
-/** One file for so many pauses. */
+/** One file per this many pauses. */
 const filePace = 15;
 const lookEveryMs = 5000;
 const looks = 40;
@@ -82,7 +82,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** Up, and down again. */
+/** Uploads and downloads it. */
 async function sendFile(
   service: ServiceProgram,
   desk: Desk,

@@ -21,10 +21,10 @@ import { makeTenant, openSession, startChat } from './scenario.ts';
 const conversations = 10_000;
 const messages = 10_000;
 const frameMs = 1000 / 60;
-/** A frame that is late by less than this is one that the eye does not miss. */
+/** A frame that is late by less than this is not visible. */
 const toleranceMs = 4;
 const scrollSteps = 240;
-/** Pixels a frame: what a finger flings, 6,000 a second, and what dragging the scroll bar makes of it, 24,000. */
+/** Pixels per frame: a flick of a finger, 6,000 a second, and dragging the scroll bar, 24,000. */
 const speeds = [
   ['flung', 100],
   ['dragged', 400],
@@ -61,7 +61,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     const longId = fill(running, workspace.id);
     const list = await open(browser, { url: `${running.url}/inbox/all`, token: owner.token });
     await list.locator('.inbox-row').first().waitFor();
-    // The rest is read page by page behind the first.
+    // The rest loads page by page in the background.
     await list.evaluate(`new Promise((done) => {
       const look = () => (document.querySelector('.inbox-rows .virtual').scrollHeight > ${conversations * 50} ? done() : setTimeout(look, 50));
       look();
@@ -134,7 +134,7 @@ async function open(browser: Browser, { url, token }: { url: string; token: stri
   return page;
 }
 
-/** Each in a browser context of its own, which has nothing in its cache. */
+/** Each in its own browser context, without a cache. */
 async function firstViews(
   browser: Browser,
   { url, token, count }: { url: string; token: string; count: number },
@@ -164,7 +164,7 @@ async function firstViews(
   return views;
 }
 
-/** Milliseconds from a message's 201, as its sender sees it, to its words in the page. */
+/** Milliseconds from a message's 201, as its sender sees it, to its text in the page. */
 async function arrivals(
   page: Page,
   sending: { api: Api; token: string; conversationId: string; count: number },
@@ -199,7 +199,7 @@ async function framesAtSpeeds(
   return measured;
 }
 
-/** Milliseconds between frames while a box is scrolled by so many pixels in each. */
+/** Milliseconds between frames while a box is scrolled by this many pixels per frame. */
 function framesOf(page: Page, { box, by }: { box: string; by: number }): Promise<number[]> {
   return page.evaluate<number[]>(`new Promise((done) => {
     const box = document.querySelector(${JSON.stringify(box)});

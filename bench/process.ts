@@ -10,36 +10,36 @@ import { createInterface } from 'node:readline';
 
 const root = resolve(import.meta.dirname, '..');
 const startTimeoutMs = 30_000;
-/** For whoever looks into a program: `BENCH_NODE_ARGS='--cpu-prof --cpu-prof-dir=/tmp/profile' node bench/sends.ts`. */
+/** To profile a program: `BENCH_NODE_ARGS='--cpu-prof --cpu-prof-dir=/tmp/profile' node bench/sends.ts`. */
 const nodeArgs = (process.env['BENCH_NODE_ARGS'] ?? '').split(' ').filter((arg) => arg !== '');
 
 export interface Program {
   /** http://host:port */
   readonly url: string;
   readonly dataDir: string;
-  /** Resident memory, as the kernel counts it. Linux alone. */
+  /** Resident memory by the kernel's count. Linux only. */
   residentBytes(): number;
-  /** User and system time so far, in seconds, of all its threads. Linux alone. */
+  /** User and system time of all threads so far, in seconds. Linux only. */
   cpuSeconds(): number;
-  /** Ends it without a word to it, as when power fails; its folder stays. */
+  /** Kills it, as a power failure would; its folder stays. */
   kill(): Promise<void>;
-  /** Ends it as an operator would, and removes its folder if it made it. */
+  /** Stops it as an operator would, and removes its folder if it created it. */
   stop(): Promise<void>;
 }
 
 export interface ServiceProgram extends Program {
-  /** Its figures for Prometheus, by name; those with labels left out. Asking resets the event loop's. */
+  /** Its Prometheus metrics by name, without those with labels. Reading them resets the event loop's. */
   metrics(): Promise<ReadonlyMap<string, number>>;
 }
 
-/** A folder for data, on the disk that is measured; the caller removes it. */
+/** A data folder on the measured disk; the caller removes it. */
 export function makeDataDir(): string {
   return mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'switchboard-bench-'));
 }
 
 /**
- * The service as `npm start` runs it, but without caps on calls; over a folder of its own unless one is given, which
- * stays. `env` are settings beside.
+ * The service as `npm start` runs it, without rate limits, on its own folder, or on a given one, which stays. `env`:
+ * further settings.
  */
 export async function startService(
   dataDir?: string,
@@ -61,7 +61,7 @@ export async function startService(
   };
 }
 
-/** What `npm run build` made, which needs neither this Node nor its arguments. */
+/** The executable of `npm run build`, which does not use this Node or its arguments. */
 export function startExecutable(path: string, options: { dataDir: string; cacheDir: string }): Promise<Program> {
   return start(['serve'], {
     program: path,
@@ -117,7 +117,7 @@ async function start(
   }
 }
 
-/** Both programs print where they listen as soon as they do. */
+/** Both programs print their address when they listen. */
 async function urlOf(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('the program has no output');
   const lines = createInterface({ input: child.stdout });
@@ -132,7 +132,7 @@ async function urlOf(child: ChildProcess): Promise<string> {
   return found;
 }
 
-/** Fields 14 and 15, in ticks of 10 ms, counted from behind the name in brackets, which may hold spaces. */
+/** Fields 14 and 15, in ticks of 10 ms, counted after the name in brackets, which may contain spaces. */
 function cpuSecondsOf(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;

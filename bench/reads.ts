@@ -9,7 +9,7 @@ import { startReference, startService } from './process.ts';
 import { makeTenant, startChats } from './scenario.ts';
 
 const connections = 64;
-/** In each conversation before anything is read: a full page and more. */
+/** Per conversation, written before the measurement: more than a full page. */
 const messagesEach = 60;
 const body = JSON.stringify({ body: messageText });
 

@@ -50,9 +50,9 @@ const checkpoints = new Checkpoints({
   random: Math.random,
 });
 
-/** One file and as many conversations as connections. */
+/** One file, with one conversation per connection. */
 const conversationsPerFile = 64;
-/** A page of the service, with the row more that tells whether there is another. */
+/** A page of the service, and the additional row that shows whether there is another. */
 const pageRows = 51;
 
 class Rows {
@@ -84,7 +84,7 @@ class Rows {
     this.#data = JSON.stringify({ message: messageView(message) });
   }
 
-  /** What the service answers to a send, in size. */
+  /** Of the same size as the service's answer to a send. */
   get reply(): string {
     return this.#data.slice('{"message":'.length, -1);
   }
@@ -117,7 +117,7 @@ class Rows {
     );
   }
 
-  /** The rows of a page, as the service reads them. */
+  /** The rows of a page, read as the service does. */
   messages(index: number): MessageRecord[] {
     return messagesBefore(this.db, {
       conversationId: this.#conversationAt(index).id,
@@ -235,10 +235,7 @@ const laneOf = (name: string): BareLane => {
   return lane;
 };
 
-/**
- * SQLite as it is when nothing is done about it: every COMMIT waits for the disk, every thousandth page copies the log
- * back.
- */
+/** SQLite by default: every COMMIT waits for the disk, and the log is copied back every thousand pages. */
 let perRequest: Rows | undefined;
 function commitAlone(index: number): Rows {
   if (perRequest === undefined) {
@@ -257,7 +254,10 @@ function end(error: unknown): never {
   process.exit(1);
 }
 
-/** Calls back with what answers, once the body is there. A load that ends leaves requests that nobody waits for. */
+/**
+ * Calls back with a function that answers, once the body has arrived. The end of a load leaves requests that no client
+ * waits for.
+ */
 function afterBody(res: HttpResponse, done: (answer: (body: string) => void) => void): void {
   let aborted = false;
   res.onAborted(() => {
@@ -272,7 +272,7 @@ function afterBody(res: HttpResponse, done: (answer: (body: string) => void) => 
   });
 }
 
-/** Three hundred bytes, as long as a short event. */
+/** Three hundred bytes, the size of a short event. */
 const topic = 'all';
 const published = JSON.stringify({ type: 'published', text: 'x'.repeat(267) });
 

@@ -17,7 +17,7 @@ interface Rounds {
 
 interface Arrival {
   readonly people: number;
-  /** Each opens so many, and keeps them. */
+  /** Each opens this many, and keeps them. */
   readonly connections: number;
 }
 
@@ -28,13 +28,12 @@ interface Dashboards {
 }
 
 /**
- * One path after another, each so long after the last or, if that took longer, at once; people who come, and nothing
- * else; or those
- * who came each ask for all paths at once, every so often.
+ * Rounds: one path after another, at a fixed interval, or immediately if the previous one took longer. Arrival: only
+ * opens the connections of these people. Dashboards: everyone who arrived requests all paths at once, at an interval.
  */
 export type Order = Rounds | Arrival | Dashboards;
 
-/** Of each who came. */
+/** The connections of each person who arrived. */
 let here: readonly (readonly HttpConnection[])[] = [];
 
 async function series(start: AskerStart, { paths, rounds, everyMs }: Rounds): Promise<number[]> {
@@ -74,7 +73,7 @@ async function dashboards(start: AskerStart, { paths, everyMs, forMs }: Dashboar
   };
   const startMs = performance.now();
   const person = async (connections: readonly HttpConnection[], index: number): Promise<void> => {
-    // Nobody looks at the same moment as the others.
+    // People request at different moments.
     for (let dueMs = startMs + (index * everyMs) / here.length; dueMs < startMs + forMs; dueMs += everyMs) {
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
       await look(connections);

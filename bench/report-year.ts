@@ -28,7 +28,7 @@ const goals = 10;
 const dayMs = 24 * 3600_000;
 const seed = 20_261_120;
 
-/** Into the file of a workspace that has a site. Returns its agents. */
+/** Writes into the file of a workspace that has a site. Returns its agents. */
 export function fillYear(path: string, size: YearSize): string[] {
   const random = randomFrom(seed);
   const ids = createIds(systemClock());

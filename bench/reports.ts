@@ -20,27 +20,27 @@ import { makeTenant, startChats } from './scenario.ts';
 const full = { conversations: 100_000, messagesEach: 10, agents: 50, contacts: 100_000, completions: 50_000 };
 const dayMs = 24 * 3600_000;
 const writesPerSecond = 200;
-/** One of so many has a conversation wait or go on, which changes what reports count of today. */
+/** One in this many writes solves or reopens a conversation, which changes today's figures. */
 const writesPerChange = 100;
 const writeConnections = 16;
-/** Before the search is asked again whether it knows all. */
+/** The pause before asking again whether the search index is complete. */
 const searchAgainMs = 250;
-/** Each looks at all of a dashboard's reports at once: 40 reports a second. */
+/** Everyone reloads all reports of a dashboard at once: 40 reports a second. */
 const dashboards = { people: 10, everyMs: 2000 };
 /** The first reports of a process take several times as long, until their code is compiled. */
 const warmUps = 40;
-/** As often as the contract lets an agent ask for anything: 600 times a minute. */
+/** An agent's rate limit: 600 calls a minute. */
 const agentMs = 100;
 /**
- * As four such agents, or all who look at dashboards. Without any pause, reports would stand in the way of the writes
- * the more often the quicker they are.
+ * The load of four such agents, or of all dashboards. Without a pause, faster reports would disturb the writes more
+ * often.
  */
 const peopleMs = 25;
-/** Of all reports, for each that an agent asks for as often as it may: both take about as long. */
+/** Rounds over all reports, for each round of one agent at its limit: both take about as long. */
 const peopleRounds = 4;
-/** Of the CPUs' time, by others on the same host. */
+/** The share of CPU time taken by others on the same host. */
 const maxStolen = 0.05;
-/** The contract of this bench. */
+/** The target of this bench. */
 const reportTarget = { below: 20 };
 const writeTarget = { below: 1.2 };
 
@@ -87,7 +87,8 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       const { people, everyMs } = dashboards;
       const looked = await takeRounds(writer, {
         rounds: dashboardRounds,
-        // Who looks every two seconds has connections open: eighty that are opened at one moment are no part of it.
+        // People who reload every two seconds keep connections open, so opening eighty at once is not part of the
+        // measurement.
         beforeEach: () => ask(asker, { people, connections: together.length }),
         acts: {
           'idle between dashboards': idle(dashboardMs),
@@ -148,14 +149,13 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
 interface Taking {
   readonly rounds: { readonly count: number; readonly most: number };
   readonly acts: Partial<Record<Phase, () => Promise<number[]>>>;
-  /** Nothing counts of what happens meanwhile. */
+  /** Not measured. */
   readonly beforeEach?: () => Promise<unknown>;
 }
 
 /**
- * Each act in turn, round by round, until there are so many rounds in which the host left the machine alone, or the
- * most were tried. Returns
- * what was answered in those that count, in order. Throws when none does.
+ * Runs each act in turn, round by round, until there are enough rounds that other guests did not disturb, or the
+ * maximum was tried. Returns the answers of the valid rounds, in order. Throws if there are none.
  */
 async function takeRounds(
   writer: Writer,
@@ -186,7 +186,7 @@ async function takeRounds(
 
 type Named = readonly [name: string, path: string];
 
-/** What a page of reports shows together, and what is looked at by itself. */
+/** The reports of a dashboard, and those requested separately. */
 function reportsOfYear(agentId: string): { onDashboard: Named[]; others: Named[] } {
   const now = Date.now();
   const year = `range=custom&from=${new Date(now - 365 * dayMs + 60_000).toISOString()}&to=${new Date(now).toISOString()}`;
@@ -226,7 +226,7 @@ async function ask(asker: ChildProcess, order: Order): Promise<number[]> {
     Promise.reject(new Error('who asks for reports ended')),
   );
   exit.catch(() => {
-    // Told by the race, or nobody waits any more.
+    // Reported by the race, or no longer awaited.
   });
   asker.send(order);
   const [took] = (await Promise.race([once(asker, 'message'), exit])) as [number[]];
@@ -234,7 +234,7 @@ async function ask(asker: ChildProcess, order: Order): Promise<number[]> {
   return took;
 }
 
-/** Nothing of what is measured waits for an index that the search makes of a file it has never seen. */
+/** Waits until the search has built its index of the new file, so that no measurement includes it. */
 async function searchUntilReady(api: Api, token: string): Promise<void> {
   for (;;) {
     const isReady = await api.call<{ indexing?: object }>('GET', '/conversations/search?q=hello', { token }).then(
@@ -248,7 +248,7 @@ async function searchUntilReady(api: Api, token: string): Promise<void> {
 
 const body = JSON.stringify({ body: messageText });
 
-/** The rest of the index is written once the search answers. */
+/** The rest of the index is written after the search answers. */
 async function untilAtRest(service: Program): Promise<void> {
   for (let second = 0; second < 60; second += 1) {
     const before = service.cpuSeconds();
@@ -273,15 +273,15 @@ interface WriteConnection {
 }
 
 /**
- * Sends messages, and now and then a change of status, at a steady rate from its start to its stop, and knows in which
- * phase each was sent and how long it took.
+ * Sends messages, and now and then a change of status, at a steady rate, and records the phase and the duration of
+ * each.
  */
 class Writer {
   readonly #free: WriteConnection[];
   readonly #token: string;
-  /** When each was due that no connection is free for: it waits on its own clock. */
+  /** Due times of requests without a free connection: the wait is part of their duration. */
   readonly #due: { readonly atMs: number; readonly took: number[]; readonly isChange: boolean }[] = [];
-  /** Of each turn that counts. */
+  /** By valid turn. */
   readonly #kept: Record<Phase, number[][]> = {
     idle: [],
     people: [],
@@ -292,7 +292,7 @@ class Writer {
   readonly #underWay = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
   readonly #startedAt = performance.now();
-  /** How long those of this turn took. */
+  /** The durations of the present turn. */
   #took: number[] = [];
   #count = 0;
   #failure: unknown;
@@ -316,7 +316,7 @@ class Writer {
     );
   }
 
-  /** What is sent meanwhile counts once it is kept. */
+  /** Counts the writes during `act` once they are kept. */
   async during(phase: Phase, act: () => Promise<number[]>): Promise<{ took: number[]; keep: () => void }> {
     const writes: number[] = [];
     this.#took = writes;
@@ -339,7 +339,7 @@ class Writer {
   #tick(): void {
     const nowMs = performance.now();
     const due = Math.floor(((nowMs - this.#startedAt) / 1000) * writesPerSecond);
-    // Due now, not when the millisecond's timer came: how late the client's own timers are is not the server's.
+    // By due time, not by the timer's: delays of the client's timers are not the server's.
     for (; this.#count < due; this.#count += 1)
       this.#due.push({ atMs: nowMs, took: this.#took, isChange: this.#count % writesPerChange === 0 });
     this.#sendDue();

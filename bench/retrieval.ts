@@ -72,7 +72,7 @@ async function quality(): Promise<Row[]> {
   return rows;
 }
 
-/** The project's own pages: the folders' READMEs and the guides. */
+/** The project's own documents: the folders' READMEs and the guides. */
 function projectDocs(): Corpus {
   const paths = [
     ...['engine', 'engine/runtime', 'http', 'store', 'workers', 'workers/providers', 'bench', 'test'].map(
@@ -90,7 +90,7 @@ function projectDocs(): Corpus {
 }
 
 /**
- * For each question the place of the first chunk of its page, from 0: by the embedding, and by BM25 over the same
+ * For each question, the rank from 0 of the first chunk of its page: by the embedding, and by BM25 over the same
  * chunks.
  */
 async function ranksOf(corpus: Corpus, embedder: Embedder): Promise<[number[], number[]]> {
@@ -145,7 +145,7 @@ function cosine(a: Int8Array, b: Int8Array): number {
   return dot / Math.sqrt(aa * bb);
 }
 
-/** Okapi BM25 with the usual constants, plain words, nothing stemmed. */
+/** Okapi BM25 with the usual constants, plain words, no stemming. */
 function bm25Over(texts: readonly string[]): (question: string) => number[] {
   const [k, b] = [1.2, 0.75];
   const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -175,7 +175,7 @@ function bm25Over(texts: readonly string[]): (question: string) => number[] {
   };
 }
 
-/** As the service searches: by its thread, over a workspace's file, with vectors that are noisy copies of real ones. */
+/** As the service searches: in its thread, over a workspace's file, with vectors that are noisy copies of real ones. */
 async function speed(quick: boolean): Promise<Row[]> {
   const queries = quick ? 50 : 300;
   const rows: Row[] = [];
@@ -262,7 +262,7 @@ async function speed(quick: boolean): Promise<Row[]> {
   return rows;
 }
 
-/** Sends at a steady rate, first alone, then while a site of 200 pages is crawled, read and embedded. */
+/** Sends at a steady rate, first without other work, then while a site of 200 pages is crawled and embedded. */
 async function crawlBesideChat(quick: boolean): Promise<Row[]> {
   const site = await startSite();
   const service = await startService(undefined, { ALLOW_PRIVATE_CRAWL: '1' });
@@ -344,7 +344,7 @@ async function crawlBesideChat(quick: boolean): Promise<Row[]> {
   }
 }
 
-/** Each page is one of the help centre's, three times as long, and links to the ten after it. */
+/** Each page is three times one of the help centre's, and links to the next ten. */
 async function startSite(): Promise<Server> {
   const paths = [...pages.keys()];
   const site = createServer((request, response) => {

@@ -17,7 +17,7 @@ export interface Tenant {
 
 let made = 0;
 
-/** A new workspace with a site. Its owner is away, so that no chat is given to anybody by itself. */
+/** Creates a workspace with a site. Its owner is away, so that no chat is routed to it. */
 export async function makeTenant(api: Api): Promise<Tenant> {
   made += 1;
   const nonce = `${Date.now().toString(36)}${made}`;
@@ -43,7 +43,7 @@ export interface Invitation {
   readonly groupIds?: readonly string[];
 }
 
-/** Invites an agent and redeems the invitation. It is available from then on. */
+/** Invites an agent and redeems the invitation. The agent is then available. */
 export async function addAgent(api: Api, admin: Person, invitation: Invitation): Promise<Person> {
   const invited = await api.call<{ id: string }>('POST', '/agents/invite', { token: admin.token, body: invitation });
   const code = await api.joinCode(invitation.email);
@@ -77,7 +77,7 @@ export async function startChat(api: Api, customer: Customer, text: string): Pro
   return conversation.id;
 }
 
-/** Ids of so many new chats, each of a visitor of its own. */
+/** The ids of this many new chats, each of its own visitor. */
 export async function startChats(api: Api, embedId: string, count: number): Promise<string[]> {
   return Promise.all(
     Array.from({ length: count }, async () =>

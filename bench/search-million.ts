@@ -17,9 +17,9 @@ const fullMessages = 1_000_000;
 const fullSearches = 600;
 const warmSearches = 40;
 const clients = 8;
-/** The contract of this bench, for every kind of question at one client. */
+/** The target of this bench, for every kind of query at one client. */
 const target = { below: 20 };
-/** Before the search is asked again whether it knows all. */
+/** The pause before asking again whether the search index is complete. */
 const pollMs = 200;
 
 interface Answer {
@@ -112,7 +112,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** Asks until the answer is of everything. Each one before says how far the index is. */
+/** Repeats until the index is complete. Each answer before that reports the progress. */
 async function waitForIndex(api: Api, { token }: Person): Promise<{ firstMs: number; allMs: number }> {
   const startedMs = performance.now();
   let firstMs: number | undefined;
@@ -124,7 +124,7 @@ async function waitForIndex(api: Api, { token }: Person): Promise<{ firstMs: num
   }
 }
 
-/** Milliseconds of each, asked over so many connections, one at a time over each. */
+/** The milliseconds of each query, over this many connections, one query at a time on each. */
 async function timed({
   url,
   token,

@@ -13,31 +13,31 @@ const vocabulary = 25_000;
 const messagesEach = 8;
 const visitorsEach = 2;
 const openConversations = 500;
-/** Words of this rank stand in a message of ten thousand, those after it in fewer. */
+/** Words up to this rank are in at least one of ten thousand messages. */
 const rareRank = 1000;
 const seed = 20_261_120;
 
 export interface Remembered {
-  /** Two words of one message. */
+  /** Two words of the same message. */
   readonly words: readonly [string, string];
-  /** The same, one of them with a typo. */
+  /** The same, one with a typo. */
   readonly misspelt: string;
   readonly conversationId: string;
 }
 
 export interface Past {
   readonly conversationIds: readonly string[];
-  /** The six that stand in most messages. */
+  /** The six most frequent words. */
   readonly commonWords: readonly string[];
-  /** One of those that stand in few. */
+  /** A rare word. */
   rareWord(): string;
   remembered(): Remembered;
   text(): string;
 }
 
 /**
- * Inserts so many messages, and the conversations and visitors that go with them, into a workspace with a site.
- * Conversations are in these departments in turn.
+ * Inserts this many messages, with their conversations and visitors, into a workspace with a site. Conversations are
+ * distributed over these departments.
  */
 export function fillPast(
   db: Database,
@@ -129,7 +129,7 @@ export function fillPast(
     return id;
   });
   for (let index = 0; index < messages; index += 1) {
-    // Conversations overlap, as they do.
+    // Conversations overlap, as in practice.
     const conversationId =
       conversationIds[
         Math.min(conversations - 1, Math.floor((index / messages) * conversations + random.next() * 20))

@@ -15,10 +15,10 @@ import { fillPast, type Past } from './search-rows.ts';
 const messages = 200_000;
 const fullSearches = 2000;
 const scans = 60;
-/** The contract of this bench: a search while others write. */
+/** The target of this bench: a search while others write. */
 const target = { below: 20 };
 const writesPerSecond = 200;
-/** Before the search is asked again whether it knows all. */
+/** The pause before asking again whether the search index is complete. */
 const pollMs = 50;
 
 export async function run({ quick }: BenchOptions): Promise<Row[]> {
@@ -122,7 +122,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** What the search answers, by reading every message: how many conversations, and the newest of them. */
+/** The search's answer by reading every message: the number of conversations, and the newest of them. */
 function likeScan(db: Database, words: readonly string[]): void {
   const condition = words.map(() => 'body LIKE ?').join(' AND ');
   db.all(
@@ -131,7 +131,7 @@ function likeScan(db: Database, words: readonly string[]): void {
   );
 }
 
-/** An agent's messages at a steady rate, until stopped. */
+/** Sends an agent's messages at a steady rate until stopped. */
 function writeOn(client: Client, chat: Past): { stop(): Promise<number> } {
   const startedAt = performance.now();
   const underWay = new Set<Promise<unknown>>();
@@ -160,7 +160,7 @@ function writeOn(client: Client, chat: Past): { stop(): Promise<number> } {
 
 interface Answer {
   readonly status: number;
-  /** Parsed JSON; which fields it has is known to who asked. */
+  /** Parsed JSON; the caller knows its fields. */
   readonly body: {
     readonly token: string;
     readonly agent: { readonly workspaceId: string };
@@ -204,7 +204,7 @@ class Client {
   }
 }
 
-/** Milliseconds of each, one after the other. */
+/** The milliseconds of each, one after another. */
 async function timed<Item>(
   items: readonly Item[],
   work: (item: Item, index: number) => Promise<unknown>,

@@ -104,7 +104,7 @@ function spread(targetAt: (index: number) => Target): Target[] {
   return Array.from({ length: connections }, (_, index) => targetAt(index));
 }
 
-/** A target per connection: a conversation of its own, over so many workspaces in turn. */
+/** A target per connection: each has its own conversation, distributed over this many workspaces. */
 async function conversationsOf(api: Api, workspaces: number): Promise<Target[]> {
   const perWorkspace = Math.ceil(connections / workspaces);
   const tenants: { token: string; conversationIds: readonly string[] }[] = [];

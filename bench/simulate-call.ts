@@ -77,7 +77,7 @@ class Server {
     this.#token = token ?? (await this.ask<{ token: string }>('POST', '/auth/login', { email, password })).token;
   }
 
-  /** As a carrier delivers. Resolves to the conversation that the call is. */
+  /** Delivers like a carrier. Resolves to the call's conversation. */
   async deliver(event: object, secret: string): Promise<string> {
     const body = JSON.stringify(event);
     const response = await fetch(`${this.#url}/api/v1/carrier/events`, {
@@ -91,7 +91,7 @@ class Server {
     return answer.conversationId;
   }
 
-  /** What the workspace's agents are told, from now on. */
+  /** Receives the agents' events from now on. */
   async listen(told: (frame: Frame) => void): Promise<() => void> {
     const socket = new WebSocket(`${this.#url.replace(/^http/, 'ws')}/agent`, [
       'messaging.v1',
@@ -166,14 +166,14 @@ async function printTimeline(server: Server, conversationId: string): Promise<vo
     say(`  ${createdAt}  ${eventType}${Object.keys(detail).length === 0 ? '' : ` ${JSON.stringify(detail)}`}`);
 }
 
-/** What the agents are told of the one call, as it comes. */
+/** Prints the agents' events of one call. */
 class Line {
   conversationId = '';
   readonly over: Promise<void>;
   onVoicemail: () => void = () => {};
   fail: (error: unknown) => void = () => {};
   #end: () => void = () => {};
-  /** Told before the call's own id was known. */
+  /** Events received before the call's id was known. */
   #early: Frame[] = [];
 
   constructor() {
@@ -209,7 +209,7 @@ class Line {
   }
 }
 
-/** The admin takes the call itself. */
+/** The admin answers the call. */
 async function talk(server: Server, line: Line, paceMs: number): Promise<void> {
   for (const [step, body] of [['answer'], ['hold', { hold: true }], ['hold', { hold: false }], ['hangup']] as const) {
     await pause(paceMs);

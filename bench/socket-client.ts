@@ -12,16 +12,16 @@ export class SocketClient {
   readonly #socket: Socket;
   #rest: Buffer = Buffer.alloc(0);
   #isOpen = false;
-  /** Told of each text frame. The bytes are good until it returns. */
+  /** Called with each text frame. The bytes are valid until it returns. */
   onText: (payload: Buffer) => void = () => {};
-  /** Told when the connection ends, by whomever. */
+  /** Called when either side ends the connection. */
   onClose: () => void = () => {};
 
   private constructor(socket: Socket) {
     this.#socket = socket;
   }
 
-  /** Resolves when the server has agreed; frames may have come by then. `url` as in http://host:port/path, or https. */
+  /** Resolves after the handshake; frames may have arrived by then. `url` is http://host:port/path, or https. */
   static open(
     url: string,
     options: { protocols?: readonly string[]; onText?: (payload: Buffer) => void } = {},
@@ -86,7 +86,7 @@ export class SocketClient {
     this.#rest = this.#readFrames(bytes);
   }
 
-  /** Returns the beginning of a frame that is not complete. */
+  /** Returns the incomplete frame at the end. */
   #readFrames(bytes: Buffer): Buffer {
     let at = 0;
     while (bytes.length - at >= 2) {
@@ -112,7 +112,7 @@ export class SocketClient {
   #sendFrame(opcode: number, payload: Buffer): void {
     const extended = payload.length > 125;
     if (payload.length > 0xffff) throw new Error('a frame of this client has 64 KiB at the most');
-    // A mask of zeros leaves the payload as it is.
+    // A mask of zeros leaves the payload unchanged.
     const frame = Buffer.alloc((extended ? 8 : 6) + payload.length);
     frame[0] = 0x80 | opcode;
     frame[1] = 0x80 | (extended ? 126 : payload.length);

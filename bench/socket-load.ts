@@ -4,11 +4,11 @@
 import { percentile } from './frame.ts';
 import type { SocketClient } from './socket-client.ts';
 
-/** A socket that sends when it is asked to. */
+/** A socket that sends on request. */
 export interface Caller {
   readonly client: SocketClient;
   callText(): string;
-  /** Of the answer that this frame is; undefined when it is none. */
+  /** The status of this frame; undefined if it is not a reply. */
   statusOf(payload: Buffer): number | undefined;
 }
 
@@ -24,19 +24,19 @@ export interface SocketFigures {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly answers: number;
-  /** What was not answered well: how many by status, and sockets that were closed. */
+  /** Failures: the number by status, and of closed sockets. */
   readonly failures: Readonly<Record<string, number>>;
 }
 
 const replyType = '"type":"reply"';
 
-/** Of a reply frame of the service. */
+/** The status in a reply frame of the service. */
 export function replyStatus(payload: Buffer): number | undefined {
   if (!payload.includes(replyType)) return undefined;
   return Number(/"status":(\d+)/.exec(payload.toString('latin1'))?.[1]);
 }
 
-/** Keeps so many calls under way on every socket. */
+/** Keeps this many calls in progress on every socket. */
 export async function loadBySockets({ callers, callsUnderWay, seconds }: SocketLoad): Promise<SocketFigures> {
   const latenciesMs: number[] = [];
   const failures: Record<string, number> = {};

@@ -12,7 +12,7 @@ import { makeDataDir, type Program, startExecutable, startService } from './proc
 const executable = resolve(import.meta.dirname, '../dist/switchboard');
 const starts = 9;
 const looks = 20;
-/** What is asked of who installs it. */
+/** The limits for an installation. */
 const targets = { mb: { below: 180 }, gzippedMb: { below: 65 }, listensMs: { below: 300 }, idleMb: { below: 130 } };
 
 export async function run({ quick }: BenchOptions): Promise<Row[]> {
@@ -58,7 +58,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** Each over a folder of its own, after one that has the files in the system's memory. */
+/** Each on its own folder, after a warm-up that loads the files into the system's cache. */
 async function middleStart(count: number, start: (dataDir: string) => Promise<Program>): Promise<number> {
   const timesMs: number[] = [];
   for (let index = 0; index <= count; index += 1) {

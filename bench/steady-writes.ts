@@ -5,17 +5,14 @@ import { HttpConnection, type Request } from './http-connection.ts';
 
 export interface SteadyWrites {
   readonly url: string;
-  /** One connection for each; they take turns. */
+  /** One connection each; they take turns. */
   readonly requests: readonly Request[];
   readonly perSecond: number;
-  /** Goes on until then, and not before every answer is there. */
+  /** Continues until this settles, and then waits for all answers. */
   readonly until: Promise<unknown>;
 }
 
-/**
- * Milliseconds of each. One that must wait for a connection waits on the clock of its own request. Rejects when one is
- * refused.
- */
+/** The milliseconds of each. Waiting for a connection counts as part of the request. Rejects if one is refused. */
 export async function writeSteadily({ url, requests, perSecond, until }: SteadyWrites): Promise<number[]> {
   const all = await Promise.all(
     requests.map(async (request) => ({ connection: await HttpConnection.open(url), request })),
@@ -46,7 +43,7 @@ export async function writeSteadily({ url, requests, perSecond, until }: SteadyW
       };
       const tick = (): void => {
         const nowMs = performance.now();
-        // Due now, not when the millisecond's timer came: how late the client's own timers are is not the server's.
+        // By due time, not by the timer's: delays of the client's timers are not the server's.
         for (; !isOver && startMs + (due * 1000) / perSecond <= nowMs; due += 1) waiting.push(nowMs);
         sendWaiting();
         if (!isOver) setTimeout(tick, 1);

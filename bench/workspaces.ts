@@ -18,24 +18,24 @@ import { leastResident } from './memory.ts';
 import { makeDataDir, type ServiceProgram, startService } from './process.ts';
 
 const connections = 32;
-/** Fewer than may be open at once. */
+/** Fewer than the limit of open workspaces. */
 const fewWorkspaces = 100;
 const maxOpen = 200;
 const seed = 20_261_123;
 const dayMs = 24 * 3600_000;
-/** One of so many requests writes. */
+/** One in this many requests writes. */
 const requestsPerWrite = 3;
 
-/** Opened one after the other, each for the first time. */
+/** Opened one after another, each for the first time. */
 const openings = 150;
-/** Open already when it is measured what another one takes, so that what all of them share is there. */
+/** Open before the measurement, so that shared costs do not count. */
 const openBefore = 20;
 const looks = 8;
-/** Workspaces with an offer that runs out while the service is down. */
+/** Workspaces with an offer that expires while the service is down. */
 const offered = 50;
-/** Others are written to for so long after that, so that their files are newer. */
+/** After that, others are written to for this long, so that their files are newer. */
 const writtenAfterMs = 15_000;
-/** Asked while everything else is looked into. */
+/** Requests to these are measured while all others are checked. */
 const healthy = 20;
 const askEveryMs = 5;
 const lookEveryMs = 20;
@@ -53,10 +53,10 @@ interface Return {
   readonly firstMs: number;
   /** Of all threads, from the start of the process to its first answer. */
   readonly firstCpuMs: number;
-  /** Both after the first answer. */
+  /** Both measured from the first answer. */
   readonly offersMs: number;
   readonly lookedMs: number;
-  /** Until all was looked into. */
+  /** Until everything was checked. */
   readonly healthyP99Ms: number;
 }
 
@@ -162,8 +162,8 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
 }
 
 /**
- * In this process: what `engine.workspace()` takes, which opens on the loop. Milliseconds each, and of the thread's CPU
- * on average, which others at work do not make longer.
+ * In this process: the duration of `engine.workspace()`, which opens on the loop. Milliseconds of each, and average CPU
+ * time of the thread, which other work does not affect.
  */
 async function timeOpenings(
   dataDir: string,
@@ -197,7 +197,7 @@ async function bytesPerOpen(service: ServiceProgram, tokens: readonly string[]):
       await requireGood(await fetch(`${service.url}/api/v1/conversations/queue`, { headers: headersOf(token) }));
     }
   };
-  // Looking into all of them takes memory, too.
+  // Checking all of them takes memory, too.
   await untilFigures(service, isQuiet);
   await readAndWrite(tokens.slice(0, openBefore));
   const before = await leastResident(service, looks);
@@ -205,7 +205,7 @@ async function bytesPerOpen(service: ServiceProgram, tokens: readonly string[]):
   return ((await leastResident(service, looks)) - before) / openings;
 }
 
-/** From the start of a process over what a kill left. */
+/** From the start of a process after a kill. */
 async function comeBack(dataDir: string, tokens: readonly string[]): Promise<Return> {
   const startedMs = performance.now();
   const service = await startService(dataDir);
@@ -213,7 +213,7 @@ async function comeBack(dataDir: string, tokens: readonly string[]): Promise<Ret
     await requireGood(await fetch(`${service.url}/api/v1/me`, { headers: headersOf(tokens.at(-1) ?? '') }));
     const answeredMs = performance.now();
     const firstCpuMs = service.cpuSeconds() * 1000;
-    // Nobody else writes.
+    // There are no other writes.
     await untilFigures(service, (figures) => (figures.get('switchboard_commands_total') ?? 0) >= offered);
     const offersMs = performance.now() - answeredMs;
     let isLooking = true;
@@ -241,7 +241,7 @@ async function comeBack(dataDir: string, tokens: readonly string[]): Promise<Ret
   }
 }
 
-/** All was looked into after the start, and no file waits to be opened. */
+/** Everything was checked after the start, and no file waits to be opened. */
 const isQuiet = (figures: ReadonlyMap<string, number>): boolean => figures.get('switchboard_files_waiting') === 0;
 
 async function untilFigures(
@@ -251,7 +251,7 @@ async function untilFigures(
   while (!isSo(await service.metrics())) await pause(lookEveryMs);
 }
 
-/** By commands: their passwords would take an hour. The tokens are of the owners. */
+/** By commands: hashing the passwords would take an hour. The tokens are the owners'. */
 async function makeWorkspaces(dataDir: string, count: number): Promise<{ tokens: string[]; workspaceIds: string[] }> {
   const running = await serve({
     config: readConfig({ DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off' }),
@@ -287,7 +287,7 @@ async function makeWorkspaces(dataDir: string, count: number): Promise<{ tokens:
   return { tokens, workspaceIds };
 }
 
-/** Each connection asks as soon as it was answered, each time in another workspace. */
+/** Each connection sends as soon as it is answered, each time to another workspace. */
 async function use(
   service: ServiceProgram,
   { tokens, seconds }: { tokens: readonly string[]; seconds: number },
@@ -321,7 +321,7 @@ async function use(
   };
 }
 
-/** So that each has a log of its own when the service is killed. */
+/** So that each has its own log when the service is killed. */
 async function writeTo(
   service: ServiceProgram,
   tokens: readonly string[],
@@ -339,7 +339,7 @@ async function write(service: ServiceProgram, headers: Record<string, string>): 
   await post(service, '/contacts', { headers, body: { name: 'Somebody' } });
 }
 
-/** A ticket, offered by the owner to the owner. */
+/** A ticket that the owner offers to itself. */
 async function offerTicket(service: ServiceProgram, token: string): Promise<void> {
   const headers = headersOf(token);
   const { agent } = JSON.parse(await requireGood(await fetch(`${service.url}/api/v1/me`, { headers }))) as {
@@ -371,7 +371,7 @@ async function post(
   );
 }
 
-/** The body. */
+/** Returns the body. */
 async function requireGood(response: Response): Promise<string> {
   const text = await response.text();
   if (!response.ok) throw new Error(`${response.url} was answered with ${response.status}: ${text}`);

@@ -15,7 +15,7 @@ export const exitCodes = {
 export type OptionValues = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
 export interface Command {
-  /** Without the program's name: the arguments, then a text of a few lines. */
+  /** Without the program's name: the arguments, then a few lines of text. */
   readonly usage: string;
   readonly description: string;
   readonly options: NonNullable<ParseArgsConfig['options']>;

@@ -7,7 +7,7 @@ export interface Progress {
 }
 
 const width = 30;
-/** As often as eyes can follow. */
+/** No more often than the eye can follow. */
 const everyMs = 100;
 
 /** On stderr, so that stdout contains only the result. */
