@@ -1,6 +1,6 @@
-// Asks the registry for known faults of the packages that the service runs with. High and critical ones fail, but for
-// those that are allowed below with a reason and a last day. A registry that has no such answer is said and fails
-// nothing. No part of `npm test`, which needs no network: .ci/run calls it.
+// Asks the registry for known vulnerabilities of the packages in use. High and critical ones fail, unless they are
+// allowed below with a reason and a last day. A registry without this endpoint is reported and fails nothing. Not part
+// of `npm test`, which needs no network: .ci/run calls it.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ if (report === undefined || report.vulnerabilities === undefined) {
 
 function parsed(text: string | null): Report | undefined {
   try {
-    // npm's own form, of which failing() looks at what it needs.
+    // npm's own form, of which failing() validates what it needs.
     return JSON.parse(text ?? '') as Report;
   } catch {
     return undefined;

@@ -1,6 +1,6 @@
-// Tries dist/switchboard as whoever installs it would: alone in an empty folder, without PATH, HOME or node_modules. It
-// serves the main job with each of its threads, is killed, started again, backed up, restored elsewhere and verified.
-// The last step of `npm run build`, which fails when anything here is not as it must be.
+// Tries dist/switchboard as a person who installs it would: in an empty folder, without PATH, HOME or node_modules. It
+// serves the main job with all its threads, is killed, restarted, backed up, restored elsewhere and verified. The last
+// step of `npm run build`, which fails if anything here is wrong.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -19,7 +19,7 @@ async function tryExecutable(executable: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-smoke-'));
   const program = join(folder, 'switchboard');
   copyFileSync(executable, program);
-  // All that it is told: where it may keep things.
+  // Its only settings: where it may store things.
   const env = { PATH: '', DATA_DIR: join(folder, 'data'), SWITCHBOARD_CACHE_DIR: join(folder, 'cache'), PORT: '0' };
   const running = new Set<ChildProcess>();
 
@@ -67,7 +67,7 @@ async function tryExecutable(executable: string): Promise<void> {
     const { token, chat } = await talk(first.url);
     await end(first.child, 'SIGKILL');
 
-    // A model of ONNX and the crawler, which load what nothing else does.
+    // An ONNX model and the crawler, which load code that nothing else uses.
     const model = join(folder, 'tiny');
     writeTinyModel(model, ['our', 'parcels', 'take', 'three', 'days', 'where', 'is', 'my', 'order']);
     const learning = await serve({ MODEL_DIR: model, ALLOW_PRIVATE_CRAWL: '1' });
@@ -96,7 +96,7 @@ async function tryExecutable(executable: string): Promise<void> {
   }
 }
 
-/** A shop, a customer's question over HTTP, its owner's answer, and a search, which a thread answers. */
+/** A shop, a customer's message over HTTP, the owner's answer, and a search, which a thread answers. */
 async function talk(url: string): Promise<{ token: string; chat: string }> {
   const owner = await ask(url, 'POST', '/auth/register', {
     email: 'owner@shop.example',
@@ -128,7 +128,7 @@ async function talk(url: string): Promise<{ token: string; chat: string }> {
   return { token, chat: told };
 }
 
-/** Reads a site, embeds it, and finds it again by what is asked. */
+/** Crawls a site, embeds it, and finds it by a question. */
 async function learn(url: string, token: string): Promise<void> {
   const site = createServer((_, response) =>
     response
@@ -146,7 +146,7 @@ async function learn(url: string, token: string): Promise<void> {
     for (;;) {
       const { chunks = [] } = await ask(url, 'POST', '/kb/search', { query: 'parcels days' }, token);
       if (chunks.some(({ text }) => text.includes('three days'))) return;
-      if (performance.now() > untilMs) throw new Error('what was crawled is not found');
+      if (performance.now() > untilMs) throw new Error('crawled pages are not found');
       await pause(100);
     }
   } finally {
@@ -155,7 +155,7 @@ async function learn(url: string, token: string): Promise<void> {
   }
 }
 
-/** What the act resolves to, once the owner's socket was told of it. */
+/** The result of the act, after the owner's socket received its event. */
 async function toldOf(url: string, token: string, act: () => Promise<string>): Promise<string> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/agent`, ['messaging.v1', `bearer.${token}`]);
   const seen: string[] = [];
@@ -181,7 +181,7 @@ async function requireTold(url: string, token: string, chat: string): Promise<vo
     if (!bodies.includes(body)) throw new Error(`“${body}” was lost`);
 }
 
-/** What of the answers is read here. */
+/** The members of answers that are read here. */
 interface Answer {
   readonly token?: string;
   readonly sites?: readonly { embedId: string }[];

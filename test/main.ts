@@ -1,7 +1,6 @@
-// npm test: every test file in a process of its own, or those that are named: node test/main.ts
-// test/accounts/sites.test.ts. Writes TAP, and last how many assertions passed and failed. `tap run` would do the same,
-// but has each process report every module that it loads for coverage, which nobody asks for and which takes longer
-// than most files do.
+// npm test: runs every test file, or the given ones, each in its own process: node test/main.ts
+// test/accounts/sites.test.ts. Writes TAP, with the number of passed and failed assertions at the end. `tap run` would
+// do the same, but its processes report every loaded module for coverage, which takes longer than most files.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +8,7 @@ import t from 'tap';
 
 /** Many wait for a clock, a disk or a browser. */
 const filesAtOnce = 2;
-/** For a machine on which everything else is busy, too: who hangs fails later, who is slow does not fail. */
+/** Generous enough for a busy machine: a hanging file fails later, a slow one does not fail. */
 const fileTimeoutMs = 300_000;
 
 const named = process.argv.slice(2);
@@ -21,10 +20,10 @@ const all = (): string[] =>
 const files = named.length > 0 ? named : all();
 
 t.jobs = filesAtOnce;
-// Each file has a limit of its own.
+// Each file has its own limit.
 t.setTimeout(0);
 const env = { ...process.env, TAP_TIMEOUT: String(fileTimeoutMs / 1000) };
-// NODE_OPTIONS is how tap asks for those reports.
+// tap requests those reports through NODE_OPTIONS.
 for (const file of files) {
   void t.spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, file], {
     name: file,

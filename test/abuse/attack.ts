@@ -1,5 +1,5 @@
-// What every attack is given: an address, a stranger's workspace with its keys, a visitor of somebody else's site, and
-// the means to be a nuisance.
+// The attacker's means: an address, a registered workspace with its keys, a visitor of the victim's site, and floods of
+// requests and connections.
 
 import type { Socket } from 'node:net';
 import { Caller, type CallOptions, flood, oneConnection, requestBytes } from './wire.ts';
@@ -8,17 +8,17 @@ export interface Target {
   /** http://host:port */
   readonly url: string;
   readonly smtpPort: number;
-  /** Whose customers anybody may be, and the address its owner signs in with. */
+  /** The victim: its site, which anyone can visit, and its owner's address. */
   readonly victim: { readonly embedId: string; readonly email: string; readonly mailbox: string };
-  /** What the attacker comes from. */
+  /** The attacker's address. */
   readonly from: string;
 }
 
 export interface Attack {
   readonly name: string;
-  /** What is done, in a line. */
+  /** A description in one line. */
   readonly what: string;
-  /** Makes what is needed, and resolves to the attack itself, which goes on until its time is over. */
+  /** Prepares the attack, and resolves to a function that runs it until its time is over. */
   readonly prepare: (attacker: Attacker) => Promise<() => Promise<void>>;
 }
 
@@ -34,7 +34,7 @@ const reopenMs = 20;
 export class Attacker {
   readonly target: Target;
   readonly caller: Caller;
-  /** Answers by status; 0: no answer, or a connection that was refused. */
+  /** Answers by status; 0: no answer, or a refused connection. */
   readonly answers = new Map<number, number>();
   #untilMs = 0;
   #made = 0;
@@ -60,7 +60,7 @@ export class Attacker {
     this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
   };
 
-  /** A workspace of a stranger's own. */
+  /** Registers a workspace for the attacker. */
   async workspace(): Promise<Workspace> {
     this.#made += 1;
     const name = `hostile-${this.target.from.replaceAll('.', '-')}-${this.#made}`;
@@ -71,7 +71,7 @@ export class Attacker {
     return { token, embedId: sites[0].embedId, agentId: agent.id };
   }
 
-  /** A visitor's token, of the victim's site unless another is named. */
+  /** A visitor's token, by default for the victim's site. */
   async visitor(embedId = this.target.victim.embedId): Promise<string> {
     const { visitorToken } = await this.caller.ask('POST', '/widget/sessions', {
       body: { siteId: embedId, url: 'https://shop.example/' },
@@ -83,7 +83,7 @@ export class Attacker {
     return (await this.caller.ask('POST', '/widget/conversations', { token, body: { body } })).conversation.id;
   }
 
-  /** The same request, or what `next` makes, over and over. */
+  /** Repeats the same request, or the results of `next`. */
   flood(
     next: Buffer | ((serial: number) => Buffer),
     options: { connections?: number; depth?: number; isRead?: boolean } = {},
@@ -103,9 +103,7 @@ export class Attacker {
     return requestBytes(method, path, options);
   }
 
-  /**
-   * So many connections at once, each opened again when it is closed. `url` is the service's unless another is named.
-   */
+  /** Keeps this many connections open, and reopens closed ones. `url` is the service's by default. */
   async connections(count: number, onOpen: (socket: Socket) => void, url = this.target.url): Promise<void> {
     await Promise.all(
       Array.from({ length: count }, async () => {
@@ -118,10 +116,10 @@ export class Attacker {
     );
   }
 
-  /** One of them. Resolves when it is closed. */
+  /** Opens one. Resolves when it is closed. */
   connection(onOpen: (socket: Socket) => void, url = this.target.url): Promise<void> {
     return oneConnection({ url, from: this.target.from, untilMs: this.untilMs }, (socket) => {
-      // What comes is taken, whether anybody looks or not.
+      // Reads and discards whatever arrives.
       socket.resume();
       onOpen(socket);
     });

@@ -1,17 +1,17 @@
-// One attack, as a process of its own: what it costs to be hostile is not what is measured. Prepares, waits for the
-// word, attacks for so many seconds, and tells what it was answered. Takes its turn on the processor last, as a client
-// on another machine would take none at all.
+// Runs one attack in its own process, so that the attacker's own cost is not measured. Prepares, waits for the start,
+// attacks for a number of seconds, and reports the answers. It has the lowest priority, since a client on another
+// machine would take no processor time here.
 
 import { setPriority } from 'node:os';
 import type { Target } from './attack.ts';
 import { Attacker } from './attack.ts';
 import { attacks } from './attacks.ts';
 
-/** What the parent says. */
+/** Messages of the parent. */
 export type Word =
   | { readonly do: 'prepare'; readonly name: string; readonly target: Target }
   | { readonly do: 'attack'; readonly seconds: number };
-/** What this process says. */
+/** Messages of this process. */
 export type Told =
   | { readonly told: 'ready' }
   | { readonly told: 'over'; readonly answers: readonly (readonly [number, number])[] }

@@ -1,9 +1,10 @@
-// Attacks by mail: what any machine may hand to port 25, and what any sender may post to the address of a workspace.
+// Attacks by mail: through port 25, which is open to every machine, and to a workspace's address, which is open to
+// every sender.
 
 import type { Socket } from 'node:net';
 import type { Attack, Attacker } from './attack.ts';
 
-/** Says its lines one after another, each after an answer to the one before, and again from the start. */
+/** Sends its lines one at a time, each after the answer to the previous one, and starts over at the end. */
 function converse(attacker: Attacker, socket: Socket, lines: readonly string[]): void {
   let at = 0;
   socket.on('data', (chunk: Buffer) => {
@@ -24,7 +25,7 @@ const envelope = ({ target }: Attacker): string[] => [
   'DATA\r\n',
 ];
 
-/** The same mail over and over, on so many connections. */
+/** The same mail repeatedly, on this many connections. */
 function mails(name: string, what: string, text: string, count = 10): Attack {
   return {
     name,

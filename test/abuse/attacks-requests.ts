@@ -1,12 +1,11 @@
-// Attacks by requests: bodies that are dear to look at, answers that nobody reads, calls at full speed, and connections
-// that do nothing.
+// Attacks by requests: expensive bodies, unread answers, calls at full speed, and idle connections.
 
 import type { Attack } from './attack.ts';
 
 const kib = 1024;
 const mib = 1024 * kib;
 
-/** A JSON text of so many bytes at the most: what `of` makes of so many items. */
+/** A JSON text of at most this many bytes; `of` makes it from a number of items. */
 function bodyOf(bytes: number, itemBytes: number, of: (items: number) => string): string {
   return of(Math.floor((bytes - 200) / itemBytes));
 }
@@ -59,7 +58,7 @@ const hostileBodies: Attack[] = bodies.map(({ name, what, raw }) => ({
   },
 }));
 
-/** Asked for by the hundred on each of many connections, and never taken. */
+/** Requested by the hundred on each of many connections, and never read. */
 const unread: Attack[] = [
   { name: 'unread-document', what: 'openapi.json, pipelined on 10 connections, unread', path: '/api/v1/openapi.json' },
   { name: 'unread-docs', what: '/docs, pipelined on 10 connections, unread', path: '/docs' },
@@ -75,7 +74,7 @@ const unread: Attack[] = [
     }),
 }));
 
-/** Calls that anybody may make, as fast as they are answered. */
+/** Calls that need no token, at full speed. */
 const anonymous: Attack[] = [
   {
     name: 'document',

@@ -1,5 +1,4 @@
-// Attacks by sockets: frames that are no calls, calls at full speed, sockets that are opened and left, sockets that
-// take nothing.
+// Attacks by sockets: malformed frames, calls at full speed, abandoned sockets, and sockets that read nothing.
 
 import type { Socket } from 'node:net';
 import type { Attack, Attacker } from './attack.ts';
@@ -7,7 +6,7 @@ import type { Attack, Attacker } from './attack.ts';
 const opcodes = { text: 1, ping: 9 } as const;
 const maskBytes = 4;
 
-/** RFC 6455 5.2, masked with zeros, which leaves the payload as it is. */
+/** RFC 6455 5.2, with a mask of zeros, which leaves the payload unchanged. */
 function frame(opcode: number, payload: Buffer): Buffer {
   const length = payload.length;
   const head =
@@ -17,10 +16,7 @@ function frame(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([head, Buffer.alloc(maskBytes), payload]);
 }
 
-/**
- * Opens so many sockets with a token, each again when it is closed, and lets `onOpen` have each once it has been
- * upgraded.
- */
+/** Keeps this many sockets with a token open, reopens closed ones, and calls `onOpen` after each upgrade. */
 function sockets(
   attacker: Attacker,
   { count, namespace, token }: { count: number; namespace: 'agent' | 'visitor'; token: string | undefined },
@@ -39,7 +35,7 @@ function sockets(
   });
 }
 
-/** The same bytes as fast as they are taken. */
+/** Writes the same bytes as fast as the socket accepts them. */
 function pour(socket: Socket, bytes: Buffer): void {
   const write = (): void => {
     while (socket.writable && socket.write(bytes));

@@ -1,12 +1,11 @@
-// Attacks by a hostile workspace, one that a stranger registered: its agents' calls, its keys, what it has the service
-// do for it.
+// Attacks by a hostile workspace: its agents' calls, its keys, and the work it makes the service do.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Attack, Attacker } from './attack.ts';
 
-/** An agent's calls of its own workspace at full speed; `of` makes the request. */
+/** Calls of an agent in its own workspace at full speed; `of` makes the request. */
 function byAgent(
   name: string,
   what: string,

@@ -1,4 +1,4 @@
-// All attacks that are known, in the order in which they are driven.
+// All known attacks, in the order they are run.
 
 import type { Attack } from './attack.ts';
 import { mailAttacks } from './attacks-mail.ts';

@@ -1,7 +1,6 @@
-// Everybody else: a workspace with customers who chat, an agent who looks at its queue and has a socket, a health
-// check, and now and then a sign-in. Each from an address of its own, at a pace that people have; each call is due at
-// its time, whether the one before was answered or not, so that a service that stands still is seen by all who come
-// meanwhile.
+// The bystanders: a workspace with customers who chat, an agent who reads its queue and has a socket, a health check,
+// and an occasional sign-in. Each has its own address and a person's pace. Calls are sent on schedule whether or not
+// earlier ones were answered, so that a stall shows in all of them.
 
 import { percentile } from '../../bench/frame.ts';
 import { SocketClient } from '../../bench/socket-client.ts';
@@ -9,9 +8,9 @@ import { password, type Target } from './attack.ts';
 import { Caller } from './wire.ts';
 
 const customers = 24;
-/** Below the cap of each customer's token. */
+/** Below the limit of each customer's token. */
 const everyMs = { customer: 240, queue: 150, health: 50, ping: 50 } as const;
-/** Below five a minute, which is what one account has. */
+/** Below the limit of one account, five a minute. */
 const signInEveryMs = 13_000;
 const answerTimeoutMs = 30_000;
 
@@ -19,9 +18,9 @@ export interface Figures {
   readonly count: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The longest that a sign-in took, which takes its time by design. */
+  /** The longest sign-in; sign-ins are slow by design. */
   readonly signInMs: number;
-  /** What was not a success, by what it was. */
+  /** Unsuccessful answers, by kind. */
   readonly failures: ReadonlyMap<string, number>;
 }
 
@@ -78,7 +77,7 @@ export class Bystanders {
     return new Bystanders(url, { embedId, email, mailbox: inboundEmail.address }, { caller: owner, token }, all);
   }
 
-  /** Goes about everybody's business until `isOver` resolves. */
+  /** Acts for all bystanders until `isOver` resolves. */
   async measure(isOver: Promise<void>): Promise<Figures> {
     const timesMs: number[] = [];
     const signInsMs: number[] = [];

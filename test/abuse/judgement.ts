@@ -1,13 +1,13 @@
-// Whether an attack cost anybody else anything, and the line of it in the table.
+// Judges whether an attack affected others, and formats its line in the table.
 
 import type { Outcome } from './range.ts';
 
-/** Bystanders may notice so much: three times as long as before, or a tenth of a second. */
+/** The bystanders' p99 may be three times as long as before, or a tenth of a second. */
 const slower = 3;
 const noticedMs = 100;
 export const maxResidentMb = 400;
 
-/** What was not held, in words; empty when all was. Times count only where there are some of before. */
+/** The violated bounds as text; empty if there are none. Times count only if there are some from before. */
 export function judge({ idle, attacked, peakMb, end }: Outcome): string[] {
   const allowedMs = idle === undefined ? Infinity : Math.max(slower * idle.p99Ms, noticedMs);
   return [

@@ -1,6 +1,6 @@
-// npm run abuse -- [--seconds N] [--only a,b] [--list]: every attack that is known, each against a service that was
-// just started with a small heap and its limits on, while customers and agents of another workspace go about their
-// business. Prints what these noticed.
+// npm run abuse -- [--seconds N] [--only a,b] [--list]: runs every known attack, each against a newly started service
+// with a small heap and its limits on, while customers and agents of another workspace work. Prints how these were
+// affected.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

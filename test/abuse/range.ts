@@ -1,4 +1,4 @@
-// Where attacks are driven: a service as a process of its own with a small heap and its limits on, bystanders, and the
+// The setup of attacks: the service in its own process with a small heap and its limits on, bystanders, and the
 // attacker in another process.
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -13,11 +13,11 @@ import { Bystanders, type Figures } from './bystanders.ts';
 const heapMb = 256;
 const sampleMs = 50;
 const prepareTimeoutMs = 120_000;
-/** Until a service that was shut down under attack has gone. */
+/** The time for a service that is stopped under attack to exit. */
 const overTimeoutMs = 60_000;
 
 export interface Outcome {
-  /** Undefined when nothing was measured before. */
+  /** Undefined if nothing was measured before. */
   readonly idle: Figures | undefined;
   readonly attacked: Figures;
   readonly answers: ReadonlyMap<number, number>;
@@ -49,7 +49,7 @@ export class Range {
     this.#attacker = attacker;
   }
 
-  /** All of it is gone at the teardown; `dataDir` is the caller's. */
+  /** Everything is removed at the teardown; `dataDir` belongs to the caller. */
   static async open(t: Teardown, dataDir: string): Promise<Range> {
     const env = {
       DATA_DIR: dataDir,
@@ -70,7 +70,7 @@ export class Range {
     return new Range(service, Number(smtpPort), dataDir, bystanders, attacker);
   }
 
-  /** Drives one attack for so many seconds. Rejects when it could not be prepared. */
+  /** Runs one attack for this many seconds. Rejects if it could not be prepared. */
   async drive(name: string, { idleSeconds, seconds }: { idleSeconds: number; seconds: number }): Promise<Outcome> {
     this.#attacks += 1;
     const before = folderBytes(this.#dataDir);
@@ -112,7 +112,7 @@ export class Range {
     try {
       return this.#service.residentMb();
     } catch {
-      // It has ended, which is told elsewhere.
+      // It has exited, which is reported elsewhere.
       return 0;
     }
   }

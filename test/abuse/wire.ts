@@ -1,6 +1,5 @@
-// What a hostile client is made of: calls from an address of its own, and connections that write whatever they are
-// given as fast as it is taken, and read the answers or leave them. Nothing here is kind to the server; what it answers
-// is counted by status.
+// The parts of a hostile client: calls from its own address, and connections that write at full speed and read the
+// answers or not. Answers are counted by status.
 
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -18,10 +17,10 @@ export interface CallOptions {
 }
 
 const callTimeoutMs = 60_000;
-/** Before a connection that was closed is opened again. */
+/** The delay before a closed connection is opened again. */
 const reopenMs = 5;
 
-/** Calls from one address, over connections that are kept. */
+/** Calls from one address, over kept-alive connections. */
 export class Caller {
   readonly #url: string;
   readonly #agent: Agent;
@@ -32,7 +31,7 @@ export class Caller {
     this.#agent = new Agent({ keepAlive: true, localAddress: from, maxSockets: options.connections ?? 4 });
   }
 
-  /** `path` is below /api/v1 unless it is whole. Rejects when there is no answer. */
+  /** `path` is below /api/v1 unless it is complete. Rejects if there is no answer. */
   call(method: string, path: string, { token, body, headers }: CallOptions = {}): Promise<Answer> {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const all = {
@@ -63,7 +62,7 @@ export class Caller {
     });
   }
 
-  /** The body of an answer that must be a success. */
+  /** The body of an answer, which must be a success. */
   async ask(method: string, path: string, options?: CallOptions): Promise<any> {
     const { status, body } = await this.call(method, path, options);
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
@@ -83,7 +82,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The bytes of a request with a JSON body, or without one. */
+/** The bytes of a request with or without a JSON body. */
 export function requestBytes(
   method: string,
   path: string,
@@ -109,18 +108,18 @@ export interface FloodOptions {
   readonly url: string;
   readonly from: string;
   readonly connections: number;
-  /** Requests that are written at once; the next ones follow when these are answered. */
+  /** Requests written at once; more follow as these are answered. */
   readonly depth?: number;
-  /** False leaves all answers where they are. */
+  /** False leaves all answers unread. */
   readonly isRead?: boolean;
   readonly untilMs: number;
-  /** What is written next, and with which serial number over all connections. */
+  /** The next request, by its serial number over all connections. */
   readonly next: (serial: number) => Buffer;
-  /** Told of the status of each answer, 0 for a connection that was closed or refused. */
+  /** Called with the status of each answer, 0 for a closed or refused connection. */
   readonly onAnswer: (status: number) => void;
 }
 
-/** Resolves at `untilMs` (of performance.now()), when all connections are closed. */
+/** Resolves at `untilMs` (by performance.now()), when all connections are closed. */
 export async function flood({
   url,
   from,
@@ -148,7 +147,7 @@ export async function flood({
               onAnswer(Number(status));
               waiting -= 1;
             }
-            // Of a first line that is cut in two, and never one that was counted.
+            // Keeps a status line that is cut in two, but never one that was counted.
             tail = /H(?:T(?:T(?:P(?:\/(?:1(?:\.(?:1(?: \d{0,2})?)?)?)?)?)?)?)?$/.exec(text.slice(-12))?.[0] ?? '';
             if (waiting <= 0) write();
           });
@@ -162,7 +161,7 @@ export async function flood({
   );
 }
 
-/** Opens a connection from an address, and resolves when it is closed, by whomever, at `untilMs` at the latest. */
+/** Opens a connection from an address. Resolves when either side closes it, at `untilMs` at the latest. */
 export function oneConnection(
   { url, from, untilMs }: { url: string; from: string; untilMs: number },
   onOpen: (socket: Socket) => void,
@@ -171,7 +170,7 @@ export function oneConnection(
   return new Promise((resolve) => {
     const socket = connect({ host: hostname, port: Number(port), localAddress: from }, () => onOpen(socket));
     const timer = setTimeout(() => socket.destroy(), Math.max(0, untilMs - performance.now()));
-    // Told by close, which follows.
+    // The close event, which follows, reports it.
     socket.on('error', () => {});
     socket.on('close', () => {
       clearTimeout(timer);

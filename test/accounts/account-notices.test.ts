@@ -1,4 +1,4 @@
-// What agents are told by mail of their own accounts, and that nobody else is.
+// Mails to agents about their own accounts, and to no one else.
 
 import t from 'tap';
 import { deviceOf } from '../../engine/devices.ts';
@@ -8,7 +8,7 @@ import { type Person, password, type Service, startService } from '../support/se
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 const other = 'another long and quiet sentence';
 
-/** Of the mail that is asked for here; those before it are passed over. */
+/** The mail requested here; earlier ones are skipped. */
 async function resetToken(service: Service, email: string): Promise<string> {
   const before = service.mailCount(email);
   await service.post('/auth/forgot-password', { email });
@@ -25,11 +25,11 @@ async function joined(service: Service, owner: Person): Promise<Person> {
   return agent;
 }
 
-t.test('an agent is told of a reset', async (t) => {
+t.test('an agent is mailed about a reset', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
 
-  t.test('[4.1] at its address, with when, from where, and what to do; nothing in it lets anybody in', async (t) => {
+  t.test('[4.1] to its address, with the time, the place and what to do; nothing in it grants access', async (t) => {
     const agent = await joined(service, owner);
     const token = await resetToken(service, agent.email);
     await service.call('POST', '/auth/reset-password', {
@@ -48,7 +48,7 @@ t.test('an agent is told of a reset', async (t) => {
     t.match((await service.outbox()).at(-1), /^Auto-Submitted: auto-generated\r$/m);
   });
 
-  t.test('[4.1] a reset that is refused is told to nobody', async (t) => {
+  t.test('[4.1] a refused reset is mailed to no one', async (t) => {
     const agent = await joined(service, owner);
     const before = service.mailCount(agent.email);
     service.clock.advance(60_000);
@@ -71,7 +71,7 @@ t.test('an agent is told of a reset', async (t) => {
   });
 });
 
-t.test('[4.7] a changed address is told to the former one and to the new one', async (t) => {
+t.test('[4.7] a changed address is mailed to the former and the new one', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const admin = await service.agent(owner, { role: 'admin', name: 'Bob Builder' });
@@ -90,7 +90,7 @@ t.test('[4.7] a changed address is told to the former one and to the new one', a
     t.match(service.newestMail(owner.email)?.text, /From now on you sign in with taken-over@example\.com/);
   });
 
-  t.test('[4.7] not when nothing changes, nor of somebody who has not joined', async (t) => {
+  t.test('[4.7] not if nothing changes, nor for an agent who has not joined', async (t) => {
     const before = service.mailCount('new@example.com');
     await service.patch(`/agents/${agent.agentId}`, { email: 'NEW@example.com', name: 'Other' }, admin.token);
     const { body: invited } = await service.post(
@@ -107,7 +107,7 @@ t.test('[4.7] a changed address is told to the former one and to the new one', a
   });
 });
 
-t.test("[decisions 4.2] a reset ends what the agent allowed to apps, and nobody else's", async (t) => {
+t.test("[decisions 4.2] a reset ends apps' access for the agent, and for no other", async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const agent = await joined(service, owner);

@@ -1,4 +1,4 @@
-// Sign-ins of agents: listed, made longer, ended one by one; and the change of a password, which ends them all.
+// Sign-ins of agents: listed, extended, ended one by one; and a change of password, which ends them all.
 
 import t from 'tap';
 import { systemCaller } from '../../engine/runtime/caller.ts';
@@ -43,7 +43,7 @@ t.test('[decisions 4.1] sign-ins are listed', async (t) => {
   const service = await startService(t, { env: { TRUST_PROXY: '1' } });
   const owner = await service.workspace();
 
-  t.test("with device, address, times, and which one asks; nobody else's", async (t) => {
+  t.test("with device, address, times, and which one is the caller's; only one's own", async (t) => {
     const agent = await service.agent(owner);
     const laptop = await login(service, agent, { ip: '192.0.2.7' });
     const script = await login(service, agent, { ip: '2001:db8::7', userAgent: 'curl/8.5.0' });
@@ -68,7 +68,7 @@ t.test('[decisions 4.1] sign-ins are listed', async (t) => {
     ]);
   });
 
-  t.test("a use is noted to five minutes, with where it came from; a socket's call is a use", async (t) => {
+  t.test("a use is recorded to five minutes, with its address; a socket's call is a use", async (t) => {
     const agent = await service.agent(owner);
     const { token } = await login(service, agent, { ip: '192.0.2.7' });
     const ask = (ip: string) =>
@@ -149,10 +149,10 @@ t.test('[decisions 4.1] a sign-in lasts while it is made longer', async (t) => {
     t.equal(await works(service, token), true);
     service.clock.advance(1);
     t.match(await service.get('/me', token), { status: 401, body: { error: 'unauthorized' } });
-    t.match(await refresh(token), { status: 401 }, 'what is over is over');
+    t.match(await refresh(token), { status: 401 }, 'finished conversations stay so');
   });
 
-  t.test('a use alone makes it no longer', async (t) => {
+  t.test('use alone does not extend it', async (t) => {
     const { token } = await login(service, owner);
     for (let day = 0; day < 6; day += 1) {
       service.clock.advance(dayMs);
@@ -200,13 +200,13 @@ t.test('[decisions 4.1] a sign-in lasts while it is made longer', async (t) => {
     t.match(
       await service.post('/me/totp', undefined, body.token),
       { status: 403, body: { error: 'confirmation_required' } },
-      'nobody has shown anything but a token',
+      'neither showed more than a token',
     );
     t.equal(await works(service, token), true, 'and ends when it would have');
   });
 });
 
-t.test('[5.3] a sign-in can be ended by itself', async (t) => {
+t.test('[5.3] a sign-in can be ended separately', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
 
@@ -236,7 +236,7 @@ t.test('[5.3] a sign-in can be ended by itself', async (t) => {
     t.equal(await works(service, agent.token), true);
   });
 
-  t.test('who ends its last one has signed out, and is available again by the next', async (t) => {
+  t.test("ending one's last sign-in signs out; the next one makes the agent available again", async (t) => {
     const agent = await service.agent(owner, { available: true });
     const { token } = await login(service, agent);
     const statusOf = async (): Promise<string> =>
@@ -257,7 +257,7 @@ t.test('[5.3] a sign-in can be ended by itself', async (t) => {
     t.match(await service.delete('/me/sessions/x', owner.token), { status: 404 });
   });
 
-  t.test("all but one's own at once", async (t) => {
+  t.test("all except one's own", async (t) => {
     const agent = await service.agent(owner);
     const [first, second] = [await login(service, agent), await login(service, agent)];
     t.equal((await service.delete('/me/sessions', second.token)).status, 204);
@@ -266,7 +266,7 @@ t.test('[5.3] a sign-in can be ended by itself', async (t) => {
     t.equal((await service.audited('agent.session_ended', owner.token))[0].context.sessions, 2);
   });
 
-  t.test('with them tokens of before there were sign-ins, and what those asked for', async (t) => {
+  t.test('with them tokens from before sign-ins were recorded, and the reports they requested', async (t) => {
     const agent = await service.agent(owner);
     const { accessTokens, clock } = service.running.services;
     const former = () =>
@@ -287,10 +287,10 @@ t.test('[5.3] a sign-in can be ended by itself', async (t) => {
     await keptSocket.close();
     const again = await login(service, agent);
     t.equal(await works(service, again.token), true);
-    t.match(await service.get('/me', await former()), revoked, 'nor does one that somebody kept');
+    t.match(await service.get('/me', await former()), revoked, 'nor does one that was kept');
   });
 
-  t.test('who ends all of them by a token of before there were any has signed out', async (t) => {
+  t.test('ending all of them by a token from before signs out', async (t) => {
     const agent = await service.agent(owner);
     const { accessTokens, clock } = service.running.services;
     const token = await accessTokens.issue({
@@ -313,7 +313,7 @@ t.test('[5.3] a sign-in can be ended by itself', async (t) => {
   });
 });
 
-t.test('[5.8] a password is changed by who is signed in and knows it', async (t) => {
+t.test('[5.8] a signed-in agent who knows the password can change it', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const change = (token: string, currentPassword: string, newPassword: string) =>
@@ -370,7 +370,7 @@ t.test('[5.8] a password is changed by who is signed in and knows it', async (t)
     t.equal(service.mailCount(agent.email), 1, 'the invitation');
   });
 
-  t.test('two at once: one of them', async (t) => {
+  t.test('two concurrent changes: one succeeds', async (t) => {
     const agent = await service.agent(owner);
     const both = await Promise.all([
       change(agent.token, password, other),
@@ -380,7 +380,7 @@ t.test('[5.8] a password is changed by who is signed in and knows it', async (t)
   });
 });
 
-t.test('[3 lifecycle] who is deactivated has no sign-in left when it comes back', async (t) => {
+t.test('[3 lifecycle] a deactivated agent has no sign-in left when it returns', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const agent = await service.agent(owner);

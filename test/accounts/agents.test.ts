@@ -113,14 +113,14 @@ t.test('agents', async (t) => {
     t.match(
       await invite({ email: 'idle@example.com', role: 'agent', channels: [] }),
       { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { channels: [String] } } } },
-      'who works in none could do nothing',
+      'an agent without departments could do nothing',
     );
     t.match(await service.post('/agents/invite', {}, owner.token), {
       body: { detail: { fieldErrors: { email: ['is required'], name: ['is required'], role: ['is required'] } } },
     });
   });
 
-  t.test('[4.7] list: filters, newest first, departments of another workspace have nobody', async (t) => {
+  t.test('[4.7] list: filters, newest first, departments of another workspace have no members', async (t) => {
     const shop = await service.workspace();
     const [sup, ann] = [
       await service.agent(shop, { role: 'supervisor' }),
@@ -171,7 +171,7 @@ t.test('agents', async (t) => {
       });
   });
 
-  t.test('[2] a change of an agent is told on the socket', async (t) => {
+  t.test('[2] a change of an agent is sent on the socket', async (t) => {
     const socket = await service.agentSocket(owner.token);
     await service.post('/me/status', { status: 'offline' }, admin.token);
     t.match((await socket.next('agent.updated')).data.agent, { id: admin.agentId, status: 'offline' });
@@ -285,7 +285,7 @@ t.test('agents', async (t) => {
         agent.token,
       ),
       { status: 200, body: { name: 'Me', avatarUrl: 'https://img.example/me.png' } },
-      'a field that nobody knows does not make it more',
+      'an unknown field does not make it larger',
     );
     const refused = { status: 403, body: { error: 'admin_required' } };
     for (const changes of [
@@ -305,7 +305,7 @@ t.test('agents', async (t) => {
     );
   });
 
-  t.test('[7] a change of nothing, or of what is wrong', async (t) => {
+  t.test('[7] an empty or an invalid change', async (t) => {
     for (const body of [{}, { unknown: 1 }, undefined])
       t.match(await service.patch(`/agents/${admin.agentId}`, body, owner.token), {
         status: 400,
@@ -389,16 +389,16 @@ t.test('agents', async (t) => {
     t.match(
       await service.patch(`/agents/${alone.agentId}`, { role: 'agent' }, alone.token),
       { status: 400, body: { error: 'last_admin' } },
-      'a deactivated admin is none',
+      'a deactivated admin is not one',
     );
     t.match(
       await service.patch(`/agents/${alone.agentId}`, { role: 'admin' }, alone.token),
       { status: 200 },
-      'to be what one is is no demotion',
+      'keeping the same role is not a demotion',
     );
   });
 
-  t.test('[3 agent] deactivate: out at once, and what it had goes back to the queue', async (t) => {
+  t.test('[3 agent] deactivate: signed out at once, and its conversations return to the queue', async (t) => {
     const shop = await service.workspace();
     const sales = (await service.post('/departments', { name: 'Sales' }, shop.token)).body.id;
     const [ann, bob] = [
@@ -453,7 +453,7 @@ t.test('agents', async (t) => {
     t.match(
       await service.conversation(solved.id, shop.token),
       { status: 'solved', assignedAgentId: ann.agentId },
-      'who solved something stays named',
+      'the agent who solved something stays named',
     );
     t.match(
       await service.post(
@@ -548,11 +548,11 @@ t.test('agents', async (t) => {
     t.equal(
       queue.filter((one) => one.assignedAgentId === other.agentId && one.handshake === null).length,
       50,
-      'what it was offered stays with who had it',
+      'its offers stay with the assignee',
     );
   });
 
-  t.test("[3 agent] a deactivated agent's chat goes to who is available", async (t) => {
+  t.test("[3 agent] a deactivated agent's chat goes to an available agent", async (t) => {
     const shop = await service.workspace();
     const ann = await service.agent(shop, { available: true });
     const chat = await service.chat(shop);
@@ -562,17 +562,20 @@ t.test('agents', async (t) => {
     t.equal((await service.conversation(chat.id, shop.token)).assignedAgentId, bob.agentId);
   });
 
-  t.test('[4.7] an agent that becomes available, or gets a channel or a department, is given what waits', async (t) => {
-    const shop = await service.workspace();
-    const sales = (await service.post('/departments', { name: 'Sales', isDefault: true }, shop.token)).body.id;
-    const ann = await service.agent(shop, { channels: ['tickets'], available: true });
-    const chat = await service.chat(shop);
-    const assignee = async () => (await service.conversation(chat.id, shop.token)).assignedAgentId;
-    await service.patch(`/agents/${ann.agentId}`, { channels: ['chats'] }, shop.token);
-    t.equal(await assignee(), null, 'the channel alone is not enough');
-    await service.patch(`/agents/${ann.agentId}`, { groupIds: [sales] }, shop.token);
-    t.equal(await assignee(), ann.agentId);
-  });
+  t.test(
+    '[4.7] an agent that becomes available, or gets a channel or a department, is assigned what waits',
+    async (t) => {
+      const shop = await service.workspace();
+      const sales = (await service.post('/departments', { name: 'Sales', isDefault: true }, shop.token)).body.id;
+      const ann = await service.agent(shop, { channels: ['tickets'], available: true });
+      const chat = await service.chat(shop);
+      const assignee = async () => (await service.conversation(chat.id, shop.token)).assignedAgentId;
+      await service.patch(`/agents/${ann.agentId}`, { channels: ['chats'] }, shop.token);
+      t.equal(await assignee(), null, 'the channel alone is not enough');
+      await service.patch(`/agents/${ann.agentId}`, { groupIds: [sales] }, shop.token);
+      t.equal(await assignee(), ann.agentId);
+    },
+  );
 });
 
 t.test('seats', async (t) => {
@@ -637,10 +640,10 @@ t.test('seats', async (t) => {
   });
 });
 
-t.test('channels that are taken away', async (t) => {
+t.test('removed channels', async (t) => {
   const service = await startService(t);
 
-  t.test('[4.7] taking a channel from an agent gives back what it holds of it, as deactivating does', async (t) => {
+  t.test("[4.7] removing an agent's channel returns its conversations there, as deactivating does", async (t) => {
     const shop = await service.workspace();
     const dan = await service.agent(shop, { name: 'Dan' });
     const eve = await service.agent(shop, { name: 'Eve' });
@@ -662,15 +665,23 @@ t.test('channels that are taken away', async (t) => {
     await service.post('/me/status', { status: 'available' }, eve.token);
     const socket = await service.agentSocket(shop.token);
     await service.patch(`/agents/${dan.agentId}`, { channels: ['tickets'] }, shop.token);
-    t.match(await record(open.id), { assignedAgentId: eve.agentId }, 'an open chat goes to who is free');
+    t.match(await record(open.id), { assignedAgentId: eve.agentId }, 'an open chat goes to an available agent');
     t.match(
       await record(pending.id),
       { assignedAgentId: null, status: 'pending' },
       'a pending one waits for its customer',
     );
-    t.match(await record(solved.id), { assignedAgentId: dan.agentId }, 'who solved one is kept while it is put away');
-    t.match(await record(ticket.id), { assignedAgentId: dan.agentId }, 'what is of its other channels stays');
-    t.equal((await socket.next('conversation.updated')).data.conversation.assignedAgentId, null, 'and all are told');
+    t.match(
+      await record(solved.id),
+      { assignedAgentId: dan.agentId },
+      'the agent who solved one keeps it while it is finished',
+    );
+    t.match(await record(ticket.id), { assignedAgentId: dan.agentId }, 'conversations of its other channels stay');
+    t.equal(
+      (await socket.next('conversation.updated')).data.conversation.assignedAgentId,
+      null,
+      'and all are notified',
+    );
     const { messages } = (await service.get(`/conversations/${open.id}/messages`, shop.token)).body;
     t.ok(
       messages.some(
@@ -681,7 +692,7 @@ t.test('channels that are taken away', async (t) => {
     await socket.close();
   });
 
-  t.test('[4.7] a caller stays on the line with who loses the channel, and it may hang up', async (t) => {
+  t.test('[4.7] a caller stays with an agent who loses the channel, and that agent can hang up', async (t) => {
     const shop = await service.workspace();
     const dan = await service.agent(shop, { name: 'Dan', available: true });
     const line = await claimLine(service, shop);
@@ -694,7 +705,7 @@ t.test('channels that are taken away', async (t) => {
     t.equal(
       (await service.get(`/calls/${missed.id}`, shop.token)).body.assignedAgentId,
       null,
-      'what is over goes back',
+      'finished ones are returned',
     );
     t.match((await service.get(`/calls/${id}`, dan.token)).body, { state: 'answered', assignedAgentId: dan.agentId });
     t.equal((await service.post(`/calls/${id}/hold`, undefined, dan.token)).status, 200);

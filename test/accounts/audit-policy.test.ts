@@ -1,5 +1,5 @@
-// Which known faults of a dependency fail a run, by npm's own form of a report; asking the registry is no part of the
-// tests.
+// Which known vulnerabilities of a dependency fail a run, by npm's own form of a report; the tests do not ask the
+// registry.
 
 import t from 'tap';
 import { allowances, failing } from '../support/advisories.ts';

@@ -110,12 +110,12 @@ t.test('what is audited', async (t) => {
       },
     ]);
     await service.patch(`/agents/${agent.agentId}`, { name: 'New', groupIds: [sales] }, owner.token);
-    t.same(await news(), [], 'what is as it was is not told');
+    t.same(await news(), [], 'an unchanged one sends no event');
     await service.patch(`/agents/${agent.agentId}`, { name: 'Mine' }, agent.token);
     t.match(
       await news(),
       [{ action: 'agent.updated', actorAgentId: agent.agentId, before: { name: 'New' }, after: { name: 'Mine' } }],
-      'who did it is who called',
+      'the actor is the caller',
     );
 
     const department = (
@@ -163,7 +163,7 @@ t.test('what is audited', async (t) => {
       },
     ]);
     await service.patch(`/business-hours/${rule.id}`, { name: 'Hours', days: [] }, owner.token);
-    t.same(await news(), [], 'hours that are as they were are not told of either');
+    t.same(await news(), [], 'unchanged hours send no event either');
     await service.patch(`/business-hours/${rule.id}`, { name: 'Other' }, owner.token);
     t.match(await news(), [
       { action: 'business_hours_rule.updated', targetId: rule.id, before: { name: 'Hours' }, after: { name: 'Other' } },
@@ -242,7 +242,7 @@ t.test('what is audited', async (t) => {
     ]);
   });
 
-  t.test('[6] what a review asks for: who came, who was shut out, what left', async (t) => {
+  t.test('[6] what a review needs: who joined, who was removed, what was exported', async (t) => {
     const joiner = await service.agent(owner);
     t.match(await news(), [
       { action: 'agent.invited' },
@@ -326,7 +326,7 @@ t.test('what is audited', async (t) => {
     t.notMatch(JSON.stringify(await entries(service, owner.token)), shop.secret);
   });
 
-  t.test('[6] what came by a key or an app names it, beside the admin', async (t) => {
+  t.test('[6] an action by a key or an app names it, beside the admin', async (t) => {
     const { id, key } = (await service.post('/api-keys', { name: 'Importer', scopes: ['*'] }, owner.token)).body;
     await news();
     await service.post('/departments', { name: 'By a key' }, key);
@@ -354,7 +354,7 @@ t.test('what is audited', async (t) => {
     ]);
   });
 
-  t.test('[6] what the service does by itself has no actor', async (t) => {
+  t.test('[6] automatic actions have no actor', async (t) => {
     const act = command('test.audit', (ctx, _: object): void =>
       ctx.audit({ action: 'email.dropped', targetKind: 'email', targetId: null, context: { reason: 'bulk' } }),
     );
@@ -375,7 +375,7 @@ t.test('what is audited', async (t) => {
     ]);
   });
 
-  t.test('[4.11] what was refused is not told, and no secret ever is', async (t) => {
+  t.test('[4.11] refused actions are not logged, and secrets never are', async (t) => {
     await service.patch(`/agents/${owner.agentId}`, { role: 'agent', name: 'Half' }, owner.token);
     await service.post('/departments', { name: 'First' }, owner.token);
     await service.patch(`/workspaces/${owner.workspaceId}`, { timezone: 'Mars' }, owner.token);
@@ -401,7 +401,7 @@ t.test('reading it', async (t) => {
       nextCursor: string | null;
     };
 
-  t.test('[7] admins alone; a bad limit or cursor is invalid_query', async (t) => {
+  t.test('[7] only admins; a bad limit or cursor is invalid_query', async (t) => {
     t.match(await service.get('/workspace/audit-log', supervisor.token), {
       status: 403,
       body: { error: 'admin_required' },
@@ -413,10 +413,10 @@ t.test('reading it', async (t) => {
   });
 
   t.test('[4.11] newest first, page by page, each entry once, whatever is added meanwhile', async (t) => {
-    // All at one moment of the clock, so that only their ids tell their order.
+    // All at one moment of the clock, so that only their ids give their order.
     await change(120);
     const whole = await entries(service, owner.token);
-    t.equal((await page('')).entries.length, 50, '50 when nothing is asked');
+    t.equal((await page('')).entries.length, 50, '50 by default');
     const read: Entry[] = [];
     let cursor: string | null = null;
     do {
@@ -468,7 +468,7 @@ t.test('how long it is kept', async (t) => {
       ?.db.all(`SELECT id FROM audit WHERE action = 'workspace.updated'`).length;
 
   await pass(364);
-  t.equal(await visible(usual), 1, '[8] on day 364 it is there');
+  t.equal(await visible(usual), 1, '[8] on day 364 it exists');
   await pass(2);
   t.equal(await visible(usual), 0, '[8] after 365 days it is not shown');
   t.equal(stored(usual), 1, '[8] but kept as a tombstone');

@@ -8,7 +8,7 @@ import { password, type Service, startService } from '../support/service.ts';
 const other = 'another long and quiet sentence';
 const minuteMs = 60_000;
 
-/** Each minute has its five registrations per address; a test that makes more lets it pass. */
+/** Each address has five registrations a minute; a test that makes more lets the minute pass. */
 async function register(service: Service, body: object) {
   service.clock.advance(minuteMs);
   return service.post('/auth/register', body);
@@ -48,7 +48,7 @@ t.test('register', async (t) => {
     ]);
   });
 
-  t.test('[4.1] without siteUrl there is no site', async (t) => {
+  t.test('[4.1] without siteUrl no site is created', async (t) => {
     const { body } = await register(service, { email: 'nosite@example.com', password, workspaceName: 'x' });
     t.same((await service.get('/sites', body.token)).body, { sites: [], nextCursor: null });
   });
@@ -110,7 +110,7 @@ t.test('register', async (t) => {
     },
   );
 
-  t.test('[4.1] twenty of one name are counted, the rest are told apart by their id', async (t) => {
+  t.test('[4.1] twenty workspaces of one name are numbered, others get their id', async (t) => {
     const slugs: string[] = [];
     for (let count = 0; count < 22; count += 1)
       slugs.push(
@@ -139,7 +139,7 @@ t.test('register', async (t) => {
     );
   });
 
-  t.test('[4.1] two at once for one email: one of them has it', async (t) => {
+  t.test('[4.1] two concurrent registrations of one email: one succeeds', async (t) => {
     service.clock.advance(minuteMs);
     const both = await Promise.all(
       [1, 2].map(() => service.post('/auth/register', { email: 'race@example.com', password, workspaceName: 'Race' })),
@@ -158,7 +158,7 @@ t.test('register', async (t) => {
       ['repeated', 'aaaaaaaaaaaaaaaaaaaa'],
       ['common, many times over', 'p@$$w0rd'.repeat(100)],
       ['the email itself', email],
-      ['what stands before its @', 'johnathan.doe77', 'johnathan.doe77@example.test'],
+      ['the part before its @', 'johnathan.doe77', 'johnathan.doe77@example.test'],
       ["a word of the workspace's name", 'zanzibarium'],
       ["the workspace's name", 'Zanzibarium Quartz'],
       ['too long', 'correct horse battery staple '.repeat(40)],
@@ -173,11 +173,11 @@ t.test('register', async (t) => {
     t.equal(
       (await register(service, { email, password: 'kx7#qz!vmt', workspaceName: 'x' })).status,
       201,
-      'ten characters that nobody would guess',
+      'ten characters that no one would guess',
     );
   });
 
-  t.test('[7] a weak password is refused before a taken email is looked at', async (t) => {
+  t.test('[7] a weak password is refused before the email is checked', async (t) => {
     t.match(await register(service, { email: 'taken@example.com', password: 'password12', workspaceName: 'x' }), {
       status: 400,
       body: { error: 'invalid_body' },
@@ -248,27 +248,30 @@ t.test('login', async (t) => {
     }
   });
 
-  t.test('[5] one answer for an unknown email, a wrong password, somebody not joined and somebody gone', async (t) => {
-    service.clock.advance(minuteMs);
-    await service.post('/agents/invite', { email: 'pending@example.com', name: 'P', role: 'agent' }, owner.token);
-    const gone = await service.agent(owner);
-    await service.delete(`/agents/${gone.agentId}`, owner.token);
-    const answers = await Promise.all([
-      service.post('/auth/login', { email: 'nobody@example.com', password }),
-      service.post('/auth/login', { email: owner.email, password: 'wrong' }),
-      service.post('/auth/login', { email: owner.email, password: password.toUpperCase() }),
-      service.post('/auth/login', { email: 'pending@example.com', password }),
-      service.post('/auth/login', { email: gone.email, password }),
-    ]);
-    for (const { status, body } of answers)
-      t.same(
-        { status, body },
-        {
-          status: 401,
-          body: { statusCode: 401, error: 'invalid_credentials', message: 'The email or the password is wrong.' },
-        },
-      );
-  });
+  t.test(
+    '[5] the same answer for an unknown email, a wrong password, an agent not joined and one deactivated',
+    async (t) => {
+      service.clock.advance(minuteMs);
+      await service.post('/agents/invite', { email: 'pending@example.com', name: 'P', role: 'agent' }, owner.token);
+      const gone = await service.agent(owner);
+      await service.delete(`/agents/${gone.agentId}`, owner.token);
+      const answers = await Promise.all([
+        service.post('/auth/login', { email: 'nobody@example.com', password }),
+        service.post('/auth/login', { email: owner.email, password: 'wrong' }),
+        service.post('/auth/login', { email: owner.email, password: password.toUpperCase() }),
+        service.post('/auth/login', { email: 'pending@example.com', password }),
+        service.post('/auth/login', { email: gone.email, password }),
+      ]);
+      for (const { status, body } of answers)
+        t.same(
+          { status, body },
+          {
+            status: 401,
+            body: { statusCode: 401, error: 'invalid_credentials', message: 'The email or the password is wrong.' },
+          },
+        );
+    },
+  );
 
   t.test(
     '[decisions 4.1] an unknown email costs the same work: one password is verified, at the same cost',
@@ -322,24 +325,27 @@ t.test('login', async (t) => {
     t.match(await short.get('/me', token), { status: 401, body: { error: 'unauthorized' } });
   });
 
-  t.test("[4.1] JWT_SECRET makes tokens outlive the data folder's own secret, and no other is taken", async (t) => {
-    const env = { JWT_SECRET: 's'.repeat(32) };
-    const configured = await startService(t, { env });
-    t.equal(existsSync(join(configured.dataDir, 'jwt-secret')), false, 'none is made');
-    t.equal(existsSync(join(service.dataDir, 'jwt-secret')), true, 'one is made where none is set');
-    t.match(
-      await configured.get('/me', owner.token),
-      { status: 401, body: { error: 'unauthorized' } },
-      'a token of another secret',
-    );
-  });
+  t.test(
+    "[4.1] with JWT_SECRET tokens survive the loss of the data folder's own secret, which no longer counts",
+    async (t) => {
+      const env = { JWT_SECRET: 's'.repeat(32) };
+      const configured = await startService(t, { env });
+      t.equal(existsSync(join(configured.dataDir, 'jwt-secret')), false, 'none is made');
+      t.equal(existsSync(join(service.dataDir, 'jwt-secret')), true, 'one is made where none is set');
+      t.match(
+        await configured.get('/me', owner.token),
+        { status: 401, body: { error: 'unauthorized' } },
+        'a token of another secret',
+      );
+    },
+  );
 });
 
 t.test('logout', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
 
-  t.test('[5] revokes every token of the agent, and of nobody else', async (t) => {
+  t.test('[5] revokes every token of the agent, and no others', async (t) => {
     const agent = await service.agent(owner);
     const second = (await service.post('/auth/login', { email: agent.email, password })).body.token;
     t.equal((await service.post('/auth/logout', undefined, agent.token)).status, 204);
@@ -348,7 +354,7 @@ t.test('logout', async (t) => {
     t.match(await service.post('/auth/logout', undefined, second), { status: 401, body: { error: 'token_revoked' } });
     t.equal((await service.get('/me', owner.token)).status, 200);
     const { body } = await service.post('/auth/login', { email: agent.email, password });
-    t.equal((await service.get('/me', body.token)).status, 200, 'who signs in again is in');
+    t.equal((await service.get('/me', body.token)).status, 200, 'signing in again works');
   });
 });
 
@@ -373,7 +379,7 @@ t.test('forgotten password', async (t) => {
     return service.post('/auth/reset-password', { token, newPassword });
   };
 
-  t.test('[4.1] 204 whether or not the email exists; only who has joined gets a mail', async (t) => {
+  t.test('[4.1] 204 whether or not the email exists; only an agent who has joined gets a mail', async (t) => {
     await service.post('/agents/invite', { email: 'pending@example.com', name: 'P', role: 'agent' }, owner.token);
     await service.mail('pending@example.com');
     for (const email of [owner.email.toUpperCase(), 'nobody@example.com', 'pending@example.com'])
@@ -381,7 +387,7 @@ t.test('forgotten password', async (t) => {
     await service.settled();
     t.equal(service.mailCount(owner.email), 1);
     t.equal(service.mailCount('nobody@example.com'), 0);
-    t.equal(service.mailCount('pending@example.com'), 1, 'the invitation alone');
+    t.equal(service.mailCount('pending@example.com'), 1, 'only the invitation');
     const mail = await service.mail(owner.email);
     t.match(mail, { to: owner.email, subject: 'Choose a new password' });
     t.match(mail.text, /\nhttp:\/\/switchboard\.test\/reset-password\?token=[A-Za-z0-9_-]{44}\n/);
@@ -410,7 +416,7 @@ t.test('forgotten password', async (t) => {
     t.equal(syncs[1], 1, 'an unknown one for one as well');
   });
 
-  t.test('[4.1] a reset sets the password, revokes what there was, and signs in', async (t) => {
+  t.test('[4.1] a reset sets the password, revokes earlier tokens, and signs in', async (t) => {
     const agent = await service.agent(owner);
     const { status, body } = await reset(await askToken(agent.email), other);
     t.equal(status, 200);
@@ -425,7 +431,7 @@ t.test('forgotten password', async (t) => {
     t.equal((await service.post('/auth/login', { email: agent.email, password })).status, 401);
   });
 
-  t.test('[7] reset_token_expired: used, superseded, unknown, of somebody gone', async (t) => {
+  t.test('[7] reset_token_expired: used, superseded, unknown, of a deactivated agent', async (t) => {
     const agent = await service.agent(owner);
     const first = await askToken(agent.email);
     const second = await askToken(agent.email);
@@ -437,7 +443,7 @@ t.test('forgotten password', async (t) => {
       t.match(await reset(token, other), refused, 'unknown');
     const third = await askToken(agent.email);
     await service.delete(`/agents/${agent.agentId}`, owner.token);
-    t.match(await reset(third, other), refused, 'of somebody gone');
+    t.match(await reset(third, other), refused, 'of a deactivated agent');
   });
 
   t.test('[8] the token lives 30 minutes: a moment before it works, at the end it does not', async (t) => {

@@ -67,7 +67,7 @@ t.test('departments', async (t) => {
     );
   });
 
-  t.test('[7] conflict: a name is there once, without case', async (t) => {
+  t.test('[7] conflict: names are unique, ignoring case', async (t) => {
     const { id } = await create('Billing');
     for (const name of ['Billing', 'BILLING'])
       t.match(await service.post('/departments', { name }, owner.token), { status: 409, body: { error: 'conflict' } });
@@ -88,7 +88,7 @@ t.test('departments', async (t) => {
     );
   });
 
-  t.test('200 at once, and an agent may be in each of them', async (t) => {
+  t.test('at most 200, and an agent can be in all of them', async (t) => {
     const rich = await service.workspace();
     const create = (name: string) => service.post('/departments', { name }, rich.token);
     const ids = [];
@@ -121,13 +121,13 @@ t.test('departments', async (t) => {
     const { id } = await service.chat(owner);
     t.equal((await service.conversation(id, owner.token)).departmentId, second.id);
     await service.patch(`/departments/${first.id}`, { isDefault: false }, owner.token);
-    t.equal(await settings(), second.id, 'what is not the default cannot stop being it');
+    t.equal(await settings(), second.id, 'the default cannot stop being it');
     await service.delete(`/departments/${second.id}`, owner.token);
     t.equal(await settings(), null);
   });
 
   t.test(
-    '[decisions] when one is deleted its conversations have none, and everybody with the channel sees them',
+    '[decisions] after a deletion its conversations have no department, and everyone with the channel sees them',
     async (t) => {
       const { id } = await create('Closing', { memberIds: [bob.agentId] });
       const chat = await service.chat(owner);
@@ -154,7 +154,7 @@ t.test('departments', async (t) => {
               frame.data.conversation.version === version &&
               frame.data.conversation.departmentId === null,
           ),
-          'each change is told',
+          'each change is sent',
         );
         t.match(
           (await service.get(`/conversations/${one.id}/messages`, owner.token)).body.messages.at(-1),
@@ -166,7 +166,7 @@ t.test('departments', async (t) => {
     },
   );
 
-  t.test('[6] its members are told what it is called now', async (t) => {
+  t.test('[6] its members receive its new name', async (t) => {
     const { id } = await create('Before', { memberIds: [ann.agentId] });
     const socket = await service.agentSocket(owner.token);
     await service.patch(`/departments/${id}`, { name: 'After' }, owner.token);
@@ -174,7 +174,7 @@ t.test('departments', async (t) => {
     t.equal(agent.id, ann.agentId);
     t.ok(agent.groups.some((group: { id: string; name: string }) => group.id === id && group.name === 'After'));
     await socket.flushed();
-    t.equal(socket.frames.filter(({ type }) => type === 'agent.updated').length, 1, 'and nobody else');
+    t.equal(socket.frames.filter(({ type }) => type === 'agent.updated').length, 1, 'and to no other');
     await socket.close();
     await service.delete(`/departments/${id}`, owner.token);
   });
@@ -194,7 +194,7 @@ t.test('departments', async (t) => {
     t.same((await service.get(`/conversations/queue?departmentId=${id}`, owner.token)).body.conversations, []);
   });
 
-  t.test('[decisions] what nobody works on is cleared page by page, too, and holds up nobody', async (t) => {
+  t.test('[decisions] unassigned conversations are cleared page by page, too, and delay no others', async (t) => {
     const { id } = await create('Archive', { isDefault: true });
     const customer = await service.customer(owner.embedId);
     for (let count = 0; count < 405; count += 1) {

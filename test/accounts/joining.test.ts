@@ -14,7 +14,7 @@ t.test('joining', async (t) => {
   const owner = await service.workspace();
   let count = 0;
 
-  /** Invites and answers what the mail's link holds. */
+  /** Invites, and returns the token in the mail's link. */
   const invite = async (fields: object = {}) => {
     count += 1;
     const email = `invited${count}@example.com`;
@@ -58,7 +58,7 @@ t.test('joining', async (t) => {
     t.equal((await service.post('/auth/login', { email, password: other })).status, 401, 'and has changed nothing');
   });
 
-  t.test('[4.1] the mail says whose workspace it is, and leads to the page', async (t) => {
+  t.test('[4.1] the mail names the workspace and links to the page', async (t) => {
     const email = 'reader@example.com';
     await service.post('/agents/invite', { email, name: 'Rita', role: 'agent' }, owner.token);
     const mail = await service.mail(email);
@@ -68,11 +68,11 @@ t.test('joining', async (t) => {
     t.equal(
       (await service.outbox()).some((raw) => raw.includes('To: reader@example.com')),
       true,
-      'it lies in the outbox folder',
+      'it is in the outbox folder',
     );
   });
 
-  t.test('[4.1] who joins may say its name', async (t) => {
+  t.test('[4.1] the joining agent can set its name', async (t) => {
     const first = await invite();
     t.match(await join(first.code, { name: 'Zoë' }), { status: 200 });
     t.equal((await service.get(`/agents/${first.id}`, owner.token)).body.name, 'Zoë');
@@ -175,7 +175,7 @@ t.test('the life of an agent', async (t) => {
     t.equal((await join(await codeTo('never@example.com'))).status, 200);
   });
 
-  t.test('[7] already_joined: who has joined is not invited again', async (t) => {
+  t.test('[7] already_joined: an agent who has joined is not invited again', async (t) => {
     const agent = await service.agent(owner);
     t.match(await service.post(`/agents/${agent.agentId}/resend-invite`, undefined, owner.token), {
       status: 409,
@@ -183,20 +183,23 @@ t.test('the life of an agent', async (t) => {
     });
   });
 
-  t.test('an invitation follows its agent to another address; what went to the former one opens nothing', async (t) => {
-    const { body } = await service.post(
-      '/agents/invite',
-      { email: 'former@example.com', name: 'M', role: 'agent' },
-      owner.token,
-    );
-    const former = await codeTo('former@example.com');
-    t.equal((await service.patch(`/agents/${body.id}`, { email: 'present@example.com' }, owner.token)).status, 200);
-    t.match(await join(former), { status: 410, body: { error: 'gone' } });
-    t.match(await join(await codeTo('present@example.com')), {
-      status: 200,
-      body: { agent: { id: body.id, email: 'present@example.com' } },
-    });
-  });
+  t.test(
+    'an invitation follows its agent to another address; the link sent to the former one does not work',
+    async (t) => {
+      const { body } = await service.post(
+        '/agents/invite',
+        { email: 'former@example.com', name: 'M', role: 'agent' },
+        owner.token,
+      );
+      const former = await codeTo('former@example.com');
+      t.equal((await service.patch(`/agents/${body.id}`, { email: 'present@example.com' }, owner.token)).status, 200);
+      t.match(await join(former), { status: 410, body: { error: 'gone' } });
+      t.match(await join(await codeTo('present@example.com')), {
+        status: 200,
+        body: { agent: { id: body.id, email: 'present@example.com' } },
+      });
+    },
+  );
 
   t.test('a reset link that went to a former address opens nothing', async (t) => {
     const agent = await service.agent(owner);
@@ -211,7 +214,7 @@ t.test('the life of an agent', async (t) => {
   });
 });
 
-t.test("an address is taken by who joined with it, and by nobody's invitation", async (t) => {
+t.test('an address belongs to the agent who joined with it, not to an invitation', async (t) => {
   const dataDir = joinPath(tempFolder(t), 'data');
   const service = await startService(t, { dataDir });
   const [one, other] = [await service.workspace(), await service.workspace()];
@@ -224,37 +227,40 @@ t.test("an address is taken by who joined with it, and by nobody's invitation", 
   const taken = { status: 409, body: { error: 'email_taken' } };
   const exists = { status: 409, body: { error: 'email_already_exists' } };
 
-  t.test('who was invited may register, or join another workspace; the first of them has it', async (t) => {
-    const email = 'kim@example.com';
-    const first = await invite(one, email);
-    const code = await codeTo(email);
-    t.match(await invite(one, email), exists, "in one workspace an address is one agent's");
-    t.equal((await invite(other, email)).status, 201);
-    const otherCode = await codeTo(email);
-    t.equal((await join(otherCode)).status, 200);
-    t.match(await join(code), taken);
-    t.match(await service.post(`/agents/${first.body.id}/resend-invite`, {}, one.token), exists);
-    t.match(await register(email), taken);
-    t.match(await service.post('/auth/login', { email, password }), {
-      status: 200,
-      body: { workspace: { id: other.workspaceId } },
-    });
-    const lee = 'lee@example.com';
-    await invite(one, lee);
-    t.equal((await register(lee)).status, 201);
-    t.match(await join(await codeTo(lee)), taken);
-    t.match(await invite(other, lee), exists);
-    const [agent] = (await service.get('/agents', one.token)).body.agents.filter(
-      ({ inviteStatus }: { inviteStatus: string }) => inviteStatus === 'pending',
-    );
-    t.match(
-      await service.patch(`/agents/${agent.id}`, { email: other.email }, one.token),
-      exists,
-      'nor is one renamed to it',
-    );
-  });
+  t.test(
+    'an invited person can register, or join another workspace; the first to do so gets the address',
+    async (t) => {
+      const email = 'kim@example.com';
+      const first = await invite(one, email);
+      const code = await codeTo(email);
+      t.match(await invite(one, email), exists, "in one workspace an address is one agent's");
+      t.equal((await invite(other, email)).status, 201);
+      const otherCode = await codeTo(email);
+      t.equal((await join(otherCode)).status, 200);
+      t.match(await join(code), taken);
+      t.match(await service.post(`/agents/${first.body.id}/resend-invite`, {}, one.token), exists);
+      t.match(await register(email), taken);
+      t.match(await service.post('/auth/login', { email, password }), {
+        status: 200,
+        body: { workspace: { id: other.workspaceId } },
+      });
+      const lee = 'lee@example.com';
+      await invite(one, lee);
+      t.equal((await register(lee)).status, 201);
+      t.match(await join(await codeTo(lee)), taken);
+      t.match(await invite(other, lee), exists);
+      const [agent] = (await service.get('/agents', one.token)).body.agents.filter(
+        ({ inviteStatus }: { inviteStatus: string }) => inviteStatus === 'pending',
+      );
+      t.match(
+        await service.patch(`/agents/${agent.id}`, { email: other.email }, one.token),
+        exists,
+        'nor is one renamed to it',
+      );
+    },
+  );
 
-  t.test("who was deactivated may go elsewhere, and comes back only while its address is nobody's", async (t) => {
+  t.test('a deactivated agent can join elsewhere, and returns only while its address is free', async (t) => {
     service.clock.advance(60_000);
     const agent = await service.agent(one);
     await service.delete(`/agents/${agent.agentId}`, one.token);
@@ -265,14 +271,14 @@ t.test("an address is taken by who joined with it, and by nobody's invitation", 
     t.match(await service.post(`/agents/${agent.agentId}/resend-invite`, {}, one.token), exists);
   });
 
-  t.test('[5.7] nobody takes an address from an agent of another workspace', async (t) => {
+  t.test('[5.7] no one can take the address of an agent in another workspace', async (t) => {
     t.equal((await service.delete(`/agents/${other.agentId}`, one.token)).status, 404);
     t.equal((await service.post('/auth/login', { email: other.email, password })).status, 200);
     t.equal((await service.patch(`/agents/${other.agentId}`, { email: 'mine@example.com' }, one.token)).status, 404);
     t.match(await register(other.email), taken);
   });
 
-  t.test('what earlier versions took for invitations is free after the first start', async (t) => {
+  t.test('addresses reserved by invitations of earlier versions are free after the first start', async (t) => {
     const invited = (await invite(one, 'before@example.com')).body;
     await service.settled();
     await service.stop();

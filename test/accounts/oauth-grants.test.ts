@@ -1,5 +1,5 @@
-// What agents allowed apps can be seen and withdrawn, by them and by admins; keys, apps and grants that come and go are
-// mailed to whom they concern.
+// Agents' app grants can be listed and withdrawn, by them and by admins; changes of keys, apps and grants are mailed to
+// those concerned.
 
 import t from 'tap';
 import { makeKey } from '../support/keys.ts';
@@ -12,7 +12,7 @@ const works = async (service: Service, token: string): Promise<boolean> =>
 const grantsOf = async (service: Service, token: string, path = '/me/grants'): Promise<any[]> =>
   (await service.get(path, token)).body.grants;
 
-t.test('[5.14] what agents allowed apps', async (t) => {
+t.test('[5.14] apps that agents allowed', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_WEBHOOKS: '1' } });
   const owner = await service.workspace();
   const agent = await service.agent(owner);
@@ -22,7 +22,7 @@ t.test('[5.14] what agents allowed apps', async (t) => {
   });
   const scope = 'agents:read conversations:read';
 
-  t.test('is listed for who allowed it, with what it opens now and when it was used', async (t) => {
+  t.test('are listed for the agent who allowed them, with their scopes and last use', async (t) => {
     t.same(await grantsOf(service, agent.token), []);
     const tokens = await tokensOf(service, app, agent, { scope });
     const [grant, ...more] = await grantsOf(service, agent.token);
@@ -59,7 +59,7 @@ t.test('[5.14] what agents allowed apps', async (t) => {
     t.match(await service.get('/oauth-grants', agent.token), { status: 403, body: { error: 'admin_required' } });
   });
 
-  t.test('is withdrawn: tokens, refreshes and codes at once, in the log', async (t) => {
+  t.test('are withdrawn: tokens, refresh tokens and codes end at once, with an audit entry', async (t) => {
     const tokens = await tokensOf(service, app, agent, { scope });
     const code = await consentOf(service, app, agent, { scope });
     const [grant] = await grantsOf(service, agent.token);
@@ -84,11 +84,11 @@ t.test('[5.14] what agents allowed apps', async (t) => {
     t.equal(
       await works(service, (await tokensOf(service, app, agent, { scope })).access_token),
       true,
-      'until it is allowed anew',
+      'until it is allowed again',
     );
   });
 
-  t.test('one consent at a time: another of the same app goes on', async (t) => {
+  t.test('one consent at a time: another consent to the same app stays', async (t) => {
     const one = await tokensOf(service, app, agent, { scope });
     const [newest] = await grantsOf(service, agent.token);
     const other = await tokensOf(service, app, agent, { scope });
@@ -96,7 +96,7 @@ t.test('[5.14] what agents allowed apps', async (t) => {
     t.same([await works(service, one.access_token), await works(service, other.access_token)], [false, true]);
   });
 
-  t.test('by an admin too, and the agent is told', async (t) => {
+  t.test('also by an admin, and the agent is notified', async (t) => {
     const told = await service.agent(owner);
     const tokens = await tokensOf(service, app, told, { scope });
     t.match((await service.mail(told.email)).subject, 'You allowed an app to act for you');
@@ -124,7 +124,7 @@ t.test('[5.14] what agents allowed apps', async (t) => {
     t.equal((await service.get(`/webhooks/${id}`, owner.token)).status, 404);
   });
 
-  t.test('a family that ended by itself is not listed, and is in the log', async (t) => {
+  t.test('a family that ended by itself is not listed, but audited', async (t) => {
     const lonely = await service.agent(owner);
     const tokens = await tokensOf(service, app, lonely, { scope });
     await refresh(service, app, tokens.refresh_token);
@@ -146,7 +146,7 @@ t.test('[5.14] what agents allowed apps', async (t) => {
     await tokensOf(service, app, lonely, { scope });
     service.clock.jump(91 * 24 * 3600_000);
     const { token } = (await service.post('/auth/login', { email: lonely.email, password })).body;
-    t.same(await grantsOf(service, token), [], 'nor one that nobody refreshed for 90 days');
+    t.same(await grantsOf(service, token), [], 'nor one unused for 90 days');
   });
 
   t.test('of an app that is deleted nothing is listed', async (t) => {
@@ -159,7 +159,7 @@ t.test('[5.14] what agents allowed apps', async (t) => {
   });
 });
 
-t.test('[19] what can act as an agent is mailed to it when it comes and goes', async (t) => {
+t.test('[19] new and removed credentials that act as an agent are mailed to it', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const admin = await service.agent(owner, { role: 'admin', name: 'Ann' });
@@ -169,7 +169,7 @@ t.test('[19] what can act as an agent is mailed to it when it comes and goes', a
   };
   const count = (who: Person): number => service.mailCount(who.email);
 
-  t.test('an API key, with what it may and where it was made', async (t) => {
+  t.test('an API key, with its scopes and where it was created', async (t) => {
     const { body } = await service.call('POST', '/api-keys', {
       body: { name: 'Importer', scopes: ['agents:read', 'verify'] },
       token: admin.token,
@@ -194,7 +194,7 @@ t.test('[19] what can act as an agent is mailed to it when it comes and goes', a
     const before = count(admin);
     await service.delete(`/api-keys/${own.body.id}`, admin.token);
     await service.settled();
-    t.equal(count(admin), before, 'what one does oneself is no news when it takes something away');
+    t.equal(count(admin), before, "one's own removals send no notice");
   });
 
   t.test('an app: registered, changed, given another secret, deleted', async (t) => {
@@ -207,21 +207,21 @@ t.test('[19] what can act as an agent is mailed to it when it comes and goes', a
     t.match(await next(admin), { subject: 'One of your apps was changed', text: /elsewhere\.example.*By: /s });
     await service.patch(`/oauth-apps/${app.id}`, { redirectUris: ['https://elsewhere.example/'] }, owner.token);
     await service.post(`/oauth-apps/${app.id}/rotate-secret`, undefined, owner.token);
-    t.match(await next(admin), { subject: 'One of your apps has a new secret' }, 'what changes nothing is not told');
+    t.match(await next(admin), { subject: 'One of your apps has a new secret' }, 'an unchanged one sends nothing');
     await service.delete(`/oauth-apps/${app.id}`, owner.token);
     t.match(await next(admin), { subject: 'One of your apps was deleted' });
   });
 
-  t.test('a consent, with what was allowed', async (t) => {
+  t.test('a consent, with its scopes', async (t) => {
     const app = await registerApp(service, owner, { name: 'Desk', scopes: ['agents:read', 'webhooks:write'] });
     const agent = await service.agent(owner);
     await tokensOf(service, app, agent, { scope: 'agents:read webhooks:write' });
     const { subject, text } = await next(agent);
     t.match({ subject, text }, { subject: 'You allowed an app to act for you', text: /- Read agents/ });
-    t.notMatch(text, 'Subscribe to events', 'only what was');
+    t.notMatch(text, 'Subscribe to events', 'only past ones');
   });
 
-  t.test('a webhook that stops: every admin is told', async (t) => {
+  t.test('a stopped webhook: every admin is notified', async (t) => {
     const key = await makeKey(service, admin, { scopes: ['webhooks:write', 'agents:read'] });
     await next(admin);
     await service.post('/webhooks', { url: 'https://shop.example/by-key', events: ['agent.updated'] }, key);
@@ -241,7 +241,7 @@ t.test('[19] what can act as an agent is mailed to it when it comes and goes', a
   });
 });
 
-t.test('[19] a webhook that is disabled is told to the admins', async (t) => {
+t.test('[19] admins are notified of a disabled webhook', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_WEBHOOKS: '1' } });
   const owner = await service.workspace();
   const agent = await service.agent(owner);
@@ -261,5 +261,5 @@ t.test('[19] a webhook that is disabled is told to the admins', async (t) => {
     subject: 'A webhook was disabled',
     text: /accepted nothing for five days/,
   });
-  t.equal(service.mailCount(agent.email), 1, 'and to nobody else: that is its invitation');
+  t.equal(service.mailCount(agent.email), 1, 'and to no one else: that is its invitation');
 });

@@ -170,7 +170,7 @@ t.test('[4.10] holidays close the hours that begin on them, in their own rule', 
       '2026-11-23T09:00:00.000+01:00',
     ],
     [
-      'the evening before goes on into it',
+      'the previous evening extends into it',
       [on(4, '20:00', '03:00', ['2026-11-20'])],
       berlin,
       '2026-11-20T01:00:00.000Z',
@@ -280,7 +280,7 @@ t.test('[4.10] several rules add up', async (t) => {
   ]);
 });
 
-t.test('[4.10] daylight saving: local hours stay what they say', async (t) => {
+t.test('[4.10] daylight saving: local hours stay the same', async (t) => {
   // Berlin: 2026-03-29 02:00 becomes 03:00; 2026-10-25 03:00 becomes 02:00.
   check(t, [
     [
@@ -539,7 +539,7 @@ t.test('business hours over HTTP', async (t) => {
     t.same((await service.get('/business-hours', owner.token)).body.businessHours, []);
   });
 
-  t.test('[4.10] what is open now: the workspace, and what has hours of its own', async (t) => {
+  t.test('[4.10] what is open now: the workspace, and whatever has its own hours', async (t) => {
     const now = async (token: string) => (await service.get('/business-hours/now', token)).body;
     t.same(await now(agent.token), {
       workspace: { officeHoursOpen: true, nextChange: null },
@@ -594,7 +594,7 @@ t.test('business hours over HTTP', async (t) => {
     await service.delete(`/departments/${department.body.id}`, owner.token);
   });
 
-  t.test('20 rules add up, 200 are there at once', async (t) => {
+  t.test('20 rules are combined, at most 200 exist', async (t) => {
     const rich = await service.workspace();
     const create = (of: object) => service.post('/business-hours', { ...hours, ...of }, rich.token);
     const sites = [];
@@ -629,7 +629,7 @@ t.test('business hours over HTTP', async (t) => {
     );
   });
 
-  t.test('[4.10] what cannot be is refused, each field under its path', async (t) => {
+  t.test('[4.10] impossible hours are refused, each field under its path', async (t) => {
     const rows: [object, string][] = [
       [{ ...hours, name: ' ' }, 'name'],
       [{ ...hours, name: 'x'.repeat(121) }, 'name'],

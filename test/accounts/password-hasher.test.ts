@@ -1,9 +1,9 @@
-// Whose password is hashed when more come than can be hashed.
+// Which passwords are hashed when there are more than can be.
 
 import t from 'tap';
 import { createPasswordHasher, HasherBusy } from '../../workers/secrets/password-hasher.ts';
 
-/** Resolves to what became of each, and in which order. */
+/** Resolves to the outcome of each, in order. */
 async function outcomes(
   asked: readonly [asker: string, Promise<unknown>][],
 ): Promise<{ order: string[]; refused: string[] }> {
@@ -23,7 +23,7 @@ async function outcomes(
   return { order, refused };
 }
 
-t.test('[8] askers take turns: a flood from one keeps nobody else waiting for longer than its own', async (t) => {
+t.test('[8] callers take turns: a flood from one delays others by at most its own turn', async (t) => {
   const hasher = createPasswordHasher();
   const flood = Array.from(
     { length: 30 },
@@ -35,7 +35,7 @@ t.test('[8] askers take turns: a flood from one keeps nobody else waiting for lo
   t.equal(order.length, 31);
 });
 
-t.test('[8] when too many wait it is the last of who has most that are refused', async (t) => {
+t.test('[8] if too many wait, the last of the largest caller are refused', async (t) => {
   const hasher = createPasswordHasher();
   const flood = Array.from({ length: 120 }, () => ['flood', hasher.hash('x', 'flood')] as [string, Promise<unknown>]);
   const others = Array.from(
@@ -58,7 +58,7 @@ t.test('[8] with as many waiting for each, the newcomer is refused', async (t) =
   t.same(refused, ['102']);
 });
 
-t.test('without a flood everybody is served', async (t) => {
+t.test('without a flood all are served', async (t) => {
   const hasher = createPasswordHasher();
   const hash = await hasher.hash('right', 'a');
   t.equal(await hasher.verify(hash, 'right'), true);

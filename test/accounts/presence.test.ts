@@ -16,13 +16,13 @@ function watch(service: Service, owner: Person) {
   const choose = (person: Person, status: string) => service.post('/me/status', { status }, person.token);
   const assignee = async (id: string) =>
     (await service.get(`/conversations/${id}`, owner.token)).body.conversation.assignedAgentId;
-  /** Opened and known. */
+  /** A socket, opened and known to the server. */
   const come = async (person: Person): Promise<TestSocket> => {
     const socket = await service.agentSocket(person.token);
     await service.settled();
     return socket;
   };
-  /** The server hears of a socket's end a moment after its client does. */
+  /** The server learns of a closed socket a moment after its client. */
   const gone = async (person: Person): Promise<void> => {
     while ((await agent(person)).isOnline === true) await new Promise((resolve) => setImmediate(resolve));
   };
@@ -43,7 +43,7 @@ t.test('presence of agents', async (t) => {
   };
 
   t.test(
-    '[decisions, presence] isOnline is whether a socket is open; coming and going alone is a frame without a number, to the others',
+    '[decisions, presence] isOnline is whether a socket is open; a change of it alone is a frame without a number, to the others',
     async (t) => {
       const { owner, ann, come, leave, standing } = await start();
       const watching = await come(owner);
@@ -54,7 +54,7 @@ t.test('presence of agents', async (t) => {
         seq: undefined,
         data: { agentId: ann.agentId, isOnline: true },
       });
-      t.same(await standing(ann), ['away', 'chosen', true], 'what was chosen stays');
+      t.same(await standing(ann), ['away', 'chosen', true], 'the chosen status stays');
       const second = await come(ann);
       await first.close();
       await second.flushed();
@@ -71,7 +71,7 @@ t.test('presence of agents', async (t) => {
       t.same(watching.events, [], 'and no event');
       t.notOk(
         second.frames.some(({ type }) => type === 'agent.presence'),
-        'nobody is told of itself',
+        'no agent receives its own',
       );
       await watching.close();
     },
@@ -84,7 +84,7 @@ t.test('presence of agents', async (t) => {
       await choose(ann, 'available');
       const socket = await come(ann);
       await service.pass(60 * minuteMs);
-      t.same(await standing(ann), ['available', 'chosen', true], 'who has a socket is there');
+      t.same(await standing(ann), ['available', 'chosen', true], 'an agent with a socket is online');
       await leave(ann, socket);
       const watching = await come(owner);
       await service.pass(5 * minuteMs - 1);
@@ -110,7 +110,7 @@ t.test('presence of agents', async (t) => {
     },
   );
 
-  t.test('[decisions, presence] who comes back in time stays available', async (t) => {
+  t.test('[decisions, presence] an agent who returns in time stays available', async (t) => {
     const { ann, choose, come, leave, standing } = await start();
     await choose(ann, 'available');
     await leave(ann, await come(ann));
@@ -136,7 +136,7 @@ t.test('presence of agents', async (t) => {
     }
   });
 
-  t.test('[decisions, presence] who had no socket since its last choice keeps it', async (t) => {
+  t.test('[decisions, presence] an agent without a socket since its last choice keeps its status', async (t) => {
     const { ann, choose, come, leave, standing } = await start();
     await choose(ann, 'available');
     await service.pass(24 * 60 * minuteMs);
@@ -149,7 +149,7 @@ t.test('presence of agents', async (t) => {
   });
 
   t.test(
-    '[decisions, presence] awayAfterMinutes takes fractions, 0 is off, and a change holds for who is gone already',
+    '[decisions, presence] awayAfterMinutes takes fractions, 0 is off, and a change applies to agents already gone',
     async (t) => {
       const { owner, ann, choose, come, leave, standing } = await start();
       const after = (awayAfterMinutes: number) =>
@@ -196,7 +196,7 @@ t.test('presence of agents', async (t) => {
       t.same(
         await standing(ann),
         ['offline', 'chosen', false],
-        'who chose to be offline stays so when it signs in elsewhere',
+        'an agent offline by choice stays so when it signs in elsewhere',
       );
       await service.post('/auth/logout', undefined, token);
       await service.post('/auth/forgot-password', { email: ann.email });
@@ -209,70 +209,67 @@ t.test('presence of agents', async (t) => {
     },
   );
 
-  t.test(
-    '[decisions, presence] chats that were routed to it and nobody answered go back to routing, however it goes',
-    async (t) => {
-      const ways: [string, (scene: Awaited<ReturnType<typeof start>>) => Promise<unknown>, RegExp][] = [
-        [
-          'its last socket ended',
-          async ({ ann, come, leave }) => {
-            await leave(ann, await come(ann));
-            await service.pass(5 * minuteMs);
-          },
-          /^Ann is away; this is back in the queue\.$/,
-        ],
-        ['it chose away', ({ ann, choose }) => choose(ann, 'away'), /^Ann is away; this is back in the queue\.$/],
-        [
-          'it chose offline',
-          ({ ann, choose }) => choose(ann, 'offline'),
-          /^Ann is offline; this is back in the queue\.$/,
-        ],
-        [
-          'it signed out',
-          ({ ann }) => service.post('/auth/logout', undefined, ann.token),
-          /^Ann is offline; this is back in the queue\.$/,
-        ],
+  t.test('[decisions, presence] unanswered chats routed to it return to routing, however it leaves', async (t) => {
+    const ways: [string, (scene: Awaited<ReturnType<typeof start>>) => Promise<unknown>, RegExp][] = [
+      [
+        'its last socket ended',
+        async ({ ann, come, leave }) => {
+          await leave(ann, await come(ann));
+          await service.pass(5 * minuteMs);
+        },
+        /^Ann is away; this is back in the queue\.$/,
+      ],
+      ['it chose away', ({ ann, choose }) => choose(ann, 'away'), /^Ann is away; this is back in the queue\.$/],
+      [
+        'it chose offline',
+        ({ ann, choose }) => choose(ann, 'offline'),
+        /^Ann is offline; this is back in the queue\.$/,
+      ],
+      [
+        'it signed out',
+        ({ ann }) => service.post('/auth/logout', undefined, ann.token),
+        /^Ann is offline; this is back in the queue\.$/,
+      ],
+    ];
+    for (const [what, go, line] of ways) {
+      const scene = await start();
+      const { owner, ann, bob, choose, assignee } = scene;
+      await choose(ann, 'available');
+      const [routed, answered, pending, byHand, taken] = [
+        await service.chat(owner),
+        await service.chat(owner),
+        await service.chat(owner),
+        await service.chat(owner),
+        await service.chat(owner),
       ];
-      for (const [what, go, line] of ways) {
-        const scene = await start();
-        const { owner, ann, bob, choose, assignee } = scene;
-        await choose(ann, 'available');
-        const [routed, answered, pending, byHand, taken] = [
-          await service.chat(owner),
-          await service.chat(owner),
-          await service.chat(owner),
-          await service.chat(owner),
-          await service.chat(owner),
-        ];
-        t.equal(await assignee(routed.id), ann.agentId);
-        await service.post(`/conversations/${answered.id}/messages`, { body: 'Hello!' }, ann.token);
-        await service.post(`/conversations/${pending.id}/status`, { status: 'pending' }, ann.token);
-        for (const { id } of [byHand, taken]) await service.post(`/conversations/${id}/unassign`, undefined, ann.token);
-        await service.post(
-          `/conversations/${byHand.id}/assign-to-agent`,
-          {
-            agentId: ann.agentId,
-            expectedVersion: (await service.conversation(byHand.id, owner.token)).version,
-            force: true,
-          },
-          owner.token,
-        );
-        await service.post(`/conversations/${taken.id}/take`, undefined, ann.token);
-        await choose(bob, 'available');
-        await go(scene);
-        t.equal(await assignee(routed.id), bob.agentId, what);
-        for (const { id } of [answered, pending, byHand, taken])
-          t.equal(await assignee(id), ann.agentId, `${what}: what was answered, put off, given or taken by hand stays`);
-        const { messages } = (await service.get(`/conversations/${routed.id}/messages`, owner.token)).body;
-        t.ok(
-          messages.some((one: any) => one.senderType === 'system' && line.test(one.body)),
-          `${what}: with a line`,
-        );
-      }
-    },
-  );
+      t.equal(await assignee(routed.id), ann.agentId);
+      await service.post(`/conversations/${answered.id}/messages`, { body: 'Hello!' }, ann.token);
+      await service.post(`/conversations/${pending.id}/status`, { status: 'pending' }, ann.token);
+      for (const { id } of [byHand, taken]) await service.post(`/conversations/${id}/unassign`, undefined, ann.token);
+      await service.post(
+        `/conversations/${byHand.id}/assign-to-agent`,
+        {
+          agentId: ann.agentId,
+          expectedVersion: (await service.conversation(byHand.id, owner.token)).version,
+          force: true,
+        },
+        owner.token,
+      );
+      await service.post(`/conversations/${taken.id}/take`, undefined, ann.token);
+      await choose(bob, 'available');
+      await go(scene);
+      t.equal(await assignee(routed.id), bob.agentId, what);
+      for (const { id } of [answered, pending, byHand, taken])
+        t.equal(await assignee(id), ann.agentId, `${what}: what was answered, put off, given or taken by hand stays`);
+      const { messages } = (await service.get(`/conversations/${routed.id}/messages`, owner.token)).body;
+      t.ok(
+        messages.some((one: any) => one.senderType === 'system' && line.test(one.body)),
+        `${what}: with a line`,
+      );
+    }
+  });
 
-  t.test('[decisions, presence] where nobody else is there it waits, and comes back to who comes back', async (t) => {
+  t.test('[decisions, presence] if no one else is available they wait, and return to the first who is', async (t) => {
     const { owner, ann, choose, assignee, come, leave } = await start();
     await choose(ann, 'available');
     const chat = await service.chat(owner);
@@ -284,7 +281,7 @@ t.test('presence of agents', async (t) => {
     await leave(ann, socket);
   });
 
-  t.test('[decisions, presence] calls stop ringing who is away, and ring who is there again', async (t) => {
+  t.test('[decisions, presence] calls stop ringing an absent agent, and ring it when it returns', async (t) => {
     const { owner, ann, bob, choose, come, leave } = await start();
     const line = await claimLine(service, owner);
     const ringing = async (id: string) => (await service.get(`/calls/${id}`, owner.token)).body.ringingAgentIds;
@@ -300,7 +297,7 @@ t.test('presence of agents', async (t) => {
     t.same(
       new Set(await ringing(id)),
       new Set([ann.agentId, bob.agentId]),
-      'a call that nobody was there for rings who becomes available',
+      'a call that rang no one rings an agent who becomes available',
     );
     await service.post('/auth/logout', undefined, bob.token);
     t.same(await ringing(id), [ann.agentId]);
@@ -309,7 +306,7 @@ t.test('presence of agents', async (t) => {
   });
 
   t.test(
-    '[decisions, presence] a customer who comes back to a chat whose agent is gone is routed anew; one who is away by its own choice keeps it',
+    '[decisions, presence] a customer who returns to a chat of an absent agent is routed again; an agent away by choice keeps it',
     async (t) => {
       const { owner, ann, bob, choose, assignee, come, leave } = await start();
       await choose(ann, 'available');
@@ -334,11 +331,11 @@ t.test('presence of agents', async (t) => {
       await service.post('/auth/logout', undefined, ann.token);
       await choose(bob, 'away');
       await comeBack(third);
-      t.equal(await assignee(third.id), null, 'signed out, and nobody is there: it waits where everybody sees it');
+      t.equal(await assignee(third.id), null, 'signed out, with no one available: it waits where everyone sees it');
     },
   );
 
-  t.test('[4.7] a new agent begins with one of the chats that wait, and has its share once it is there', async (t) => {
+  t.test('[4.7] a new agent starts with one of the waiting chats, and gets its share once it is online', async (t) => {
     const { owner, come, leave } = await start();
     for (let count = 0; count < 7; count += 1) await service.chat(owner);
     const held = async (person: Person) =>
@@ -362,7 +359,7 @@ t.test('presence of agents', async (t) => {
     );
   });
 
-  t.test('[decisions, presence] who is deactivated is offline and has no socket', async (t) => {
+  t.test('[decisions, presence] a deactivated agent is offline and has no socket', async (t) => {
     const { owner, ann, choose, come, gone, standing } = await start();
     await choose(ann, 'available');
     const socket = await come(ann);
@@ -376,7 +373,7 @@ t.test('presence of agents', async (t) => {
 });
 
 t.test(
-  '[decisions, presence] a socket that ended with the process has ended: who does not come back is away after the minutes',
+  '[decisions, presence] a socket ends with the process: an agent who does not return is away after the minutes',
   async (t) => {
     const dataDir = tempFolder(t);
     const clock = new ManualClock('2026-11-20T12:00:00.000Z');
@@ -403,7 +400,7 @@ t.test(
         ['available', 'chosen', true],
       ],
     );
-    t.equal(await assignee(id), bob.agentId, 'and what was routed to it goes on');
+    t.equal(await assignee(id), bob.agentId, 'and chats routed to it continue');
     await socket.close();
   },
 );

@@ -1,4 +1,4 @@
-// Who may make a workspace, as whoever runs the server says, and how many.
+// Who can create a workspace, by the operator's setting, and how many.
 
 import { join } from 'node:path';
 import t from 'tap';
@@ -13,7 +13,7 @@ import { type Answer, password, type Service, startService } from '../support/se
 
 const dayMs = 24 * 3600_000;
 let people = 0;
-/** Codes are made by a process of its own, which has the machine's time. */
+/** Codes are created by a separate process, which has the machine's time. */
 const now = (): ManualClock => new ManualClock(new Date().toISOString());
 
 const register = (service: Service, fields: object = {}): Promise<Answer> => {
@@ -27,7 +27,7 @@ const register = (service: Service, fields: object = {}): Promise<Answer> => {
   });
 };
 const mode = async (service: Service): Promise<string> => (await service.get('/auth/registration')).body.registration;
-/** What `switchboard invite` says, by the secret that the service made. */
+/** The output of `switchboard invite`, with the secret that the service created. */
 const invited = async (service: Service, ...options: string[]): Promise<string> => {
   const { code, stdout } = await runCommand(['invite', ...options], {
     DATA_DIR: service.dataDir,
@@ -39,7 +39,7 @@ const invited = async (service: Service, ...options: string[]): Promise<string> 
 };
 const refusedCode = { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { inviteCode: [String] } } } };
 
-t.test('REGISTRATION=open: anybody', async (t) => {
+t.test('REGISTRATION=open: anyone', async (t) => {
   const service = await startService(t);
   for (let count = 0; count < 2; count += 1) t.equal((await register(service)).status, 201);
   t.equal(await mode(service), 'open');
@@ -47,7 +47,7 @@ t.test('REGISTRATION=open: anybody', async (t) => {
 
 t.test('REGISTRATION=off: the first workspace, and no other', async (t) => {
   const service = await startService(t, { env: { REGISTRATION: 'off' }, clock: now() });
-  t.equal(await mode(service), 'open', 'for whoever sets the server up');
+  t.equal(await mode(service), 'open', 'for the person who sets the server up');
   const both = await Promise.all([register(service), register(service)]);
   t.same(both.map(({ status }) => status).sort(), [201, 403], 'of two at once one is the first');
   t.match(await register(service), {
@@ -77,7 +77,7 @@ t.test('REGISTRATION=invite: after the first workspace, a code of `switchboard i
   t.equal(
     (await register(service, { inviteCode: await invited(service) })).status,
     201,
-    'whoever is invited counts against no day',
+    'invited registrations do not count against the day',
   );
 });
 
@@ -90,7 +90,7 @@ t.test('a code works once, until its time, and for nothing that was refused', as
   service.clock.advance(2 * dayMs + 1000);
   t.match(await register(service, { inviteCode: code }), refusedCode, 'too old');
   const other = await invited(service, '--days', '365');
-  t.equal((await register(service, { inviteCode: other })).status, 201, 'and no more was asked of it before');
+  t.equal((await register(service, { inviteCode: other })).status, 201, 'and no more were requested before');
   t.match(await register(service, { inviteCode: other }), refusedCode, 'used');
   for (const days of ['0', '1.5', '366', 'x'])
     t.match(await runCommand(['invite', '--days', days], { DATA_DIR: service.dataDir }), {
@@ -107,7 +107,7 @@ t.test('a code works once, until its time, and for nothing that was refused', as
   });
 });
 
-t.test('MAX_WORKSPACES_PER_DAY: so many in a day, and half of them of one network', async (t) => {
+t.test("MAX_WORKSPACES_PER_DAY: limits a day's registrations, half of them per network", async (t) => {
   const dataDir = join(tempFolder(t), 'data');
   const env = { MAX_WORKSPACES_PER_DAY: '4', TRUST_PROXY: '1' };
   let service = await startService(t, { dataDir, env });
@@ -141,7 +141,7 @@ t.test('MAX_WORKSPACES_PER_DAY: so many in a day, and half of them of one networ
   for (let count = 0; count < 5; count += 1) t.equal((await from('192.0.2.4')).status, 201, 'RATE_LIMITS=off lifts it');
 });
 
-t.test('a start says that strangers may register, where any can reach it', async (t) => {
+t.test('at start a warning says that strangers can register, if any can reach the server', async (t) => {
   for (const [env, says] of [
     [{ BASE_URL: 'https://help.example.com' }, true],
     [{ BASE_URL: 'https://help.example.com', REGISTRATION: 'invite' }, false],
@@ -161,7 +161,7 @@ t.test('a start says that strangers may register, where any can reach it', async
 });
 
 t.test(
-  'the page asks for the code where one is needed, takes it from the link, and says when there is no way in',
+  'the page asks for the code if one is needed, takes it from the link, and says if registration is closed',
   { skip: noBrowser },
   async (t) => {
     const port = await freePort();

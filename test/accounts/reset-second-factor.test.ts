@@ -1,4 +1,4 @@
-// The only admin of a workspace who lost every second factor, and whoever runs the service.
+// The only admin of a workspace who lost every second factor, and the operator.
 
 import { join } from 'node:path';
 import t from 'tap';
@@ -11,7 +11,7 @@ import { runCommand } from '../support/process.ts';
 import { enrolApp } from '../support/second-factors.ts';
 import { password, startService } from '../support/service.ts';
 
-t.test('an operator lets in who lost every second factor', async (t) => {
+t.test('an operator restores access for an agent who lost every second factor', async (t) => {
   const dataDir = tempFolder(t);
   const env = { DATA_DIR: dataDir };
   t.match(await runCommand(['reset-second-factor', 'kim@example.org'], env), {

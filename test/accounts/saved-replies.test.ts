@@ -55,7 +55,7 @@ t.test('saved replies', async (t) => {
     });
   });
 
-  t.test('[decisions] personal ones are seen and written by their author alone', async (t) => {
+  t.test('[decisions] personal ones are visible to and edited by their author only', async (t) => {
     const mine = (await create({ shortcut: '/mine', scope: 'personal' }, ann.token)).body;
     const ids = async (token: string) => (await list(token, '?limit=200')).map(({ id }: { id: string }) => id);
     t.equal((await ids(ann.token)).includes(mine.id), true);
@@ -100,7 +100,7 @@ t.test('saved replies', async (t) => {
     t.match(
       await patch(id, { expectedVersion: 2, scope: 'personal' }, owner.token),
       { status: 403, body: { error: 'forbidden' } },
-      'it would be lost to who does it',
+      'its user would lose it',
     );
     t.match(await patch(id, { expectedVersion: 2, scope: 'personal' }, supervisor.token), {
       status: 200,
@@ -108,7 +108,7 @@ t.test('saved replies', async (t) => {
     });
   });
 
-  t.test('[7] conflict: a shortcut is there once in its scope, without case', async (t) => {
+  t.test('[7] conflict: a shortcut is unique in its scope, ignoring case', async (t) => {
     await create({ shortcut: '/once' });
     t.match(await create({ shortcut: '/ONCE' }, supervisor.token), { status: 201 }, 'personal ones are another scope');
     t.match(await create({ shortcut: '/ONCE', scope: 'workspace' }, supervisor.token), {

@@ -1,5 +1,4 @@
-// What agents show beside their password: an authenticator app, passkeys, recovery codes; and a workspace that requires
-// it.
+// Second factors: an authenticator app, passkeys, recovery codes; and a workspace that requires one.
 
 import t from 'tap';
 import { giveConsent } from '../../engine/platform/oauth.ts';
@@ -31,7 +30,7 @@ const resetToken = async (service: Service, email: string): Promise<string> => {
   await service.settled();
   return /token=(\S+)/.exec(service.newestMail(email)?.text ?? '')?.[1] ?? '';
 };
-/** The mails of an account that say something of its second factor, the newest last. */
+/** The subject of the account's newest mail about second factors. */
 async function subjectOf(service: Service, email: string): Promise<string | undefined> {
   await service.settled();
   return service.newestMail(email)?.subject;
@@ -46,7 +45,7 @@ t.test('an authenticator app', async (t) => {
   let recoveryCodes: string[] = [];
 
   t.test(
-    'it counts from its first code on; recovery codes come with it; the agent is told, the audit log has it',
+    'it is active from its first code on; recovery codes come with it; the agent is notified, and it is audited',
     async (t) => {
       const { status, body } = await service.post('/me/totp', undefined, agent.token);
       t.equal(status, 201);
@@ -74,7 +73,7 @@ t.test('an authenticator app', async (t) => {
     },
   );
 
-  t.test('a login asks for it, with a right password alone; the code signs in, once', async (t) => {
+  t.test('a login asks for it only after a correct password; a code signs in, once', async (t) => {
     t.match(await service.post('/auth/login', { email: agent.email, password: 'not the one at all' }), {
       status: 401,
       body: { error: 'invalid_credentials' },
@@ -125,7 +124,7 @@ t.test('an authenticator app', async (t) => {
     service.clock.advance(minuteMs);
   });
 
-  t.test('a recovery code lets in once, however it is typed; it is told and counted', async (t) => {
+  t.test('a recovery code signs in once, in any spelling; its use is mailed and counted', async (t) => {
     const [code = ''] = recoveryCodes;
     t.equal(
       (
@@ -159,14 +158,14 @@ t.test('an authenticator app', async (t) => {
   });
 });
 
-t.test('a first code is held against the secret that it is of, though the app was begun anew meanwhile', async (t) => {
+t.test('a first code is checked against its own secret, even if the setup was restarted meanwhile', async (t) => {
   const service = await startService(t);
   const { workspaceId, agentId, token } = await service.workspace();
   const { engine } = service.running.services;
   const caller = { kind: 'agent', agentId } as const;
   await service.post('/me/totp', undefined, token);
   const view = engine.workspace(workspaceId)?.view(caller);
-  if (view === undefined) throw new Error('the workspace is there');
+  if (view === undefined) throw new Error('the workspace exists');
   const former = factorsOf(view, agentId).totp?.sealedSecret ?? '';
   await service.post('/me/totp', undefined, token);
   const [session] = listSessions(view, undefined);
@@ -177,7 +176,7 @@ t.test('a first code is held against the secret that it is of, though the app wa
   t.match(await service.get('/me/security', token), { body: { totp: null } });
 });
 
-t.test('what waits for an answer is bounded by whom it is asked of', (t) => {
+t.test('pending challenges are limited by agent', (t) => {
   let count = 0;
   const steps = new SignInSteps({ now: () => 0 }, { secret: () => `challenge ${(count += 1)}` });
   const agents = Array.from({ length: 100 }, (_, index) => steps.ask({ kind: 'confirm', agentId: `agent ${index}` }));
@@ -186,19 +185,19 @@ t.test('what waits for an answer is bounded by whom it is asked of', (t) => {
   t.match(steps.find(own[1] ?? ''), { agentId: 'greedy' });
   t.equal(steps.end(own[1] ?? ''), true);
   steps.ask({ kind: 'create', agentId: 'greedy' });
-  t.match(steps.find(own[2] ?? ''), { agentId: 'greedy' }, 'what was answered counts no more');
+  t.match(steps.find(own[2] ?? ''), { agentId: 'greedy' }, 'an answered one no longer works');
   const strangers = Array.from({ length: 25_000 }, () => steps.ask({ kind: 'passkey' }));
   t.equal(steps.find(strangers[0] ?? ''), undefined);
   t.match(steps.find(strangers.at(-1) ?? ''), { kind: 'passkey' });
   t.ok(
     agents.every((challenge) => steps.find(challenge) !== undefined),
-    'strangers put an end to their own alone',
+    'strangers only stop themselves',
   );
   t.equal(steps.size, 100 + 30 + 10_000);
   t.end();
 });
 
-t.test('changing them needs to have shown a moment ago who one is', async (t) => {
+t.test('changing them requires a recent confirmation of identity', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const { secret, recoveryCodes } = await enrolApp(service, owner.token);
@@ -218,7 +217,7 @@ t.test('changing them needs to have shown a moment ago who one is', async (t) =>
   t.match(
     await service.post('/me/confirm', { password }, owner.token),
     { status: 401, body: { error: 'second_factor_required', detail: { methods: ['totp', 'recovery_code'] } } },
-    'a password alone is what a second factor protects from',
+    'the second factor protects from a stolen password',
   );
   t.match(await service.delete('/me/totp', owner.token), unconfirmed);
   t.match(
@@ -255,7 +254,7 @@ t.test('changing them needs to have shown a moment ago who one is', async (t) =>
   t.match(await service.delete('/me/totp', owner.token), { status: 404 });
 });
 
-t.test('a new password confirms no sign-in of who has a second factor', async (t) => {
+t.test('a new password does not confirm a sign-in of an agent with a second factor', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const other = 'another long and quiet sentence';
@@ -275,7 +274,7 @@ t.test('a new password confirms no sign-in of who has a second factor', async (t
   t.equal((await service.post('/me/totp', undefined, changed.token)).status, 201, 'the password was all there is');
 });
 
-t.test('wrong codes are counted, whatever right passwords stand beside them', async (t) => {
+t.test('wrong codes are counted, whatever correct passwords come with them', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   await enrolApp(service, owner.token);
@@ -298,7 +297,7 @@ t.test('passkeys', async (t) => {
   const options = async () => (await service.post('/sign-in/passkey/options')).body.passkey;
   const refused = { status: 401, body: { error: 'invalid_credentials' } };
 
-  t.test('one signs in alone; its challenge counts once', async (t) => {
+  t.test('one signs in without a password; its challenge works once', async (t) => {
     const signature = passkey.get(await options());
     const answer = await service.post('/sign-in/passkey', { passkey: signature });
     t.match(answer, { status: 200, body: { agent: { id: owner.agentId } } });
@@ -389,7 +388,11 @@ t.test('a workspace that requires a second factor', async (t) => {
   const agent = await service.agent(owner);
   const require = (on: boolean) =>
     service.patch(`/workspaces/${owner.workspaceId}`, { requireSecondFactor: on }, owner.token);
-  t.match(await require(true), { status: 422, body: { error: 'semantic_error' } }, 'who requires it has one');
+  t.match(
+    await require(true),
+    { status: 422, body: { error: 'semantic_error' } },
+    'a workspace that requires one has one',
+  );
   const { secret } = await enrolApp(service, owner.token);
   const socket = await service.agentSocket(agent.token);
   t.match(await require(true), { status: 200, body: { workspace: { requireSecondFactor: true } } });
@@ -407,14 +410,14 @@ t.test('a workspace that requires a second factor', async (t) => {
     await socket.close();
   });
 
-  t.test('[4.1] who must set one up first can still sign out', async (t) => {
+  t.test('[4.1] an agent who must set one up first can still sign out', async (t) => {
     const joined = await service.agent(owner);
     t.match(await service.get('/me', joined.token), missing);
     t.equal((await service.post('/auth/logout', undefined, joined.token)).status, 204);
     t.match(await service.get('/me/security', joined.token), { status: 401, body: { error: 'token_revoked' } });
   });
 
-  t.test('who joins, too; after a week everybody', async (t) => {
+  t.test('also those who join; after a week everyone', async (t) => {
     const joined = await service.agent(owner);
     t.match(await service.get('/me', joined.token), missing);
     await require(false);
@@ -427,22 +430,25 @@ t.test('a workspace that requires a second factor', async (t) => {
     t.match(await service.get('/me', token), missing);
   });
 
-  t.test('an admin takes it away from who lost it: its sign-ins end, it is told and sets up another', async (t) => {
-    const { token } = (
-      await showing(service, await challengeOf(service, owner), { code: await codeOf(secret, service.clock.now()) })
-    ).body;
-    t.equal((await service.delete(`/agents/${agent.agentId}/second-factors`, token)).status, 204);
-    t.equal(await subjectOf(service, agent.email), 'Your second factor was removed');
-    t.match((await service.audited('agent.mfa_disabled', token))[0], {
-      targetId: agent.agentId,
-      context: { method: 'all' },
-    });
-    t.match(await service.get('/me', agent.token), { status: 401, body: { error: 'token_revoked' } });
-    const anew = (await login(service, agent)).body.token;
-    t.match(await service.get('/me', anew), missing);
-    t.match(await service.delete(`/agents/${agent.agentId}/second-factors`, token), { status: 404 });
-    t.match(await service.delete(`/agents/${agent.agentId}/second-factors`, anew), missing);
-  });
+  t.test(
+    'an admin removes it for an agent who lost it: its sign-ins end, it is notified and sets up another',
+    async (t) => {
+      const { token } = (
+        await showing(service, await challengeOf(service, owner), { code: await codeOf(secret, service.clock.now()) })
+      ).body;
+      t.equal((await service.delete(`/agents/${agent.agentId}/second-factors`, token)).status, 204);
+      t.equal(await subjectOf(service, agent.email), 'Your second factor was removed');
+      t.match((await service.audited('agent.mfa_disabled', token))[0], {
+        targetId: agent.agentId,
+        context: { method: 'all' },
+      });
+      t.match(await service.get('/me', agent.token), { status: 401, body: { error: 'token_revoked' } });
+      const anew = (await login(service, agent)).body.token;
+      t.match(await service.get('/me', anew), missing);
+      t.match(await service.delete(`/agents/${agent.agentId}/second-factors`, token), { status: 404 });
+      t.match(await service.delete(`/agents/${agent.agentId}/second-factors`, anew), missing);
+    },
+  );
 });
 
 t.test('[4.2] allowing an app needs it, too', async (t) => {
@@ -457,7 +463,7 @@ t.test('[4.2] allowing an app needs it, too', async (t) => {
   const challengeIn = (text: string): string => /name="challenge" value="([\w-]+)"/.exec(text)?.[1] ?? '';
   const challenge = challengeIn(first.text);
 
-  t.test('a second page asks for it; it runs one script of ours alone', (t) => {
+  t.test('a second page asks for it, with a single script of ours', (t) => {
     t.equal(first.status, 200);
     t.equal(first.location, undefined);
     t.match(
@@ -468,7 +474,7 @@ t.test('[4.2] allowing an app needs it, too', async (t) => {
     t.end();
   });
 
-  t.test('a wrong one is told there; a code, a recovery code or a passkey goes back to the app', async (t) => {
+  t.test('a wrong one is reported there; a code, a recovery code or a passkey returns to the app', async (t) => {
     t.match(await decide(service, { ...asks, challenge, code: '000000', decision: 'allow' }), {
       status: 401,
       text: /role="alert"/,
@@ -513,7 +519,7 @@ t.test('[4.2] allowing an app needs it, too', async (t) => {
     });
   });
 
-  t.test('a challenge of another app, or of a sign-in, is none here; nor one of here there', async (t) => {
+  t.test('a challenge of another app, or of a sign-in, is not valid here, nor the reverse', async (t) => {
     const other = await registerApp(service, owner, { name: 'Other' });
     const consent = challengeIn(
       (await decide(service, { ...asks, email: owner.email, password, decision: 'allow' })).text,
@@ -550,7 +556,7 @@ t.test('[4.2] allowing an app needs it, too', async (t) => {
     );
   });
 
-  t.test('who must set one up first allows nothing', async (t) => {
+  t.test('an agent who must set one up first cannot allow apps', async (t) => {
     await service.patch(`/workspaces/${owner.workspaceId}`, { requireSecondFactor: true }, owner.token);
     t.match(await decide(service, { ...asks, email: agent.email, password, decision: 'allow' }), {
       status: 403,

@@ -1,15 +1,15 @@
-// What is told of departments, settings, sites and saved replies, so that no client has to ask again. Decisions 6.
+// Events of departments, settings, sites and saved replies, so that clients need not poll. Decisions 6.
 
 import t from 'tap';
 import { startService } from '../support/service.ts';
 
-t.test('what else changes in a workspace is told', async (t) => {
+t.test('events of other changes in a workspace', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const ann = await service.agent(owner);
   const socket = await service.agentSocket(ann.token);
   t.teardown(() => socket.close());
-  /** What came since the last time, but who the agents are. */
+  /** The events since the last call, without the agents' identities. */
   const told = async () => {
     await socket.flushed();
     return socket.frames.splice(0).filter(({ seq, type }) => seq !== undefined && type !== 'agent.updated');
@@ -31,7 +31,7 @@ t.test('what else changes in a workspace is told', async (t) => {
       { type: 'department.updated', data: { department: { isDefault: true } } },
     ]);
     await service.patch(`/departments/${made.id}`, { name: 'Shop' }, owner.token);
-    t.same(await told(), [], 'what changes nothing is told to nobody');
+    t.same(await told(), [], 'an unchanged one notifies no one');
     await service.delete(`/departments/${made.id}`, owner.token);
     t.match(
       (await told()).map(({ type }) => type),
@@ -50,7 +50,7 @@ t.test('what else changes in a workspace is told', async (t) => {
     t.match(await told(), [{ type: 'site.updated', data: { site: { id: site.id, name: 'Renamed', version: 2 } } }]);
   });
 
-  t.test('[6] the workspace itself: what its record says, to everybody in it', async (t) => {
+  t.test('[6] the workspace itself: its record, to everyone in it', async (t) => {
     const path = `/workspaces/${owner.workspaceId}`;
     const { body } = await service.patch(
       path,
@@ -64,13 +64,13 @@ t.test('what else changes in a workspace is told', async (t) => {
     await service.patch(path, { name: 'Bean & Leaf' }, owner.token);
     t.equal((await service.patch(path, { name: 'Mine' }, ann.token)).status, 403);
     t.equal((await service.patch(path, { timezone: 'Europe/Nowhere' }, owner.token)).status, 400);
-    t.same(await told(), [], 'what changes nothing, or is refused, is told to nobody');
+    t.same(await told(), [], 'unchanged and refused ones notify no one');
     const stranger = await service.workspace();
     await service.patch(`/workspaces/${stranger.workspaceId}`, { name: 'Another' }, stranger.token);
     t.same(await told(), [], "another workspace's");
   });
 
-  t.test("[6] saved replies of the workspace; personal ones are nobody else's", async (t) => {
+  t.test('[6] saved replies of the workspace; personal ones only to their author', async (t) => {
     const { body: reply } = await service.post(
       '/saved-replies',
       { shortcut: '/hello', title: 'Hello', body: 'Hello!', scope: 'workspace' },
@@ -88,7 +88,7 @@ t.test('what else changes in a workspace is told', async (t) => {
     t.match(
       [gone, more],
       [{ type: 'saved_reply.deleted', data: { savedReply: { body: 'Hello!' } } }, []],
-      "as it was while it was everybody's",
+      'as it was while everyone saw it',
     );
     await service.delete(`/saved-replies/${reply.id}`, owner.token);
     t.same(await told(), []);

@@ -1,4 +1,5 @@
-// An account that strangers try: what they are let, whom it keeps out, who is told. And where an account is known.
+// An account that strangers try: what they are allowed, whom it locks out, who is notified. And where an account is
+// known.
 
 import t from 'tap';
 import { Pauses } from '../../http/limits/pauses.ts';
@@ -22,7 +23,7 @@ function login(service: Service, email: string, given: string, { ip = '192.0.2.1
   });
 }
 
-/** A stranger's wrong passwords, as fast as they are let, from a network for each. */
+/** A stranger's wrong passwords, as fast as allowed, each from its own network. */
 async function attack(service: Service, email: string, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     let answer = await login(service, email, 'wrong', { ip: `198.51.100.${index % 250}` });
@@ -48,7 +49,7 @@ t.test('[8] five a minute of one email', async (t) => {
     }
   });
 
-  t.test('what comes from where the account is known is counted for strangers too', async (t) => {
+  t.test('failures from known networks count for strangers, too', async (t) => {
     service.clock.advance(minuteMs);
     for (let count = 0; count < 5; count += 1)
       t.equal((await login(service, owner.email, 'wrong', { ip: '127.0.0.1' })).status, 401);
@@ -56,7 +57,7 @@ t.test('[8] five a minute of one email', async (t) => {
   });
 });
 
-t.test('[8] strangers keep nobody out who was there before', async (t) => {
+t.test('[8] strangers cannot lock out a known browser', async (t) => {
   const service = await start(t);
   const owner = await service.workspace();
   const known = async (from: From): Promise<Person> => {
@@ -91,7 +92,7 @@ t.test('[8] strangers keep nobody out who was there before', async (t) => {
     t.match(await login(service, agent.email, password, { ip: '203.0.113.3', browser: 'x'.repeat(22) }), refused);
   });
 
-  t.test('somebody in its network who tries it stops for himself, and not its browser there', async (t) => {
+  t.test("an attacker in the agent's network is stopped, without affecting the agent's browser there", async (t) => {
     const agent = await known({ ip: '192.0.2.8', browser });
     for (let count = 0; count < 20; count += 1) {
       if (count % 5 === 0) service.clock.advance(minuteMs);
@@ -102,7 +103,7 @@ t.test('[8] strangers keep nobody out who was there before', async (t) => {
     t.equal((await login(service, agent.email, password, { ip: '192.0.2.8', browser })).status, 200);
   });
 
-  t.test('a reset makes strangers of all that were known, who may have had the account', async (t) => {
+  t.test("a reset forgets all known browsers and networks, which may have been the attacker's", async (t) => {
     const agent = await known({ ip: '192.0.2.11', browser });
     await service.post('/auth/forgot-password', { email: agent.email });
     await service.settled();
@@ -121,7 +122,7 @@ t.test('[8] strangers keep nobody out who was there before', async (t) => {
     );
   });
 
-  t.test('mails with reset links: who is known has its own ten', async (t) => {
+  t.test('reset mails: a known browser has its own ten', async (t) => {
     const agent = await known({ ip: '192.0.2.12' });
     const forgot = (ip: string) =>
       service.call('POST', '/auth/forgot-password', {
@@ -149,7 +150,7 @@ t.test(
     const owner = await service.workspace();
     const stranger = (index: number) => login(service, owner.email, 'wrong', { ip: `198.51.100.${index}` });
 
-    t.test('no more than a hundred an hour, whatever is tried (ASVS 2.2.1)', async (t) => {
+    t.test('at most a hundred an hour, whatever is tried (ASVS 2.2.1)', async (t) => {
       let tried = 0;
       for (let second = 0; second < 3600; second += 10) {
         if ((await stranger(second % 250)).status === 401) tried += 1;
@@ -159,11 +160,11 @@ t.test(
       service.clock.advance(24 * hourMs);
       t.equal((await stranger(1)).status, 401);
       service.clock.advance(10_000);
-      t.equal((await stranger(1)).status, 401, 'after a quiet day it begins anew');
+      t.equal((await stranger(1)).status, 401, 'after a quiet day it starts over');
     });
 
     t.test(
-      'the agent is told once a day, by mail and in the audit log; nobody is of an account that is not there',
+      'the agent is notified once a day, by mail and in the audit log; unknown accounts notify no one',
       async (t) => {
         const told = async () => [...Array(service.mailCount(owner.email)).keys()].length;
         await service.settled();
@@ -196,7 +197,7 @@ t.test(
   },
 );
 
-t.test('[decisions 4.1] a sign-in from elsewhere is told', async (t) => {
+t.test('[decisions 4.1] a sign-in from a new place is reported', async (t) => {
   const service = await start(t);
   const owner = await service.workspace();
   const news = async (agent: Person): Promise<number> => {
@@ -227,7 +228,7 @@ t.test('[decisions 4.1] a sign-in from elsewhere is told', async (t) => {
     await login(service, agent.email, password, { ip: '192.0.2.21', browser });
     t.equal(await news(agent), before, 'a known browser in a new network');
     await login(service, agent.email, 'wrong', { ip: '192.0.2.22' });
-    t.equal(await news(agent), before, 'nobody got in');
+    t.equal(await news(agent), before, 'no one got in');
   });
 
   t.test('five mails a day at the most', async (t) => {

@@ -1,4 +1,4 @@
-// What the log says of sign-ins that failed, for people and for what shuts addresses out.
+// The log lines of failed sign-ins, for people and for programs that block addresses.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ function recorded(): { log: Log; lines: Line[] } {
   return { lines, log: { debug() {}, info: at('info'), warn: at('warn'), error: at('error') } };
 }
 
-t.test('a sign-in that failed is a warning with the address that it came from', async (t) => {
+t.test('a failed sign-in is logged as a warning with its address', async (t) => {
   const { log, lines } = recorded();
   const service = await startService(t, { log, env: { TRUST_PROXY: '1' } });
   const owner = await service.workspace();
@@ -71,7 +71,7 @@ t.test('the line is the one that monitoring.md shows, and its filter finds the a
   t.equal(new RegExp(filter).exec(line)?.[1], '192.0.2.7');
 });
 
-t.test('[8] too many passwords at once are a warning once in a while, no errors', async (t) => {
+t.test('[8] too many concurrent passwords are logged as an occasional warning, not as errors', async (t) => {
   const { log, lines } = recorded();
   const service = await startService(t, { log });
   const owner = await service.workspace();

@@ -53,7 +53,7 @@ t.test('sites', async (t) => {
     t.equal((await create({ domain: 'example.com' }, stranger.token)).status, 201, 'another workspace may have it too');
   });
 
-  t.test('[7] forbidden: admins alone create and change', async (t) => {
+  t.test('[7] forbidden: only admins create and change', async (t) => {
     const { id } = (await create({ domain: 'roles.example' })).body;
     t.match(await create({ domain: 'sup.example' }, supervisor.token), { status: 403, body: { error: 'forbidden' } });
     t.match(await service.patch(`/sites/${id}`, { expectedVersion: 1, name: 'x' }, supervisor.token), {
@@ -153,7 +153,7 @@ t.test('sites', async (t) => {
     t.same(both.map(({ status }) => status).sort(), [200, 409], 'of two at once one is stale');
   });
 
-  t.test('[4.16] another domain takes along the origins that nobody chose', async (t) => {
+  t.test('[4.16] a new domain replaces the default origins', async (t) => {
     const { id } = (await create({ domain: 'before.example' })).body;
     const patch = (body: object) => service.patch(`/sites/${id}`, body, owner.token);
     t.match((await patch({ expectedVersion: 1, domain: 'www.After.example' })).body, {
@@ -212,7 +212,7 @@ t.test('sites', async (t) => {
   });
 });
 
-t.test('[4.16] a site may be reached by an IP address, and what was read of it can be written back', async (t) => {
+t.test('[4.16] a site can have an IP address as its domain, and what was read of it can be written back', async (t) => {
   const service = await startService(t);
   const { body: owner } = await service.post('/auth/register', {
     email: 'owner@shop.example',
@@ -297,7 +297,7 @@ t.test('[4.16] which origins an entry admits', async (t) => {
     for (const origin of admitted) t.equal(allowsOrigin(site, origin), true, `${entry} admits ${origin}`);
     for (const origin of [...refused, ...never])
       t.equal(allowsOrigin(site, origin), false, `${entry} refuses ${JSON.stringify(origin)}`);
-    t.equal(allowsOrigin(site, undefined), true, 'what is no browser passes');
+    t.equal(allowsOrigin(site, undefined), true, 'clients other than browsers pass');
   }
   t.equal(allowsOrigin({ allowedOrigins: [] }, 'https://example.com'), false, 'no entry admits no browser');
   t.equal(allowsOrigin({ allowedOrigins: ['a.example', 'b.example'] }, 'https://b.example'), true, 'any of several');

@@ -1,4 +1,4 @@
-// Every route that needs a bearer, called without one and with each kind that does not count.
+// Every route that needs a bearer token, called without one and with each invalid kind.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,14 +46,14 @@ t.test('bearers', async (t) => {
     'a token made as the service makes them is taken',
   );
 
-  /** What is sent as Authorization, and what it is refused with. */
+  /** The Authorization header, and the slug it is refused with. */
   const wrong: [title: string, authorization: string | undefined, slug: string][] = [
     ['no header', undefined, 'unauthorized'],
     ['an empty one', '', 'unauthorized'],
     ['no scheme', agent.token, 'unauthorized'],
     ['another scheme', `Basic ${Buffer.from('a:b').toString('base64')}`, 'unauthorized'],
     ['two tokens', `Bearer ${agent.token} ${agent.token}`, 'unauthorized'],
-    ['what is no token', 'Bearer x', 'unauthorized'],
+    ['invalid tokens', 'Bearer x', 'unauthorized'],
     ['a changed signature', `Bearer ${agent.token.slice(0, -4)}AAAA`, 'unauthorized'],
     ['no signature', `Bearer ${unsigned}`, 'unauthorized'],
     [
@@ -68,7 +68,7 @@ t.test('bearers', async (t) => {
       'unauthorized',
     ],
     [
-      'of a workspace that is none',
+      'of an unknown workspace',
       `Bearer ${await services.accessTokens.issue({ ...claims, workspaceId: anyId })}`,
       'unauthorized',
     ],
@@ -78,7 +78,7 @@ t.test('bearers', async (t) => {
       'unauthorized',
     ],
     [
-      'of an agent that is none',
+      'of an unknown agent',
       `Bearer ${await services.accessTokens.issue({ ...claims, agentId: anyId })}`,
       'unauthorized',
     ],

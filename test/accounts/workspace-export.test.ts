@@ -76,7 +76,7 @@ t.test('no secret of a webhook, sealed or not, also not its former one', (t) => 
   t.end();
 });
 
-t.test('to a file: for its owner alone, never over another, and not for a workspace that is not there', async (t) => {
+t.test('to a file: only for its owner, never over another, and not for a missing workspace', async (t) => {
   const { dataDir, service } = await lived(t);
   await service.kill('SIGTERM');
   const to = join(tempFolder(t), 'one.jsonl');

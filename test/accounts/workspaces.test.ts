@@ -9,7 +9,7 @@ t.test('workspaces', async (t) => {
   const agent = await service.agent(owner);
   const path = `/workspaces/${owner.workspaceId}`;
 
-  t.test("[4.10] GET /workspaces/:id is one's own alone", async (t) => {
+  t.test("[4.10] GET /workspaces/:id is only for one's own", async (t) => {
     const { status, body } = await service.get(path, agent.token);
     t.equal(status, 200);
     t.same(body, {
@@ -49,7 +49,7 @@ t.test('workspaces', async (t) => {
     });
   });
 
-  t.test('[4.10] PATCH changes what it names', async (t) => {
+  t.test('[4.10] PATCH changes only the given fields', async (t) => {
     const changes = {
       name: 'Renamed',
       timezone: 'America/Argentina/Buenos_Aires',
@@ -124,7 +124,7 @@ t.test('workspaces', async (t) => {
       t.equal((await service.patch(path, body, owner.token)).status, 200, JSON.stringify(body).slice(0, 40));
   });
 
-  t.test('[4.10] GET /me: the agent, its workspace, what it may do', async (t) => {
+  t.test('[4.10] GET /me: the agent, its workspace, its rights', async (t) => {
     const permissions = async (token: string): Promise<string[]> => (await service.get('/me', token)).body.permissions;
     const { body } = await service.get('/me', agent.token);
     t.same(Object.keys(body), ['agent', 'workspace', 'permissions']);
@@ -138,12 +138,12 @@ t.test('workspaces', async (t) => {
     t.same(
       ofAgent.filter((one) => !ofSupervisor.includes(one)),
       [],
-      'a supervisor may what an agent may',
+      "a supervisor has an agent's rights",
     );
     t.same(
       ofSupervisor.filter((one) => !ofAdmin.includes(one)),
       [],
-      'an admin what a supervisor may',
+      "an admin has a supervisor's rights",
     );
     t.equal(ofAgent.includes('messages:send'), true);
     for (const one of ['conversations:force_assign', 'tickets:write', 'audit:read', 'agents:write'])
@@ -182,7 +182,7 @@ t.test('settings', async (t) => {
     t.same(await read(), first);
   });
 
-  t.test('[4.10] PUT changes what it names and keeps the rest', async (t) => {
+  t.test('[4.10] PUT changes the given fields and keeps the rest', async (t) => {
     const { id } = (await service.post('/departments', { name: 'Sales' }, owner.token)).body;
     t.match(await change({ csatEnabled: false }), { status: 200, body: { ...first, csatEnabled: false } });
     t.match((await change({ routing: { maxOpenChatsPerAgent: 3 } })).body, {
@@ -236,7 +236,7 @@ t.test('settings', async (t) => {
     t.equal((await change({ autoCloseDays: 3650 })).status, 200);
   });
 
-  t.test('[4.5 routing] what waits is given out when the settings make room', async (t) => {
+  t.test('[4.5 routing] waiting chats are assigned when the settings make room', async (t) => {
     const shop = await service.workspace();
     const ann = await service.agent(shop, { available: true });
     await service.post('/me/status', { status: 'available' }, ann.token);
@@ -249,7 +249,7 @@ t.test('settings', async (t) => {
     t.equal(await assignee(two.id), ann.agentId, 'a higher limit');
     await put({ routing: { mode: 'manual', maxOpenChatsPerAgent: 5 } });
     const three = await service.chat(shop);
-    t.equal(await assignee(three.id), null, 'manual routing gives nobody anything');
+    t.equal(await assignee(three.id), null, 'manual routing assigns nothing');
     await put({ routing: { mode: 'auto' } });
     t.equal(await assignee(three.id), ann.agentId, 'routing where there was none');
   });

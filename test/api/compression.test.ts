@@ -1,4 +1,4 @@
-// Replies as small as their callers take them.
+// Replies in the encodings that their callers accept.
 
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -27,7 +27,7 @@ t.test('compression', async (t) => {
       { body: `Message number ${index}, which says nothing new.` },
       owner.token,
     );
-  // fetch would unpack what comes.
+  // fetch would decompress the reply.
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Got> =>
     new Promise((resolve, reject) => {
       request(
@@ -59,7 +59,7 @@ t.test('compression', async (t) => {
     '/metrics',
   ]) {
     t.test(
-      `${path.replaceAll(/[0-9a-f-]{36}|exports\/.*/g, '…')} comes as its caller takes it, and says what it varies by`,
+      `${path.replaceAll(/[0-9a-f-]{36}|exports\/.*/g, '…')} is sent in the accepted encoding, with Vary`,
       async (t) => {
         const plain = await get(path);
         t.equal(plain.status, 200);
@@ -73,7 +73,7 @@ t.test('compression', async (t) => {
           t.equal(packed.headers['content-encoding'], encoding);
           t.equal(packed.headers['vary'], 'Accept-Encoding');
           const text = unpack[encoding]?.(packed.bytes).toString() ?? '';
-          // Figures move on.
+          // Figures change.
           if (path === '/metrics') t.match(text, 'switchboard_request_seconds');
           else t.equal(text, plain.bytes.toString());
           t.ok(packed.bytes.length < plain.bytes.length * 0.6, `${packed.bytes.length} of ${plain.bytes.length} bytes`);
@@ -88,7 +88,7 @@ t.test('compression', async (t) => {
     );
   }
 
-  t.test('documents that do not change are answered with 304 to who has them', async (t) => {
+  t.test('unchanged documents are answered with 304 to clients that have them', async (t) => {
     for (const path of ['/api/v1/openapi.json', '/api/v1/asyncapi.json', '/docs']) {
       for (const accepted of ['br', 'gzip', 'identity']) {
         const { headers, bytes } = await get(path, { 'Accept-Encoding': accepted });
@@ -108,7 +108,7 @@ t.test('compression', async (t) => {
     }
   });
 
-  t.test('what is short, refused, or compressed already goes as it is', async (t) => {
+  t.test('short, refused and compressed replies are sent unchanged', async (t) => {
     for (const path of ['/healthz', '/api/v1/me', '/api/v1/nowhere'])
       t.equal((await get(path, { 'Accept-Encoding': 'br, gzip' })).headers['content-encoding'], undefined, path);
     t.equal((await get(messages, { 'Accept-Encoding': 'br;q=0, zstd' })).headers['content-encoding'], undefined);
@@ -118,7 +118,7 @@ t.test('compression', async (t) => {
   });
 });
 
-t.test('the encoding is the smallest that is taken', async (t) => {
+t.test('the encoding is the smallest that is accepted', async (t) => {
   for (const [accepted, encoding] of [
     [undefined, 'identity'],
     ['', 'identity'],
@@ -132,7 +132,7 @@ t.test('the encoding is the smallest that is taken', async (t) => {
 });
 
 t.test(
-  'so many at once: who comes when there are more is answered as it is; one that fails is sent as it is, and memory is given back',
+  'the number at once is limited: replies beyond it are sent uncompressed, as are failed ones, and memory is released',
   async (t) => {
     const compression = new Compression();
     const held = new HeldBytes();
@@ -158,7 +158,7 @@ t.test(
     t.equal(
       held.all,
       made.reduce((sum, { body }) => sum + (body instanceof Uint8Array ? body.length : 0), 0),
-      'what is to be sent is held until it is taken',
+      'unsent data is held until it is read',
     );
     for (const { of } of asked) of.giveBackAll();
     t.equal(held.all, 0);
@@ -189,6 +189,6 @@ t.test(
     const stream = (await compression.reply(reply(endless()), 'br', room())) as { body: AsyncIterable<Uint8Array> };
     for await (const _ of stream.body) break;
     while (!ended) await new Promise((resolve) => setImmediate(resolve));
-    t.pass('who stops taking ends what is made');
+    t.pass('a client that stops reading ends the production');
   },
 );

@@ -51,7 +51,7 @@ t.test('everything runs with nothing set', async (t) => {
   });
 });
 
-/** Variable, value, and what it makes of the settings. */
+/** Variable, value, and the resulting settings. */
 const good: [string, string, object][] = [
   ['PORT', '0', { port: 0, baseUrl: 'http://localhost:0' }],
   ['PORT', '65535', { port: 65_535, baseUrl: 'http://localhost:65535' }],
@@ -145,7 +145,7 @@ const twilio = {
   TWILIO_AUTH_TOKEN: '0123456789abcdef',
 };
 const certificate = { SMTP_LISTEN: '127.0.0.1:0', SMTP_TLS_CERT: '/etc/cert.pem', SMTP_TLS_KEY: '/etc/key.pem' };
-t.test('a certificate and its key come together', async (t) => {
+t.test('a certificate and its key are set together', async (t) => {
   const files = { TLS_CERT_FILE: '/etc/tls/fullchain.pem', TLS_KEY_FILE: '/etc/tls/key.pem' };
   t.match(readConfig(files), {
     tls: { certFile: files.TLS_CERT_FILE, keyFile: files.TLS_KEY_FILE },
@@ -161,7 +161,7 @@ t.test('a certificate and its key come together', async (t) => {
   });
 });
 
-t.test('a good value is taken', async (t) => {
+t.test('a valid value is accepted', async (t) => {
   for (const [name, value, settings] of good) t.match(readConfig({ [name]: value }), settings, `${name}=${value}`);
   t.match(readConfig(certificate), { smtp: { port: 0, tls: { certFile: '/etc/cert.pem', keyFile: '/etc/key.pem' } } });
   t.match(
@@ -248,7 +248,7 @@ const bad: [string, string][] = [
   ...['no', '0', 'OFF'].map((value): [string, string] => ['RATE_LIMITS', value]),
   ...['yes', '10', '1.5', '-1'].map((value): [string, string] => ['TRUST_PROXY', value]),
   ...['0', '50001', 'x'].map((value): [string, string] => ['MAX_CONNECTIONS_PER_NETWORK', value]),
-  // The first of them without a proxy that would be trusted.
+  // The first of them without a trusted proxy.
   ...['CF-IPCountry', 'CF IPCountry', 'a:b'].map((value): [string, string] => ['GEO_COUNTRY_HEADER', value]),
   ['LOG_LEVEL', 'loud'],
   ...['-1', '3651', 'never', 'Infinity', 'NaN'].map((value): [string, string] => ['AUTO_CLOSE_DAYS', value]),
@@ -332,7 +332,7 @@ t.test('a bad value stops the start with a message that names it', async (t) => 
   }
 });
 
-t.test('a bucket needs all of its settings, and none of them is told', async (t) => {
+t.test('a bucket needs all of its settings, and none of them is printed', async (t) => {
   const env = {
     STORAGE_PROVIDER: 's3',
     S3_ENDPOINT: 'http://127.0.0.1:9000',

@@ -1,4 +1,4 @@
-// Connections at once, of one address and of all.
+// Concurrent connections, of one address and of all.
 
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
@@ -9,7 +9,7 @@ import { ServiceProcess } from '../support/process.ts';
 import { headOf } from '../support/raw-http.ts';
 import { startService, type Teardown } from '../support/service.ts';
 
-/** A connection from one of the loopback's own addresses, which count as networks of their own. */
+/** A connection from one of the loopback's addresses, which count as separate networks. */
 function connectFrom(
   t: Teardown,
   port: number,
@@ -20,13 +20,13 @@ function connectFrom(
     t.teardown(() => void socket.destroy());
     const closed = new Promise<void>((done) => socket.on('close', () => done()));
     socket.on('error', () => {
-      // Reset by the service; close follows.
+      // Reset by the service; the close event follows.
     });
     socket.on('connect', () => resolve({ socket, closed }));
   });
 }
 
-/** The status of a request over it; undefined when it is closed instead. */
+/** The status of a request over it; undefined if it is closed instead. */
 function ask({ socket, closed }: { socket: Socket; closed: Promise<void> }): Promise<number | undefined> {
   socket.write(headOf('GET', '/healthz', {}));
   return Promise.race([
@@ -36,7 +36,7 @@ function ask({ socket, closed }: { socket: Socket; closed: Promise<void> }): Pro
 }
 
 t.test(
-  'an address has so many connections; others are not kept out, and one that closes makes room',
+  'the connections of one address are limited; others are not affected, and a closed one makes room',
   { skip: process.platform !== 'linux' && 'the kernel does not say whose connections there are' },
   async (t) => {
     const service = await startService(t, { env: { MAX_CONNECTIONS_PER_NETWORK: '20' } });
@@ -51,12 +51,12 @@ t.test(
     t.equal(await ask(await connectFrom(t, port, '127.0.0.3')), 200, 'another address');
     t.equal((await service.get('//healthz')).status, 200);
 
-    // Closed by others, too, so that the count of who closes alone would not tell.
+    // Also closed by others, so that the number of closed connections alone does not show whose they were.
     const gone = first.slice(0, 5);
     for (const { socket } of gone) socket.end();
     await Promise.all(gone.map(({ closed }) => closed));
     let served = 0;
-    // Until the kernel was asked again.
+    // Until the kernel is asked again.
     while (served < 5) if ((await ask(await connectFrom(t, port, '127.0.0.2'))) === 200) served += 1;
     t.equal(served, 5);
   },
@@ -77,7 +77,7 @@ t.test('sockets count as the connections that they are, and give their place bac
 });
 
 t.test(
-  'all connections together leave descriptors for files: nobody is refused for want of one',
+  'all connections together leave descriptors for files: no one is refused for want of one',
   { skip: process.platform !== 'linux' && 'descriptors are limited otherwise' },
   async (t) => {
     const running = await ServiceProcess.serving(t, { DATA_DIR: tempFolder(t), RATE_LIMITS: 'off' }, [], {
@@ -87,7 +87,7 @@ t.test(
       Array.from({ length: 280 }, (_, index) => connectFrom(t, running.port, `127.0.1.${index % 10}`)),
     );
     const statuses = await Promise.all(held.map((one) => ask(one)));
-    t.equal(statuses.filter((status) => status === 200).length, 150, 'half of what it may have');
+    t.equal(statuses.filter((status) => status === 200).length, 150, 'half of the allowed amount');
     const register = JSON.stringify({
       email: 'owner@shop.example',
       password: 'correct horse battery staple',
@@ -103,7 +103,7 @@ t.test(
   },
 );
 
-t.test('what closes is not known by its network: nobody is refused for it, until the kernel tells', async (t) => {
+t.test('the network of a closed connection is unknown: none is refused for it until the kernel is asked', async (t) => {
   let nowMs = 0;
   let truth = new Map<string, number>();
   const asked: (() => void)[] = [];
@@ -120,7 +120,7 @@ t.test('what closes is not known by its network: nobody is refused for it, until
     nowMs += 1000;
   };
   for (let index = 0; index < 3; index += 1) t.ok(connections.opened('a'));
-  t.equal(asked.length, 0, 'nobody is asked while there is room');
+  t.equal(asked.length, 0, 'no queue while there is room');
   t.notOk(connections.opened('a'));
   connections.closed('a');
   t.equal(asked.length, 1);
@@ -148,7 +148,7 @@ t.test('what closes is not known by its network: nobody is refused for it, until
   t.same(
     Array.from({ length: 7 }, () => bounded.opened('proxy')),
     [true, true, true, true, true, false, false],
-    'behind a proxy the total alone counts',
+    'behind a proxy only the total counts',
   );
   const quick = new Connections({
     maxOfNetwork: 100,
@@ -175,7 +175,7 @@ t.test('what closes is not known by its network: nobody is refused for it, until
   t.ok(quick.size < 31_000, `${quick.size} networks are remembered`);
 });
 
-t.test('what the kernel writes: addresses in its own order, of open connections to one port', async (t) => {
+t.test("the kernel's list: addresses in its own order, of open connections to one port", async (t) => {
   const table = [
     '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
     '   0: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 1 1',
@@ -195,7 +195,7 @@ t.test('what the kernel writes: addresses in its own order, of open connections 
   t.equal(mayBeOpen(''), 50_000);
 });
 
-t.test('the address that counts behind proxies is what the outermost of them wrote', async (t) => {
+t.test('behind proxies, the address written by the outermost one counts', async (t) => {
   const header = '6.6.6.6, 198.51.100.7, 10.0.0.2, 10.0.0.3';
   for (const [text, proxies, address] of [
     [header, 0, undefined],

@@ -1,5 +1,5 @@
-// Where a request ends, whom it is for, and how long its connection stays: what a strict proxy and a strict client
-// expect (RFC 9110, 9112).
+// Where a request ends, which host it is for, and how long its connection stays open: what a strict proxy and a strict
+// client expect (RFC 9110, 9112).
 
 import t from 'tap';
 import { headOf, RawClient } from '../support/raw-http.ts';
@@ -137,7 +137,7 @@ t.test('framing', async (t) => {
     t.equal(await ask(`Cookie: ${'x'.repeat(17_000)}`), 431);
   });
 
-  t.test('[RFC 9112 9] how long a connection is kept is told, and which reply is its last', async (t) => {
+  t.test('[RFC 9112 9] replies say how long a connection is kept, and which reply is its last', async (t) => {
     const client = await RawClient.open(t, port);
     client.write(headOf('GET', '/healthz', {}));
     t.match((await client.answer()).headers, { connection: 'keep-alive', 'keep-alive': 'timeout=7' });
@@ -146,7 +146,7 @@ t.test('framing', async (t) => {
     await client.closed();
   });
 
-  t.test('nobody is told what serves them, and over plain HTTP nobody is told to use TLS', async (t) => {
+  t.test('replies do not name the server software, and over plain HTTP do not require TLS', async (t) => {
     for (const path of ['/healthz', '/nowhere', '/api/v1/me']) {
       const { headers } = await fetch(service.url + path);
       t.same(
@@ -162,8 +162,8 @@ t.test('framing', async (t) => {
     }
   });
 
-  t.test('a page for a wrong address loads nothing and is framed by nobody', async (t) => {
-    // The second is refused before anybody asks what the page would be.
+  t.test('the page for a wrong address loads nothing and cannot be framed', async (t) => {
+    // The second is refused before the page is looked up.
     for (const [path, method] of [
       ['/nowhere', 'GET'],
       ['/oauth/authorize', 'POST'],
@@ -181,7 +181,7 @@ t.test('framing', async (t) => {
     }
   });
 
-  t.test('[5] who sends no Accept is told what to send', async (t) => {
+  t.test('[5] a request without Accept is told what to send', async (t) => {
     const client = await RawClient.open(t, port);
     client.write(`GET /api/v1/me HTTP/1.1\r\n${host}\r\nAuthorization: ${Authorization}\r\n\r\n`);
     t.match(await client.answer(), {
@@ -195,7 +195,7 @@ t.test('framing', async (t) => {
   });
 });
 
-t.test('[RFC 6797] where people come over https they are told to stay with it', async (t) => {
+t.test('[RFC 6797] over https, browsers are told to stay with it', async (t) => {
   const service = await startService(t, { env: { BASE_URL: 'https://help.example' } });
   for (const path of ['/healthz', '/nowhere', '/widget.js'])
     t.equal((await fetch(service.url + path)).headers.get('strict-transport-security'), 'max-age=31536000', path);

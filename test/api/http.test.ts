@@ -57,10 +57,10 @@ t.test('headers', async (t) => {
       status: 400,
       body: { error: 'invalid_body', detail: { fieldErrors: { Accept: ['is required'] } } },
     });
-    t.match(await raw({}), { status: 400, body: { error: 'invalid_body' } }, 'before anybody is asked who it is');
+    t.match(await raw({}), { status: 400, body: { error: 'invalid_body' } }, 'before the caller is identified');
   });
 
-  t.test('[5] Content-Type must be JSON where there is a body', async (t) => {
+  t.test('[5] Content-Type must be JSON if there is a body', async (t) => {
     const send = (type: string | undefined, body = '{"status":"away"}') =>
       raw(
         { ...bearer, ...accept, ...(type === undefined ? {} : { 'Content-Type': type }) },
@@ -93,7 +93,7 @@ t.test('headers', async (t) => {
     );
   });
 
-  t.test('[RFC 9110 8.4] a packed body is refused as one, not read as what it is not', async (t) => {
+  t.test('[RFC 9110 8.4] a compressed body is refused as such, not parsed as something else', async (t) => {
     const form = {
       method: 'POST',
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Encoding': 'br' },
@@ -178,7 +178,7 @@ t.test('headers', async (t) => {
     t.equal((await service.get('/me')).headers.get('service-version'), latest, 'also on a refusal');
   });
 
-  t.test('nothing is cached, sniffed or said of the server', async (t) => {
+  t.test('nothing is cached or sniffed, and the server is not named', async (t) => {
     const { headers } = await raw({ ...accept });
     t.match(headers, {
       'cache-control': 'no-store',
@@ -227,7 +227,7 @@ t.test('bodies', async (t) => {
     );
   });
 
-  t.test('[7] what is no object', async (t) => {
+  t.test('[7] bodies that are not objects', async (t) => {
     for (const body of ['null', '[]', '"text"', '7', 'true'])
       t.match(
         await send(body),
@@ -276,10 +276,10 @@ t.test('bodies', async (t) => {
       status: 413,
       body: { error: 'payload_too_large' },
     });
-    t.equal((await service.get('/me', owner.token)).status, 200, 'and the service goes on');
+    t.equal((await service.get('/me', owner.token)).status, 200, 'and the service continues');
   });
 
-  t.test('a body that is announced and does not come is 408', async (t) => {
+  t.test('an announced body that does not arrive is 408', async (t) => {
     const impatient = await startService(t, { bodyTimeoutMs: 50 });
     const head = (length: number): string =>
       `POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
@@ -323,7 +323,7 @@ t.test('paths and methods', async (t) => {
     }
   });
 
-  t.test('a person at an address where nothing is sees a page, a program the error', async (t) => {
+  t.test('for a missing address, people get a page and programs the error', async (t) => {
     const browser = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
     const page = await fetch(`${service.url}/nowhere?x=<script>`, { headers: browser });
     t.equal(page.status, 404);
@@ -417,7 +417,7 @@ t.test('CORS', async (t) => {
   const call = (method: string, path: string, options: CallOptions = {}) =>
     service.call(method, path, { ...options, headers: { ...options.headers, Origin: origin } });
 
-  t.test('[5] any origin may call with a bearer, and read what it needs of the answer', async (t) => {
+  t.test('[5] any origin can call with a bearer token, and read the necessary headers', async (t) => {
     for (const [path, token, status] of [
       ['/me', owner.token, 200],
       ['/me', 'x', 401],
@@ -443,7 +443,7 @@ t.test('CORS', async (t) => {
     t.equal(
       (await service.get('/me', owner.token)).headers.get('access-control-allow-origin'),
       null,
-      'who is no browser is told nothing of it',
+      'clients other than browsers are not told',
     );
   });
 
@@ -467,48 +467,45 @@ t.test('CORS', async (t) => {
   });
 });
 
-t.test(
-  'a service that stops says on the connections it still has that it is not ready, in the words of its document',
-  async (t) => {
-    const disk = new HeldDisk({ isHeld: false });
-    const service = await startService(t, { syncToDisk: disk.sync });
-    const owner = await service.workspace();
-    const document: Document = (await service.get('/openapi.json')).body;
-    const rules = new ReplyRules(document);
-    const responses = document.paths['/readyz']?.['get']?.responses ?? {};
-    const problemOf = ({ status, body }: RawAnswer): string | undefined =>
-      rules.schemaProblem(
-        `/readyz ${status}`,
-        responses[status]?.content?.['application/json']?.schema ?? { not: {} },
-        body,
-      );
-    const client = await RawClient.open(t, service.running.port);
-    const ask = (): Promise<RawAnswer> => {
-      client.write(headOf('GET', '/readyz', {}));
-      return client.answer();
-    };
+t.test('a stopping service answers on its remaining connections that it is not ready, as documented', async (t) => {
+  const disk = new HeldDisk({ isHeld: false });
+  const service = await startService(t, { syncToDisk: disk.sync });
+  const owner = await service.workspace();
+  const document: Document = (await service.get('/openapi.json')).body;
+  const rules = new ReplyRules(document);
+  const responses = document.paths['/readyz']?.['get']?.responses ?? {};
+  const problemOf = ({ status, body }: RawAnswer): string | undefined =>
+    rules.schemaProblem(
+      `/readyz ${status}`,
+      responses[status]?.content?.['application/json']?.schema ?? { not: {} },
+      body,
+    );
+  const client = await RawClient.open(t, service.running.port);
+  const ask = (): Promise<RawAnswer> => {
+    client.write(headOf('GET', '/readyz', {}));
+    return client.answer();
+  };
 
-    const before = await ask();
-    t.match(before, { status: 200, body: { status: 'ready' } });
-    t.equal(problemOf(before), undefined);
+  const before = await ask();
+  t.match(before, { status: 200, body: { status: 'ready' } });
+  t.equal(problemOf(before), undefined);
 
-    disk.hold();
-    const underWay = service.post('/me/status', { status: 'available' }, owner.token);
-    await disk.asked();
-    const stopped = service.stop();
-    const after = await ask();
-    t.match(after, {
-      status: 503,
-      headers: { 'retry-after': '1', 'content-type': /^application\/json/ },
-      body: { status: 'not ready' },
-    });
-    t.equal(problemOf(after), undefined);
-    t.match(problemOf({ ...after, body: { status: 'ready' } }), /not as declared/, 'the document says which words');
-    disk.letGo();
-    t.equal((await underWay).status, 200);
-    await stopped;
-  },
-);
+  disk.hold();
+  const underWay = service.post('/me/status', { status: 'available' }, owner.token);
+  await disk.asked();
+  const stopped = service.stop();
+  const after = await ask();
+  t.match(after, {
+    status: 503,
+    headers: { 'retry-after': '1', 'content-type': /^application\/json/ },
+    body: { status: 'not ready' },
+  });
+  t.equal(problemOf(after), undefined);
+  t.match(problemOf({ ...after, body: { status: 'ready' } }), /not as declared/, 'the document says which words');
+  disk.letGo();
+  t.equal((await underWay).status, 200);
+  await stopped;
+});
 
 t.test('health and readiness', async (t) => {
   const service = await startService(t);

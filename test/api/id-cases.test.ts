@@ -1,4 +1,4 @@
-// An id may be written in either case, wherever one is given; it is answered as it is kept, in lower case.
+// Ids are accepted in either case, everywhere, and returned as stored, in lower case.
 
 import t from 'tap';
 import { callRoute, paramsOf, soundQuery } from '../support/endpoints.ts';
@@ -35,7 +35,7 @@ t.test('ids in either case', async (t) => {
       t.equal(other.status, lower.status, route.operation);
       if (lower.status !== 200) continue;
       found += 1;
-      // What was asked of a machine outside, or when, is not the same twice.
+      // Answers of an outside machine, and times, differ between calls.
       t.same(Object.keys(other.body), Object.keys(lower.body), route.operation);
       t.equal(other.body.id, lower.body.id, route.operation);
     }

@@ -1,4 +1,4 @@
-// What belongs to one workspace is not there for another: 404 everywhere, never 403 (specification 5).
+// Records of one workspace do not exist for another: 404 everywhere, never 403 (specification 5).
 
 import t from 'tap';
 import { shapeAt } from '../../http/pipeline/error-shapes.ts';

@@ -1,4 +1,4 @@
-// Names and subjects: one line, as it is kept; and that every route that takes one holds it to that.
+// Names and subjects are stored as one line, and every route that takes one enforces it.
 
 import t from 'tap';
 import Type from 'typebox';
@@ -34,7 +34,7 @@ const unfit = [
   '\u0000',
 ];
 
-/** A title is read by programs that take some of these for line ends. */
+/** A title is read by programs that treat some of these as line ends. */
 const shown = (text: string): string => `“${encodeURIComponent(text)}”`;
 
 t.test('a line shows something, and holds nothing that breaks or turns a text', async (t) => {
@@ -102,8 +102,7 @@ interface Shape {
 t.test('every name, title and subject that a route takes is a line', async (t) => {
   const wrong: string[] = [];
   let count = 0;
-  // A file's name has rules of its own; what a page says of its visitor, and what stands in a mail, is made a line
-  // whatever it is.
+  // File names have their own rules; a page's title and parts of a mail are reduced to a line instead of refused.
   const others = /^(?:email\.inbound |widget\.\w+ body\.name$|\S+ body\.attachments\.)/;
   const walk = (shape: Shape, operation: string, path: string): void => {
     for (const [name, field] of Object.entries(shape.properties ?? {})) {
@@ -121,7 +120,7 @@ t.test('every name, title and subject that a route takes is a line', async (t) =
     for (const part of [shape.items, ...(shape.anyOf ?? []), ...(shape.allOf ?? [])])
       if (part !== undefined) walk(part, operation, path);
   };
-  // As TypeBox keeps them.
+  // As TypeBox stores them.
   for (const { operation, body, rawBody } of apiRoutes)
     if (body !== undefined && rawBody === undefined) walk(body as Shape, operation, 'body');
   t.same(wrong, []);
@@ -132,7 +131,7 @@ t.test('names and subjects at the edge', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
 
-  t.test('[4.12, 4.10] they are kept as lines; what is none is refused', async (t) => {
+  t.test('[4.12, 4.10] they are stored as lines; invalid ones are refused', async (t) => {
     t.equal(
       (await service.post('/contacts', { name: ' Kim   Lee ', company: 'u\u0308ber' }, owner.token)).body.contact.name,
       'Kim Lee',
@@ -157,7 +156,7 @@ t.test('names and subjects at the edge', async (t) => {
       );
   });
 
-  t.test('[4.10] departments and shortcuts are there once, whatever their case and spelling', async (t) => {
+  t.test('[4.10] departments and shortcuts are unique, ignoring case and spelling', async (t) => {
     t.equal((await service.post('/departments', { name: 'Büro ' }, owner.token)).status, 201);
     for (const name of ['BÜRO', 'bu\u0308ro', '  Büro'])
       t.match(
@@ -181,7 +180,7 @@ t.test('names and subjects at the edge', async (t) => {
       t.match(await reply(shortcut), { status: 400 }, shown(shortcut));
   });
 
-  t.test('[4.5, 4.12] tags are there once, whatever their case', async (t) => {
+  t.test('[4.5, 4.12] tags are unique, ignoring case', async (t) => {
     const chat = await service.chat(owner);
     t.strictSame(
       (
@@ -233,7 +232,7 @@ t.test('names and subjects at the edge', async (t) => {
     );
   });
 
-  t.test('[4.12] what a page says of its visitor is made a line', async (t) => {
+  t.test("[4.12] a page's claims about its visitor are reduced to a line", async (t) => {
     const customer = await service.customer(owner.embedId, { name: '  Kim\r\n\u202eLee ' });
     t.equal((await service.get(`/visitors/${customer.visitorId}`, owner.token)).body.visitor.name, 'Kim Lee');
     await service.patch('/widget/visitor', { name: 'a\tb' }, customer.token);

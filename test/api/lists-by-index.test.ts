@@ -1,5 +1,5 @@
-// Lists, counts and what is forgotten each day, on a file alone: the rows that a plain filter would find, read by an
-// index that ends with what was asked for.
+// Lists, counts and daily removals, on a file without a service: the rows that a plain filter finds, read through an
+// index that ends with what is requested.
 
 import { join } from 'node:path';
 import t from 'tap';
@@ -36,7 +36,7 @@ import { tempFolder } from '../support/folder.ts';
 import { type Random, randomFrom } from '../support/seeded.ts';
 import type { Teardown } from '../support/service.ts';
 
-/** A new file, which notes how each statement is to be read. */
+/** A new file that records the plan of each statement. */
 function openNoting(
   t: Teardown,
   migrations = workspaceMigrations,
@@ -69,7 +69,7 @@ function openNoting(
 const timeOf = (second: number): string => new Date(Date.UTC(2026, 10, 20) + second * 1000).toISOString();
 const idOf = (kind: number, number: number): string =>
   `00000000-0000-7000-8000-${String(kind).padStart(4, '0')}${String(number).padStart(8, '0')}`;
-/** In no order of theirs. */
+/** In no particular order. */
 const voicemailIdOf = (conversationId: string): string =>
   `${conversationId.slice(-4)}${conversationId.slice(4, -4)}0000`;
 const agentIds = [1, 2, 3].map((number) => idOf(1, number));
@@ -113,7 +113,7 @@ function aConversation(random: Random, number: number): ConversationRecord {
         expiresAt: timeOf(0),
       }
     : null;
-  // Few seconds, so that many share one and only their ids tell them apart.
+  // Few seconds, so that many are equal and only ids order them.
   const solvedAt = status === 'solved' || status === 'closed' ? timeOf(random.below(20)) : null;
   return {
     id: idOf(9, number),
@@ -150,7 +150,7 @@ function aConversation(random: Random, number: number): ConversationRecord {
   };
 }
 
-/** The rule of engine/workspace/access.ts in plain words. */
+/** The rule of engine/workspace/access.ts, implemented plainly. */
 function isWithin(reach: Reach, one: ConversationRecord): boolean {
   const passes =
     reach.departmentIds === null ||
@@ -184,7 +184,7 @@ const newestFirst =
   (a: ConversationRecord, b: ConversationRecord): number =>
     `${placeOf(a)}|${a.id}` < `${placeOf(b)}|${b.id}` ? 1 : -1;
 
-/** All pages of a list, one after the other. */
+/** All pages of a list, one after another. */
 function allPages(
   limit: number,
   read: (cursor: Cursor | undefined) => string[],
@@ -283,7 +283,7 @@ function aReach(random: Random): Reach {
 }
 
 t.test(
-  '[5] property: a list holds what its agent may see and asks for, each once and in order, over all pages',
+  '[5] property: a list holds what its agent may see and requests, each once and in order, over all pages',
   async (t) => {
     for (let seed = 1; seed <= 12; seed += 1) {
       const random = randomFrom(seed);
@@ -432,7 +432,7 @@ t.test(
   },
 );
 
-t.test('[decisions] what is in a department is found a page at a time, what is worked on first', async (t) => {
+t.test("[decisions] a department's conversations are found a page at a time, active ones first", async (t) => {
   const { db, plans } = openNoting(t);
   const { conversations } = fill(db, randomFrom(99), 200);
   const [departmentId = ''] = departmentIds;
@@ -506,62 +506,59 @@ t.test('pages begin at their cursor, not at the top', async (t) => {
   }
 });
 
-t.test(
-  '[4.8] of calls, what an agent may not see is not read, nor what lies beyond the time that is asked for',
-  async (t) => {
-    const { db, plans } = openNoting(t);
-    const [agentId = '', other = ''] = agentIds;
-    const [departmentId = '', elsewhere = ''] = departmentIds;
-    const [phoneNumberId = ''] = numberIds;
-    const reach: Reach = { channels: ['call'], departmentIds: [departmentId], agentId };
-    const place = '(createdAt,id)<(?,?)';
-    const inDepartment = `INDEX conversationCallsByDepartment (departmentId=? AND ${place})`;
-    const own = `INDEX conversationCallsByAssignee (assignedAgentId=? AND ${place})`;
-    const offered = 'INDEX conversationOffered (<expr>=?)';
-    const ofNumber = `INDEX conversationCallsOfNumber (phoneNumberId=? AND departmentId=? AND ${place})`;
-    const ofAssignee = `INDEX conversationCallsOfAssignee (assignedAgentId=? AND departmentId=? AND ${place})`;
-    const rows: [CallFilter, string[]][] = [
-      [{}, [inDepartment, inDepartment, own, offered]],
-      [{ to: timeOf(5) }, [inDepartment, inDepartment, own, offered]],
-      [{ departmentId }, [inDepartment, own, offered]],
-      [{ departmentId: elsewhere }, [own, offered]],
-      [{ phoneNumberId }, [ofNumber, ofNumber, own, offered]],
-      [{ phoneNumberId, departmentId, to: timeOf(5) }, [ofNumber, own, offered]],
-      [{ assigneeId: other }, [ofAssignee, ofAssignee, offered]],
-      [{ assigneeId: 'none' }, [ofAssignee, ofAssignee, offered]],
-      [{ assigneeId: agentId }, [own]],
-    ];
-    for (const [filter, expected] of rows) {
-      plans.length = 0;
-      callIdPage(db, { reach, filter, cursor: { at: timeOf(9), id: idOf(9, 9) }, limit: 10 });
-      const about = JSON.stringify(filter);
-      t.equal(plans.length, expected.length, about);
-      for (const [index, { plan }] of plans.entries()) t.match(plan, expected[index] ?? '', about);
-    }
+t.test("[4.8] of calls, rows outside the agent's scope and the requested time are not read", async (t) => {
+  const { db, plans } = openNoting(t);
+  const [agentId = '', other = ''] = agentIds;
+  const [departmentId = '', elsewhere = ''] = departmentIds;
+  const [phoneNumberId = ''] = numberIds;
+  const reach: Reach = { channels: ['call'], departmentIds: [departmentId], agentId };
+  const place = '(createdAt,id)<(?,?)';
+  const inDepartment = `INDEX conversationCallsByDepartment (departmentId=? AND ${place})`;
+  const own = `INDEX conversationCallsByAssignee (assignedAgentId=? AND ${place})`;
+  const offered = 'INDEX conversationOffered (<expr>=?)';
+  const ofNumber = `INDEX conversationCallsOfNumber (phoneNumberId=? AND departmentId=? AND ${place})`;
+  const ofAssignee = `INDEX conversationCallsOfAssignee (assignedAgentId=? AND departmentId=? AND ${place})`;
+  const rows: [CallFilter, string[]][] = [
+    [{}, [inDepartment, inDepartment, own, offered]],
+    [{ to: timeOf(5) }, [inDepartment, inDepartment, own, offered]],
+    [{ departmentId }, [inDepartment, own, offered]],
+    [{ departmentId: elsewhere }, [own, offered]],
+    [{ phoneNumberId }, [ofNumber, ofNumber, own, offered]],
+    [{ phoneNumberId, departmentId, to: timeOf(5) }, [ofNumber, own, offered]],
+    [{ assigneeId: other }, [ofAssignee, ofAssignee, offered]],
+    [{ assigneeId: 'none' }, [ofAssignee, ofAssignee, offered]],
+    [{ assigneeId: agentId }, [own]],
+  ];
+  for (const [filter, expected] of rows) {
     plans.length = 0;
-    voicemailPage(db, { reach, cursor: undefined, limit: 10 });
-    const voicemailPlace = 'voicemailAt>? AND (voicemailAt,voicemailId)<(?,?)';
-    const expected = [
-      `INDEX conversationVoicemails (departmentId=? AND ${voicemailPlace})`,
-      `INDEX conversationVoicemails (departmentId=? AND ${voicemailPlace})`,
-      `INDEX conversationVoicemailsOfAssignee (assignedAgentId=? AND ${voicemailPlace})`,
-      offered,
-    ];
-    t.equal(plans.length, expected.length);
-    for (const [index, { plan }] of plans.entries()) t.match(plan, expected[index] ?? '');
-    plans.length = 0;
-    callIdPage(db, {
-      reach: { ...reach, departmentIds: null },
-      filter: { from: timeOf(1), to: timeOf(5) },
-      cursor: undefined,
-      limit: 10,
-    });
-    t.same(
-      plans.map(({ plan }) => plan),
-      [`SEARCH conversation USING COVERING INDEX conversationCalls (createdAt>? AND ${place})`],
-    );
-  },
-);
+    callIdPage(db, { reach, filter, cursor: { at: timeOf(9), id: idOf(9, 9) }, limit: 10 });
+    const about = JSON.stringify(filter);
+    t.equal(plans.length, expected.length, about);
+    for (const [index, { plan }] of plans.entries()) t.match(plan, expected[index] ?? '', about);
+  }
+  plans.length = 0;
+  voicemailPage(db, { reach, cursor: undefined, limit: 10 });
+  const voicemailPlace = 'voicemailAt>? AND (voicemailAt,voicemailId)<(?,?)';
+  const expected = [
+    `INDEX conversationVoicemails (departmentId=? AND ${voicemailPlace})`,
+    `INDEX conversationVoicemails (departmentId=? AND ${voicemailPlace})`,
+    `INDEX conversationVoicemailsOfAssignee (assignedAgentId=? AND ${voicemailPlace})`,
+    offered,
+  ];
+  t.equal(plans.length, expected.length);
+  for (const [index, { plan }] of plans.entries()) t.match(plan, expected[index] ?? '');
+  plans.length = 0;
+  callIdPage(db, {
+    reach: { ...reach, departmentIds: null },
+    filter: { from: timeOf(1), to: timeOf(5) },
+    cursor: undefined,
+    limit: 10,
+  });
+  t.same(
+    plans.map(({ plan }) => plan),
+    [`SEARCH conversation USING COVERING INDEX conversationCalls (createdAt>? AND ${place})`],
+  );
+});
 
 t.test('[4.8] calls and voicemails of before there were lists of them within reach are in them', async (t) => {
   const path = join(tempFolder(t), 'old.db');
@@ -593,7 +590,7 @@ t.test('[4.8] calls and voicemails of before there were lists of them within rea
   );
 });
 
-t.test('[8] what is kept for a while is forgotten by index, so many rows at a time', async (t) => {
+t.test('[8] expired rows are removed by index, a limited number at a time', async (t) => {
   const { db, plans } = openNoting(t);
   for (let seq = 1; seq <= 30; seq += 1)
     insertEvent(db, { seq, type: 'x', at: timeOf(seq), conversationId: null, audience: '{}', data: '{}' });
@@ -620,7 +617,7 @@ t.test('[8] what is kept for a while is forgotten by index, so many rows at a ti
   }
   t.equal(deleteSettledOutbox(db, timeOf(15), 4), 4);
   t.equal(deleteSettledOutbox(db, timeOf(15), 4), 3);
-  t.equal(db.all('SELECT 1 FROM outbox NOT INDEXED').length, 13, 'what waits stays');
+  t.equal(db.all('SELECT 1 FROM outbox NOT INDEXED').length, 13, 'waiting ones stay');
 
   for (let number = 1; number <= 20; number += 1)
     insertAudit(db, {
@@ -644,7 +641,7 @@ t.test('[8] what is kept for a while is forgotten by index, so many rows at a ti
     if (!sql.includes('NOT INDEXED')) t.notMatch(plan, /SCAN (?!\(subquery)|TEMP B-TREE/, sql);
 });
 
-t.test('[4.13] reports find what waits, and their months, by index', async (t) => {
+t.test('[4.13] reports find waiting conversations, and their months, by index', async (t) => {
   const { db, plans } = openNoting(t);
   const { conversations } = fill(db, randomFrom(7), 200);
   const waits = conversations.filter(
@@ -660,7 +657,7 @@ t.test('[4.13] reports find what waits, and their months, by index', async (t) =
   for (const { sql, plan } of plans) t.notMatch(plan, /SCAN conversation/, sql);
 });
 
-t.test("an agent's departments, and what a crash left reserved, are found by index", async (t) => {
+t.test("an agent's departments, and reservations left by a crash, are found by index", async (t) => {
   const { db, plans } = openNoting(t);
   for (const id of departmentIds)
     db.run('INSERT INTO department (id, name, createdAt) VALUES (?, ?, ?)', [id, id, timeOf(0)]);

@@ -1,5 +1,4 @@
-// Lists, as the contract wants every one of them: limits that are refused and never clamped, cursors that are literal
-// and hold.
+// Lists by the contract: limits are refused and never clamped, cursors are literal and stable.
 
 import t from 'tap';
 import type { Route } from '../../http/route.ts';
@@ -15,12 +14,12 @@ interface Declared {
 const queryOf = (route: Route): NonNullable<Declared['properties']> =>
   (route.query as Declared | undefined)?.properties ?? {};
 
-/** The verification API words its errors in its own way. */
+/** The verification API has its own form of error. */
 const isForKeys = ({ access }: Route): boolean => access.kind === 'agent' && access.credential !== undefined;
 
 /** Lists whose maximum is not 200 (specification 8, decisions). */
 const smaller: Readonly<Record<string, number>> = { 'conversation.recentlyClosed': 50, 'conversation.search': 50 };
-/** What a list asks for beside its limit. */
+/** Required query parameters besides the limit. */
 const needed: Readonly<Record<string, string>> = { 'conversation.search': '&q=x' };
 
 t.test('lists', async (t) => {
@@ -52,7 +51,7 @@ t.test('lists', async (t) => {
     const limit = queryOf(route)['limit'];
     const maximum = smaller[route.operation] ?? 200;
 
-    t.test(`[8] ${route.operation}: limit 1 to ${maximum}, 50 when nothing is asked`, async (t) => {
+    t.test(`[8] ${route.operation}: limit 1 to ${maximum}, 50 by default`, async (t) => {
       t.match(limit, { minimum: 1, maximum, default: 50 });
       for (const good of ['1', String(maximum)]) t.equal((await call(route, `?limit=${good}`)).status, 200, good);
       for (const bad of ['0', '-1', String(maximum + 1), '1.5', 'x', '', '1e9', '1&limit=2', '%31%30%30%30']) {

@@ -1,4 +1,4 @@
-// What is looked up by a caller's word finds what was put there, never what every object of the language has.
+// A lookup by a caller's word finds only what was stored under it, never members that every object has.
 
 import t from 'tap';
 import { acceptedType, isBorneOut, safeFilename, servedType } from '../../engine/workspace/media-types.ts';
@@ -6,7 +6,7 @@ import { wordingFor } from '../../http/widget/strings.ts';
 
 const everybodys = ['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__'];
 
-t.test('no type of file, and no language, is called what every object has', async (t) => {
+t.test('no file type and no language is named like a member of every object', async (t) => {
   for (const word of everybodys) {
     t.equal(acceptedType(word), undefined, word);
     t.equal(isBorneOut(word, undefined), false, word);

@@ -8,7 +8,7 @@ import { type Service, startService } from '../support/service.ts';
 
 const unlimited = { RATE_LIMITS: 'off' };
 
-/** Every message of a conversation, read page by page from the newest to the oldest. */
+/** Every message of a conversation, page by page from the newest to the oldest. */
 async function readAll(
   service: Service,
   id: string,
@@ -38,7 +38,7 @@ t.test('the order of messages', async (t) => {
   const owner = await service.workspace();
 
   t.test(
-    '[4.5] 200 sent at once, at a clock that stands still, never share a createdAt, and read in the order of their answers',
+    '[4.5] 200 sent at once, with a clock that does not move, never share a createdAt, and are read in the order of their answers',
     async (t) => {
       const chat = await service.chat(owner);
       const answers = await Promise.all(
@@ -86,7 +86,7 @@ t.test('the order of messages', async (t) => {
   });
 });
 
-t.test('[4.5] after a restart with the clock set back, order goes on from where it was', async (t) => {
+t.test('[4.5] after a restart with the clock set back, the order continues', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-'));
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
   const first = await startService(t, { dataDir, clock: new ManualClock('2026-11-20T12:00:00.000Z') });
@@ -119,7 +119,7 @@ t.test('pages of messages', async (t) => {
   }
   const page = (query: string) => service.get(`/conversations/${chat.id}/messages${query}`, owner.token);
 
-  t.test('[8] limit: 50 unless said, 1 to 200, else 400 invalid_query', async (t) => {
+  t.test('[8] limit: 50 by default, 1 to 200, otherwise 400 invalid_query', async (t) => {
     const rows: [string, number | undefined][] = [
       ['', 50],
       ['?limit=1', 1],
@@ -164,7 +164,7 @@ t.test('pages of messages', async (t) => {
       t.equal(
         (await page(`?limit=30&before=${messages[0].createdAt}`)).body.nextCursor,
         null,
-        'exactly what is left: no further page',
+        'exactly the rest: no further page',
       );
       t.equal((await page(`?limit=29&before=${messages[0].createdAt}`)).body.messages.length, 29);
       t.strictSame((await page('?before=2000-01-01T00:00:00.000Z')).body, { messages: [], nextCursor: null });
@@ -221,7 +221,7 @@ t.test('pages of messages', async (t) => {
   });
 });
 
-t.test('[4.5] property: while others write, pages lose none of what was there and repeat none', async (t) => {
+t.test('[4.5] property: while others write, pages neither lose nor repeat earlier messages', async (t) => {
   const service = await startService(t, { env: unlimited });
   const owner = await service.workspace();
   for (const seed of [1, 2, 3, 4, 5]) {

@@ -5,7 +5,7 @@ import { HeldDisk } from '../support/held-disk.ts';
 import { startService } from '../support/service.ts';
 import { turns } from '../support/toy.ts';
 
-/** Values by name and labels, as Prometheus reads them. */
+/** Values by name and labels, as Prometheus parses them. */
 function parse(text: string): Map<string, number> {
   return new Map(
     text
@@ -15,7 +15,7 @@ function parse(text: string): Map<string, number> {
   );
 }
 
-t.test('[observability] every figure is there and moves', async (t) => {
+t.test('[observability] every metric exists and changes', async (t) => {
   const disk = new HeldDisk({ isHeld: false });
   const service = await startService(t, {
     syncToDisk: disk.sync,
@@ -112,7 +112,7 @@ t.test('[observability] every figure is there and moves', async (t) => {
     t.ok(Math.abs((now.get('process_start_time_seconds') ?? 0) * 1000 - performance.timeOrigin) < 1000);
   });
 
-  t.test('age of what waits in the outbox, and what is under way', async (t) => {
+  t.test('age of the oldest item in the outbox, and work in progress', async (t) => {
     t.equal((await figures()).get('switchboard_outbox_age_seconds'), 0);
     await service.post('/agents/invite', { email: 'ann@example.com', name: 'Ann', role: 'agent' }, owner.token);
     await service.settled();
@@ -122,7 +122,7 @@ t.test('[observability] every figure is there and moves', async (t) => {
     t.equal(waiting.get('switchboard_outbox_under_way'), 0);
     t.ok(
       (waiting.get('switchboard_outside_attempts_total{kind="mail",outcome="retry"}') ?? 0) > 0,
-      'what did not leave is counted',
+      'unsent ones are counted',
     );
   });
 
@@ -145,7 +145,7 @@ const delay = async (metrics: Metrics, part: string): Promise<number> =>
   parse((await metrics.text()).text).get(`switchboard_event_loop_delay_${part}_seconds`) ?? -1;
 
 t.test(
-  '[observability] the 10 ms between two looks at the loop are no delay, what comes on top is, and each scrape begins anew',
+  '[observability] the 10 ms between two samples of the loop are no delay, anything above is, and each scrape starts over',
   async (t) => {
     const looks = createHistogram();
     const metrics = createMetrics(
@@ -169,7 +169,7 @@ t.test(
 t.test('[observability] a loop that was held shows it', async (t) => {
   const metrics = createMetrics(nothing);
   t.teardown(() => metrics.stop());
-  // Some looks come before it and one behind; on a machine that is busy that may take another round.
+  // Some samples come before the delay and one after; a busy machine may need another round.
   for (let seen = 0; seen < 0.1; seen = await delay(metrics, 'max')) {
     await turns(1000);
     for (const endMs = performance.now() + 150; performance.now() < endMs; );

@@ -1,9 +1,9 @@
-// The network that an address is counted by.
+// The network that an address counts as.
 
 import t from 'tap';
 import { networkOf, siteNetworkOf } from '../../http/limits/network-address.ts';
 
-t.test('[8 limits] an IPv4 address is its own network, however it comes', async (t) => {
+t.test('[8 limits] an IPv4 address is its own network, in every notation', async (t) => {
   for (const address of [
     '192.0.2.7',
     '::ffff:192.0.2.7',
@@ -29,7 +29,7 @@ t.test('[8 limits] addresses of one /64 are one network, of two they are two', a
   t.equal(networkOf('fe80::1%2'), 'fe80:0:0:0::/64');
 });
 
-t.test('[8 limits] what is no address is left as it is', async (t) => {
+t.test('[8 limits] text that is not an address stays unchanged', async (t) => {
   for (const text of ['', 'nowhere', '1.2.3', 'unix:']) t.equal(networkOf(text), text);
 });
 

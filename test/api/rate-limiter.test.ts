@@ -3,7 +3,7 @@ import t from 'tap';
 import { RateLimiter } from '../../http/limits/rate-limiter.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
-t.test('[8] so many calls a minute, then none until the window is over', async (t) => {
+t.test('[8] a limited number of calls a minute, then none until the window is over', async (t) => {
   const clock = new ManualClock();
   const limiter = new RateLimiter(clock);
   for (let call = 1; call <= 3; call += 1)
@@ -54,7 +54,7 @@ t.test('always: never more than the limit in a window, and never a negative rema
   t.pass();
 });
 
-t.test('[8] a flood of made-up keys gives nobody its spent budget back', async (t) => {
+t.test('[8] a flood of made-up keys does not reset a spent budget', async (t) => {
   const clock = new ManualClock();
   const limiter = new RateLimiter(clock);
   for (let call = 0; call < 5; call += 1) limiter.take('victim', 5);
@@ -66,8 +66,8 @@ t.test('[8] a flood of made-up keys gives nobody its spent budget back', async (
     most = Math.max(most, limiter.size);
   }
   t.equal(limiter.take('victim', 5).allowed, false);
-  t.equal(limiter.take('barely', 5).remaining, 4, 'what was hardly used is what is forgotten');
-  t.equal(most, 100_000, 'and no more keys are held than there may be');
+  t.equal(limiter.take('barely', 5).remaining, 4, 'the least used are evicted');
+  t.equal(most, 100_000, 'and no more keys are held than allowed');
   clock.advance(60_000);
   t.equal(limiter.take('victim', 5).remaining, 4);
 });
@@ -78,7 +78,7 @@ t.test('[8] when every key is spent the oldest goes all the same', async (t) => 
   t.equal(limiter.size, 100_000);
 });
 
-t.test('[8] what is held follows who calls now, not who ever called', async (t) => {
+t.test('[8] memory follows the present callers, not all earlier ones', async (t) => {
   const clock = new ManualClock();
   const limiter = new RateLimiter(clock);
   let most = 0;

@@ -58,7 +58,7 @@ t.test('[8] the auth limits, from both sides', async (t) => {
       const answer = await call(service, '192.0.2.1', 99);
       t.match(answer, { ...refused, body: { ...refused.body, retryAfter: 48 } });
       t.equal(answer.headers.get('retry-after'), '48', 'as many seconds as the window still has');
-      t.same(budgetOf(answer.headers), [null, null, null], "nobody's own budget is told");
+      t.same(budgetOf(answer.headers), [null, null, null], 'no other budget is reported');
       t.not((await call(service, '192.0.2.2', limit + 1)).status, 429, 'another address');
       service.clock.advance(47_499);
       t.match(
@@ -92,11 +92,11 @@ t.test('[8] the auth limits, from both sides', async (t) => {
       t.match(
         await service.post('/auth/login', { email, password }),
         { status: 400 },
-        'what is no email is refused, and counted for nobody',
+        'an invalid email is refused, and counts for no account',
       );
   });
 
-  t.test('what is not valid counts too', async (t) => {
+  t.test('invalid requests count, too', async (t) => {
     const service = await startService(t);
     for (let count = 0; count < 5; count += 1) t.equal((await service.post('/auth/register', {})).status, 400);
     t.match(await service.post('/auth/register', { email: 'a@example.com', password, workspaceName: 'x' }), refused);
@@ -120,7 +120,7 @@ t.test('[8] limits by address', async (t) => {
     t.equal((await forgot('2001:db8:1:2::1')).status, 204);
   });
 
-  t.test('a /48 has what ten of its networks have', async (t) => {
+  t.test('a /48 has the budget of ten of its networks', async (t) => {
     const service = await proxied(t);
     const statuses: number[] = [];
     for (let network = 0; network < 12; network += 1) {
@@ -165,7 +165,7 @@ t.test('[8] limits by address', async (t) => {
     t.same(new Set(statuses.map(({ status }) => status)), new Set([401]));
     const owner = await service.workspace();
     const app = await registerApp(service, owner);
-    // The minute began anew when the workspace was made.
+    // The minute started when the workspace was created.
     for (let index = 0; index < 59; index += 1)
       t.equal((await from(service, '192.0.2.1', '/auth/login', { email: 'x' })).status, 400);
     const consent = (ip: string) =>
@@ -182,10 +182,10 @@ t.test('[8] limits by address', async (t) => {
     t.equal((await consent('192.0.2.1')).status, 401);
     t.equal((await consent('192.0.2.1')).status, 429);
     t.match(await login(service, '192.0.2.1', owner.email), refused);
-    t.equal((await login(service, '192.0.2.2', owner.email)).status, 401, 'nobody else is kept out');
+    t.equal((await login(service, '192.0.2.2', owner.email)).status, 401, 'no one else is locked out');
   });
 
-  t.test('login: what is not valid is counted for its network and for no account', async (t) => {
+  t.test('login: invalid requests count for their network and for no account', async (t) => {
     const service = await proxied(t);
     const owner = await service.workspace();
     for (let index = 0; index < 10; index += 1)
@@ -203,7 +203,7 @@ t.test('[8] limits by address', async (t) => {
     t.match(await forgot(11), refused);
     t.equal((await forgot(12, 'nobody@example.com')).status, 204, 'another address');
     for (let index = 13; index < 23; index += 1) await forgot(index, 'nobody@example.com');
-    t.match(await forgot(23, 'nobody@example.com'), refused, 'one that nobody has is treated alike');
+    t.match(await forgot(23, 'nobody@example.com'), refused, 'an unknown one is treated alike');
     await service.settled();
     t.equal(service.mailCount(owner.email), 10);
     service.clock.advance(3600_000);
@@ -232,12 +232,12 @@ t.test('[8] 600 a minute per agent', async (t) => {
   const owner = await service.workspace();
   const colleague = await service.agent(owner, { role: 'admin' });
 
-  t.test('the headers tell of it, on refusals too', async (t) => {
+  t.test('the headers report it, on refusals too', async (t) => {
     t.same(budgetOf((await service.get('/agents', owner.token)).headers), [600, 599, 60]);
     service.clock.advance(20_000);
     t.same(budgetOf((await service.get('/sites/1', owner.token)).headers), [600, 598, 40], '404');
     t.same(budgetOf((await service.post('/departments', {}, owner.token)).headers), [600, 597, 40], '400');
-    t.same(budgetOf((await service.get('/agents')).headers), [null, null, null], 'nobody who is known has called');
+    t.same(budgetOf((await service.get('/agents')).headers), [null, null, null], 'no known network has called');
   });
 
   t.test('the 600th is served, the 601st is not, and a colleague is not concerned', async (t) => {
@@ -307,7 +307,7 @@ t.test('[decisions] settings', async (t) => {
     }
   });
 
-  t.test("TRUST_PROXY: off, nobody's word for its address is taken; on, the nearest proxy's is", async (t) => {
+  t.test("TRUST_PROXY: off, no claimed address counts; on, the nearest proxy's does", async (t) => {
     const forgot = (service: Service, forwarded: string) =>
       service.call('POST', '/auth/forgot-password', {
         body: { email: 'nobody@example.com' },
@@ -322,13 +322,13 @@ t.test('[decisions] settings', async (t) => {
     t.match(
       await forgot(trusting, '198.51.100.4, 192.0.2.1'),
       refused,
-      'what the caller claims before it counts for nothing',
+      "the caller's own claims before it do not count",
     );
     t.equal((await forgot(trusting, '192.0.2.2')).status, 204);
   });
 });
 
-t.test('[8] a body costs its sender as much when it is refused for what it holds', async (t) => {
+t.test('[8] a body costs its sender the same if its content is refused', async (t) => {
   const service = await startService(t, { env: { TRUST_PROXY: '1', RATE_LIMIT_PER_MINUTE: '20' } });
   const owner = await service.workspace();
   const hostile: [title: string, body: string][] = [
@@ -359,30 +359,33 @@ t.test('[8] a body costs its sender as much when it is refused for what it holds
     });
   }
 
-  t.test('what is sent without a token is not looked at', async (t) => {
+  t.test('a body without a token is not parsed', async (t) => {
     for (const [, text] of hostile) t.equal((await send('/departments', text)).status, 401);
     for (const [, text] of hostile) t.equal((await send('/departments', text, { token: 'ey.made.up' })).status, 401);
   });
 
-  t.test('over the limit a large body is not waited for, and the connection of one that comes goes on', async (t) => {
-    const customer = await service.customer(owner.embedId);
-    for (let count = 0; count < 20; count += 1) await send('/widget/conversations', '{}', { token: customer.token });
-    const line = await RawClient.open(t, service.running.port);
-    const body = 'x'.repeat(100_000);
-    const head = headOf('POST', '/api/v1/widget/conversations', {
-      Authorization: `Bearer ${customer.token}`,
-      'Content-Length': body.length,
-    });
-    line.write(head + body);
-    const answer = await line.answer();
-    t.match(answer, refused);
-    t.match(answer.headers, {
-      'ratelimit-limit': /^\d+$/,
-      'ratelimit-remaining': '0',
-      'ratelimit-reset': /^\d+$/,
-    });
-    line.write(head + body.slice(1));
-    t.match(await line.answer(), refused);
-    await line.closed();
-  });
+  t.test(
+    'over the limit a large body is not waited for, and the connection of one that arrives stays open',
+    async (t) => {
+      const customer = await service.customer(owner.embedId);
+      for (let count = 0; count < 20; count += 1) await send('/widget/conversations', '{}', { token: customer.token });
+      const line = await RawClient.open(t, service.running.port);
+      const body = 'x'.repeat(100_000);
+      const head = headOf('POST', '/api/v1/widget/conversations', {
+        Authorization: `Bearer ${customer.token}`,
+        'Content-Length': body.length,
+      });
+      line.write(head + body);
+      const answer = await line.answer();
+      t.match(answer, refused);
+      t.match(answer.headers, {
+        'ratelimit-limit': /^\d+$/,
+        'ratelimit-remaining': '0',
+        'ratelimit-reset': /^\d+$/,
+      });
+      line.write(head + body.slice(1));
+      t.match(await line.answer(), refused);
+      await line.closed();
+    },
+  );
 });

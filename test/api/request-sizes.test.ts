@@ -1,5 +1,5 @@
-// What a request may cost by its size alone: a list of half a million items, a text of a megabyte, brackets within
-// brackets. Each is refused before anything looks into it, in a reply of a few lines.
+// The cost of a request by its size: a list of half a million items, a text of a megabyte, nested brackets. Each is
+// refused before anything processes it, with a short reply.
 
 import t from 'tap';
 import Type from 'typebox';
@@ -13,7 +13,7 @@ import { tempFolder } from '../support/folder.ts';
 import { ServiceProcess } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 
-/** JSON Schema as TypeBox keeps it. */
+/** JSON Schema as TypeBox stores it. */
 interface Shape {
   readonly type?: string;
   readonly format?: string;
@@ -46,7 +46,7 @@ function* shapesIn(shape: Shape, path: readonly string[] = []): Generator<Found>
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A copy of a body with this value at a path that is not behind an item. */
+/** A copy of a body with this value at a path that has no list item. */
 function withValue(body: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
   return name === undefined
     ? value
@@ -82,7 +82,7 @@ t.test(
   },
 );
 
-t.test('what is too large is named beside what else is wrong, and nothing of what is in it', async (t) => {
+t.test('an oversized field is reported beside other errors, without its content', async (t) => {
   const Line = Type.Object({ text: Type.String({ maxLength: 3 }) });
   const Letter = Type.Object({
     subject: Subject,
@@ -105,10 +105,10 @@ t.test('what is too large is named beside what else is wrong, and nothing of wha
   t.same(validate({ subject: '🙂'.repeat(201), lines }), { subject: ['must have at most 200 characters'] });
   t.equal(validate({ subject: 'x', lines, free: { ['__proto__']: 'x' } }), undefined);
   const many = strictValidator(Type.Object({ of: Type.Array(Type.Integer(), { maxItems: 1000 }) }));
-  t.equal(Object.keys(many({ of: Array(1000).fill('x') }) ?? {}).length, 50, 'no more than fifty fields are named');
+  t.equal(Object.keys(many({ of: Array(1000).fill('x') }) ?? {}).length, 50, 'at most fifty fields are named');
 });
 
-/** The dearest that is no list: a pattern that looks at everything before each end of line, for each of them. */
+/** The most expensive text: a pattern that scans everything before each end of line. */
 const dearText = `${'x'.repeat(900_000)}\n`;
 const ones = (count: number): string => `[${'1,'.repeat(count - 1)}1]`;
 
@@ -117,7 +117,7 @@ interface Answered {
   readonly text: string;
 }
 
-/** Fields of a body that are lists, or texts with a bound. */
+/** Fields of a body that are lists, or texts with a limit. */
 const listsOf = (route: { body: unknown }): Found[] =>
   [...shapesIn(route.body as Shape)].filter(
     ({ shape, path }) => shape.items !== undefined && !path.some((step) => step === '0' || step === '*'),
@@ -141,7 +141,7 @@ t.test(
     };
     const fixtures = { agentId: anId, departmentId: anId };
 
-    /** The body goes as it is: half a million items are not made of objects. */
+    /** Sends the text unchanged, since half a million items should not be built as objects. */
     const send = async (route: Route, text: string): Promise<Answered> => {
       const path = `/${pathWith(route, Object.fromEntries(paramsOf(route).map((name) => [name, anId])))}`;
       const { status, body } = await service.call(route.method, path, { token: tokenOf(route), body: text });
@@ -199,69 +199,66 @@ t.test(
   },
 );
 
-t.test(
-  'JSON may have 20,000 values and 64 levels of them, wherever it is; what is in a text does not count',
-  async (t) => {
-    const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
-    const owner = await service.workspace();
-    const send = (pad: string) =>
-      service.call('POST', '/me/status', { token: owner.token, body: `{"status":"away","pad":${pad}}` });
-    const sound = [
-      ones(19_990),
-      '['.repeat(63) + ']'.repeat(63),
-      JSON.stringify('[{,'.repeat(300_000)),
-      JSON.stringify('\\"[,\\'.repeat(100_000)),
-      `{${Array.from({ length: 9000 }, (_, index) => `"${index}":{}`).join(',')}}`,
-    ];
-    for (const pad of sound) t.equal((await send(pad)).status, 200, pad.slice(0, 10));
-    for (const pad of [
-      ones(20_001),
-      '['.repeat(65) + ']'.repeat(65),
-      '['.repeat(500_000),
-      '{"a":'.repeat(65) + '1' + '}'.repeat(65),
-      `[${'{},'.repeat(300_000)}1]`,
-    ]) {
-      t.match(
-        await send(pad),
-        {
-          status: 400,
-          body: {
-            error: 'invalid_body',
-            detail: { fieldErrors: { body: ['may have at most 20000 values and 64 levels of nesting'] } },
-          },
+t.test('JSON may have 20,000 values and 64 levels, anywhere; brackets within a text do not count', async (t) => {
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const owner = await service.workspace();
+  const send = (pad: string) =>
+    service.call('POST', '/me/status', { token: owner.token, body: `{"status":"away","pad":${pad}}` });
+  const sound = [
+    ones(19_990),
+    '['.repeat(63) + ']'.repeat(63),
+    JSON.stringify('[{,'.repeat(300_000)),
+    JSON.stringify('\\"[,\\'.repeat(100_000)),
+    `{${Array.from({ length: 9000 }, (_, index) => `"${index}":{}`).join(',')}}`,
+  ];
+  for (const pad of sound) t.equal((await send(pad)).status, 200, pad.slice(0, 10));
+  for (const pad of [
+    ones(20_001),
+    '['.repeat(65) + ']'.repeat(65),
+    '['.repeat(500_000),
+    '{"a":'.repeat(65) + '1' + '}'.repeat(65),
+    `[${'{},'.repeat(300_000)}1]`,
+  ]) {
+    t.match(
+      await send(pad),
+      {
+        status: 400,
+        body: {
+          error: 'invalid_body',
+          detail: { fieldErrors: { body: ['may have at most 20000 values and 64 levels of nesting'] } },
         },
-        pad.slice(0, 10),
-      );
-    }
-    for (const pad of ['"', '"\\', `"${'\\'.repeat(100_001)}`])
-      t.match(
-        await send(pad),
-        { status: 400, body: { detail: { fieldErrors: { body: ['must be JSON'] } } } },
-        'a text without an end',
-      );
-    const socket = await service.agentSocket(owner.token);
-    for (const frame of [`{"type":"ping","pad":${'['.repeat(65)}${']'.repeat(65)}}`, '['.repeat(60_000)]) {
-      socket.send(frame);
-      t.match(await socket.next('error'), { error: 'invalid_body' });
-    }
-    for (const pad of [ones(20_001), '['.repeat(65) + ']'.repeat(65)]) {
-      socket.send(`{"type":"call","id":7,"method":"me.setStatus","params":{"status":"away","pad":${pad}}}`);
-      t.match(
-        await socket.next('reply'),
-        {
-          id: 7,
-          status: 400,
-          body: {
-            statusCode: 400,
-            error: 'invalid_body',
-            detail: { fieldErrors: { params: ['may have at most 20000 values and 64 levels of nesting'] } },
-          },
+      },
+      pad.slice(0, 10),
+    );
+  }
+  for (const pad of ['"', '"\\', `"${'\\'.repeat(100_001)}`])
+    t.match(
+      await send(pad),
+      { status: 400, body: { detail: { fieldErrors: { body: ['must be JSON'] } } } },
+      'a text without an end',
+    );
+  const socket = await service.agentSocket(owner.token);
+  for (const frame of [`{"type":"ping","pad":${'['.repeat(65)}${']'.repeat(65)}}`, '['.repeat(60_000)]) {
+    socket.send(frame);
+    t.match(await socket.next('error'), { error: 'invalid_body' });
+  }
+  for (const pad of [ones(20_001), '['.repeat(65) + ']'.repeat(65)]) {
+    socket.send(`{"type":"call","id":7,"method":"me.setStatus","params":{"status":"away","pad":${pad}}}`);
+    t.match(
+      await socket.next('reply'),
+      {
+        id: 7,
+        status: 400,
+        body: {
+          statusCode: 400,
+          error: 'invalid_body',
+          detail: { fieldErrors: { params: ['may have at most 20000 values and 64 levels of nesting'] } },
         },
-        'a call is answered as one',
-      );
-    }
-  },
-);
+      },
+      'a call is answered as one',
+    );
+  }
+});
 
 t.test('a process with a heap of 256 MB survives all of it', async (t) => {
   const process = await ServiceProcess.serving(t, { DATA_DIR: tempFolder(t), RATE_LIMITS: 'off' }, [

@@ -1,4 +1,4 @@
-// What was asked for before is answered by what who asked may now: links to reports, replies that are read in parts.
+// Earlier requests are answered by the requester's present rights: links to reports, replies that are read in parts.
 // Decisions "Settled after the audit".
 
 import t from 'tap';
@@ -21,24 +21,24 @@ t.test("[4.13] a report's link", async (t) => {
   };
   const lines = async (link: string): Promise<number> => (await open(link)).text.trim().split('\r\n').length - 1;
 
-  t.test('opens for whoever has it, while who asked may', async (t) => {
+  t.test('works for anyone who has it, while its requester has the right', async (t) => {
     const link = await linkOf(owner.token);
     t.equal((await open(link)).status, 200);
     t.equal(await lines(link), 1);
   });
 
-  t.test('ends with the sign-in that asked', async (t) => {
+  t.test('ends with the sign-in that requested it', async (t) => {
     const agent = await service.agent(owner, { role: 'supervisor' });
     const link = await linkOf(agent.token);
     t.equal((await open(link)).status, 200);
     await service.post('/auth/logout', undefined, agent.token);
     t.equal((await open(link)).status, 410);
     const { token } = (await service.post('/auth/login', { email: agent.email, password })).body;
-    t.equal((await open(link)).status, 410, 'another sign-in asks anew');
+    t.equal((await open(link)).status, 410, 'another sign-in asks again');
     t.equal((await open(await linkOf(token))).status, 200);
   });
 
-  t.test('also when that sign-in is ended by itself, and not with another', async (t) => {
+  t.test('also when only that sign-in is ended, and not with another', async (t) => {
     const agent = await service.agent(owner, { role: 'supervisor' });
     const { token } = (await service.post('/auth/login', { email: agent.email, password })).body;
     const [link, ofOther] = [await linkOf(agent.token), await linkOf(token)];
@@ -63,7 +63,7 @@ t.test("[4.13] a report's link", async (t) => {
     t.equal((await open(link)).status, 410);
   });
 
-  t.test('ends with the key that asked', async (t) => {
+  t.test('ends with the key that requested it', async (t) => {
     const { id, key } = (await service.post('/api-keys', { name: 'x', scopes: ['reports:read'] }, owner.token)).body;
     const link = await linkOf(key);
     t.equal((await open(link)).status, 200);
@@ -71,7 +71,7 @@ t.test("[4.13] a report's link", async (t) => {
     t.equal((await open(link)).status, 410);
   });
 
-  t.test('ends with what an app is allowed', async (t) => {
+  t.test("ends with the app's access", async (t) => {
     const app = await registerApp(service, owner, { scopes: ['reports:read', 'messages:read'] });
     const { access_token: token } = await tokensOf(service, app, owner, { scope: 'reports:read messages:read' });
     const link = await linkOf(token);

@@ -1,10 +1,10 @@
-// Every route that asks for a role, called as each role.
+// Every route that requires a role, called as each role.
 
 import t from 'tap';
 import { callRoute, paramsOf, soundBody } from '../support/endpoints.ts';
 import { startService } from '../support/service.ts';
 
-/** Admin-only by specification 5 and the decisions, as far as the routes are there. */
+/** Admin-only by specification 5 and the decisions, as far as the routes exist. */
 const adminOnly = [
   'POST /agents/invite',
   'DELETE /agents/{agentId}',
@@ -70,9 +70,9 @@ const adminOnly = [
   'DELETE /oauth-apps/{appId}',
   'POST /oauth-apps/{appId}/rotate-secret',
 ];
-/** These are given an address that is not public, and tell who may that it is not. */
+/** These get an address that is not public, and say so to callers with access. */
 const fetches: ReadonlySet<string> = new Set(['kb.ingestUrl', 'uploads.importFromUrl']);
-/** Areas that word it otherwise (specification 7). */
+/** Areas with another error (specification 7). */
 const saysForbidden = ['/sites', '/phone-numbers', '/goals'];
 
 t.test('roles', async (t) => {
@@ -85,7 +85,7 @@ t.test('roles', async (t) => {
   const restricted = routes.filter(({ access }) => access.kind === 'agent' && access.role !== undefined);
   const nothing = '0194b7a6-1111-7111-8111-111111111111';
 
-  t.test('[5] what the contract keeps to admins asks for one', async (t) => {
+  t.test('[5] routes that the contract reserves for admins require one', async (t) => {
     const byName = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
     for (const name of adminOnly) t.match(byName.get(name)?.access, { kind: 'agent', role: 'admin' }, name);
   });
@@ -94,7 +94,7 @@ t.test('roles', async (t) => {
     t.test(`[5] ${route.operation} as each role`, async (t) => {
       if (route.access.kind !== 'agent') return;
       const slug = saysForbidden.some((area) => route.path.startsWith(area)) ? 'forbidden' : 'admin_required';
-      // Ids that name nothing: who may is answered 404, and nothing is changed for the next.
+      // Ids of nothing: callers with access get 404, and nothing changes for the next.
       const values = {
         ...Object.fromEntries(paramsOf(route).map((name) => [name, nothing])),
         workspaceId: owner.workspaceId,

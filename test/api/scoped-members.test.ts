@@ -1,6 +1,5 @@
-// What was said needs messages:read, who said it visitors:read, and what is mailed messages:send, by whatever way it is
-// asked for: every route is asked with a key of the scopes that open it, and no more. Decisions "Settled after the
-// audit".
+// Message texts need messages:read, authors visitors:read, and mailing messages:send, however they are requested: every
+// route is called with a key that has exactly the scopes that open it. Decisions "Settled after the audit".
 
 import t from 'tap';
 import { allows, type GrantedScope, type Scope } from '../../engine/rights/scopes.ts';
@@ -16,7 +15,7 @@ const said = 'zebracrossing';
 const name = 'Quagga Ochs';
 const email = 'quagga@customer.example';
 
-/** One key for each set of scopes: a workspace has a hundred at the most. */
+/** One key for each set of scopes, since a workspace can have at most a hundred. */
 function keysOf(service: Service, owner: Person): (...scopes: readonly GrantedScope[]) => Promise<string> {
   const keys = new Map<string, Promise<string>>();
   return (...scopes) => {
@@ -27,7 +26,7 @@ function keysOf(service: Service, owner: Person): (...scopes: readonly GrantedSc
   };
 }
 
-t.test('[decisions, After the audit] what was said, and who said it, needs its own scope', async (t) => {
+t.test('[decisions, After the audit] messages and their authors need their own scope', async (t) => {
   const service = await startService(t, {
     env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_CRAWL: '1', ALLOW_PRIVATE_WEBHOOKS: '1' },
   });
@@ -94,7 +93,7 @@ t.test('[decisions, After the audit] what was said, and who said it, needs its o
     });
   });
 
-  /** What its caller wrote itself is no news to it. */
+  /** The caller wrote this text itself. */
   const ownWords = new Set(['message.send', 'note.create', 'note.write']);
   for (const route of service.running.routes) {
     const { access } = route;
@@ -117,7 +116,7 @@ t.test('[decisions, After the audit] what was said, and who said it, needs its o
           token,
           body: soundBody(route, fixtures),
         });
-        // A webhook needs the scopes of its events as well.
+        // A webhook also needs the scopes of its events.
         if (!route.operation.startsWith('webhook.')) t.not(body?.error, 'insufficient_scope', `${status}`);
         const text = JSON.stringify(body) ?? '';
         if (!scopes.includes('messages:read')) t.notMatch(text, said, 'nothing that was said');
@@ -145,13 +144,13 @@ t.test('[decisions, After the audit] what was said, and who said it, needs its o
       (await service.get(`/conversations/${ticket.id}/messages`, both)).body,
       (await service.get(`/conversations/${ticket.id}/messages`, owner.token)).body,
     );
-    t.strictSame(await listed(await keyWith('*')), whole, 'a key for everything is told everything');
+    t.strictSame(await listed(await keyWith('*')), whole, 'a key with every scope receives everything');
   });
 
-  t.test('a search finds nothing by what its caller may not read', async (t) => {
+  t.test('a search does not match text that its caller may not read', async (t) => {
     const found = async (q: string, ...more: Scope[]) =>
       (await service.get(`/conversations/search?q=${q}`, await keyWith('conversations:read', ...more))).body;
-    t.equal((await found(said)).total, 0, 'or it would tell what was said, word by word');
+    t.equal((await found(said)).total, 0, 'or it would reveal the message, word by word');
     t.equal((await found('Quagga', 'messages:read')).total, 0);
     t.match(await found(said, 'messages:read'), {
       rows: [{ matchedBody: new RegExp(said), visitorName: undefined, visitorEmail: undefined }],
@@ -161,7 +160,7 @@ t.test('[decisions, After the audit] what was said, and who said it, needs its o
     });
   });
 
-  t.test('an export is one of messages; who they are of, with visitors:read', async (t) => {
+  t.test('an export contains messages; with visitors:read, also the customer', async (t) => {
     const exported = async (...scopes: GrantedScope[]) =>
       service.get(`/conversations/${conversationId}/export`, await keyWith(...scopes));
     t.match(await exported('conversations:read'), {
@@ -209,12 +208,12 @@ t.test('[decisions, After the audit] what was said, and who said it, needs its o
     t.equal((await mail('conversations:read', 'messages:read', 'messages:send')).status, 202);
     const { text } = await service.mail('elsewhere@example.com');
     t.match(text, said);
-    t.notMatch(text, name, "without visitors:read it is the customer's, whoever that is");
+    t.notMatch(text, name, 'without visitors:read it is "the customer", whoever that is');
     await mail('conversations:read', 'messages:read', 'messages:send', 'visitors:read');
     t.match((await service.mail('elsewhere@example.com')).text, name);
   });
 
-  t.test("a report's file has what the report has", async (t) => {
+  t.test("a report's file has the report's data", async (t) => {
     const file = async (format: string, ...scopes: Scope[]) => {
       const { body } = await service.get(
         `/reports/export?type=conversations&format=${format}`,
@@ -228,7 +227,7 @@ t.test('[decisions, After the audit] what was said, and who said it, needs its o
     }
   });
 
-  t.test('an app is told no more than a key', async (t) => {
+  t.test('an app receives no more than a key', async (t) => {
     const app = await registerApp(service, owner, { scopes: ['conversations:read', 'messages:read'] });
     const { access_token: token } = await tokensOf(service, app, owner, { scope: 'conversations:read' });
     t.notMatch(JSON.stringify((await service.get('/conversations/queue', token)).body), said);
@@ -236,7 +235,7 @@ t.test('[decisions, After the audit] what was said, and who said it, needs its o
   });
 });
 
-t.test('[decisions, After the audit] a test key opens the verification API alone', async (t) => {
+t.test('[decisions, After the audit] a test key only gives access to the verification API', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const key = await makeKey(service, owner, { scopes: ['*'], mode: 'test' });

@@ -1,4 +1,4 @@
-// SECURITY.md against what there is, and what it says that no other test holds.
+// SECURITY.md against the code, and claims of it that no other test checks.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ function rowsOf(heading: string): string[][] {
     .map((line) => line.slice(2, -2).split(' | '));
 }
 
-t.test('SECURITY.md names files and tests that are there', async (t) => {
+t.test('SECURITY.md names existing files and tests', async (t) => {
   const named = [
     ...page.matchAll(/`((?:http|engine|store|workers|test)\/[a-z/-]+(?:\.test)?\.[a-z]+|package-lock\.json|\.npmrc)`/g),
   ].map(([, path = '']) => path);
@@ -74,7 +74,7 @@ t.test('nothing is ever a cookie', async (t) => {
   );
 });
 
-t.test('pages that ask for a password run nothing of others and stand in no frame', async (t) => {
+t.test('pages that ask for a password run no foreign scripts and cannot be framed', async (t) => {
   const service = await startService(t);
   for (const path of ['//join/x', '//reset-password', '//docs']) {
     const policy = (await service.call('GET', path)).headers.get('content-security-policy') ?? '';
@@ -104,7 +104,7 @@ t.test('a field of a log that is named like a secret is blanked', async (t) => {
   t.notMatch(line, /x\d-secret/);
 });
 
-t.test('the code of an error is told, for it is no secret; what is no such word is blanked there too', async (t) => {
+t.test("an error's code is logged, as it is not secret; other values there are blanked", async (t) => {
   const script = `import { createLog } from ${JSON.stringify(pathToFileURL(join(root, 'http/process/log.ts')).href)}; const log = createLog('info'); for (const code of ['ECONNREFUSED', '123456', 'a secret']) log.error({ err: Object.assign(new Error('no'), { code }) }, 'failed');`;
   const lines = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',

@@ -1,5 +1,4 @@
-// Lists of the settings' pages that the service has, too: what is there must be offered, and nothing else. And how the
-// audit log is told.
+// Lists that the settings pages share with the service must be the same. And the sentences of the audit log.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
@@ -65,14 +64,14 @@ t.test('ways of codes: those that are offered', async (t) => {
   );
 });
 
-t.test('the audit log tells every entry that is written, each in an area', async (t) => {
+t.test('the audit log has a sentence for every entry, each in an area', async (t) => {
   const sources = readdirSync('engine', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => readFileSync(`engine/${name}`, 'utf8'));
   const written = new Set(
     sources.flatMap((text) => [...text.matchAll(/action: '([a-z_]+\.[a-z_]+)'/g)].map(([, action = '']) => action)),
   );
-  // In directory.db alone: of a workspace that is gone, and of what is not in the workspace's own file.
+  // Only in directory.db: of an erased workspace, and of what is not in the workspace's own file.
   for (const action of ['workspace.erased', 'workspace.repaired', 'agent.second_factors_reset']) written.delete(action);
   t.same(
     knownActions.filter((action) => !written.has(action)),
@@ -139,7 +138,7 @@ t.test('entries as sentences', async (t) => {
   }
 });
 
-t.test('what an entry changed: the fields that differ, with names for ids', async (t) => {
+t.test('the changes of an entry: the fields that differ, with names for ids', async (t) => {
   const change = {
     before: { name: 'A', routing: { mode: 'auto', max: 2 }, same: 1, memberIds: ['1'] },
     after: {
@@ -164,7 +163,7 @@ t.test('what an entry changed: the fields that differ, with names for ids', asyn
   t.same(
     changesOf(entry({ context: { apiKey: { id: 'k', name: 'Importer' }, to: 'x@example.com' } }), names),
     [{ name: 'To', before: undefined, after: 'x@example.com' }],
-    'what it came by is in the sentence',
+    'the credential used is in the sentence',
   );
   t.same(
     changesOf(
@@ -188,7 +187,7 @@ t.test('what an entry changed: the fields that differ, with names for ids', asyn
   );
 });
 
-t.test('finding entries: by area, by whom, by words in any order', async (t) => {
+t.test('finding entries: by area, by actor, by words in any order', async (t) => {
   const entries = [
     entry({ id: '1', action: 'webhook.created', after: { url: 'https://shop.example/hook' } }),
     entry({ id: '2', action: 'webhook.disabled', actorAgentId: null }),

@@ -20,7 +20,7 @@ const noOpenssl = ((): string | false => {
   }
 })();
 
-/** A certificate of its own for localhost, and its key. */
+/** A self-signed certificate for localhost, and its key. */
 function makeCertificate(folder: string, name: string): { cert: string; key: string } {
   const files = { cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) };
   execFileSync(
@@ -66,7 +66,7 @@ function open(port: number, options: { ciphers?: string; maxVersion?: 'TLSv1.2' 
   });
 }
 
-/** The status line that a request over this connection is answered with. */
+/** The status line of the answer to a request over this connection. */
 async function statusOf(socket: TLSSocket): Promise<string> {
   return (await replyOf(socket)).split('\r\n')[0] ?? '';
 }
@@ -95,7 +95,7 @@ t.test(
       copyFileSync(files.key, used.key);
     };
     use(former);
-    // By its number, as everybody has it: the kernel gives out a port of its own choosing once.
+    // With a fixed port, as in production: with port 0 the kernel would choose another one each time.
     const service = await ServiceProcess.serving(t, {
       DATA_DIR: join(folder, 'data'),
       PORT: String(await freePort()),
@@ -126,7 +126,7 @@ t.test(
     t.teardown(() => void after.destroy());
     t.equal(nameOf(after), 'next');
     t.equal(await statusOf(after), 'HTTP/1.1 200 OK');
-    t.equal(await statusOf(before), 'HTTP/1.1 200 OK', 'who was connected stays so');
+    t.equal(await statusOf(before), 'HTTP/1.1 200 OK', 'existing connections stay');
 
     copyFileSync(former.key, used.key);
     await reload(/the certificate could not be loaded.*/);
@@ -138,7 +138,7 @@ t.test(
   },
 );
 
-/** What a sender of mail sees: the certificate that STARTTLS brings. */
+/** The certificate that a sender of mail gets from STARTTLS. */
 async function nameAtSmtp(port: number): Promise<unknown> {
   const plain = connectPlain(port, '127.0.0.1');
   const waiting = ['EHLO client.example', 'STARTTLS'];
@@ -156,7 +156,7 @@ async function nameAtSmtp(port: number): Promise<unknown> {
 }
 
 t.test(
-  'mail that comes by SMTP is met with the new certificate too, whether or not the edge has one',
+  'incoming SMTP uses the new certificate, too, whether or not the edge has one',
   { skip: noOpenssl },
   async (t) => {
     const folder = tempFolder(t);
@@ -178,7 +178,7 @@ t.test(
     t.same(await names(), ['next', 'next']);
     writeFileSync(used.cert, 'no certificate');
     for (const { running } of [alone, both]) await running.reload();
-    t.same(await names(), ['next', 'next'], 'what cannot be used changes nothing');
+    t.same(await names(), ['next', 'next'], 'unusable files change nothing');
   },
 );
 

@@ -1,4 +1,4 @@
-// Clients that ask and do not read. What one of them has not taken is held once, its next request ends its connection,
+// Clients that request and do not read. An unread reply is held once, the client's next request ends its connection,
 // and the process stays small.
 
 import { connect, type Socket } from 'node:net';
@@ -20,7 +20,7 @@ class Unreading {
     socket.pause();
     socket.on('close', () => (this.isClosed = true));
     socket.on('error', () => {
-      // Cut by the service; close follows.
+      // Closed by the service; the close event follows.
     });
   }
 
@@ -32,14 +32,14 @@ class Unreading {
     });
   }
 
-  /** Resolves when the kernel has taken it, or the connection is gone. */
+  /** Resolves when the kernel has accepted it, or the connection is closed. */
   write(text: string): Promise<void> {
     return new Promise((resolve) => this.#socket.write(text, () => resolve()));
   }
 }
 
 t.test(
-  'replies that are not read are held once for each connection, whatever is asked, and the process stays below 400 MB with a heap of 256',
+  'unread replies are held once per connection, whatever is requested, and the process stays below 400 MB with a heap of 256',
   async (t) => {
     const process = await ServiceProcess.serving(t, { DATA_DIR: tempFolder(t), RATE_LIMITS: 'off' }, [
       '--max-old-space-size=256',
@@ -65,15 +65,15 @@ t.test(
       ],
       ['health', headOf('GET', '/healthz', {}), 5000],
       ['heads', headOf('HEAD', '/healthz', {}), 5000],
-      ['what is not there', headOf('GET', `/${'x'.repeat(200)}`, {}), 5000],
-      ['what is not taken', headOf('DELETE', '/healthz', {}), 5000],
+      ['a missing file', headOf('GET', `/${'x'.repeat(200)}`, {}), 5000],
+      ['a refused method', headOf('DELETE', '/healthz', {}), 5000],
       ['preflights', headOf('OPTIONS', '/api/v1/me', { Origin: 'https://shop.example' }), 5000],
-      ['what was read before', headOf('GET', '/widget.js', { 'If-None-Match': '*' }), 1],
+      ['a file read before', headOf('GET', '/widget.js', { 'If-None-Match': '*' }), 1],
     ];
     for (const [name, request, atOnce] of asked) {
       const clients = await Promise.all(Array.from({ length: 8 }, () => Unreading.open(t, process.port)));
       let rounds = 0;
-      // Each round is behind an answer to somebody else, so those of the round before are under way.
+      // Each round follows an answer to another client, so the requests of the previous round are in progress.
       for (; rounds < 4000 && clients.some(({ isClosed }) => !isClosed); rounds += 1) {
         await Promise.all(
           clients.map((client) => (client.isClosed ? undefined : client.write(request.repeat(atOnce)))),

@@ -65,7 +65,7 @@ t.test('[7] every field that is wrong is named, each under its own path', async 
   });
 });
 
-t.test('[7] what is not even an object is named as a whole', async (t) => {
+t.test('[7] a body that is not an object is named as a whole', async (t) => {
   for (const value of [null, [], 'text', 7, true])
     t.match(strictValidator(Order)(value), { body: ['must be object'] }, JSON.stringify(value));
   t.match(strictValidator(Order)({}), { id: ['is required'], count: ['is required'], lines: ['is required'] });
@@ -80,7 +80,7 @@ t.test('[7] bodies are never converted: a number in quotes is no number', async 
   });
 });
 
-t.test('[7] queries come as text and are converted', async (t) => {
+t.test('[7] query values are text and converted', async (t) => {
   const validate = coercingValidator(
     Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
@@ -95,48 +95,45 @@ t.test('[7] queries come as text and are converted', async (t) => {
     t.match(validate({ limit }), { limit: [/^must be/] }, JSON.stringify(limit));
 });
 
-t.test(
-  'what is wrong is told in words: no pattern, no name of a format, and not that a field might be empty',
-  async (t) => {
-    const Form = Type.Object({
-      email: Email,
-      site: nullable(Url),
-      colour: Hex,
-      opens: OpeningHours,
-      ids: Type.Array(Id, { minItems: 1 }),
-      name: Type.String({ minLength: 2 }),
-      age: Type.Integer({ minimum: 1, maximum: 9 }),
-      free: Type.Record(Type.String({ pattern: '^[a-z]+$' }), Type.String(), { additionalProperties: false }),
-    });
-    t.same(
-      strictValidator(Form)({
-        email: 'x',
-        site: 'x',
-        colour: 'red',
-        opens: { weekday: 0, opens: '9', closes: '9' },
-        ids: [],
-        name: 'x',
-        age: 10,
-        free: { [`X${'x'.repeat(100)}`]: 'x' },
-      }),
-      {
-        email: ['must be an email address'],
-        site: ['must be a web address, such as https://example.com'],
-        colour: ['must be a hex colour, such as #2563eb'],
-        'opens.weekday': ['must be at least 1'],
-        'opens.opens': ['must be a time of day, such as 09:00'],
-        'opens.closes': ['must be a time of day, such as 17:30'],
-        ids: ['must not be empty'],
-        name: ['must have at least 2 characters'],
-        age: ['must be at most 9'],
-        free: [`must not have a field called X${'x'.repeat(63)}`],
-      },
-    );
-    t.match(strictValidator(Type.Object({ site: nullable(Url) }))({ site: 7 }), { site: ['must be string'] });
-  },
-);
+t.test('errors are in words: no pattern, no name of a format, and not that a field might be empty', async (t) => {
+  const Form = Type.Object({
+    email: Email,
+    site: nullable(Url),
+    colour: Hex,
+    opens: OpeningHours,
+    ids: Type.Array(Id, { minItems: 1 }),
+    name: Type.String({ minLength: 2 }),
+    age: Type.Integer({ minimum: 1, maximum: 9 }),
+    free: Type.Record(Type.String({ pattern: '^[a-z]+$' }), Type.String(), { additionalProperties: false }),
+  });
+  t.same(
+    strictValidator(Form)({
+      email: 'x',
+      site: 'x',
+      colour: 'red',
+      opens: { weekday: 0, opens: '9', closes: '9' },
+      ids: [],
+      name: 'x',
+      age: 10,
+      free: { [`X${'x'.repeat(100)}`]: 'x' },
+    }),
+    {
+      email: ['must be an email address'],
+      site: ['must be a web address, such as https://example.com'],
+      colour: ['must be a hex colour, such as #2563eb'],
+      'opens.weekday': ['must be at least 1'],
+      'opens.opens': ['must be a time of day, such as 09:00'],
+      'opens.closes': ['must be a time of day, such as 17:30'],
+      ids: ['must not be empty'],
+      name: ['must have at least 2 characters'],
+      age: ['must be at most 9'],
+      free: [`must not have a field called X${'x'.repeat(63)}`],
+    },
+  );
+  t.match(strictValidator(Type.Object({ site: nullable(Url) }))({ site: 7 }), { site: ['must be string'] });
+});
 
-t.test('what a condition asks for is told under its own field, and not that there is a condition', async (t) => {
+t.test('a conditional requirement is reported at its own field, without the condition', async (t) => {
   const Parcel = Type.Object(
     {
       to: nullable(Type.String()),
@@ -230,7 +227,7 @@ t.test('[decisions] unknown fields are dropped at every depth, declared ones are
   );
   const chosen = { one: { b: 'x' } };
   choice?.(chosen);
-  t.same(chosen, { one: { b: 'x' } }, 'a choice between objects is left alone');
+  t.same(chosen, { one: { b: 'x' } }, 'a choice between objects is left unchanged');
 
   const nullableObject = unknownFieldsOf(Type.Object({ hours: nullable(Type.Object({ a: Type.String() })) }));
   const filled = { hours: { a: 'x', b: 'y' } };
@@ -238,7 +235,7 @@ t.test('[decisions] unknown fields are dropped at every depth, declared ones are
   t.same(filled, { hours: { a: 'x' } });
 });
 
-t.test('always: what is left after dropping is declared, and is still sound', async (t) => {
+t.test('always: the rest after dropping is declared and still valid', async (t) => {
   const validate = strictValidator(Order);
   const drop = unknownFieldsOf(Order);
   const extras = fc.dictionary(

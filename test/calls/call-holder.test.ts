@@ -4,7 +4,7 @@ import { type Person, startService } from '../support/service.ts';
 
 const notAssigned = { status: 403, body: { error: 'not_assigned' } };
 
-t.test("a call that goes on is its agent's and the admins'", async (t) => {
+t.test('an active call belongs to its agent and the admins', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const department = (await service.post('/departments', { name: 'Sales' }, owner.token)).body;
@@ -16,7 +16,7 @@ t.test("a call that goes on is its agent's and the admins'", async (t) => {
   const read = async (id: string) => (await service.get(`/calls/${id}`, owner.token)).body;
   const finish = (id: string) => service.post(`/calls/${id}/hangup`, undefined, owner.token);
 
-  /** Every way but /calls by which somebody could end it, move it or have it. */
+  /** Every way except /calls to end, move or take it. */
   const ways = (call: { version: number }, by: Person): [operation: string, path: string, body?: object][] => [
     ['conversation.status', 'status', { status: 'solved' }],
     ['conversation.status', 'status', { status: 'spam' }],
@@ -53,7 +53,7 @@ t.test("a call that goes on is its agent's and the admins'", async (t) => {
         return call;
       },
     ],
-    ['ringing for everybody', () => ringLine(service, line)],
+    ['ringing for everyone', () => ringLine(service, line)],
     ['ringing for one', () => ringLine(service, annsLine)],
     [
       'leaving a voicemail',
@@ -65,33 +65,36 @@ t.test("a call that goes on is its agent's and the admins'", async (t) => {
     ],
   ];
   for (const [what, start] of states) {
-    t.test(`[7 calls] ${what}: what /calls refuses to others, no other route and no socket allows`, async (t) => {
-      const { id } = await start();
-      const before = await read(id);
-      for (const by of [bob, sue]) {
-        const socket = await service.agentSocket(by.token);
-        t.match(await service.post(`/calls/${id}/hangup`, undefined, by.token), notAssigned);
-        for (const [operation, path, body] of ways(before, by)) {
-          t.match(
-            await service.post(`/conversations/${id}/${path}`, body, by.token),
-            notAssigned,
-            `${by === sue ? 'a supervisor' : 'an agent'}: ${path} ${JSON.stringify(body)}`,
-          );
-          t.match(
-            await socket.call(operation, { conversationId: id, ...body }),
-            notAssigned,
-            `${operation} on a socket`,
-          );
+    t.test(
+      `[7 calls] ${what}: an action that /calls refuses to others is refused on every other route and socket`,
+      async (t) => {
+        const { id } = await start();
+        const before = await read(id);
+        for (const by of [bob, sue]) {
+          const socket = await service.agentSocket(by.token);
+          t.match(await service.post(`/calls/${id}/hangup`, undefined, by.token), notAssigned);
+          for (const [operation, path, body] of ways(before, by)) {
+            t.match(
+              await service.post(`/conversations/${id}/${path}`, body, by.token),
+              notAssigned,
+              `${by === sue ? 'a supervisor' : 'an agent'}: ${path} ${JSON.stringify(body)}`,
+            );
+            t.match(
+              await socket.call(operation, { conversationId: id, ...body }),
+              notAssigned,
+              `${operation} on a socket`,
+            );
+          }
+          await socket.close();
         }
-        await socket.close();
-      }
-      t.same(await read(id), before, 'nothing changed');
-      await finish(id);
-    });
+        t.same(await read(id), before, 'nothing changed');
+        await finish(id);
+      },
+    );
   }
 
   t.test(
-    '[7 calls] a ringing call is given to nobody before it is answered: 409 conflict, to an admin too',
+    '[7 calls] a ringing call is assigned to no one before it is answered: 409 conflict, for an admin too',
     async (t) => {
       const { id } = await ringLine(service, line);
       const { version } = await read(id);
@@ -137,7 +140,7 @@ t.test("a call that goes on is its agent's and the admins'", async (t) => {
       t.equal(
         (await service.post(`/conversations/${id}/assignment/accept`, undefined, bob.token)).status,
         200,
-        'and who was offered it takes it',
+        'and the recipient of the offer accepts',
       );
       t.match(await read(id), { assignedAgentId: bob.agentId, state: 'answered' });
       await finish(id);
@@ -166,23 +169,20 @@ t.test("a call that goes on is its agent's and the admins'", async (t) => {
     t.equal((await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token)).status, 200);
   });
 
-  t.test(
-    "[3 agent lifecycle] whose agent is deactivated rings again, and what was offered of it is nobody's",
-    async (t) => {
-      const dan = await service.agent(owner, { name: 'Dan' });
-      const { id } = await ringLine(service, line as Line);
-      const { version } = (await service.post(`/calls/${id}/answer`, undefined, dan.token)).body;
-      await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId, expectedVersion: version }, dan.token);
-      await service.delete(`/agents/${dan.agentId}`, owner.token);
-      t.match(await read(id), { state: 'ringing', assignedAgentId: null, handshake: null });
-      t.match(
-        await service.post(`/conversations/${id}/assignment/accept`, undefined, bob.token),
-        { status: 409, body: { error: 'no_pending_handshake' } },
-        'it has to be answered',
-      );
-      t.equal((await service.post(`/calls/${id}/answer`, undefined, bob.token)).status, 200);
-      t.same(timelineOf(await read(id)), ['ringing', 'answered', 'transferred', 'answered']);
-      await finish(id);
-    },
-  );
+  t.test("[3 agent lifecycle] a deactivated agent's call rings again, and its offer ends", async (t) => {
+    const dan = await service.agent(owner, { name: 'Dan' });
+    const { id } = await ringLine(service, line as Line);
+    const { version } = (await service.post(`/calls/${id}/answer`, undefined, dan.token)).body;
+    await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId, expectedVersion: version }, dan.token);
+    await service.delete(`/agents/${dan.agentId}`, owner.token);
+    t.match(await read(id), { state: 'ringing', assignedAgentId: null, handshake: null });
+    t.match(
+      await service.post(`/conversations/${id}/assignment/accept`, undefined, bob.token),
+      { status: 409, body: { error: 'no_pending_handshake' } },
+      'it has to be answered',
+    );
+    t.equal((await service.post(`/calls/${id}/answer`, undefined, bob.token)).status, 200);
+    t.same(timelineOf(await read(id)), ['ringing', 'answered', 'transferred', 'answered']);
+    await finish(id);
+  });
 });

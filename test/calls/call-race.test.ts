@@ -1,5 +1,5 @@
-// Races for a ringing call. Each seed is a list of commands sent at once; a small model of the rules says what each
-// must be answered, in the order in which they were sent.
+// Races for a ringing call. Each seed is a list of commands sent at once; a small model of the rules gives the expected
+// answer to each, in the order they were sent.
 
 import t from 'tap';
 import { answerCall, hangUp } from '../../engine/calls/actions.ts';
@@ -15,7 +15,7 @@ type Step =
   | { readonly kind: 'hangup'; readonly agent: Person }
   | { readonly kind: 'ended' };
 
-/** What the rules make of the steps, one after the other. */
+/** The results of the steps by the rules, one after another. */
 function expectedAnswers(steps: readonly Step[], about: { admin: Person; busy: ReadonlySet<string> }): string[] {
   let phase: 'ringing' | 'active' | 'ended' = 'ringing';
   let holder: string | undefined;
@@ -58,7 +58,7 @@ const answered = (outcome: Promise<unknown>): Promise<string> =>
     },
   );
 
-t.test('[4.8] a ringing call has one winner, and every other is told why it lost', async (t) => {
+t.test('[4.8] a ringing call has one winner, and every other agent learns why it lost', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const line = await claimLine(service, owner);
@@ -154,7 +154,7 @@ t.test('[4.8] a ringing call has one winner, and every other is told why it lost
       t.same(
         [...new Set(told.map((frame) => frame.data.call.assignedAgentId))],
         [won[0]?.body.assignedAgentId],
-        'everybody is told of the same one',
+        'everyone sees the same winner',
       );
       await service.post(`/calls/${id}/hangup`, undefined, owner.token);
       await Promise.all(sockets.map((socket) => socket.close()));

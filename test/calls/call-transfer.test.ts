@@ -30,7 +30,7 @@ t.test('handing a caller over', async (t) => {
   };
   const finish = (id: string) => service.post(`/calls/${id}/hangup`, undefined, owner.token);
 
-  t.test('[4.8] a transfer may say why; the recipient and the thread are told', async (t) => {
+  t.test('[4.8] a transfer can have a note; the recipient and the thread get it', async (t) => {
     const { id } = await ringLine(service, line);
     const { version } = (await service.post(`/calls/${id}/answer`, undefined, ann.token)).body;
     const offer = await service.post(
@@ -87,7 +87,7 @@ t.test('handing a caller over', async (t) => {
       t.match(
         (await socket.next('call.transferred')).data.call,
         { id, assignedAgentId: bob.agentId },
-        'who had it is told',
+        'the former assignee is notified',
       );
       t.match(steered().at(-1), { kind: 'connect', agentId: bob.agentId });
       t.equal((await service.post(`/calls/${id}/hold`, undefined, ann.token)).status, 403, 'it is not hers any more');
@@ -96,7 +96,7 @@ t.test('handing a caller over', async (t) => {
     }
   });
 
-  t.test('[3 handshake] decline and cancel leave the caller where they are', async (t) => {
+  t.test('[3 handshake] decline and cancel leave the caller where it is', async (t) => {
     for (const [step, by] of [
       ['decline', bob],
       ['cancel', ann],
@@ -129,7 +129,7 @@ t.test('handing a caller over', async (t) => {
     await finish(id);
   });
 
-  t.test('[4.5] only to somebody who can take it', async (t) => {
+  t.test('[4.5] only to agents who can take it', async (t) => {
     const chats = await service.agent(owner, { channels: ['chats'] });
     const gone = await service.agent(owner, { name: 'Gone' });
     await service.delete(`/agents/${gone.agentId}`, owner.token);
@@ -163,7 +163,7 @@ t.test('handing a caller over', async (t) => {
     await finish(other.id);
   });
 
-  t.test('[4.8] a recipient who is in another call by now cannot accept', async (t) => {
+  t.test('[4.8] a recipient who is in another call by then cannot accept', async (t) => {
     const { id } = await offered();
     const other = await ringLine(service, line);
     t.equal((await service.post(`/calls/${other.id}/answer`, undefined, bob.token)).status, 200);
@@ -181,7 +181,7 @@ t.test('handing a caller over', async (t) => {
     await finish(id);
   });
 
-  t.test('[3] assign-to-agent by force moves the caller at once', async (t) => {
+  t.test('[3] assign-to-agent by force moves the caller immediately', async (t) => {
     const { id } = await ringLine(service, line);
     const { version } = (await service.post(`/calls/${id}/answer`, undefined, ann.token)).body;
     t.equal(
@@ -210,7 +210,7 @@ t.test('handing a caller over', async (t) => {
     await finish(id);
   });
 
-  t.test('[6 timeline] to a department: it rings there anew', async (t) => {
+  t.test('[6 timeline] to a department: it rings there again', async (t) => {
     const { id, callId } = await ringLine(service, line);
     await service.post(`/calls/${id}/answer`, undefined, ann.token);
     const socket = await service.agentSocket(cat.token);
@@ -239,7 +239,7 @@ t.test('handing a caller over', async (t) => {
     t.equal(
       (await service.post(`/calls/${other.id}/answer`, undefined, ann.token)).status,
       200,
-      'who passed it on is free',
+      'the agent who handed it over is free',
     );
     await finish(other.id);
     t.match(await service.post(`/calls/${id}/answer`, undefined, bob.token), {
@@ -252,27 +252,30 @@ t.test('handing a caller over', async (t) => {
     await socket.close();
   });
 
-  t.test('[decisions] a caller who is moved to a department rings its other members, not who moved it', async (t) => {
-    const dan = await service.agent(owner, { available: true, name: 'Dan', groupIds: [department.id] });
-    const { id } = await ringLine(service, line);
-    await service.post(`/calls/${id}/answer`, undefined, dan.token);
-    await service.post(`/conversations/${id}/assign-to-department`, { departmentId: department.id }, dan.token);
-    t.match(await read(id), { state: 'ringing', ringingAgentIds: [cat.agentId] });
-    await service.post('/me/status', { status: 'away' }, dan.token);
-    await service.post('/me/status', { status: 'available' }, dan.token);
-    t.match(await read(id), { state: 'ringing', ringingAgentIds: [cat.agentId] }, 'nor later');
-    await service.post(`/conversations/${id}/assign-to-department`, { departmentId: null }, owner.token);
-    t.same(
-      new Set((await read(id)).ringingAgentIds),
-      new Set([ann.agentId, bob.agentId, cat.agentId, dan.agentId]),
-      'out of it, everybody of the line',
-    );
-    await finish(id);
-    await service.delete(`/agents/${dan.agentId}`, owner.token);
-  });
+  t.test(
+    '[decisions] a caller moved to a department rings its other members, not the agent who moved it',
+    async (t) => {
+      const dan = await service.agent(owner, { available: true, name: 'Dan', groupIds: [department.id] });
+      const { id } = await ringLine(service, line);
+      await service.post(`/calls/${id}/answer`, undefined, dan.token);
+      await service.post(`/conversations/${id}/assign-to-department`, { departmentId: department.id }, dan.token);
+      t.match(await read(id), { state: 'ringing', ringingAgentIds: [cat.agentId] });
+      await service.post('/me/status', { status: 'away' }, dan.token);
+      await service.post('/me/status', { status: 'available' }, dan.token);
+      t.match(await read(id), { state: 'ringing', ringingAgentIds: [cat.agentId] }, 'nor later');
+      await service.post(`/conversations/${id}/assign-to-department`, { departmentId: null }, owner.token);
+      t.same(
+        new Set((await read(id)).ringingAgentIds),
+        new Set([ann.agentId, bob.agentId, cat.agentId, dan.agentId]),
+        'outside of it, everyone on the line',
+      );
+      await finish(id);
+      await service.delete(`/agents/${dan.agentId}`, owner.token);
+    },
+  );
 
   t.test(
-    "[decisions, calls] nobody in the department answers: voicemail, or missed; either way open and nobody's",
+    '[decisions, calls] no one in the department answers: voicemail, or missed; either way open and unassigned',
     async (t) => {
       const first = await ringLine(service, line);
       await service.post(`/calls/${first.id}/answer`, undefined, ann.token);
@@ -292,7 +295,7 @@ t.test('handing a caller over', async (t) => {
     },
   );
 
-  t.test('[3 agent lifecycle] an agent who is deactivated on the phone: the caller rings again', async (t) => {
+  t.test('[3 agent lifecycle] an agent is deactivated while on the phone: the caller rings again', async (t) => {
     const dan = await service.agent(owner, { name: 'Dan' });
     const { id } = await ringLine(service, line);
     await service.post(`/calls/${id}/answer`, undefined, dan.token);
@@ -305,7 +308,7 @@ t.test('handing a caller over', async (t) => {
     await finish(id);
   });
 
-  t.test('[3 handshake] a caller who hangs up, or an agent who does, ends the offer with the call', async (t) => {
+  t.test('[3 handshake] the caller or the agent hanging up ends the offer with the call', async (t) => {
     const first = await offered();
     const socket = await service.agentSocket(bob.token);
     await deliver(service, line, { type: 'ended', callId: first.callId, durationMs: 1000 });
@@ -319,7 +322,7 @@ t.test('handing a caller over', async (t) => {
     await socket.close();
   });
 
-  t.test('[4.5] what was missed is handed on like any conversation, without a caller to move', async (t) => {
+  t.test('[4.5] a missed call is handed on like any conversation, without moving a caller', async (t) => {
     const { id, callId } = await ringLine(service, line);
     await deliver(service, line, { type: 'ended', callId });
     const { version } = await read(id);

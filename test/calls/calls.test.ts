@@ -76,7 +76,7 @@ t.test('a call from its first ring to its end', async (t) => {
     await socket.close();
   });
 
-  t.test('[4.8] every other answer loses and is told why', async (t) => {
+  t.test('[4.8] every other answer loses and learns why', async (t) => {
     const { id } = await ringLine(service, line);
     t.equal((await service.post(`/calls/${id}/answer`, {}, ann.token)).status, 200);
     t.match(await service.post(`/calls/${id}/answer`, undefined, bob.token), unavailable('already_claimed'));
@@ -90,7 +90,7 @@ t.test('a call from its first ring to its end', async (t) => {
     t.same(timelineOf(again.body), ['ringing', 'answered'], 'which changes nothing');
 
     const second = await ringLine(service, line);
-    t.same((await read(second.id)).ringingAgentIds, [bob.agentId], 'who is in a call is not rung');
+    t.same((await read(second.id)).ringingAgentIds, [bob.agentId], 'an agent in a call is not rung');
     t.match(await service.post(`/calls/${second.id}/answer`, undefined, ann.token), unavailable('agent_busy'));
     const { version } = await read(second.id);
     const stale = await service.post(`/calls/${second.id}/answer`, { expectedVersion: version + 1 }, bob.token);
@@ -107,12 +107,12 @@ t.test('a call from its first ring to its end', async (t) => {
     }
   });
 
-  t.test('[4.8] hold twice, resume what is not held, hold what rings: 409 conflict', async (t) => {
+  t.test('[4.8] hold twice, resume without a hold, hold while ringing: 409 conflict', async (t) => {
     const { id } = await ringLine(service, line);
     t.match(
       await service.post(`/calls/${id}/hold`, undefined, owner.token),
       { status: 409, body: { error: 'conflict' } },
-      'nobody has answered yet',
+      'no one has answered yet',
     );
     await service.post(`/calls/${id}/answer`, undefined, ann.token);
     t.match(await service.post(`/calls/${id}/hold`, { hold: false }, ann.token), {
@@ -138,11 +138,15 @@ t.test('a call from its first ring to its end', async (t) => {
     );
   });
 
-  t.test('[7 calls] only who is assigned, or an admin, holds, transfers and hangs up: 403 not_assigned', async (t) => {
+  t.test('[7 calls] only the assignee or an admin can hold, transfer and hang up: 403 not_assigned', async (t) => {
     const sue = await service.agent(owner, { role: 'supervisor' });
     const { id } = await ringLine(service, line);
     const notAssigned = { status: 403, body: { error: 'not_assigned' } };
-    t.match(await service.post(`/calls/${id}/hangup`, undefined, ann.token), notAssigned, "a ringing call is nobody's");
+    t.match(
+      await service.post(`/calls/${id}/hangup`, undefined, ann.token),
+      notAssigned,
+      'a ringing call is unassigned',
+    );
     await service.post(`/calls/${id}/answer`, undefined, ann.token);
     for (const other of [bob, sue]) {
       t.match(await service.post(`/calls/${id}/hold`, undefined, other.token), notAssigned);
@@ -196,7 +200,7 @@ t.test('a call from its first ring to its end', async (t) => {
     await service.post(`/calls/${id}/hangup`, undefined, owner.token);
   });
 
-  t.test('[5] who does not work with calls sees and does nothing of them', async (t) => {
+  t.test('[5] an agent without the calls channel sees and does nothing of them', async (t) => {
     const cat = await service.agent(owner, { channels: ['chats', 'tickets'], available: true });
     const socket = await service.agentSocket(cat.token);
     const { id } = await ringLine(service, line);
@@ -298,7 +302,7 @@ t.test('a call from its first ring to its end', async (t) => {
     for (const { id } of [other, withheld]) await service.post(`/calls/${id}/hangup`, undefined, owner.token);
   });
 
-  t.test("[4.12] a blocked customer's call rings nobody and is spam", async (t) => {
+  t.test("[4.12] a blocked customer's call rings no one and is spam", async (t) => {
     const { id } = await ringLine(service, line, { from: '+14155550199' });
     const { visitorId } = await read(id);
     await service.post(`/calls/${id}/hangup`, undefined, owner.token);
@@ -347,7 +351,7 @@ t.test('the list of calls', async (t) => {
     for (const [query, expected] of rows) t.same(await list(query), expected, query);
   });
 
-  t.test('[4.8] by what goes on now, and by when it came in', async (t) => {
+  t.test('[4.8] by its present state, and by when it came in', async (t) => {
     const states = (await service.get('/calls', owner.token)).body.calls.map(
       ({ id, state }: { id: string; state: string }) => ({ id, state }),
     );
@@ -413,7 +417,7 @@ t.test('the list of calls', async (t) => {
     t.equal((await service.get('/calls?limit=200', owner.token)).status, 200);
   });
 
-  t.test('[5] departments bound what an agent sees', async (t) => {
+  t.test('[5] departments limit what an agent sees', async (t) => {
     t.same(await list('', ann.token), [ids[4], ids[2], ids[0]]);
     t.match(await service.get(`/calls/${ids[1]}`, ann.token), { status: 403, body: { error: 'forbidden' } });
     t.match(await service.post(`/calls/${ids[1]}/answer`, undefined, ann.token), {
@@ -466,10 +470,10 @@ t.test('[7 calls] a plan without calls: 402 feature_locked', async (t) => {
   const call = service.running.services.engine
     .workspace(owner.workspaceId)
     ?.db.get<{ phase: string }>('SELECT phase FROM call WHERE carrierCallId = ?', [callId]);
-  t.equal(call?.phase, 'voicemail', 'but nobody could answer');
+  t.equal(call?.phase, 'voicemail', 'but no one could answer');
 });
 
-t.test('[4.8] a call is put on hold so often and no more; who is on hold is let off all the same', async (t) => {
+t.test('[4.8] the number of holds per call is limited; the last one can still be resumed', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const ann = await service.agent(owner, { available: true });

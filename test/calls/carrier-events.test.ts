@@ -26,7 +26,7 @@ t.test('events of a carrier', async (t) => {
   const read = async (id: string) => (await service.get(`/calls/${id}`, owner.token)).body;
   const countCalls = async () => (await service.get('/calls?limit=200', owner.token)).body.calls.length;
 
-  t.test('[4.20] the signature comes first: without it, with another, for an unknown number, 401', async (t) => {
+  t.test('[4.20] the signature is checked first: missing, wrong, or for an unknown number, 401', async (t) => {
     const before = await countCalls();
     const ringing = { type: 'ringing', callId: newCallId() };
     const stranger = await claimLine(service, await service.workspace());
@@ -39,17 +39,17 @@ t.test('events of a carrier', async (t) => {
       invalid,
       "another workspace's secret",
     );
-    t.match(await deliver(service, { ...line, e164: '+12125559999' }, ringing), invalid, 'a number of nobody');
-    t.match(await deliver(service, line, { ...ringing, to: stranger.e164 }), invalid, 'a number of somebody else');
+    t.match(await deliver(service, { ...line, e164: '+12125559999' }, ringing), invalid, 'an unknown number');
+    t.match(await deliver(service, line, { ...ringing, to: stranger.e164 }), invalid, "another workspace's number");
     t.match(
       await deliver(service, line, { ...ringing, callId: '' }, { 'X-Signature': 'sha256=00' }),
       invalid,
-      'before what is wrong with the body',
+      'before the errors of the body',
     );
     t.equal(await countCalls(), before, 'and nothing happened');
   });
 
-  t.test('[4.20] then JSON, then what it says: 400 invalid_body', async (t) => {
+  t.test('[4.20] then JSON, then its content: 400 invalid_body', async (t) => {
     const before = await countCalls();
     t.match(
       await service.call('POST', '/carrier/events', { body: 'ring ring', headers: { 'X-Signature': 'sha256=00' } }),
@@ -101,7 +101,7 @@ t.test('events of a carrier', async (t) => {
     );
   });
 
-  t.test('[4.20] headers of ours are not asked of a carrier; the bytes that were signed count', async (t) => {
+  t.test('[4.20] carriers need not send our headers; the signed bytes count', async (t) => {
     const { status } = await deliver(
       service,
       line,
@@ -130,7 +130,7 @@ t.test('events of a carrier', async (t) => {
     );
   });
 
-  t.test('[4.8] recordingUrl only when the number records, whenever it comes', async (t) => {
+  t.test('[4.8] recordingUrl only if the number records, whenever it arrives', async (t) => {
     for (const [number, expected] of [
       [recording, 'https://sound.example/r.mp3'],
       [line, undefined],
@@ -153,13 +153,13 @@ t.test('events of a carrier', async (t) => {
       t.equal(
         socket.events.filter((type) => type === 'call.ended').length,
         expected === undefined ? 0 : 1,
-        'told once more, when there is something to tell',
+        'sent again when there is news',
       );
       await socket.close();
     }
   });
 
-  t.test("[4.8] the carrier's duration counts, also when it comes after our own hangup", async (t) => {
+  t.test("[4.8] the carrier's duration counts, also if it arrives after our own hangup", async (t) => {
     const { id, callId } = await ringLine(service, line);
     await service.post(`/calls/${id}/answer`, undefined, owner.token);
     service.clock.advance(5000);
@@ -171,19 +171,25 @@ t.test('events of a carrier', async (t) => {
     t.equal((await read(id)).events.at(-1).duration_ms, 5210);
   });
 
-  t.test('[4.8] a voicemail after somebody solved it reopens it; on spam it is kept and changes nothing', async (t) => {
-    for (const [step, body, status] of [
-      ['status', { status: 'solved' }, 'open'],
-      ['spam', undefined, 'spam'],
-    ] as const) {
-      const { id, callId } = await ringLine(service, line);
-      await deliver(service, line, { type: 'ended', callId });
-      await service.post(`/conversations/${id}/${step}`, body, owner.token);
-      await deliver(service, line, { type: 'voicemail_left', callId, transcript: 'It is me.' });
-      t.equal((await read(id)).status, status);
-      t.equal((await service.get(`/conversations/${id}/messages`, owner.token)).body.messages.at(-1).body, 'It is me.');
-    }
-  });
+  t.test(
+    '[4.8] a voicemail after the call was solved reopens it; on spam it is stored and changes nothing',
+    async (t) => {
+      for (const [step, body, status] of [
+        ['status', { status: 'solved' }, 'open'],
+        ['spam', undefined, 'spam'],
+      ] as const) {
+        const { id, callId } = await ringLine(service, line);
+        await deliver(service, line, { type: 'ended', callId });
+        await service.post(`/conversations/${id}/${step}`, body, owner.token);
+        await deliver(service, line, { type: 'voicemail_left', callId, transcript: 'It is me.' });
+        t.equal((await read(id)).status, status);
+        t.equal(
+          (await service.get(`/conversations/${id}/messages`, owner.token)).body.messages.at(-1).body,
+          'It is me.',
+        );
+      }
+    },
+  );
 
   t.test('[decisions 4.8] twice, late and in any order: the same timeline', async (t) => {
     const facts: Record<string, Partial<Delivery>> = {
@@ -239,7 +245,7 @@ t.test('events of a carrier', async (t) => {
         );
         for (let seed = 1; seed <= 8; seed += 1) {
           const random = randomFrom(seed);
-          // Each once or twice, and everything in any order.
+          // Each once or twice, in any order.
           const order = random.shuffled(set.flatMap((type) => (random.chance(0.5) ? [type] : [type, type])));
           const played = await play(number, order);
           if (JSON.stringify(played) !== JSON.stringify(expected))
@@ -262,7 +268,7 @@ t.test('events of a number that was released', async (t) => {
       (entry: any) => entry.action === 'phone_number.event_ignored',
     );
 
-  t.test('[decisions 4.18] who still rings goes to voicemail first, and the voicemail is still taken', async (t) => {
+  t.test('[decisions 4.18] a ringing caller goes to voicemail first, and the voicemail is still stored', async (t) => {
     const line = await claimLine(service, owner);
     const { id, callId } = await ringLine(service, line);
     await release(line.id);
@@ -307,7 +313,7 @@ t.test('events of a number that was released', async (t) => {
     );
   });
 
-  t.test('[decisions 4.18] who is on the phone stays on it until they hang up', async (t) => {
+  t.test('[decisions 4.18] a caller on the phone stays connected until it hangs up', async (t) => {
     const line = await claimLine(service, owner);
     const { id, callId } = await ringLine(service, line);
     await service.post(`/calls/${id}/answer`, undefined, ann.token);
@@ -318,7 +324,7 @@ t.test('events of a number that was released', async (t) => {
     t.match(await read(id), { status: 'solved', state: 'ended' });
   });
 
-  t.test('[5] a number that went to another workspace: each takes what its own secret signs', async (t) => {
+  t.test('[5] a number that moved to another workspace: each one accepts what its own secret signs', async (t) => {
     const line = await claimLine(service, owner);
     const { id, callId } = await ringLine(service, line);
     await release(line.id);
@@ -374,7 +380,7 @@ t.test('[3] a restart in mid-ring and in mid-handshake', async (t) => {
   const read = async (id: string) => (await second.get(`/calls/${id}`, owner.token)).body;
   t.match(await read(ringing.id), { state: 'voicemail' }, 'whose time ran out meanwhile');
   t.match(await read(late.id), { state: 'ringing' }, 'the other one rings on');
-  t.same(await read(handed.id), before, 'the call stands as it stood, with its offer');
+  t.same(await read(handed.id), before, 'the call is unchanged, with its offer');
   t.match(await second.post(`/calls/${handed.id}/answer`, undefined, bob.token), {
     status: 409,
     body: { detail: { reason: 'already_claimed' } },
@@ -394,6 +400,6 @@ t.test('[3] a restart in mid-ring and in mid-handshake', async (t) => {
   t.same(
     timelineOf(await read(handed.id)),
     ['ringing', 'answered', 'on_hold', 'ended'],
-    'what was delivered before is known',
+    'earlier deliveries are known',
   );
 });

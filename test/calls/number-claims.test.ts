@@ -8,7 +8,7 @@ import { FakeTwilio, problems } from '../support/twilio.ts';
 
 const e164 = '+14155550101';
 
-t.test('[4.18] a purchase of which nobody knows how it ended, while it cannot be given back either', async (t) => {
+t.test('[4.18] a purchase with an unknown outcome that cannot be released either', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-'));
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
   const twilio = await FakeTwilio.start(t);
@@ -27,20 +27,20 @@ t.test('[4.18] a purchase of which nobody knows how it ended, while it cannot be
   const asked = (): string[] => twilio.take().map(({ method }) => method);
   const isDown = (): void => twilio.once('GET', problems.broken);
 
-  t.test('keeps the number from everybody for so long', async (t) => {
+  t.test('keeps the number from everyone for a while', async (t) => {
     twilio.once('POST', problems.broken);
     isDown();
     t.match(await claim(), { status: 503, body: { error: 'service_unavailable' } });
     t.match(
       await claim(),
       { status: 409, body: { error: 'number_taken' } },
-      'it may be bought: nobody may buy it again',
+      'the purchase may have succeeded: no one may buy it again',
     );
     t.same(asked(), ['POST', 'GET']);
     t.equal(failures, 1);
   });
 
-  t.test('is tried again by itself, later each time', async (t) => {
+  t.test('is retried automatically, with growing delays', async (t) => {
     isDown();
     first.clock.advance(30_000);
     await until(() => failures === 2);
@@ -54,7 +54,7 @@ t.test('[4.18] a purchase of which nobody knows how it ended, while it cannot be
     t.equal((await claim()).status, 409);
   });
 
-  t.test('and by a process that starts anew, also when the carrier is still down at its start', async (t) => {
+  t.test('and by a new process, also if the carrier is still down at its start', async (t) => {
     await first.stop();
     isDown();
     const second = await startService(t, { dataDir, env: twilio.env(), log, clock: first.clock });
@@ -63,10 +63,6 @@ t.test('[4.18] a purchase of which nobody knows how it ended, while it cannot be
     await until(() => twilio.asked.length === 3);
     t.same(asked(), ['GET', 'GET', 'DELETE'], 'given back');
     while ((await claim(second)).status === 409);
-    t.match(
-      (await second.get('/phone-numbers', owner.token)).body,
-      { numbers: [{ e164 }] },
-      'and free for whoever wants it',
-    );
+    t.match((await second.get('/phone-numbers', owner.token)).body, { numbers: [{ e164 }] }, 'and free for anyone');
   });
 });

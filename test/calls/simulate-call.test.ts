@@ -1,4 +1,4 @@
-// The script that rings a workspace from the terminal, run as a person runs it.
+// The script that rings a workspace from the terminal, run as a person would.
 
 import { execFile, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
@@ -25,7 +25,7 @@ t.test('npm run simulate:call', async (t) => {
     ]);
   const newest = async () => (await service.get('/calls', owner.token)).body.calls[0];
 
-  t.test('claims a number, rings it, answers it, prints what agents are told', async (t) => {
+  t.test("claims a number, rings it, answers it, prints the agents' events", async (t) => {
     const { stdout } = await simulate('--answer', '--pace', '0');
     t.match(stdout, /^claimed \+1415\d{7} for it$/m);
     for (const type of [
@@ -40,10 +40,10 @@ t.test('npm run simulate:call', async (t) => {
     t.same(timelineOf(await newest()), ['ringing', 'answered', 'on_hold', 'resumed', 'ended']);
   });
 
-  t.test('hangs up, and leaves a voicemail when nobody answers', async (t) => {
+  t.test('hangs up, and leaves a voicemail if no one answers', async (t) => {
     service.clock.advance(1000);
     const { stdout } = await simulate('--hang-up-after', '0');
-    t.notMatch(stdout, 'claimed', 'it rings the number that is there');
+    t.notMatch(stdout, 'claimed', 'it rings the present number');
     t.match(stdout, 'The call is open. Its timeline:');
     t.same(timelineOf(await newest()), ['ringing', 'ended']);
 
@@ -64,7 +64,7 @@ t.test('npm run simulate:call', async (t) => {
     t.same(timelineOf(await newest()), ['ringing', 'voicemail_left', 'ended']);
   });
 
-  t.test('says what is wrong', async (t) => {
+  t.test('reports errors', async (t) => {
     await t.rejects(simulate('--to', '+12125559999'), { code: 1, stderr: /not taken: 401/ });
     await t.rejects(promisify(execFile)(process.execPath, [script]), { code: 1, stdout: /--email, --password/ });
     await t.rejects(

@@ -175,7 +175,7 @@ t.test('with Twilio as the carrier', async (t) => {
     t.same(
       twilio.take().map(({ path }) => path.split('/').slice(-2).join('/')),
       ['DE/Local.json', 'DE/Mobile.json', 'DE/National.json', 'Countries/DE'],
-      'what a country does not sell is passed over',
+      'types that a country does not sell are skipped',
     );
     t.same(
       (await service.post('/phone-numbers/available', { kind: 'international', areaCode: '999' }, owner.token)).body
@@ -204,7 +204,7 @@ t.test('with Twilio as the carrier', async (t) => {
     ]);
   });
 
-  t.test('[4.18] what Twilio says no to', async (t) => {
+  t.test("[4.18] Twilio's refusals", async (t) => {
     twilio.take();
     twilio.once('POST', problems.taken);
     t.match(await claim({ e164: '+14155550102' }), { status: 409, body: { error: 'number_taken' } });
@@ -224,7 +224,7 @@ t.test('with Twilio as the carrier', async (t) => {
         'it may be bought all the same',
       );
       t.equal(dropped?.method, 'DELETE', 'and is given back');
-      t.same(rest, [], 'but never what is not ours');
+      t.same(rest, [], 'but never numbers of others');
     }
     t.equal((await claim({ e164: '+14155550102' })).status, 201, 'none of it left the number taken');
     twilio.once('GET', problems.broken);
@@ -323,7 +323,7 @@ t.test('with Twilio as the carrier', async (t) => {
     t.equal(call.status, 'solved');
   });
 
-  t.test('[4.8] voicemail: told to record, then heard of in three parts', async (t) => {
+  t.test('[4.8] voicemail: recorded, then reported in three parts', async (t) => {
     const sid = newSid();
     await ring(sid);
     const { id } = await callOf();
@@ -388,7 +388,7 @@ t.test('with Twilio as the carrier', async (t) => {
     await socket.close();
   });
 
-  t.test('[4.8] a transcript that is there before its voicemail, or failed', async (t) => {
+  t.test('[4.8] a transcript that arrives before its voicemail, or failed', async (t) => {
     const early = {
       CallSid: newSid(),
       From: caller,
@@ -418,7 +418,7 @@ t.test('with Twilio as the carrier', async (t) => {
     });
   });
 
-  t.test('[4.8] who withholds the number, who hangs up, who calls what is not ours', async (t) => {
+  t.test('[4.8] withheld numbers, callers who hang up, calls to other numbers', async (t) => {
     for (const From of ['anonymous', 'Restricted', '+266696687']) {
       service.clock.advance(1000);
       const sid = newSid();
@@ -452,7 +452,7 @@ t.test('with Twilio as the carrier', async (t) => {
     t.same(
       await steered().then((all) => all.filter(({ form }) => form['Status'] === undefined)),
       [],
-      'what was answered at once is not ordered again',
+      'an immediately answered call is not ordered again',
     );
     await service.patch(`/phone-numbers/${line.id}`, { businessHours: null, welcomeAudioUrl: null }, owner.token);
   });
@@ -489,7 +489,7 @@ t.test('with Twilio as the carrier', async (t) => {
     t.same(states, [{ state: 'sent' }], 'a call that is over needs nothing');
   });
 
-  t.test('[providers] what Twilio will not do is told to the agents', async (t) => {
+  t.test("[providers] Twilio's failures are reported to the agents", async (t) => {
     service.clock.advance(1000);
     const sid = newSid();
     await ring(sid);
@@ -548,7 +548,7 @@ t.test('with Twilio as the carrier', async (t) => {
     t.match(stateOf(refused), { state: 'failed', lastAnswer: /not a valid phone number/ });
   });
 
-  t.test('[4.21] one-time codes by SMS and by a call that says them', async (t) => {
+  t.test('[4.21] one-time codes by SMS and by a call that reads them', async (t) => {
     const key = await makeKey(service, owner);
     await service.post('/verify/services', { name: 'x' }, owner.token);
     twilio.take();

@@ -37,14 +37,14 @@ t.test('[4.8] whom a call rings', async (t) => {
   t.same(
     rung([agent('a', { channels: ['chats', 'tickets'] }), agent('b', { role: 'admin', channels: [] }), agent('c')]),
     ['b', 'c'],
-    'who works with calls, and admins',
+    'agents with the calls channel, and admins',
   );
   t.same(
     rung([agent('a', { joinedAt: null }), agent('b', { deactivatedAt: '2026-01-02T00:00:00.000Z' }), agent('c')]),
     ['c'],
-    'who has joined and not left',
+    'joined and not deactivated',
   );
-  t.same(rung([agent('a'), agent('b')], { kind: 'all' }, ['a']), ['b'], 'who is in no other call');
+  t.same(rung([agent('a'), agent('b')], { kind: 'all' }, ['a']), ['b'], 'in no other call');
   t.same(
     rung([agent('a', { lastAssignedAt: '2026-01-03' }), agent('b', { lastAssignedAt: '2026-01-02' }), agent('c')]),
     ['c', 'b', 'a'],
@@ -56,13 +56,13 @@ t.test('[4.8] whom a call rings', async (t) => {
       departmentId: 'x',
     }),
     ['a'],
-    "the department's members alone",
+    "only the department's members",
   );
   t.same(rung([agent('a'), agent('b')], { kind: 'agent', agentId: 'b' }), ['b']);
-  t.same(rung([agent('a'), agent('b')], { kind: 'agent', agentId: 'b' }, ['b']), [], 'and nobody in its stead');
+  t.same(rung([agent('a'), agent('b')], { kind: 'agent', agentId: 'b' }, ['b']), [], 'and no one instead');
 });
 
-t.test('calls that nobody answers', async (t) => {
+t.test('unanswered calls', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const ann = await service.agent(owner, { available: true, name: 'Ann' });
@@ -89,63 +89,62 @@ t.test('calls that nobody answers', async (t) => {
     await socket.close();
   });
 
-  t.test("[4.8] a voicemail is linked, told, listed, and its transcript is the customer's message", async (t) => {
-    const { id, callId } = await ringLine(service, line);
-    await service.pass(30_000);
-    const socket = await service.agentSocket(ann.token);
-    const left = await deliver(service, line, {
-      type: 'voicemail_left',
-      callId,
-      durationMs: 4200,
-      recordingUrl: 'https://sound.example/1.mp3',
-      transcript: 'Please call me back.',
-    });
-    t.same(left.body, { conversationId: id });
-    const call = await read(id);
-    t.match(call, { status: 'open', assignedAgentId: null });
-    t.same(timelineOf(call), ['ringing', 'voicemail_left']);
-    t.equal(call.events[1].voicemailId, call.voicemailId);
-    t.same((await socket.next('call.voicemail_left')).data.call, call);
+  t.test(
+    "[4.8] a voicemail is linked, sent as an event, listed, and its transcript is the customer's message",
+    async (t) => {
+      const { id, callId } = await ringLine(service, line);
+      await service.pass(30_000);
+      const socket = await service.agentSocket(ann.token);
+      const left = await deliver(service, line, {
+        type: 'voicemail_left',
+        callId,
+        durationMs: 4200,
+        recordingUrl: 'https://sound.example/1.mp3',
+        transcript: 'Please call me back.',
+      });
+      t.same(left.body, { conversationId: id });
+      const call = await read(id);
+      t.match(call, { status: 'open', assignedAgentId: null });
+      t.same(timelineOf(call), ['ringing', 'voicemail_left']);
+      t.equal(call.events[1].voicemailId, call.voicemailId);
+      t.same((await socket.next('call.voicemail_left')).data.call, call);
 
-    const { voicemails } = (await service.get('/voicemails', ann.token)).body;
-    t.match(voicemails[0], {
-      id: call.voicemailId,
-      conversationId: id,
-      fromE164: customerNumber,
-      durationMs: 4200,
-      recordingUrl: 'https://sound.example/1.mp3',
-      transcript: 'Please call me back.',
-      listenedAt: null,
-    });
-    t.same(
-      (await service.get(`/voicemails?conversationId=${call.id}`, ann.token)).body.voicemails,
-      voicemails.filter((one: { conversationId: string }) => one.conversationId === call.id),
-      'of one call',
-    );
-    t.same((await service.get(`/voicemails?conversationId=${ann.agentId}`, ann.token)).body.voicemails, []);
-    const heard = (await service.get(`/voicemails/${call.voicemailId}`, ann.token)).body;
-    t.equal(heard.listenedAt, new Date(service.clock.now()).toISOString(), 'the first reading is noted');
-    await service.pass(1000);
-    t.same((await service.get(`/voicemails/${call.voicemailId}`, owner.token)).body, heard, 'later ones are not');
+      const { voicemails } = (await service.get('/voicemails', ann.token)).body;
+      t.match(voicemails[0], {
+        id: call.voicemailId,
+        conversationId: id,
+        fromE164: customerNumber,
+        durationMs: 4200,
+        recordingUrl: 'https://sound.example/1.mp3',
+        transcript: 'Please call me back.',
+        listenedAt: null,
+      });
+      t.same(
+        (await service.get(`/voicemails?conversationId=${call.id}`, ann.token)).body.voicemails,
+        voicemails.filter((one: { conversationId: string }) => one.conversationId === call.id),
+        'of one call',
+      );
+      t.same((await service.get(`/voicemails?conversationId=${ann.agentId}`, ann.token)).body.voicemails, []);
+      const heard = (await service.get(`/voicemails/${call.voicemailId}`, ann.token)).body;
+      t.equal(heard.listenedAt, new Date(service.clock.now()).toISOString(), 'the first reading is noted');
+      await service.pass(1000);
+      t.same((await service.get(`/voicemails/${call.voicemailId}`, owner.token)).body, heard, 'later ones are not');
 
-    const { messages } = (await service.get(`/conversations/${id}/messages`, ann.token)).body;
-    t.match(messages.at(-1), {
-      senderType: 'visitor',
-      senderId: call.visitorId,
-      body: 'Please call me back.',
-      attachments: [{ url: 'https://sound.example/1.mp3', name: 'Voicemail' }],
-    });
+      const { messages } = (await service.get(`/conversations/${id}/messages`, ann.token)).body;
+      t.match(messages.at(-1), {
+        senderType: 'visitor',
+        senderId: call.visitorId,
+        body: 'Please call me back.',
+        attachments: [{ url: 'https://sound.example/1.mp3', name: 'Voicemail' }],
+      });
 
-    await deliver(service, line, { type: 'ended', callId, durationMs: 41_000 });
-    const ended = await read(id);
-    t.match(
-      ended,
-      { status: 'open', state: 'ended', assignedAgentId: null },
-      'it stays open for somebody to call back',
-    );
-    t.match(ended.events.at(-1), { eventType: 'ended', duration_ms: 41_000 });
-    await socket.close();
-  });
+      await deliver(service, line, { type: 'ended', callId, durationMs: 41_000 });
+      const ended = await read(id);
+      t.match(ended, { status: 'open', state: 'ended', assignedAgentId: null }, 'it stays open for a call back');
+      t.match(ended.events.at(-1), { eventType: 'ended', duration_ms: 41_000 });
+      await socket.close();
+    },
+  );
 
   t.test('[5] voicemails follow the scope of their calls', async (t) => {
     const department = (await service.post('/departments', { name: 'Sales' }, owner.token)).body;
@@ -179,7 +178,7 @@ t.test('calls that nobody answers', async (t) => {
     t.same(
       messages.map((message: any) => message.senderType),
       ['system'],
-      'what was not transcribed is no message',
+      'a missing transcript is not a message',
     );
     // The department's own rules must not outlive this test.
     await service.delete(`/departments/${department.id}`, owner.token);
@@ -198,7 +197,7 @@ t.test('calls that nobody answers', async (t) => {
     await patch({ voicemailEnabled: true });
   });
 
-  t.test('[decisions, calls] a caller who hangs up unanswered leaves a missed call', async (t) => {
+  t.test('[decisions, calls] a caller who hangs up before an answer leaves a missed call', async (t) => {
     const { id, callId } = await ringLine(service, line);
     await service.pass(10_000);
     await deliver(service, line, { type: 'ended', callId, durationMs: 10_000 });
@@ -220,10 +219,10 @@ t.test('calls that nobody answers', async (t) => {
     t.match(call.events.at(-1), { eventType: 'ended', duration_ms: 91_000 });
   });
 
-  t.test('[4.8] who becomes free while it rings is rung too', async (t) => {
+  t.test('[4.8] an agent who becomes free while it rings is rung, too', async (t) => {
     await service.post('/me/status', { status: 'away' }, ann.token);
     const { id } = await ringLine(service, line);
-    t.same((await read(id)).ringingAgentIds, [], 'nobody is there');
+    t.same((await read(id)).ringingAgentIds, [], 'no one is available');
     const socket = await service.agentSocket(ann.token);
     await service.post('/me/status', { status: 'available' }, ann.token);
     t.match((await socket.next('call.ringing')).data.call, { id, ringingAgentIds: [ann.agentId] });
@@ -236,7 +235,7 @@ t.test('calls that nobody answers', async (t) => {
     await service.post(`/calls/${second.id}/hangup`, undefined, owner.token);
   });
 
-  t.test('[4.8] who goes away, or works with calls no more, is rung no longer', async (t) => {
+  t.test('[4.8] an agent who goes away, or loses the calls channel, is no longer rung', async (t) => {
     const bob = await service.agent(owner, { available: true, channels: ['calls'] });
     const { id } = await ringLine(service, line);
     t.same(new Set((await read(id)).ringingAgentIds), new Set([ann.agentId, bob.agentId]));
@@ -251,14 +250,14 @@ t.test('calls that nobody answers', async (t) => {
     t.match(
       (await socket.next('call.ringing')).data.call,
       { id, state: 'ringing', ringingAgentIds: [] },
-      'those who see it are told',
+      'agents with access are notified',
     );
     await socket.close();
     await service.patch(`/agents/${ann.agentId}`, { channels: ['chats', 'tickets', 'calls'] }, owner.token);
     await service.post(`/calls/${id}/hangup`, undefined, owner.token);
   });
 
-  t.test('[4.8] manual answers: an agent who is away may take a call', async (t) => {
+  t.test('[4.8] manual answers: an agent who is away can answer a call', async (t) => {
     await service.post('/me/status', { status: 'away' }, ann.token);
     const { id } = await ringLine(service, line);
     t.equal((await service.post(`/calls/${id}/answer`, undefined, ann.token)).status, 200);
@@ -266,8 +265,8 @@ t.test('calls that nobody answers', async (t) => {
     await service.post('/me/status', { status: 'available' }, ann.token);
   });
 
-  t.test('[4.18] outside of its hours a number rings nobody', async (t) => {
-    // 2026-11-20 was a Friday; the clock stands at some minute after noon, UTC.
+  t.test('[4.18] outside of its hours a number rings no one', async (t) => {
+    // 2026-11-20 was a Friday; the clock is some minutes after noon, UTC.
     const closed = { days: [{ weekday: 1, opens: '09:00', closes: '09:30' }] };
     const open = { days: [1, 2, 3, 4, 5, 6, 7].map((weekday) => ({ weekday, opens: '00:00', closes: '24:00' })) };
     const rule = (await service.post('/business-hours', { name: 'All', ...open }, owner.token)).body;
@@ -317,7 +316,7 @@ t.test('how a number routes its calls', async (t) => {
     t.equal((await service.post(`/calls/${id}/answer`, undefined, ann.token)).status, 200);
     await service.post(`/calls/${id}/hangup`, undefined, ann.token);
     await outside.flushed();
-    t.same(outside.events, [], 'others are told nothing of it');
+    t.same(outside.events, [], 'others receive nothing of it');
     await outside.close();
   });
 
@@ -342,7 +341,7 @@ t.test('how a number routes its calls', async (t) => {
   });
 
   t.test(
-    "[4.18] a target that is gone stands in nobody's way: all agents are rung, the number says so, and can be saved as it is read",
+    '[4.18] a missing target blocks nothing: all agents are rung, the number says so, and can be saved as it was read',
     async (t) => {
       const number = async () => (await service.get('/phone-numbers', owner.token)).body.numbers[0];
       await service.delete(`/agents/${bob.agentId}`, owner.token);
@@ -363,7 +362,7 @@ t.test('how a number routes its calls', async (t) => {
       t.equal(
         (await service.patch(`/phone-numbers/${line.id}`, { displayName }, owner.token)).body.lostTarget?.name,
         'Bob',
-        'until it is routed anew',
+        'until it is routed again',
       );
       t.match(
         await service.patch(
@@ -376,7 +375,7 @@ t.test('how a number routes its calls', async (t) => {
       t.equal(
         (await service.audited('phone_number.updated', owner.token)).length,
         3,
-        'what changes nothing is not audited',
+        'an unchanged one is not audited',
       );
       const first = await ringLine(service, line);
       t.same((await read(first.id)).ringingAgentIds, [ann.agentId]);
@@ -408,7 +407,7 @@ t.test('how a number routes its calls', async (t) => {
           routingTargetId: null,
           lostTarget: { strategy: 'specific_agent', name: 'Ann' },
         },
-        'who takes calls no more is gone, too',
+        'an agent who lost the channel is removed, too',
       );
     },
   );

@@ -1,6 +1,5 @@
-// The document with examples that are true of a world: its rows in paths and queries, bodies that would be done.
-// Examples alone are changed, so that what is asked for is there, where schemathesis would make up ids that are
-// nowhere.
+// Fills the document's examples from a world: its rows in paths and queries, bodies that would succeed. Only examples
+// change, so that requests find records where schemathesis would invent ids.
 
 import { type Operation, placesOf } from '../fuzz/requests.ts';
 import { stageOf } from '../fuzz/stages.ts';
@@ -13,7 +12,7 @@ interface Parameter {
 }
 
 interface Described extends Pick<Operation, 'operationId'> {
-  /** Those that all operations share are references. */
+  /** Parameters shared by all operations are references. */
   readonly parameters: readonly (Parameter | { readonly $ref: string })[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { example?: unknown }>> };
 }
@@ -25,7 +24,7 @@ export interface Document {
 /** In http/documents/examples.ts. */
 const madeUpId = '01939f5e-7c1d-7a3b-9f0e-2b6d1c4e8a70';
 
-/** Changes the document that it is given. */
+/** Modifies the given document. */
 export async function exampled(world: World, document: Document): Promise<Document> {
   for (const [path, item] of Object.entries(document.paths))
     for (const operation of Object.values(item)) await giveExamples(world, path, operation);
@@ -37,7 +36,7 @@ async function giveExamples(
   path: string,
   { operationId, parameters, requestBody }: Described,
 ): Promise<void> {
-  // The stage of one call hangs up the calls before it; one that rings is in the pools.
+  // Preparing one call hangs up the calls before it; a ringing one is in the pools.
   const known = operationId.startsWith('call.') ? undefined : await stageOf(world, operationId)?.();
   for (const parameter of parameters) {
     if ('$ref' in parameter) continue;
@@ -53,11 +52,11 @@ async function giveExamples(
 
 function rowFor(world: World, path: string, name: string): string | undefined {
   const [pooled] = world.pools(placesOf({ path }, name));
-  // The pools begin with who asks, who may do little to himself.
+  // The pools begin with the caller, which may change little about itself.
   return name === 'agentId' ? world.ours.ids[name] : pooled;
 }
 
-/** The ids that examples make up become those of rows. */
+/** Replaces the examples' invented ids with those of rows. */
 function withRows(world: World, value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => withRows(world, one, name));
   if (typeof value === 'object' && value !== null)

@@ -1,8 +1,9 @@
 // npm run conformance -- [--venv FOLDER] [--seed N] [--examples N] [--only OPERATION] [--phases examples,coverage]
-// [--verbose] Holds the running service against its OpenAPI document from outside, by schemathesis (PyPI): what the
-// document calls sound is taken, what it does not is refused, and every answer is one that it declares.
-// schemathesis.toml says what is held, and what is expected otherwise, with its reason. Ends with 1 where anything is
-// reported, and with 2 where there is no schemathesis. --verbose prints the service's own log.
+// [--verbose]
+// Tests the running service against its OpenAPI document from outside, with schemathesis (PyPI): input that
+// the document allows is accepted, other input is refused, and every answer is declared. schemathesis.toml has the
+// checks, and the exceptions with their reasons. Exits with 1 if anything is reported, and with 2 if schemathesis is
+// missing. --verbose prints the service's log.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +14,7 @@ import { tempFolder } from '../support/folder.ts';
 import { password } from '../support/service.ts';
 import { exampled } from './examples.ts';
 
-/** What schemathesis writes of a run, as far as it is looked at. */
+/** The parts of schemathesis' report that are read. */
 interface Report {
   readonly operations: { readonly tested: number };
   readonly test_cases: { readonly generated: number; readonly unique_failures: number };
@@ -34,7 +35,7 @@ const { values } = parseArgs({
 });
 const program = values.venv === undefined ? 'schemathesis' : join(values.venv, 'bin', 'schemathesis');
 const versionMs = 60_000;
-/** Some two minutes on two cores that have nothing else to do. */
+/** It takes about two minutes on two otherwise idle cores. */
 const runMs = 30 * 60_000;
 
 const { stdout, error, status } = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: versionMs });
@@ -99,7 +100,7 @@ async function problemsFound(): Promise<string[]> {
   return problems;
 }
 
-/** What the program ended with decides; its report says how much was done. */
+/** The exit code decides; the report says how much was done. */
 function told(path: string, code: number | null): string[] {
   // schemathesis' own form.
   const {
@@ -118,8 +119,8 @@ function told(path: string, code: number | null): string[] {
 }
 
 /**
- * An admin who may change what signs in, as if just confirmed; a key; a visitor. Who signs out and who pays are of
- * other workspaces.
+ * An admin who has just confirmed its identity, so that it may change its sign-in; a key; a visitor. Signing out and
+ * paying happen in other workspaces.
  */
 async function credentials(
   world: World,

@@ -16,7 +16,7 @@ async function solved(
   return { id, token: customer.token };
 }
 
-/** As the customer sees it, whose token does not run out. */
+/** As the customer sees it, whose token does not expire. */
 async function statusOf(service: Service, owner: { embedId: string }, token: string): Promise<string> {
   return (
     await service.post('/widget/sessions', { siteId: owner.embedId, visitorToken: token, url: 'https://shop.example/' })
@@ -48,7 +48,7 @@ t.test('[decisions] AUTO_CLOSE_DAYS takes fractions', async (t) => {
   });
 });
 
-t.test("[4.10] autoCloseDays is the workspace's own; 0 closes at once", async (t) => {
+t.test("[4.10] autoCloseDays is the workspace's own; 0 closes immediately", async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const settings = (autoCloseDays: number) => service.put('/workspace/settings', { autoCloseDays }, owner.token);
@@ -70,7 +70,7 @@ t.test("[4.10] autoCloseDays is the workspace's own; 0 closes at once", async (t
     t.equal((await settings(days)).status, status, String(days));
 });
 
-t.test('[4.10] other days hold for what is solved already, too, from when it was solved', async (t) => {
+t.test('[4.10] a change also applies to solved conversations, from when they were solved', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const settings = (autoCloseDays: number) => service.put('/workspace/settings', { autoCloseDays }, owner.token);
@@ -107,7 +107,7 @@ t.test('[4.10] of many that are solved it holds page by page', async (t) => {
   t.equal(solvedOnes(), 0);
 });
 
-t.test('[4.5] a reopening clears it, and solving again starts it anew', async (t) => {
+t.test('[4.5] reopening clears it, and solving starts it again', async (t) => {
   const service = await startService(t, { env: { AUTO_CLOSE_DAYS: '1' } });
   const owner = await service.workspace();
   const { id } = await solved(service, owner);
@@ -122,7 +122,7 @@ t.test('[4.5] a reopening clears it, and solving again starts it anew', async (t
   t.equal((await service.conversation(id, owner.token)).status, 'closed');
 });
 
-t.test('[4.5] what was marked as spam meanwhile does not close', async (t) => {
+t.test('[4.5] a conversation marked as spam meanwhile does not close', async (t) => {
   const service = await startService(t, { env: { AUTO_CLOSE_DAYS: '1' } });
   const owner = await service.workspace();
   const { id } = await solved(service, owner);
@@ -145,7 +145,7 @@ t.test('[decisions] closed to solved starts the days again', async (t) => {
   t.equal((await service.conversation(id, owner.token)).status, 'closed');
 });
 
-t.test('[architecture] over a restart: what ran out meanwhile closes at start, the rest on time', async (t) => {
+t.test('[architecture] over a restart: overdue ones close at start, the rest on time', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-'));
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
   const clock = new ManualClock();

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { type Person, startService } from '../support/service.ts';
 
-t.test('who reaches a conversation', async (t) => {
+t.test('access to a conversation', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const department = async (name: string) =>
@@ -24,7 +24,7 @@ t.test('who reaches a conversation', async (t) => {
     return chat;
   };
 
-  /** What an area says to each of them, about a conversation of Sales. Specification 7. */
+  /** The answers of each area about a conversation of Sales. Specification 7. */
   const areas = {
     conversations: {
       otherDepartment: [403, 'forbidden'],
@@ -72,7 +72,7 @@ t.test('who reaches a conversation', async (t) => {
     ['notes', 'DELETE', '/notes/019aa000-0000-7000-8000-000000000000'],
   ];
 
-  t.test('[7] who may not is refused as each area words it, and nothing changes', async (t) => {
+  t.test("[7] an agent without access is refused in each area's form, and nothing changes", async (t) => {
     const { id } = await inSales();
     const before = await service.conversation(id, owner.token);
     for (const [area, method, path, body] of operations) {
@@ -98,7 +98,7 @@ t.test('who reaches a conversation', async (t) => {
     }
   });
 
-  t.test("[decisions] without a department it is everybody's who has the channel", async (t) => {
+  t.test('[decisions] without a department everyone with the channel has access', async (t) => {
     const { id } = await service.chat(owner);
     for (const who of ['admin', 'supervisor', 'inIt', 'nowhere', 'otherDepartment', 'otherSupervisor'])
       t.equal((await service.get(`/conversations/${id}/messages`, people[who]?.token)).status, 200, who);
@@ -111,25 +111,28 @@ t.test('who reaches a conversation', async (t) => {
     t.equal((await service.get(`/conversations/${id}/messages`, people['stranger']?.token)).status, 404);
   });
 
-  t.test('whoever has it, or is offered it, reaches it whatever its department, and no longer than that', async (t) => {
-    const guest = people['otherDepartment'] as Person;
-    const { id } = await inSales();
-    const version = async () => (await service.conversation(id, owner.token)).version;
-    const reads = async () => (await service.get(`/conversations/${id}/messages`, guest.token)).status;
-    t.equal(await reads(), 404);
-    await service.post(
-      `/conversations/${id}/assign-to-agent`,
-      { agentId: guest.agentId, expectedVersion: await version() },
-      owner.token,
-    );
-    t.equal(await reads(), 200, 'offered');
-    await service.post(`/conversations/${id}/assignment/accept`, undefined, guest.token);
-    t.equal(await reads(), 200, 'assigned');
-    await service.post(`/conversations/${id}/assign-to-department`, { departmentId: sales }, owner.token);
-    t.equal(await reads(), 404, 'back in its department');
-  });
+  t.test(
+    'the assignee and the recipient of an offer have access whatever its department, and no longer than that',
+    async (t) => {
+      const guest = people['otherDepartment'] as Person;
+      const { id } = await inSales();
+      const version = async () => (await service.conversation(id, owner.token)).version;
+      const reads = async () => (await service.get(`/conversations/${id}/messages`, guest.token)).status;
+      t.equal(await reads(), 404);
+      await service.post(
+        `/conversations/${id}/assign-to-agent`,
+        { agentId: guest.agentId, expectedVersion: await version() },
+        owner.token,
+      );
+      t.equal(await reads(), 200, 'offered');
+      await service.post(`/conversations/${id}/assignment/accept`, undefined, guest.token);
+      t.equal(await reads(), 200, 'assigned');
+      await service.post(`/conversations/${id}/assign-to-department`, { departmentId: sales }, owner.token);
+      t.equal(await reads(), 404, 'back in its department');
+    },
+  );
 
-  t.test('[decisions] what is not there, or is no id at all, is 404 in every area', async (t) => {
+  t.test('[decisions] missing conversations and malformed ids are 404 in every area', async (t) => {
     for (const id of ['019aa000-0000-7000-8000-000000000000', 'x', '1', '%00', 'null']) {
       for (const [, method, path, body] of operations)
         t.match(
@@ -188,7 +191,7 @@ t.test('lists of conversations', async (t) => {
   const ids = async (path: string, token: string) =>
     (await service.get(path, token)).body.conversations.map((one: any) => one.id);
 
-  t.test('[4.5] queue: what is open or pending in scope, newest first', async (t) => {
+  t.test('[4.5] queue: open and pending ones in scope, newest first', async (t) => {
     t.strictSame(await ids('/conversations/queue', owner.token), [inSales, pending, open]);
     t.strictSame(await ids('/conversations/queue', seller.token), [inSales, pending, open]);
     t.strictSame(await ids('/conversations/queue', guest.token), [pending, open]);
@@ -230,7 +233,7 @@ t.test('lists of conversations', async (t) => {
     }
   });
 
-  t.test('[4.5] recently closed: what is solved or closed in scope, the last first, at most 50', async (t) => {
+  t.test('[4.5] recently closed: solved and closed ones in scope, latest first, at most 50', async (t) => {
     t.strictSame(await ids('/conversations/recently-closed', owner.token), [solvedInSales, solved]);
     t.strictSame(await ids('/conversations/recently-closed', guest.token), [solved]);
     t.strictSame(await ids('/conversations/recently-closed', caller.token), []);
@@ -278,7 +281,7 @@ t.test('lists of conversations', async (t) => {
     },
   );
 
-  t.test('[decisions] a row is the record that was decided with what is unread, and nothing else in it', async (t) => {
+  t.test('[decisions] a row is the agreed record with its unread mark, and nothing else', async (t) => {
     const [row] = (await service.get('/conversations/queue', owner.token)).body.conversations;
     t.strictSame(
       Object.keys(row).sort(),

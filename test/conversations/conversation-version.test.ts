@@ -3,14 +3,14 @@ import { claimLine, ringLine } from '../support/calls.ts';
 import { callRoute, soundBody } from '../support/endpoints.ts';
 import { startService } from '../support/service.ts';
 
-t.test('[decisions 4.5] version is bumped by what the lock protects, and by nothing else', async (t) => {
+t.test('[decisions 4.5] only changes that the lock protects increase the version', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const ann = await service.agent(owner);
   const bob = await service.agent(owner);
   const sales = (await service.post('/departments', { name: 'Sales' }, owner.token)).body.id;
 
-  /** A chat that Ann has and, when asked for, that is offered to Bob. */
+  /** A chat assigned to Ann and, on request, offered to Bob. */
   const scene = async (options: { offered?: boolean } = {}) => {
     const chat = await service.chat(owner);
     const give = async (agentId: string, force: boolean, token: string) => {
@@ -66,10 +66,11 @@ t.test('[decisions 4.5] version is bumped by what the lock protects, and by noth
     ],
   ];
   for (const [what, act, { by = 1, ...options } = {}] of bumps) {
-    t.test(`bumped by ${what}`, async (t) => {
+    t.test(`increased by ${what}`, async (t) => {
       const one = await scene(options);
       await act(one);
-      // Putting no tags on what has none, or reading through tags, changes nothing; spam is in no list.
+      // Setting no tags on a conversation without tags, or reading it by setting its tags, changes nothing; spam is in
+      // no list.
       const { tags } = (await service.conversation(one.id, owner.token)) ?? { tags: [] };
       const { conversation } = (await service.put(`/conversations/${one.id}/tags`, { tags }, owner.token)).body;
       t.equal(conversation.version, one.version + by);
@@ -105,13 +106,13 @@ t.test('[decisions 4.5] version is bumped by what the lock protects, and by noth
     ['a rating', (one) => service.post(`/widget/conversations/${one.id}/rating`, { rating: 5 }, one.customer.token)],
     ['a transcript', (one) => one.on('email-transcript', { to: 'kim@example.org', subject: 'x' })],
     [
-      'the customer saying who it is',
+      'the customer identifying itself',
       (one) => service.patch('/widget/visitor', { email: `${one.id}@example.org` }, one.customer.token),
     ],
     ['the same tags again', (one) => service.put(`/conversations/${one.id}/tags`, { tags: [] }, owner.token)],
     ['a refused change', (one) => one.on('status', { status: 'open' })],
     [
-      'an unblock of who is not blocked',
+      'an unblock of a visitor that is not blocked',
       (one) => service.post(`/visitors/${one.customer.visitorId}/unblock`, undefined, owner.token),
     ],
   ];
@@ -143,7 +144,7 @@ t.test('[decisions, Conversations] expectedVersion is checked wherever it is sen
     agentId: owner.agentId,
     departmentId: (await service.post('/departments', { name: 'Sales' }, owner.token)).body.id,
   };
-  // What is the call's own answer to an old version (specification 7, Calls), and what takes no version check
+  // Calls have their own answer to an old version (specification 7, Calls), and status changes have no version check
   // (specification 3).
   const others = new Set(['call.answer', 'conversation.status']);
   let checked = 0;
@@ -198,7 +199,7 @@ t.test('[decisions, Conversations] expectedVersion is checked wherever it is sen
   }
   t.ok(checked >= 13, `${checked} routes`);
 
-  t.test('a message that is there already is answered, whatever has changed since', async (t) => {
+  t.test('an existing message is answered the same, whatever has changed since', async (t) => {
     const { id, version } = await service.chat(owner);
     const message = { body: 'x', messageId: '0194b7a6-1111-7111-8111-111111111112', expectedVersion: version };
     t.equal((await service.post(`/conversations/${id}/messages`, message, owner.token)).status, 201);

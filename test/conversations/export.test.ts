@@ -51,7 +51,7 @@ t.test('[4.5 export] the whole record', async (t) => {
   const { body } = answer;
   const schema = service.running.routes.find(({ operation }) => operation === 'conversation.export')?.reply.schema;
   t.ok(schema);
-  if (schema) t.equal(strictValidator(schema)(body), undefined, 'it is what the documents say');
+  if (schema) t.equal(strictValidator(schema)(body), undefined, 'as the documents say');
   t.same(Object.keys(body).sort(), ['contact', 'conversation', 'events', 'messages', 'notes', 'visitor']);
   t.same(body.conversation, await service.conversation(id, owner.token));
   t.same(
@@ -64,7 +64,7 @@ t.test('[4.5 export] the whole record', async (t) => {
   t.match(body.visitor, { id: customer.visitorId, name: 'Anna', email: 'anna@example.com' });
   t.match(body.contact, { id: body.visitor.contactId, email: 'anna@example.com' });
   t.ok(events.length >= 6);
-  t.same(body.events, events, 'every event as sockets were told it');
+  t.same(body.events, events, 'every event as sockets received it');
   t.same((await service.get(pathOf(id, '?format=json'), owner.token)).body, body);
 });
 
@@ -83,7 +83,7 @@ t.test('[4.5 export] of nothing but itself', async (t) => {
   const head = await service.call('HEAD', pathOf(id), { token: owner.token });
   t.equal(head.status, 200);
   t.equal(head.body, null);
-  t.equal(head.headers.get('content-length'), null, 'nobody knows it yet');
+  t.equal(head.headers.get('content-length'), null, 'no one knows it yet');
 });
 
 t.test('[4.5 export] with the events that are still kept', async (t) => {
@@ -123,7 +123,7 @@ t.test('[4.5 export] with all of its events, however many, wherever they are amo
   );
 });
 
-t.test('[4.6 export] json alone', async (t) => {
+t.test('[4.6 export] only JSON', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const { id } = await service.chat(owner);
@@ -139,7 +139,7 @@ t.test('[4.6 export] json alone', async (t) => {
   });
 });
 
-t.test('[5 export] by who may see it', async (t) => {
+t.test("[5 export] by the agent's access", async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const other = await service.workspace();
@@ -169,7 +169,7 @@ t.test('[5 export] by who may see it', async (t) => {
   t.match(
     await service.get(pathOf(inSales, '?format=csv'), other.token),
     { status: 404 },
-    'a format tells nothing of what is not there',
+    'the refusal of a format reveals nothing of missing ones',
   );
   const socket = await service.agentSocket(owner.token);
   t.match(await socket.call('conversation.export', { conversationId: inSales }), { status: 404 }, 'not in a frame');
@@ -205,7 +205,7 @@ async function longConversation(service: Service, owner: Person): Promise<string
   return id;
 }
 
-t.test('[4.5 export] a long one comes in parts', async (t) => {
+t.test('[4.5 export] a long one is sent in parts', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const id = await longConversation(service, owner);
@@ -265,7 +265,7 @@ t.test('[4.5 export] a long one comes in parts', async (t) => {
     );
   });
 
-  t.test('without what was added after it was asked for', async (t) => {
+  t.test('without what was added after the request', async (t) => {
     const response = await request();
     response.pause();
     await service.post(`/conversations/${id}/messages`, { body: 'Too late.' }, owner.token);
@@ -279,7 +279,7 @@ t.test('[4.5 export] a long one comes in parts', async (t) => {
     t.notOk(events.some((event: { data: { message?: { body: string } } }) => event.data.message?.body === 'Too late.'));
   });
 
-  t.test('to a caller who goes away it ends', async (t) => {
+  t.test('it ends when the caller disconnects', async (t) => {
     const response = await request();
     await once(response, 'data');
     response.destroy();

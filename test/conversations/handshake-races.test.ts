@@ -6,7 +6,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { randomFrom } from '../support/seeded.ts';
 import { startService } from '../support/service.ts';
 
-t.test('[3 handshake] answers, a taking back and the deadline at once: exactly one of them counts', async (t) => {
+t.test('[3 handshake] concurrent answers, withdrawal and deadline: exactly one of them counts', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const ann = await service.agent(owner);
@@ -118,14 +118,14 @@ t.test('[decisions] an offer survives a restart', async (t) => {
     return { service, owner, ann, bob, id: chat.id };
   };
 
-  t.test('its 30 seconds ran out while the process was down: it reverts at start, and nobody asked', async (t) => {
+  t.test('its 30 seconds ran out while the process was down: it reverts at start, unasked', async (t) => {
     const { service, owner, ann, id } = await restarted(20_000);
     t.match(await service.conversation(id, owner.token), { assignedAgentId: ann.agentId, handshake: null });
     const { messages } = (await service.get(`/conversations/${id}/messages`, owner.token)).body;
     t.match(messages.at(-1), { senderType: 'system', senderId: null });
   });
 
-  t.test('they have not: it stands, and reverts on time', async (t) => {
+  t.test('its time is not over: it stays, and reverts on time', async (t) => {
     const { service, owner, ann, bob, id } = await restarted(19_999);
     t.equal((await service.conversation(id, owner.token)).handshake.toAgentId, bob.agentId);
     await service.pass(1);

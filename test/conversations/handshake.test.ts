@@ -40,7 +40,7 @@ t.test('assignment handshake', async (t) => {
   t.test('[3 handshake] 30 seconds pass: it reverts to the previous assignee', async (t) => {
     const { id, offered } = await offer();
     await service.pass(29_999);
-    t.not((await service.conversation(id, owner.token)).handshake, null, 'a millisecond before, it stands');
+    t.not((await service.conversation(id, owner.token)).handshake, null, 'a millisecond before, it is pending');
     await service.pass(1);
     const reverted = await service.conversation(id, owner.token);
     t.equal(reverted.handshake, null);
@@ -67,15 +67,15 @@ t.test('assignment handshake', async (t) => {
     }
   });
 
-  t.test('[3 handshake] what is offered to the caller is a list of its own', async (t) => {
+  t.test('[3 handshake] offers to the caller have their own list', async (t) => {
     const { id } = await offer();
     const offeredTo = async (token: string) =>
       (await service.get('/conversations/queue?offered=true', token)).body.conversations.map(
         (one: { id: string }) => one.id,
       );
     t.same(await offeredTo(bob.token), [id]);
-    t.same(await offeredTo(ann.token), [], 'who has it is offered nothing');
-    t.same(await offeredTo(owner.token), [], 'nor is who may answer for others');
+    t.same(await offeredTo(ann.token), [], 'the assignee is not offered it');
+    t.same(await offeredTo(owner.token), [], 'nor is an agent who can answer for others');
     t.same((await service.get('/conversations/queue?offered=true&channel=call', bob.token)).body.conversations, []);
     t.ok(
       (await service.get('/conversations/queue?offered=false', bob.token)).body.conversations.length > 0,
@@ -85,7 +85,7 @@ t.test('assignment handshake', async (t) => {
     t.same(await offeredTo(bob.token), []);
   });
 
-  t.test('[3 handshake] nobody else may answer or take back', async (t) => {
+  t.test('[3 handshake] no one else can answer or withdraw it', async (t) => {
     const cat = await service.agent(owner);
     const { id } = await offer();
     for (const [step, by] of [
@@ -124,7 +124,7 @@ t.test('assignment handshake', async (t) => {
     t.match(await service.conversation(id, owner.token), { handshake: null, assignedAgentId: ann.agentId });
   });
 
-  t.test('[3 handshake] force assigns at once, leaves no handshake, and is audited', async (t) => {
+  t.test('[3 handshake] force assigns immediately, leaves no handshake, and is audited', async (t) => {
     const chat = await service.chat(owner);
     for (const [by, to] of [
       [owner, ann],
@@ -231,7 +231,7 @@ t.test('assignment handshake', async (t) => {
     t.equal((await service.conversation(second.id, owner.token)).assignedAgentId, cat.agentId);
   });
 
-  t.test('[3 handshake] an offer to oneself is an offer; to who has it already, nothing to do', async (t) => {
+  t.test('[3 handshake] an offer to oneself is an offer; to the assignee it has no effect', async (t) => {
     const { id, version } = await service.chat(owner);
     const own = await service.post(
       `/conversations/${id}/assign-to-agent`,
@@ -258,7 +258,7 @@ t.test('assignment handshake', async (t) => {
     );
   });
 
-  t.test('[decisions] its recipient is deactivated: it reverts at once; its initiator: it stands', async (t) => {
+  t.test('[decisions] its recipient is deactivated: it reverts at once; its initiator: it stays', async (t) => {
     const cat = await service.agent(owner);
     const socket = await service.agentSocket(owner.token);
     const first = await offer(ann, cat);
@@ -279,7 +279,7 @@ t.test('assignment handshake', async (t) => {
     t.match(
       await service.conversation(put.id, owner.token),
       { status: 'solved', handshake: null },
-      'of what is solved as well',
+      'of solved ones as well',
     );
 
     const dan = await service.agent(owner);
@@ -288,7 +288,7 @@ t.test('assignment handshake', async (t) => {
     t.match(
       await service.conversation(second.id, owner.token),
       { assignedAgentId: null, handshake: { toAgentId: bob.agentId } },
-      'who had it is gone, the offer is not',
+      'the former assignee is gone, the offer is not',
     );
     t.match(
       (await service.post(`/conversations/${second.id}/assignment/accept`, undefined, bob.token)).body.conversation,
@@ -296,7 +296,7 @@ t.test('assignment handshake', async (t) => {
     );
   });
 
-  t.test('[decisions] nobody who could not take it: 422 semantic_error', async (t) => {
+  t.test('[decisions] not to an agent who could not take it: 422 semantic_error', async (t) => {
     const gone = await service.agent(owner);
     await service.delete(`/agents/${gone.agentId}`, owner.token);
     const invited = (
@@ -322,25 +322,28 @@ t.test('assignment handshake', async (t) => {
     t.match(await service.conversation(id, owner.token), { version, assignedAgentId: null, handshake: null });
   });
 
-  t.test('[decisions] who is away or offline may be named; only routing asks for available', async (t) => {
-    const cat = await service.agent(owner);
-    for (const status of ['away', 'offline', 'available']) {
-      await service.post('/me/status', { status }, cat.token);
-      const { id, version } = await service.chat(owner);
-      const { handshake } = (
-        await service.post(
-          `/conversations/${id}/assign-to-agent`,
-          { agentId: cat.agentId, expectedVersion: version },
-          owner.token,
-        )
-      ).body.conversation;
-      if (status === 'available') t.equal(handshake, null, 'routed to it already');
-      else t.equal(handshake.toAgentId, cat.agentId, status);
-    }
-    await service.post('/me/status', { status: 'away' }, cat.token);
-  });
+  t.test(
+    '[decisions] it can be offered to an agent who is away or offline; only routing requires availability',
+    async (t) => {
+      const cat = await service.agent(owner);
+      for (const status of ['away', 'offline', 'available']) {
+        await service.post('/me/status', { status }, cat.token);
+        const { id, version } = await service.chat(owner);
+        const { handshake } = (
+          await service.post(
+            `/conversations/${id}/assign-to-agent`,
+            { agentId: cat.agentId, expectedVersion: version },
+            owner.token,
+          )
+        ).body.conversation;
+        if (status === 'available') t.equal(handshake, null, 'routed to it already');
+        else t.equal(handshake.toAgentId, cat.agentId, status);
+      }
+      await service.post('/me/status', { status: 'away' }, cat.token);
+    },
+  );
 
-  t.test('[3 handshake] a recipient that left the channel meanwhile cannot take it: 422', async (t) => {
+  t.test('[3 handshake] a recipient that left the channel meanwhile cannot accept it: 422', async (t) => {
     const cat = await service.agent(owner, { channels: ['chats'] });
     const { id } = await offer(ann, cat);
     await service.patch(`/agents/${cat.agentId}`, { channels: ['tickets'] }, owner.token);
@@ -354,7 +357,7 @@ t.test('assignment handshake', async (t) => {
     });
   });
 
-  t.test('[7] unknown agents and departments are 404; what is no id, or no version, 400', async (t) => {
+  t.test('[7] unknown agents and departments are 404; malformed ids and versions are 400', async (t) => {
     const stranger = await service.workspace();
     const { id, version } = await service.chat(owner);
     const unknown = '019aa000-0000-7000-8000-000000000000';
@@ -388,7 +391,7 @@ t.test('assignment handshake', async (t) => {
       );
   });
 
-  t.test('[3 handshake] to a department at once: nobody assigned, an offer ended, in its queue', async (t) => {
+  t.test('[3 handshake] to a department at once: unassigned, an offer ended, in its queue', async (t) => {
     const sales = (await service.post('/departments', { name: 'Sales' }, owner.token)).body.id;
     const socket = await service.agentSocket(owner.token);
     const { id, offered } = await offer();

@@ -1,11 +1,11 @@
-// What an inbox asks of the API beside its lists: one conversation, what in it is unread, spam, visitors by their ids,
-// and messages that an agent sends again.
+// The inbox's API besides its lists: one conversation, unread messages, spam, visitors by their ids, and messages that
+// an agent sends again.
 
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { startService } from '../support/service.ts';
 
-t.test('what an inbox asks', async (t) => {
+t.test("the inbox's requests", async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const stranger = await service.workspace();
@@ -27,7 +27,7 @@ t.test('what an inbox asks', async (t) => {
     t.match(await service.get(`/conversations/${chat.id}`, chat.customer.token), { status: 401 });
   });
 
-  t.test('[4.5] unread is what the customer wrote after agents read last', async (t) => {
+  t.test('[4.5] unread means customer messages after the last read by an agent', async (t) => {
     const chat = await service.chat(owner);
     const marks = async () => {
       const { lastCustomerMessageAt, agentsReadUpTo } = (await service.get(`/conversations/${chat.id}`, owner.token))
@@ -62,7 +62,7 @@ t.test('what an inbox asks', async (t) => {
     });
   });
 
-  t.test('[4.5] spam, newest first, page by page, to those who may see it', async (t) => {
+  t.test('[4.5] spam, newest first, page by page, to agents with access', async (t) => {
     const here = await service.workspace();
     const { body: sales } = await service.post('/departments', { name: 'Sales' }, here.token);
     const [seller, guest, caller] = [
@@ -101,7 +101,7 @@ t.test('what an inbox asks', async (t) => {
     });
   });
 
-  t.test('[4.12] visitors by their ids: those of this workspace that are there', async (t) => {
+  t.test('[4.12] visitors by their ids: existing ones of this workspace', async (t) => {
     const [kim, lee] = [
       await service.customer(owner.embedId, { name: 'Kim', email: 'kim@example.org' }),
       await service.customer(owner.embedId),
@@ -140,7 +140,7 @@ t.test('what an inbox asks', async (t) => {
     t.equal((await service.get(`/visitors?ids=${kim.visitorId}`, kim.token)).status, 401);
   });
 
-  t.test('[6] agents are told of a visitor that says who it is, and of a block', async (t) => {
+  t.test("[6] agents receive a visitor's new identity, and a block", async (t) => {
     const kim = await service.customer(owner.embedId);
     const socket = await service.agentSocket(owner.token);
     await service.patch('/widget/visitor', { name: 'Kim' }, kim.token);
@@ -151,7 +151,7 @@ t.test('what an inbox asks', async (t) => {
     t.match((await socket.next('visitor.updated')).data, { visitor: { id: kim.visitorId, blockedAt: String } });
   });
 
-  t.test('[4.6] agents are told that a mail left', async (t) => {
+  t.test('[4.6] agents receive that a mail was sent', async (t) => {
     const socket = await service.agentSocket(owner.token);
     const { body: ticket } = await service.post(
       '/tickets',

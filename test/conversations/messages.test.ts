@@ -63,7 +63,7 @@ t.test('messages', async (t) => {
     }
   });
 
-  t.test('[8] a body is text: what is missing or of another type is refused with its field', async (t) => {
+  t.test('[8] a body is text: a missing one, or one of another type, is refused with its field', async (t) => {
     const { id } = await service.chat(owner);
     for (const body of [{}, { body: 7 }, { body: null }, { body: ['x'] }]) {
       const answer = await send(id, body);
@@ -76,7 +76,7 @@ t.test('messages', async (t) => {
     t.match(
       await send(id, { body: 'x', bodyHtml: '<b>x</b>', senderType: 'visitor', createdAt: '2020-01-01T00:00:00.000Z' }),
       { status: 201, body: { bodyHtml: '<p>x</p>', senderType: 'agent' } },
-      'bodyHtml is never taken, nor who sent it',
+      'bodyHtml and the sender cannot be given',
     );
   });
 
@@ -174,7 +174,7 @@ t.test('[decisions] a closed conversation takes no messages of agents either', a
   });
 });
 
-t.test('what a message does to its conversation', async (t) => {
+t.test('the effects of a message on its conversation', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
 
@@ -191,7 +191,7 @@ t.test('what a message does to its conversation', async (t) => {
   });
 
   t.test(
-    '[4.5] preview is the beginning of what people last wrote, no character cut in half; system lines leave it',
+    '[4.5] preview is the start of the latest message, no character cut in half; system lines do not change it',
     async (t) => {
       const chat = await service.chat(owner, 'short');
       const preview = async () => (await service.conversation(chat.id, owner.token)).preview;
@@ -228,7 +228,7 @@ t.test('read marks', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
 
-  t.test('[4.5] read marks what the customer wrote, once, tells both sides, and is no new version', async (t) => {
+  t.test("[4.5] reading marks the customer's messages, once, notifies both sides, and keeps the version", async (t) => {
     const chat = await service.chat(owner, 'one');
     await service.post(`/widget/conversations/${chat.id}/messages`, { body: 'two' }, chat.customer.token);
     await service.post(`/conversations/${chat.id}/messages`, { body: 'answer' }, owner.token);
@@ -266,11 +266,11 @@ t.test('read marks', async (t) => {
     await service.post(`/conversations/${chat.id}/read`, undefined, owner.token);
     t.notOk(
       (await agent.flushed()).some((frame) => frame.type === 'message.read' && frame.data.read.readAt !== at),
-      'nothing new, nothing told',
+      'nothing new, no event',
     );
     await service.post(`/widget/conversations/${chat.id}/messages`, { body: 'three' }, chat.customer.token);
     await service.post(`/conversations/${chat.id}/read`, undefined, owner.token);
-    t.match((await agent.next('message.read')).data.read, { count: 1 }, 'only what came since');
+    t.match((await agent.next('message.read')).data.read, { count: 1 }, 'only later ones');
     t.equal(
       (await service.get(`/conversations/${chat.id}/messages`, owner.token)).body.messages[0].readAt,
       at,
@@ -278,7 +278,7 @@ t.test('read marks', async (t) => {
     );
   });
 
-  t.test("[4.12] the customer's own mark is of what agents wrote; system lines are nobody's to read", async (t) => {
+  t.test("[4.12] the customer's own mark is for agents' messages; system lines cannot be read", async (t) => {
     const chat = await service.chat(owner, 'question');
     await service.post(`/conversations/${chat.id}/messages`, { body: 'answer' }, owner.token);
     await service.post(`/conversations/${chat.id}/status`, { status: 'pending' }, owner.token);

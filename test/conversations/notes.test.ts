@@ -48,7 +48,7 @@ t.test('notes', async (t) => {
     );
   });
 
-  t.test('[8] a body of 1 to 10000 characters, and not of white space alone', async (t) => {
+  t.test('[8] a body of 1 to 10000 characters, and not only white space', async (t) => {
     const { id } = await service.chat(owner);
     for (const [body, status] of [
       ['x', 201],
@@ -68,7 +68,7 @@ t.test('notes', async (t) => {
     t.match(await working(id, { body: 7 }), { status: 400, body: { error: 'invalid_body' } });
   });
 
-  t.test("[4.5] a note with an id of its writer's is there once, however often it is sent", async (t) => {
+  t.test("[4.5] a note with its author's id is stored once, however often it is sent", async (t) => {
     const [chat, other] = [await service.chat(owner), await service.chat(owner)];
     const noteId = '019aa000-0000-4000-8000-0000000000aa';
     const agent = await service.agentSocket(owner.token);
@@ -76,7 +76,7 @@ t.test('notes', async (t) => {
     const [first] = answers;
     t.match(first, { status: 201, body: { note: { id: noteId, body: 'Once' } } });
     for (const answer of answers) t.strictSame(answer.body, first?.body);
-    t.strictSame((await add(chat.id, { noteId, body: 'Twice' })).body, first?.body, 'what was written first stands');
+    t.strictSame((await add(chat.id, { noteId, body: 'Twice' })).body, first?.body, 'the first text stays');
     t.match(
       await add(other.id, { noteId, body: 'Once' }),
       { status: 409, body: { error: 'conflict' } },
@@ -85,7 +85,7 @@ t.test('notes', async (t) => {
     t.match(
       await add(chat.id, { noteId, body: 'Once' }, bob.token),
       { status: 409, body: { error: 'conflict' } },
-      "not somebody else's",
+      "not another agent's",
     );
     for (const id of ['x', '019aa000-0000-1000-8000-0000000000aa', 7])
       t.match(await add(chat.id, { noteId: id, body: 'Once' }), {
@@ -126,7 +126,7 @@ t.test('notes', async (t) => {
     t.equal((await service.conversation(chat.id, owner.token)).preview, 'Hello, is anybody there?');
   });
 
-  t.test('[4.5] notes are taken in every status, and do not touch the conversation', async (t) => {
+  t.test('[4.5] notes are accepted in every status, and do not change the conversation', async (t) => {
     const { id } = await service.chat(owner);
     for (const status of ['pending', 'solved', 'open', 'spam']) {
       await service.post(`/conversations/${id}/status`, { status }, owner.token);
@@ -156,7 +156,7 @@ t.test('notes', async (t) => {
     const second = (await add(id, { body: 'c' })).body.note;
     t.equal((await working(id, { body: 'd' })).body.note.id, second.id, 'the latest of two');
     const theirs = (await add(id, { body: 'theirs' }, bob.token)).body.note;
-    t.equal((await working(id, { body: 'e' })).body.note.id, second.id, "never somebody else's");
+    t.equal((await working(id, { body: 'e' })).body.note.id, second.id, "never another's");
     t.strictSame((await working(id, { body: '' })).body, { note: null });
     t.strictSame(
       (await notes(id)).map((one: any) => one.id),
@@ -176,7 +176,7 @@ t.test('notes', async (t) => {
     t.strictSame(await notes(id), []);
   });
 
-  t.test('[4.5] a note is deleted by its author or an admin, for good', async (t) => {
+  t.test('[4.5] a note is deleted for good by its author or an admin', async (t) => {
     const chat = await service.chat(owner);
     const other = await service.chat(owner);
     const make = async () => (await add(chat.id, { body: 'x' })).body.note.id;
@@ -186,7 +186,7 @@ t.test('notes', async (t) => {
     t.match(
       await remove(note, bob.token),
       { status: 403, body: { error: 'forbidden' } },
-      'not by a supervisor who did not write it',
+      'not by a supervisor who is not the author',
     );
     t.match(
       await remove(note, ann.token, other.id),

@@ -43,7 +43,7 @@ t.test('[4.5 routing] the choice', async (t) => {
     { agents: AgentRecord[]; loads?: Record<string, number>; department?: string; limit?: number },
   ][] = [
     ['nobody there', undefined, { agents: [] }],
-    ['the one who is available', 'a', { agents: [agent('a')] }],
+    ['the available one', 'a', { agents: [agent('a')] }],
     ['the fewest open chats', 'b', { agents: [agent('a'), agent('b'), agent('c')], loads: { a: 2, b: 1, c: 3 } }],
     [
       'fewest before idlest',
@@ -62,19 +62,15 @@ t.test('[4.5 routing] the choice', async (t) => {
         loads: { a: 1, b: 1, c: 1 },
       },
     ],
-    [
-      'never assigned is longer idle than anybody',
-      'b',
-      { agents: [agent('a', { lastAssignedAt: at(1) }), agent('b')] },
-    ],
+    ['never assigned counts as idle longest', 'b', { agents: [agent('a', { lastAssignedAt: at(1) }), agent('b')] }],
     ['below the limit', 'a', { agents: [agent('a')], loads: { a: 4 } }],
     ['not at the limit', undefined, { agents: [agent('a')], loads: { a: 5 } }],
     ['not above it, when it was lowered', undefined, { agents: [agent('a')], loads: { a: 3 }, limit: 2 }],
-    ['not who is away', undefined, { agents: [agent('a', { status: 'away' })] }],
-    ['not who is offline', undefined, { agents: [agent('a', { status: 'offline' })] }],
-    ['not who has not joined', undefined, { agents: [agent('a', { joinedAt: null })] }],
-    ['not who is deactivated', undefined, { agents: [agent('a', { deactivatedAt: at(1) })] }],
-    ['not who lacks the channel', undefined, { agents: [agent('a', { channels: ['tickets', 'calls'] })] }],
+    ['not an absent one', undefined, { agents: [agent('a', { status: 'away' })] }],
+    ['not an offline one', undefined, { agents: [agent('a', { status: 'offline' })] }],
+    ['not one who has not joined', undefined, { agents: [agent('a', { joinedAt: null })] }],
+    ['not a deactivated one', undefined, { agents: [agent('a', { deactivatedAt: at(1) })] }],
+    ['not without the channel', undefined, { agents: [agent('a', { channels: ['tickets', 'calls'] })] }],
     ['an admin has every channel', 'a', { agents: [agent('a', { role: 'admin', channels: [] })] }],
     [
       'in its department',
@@ -98,7 +94,7 @@ t.test('[4.5 routing] the choice', async (t) => {
     ],
     ['an admin who is a member', 'a', { agents: [agent('a', { role: 'admin', groupIds: ['x'] })], department: 'x' }],
     [
-      'not who moved it there or gave it back',
+      'not the agent who moved it there or returned it',
       'b',
       {
         agents: [agent('mover', { groupIds: ['x'] }), agent('b', { groupIds: ['x'] })],
@@ -111,7 +107,7 @@ t.test('[4.5 routing] the choice', async (t) => {
       undefined,
       { agents: [agent('mover', { groupIds: ['x'] })], department: 'x' },
     ],
-    ['without a department anybody with the channel', 'a', { agents: [agent('a', { groupIds: ['x'] })] }],
+    ['without a department anyone with the channel', 'a', { agents: [agent('a', { groupIds: ['x'] })] }],
   ];
   for (const [what, expected, { agents, loads = {}, department, limit = 5 }] of rows) {
     const counts = new Map(Object.entries(loads));
@@ -122,7 +118,7 @@ t.test('[4.5 routing] the choice', async (t) => {
 t.test('routing', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
 
-  /** A workspace of its own for each rule: its owner is away, so that only those count whom the test sets available. */
+  /** A new workspace for each rule: its owner is away, so that only agents whom the test sets available count. */
   const start = async () => {
     const owner = await service.workspace();
     const status = (person: Person, value: string) => service.post('/me/status', { status: value }, person.token);
@@ -136,7 +132,7 @@ t.test('routing', async (t) => {
   };
 
   t.test(
-    '[4.5 routing] a new chat goes to who is available, with a line of the service and an event; else it waits',
+    '[4.5 routing] a new chat goes to an available agent, with a system line and an event; otherwise it waits',
     async (t) => {
       const { owner, status, assignee, newChat } = await start();
       const ann = await service.agent(owner);
@@ -183,7 +179,7 @@ t.test('routing', async (t) => {
     );
   });
 
-  t.test('[decisions] in manual mode nothing is routed; switching it on takes up who waits', async (t) => {
+  t.test('[decisions] in manual mode nothing is routed; switching it on routes the waiting ones', async (t) => {
     const { owner, status, settings, assignee, newChat } = await start();
     const ann = await service.agent(owner);
     await settings({ routing: { mode: 'manual' } });
@@ -231,7 +227,7 @@ t.test('routing', async (t) => {
         ({ owner, busy }) => service.post(`/conversations/${busy}/spam`, undefined, owner.token),
       ],
       [
-        'a chat is given to somebody else',
+        'a chat is assigned to another agent',
         async ({ owner, busy, bob }) =>
           service.post(
             `/conversations/${busy}/assign-to-agent`,
@@ -276,7 +272,7 @@ t.test('routing', async (t) => {
     }
   });
 
-  t.test('[4.5 routing] a chat that is moved goes to its new department, and frees who had it', async (t) => {
+  t.test('[4.5 routing] a moved chat goes to its new department, and frees its former agent', async (t) => {
     const { owner, status, settings, assignee, newChat } = await start();
     const [ann, bob] = [await service.agent(owner), await service.agent(owner)];
     await settings({ routing: { maxOpenChatsPerAgent: 1 } });
@@ -297,7 +293,7 @@ t.test('routing', async (t) => {
     t.equal(await assignee(moved), bob.agentId);
   });
 
-  t.test('[decisions] a chat of a department goes to its members alone, and an admin is none by itself', async (t) => {
+  t.test("[decisions] a department's chat goes only to its members, and an admin is not one by default", async (t) => {
     const { owner, status, settings, assignee, newChat } = await start();
     const bob = await service.agent(owner);
     await service.post('/departments', { name: 'Billing', memberIds: [bob.agentId], isDefault: true }, owner.token);
@@ -310,7 +306,7 @@ t.test('routing', async (t) => {
   });
 
   t.test(
-    '[decisions] what is moved to a department does not come back to who moved it: it goes to another member, or waits for one',
+    '[decisions] a conversation moved to a department does not return to the agent who moved it: another member gets it, or it waits for one',
     async (t) => {
       const { owner, status, assignee, newChat } = await start();
       const [ann, bob, cat] = [await service.agent(owner), await service.agent(owner), await service.agent(owner)];
@@ -326,16 +322,16 @@ t.test('routing', async (t) => {
       );
       t.match(body.conversation, { departmentId: billing, assignedAgentId: null }, 'she is its only free member');
       const behind = (await newChat()).id;
-      t.equal(await assignee(behind), ann.agentId, 'who waits behind it is not held up');
+      t.equal(await assignee(behind), ann.agentId, 'others behind it are not delayed');
       await status(ann, 'away');
       await status(ann, 'available');
       await service.post(`/conversations/${behind}/status`, { status: 'solved' }, ann.token);
       await status(cat, 'available');
-      t.equal(await assignee(moved), null, 'nor does it come back later, or go to who is no member');
+      t.equal(await assignee(moved), null, 'nor does it return later, or go to a non-member');
       await status(bob, 'available');
       t.equal(await assignee(moved), bob.agentId);
       await service.post(`/conversations/${moved}/assign-to-department`, { departmentId: billing }, bob.token);
-      t.equal(await assignee(moved), ann.agentId, 'who passed it on once may have it from another');
+      t.equal(await assignee(moved), ann.agentId, 'an agent who passed it on once can get it from another');
     },
   );
 
@@ -354,7 +350,7 @@ t.test('routing', async (t) => {
       ann.token,
     );
     t.equal(answered, 200);
-    t.match(body.conversation, { departmentId: null, assignedAgentId: null }, 'not back to who moved it');
+    t.match(body.conversation, { departmentId: null, assignedAgentId: null }, 'not back to the agent who moved it');
     t.match((await service.get(`/conversations/${id}/messages`, owner.token)).body.messages.at(-1), {
       senderType: 'system',
       senderId: ann.agentId,
@@ -394,7 +390,7 @@ t.test('routing', async (t) => {
     );
   });
 
-  t.test('[4.5 routing] many who wait for another department do not stand in the way', async (t) => {
+  t.test('[4.5 routing] many that wait for another department do not block others', async (t) => {
     const { owner, status, assignee, newChat } = await start();
     const [ann, bob] = [await service.agent(owner), await service.agent(owner)];
     const sales = (
@@ -424,7 +420,7 @@ t.test('routing', async (t) => {
   });
 
   t.test(
-    '[3 handshake] what nobody had and was declined, or ran out, goes to another who is free, not straight back',
+    '[3 handshake] a declined or expired offer of an unassigned chat is routed to another free agent, not straight back',
     async (t) => {
       for (const [end, isThereAnother] of [
         ['decline', true],
@@ -444,7 +440,7 @@ t.test('routing', async (t) => {
         await settings({ routing: { mode: 'auto' } });
         await status(ann, 'available');
         if (isThereAnother) await status(bob, 'available');
-        t.equal(await assignee(id), null, 'what is offered does not wait');
+        t.equal(await assignee(id), null, 'an offered one does not wait');
         if (end === 'decline') await service.post(`/conversations/${id}/assignment/decline`, undefined, ann.token);
         else await service.pass(30_000);
         t.equal(
@@ -457,7 +453,7 @@ t.test('routing', async (t) => {
   );
 
   t.test(
-    '[4.5 routing] a reopened chat stays with who had it, over the limit too; one that nobody has is routed',
+    '[4.5 routing] a reopened chat stays with its assignee, also over the limit; an unassigned one is routed',
     async (t) => {
       const { owner, status, settings, assignee, newChat } = await start();
       const ann = await service.agent(owner);
@@ -478,7 +474,7 @@ t.test('routing', async (t) => {
     },
   );
 
-  t.test('[4.5 routing] tickets stay in the queue until somebody takes them', async (t) => {
+  t.test('[4.5 routing] tickets stay in the queue until an agent takes them', async (t) => {
     const { owner, status, assignee, newChat } = await start();
     const ann = await service.agent(owner);
     const { id } = await newChat();
@@ -512,7 +508,7 @@ t.test('routing', async (t) => {
     t.equal(await assignee(ticketId), ann.agentId, 'she takes it');
   });
 
-  t.test('[4.5 routing] who was given a chat by hand is no longer the longest idle', async (t) => {
+  t.test('[4.5 routing] an agent assigned a chat by hand is no longer the longest idle', async (t) => {
     const { owner, status, assignee, newChat } = await start();
     const [ann, bob] = [await service.agent(owner), await service.agent(owner)];
     const byHand = await newChat();

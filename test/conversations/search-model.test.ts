@@ -1,5 +1,5 @@
-// Searches beside a model that reads every row and knows no index: what is found, how many, and in which order must
-// agree after any change. Enough messages that some lie in the index's file, some in memory, some nowhere yet.
+// Searches compared with a model that reads every row and uses no index: matches, counts and order must agree after any
+// change. There are enough messages that some are in the index's file, some in memory, and some not indexed yet.
 
 import t from 'tap';
 import { type ConversationRecord, insertConversation } from '../../store/conversations/conversations.ts';
@@ -14,7 +14,7 @@ const seeds = [1, 20_261_120, 987_654_321];
 const rounds = 30;
 const oldMessages = 18_000;
 const oldConversations = 1200;
-/** Near to each other on purpose: typos, beginnings, and words that are none of each other's business. */
+/** Deliberately similar: typos, prefixes, and unrelated words. */
 const vocabulary = [
   'order',
   'orders',
@@ -70,7 +70,7 @@ const fold = (text: string): string =>
     .replaceAll('ß', 'ss');
 const wordsOf = (text: string): string[] => fold(text).match(/[a-z0-9]+/g) ?? [];
 
-/** Damerau-Levenshtein distance of neighbours, by the book. */
+/** Damerau-Levenshtein distance (adjacent transpositions), as defined. */
 function distance(a: string, b: string): number {
   const rows = Array.from({ length: a.length + 1 }, (_, i) =>
     Array.from({ length: b.length + 1 }, (_, j) => (i === 0 ? j : j === 0 ? i : 0)),
@@ -183,7 +183,7 @@ function expected(db: Database, asked: Asked, sees: Sees): { ids: string[]; tota
   return { ids: found.slice(0, asked.limit).map(({ id }) => id), total: found.length };
 }
 
-/** A past that is there before anybody searches. */
+/** The messages from before the first search. */
 function fill(
   service: Service,
   workspaceId: string,
@@ -226,7 +226,7 @@ function fill(
       lastCustomerMessageAt: null,
       agentsReadUpTo: null,
       customerReadUpTo: null,
-      // Some at the same moment, so that the order among equals is seen.
+      // Some at the same moment, to test the order of equal ones.
       createdAt: at(index),
       updatedAt: at(index - (index % 3)),
     };
@@ -371,7 +371,7 @@ for (const seed of seeds) {
           person.token,
         );
       let { status, body } = await ask();
-      // The first finds no index, and may be answered by what was read so far.
+      // The first search finds no index, and may be answered by what is indexed so far.
       while (body.indexing !== undefined) ({ status, body } = await ask());
       const ids = status === 200 ? body.rows.map((row: { conversationId: string }) => row.conversationId) : [];
       const model = expected(db, asked, sees);

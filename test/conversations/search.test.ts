@@ -9,7 +9,7 @@ const find = (service: Service, token: string, query: Record<string, string | nu
     token,
   );
 
-/** The ids of what is found, in order. */
+/** The ids found, in order. */
 async function idsOf(
   service: Service,
   token: string,
@@ -20,7 +20,7 @@ async function idsOf(
   return body.rows.map((row: { conversationId: string }) => row.conversationId);
 }
 
-t.test('what a search meets', async (t) => {
+t.test('what a search matches', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const say = (...messages: string[]) => addThread(service, owner.workspaceId, { messages });
@@ -103,7 +103,7 @@ t.test('what a search meets', async (t) => {
     t.match(
       row,
       { visitorName: 'Zoë Müller', visitorEmail: 'zoe.muller@quux.example', matchedBody: 'My kettle leaks.' },
-      'the newest message stands for one that is found by its customer',
+      'the newest message represents a conversation found by its customer',
     );
 
     await service.patch('/widget/visitor', { name: 'Xenia Schulz' }, customer.token);
@@ -141,7 +141,7 @@ t.test('what a search meets', async (t) => {
     t.match(
       (await find(service, owner.token, { q: `#${second.ticketNumber}`, channel: 'ticket' })).body.rows,
       [{ conversationId: second.id, subject: 'Other matters', matchedBody: 'Nothing of note.' }],
-      'its newest message stands for it',
+      'its newest message represents it',
     );
     await meets(
       t,
@@ -153,7 +153,7 @@ t.test('what a search meets', async (t) => {
     t.equal((await find(service, outsider.token, { q: 'zebra' })).body.total, 0, 'an agent without the channel');
   });
 
-  t.test('[4.5 search] what the service itself noted is said by nobody', async (t) => {
+  t.test("[4.5 search] the service's own lines are not found", async (t) => {
     const id = await say('The gramophone plays.');
     await service.post(`/conversations/${id}/status`, { status: 'pending' }, owner.token);
     const { messages } = (await service.get(`/conversations/${id}/messages`, owner.token)).body;
@@ -392,7 +392,7 @@ t.test('[4.5 search] filters', async (t) => {
   t.same(
     await found({ status: 'solved' }),
     new Set([byStatus.get('open'), byStatus.get('solved')]),
-    'what changed is found as it is now',
+    'a changed one is found by its present text',
   );
   t.same(await found({ tag: 'moved' }), new Set([ticket]));
   t.same(await found({ tag: 'two words' }), new Set());
@@ -496,7 +496,7 @@ t.test('[5] an agent finds what it may see', async (t) => {
     await sees(t, other, [foreign]);
     await sees(t, owner, [], 'platypus elsewhere');
   });
-  t.test('others what is in their departments, in none, or theirs', async (t) => {
+  t.test('others find conversations of their departments, of none, or their own', async (t) => {
     await sees(t, salesAgent, [free, inSales, salesTicket, call, assigned]);
     await sees(t, supervisor, [free, call, inSupport, assigned, offered]);
   });
@@ -518,7 +518,7 @@ t.test('[5] an agent finds what it may see', async (t) => {
     await service.patch(`/agents/${salesAgent.agentId}`, { groupIds: [] }, owner.token);
     await sees(t, salesAgent, []);
   });
-  t.test('a deleted department leaves its conversations to everybody, solved ones too', async (t) => {
+  t.test('a deleted department leaves its conversations to everyone, solved ones too', async (t) => {
     const solved = await add({ departmentId: support.id, status: 'solved' });
     await sees(t, chatAgent, [free, offered]);
     await service.delete(`/departments/${support.id}`, owner.token);

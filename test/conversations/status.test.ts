@@ -5,9 +5,7 @@ const statuses = ['open', 'pending', 'solved', 'spam', 'closed'] as const;
 type Status = (typeof statuses)[number];
 const requestable = ['open', 'pending', 'solved', 'spam'] as const;
 
-/**
- * Specification 3, the table of conversation status, as it is printed there. "Any other requested move returns 409."
- */
+/** The table of conversation statuses in specification 3. "Any other requested move returns 409." */
 const table = `
 | open    | pending, solved or spam |
 | pending | open, solved or spam    |
@@ -26,7 +24,7 @@ interface Scene {
   readonly owner: Awaited<ReturnType<Service['workspace']>>;
 }
 
-/** A chat in the status, brought there by what a client can do. Closing is a matter of time. */
+/** A chat brought to the status by a client's actions. Closing takes time. */
 async function chatIn({ service, owner }: Scene, status: Status): Promise<string> {
   const { id } = await service.chat(owner);
   if (status === 'closed') {
@@ -38,7 +36,9 @@ async function chatIn({ service, owner }: Scene, status: Status): Promise<string
   return id;
 }
 
-/** Also of a spam one, which no list shows: putting the tags it has changes nothing and answers the record. */
+/**
+ * Also of a spam conversation, which is in no list: setting its present tags changes nothing and returns the record.
+ */
 async function recordOf({ service, owner }: Scene, id: string): Promise<any> {
   return (await service.put(`/conversations/${id}/tags`, { tags: [] }, owner.token)).body.conversation;
 }
@@ -118,7 +118,7 @@ t.test('status', async (t) => {
     });
   }
 
-  t.test('[3 status] takes no version check: what is sent of one is ignored', async (t) => {
+  t.test('[3 status] no version check: a given version is ignored', async (t) => {
     const id = await chatIn(scene, 'open');
     t.equal(
       (await service.post(`/conversations/${id}/status`, { status: 'pending', expectedVersion: 999 }, owner.token))
@@ -127,7 +127,7 @@ t.test('status', async (t) => {
     );
   });
 
-  t.test('[7] a status that is none, or none at all: 400 invalid_body', async (t) => {
+  t.test('[7] an unknown or missing status: 400 invalid_body', async (t) => {
     const id = await chatIn(scene, 'open');
     for (const body of [{}, { status: 'done' }, { status: null }, { status: ['open'] }, undefined])
       t.match(
@@ -137,7 +137,7 @@ t.test('status', async (t) => {
       );
   });
 
-  t.test('[decisions] each change leaves a system message that names who acted, and an event', async (t) => {
+  t.test('[decisions] each change leaves a system message that names the agent, and an event', async (t) => {
     const { id, customer } = await service.chat(owner);
     const socket = await service.agentSocket(owner.token);
     const line = async () =>
@@ -160,7 +160,7 @@ t.test('status', async (t) => {
     });
   });
 
-  t.test('solving or marking as spam ends an offer that stands', async (t) => {
+  t.test('solving or marking as spam ends a pending offer', async (t) => {
     const ann = await service.agent(owner);
     for (const status of ['solved', 'spam', 'pending']) {
       const { id, version } = await service.chat(owner);
@@ -180,7 +180,7 @@ t.test('status', async (t) => {
     }
   });
 
-  t.test('what is reopened after its assignee left is in the queue again', async (t) => {
+  t.test('a conversation reopened after its assignee left is in the queue again', async (t) => {
     for (const { path, body } of [
       { path: 'status', body: { status: 'open' } },
       { path: 'customer', body: {} },
@@ -194,7 +194,11 @@ t.test('status', async (t) => {
       );
       await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token);
       await service.delete(`/agents/${ann.agentId}`, owner.token);
-      t.equal((await recordOf(scene, id)).assignedAgentId, ann.agentId, 'who solved it is kept while it is put away');
+      t.equal(
+        (await recordOf(scene, id)).assignedAgentId,
+        ann.agentId,
+        'the agent who solved it keeps it while it is finished',
+      );
       if (path === 'status') await service.post(`/conversations/${id}/status`, body, owner.token);
       else await service.post(`/widget/conversations/${id}/messages`, { body: 'x' }, customer.token);
       t.match(await recordOf(scene, id), { status: 'open', assignedAgentId: null }, path);
@@ -208,6 +212,6 @@ t.test('status', async (t) => {
     );
     await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token);
     await service.post(`/widget/conversations/${id}/messages`, { body: 'x' }, customer.token);
-    t.equal((await recordOf(scene, id)).assignedAgentId, bob.agentId, 'who is still there keeps it');
+    t.equal((await recordOf(scene, id)).assignedAgentId, bob.agentId, 'a present one keeps it');
   });
 });

@@ -2,7 +2,7 @@ import t from 'tap';
 import { claimLine, deliver, ringLine, timelineOf } from '../support/calls.ts';
 import { type Person, startService, type Teardown } from '../support/service.ts';
 
-/** A workspace of its own, whose people are away. */
+/** A new workspace whose agents are away. */
 async function start(t: Teardown) {
   const service = await startService(t, { env: { RATE_LIMITS: 'off', TOKEN_TTL_DAYS: '300' } });
   const owner = await service.workspace({ assignOnReply: true });
@@ -33,7 +33,7 @@ async function start(t: Teardown) {
 t.test('whose a conversation is', async (t) => {
   const { service, owner, ann, bob, sue, act, record, linesOf, offer, ticket } = await start(t);
 
-  t.test('[decisions, taking] take: at once, with a line and an event, and a new version', async (t) => {
+  t.test('[decisions, taking] take: immediate, with a line and an event, and a new version', async (t) => {
     const chat = await service.chat(owner);
     const socket = await service.agentSocket(owner.token);
     const { status, body } = await act(chat.id, 'take', ann);
@@ -44,7 +44,7 @@ t.test('whose a conversation is', async (t) => {
     t.match(
       await act(chat.id, 'take', ann),
       { status: 200, body: { conversation: { assignedAgentId: ann.agentId, version: chat.version + 1 } } },
-      'who has it keeps it',
+      'the assignee keeps it',
     );
     t.match(
       await socket.call('conversation.take', { conversationId: chat.id }),
@@ -55,7 +55,7 @@ t.test('whose a conversation is', async (t) => {
   });
 
   t.test(
-    "[decisions, taking] somebody else's: 409 already_assigned, which says whose it is, to an admin too",
+    "[decisions, taking] another agent's: 409 already_assigned, which names the assignee, for an admin too",
     async (t) => {
       const { id } = await service.chat(owner);
       await act(id, 'take', ann);
@@ -68,7 +68,7 @@ t.test('whose a conversation is', async (t) => {
     },
   );
 
-  t.test('[decisions, taking] of many who take at once one has it', async (t) => {
+  t.test('[decisions, taking] of many who take concurrently, one succeeds', async (t) => {
     const { id } = await service.chat(owner);
     const answers = await Promise.all([ann, bob, sue, owner].map((by) => act(id, 'take', by)));
     t.same(answers.map(({ status }) => status).sort(), [200, 409, 409, 409]);
@@ -76,7 +76,7 @@ t.test('whose a conversation is', async (t) => {
   });
 
   t.test(
-    '[decisions, taking] spam and closed ones: 409 illegal_status_transition; pending and solved ones are taken',
+    '[decisions, taking] spam and closed ones: 409 illegal_status_transition; pending and solved ones can be taken',
     async (t) => {
       for (const [status, isTaken] of [
         ['spam', false],
@@ -99,7 +99,7 @@ t.test('whose a conversation is', async (t) => {
   );
 
   t.test(
-    '[decisions, taking] an offer that stands ends: accepted by who was offered it, cancelled otherwise',
+    '[decisions, taking] a pending offer ends: accepted if its recipient takes, otherwise cancelled',
     async (t) => {
       const socket = await service.agentSocket(owner.token);
       for (const [to, event] of [
@@ -120,13 +120,13 @@ t.test('whose a conversation is', async (t) => {
       t.match(
         (await act(id, 'take', ann)).body.conversation,
         { assignedAgentId: ann.agentId, handshake: null },
-        'who offered it keeps it after all',
+        'the agent who offered it keeps it after all',
       );
       await socket.close();
     },
   );
 
-  t.test('[5] only what one reaches', async (t) => {
+  t.test('[5] only with access', async (t) => {
     const sales = (await service.post('/departments', { name: 'Sales' }, owner.token)).body.id;
     const { id } = await service.chat(owner);
     await act(id, 'assign-to-department', owner, { departmentId: sales });
@@ -145,7 +145,7 @@ t.test('whose a conversation is', async (t) => {
   });
 
   t.test(
-    '[decisions, taking] who answers what nobody has, has it: in the same command, which is a new version',
+    '[decisions, taking] answering an unassigned conversation assigns it: in the same command, with a new version',
     async (t) => {
       const chat = await service.chat(owner);
       const { id: ticketId } = await ticket();
@@ -163,14 +163,14 @@ t.test('whose a conversation is', async (t) => {
         t.match(
           await record(id),
           { assignedAgentId: ann.agentId, version: 2 },
-          'what somebody has stays theirs, and a message is no version',
+          'an assigned one stays theirs, and a message does not change the version',
         );
       }
       await service.post(`/conversations/${chat.id}/notes`, { body: 'Order 1042' }, bob.token);
     },
   );
 
-  t.test('[decisions, taking] an offer that stands ends by an answer, too', async (t) => {
+  t.test('[decisions, taking] a pending offer also ends by an answer', async (t) => {
     const { id } = await service.chat(owner);
     await offer(id, bob);
     await act(id, 'messages', ann, { body: 'I am here.' });
@@ -231,11 +231,11 @@ t.test('whose a conversation is', async (t) => {
         body: { conversation: { assignedAgentId: null, version: version + 1, status: 'open' } },
       });
       t.match((await linesOf(id)).at(-1), { senderId: by.agentId, body: line });
-      t.match(await act(id, 'unassign', by), { status: 409, body: { error: 'not_assigned' } }, 'nobody has it');
+      t.match(await act(id, 'unassign', by), { status: 409, body: { error: 'not_assigned' } }, 'it is unassigned');
     }
   });
 
-  t.test('[decisions, taking] what is given back while it is offered is offered no more', async (t) => {
+  t.test('[decisions, taking] returning a conversation ends its offer', async (t) => {
     const { id } = await service.chat(owner);
     await act(id, 'take', ann);
     await offer(id, bob, ann);
@@ -243,7 +243,7 @@ t.test('whose a conversation is', async (t) => {
   });
 
   t.test(
-    "[decisions, seen] only who has it makes the customer's messages seen; while nobody has it anybody",
+    "[decisions, seen] only the assignee marks the customer's messages as seen; while it is unassigned, anyone",
     async (t) => {
       const chat = await service.chat(owner, 'one');
       const read = async () =>
@@ -252,7 +252,7 @@ t.test('whose a conversation is', async (t) => {
           .map((one: any) => one.readAt !== null);
       const socket = await service.agentSocket(owner.token);
       t.equal((await act(chat.id, 'read', bob)).status, 200);
-      t.same(await read(), [true], 'nobody has it');
+      t.same(await read(), [true], 'it is unassigned');
       await act(chat.id, 'take', ann);
       await service.post(`/widget/conversations/${chat.id}/messages`, { body: 'two' }, chat.customer.token);
       const before = await record(chat.id);
@@ -273,7 +273,7 @@ t.test('whose a conversation is', async (t) => {
     await service.post(`/widget/conversations/${chat.id}/messages`, { body: 'two' }, chat.customer.token);
     t.match(await act(chat.id, 'unread', bob), { status: 409, body: { error: 'not_assigned' } });
     const unread = await act(chat.id, 'unread', ann);
-    t.same(unread.body.conversation, await record(chat.id), 'what is unread stays so');
+    t.same(unread.body.conversation, await record(chat.id), 'unread ones stay so');
     await act(chat.id, 'read', ann);
     const read = await record(chat.id);
     const socket = await service.agentSocket(bob.token);
@@ -299,10 +299,10 @@ t.test('whose a conversation is', async (t) => {
   });
 });
 
-t.test('what routing makes of it', async (t) => {
+t.test('its effects on routing', async (t) => {
   const { service, owner, ann, bob, sue, act, record, linesOf, ticket, status } = await start(t);
 
-  t.test('[decisions, taking] a chat that was answered is not routed to somebody else afterwards', async (t) => {
+  t.test('[decisions, taking] an answered chat is not routed to another agent afterwards', async (t) => {
     const { id } = await service.chat(owner);
     await act(id, 'messages', ann, { body: 'Hello!' });
     await status(bob, 'available');
@@ -310,14 +310,14 @@ t.test('what routing makes of it', async (t) => {
     await status(bob, 'away');
   });
 
-  t.test('[decisions, taking] what is given back is routed, and not to who gave it back or had it', async (t) => {
+  t.test('[decisions, taking] a returned chat is routed, but not to the agent who returned it or had it', async (t) => {
     await status(ann, 'available');
     const { id } = await service.chat(owner);
     t.equal((await record(id)).assignedAgentId, ann.agentId);
     t.match(
       (await act(id, 'unassign', ann)).body.conversation,
       { assignedAgentId: null },
-      'where nobody else is there it waits',
+      'if no one else is available it waits',
     );
     await status(ann, 'away');
     await status(ann, 'available');
@@ -325,7 +325,7 @@ t.test('what routing makes of it', async (t) => {
     await status(bob, 'available');
     t.equal((await record(id)).assignedAgentId, bob.agentId);
     await act(id, 'unassign', bob);
-    t.equal((await record(id)).assignedAgentId, ann.agentId, 'who gave it back once may have it from another');
+    t.equal((await record(id)).assignedAgentId, ann.agentId, 'an agent who returned it once can get it from another');
     await status(bob, 'away');
     await status(sue, 'available');
     await status(owner, 'away');
@@ -343,12 +343,12 @@ t.test('what routing makes of it', async (t) => {
     t.match(
       (await act(ticketId, 'unassign', ann)).body.conversation,
       { assignedAgentId: null },
-      'a ticket waits for somebody who takes it',
+      'a ticket waits for an agent who takes it',
     );
     await status(bob, 'away');
   });
 
-  t.test('[7 calls] a call is taken by answering it, and given back it rings the others', async (t) => {
+  t.test('[7 calls] a call is taken by answering it, and if returned it rings the others', async (t) => {
     const line = await claimLine(service, owner);
     await status(ann, 'available');
     await status(bob, 'available');
@@ -376,13 +376,13 @@ t.test('what routing makes of it', async (t) => {
     t.match(
       (await act(id, 'take', bob)).body.conversation,
       { assignedAgentId: bob.agentId, status: 'open' },
-      "over, it is anybody's to call back",
+      'once over, anyone can call back',
     );
     for (const person of [ann, bob]) await status(person, 'away');
   });
 
   t.test(
-    "[decisions, reopening] a customer's message makes pending open, with a line; what nobody has is routed then",
+    "[decisions, reopening] a customer's message reopens a pending conversation, with a line; an unassigned one is routed then",
     async (t) => {
       const chat = await service.chat(owner);
       await act(chat.id, 'status', owner, { status: 'pending' });
@@ -390,7 +390,7 @@ t.test('what routing makes of it', async (t) => {
       t.match(
         await record(chat.id),
         { status: 'pending', assignedAgentId: null },
-        'while it waits for the customer nobody is given it',
+        'while it waits for the customer no one is assigned',
       );
       await service.post(
         `/widget/conversations/${chat.id}/messages`,

@@ -49,11 +49,7 @@ t.test('transcripts', async (t) => {
       return /^\[([^\]]+)\]/.exec((await service.mail(to)).text)?.[1] ?? '';
     };
     t.match(await write('Asia/Tokyo', 'de'), /^\d{1,2}\. \S+ \d{4}, \d{2}:\d{2} GMT\+9$/);
-    t.match(
-      await write('UTC', 'xx'),
-      /^\S+ \d{1,2}, \d{4}, \d{1,2}:\d{2} [AP]M UTC$/,
-      'a locale that nobody knows is English',
-    );
+    t.match(await write('UTC', 'xx'), /^\S+ \d{1,2}, \d{4}, \d{1,2}:\d{2} [AP]M UTC$/, 'an unknown locale is English');
     t.match(await write('UTC', 'en'), / UTC$/);
   });
 
@@ -71,7 +67,7 @@ t.test('transcripts', async (t) => {
     }
   });
 
-  t.test('[7] a subject that would be more than a subject, or an address that is none: 400', async (t) => {
+  t.test('[7] a subject with line breaks, or an invalid address: 400', async (t) => {
     const { id } = await service.chat(owner);
     const sound = { to: 'a@example.org', subject: 'x' };
     const rows: [object, string][] = [
@@ -118,7 +114,7 @@ t.test('transcripts', async (t) => {
     );
   });
 
-  t.test('a conversation of long messages: what fits, whole messages, and a word about the rest', async (t) => {
+  t.test('a conversation of long messages: whole messages, as many as fit, and a note about the rest', async (t) => {
     const chat = await service.chat(owner, 'first');
     for (let index = 0; index < 110; index += 1)
       await service.post(

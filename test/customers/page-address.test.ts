@@ -1,4 +1,4 @@
-// Conditions on addresses: what a browser sends meets what somebody typed.
+// Conditions on addresses: a browser's address compared with a typed one.
 
 import t from 'tap';
 import { namesOf, plainAddress, readableAddress } from '../../engine/growth/page-address.ts';
@@ -44,7 +44,7 @@ t.test('[4.15] equals and ends-with hold on tracked visits', async (t) => {
   t.ok(matches('equals', `${pricing}?plan=b`, `${pricing}?utm_source=x&plan=b`));
   t.ok(
     matches('equals', `${pricing}?utm_source=mail`, `${pricing}?utm_source=mail&fbclid=1`),
-    'what the condition names counts',
+    'the fields named in the condition count',
   );
   t.notOk(matches('equals', `${pricing}?utm_source=mail`, pricing));
   t.notOk(matches('equals', `${pricing}?utm_source=mail`, `${pricing}?utm_source=web`));
@@ -53,11 +53,11 @@ t.test('[4.15] equals and ends-with hold on tracked visits', async (t) => {
   t.ok(matches('equals', `${pricing}/`, pricing));
   t.ok(matches('equals', 'https://shop.example', 'https://shop.example/'));
   t.ok(matches('ends-with', '/', 'https://shop.example/'));
-  t.notOk(matches('ends-with', '/pricing/', 'https://shop.example/pricing'), 'a slash that is asked for is asked for');
+  t.notOk(matches('ends-with', '/pricing/', 'https://shop.example/pricing'), 'a required slash is required');
   t.ok(matches('ends-with', '#/thanks', 'https://shop.example/#/thanks'));
 });
 
-t.test('[4.4] what is encoded and is no letter stays what it is', async (t) => {
+t.test('[4.4] an encoded character that is not a letter stays encoded', async (t) => {
   t.equal(
     readableAddress('https://a.example/x%2fy%3Fz?q=%26&bad=%E6%B3'),
     'https://a.example/x%2Fy%3Fz?q=%26&bad=%E6%B3',

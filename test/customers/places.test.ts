@@ -1,5 +1,5 @@
-// Where visitors are: from a database of places, read again while the service runs, and from what a trusted proxy says.
-// Specification 2, "Visitor".
+// Visitors' places: from a database, reloaded while the service runs, and from a trusted proxy. Specification 2,
+// "Visitor".
 
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ function databaseIn(t: Parameters<typeof tempFolder>[0], entries = cities, datab
   return path;
 }
 
-t.test('[2 visitor] an address is looked up, of either family; what is odd in the file is not known', async (t) => {
+t.test('[2 visitor] an address is looked up, of either family; odd data in the file counts as unknown', async (t) => {
   const places = await openPlaces(databaseIn(t));
   const rows: [string, object | undefined][] = [
     ['81.2.69.160', { country: 'FR', city: 'Lyon', region: 'Auvergne-Rhône-Alpes' }],
@@ -93,7 +93,7 @@ async function visitorFrom(
   return { country: visitor.country, geo: visitor.geo, token: body.visitorToken };
 }
 
-t.test('[2 visitor] country and geo: of where the browser was last, from a file that is read again', async (t) => {
+t.test("[2 visitor] country and geo: of the browser's latest address, from a file that can be reloaded", async (t) => {
   const path = databaseIn(t);
   const service = await startService(t, { env: { TRUST_PROXY: 'on', GEO_DB: path } });
   const owner = await service.workspace();
@@ -121,7 +121,7 @@ t.test('[2 visitor] country and geo: of where the browser was last, from a file 
   );
 });
 
-t.test('[2 visitor] what a proxy says of the country is believed as far as the proxy is', async (t) => {
+t.test("[2 visitor] a proxy's country is trusted as far as the proxy", async (t) => {
   const told = async (env: Record<string, string>, headers: Record<string, string>) => {
     const service = await startService(t, { env });
     const owner = await service.workspace();
@@ -129,7 +129,7 @@ t.test('[2 visitor] what a proxy says of the country is believed as far as the p
     await service.stop();
     return country;
   };
-  t.equal(await told({}, { 'CF-IPCountry': 'FR' }), null, 'nobody is in front');
+  t.equal(await told({}, { 'CF-IPCountry': 'FR' }), null, 'no one is in front');
   const trusted = { TRUST_PROXY: 'on' };
   t.equal(await told(trusted, { 'CF-IPCountry': 'fr' }), 'FR');
   t.equal(await told(trusted, { 'X-Vercel-IP-Country': 'SE' }), 'SE');
@@ -140,7 +140,7 @@ t.test('[2 visitor] what a proxy says of the country is believed as far as the p
   t.equal(
     await told({ ...trusted, GEO_DB: databaseIn(t) }, { 'X-Forwarded-For': '81.2.69.160', 'CF-IPCountry': 'DE' }),
     'FR',
-    'what the file says goes first',
+    "the file's value takes precedence",
   );
   t.equal(
     await told({ ...trusted, GEO_DB: databaseIn(t) }, { 'X-Forwarded-For': '10.0.0.1', 'CF-IPCountry': 'DE' }),

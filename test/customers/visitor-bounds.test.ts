@@ -1,5 +1,5 @@
-// What browsers may begin, that come from anybody: new visitors and chats of a network, open chats of a visitor; and
-// who stays out with a visitor that was blocked.
+// The limits on anonymous browsers: new visitors and chats of a network, open chats of a visitor; and who is blocked
+// together with a visitor.
 
 import t from 'tap';
 import { takeRoomForChat, takeRoomForTicket, takeRoomForVisitor } from '../../engine/customers/visitor-bounds.ts';
@@ -21,7 +21,7 @@ interface Browser {
 interface Shop {
   readonly service: Service;
   readonly owner: Awaited<ReturnType<Service['workspace']>>;
-  /** A call of a browser at an address. */
+  /** A browser's call from an address. */
   at(
     ip: string,
     method: 'GET' | 'POST' | 'PATCH',
@@ -84,7 +84,7 @@ t.test('[4.12] a visitor has ten open chats, and writes on in them', async (t) =
     ).status,
     201,
   );
-  t.equal((await start(await session(home))).status, 201, 'somebody else beside it begins one');
+  t.equal((await start(await session(home))).status, 201, 'another person starts a separate one');
   t.equal(
     (await service.post(`/conversations/${conversations[0].id}/status`, { status: 'solved' }, owner.token)).status,
     200,
@@ -93,12 +93,12 @@ t.test('[4.12] a visitor has ten open chats, and writes on in them', async (t) =
 });
 
 t.test(
-  '[4.12] of a network, so many visitors, chats and questions in an hour; another network has its own',
+  "[4.12] a network's new visitors, chats and questions per hour are limited; another network has its own limits",
   async (t) => {
     const { service, owner, session, start, at } = await shop(t);
     const network = networkOf(home);
     const { visitorId } = await session(home);
-    /** As so many browsers of the network would. */
+    /** Counts as many as this number of browsers of the network would. */
     const take = command('test.take', (ctx, counts: { visitors: number; chats: number; tickets: number }): void => {
       for (let count = 0; count < counts.visitors; count += 1) takeRoomForVisitor(ctx, network);
       for (let count = 0; count < counts.chats; count += 1) takeRoomForChat(ctx, { visitorId, network });
@@ -132,7 +132,7 @@ t.test(
         })
       ).status,
       200,
-      'who was there comes back',
+      'the earlier visitor is resumed',
     );
     const elsewhere = '203.0.113.8';
     for (const [answer, status] of [
@@ -152,7 +152,7 @@ t.test(
 );
 
 t.test(
-  '[4.12] who was blocked stays out: as a new visitor from its network with its browser, and by its email',
+  '[4.12] a blocked visitor stays blocked: as a new visitor of its network and browser, and by its email',
   async (t) => {
     const { service, owner, session, start, at } = await shop(t);
     const block = (visitorId: string) => service.post(`/visitors/${visitorId}/block`, undefined, owner.token);
@@ -208,7 +208,7 @@ t.test(
   },
 );
 
-t.test("[4.12] a day later its network is somebody else's; its own browser and email stay out", async (t) => {
+t.test('[4.12] a day later its network is free again; its own browser and email stay blocked', async (t) => {
   const { service, owner, session, start } = await shop(t);
   const troll = await session('2001:db8:1:1::7', { email: 'troll@customer.example' });
   await service.post(`/visitors/${troll.visitorId}/block`, undefined, owner.token);

@@ -10,7 +10,7 @@ import { mountSmallDisk, noSmallDisk } from '../support/small-disk.ts';
 const skip = noSmallDisk();
 
 t.test(
-  '[decisions] a full disk: 503 service_unavailable, nothing half done, service again when there is room',
+  '[decisions] a full disk: 503 service_unavailable, nothing half done, service resumes when there is room',
   { skip },
   async (t) => {
     const disk = mountSmallDisk(t, { bytes: 24 * 1024 * 1024 });
@@ -50,7 +50,7 @@ t.test(
     ]);
     for (const { status, body } of refusals)
       t.match({ status, body }, { status: 503, body: { statusCode: 503, error: 'service_unavailable' } });
-    t.equal((await api.get('/me', owner.token)).status, 200, 'what only reads is served');
+    t.equal((await api.get('/me', owner.token)).status, 200, 'reads are served');
     t.match(await standing(), { status, version, assignedAgentId });
     await compareMessages(t, { api, owner, load, exactly: true });
 

@@ -5,7 +5,7 @@ import { ServiceProcess } from '../support/process.ts';
 
 t.test('[speed and memory] a fresh process is below 130 MB', async (t) => {
   const service = await ServiceProcess.serving(t, { DATA_DIR: tempFolder(t) });
-  // Answered after what the start left behind was given back.
+  // Answered after the memory of the start was released.
   t.equal((await fetch(`${service.url}/readyz`)).status, 200);
   const mb = service.residentMb();
   t.ok(mb < 130, `${mb.toFixed(0)} MB`);

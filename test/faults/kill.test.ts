@@ -9,10 +9,10 @@ import { ServiceProcess } from '../support/process.ts';
 import { startSmtp } from '../support/smtp.ts';
 
 t.test(
-  'kill -9 under load over HTTP and sockets: every acknowledged message is there once, in order; seq has no gap; handshakes and mails go on',
+  'kill -9 under load over HTTP and sockets: every acknowledged message is stored once, in order; seq has no gap; handshakes and mails continue',
   async (t) => {
     const dataDir = tempFolder(t);
-    // The second mail is taken in and never acknowledged, until the process is gone.
+    // The second mail is received and never acknowledged, until the process is gone.
     const smtp = await startSmtp(t, {
       disabledCommands: ['STARTTLS'],
       decide: () => (smtp.seen.length === 2 ? 'hang' : 'accept'),

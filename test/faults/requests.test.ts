@@ -5,7 +5,7 @@ import { startService } from '../support/service.ts';
 
 const maxBodyBytes = 1024 * 1024;
 const bodyTimeoutMs = 300;
-/** What a body must grow by in that time. */
+/** The minimum growth of a body in that time. */
 const paceBytes = Math.ceil((16 * 1024 * bodyTimeoutMs) / 1000);
 
 t.test('requests that go wrong on the way', async (t) => {
@@ -24,7 +24,7 @@ t.test('requests that go wrong on the way', async (t) => {
   };
 
   t.test(
-    '[decisions, slow clients] a body that does not come is answered 408, whether or not it has begun',
+    '[decisions, slow clients] a body that does not arrive is answered 408, whether or not it has begun',
     async (t) => {
       const before = await stored();
       const clients = await Promise.all([1, 2, 3].map(() => RawClient.open(t, port)));
@@ -49,7 +49,7 @@ t.test('requests that go wrong on the way', async (t) => {
     const steady = await RawClient.open(t, port);
     steady.write(headOf('POST', path, { Authorization, 'Content-Length': body.length }));
     for (let at = 0; at < body.length; at += 2 * paceBytes) {
-      // The stalled one says when another span is over.
+      // The stalled one shows when another interval is over.
       const stalled = await RawClient.open(t, port);
       steady.write(body.slice(at, at + 2 * paceBytes));
       stalled.write(headOf('POST', path, { Authorization, 'Content-Length': 1 }));
@@ -132,7 +132,7 @@ t.test('requests that go wrong on the way', async (t) => {
     },
   );
 
-  t.test('an aborted request is done or not done, never half; and the service goes on', async (t) => {
+  t.test('an aborted request is done or not done, never half; and the service continues', async (t) => {
     const before = await stored();
     const whole: string[] = [];
     for (let index = 0; index < 60; index += 1) {
@@ -208,7 +208,7 @@ t.test('requests that go wrong on the way', async (t) => {
     await isWell();
   });
 
-  t.test('1,000 idle connections take nothing from anybody', async (t) => {
+  t.test('1,000 idle connections affect no one else', async (t) => {
     const idle = await Promise.all(Array.from({ length: 1000 }, () => RawClient.open(t, port)));
     await isWell();
     t.equal(

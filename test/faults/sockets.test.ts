@@ -5,7 +5,7 @@ import { HeldDisk } from '../support/held-disk.ts';
 import { startService } from '../support/service.ts';
 import { TestSocket } from '../support/socket.ts';
 
-t.test('[decisions 6] a welcome tells of a state, so it waits until that is durable', async (t) => {
+t.test('[decisions 6] a welcome reports a state, so it waits until that is durable', async (t) => {
   const disk = new HeldDisk({ isHeld: false });
   const service = await startService(t, { syncToDisk: disk.sync });
   t.teardown(() => disk.letGo());
@@ -25,7 +25,7 @@ t.test('[decisions 6] a welcome tells of a state, so it waits until that is dura
   t.match(await late.next('ready'), { agent: { id: owner.agentId, status: 'offline' } });
 });
 
-t.test('[architecture] a refusal tells of the state it saw, so it waits for that state too', async (t) => {
+t.test('[architecture] a refusal reports the state it saw, so it waits for that state, too', async (t) => {
   const disk = new HeldDisk({ isHeld: false });
   const service = await startService(t, { syncToDisk: disk.sync });
   t.teardown(() => disk.letGo());
@@ -56,7 +56,7 @@ t.test('[architecture] a refusal tells of the state it saw, so it waits for that
 });
 
 t.test(
-  '[decisions] a workspace whose file is damaged: its sockets are told to try later, the others go on, and so does the process',
+  '[decisions] a workspace whose file is damaged: its sockets are told to retry later, the others continue, and so does the process',
   async (t) => {
     const first = await startService(t);
     const bad = await first.workspace();

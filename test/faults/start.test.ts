@@ -19,7 +19,7 @@ import { freePort } from '../support/free-port.ts';
 import { runCommand, ServiceProcess } from '../support/process.ts';
 import type { Teardown } from '../support/service.ts';
 
-/** Starts what must not start. */
+/** Starts a service that must refuse to start. */
 async function refused(t: Teardown, env: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
   const started = ServiceProcess.start(t, env);
   const { code } = await started.ended;
@@ -49,7 +49,7 @@ t.test('a setting that cannot be used stops the start with a message that names 
   );
 });
 
-t.test("a data folder that is missing is made; what is in it is for its owner's eyes", async (t) => {
+t.test('a missing data folder is created; its content is only for its owner', async (t) => {
   const dataDir = join(tempFolder(t), 'not', 'there', 'yet');
   const service = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
   t.match(service.stdout, new RegExp(`"data":"${dataDir}"`));
@@ -64,7 +64,7 @@ t.test("a data folder that is missing is made; what is in it is for its owner's 
 });
 
 t.test(
-  'what is in the data folder is for its owner alone, whatever started the program; what an earlier version left open is closed',
+  "the data folder's content is only for its owner, whatever started the program; permissions left open by an earlier version are corrected",
   async (t) => {
     const folder = tempFolder(t);
     const dataDir = join(folder, 'data');
@@ -93,12 +93,12 @@ t.test(
     await service.kill('SIGTERM');
     t.same(openIn(dataDir), [], 'mails');
     t.equal((await runCommand(['restore', backup], { DATA_DIR: join(folder, 'again') })).code, 0);
-    t.same(openIn(join(folder, 'again')), [], 'what is brought back');
+    t.same(openIn(join(folder, 'again')), [], 'restored workspaces');
   },
 );
 
 t.test(
-  "what is somebody else's in the data folder is told of and left, and keeps nobody from starting",
+  'files of other users in the data folder are reported and left, and do not prevent the start',
   { skip: process.platform === 'win32' },
   async (t) => {
     const folder = tempFolder(t);
@@ -112,7 +112,7 @@ t.test(
       ['nowhere', 'gone'],
     ] as const)
       symlinkSync(join(folder, to), join(folder, name));
-    // Root may read everywhere, so it is somebody else meanwhile.
+    // Root may read everything, so the test runs as another user.
     const isRoot = process.geteuid?.() === 0;
     if (isRoot) for (const path of [folder, ours, join(ours, 'file')]) chownSync(path, 65_534, 65_534);
     if (isRoot) process.seteuid?.(65_534);
@@ -177,7 +177,7 @@ t.test('a secret that was not written to its end is not used', async (t) => {
   }
 });
 
-t.test('a port that is taken: a message that names it, exit 1, and the data folder is free again', async (t) => {
+t.test('a port in use: a message that names it, exit 1, and the data folder is unlocked again', async (t) => {
   const dataDir = tempFolder(t);
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
@@ -188,11 +188,11 @@ t.test('a port that is taken: a message that names it, exit 1, and the data fold
   t.equal(code, 1);
   t.equal(stderr, `switchboard: cannot listen on 127.0.0.1, port ${port}: another program uses port ${port}\n`);
   const service = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
-  // Two of ours on one port must not share it either.
+  // Two of our services must not share a port either.
   const second = await refused(t, { DATA_DIR: tempFolder(t), PORT: String(service.port) });
   t.equal(second.code, 1);
   t.match(second.stderr, `cannot listen on 127.0.0.1, port ${service.port}: another program uses`);
-  // Nor one that was given to the first by its number.
+  // Nor a port given to the first by its number.
   const free = await freePort();
   await service.kill('SIGTERM');
   await ServiceProcess.serving(t, { DATA_DIR: dataDir, PORT: String(free) });
@@ -201,7 +201,7 @@ t.test('a port that is taken: a message that names it, exit 1, and the data fold
   t.match(third.stderr, `cannot listen on 127.0.0.1, port ${free}: another program uses`);
 });
 
-t.test('what is written to a pipe are lines of JSON, from the start to the stop', async (t) => {
+t.test('the output to a pipe is lines of JSON, from the start to the stop', async (t) => {
   const service = await ServiceProcess.serving(t, {
     DATA_DIR: tempFolder(t),
     RATE_LIMITS: 'off',
@@ -209,7 +209,7 @@ t.test('what is written to a pipe are lines of JSON, from the start to the stop'
     SMPT_URL: 'x',
   });
   await service.kill('SIGTERM');
-  // Each as the log writes it.
+  // Each as written to the log.
   const lines = service.stdout
     .trim()
     .split('\n')
@@ -291,7 +291,7 @@ t.test('a workspace whose making was cut off is swept at the next start, and its
   const api = new Api(first.url);
   const shop = await api.workspace('shop');
   await first.kill('SIGTERM');
-  // As a crash between the reservation and the first commit of the file leaves it.
+  // The state after a crash between the reservation and the first commit of the file.
   const { Database } = await import('../../store/database.ts');
   const { directoryMigrations } = await import('../../store/migrations/directory.ts');
   const { workspaceMigrations } = await import('../../store/migrations/workspace.ts');
@@ -307,7 +307,7 @@ t.test('a workspace whose making was cut off is swept at the next start, and its
     createdAt: at,
   });
   insertDirectoryEmail(directory, { email: 'owner@half.example', workspaceId, agentId: workspaceId, reservedAt: at });
-  // And one whose file was made, but whose confirmation was lost.
+  // And one whose file was created, but whose confirmation was lost.
   directory.run('UPDATE workspace SET reservedAt = ? WHERE id = ?', [at, shop.workspaceId]);
   directory.run('UPDATE agentEmail SET reservedAt = ? WHERE workspaceId = ?', [at, shop.workspaceId]);
   directory.close();

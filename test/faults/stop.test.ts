@@ -10,7 +10,7 @@ import { Load } from '../support/load.ts';
 import { ServiceProcess } from '../support/process.ts';
 import { startSmtp } from '../support/smtp.ts';
 
-/** A request whose body has arrived half. */
+/** A request with half of its body sent. */
 function halfSent(
   port: number,
   path: string,
@@ -21,7 +21,7 @@ function halfSent(
   let got = '';
   socket.on('data', (chunk) => (got += chunk.toString()));
   socket.on('error', () => {
-    // Seen in what did not come.
+    // The test observes what did not arrive.
   });
   socket.write(
     `POST /api/v1${path} HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\nContent-Type: application/json\r\nAuthorization: Bearer ${options.token}\r\nContent-Length: ${options.body.length}\r\n\r\n${options.body.slice(0, half)}`,
@@ -36,7 +36,7 @@ function halfSent(
   };
 }
 
-/** Resolves when the service takes no more connections. */
+/** Resolves when the service accepts no more connections. */
 async function refusing(url: string): Promise<void> {
   for (let isOpen = true; isOpen; )
     isOpen = await fetch(`${url}/healthz`, { headers: { Connection: 'close' } }).then(
@@ -107,7 +107,7 @@ t.test(
   },
 );
 
-t.test('a mail that is being sent when the stop comes is finished and recorded, not sent twice', async (t) => {
+t.test('a mail being sent at the stop is finished and recorded, not sent twice', async (t) => {
   const dataDir = tempFolder(t);
   const smtp = await startSmtp(t, { disabledCommands: ['STARTTLS'], decide: () => 'hang' });
   const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', MAIL_PROVIDER: 'smtp', SMTP_URL: smtp.url };
@@ -125,7 +125,7 @@ t.test('a mail that is being sent when the stop comes is finished and recorded, 
   db.close();
 });
 
-t.test('SIGINT stops as SIGTERM does, with nobody there as well', async (t) => {
+t.test('SIGINT stops like SIGTERM, also without clients', async (t) => {
   const service = await ServiceProcess.serving(t, { DATA_DIR: tempFolder(t) });
   t.same(await service.kill('SIGINT'), { code: 0, signal: null });
 });

@@ -1,4 +1,4 @@
-// Which files messages may name, what becomes of those that none names, and how much strangers may bring. Decisions,
+// Which files messages can name, what happens to unused ones, and how much anonymous visitors can upload. Decisions,
 // settled after the audit.
 
 import { readdir } from 'node:fs/promises';
@@ -19,7 +19,7 @@ async function stored(service: Service): Promise<string[]> {
     .sort();
 }
 
-/** A file that is there. */
+/** An uploaded file. */
 async function uploaded(
   service: Service,
   who: { token: string; visitorId?: string },
@@ -37,7 +37,7 @@ async function uploaded(
   return { url: body.publicUrl, name, size: text.length };
 }
 
-t.test('what a message may name', async (t) => {
+t.test('the files a message can name', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const other = await service.workspace();
@@ -53,7 +53,7 @@ t.test('what a message may name', async (t) => {
   const neighbours = await service.upload(neighbour);
   const foreign = await service.upload(other);
 
-  t.test('[4.5] agents: uploads of the workspace, by whomever, stored or still to come', async (t) => {
+  t.test('[4.5] agents: uploads of the workspace, by anyone, stored or pending', async (t) => {
     for (const file of [agents, customers, neighbours])
       t.match(await send([file]), { status: 201, body: { attachments: [file] } });
   });
@@ -67,7 +67,7 @@ t.test('what a message may name', async (t) => {
       });
   });
 
-  t.test('[4.5] what is no upload of this workspace is refused, wherever a message is written', async (t) => {
+  t.test('[4.5] anything except an upload of this workspace is refused, wherever a message is written', async (t) => {
     const base = agents.url.slice(0, agents.url.lastIndexOf('/'));
     const urls = [
       'https://evil.example/malware.exe',
@@ -113,16 +113,19 @@ t.test('what a message may name', async (t) => {
     );
   });
 
-  t.test("[4.5] a name that promises another kind of file is the upload's; a size is what came", async (t) => {
-    const file = await uploaded(service, owner, 'Notes of Monday.txt');
-    const named = async (about: object) => (await send([{ url: file.url, ...about }])).body.attachments[0];
-    t.strictSame(await named({}), file);
-    t.strictSame(await named({ name: 'Ours.TXT', size: 99 }), { ...file, name: 'Ours.TXT' });
-    for (const name of ['invoice.pdf', 'setup.exe', 'notes', '..', '\u200b', 'a\u202etxt.exe'])
-      t.strictSame(await named({ name }), file, name);
-  });
+  t.test(
+    "[4.5] a name that suggests another file type is replaced by the upload's; the size is that of the received bytes",
+    async (t) => {
+      const file = await uploaded(service, owner, 'Notes of Monday.txt');
+      const named = async (about: object) => (await send([{ url: file.url, ...about }])).body.attachments[0];
+      t.strictSame(await named({}), file);
+      t.strictSame(await named({ name: 'Ours.TXT', size: 99 }), { ...file, name: 'Ours.TXT' });
+      for (const name of ['invoice.pdf', 'setup.exe', 'notes', '..', '\u200b', 'a\u202etxt.exe'])
+        t.strictSame(await named({ name }), file, name);
+    },
+  );
 
-  t.test('[4.5] sent again with its messageId, a message is the one that is there', async (t) => {
+  t.test('[4.5] sent again with its messageId, a message stays the existing one', async (t) => {
     const messageId = '01890a5d-ac96-7745-b6a8-3f2d1e0c9b8a';
     const sent = await service.post(
       `/conversations/${chat.id}/messages`,
@@ -138,50 +141,47 @@ t.test('what a message may name', async (t) => {
   });
 });
 
-t.test(
-  '[4.9] what a visitor uploaded and no message named is removed after a day; everything else stays',
-  async (t) => {
-    const service = await startService(t);
-    const owner = await service.workspace();
-    const chat = await service.chat(owner);
-    const named = await uploaded(service, chat.customer, 'named.txt');
-    const unnamed = await uploaded(service, chat.customer, 'unnamed.txt');
-    const byAgent = await uploaded(service, owner, 'draft.txt');
-    t.equal(
-      (
-        await service.post(
-          `/widget/conversations/${chat.id}/messages`,
-          { body: 'x', attachments: [named] },
-          chat.customer.token,
-        )
-      ).status,
-      201,
-    );
-    await service.pass(dayMs - 60_000);
-    t.same(await stored(service), ['draft.txt', 'named.txt', 'unnamed.txt'], 'for a day');
-    // What is due is due after a restart, too.
-    await service.stop();
-    const after = await startService(t, { dataDir: service.dataDir, clock: service.clock });
-    await after.pass(60_000);
-    await after.settled();
-    t.same(await stored(after), ['draft.txt', 'named.txt']);
-    const read = async ({ url }: { url: string }) =>
-      (await fetch(url.replace('http://switchboard.test', after.url))).status;
-    t.same([await read(named), await read(byAgent), await read(unnamed)], [200, 200, 404]);
-    t.match(
-      await after.post(
+t.test("[4.9] a visitor's upload that no message names is removed after a day; everything else stays", async (t) => {
+  const service = await startService(t);
+  const owner = await service.workspace();
+  const chat = await service.chat(owner);
+  const named = await uploaded(service, chat.customer, 'named.txt');
+  const unnamed = await uploaded(service, chat.customer, 'unnamed.txt');
+  const byAgent = await uploaded(service, owner, 'draft.txt');
+  t.equal(
+    (
+      await service.post(
         `/widget/conversations/${chat.id}/messages`,
-        { body: 'x', attachments: [unnamed] },
+        { body: 'x', attachments: [named] },
         chat.customer.token,
-      ),
-      { status: 400, body: { error: 'invalid_body' } },
-      'it is no upload any more',
-    );
-    await after.pass(30 * dayMs);
-    await after.settled();
-    t.same(await stored(after), ['draft.txt', 'named.txt']);
-  },
-);
+      )
+    ).status,
+    201,
+  );
+  await service.pass(dayMs - 60_000);
+  t.same(await stored(service), ['draft.txt', 'named.txt', 'unnamed.txt'], 'for a day');
+  // Deadlines also run after a restart.
+  await service.stop();
+  const after = await startService(t, { dataDir: service.dataDir, clock: service.clock });
+  await after.pass(60_000);
+  await after.settled();
+  t.same(await stored(after), ['draft.txt', 'named.txt']);
+  const read = async ({ url }: { url: string }) =>
+    (await fetch(url.replace('http://switchboard.test', after.url))).status;
+  t.same([await read(named), await read(byAgent), await read(unnamed)], [200, 200, 404]);
+  t.match(
+    await after.post(
+      `/widget/conversations/${chat.id}/messages`,
+      { body: 'x', attachments: [unnamed] },
+      chat.customer.token,
+    ),
+    { status: 400, body: { error: 'invalid_body' } },
+    'it is no upload any more',
+  );
+  await after.pass(30 * dayMs);
+  await after.settled();
+  t.same(await stored(after), ['draft.txt', 'named.txt']);
+});
 
 t.test('[8] how much strangers may bring', async (t) => {
   const ask = (service: Service, who: { token: string; visitorId?: string }, bytes: number) =>
@@ -206,7 +206,7 @@ t.test('[8] how much strangers may bring', async (t) => {
     t.equal((await ask(service, customer, 1)).status, 200);
   });
 
-  t.test('250 MB a day of a visitor, 1000 MB of a network: reserved by links, kept by what came', async (t) => {
+  t.test('250 MB a day per visitor, 1000 MB per network: reserved by links, kept by received files', async (t) => {
     const service = await startService(t, { env: { TRUST_PROXY: 'on' } });
     const owner = await service.workspace();
     const from = (ip: string, token: string, bytes: number) =>
@@ -228,7 +228,7 @@ t.test('[8] how much strangers may bring', async (t) => {
     t.match(
       await from('2001:db8::ffff', stranger.token, 1),
       tooMuch('upload_bytes_of_network'),
-      'who begins as another each time',
+      'a client with a new identity each time',
     );
     t.equal((await from('2001:db8:0:1::1', stranger.token, 1)).status, 200, 'the next network');
     await service.pass(5 * 60_000);

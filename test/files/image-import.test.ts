@@ -1,4 +1,4 @@
-// Images that the service fetches by itself. Specification 4.9; decisions 4.9 and "Settled questions".
+// Images that the service fetches. Specification 4.9; decisions 4.9 and "Settled questions".
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ t.test('[4.9] an image is kept as a logo, whatever its server calls it', async (
   t.ok(Buffer.from(await served.arrayBuffer()).equals(png));
 });
 
-t.test('[8 file size] two megabytes are taken, a byte more is not, packed or not', async (t) => {
+t.test('[8 file size] two megabytes are accepted, one byte more is not, compressed or not', async (t) => {
   const { site, service, importFrom, base } = await start(t);
   site.page('/2mb', padded(2 * mb), { 'Content-Type': 'image/png' });
   site.page('/more', padded(2 * mb + 1), { 'Content-Type': 'image/png' });
@@ -61,7 +61,7 @@ t.test('[8 file size] two megabytes are taken, a byte more is not, packed or not
   t.equal((await stored(service)).length, 1);
 });
 
-t.test('[4.9] what is no image is not taken, whatever it is called', async (t) => {
+t.test('[4.9] other files than images are refused, whatever their name', async (t) => {
   const { site, service, importFrom, base } = await start(t);
   site.page('/page', '<p>hello', {});
   site.page('/svg', '<svg xmlns="http://www.w3.org/2000/svg"/>', { 'Content-Type': 'image/svg+xml' });

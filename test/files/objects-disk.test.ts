@@ -1,5 +1,5 @@
-// Uploads as files in a folder: what was acknowledged outlasts a power cut, which keeps the names alone that their
-// folders were asked to keep.
+// Uploads as files in a folder: acknowledged ones survive a power cut, which keeps only names in folders that were
+// synced.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ const text = { contentType: 'text/plain', size: 5 };
 const mb = 1024 * 1024;
 const hello = (): Readable => Readable.from([Buffer.from('hello')]);
 
-/** Counts what is asked of it. Each rest lasts until it is released, if rests are held. */
+/** Counts the calls. If rests are held, each lasts until it is released. */
 class WatchedTurns extends DiskTurns {
   asked = 0;
   rests = 0;
@@ -42,7 +42,7 @@ class WatchedTurns extends DiskTurns {
     });
   }
 
-  /** How many rests there had been when the sender's last turn began. */
+  /** The number of rests when the sender's last turn began. */
   restsAt(sender: string): number {
     return this.#restsAt.get(sender) ?? Number.POSITIVE_INFINITY;
   }
@@ -54,7 +54,7 @@ class WatchedTurns extends DiskTurns {
   }
 }
 
-t.test('[decisions, Uploads] a file that was taken keeps its name, and its folders theirs', async (t) => {
+t.test('[decisions, Uploads] an acknowledged file keeps its name, and its folders theirs', async (t) => {
   const dataDir = tempFolder(t);
   const folder = join(dataDir, 'storage');
   const durable = new Set<string>();
@@ -70,7 +70,7 @@ t.test('[decisions, Uploads] a file that was taken keeps its name, and its folde
   }
 });
 
-t.test('[decisions, Uploads] a disk that does not promise to keep it is told as one that is not there', async (t) => {
+t.test('[decisions, Uploads] a disk that cannot sync counts as unavailable', async (t) => {
   const folder = join(tempFolder(t), 'storage');
   const failing = diskObjects(folder, async () => {
     throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' });
@@ -79,11 +79,11 @@ t.test('[decisions, Uploads] a disk that does not promise to keep it is told as 
   await t.rejects(failing.put(key, text, hello()), StorageUnavailable);
   t.equal(await failing.find(key), undefined, 'nothing is stored');
   await diskObjects(folder).put(key, text, hello());
-  t.equal(readFileSync(join(folder, key), 'utf8'), 'hello', 'and it is taken when it is asked again');
+  t.equal(readFileSync(join(folder, key), 'utf8'), 'hello', 'and it is accepted when repeated');
 });
 
 t.test(
-  '[4.9] what is refused leaves nothing, however soon: its file is there before its bytes are asked for, and is removed',
+  '[4.9] a refused upload leaves nothing, however early: its file is created before its bytes are read, and removed',
   async (t) => {
     const folder = join(tempFolder(t), 'storage');
     const incoming = (): string[] => readdirSync(join(folder, '.incoming'));
@@ -98,13 +98,13 @@ t.test(
   },
 );
 
-t.test('[4.9] files that come at once take turns at the disk, which rests between their pieces', async (t) => {
+t.test('[4.9] concurrent files take turns at the disk, which rests between their pieces', async (t) => {
   const folder = join(tempFolder(t), 'storage');
   let nowMs = 0;
   let rests = 0;
   let wake: (() => void) | undefined;
   const resting: number[] = [];
-  /** A test ends each rest. */
+  /** The test ends each rest. */
   const turns = new DiskTurns({
     nowMs: () => (nowMs += 10),
     sleep: (ms) => {
@@ -145,21 +145,18 @@ t.test('[4.9] files that come at once take turns at the disk, which rests betwee
     t.equal(readFileSync(join(folder, keyOf(1, 'attachment', index)), 'utf8'), name.repeat(5 * mb));
 });
 
-t.test(
-  '[4.9] a file takes a turn for each mebibyte and for its end, however small the parts it comes in',
-  async (t) => {
-    const turns = new WatchedTurns();
-    const objects = diskObjects(join(tempFolder(t), 'storage'), async () => undefined, turns);
-    const size = 25 * mb;
-    const part = Buffer.alloc(64 * 1024);
-    await objects.put(
-      keyOf(1, 'attachment', 1),
-      { ...text, size },
-      Readable.from(Array.from({ length: size / part.length }, () => part)),
-    );
-    t.equal(turns.asked, 26);
-  },
-);
+t.test('[4.9] a file takes a turn for each mebibyte and for its end, however small its parts', async (t) => {
+  const turns = new WatchedTurns();
+  const objects = diskObjects(join(tempFolder(t), 'storage'), async () => undefined, turns);
+  const size = 25 * mb;
+  const part = Buffer.alloc(64 * 1024);
+  await objects.put(
+    keyOf(1, 'attachment', 1),
+    { ...text, size },
+    Readable.from(Array.from({ length: size / part.length }, () => part)),
+  );
+  t.equal(turns.asked, 26);
+});
 
 t.test(
   '[4.9] uploads that drip take no turns, and many files of one network keep another waiting for one',
@@ -210,17 +207,14 @@ t.test(
   },
 );
 
-t.test(
-  '[4.9] a piece that cannot be written holds up nobody after it, and a long one rests no longer than it may',
-  async (t) => {
-    let nowMs = 0;
-    const resting: number[] = [];
-    const turns = new DiskTurns({ nowMs: () => (nowMs += 1000), sleep: async (ms) => void resting.push(ms) });
-    await t.rejects(
-      turns.take('a', () => Promise.reject(new Error('ENOSPC'))),
-      { message: 'ENOSPC' },
-    );
-    await turns.take('a', async () => undefined);
-    t.same(resting[0], 100);
-  },
-);
+t.test('[4.9] a failed write delays no later one, and a slow one rests no longer than allowed', async (t) => {
+  let nowMs = 0;
+  const resting: number[] = [];
+  const turns = new DiskTurns({ nowMs: () => (nowMs += 1000), sleep: async (ms) => void resting.push(ms) });
+  await t.rejects(
+    turns.take('a', () => Promise.reject(new Error('ENOSPC'))),
+    { message: 'ENOSPC' },
+  );
+  await turns.take('a', async () => undefined);
+  t.same(resting[0], 100);
+});

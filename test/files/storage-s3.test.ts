@@ -1,4 +1,4 @@
-// The same rules with the files in a bucket, against a server of the S3 protocol. Decisions, "Providers".
+// The same rules with the files in a bucket, on a server of the S3 protocol. Decisions, "Providers".
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
@@ -12,7 +12,7 @@ import { type Service, startService, type Teardown } from '../support/service.ts
 
 const mb = 1024 * 1024;
 const bucket = 'files';
-/** The server knows this key alone. */
+/** The server's only key. */
 const [accessKey, secretKey] = ['S3RVER', 'S3RVER'];
 
 async function startBucket(t: Teardown): Promise<string> {
@@ -66,7 +66,7 @@ const presign = async (service: Service, token: string, about: object) =>
     )
   ).body;
 
-t.test('[storage s3] a file goes into the bucket and comes out whole and in part', async (t) => {
+t.test('[storage s3] a file goes into the bucket and is read whole and in part', async (t) => {
   const { service, owner } = await start(t);
   const bytes = Buffer.alloc(25 * mb, 'a bucket of text, ');
   const { uploadUrl, publicUrl } = await presign(service, owner.token, { size: bytes.length });
@@ -82,7 +82,7 @@ t.test('[storage s3] a file goes into the bucket and comes out whole and in part
   t.equal((await put(service, uploadUrl, 'again')).status, 409);
 });
 
-t.test('[storage s3] what is refused leaves nothing in the bucket', async (t) => {
+t.test('[storage s3] a refused upload leaves nothing in the bucket', async (t) => {
   const { service, owner } = await start(t);
   const { uploadUrl, publicUrl } = await presign(service, owner.token, { size: 1000 });
   const elf = Buffer.concat([Buffer.from([0x7f]), Buffer.from('ELF'), Buffer.from([2, 1, 1]), Buffer.alloc(200)]);
@@ -146,7 +146,7 @@ t.test('[storage s3] files of the time before the bucket are served, and removed
   t.equal((await fetch(local(after, publicUrl))).status, 404);
 });
 
-t.test('[storage s3] a bucket that cannot be used is said at the start', async (t) => {
+t.test('[storage s3] an unusable bucket is reported at the start', async (t) => {
   const objects = (given: { bucket?: string; endpoint: string }) =>
     s3Objects({ bucket, accessKey, secretKey, region: 'us-east-1', ...given });
   const endpoint = await startBucket(t);
@@ -161,48 +161,45 @@ t.test('[storage s3] a bucket that cannot be used is said at the start', async (
   });
 });
 
-t.test(
-  '[storage s3] a bucket that goes away is told by /readyz and once in the log, and so is that it is back',
-  async (t) => {
-    const bucketPort = Number(new URL(await startBucket(t)).port);
-    let isUp = false;
-    const way = createServer((socket) => {
-      if (!isUp) return void socket.destroy();
-      const beyond = connect(bucketPort, '127.0.0.1');
-      socket.pipe(beyond).pipe(socket);
-      for (const [one, other] of [
-        [socket, beyond],
-        [beyond, socket],
-      ] as const)
-        one.on('error', () => other.destroy()).on('close', () => other.destroy());
-    });
-    await new Promise<void>((resolve) => way.listen(0, '127.0.0.1', resolve));
-    t.teardown(() => way.close());
-    const logged: string[] = [];
-    const log: Log = {
-      ...silentLog,
-      error: (_, text) => void logged.push(text),
-      info: (_, text) => void logged.push(text),
-    };
-    const env = {
-      STORAGE_PROVIDER: 's3',
-      S3_ENDPOINT: `http://127.0.0.1:${(way.address() as AddressInfo).port}`,
-      S3_BUCKET: bucket,
-      S3_ACCESS_KEY: accessKey,
-      S3_SECRET_KEY: secretKey,
-    };
-    const service = await startService(t, { env, log });
-    const told = () => logged.filter((text) => text.startsWith('files '));
-    const until = async (count: number) => {
-      while (told().length < count) await new Promise((resolve) => setImmediate(resolve));
-      return (await (await fetch(`${service.url}/readyz`)).json()) as object;
-    };
-    t.match(await until(1), { status: 'ready', faults: [/^Files cannot be stored/] });
-    await service.pass(60_000);
-    isUp = true;
-    // The next look is a minute after the one that may be under way.
-    while (told().length < 2) await service.pass(60_000);
-    t.same(await until(2), { status: 'ready' });
-    t.same(told(), ['files cannot be stored; uploads return 503', 'files can be stored again']);
-  },
-);
+t.test('[storage s3] the loss and the return of a bucket are reported by /readyz and once in the log', async (t) => {
+  const bucketPort = Number(new URL(await startBucket(t)).port);
+  let isUp = false;
+  const way = createServer((socket) => {
+    if (!isUp) return void socket.destroy();
+    const beyond = connect(bucketPort, '127.0.0.1');
+    socket.pipe(beyond).pipe(socket);
+    for (const [one, other] of [
+      [socket, beyond],
+      [beyond, socket],
+    ] as const)
+      one.on('error', () => other.destroy()).on('close', () => other.destroy());
+  });
+  await new Promise<void>((resolve) => way.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => way.close());
+  const logged: string[] = [];
+  const log: Log = {
+    ...silentLog,
+    error: (_, text) => void logged.push(text),
+    info: (_, text) => void logged.push(text),
+  };
+  const env = {
+    STORAGE_PROVIDER: 's3',
+    S3_ENDPOINT: `http://127.0.0.1:${(way.address() as AddressInfo).port}`,
+    S3_BUCKET: bucket,
+    S3_ACCESS_KEY: accessKey,
+    S3_SECRET_KEY: secretKey,
+  };
+  const service = await startService(t, { env, log });
+  const told = () => logged.filter((text) => text.startsWith('files '));
+  const until = async (count: number) => {
+    while (told().length < count) await new Promise((resolve) => setImmediate(resolve));
+    return (await (await fetch(`${service.url}/readyz`)).json()) as object;
+  };
+  t.match(await until(1), { status: 'ready', faults: [/^Files cannot be stored/] });
+  await service.pass(60_000);
+  isUp = true;
+  // The next check is a minute after one that may be in progress.
+  while (told().length < 2) await service.pass(60_000);
+  t.same(await until(2), { status: 'ready' });
+  t.same(told(), ['files cannot be stored; uploads return 503', 'files can be stored again']);
+});

@@ -1,5 +1,4 @@
-// Links, what may be sent by them, how it is served, and the room that is kept for it. Specification 4.9, 7, 8;
-// decisions 4.9.
+// Upload links, what they accept, how files are served, and reserved storage. Specification 4.9, 7, 8; decisions 4.9.
 
 import { cpSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -13,7 +12,7 @@ import { type Service, startService } from '../support/service.ts';
 
 const mb = 1024 * 1024;
 const link = { filename: 'note.txt', contentType: 'text/plain', size: 100 };
-/** The smallest honest one: a pixel. */
+/** The smallest valid one: a pixel. */
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -27,7 +26,7 @@ interface Presigned {
   readonly key: string;
 }
 
-/** Links begin with the service's public address; a test reaches it by the loopback one. */
+/** Links begin with the service's public address; the test uses the loopback one. */
 const local = (service: Service, url: string): string => url.replace('http://switchboard.test', service.url);
 
 const presign = (service: Service, who: { token: string }, about: object = {}) =>
@@ -50,7 +49,7 @@ async function put(service: Service, url: string, bytes: Uint8Array | string, co
 const read = (service: Service, url: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(local(service, url), { method, headers });
 
-/** Paths below the storage folder, nothing else. */
+/** Paths below the storage folder. */
 async function stored(service: Service): Promise<string[]> {
   const entries = await readdir(join(service.dataDir, 'storage'), { recursive: true, withFileTypes: true }).catch(
     () => [],
@@ -76,7 +75,7 @@ t.test('[4.9] a file goes by its link to its public address, whole and unchanged
   t.match(body.key, new RegExp(`^${owner.workspaceId}/attachment/[0-9a-f-]{36}/report-final\\.txt$`));
   t.equal(body.publicUrl, `http://switchboard.test/storage/${body.key}`);
   t.ok(body.uploadUrl.startsWith(`${body.publicUrl}?`));
-  t.equal((await read(service, body.publicUrl)).status, 404, 'nothing is there yet');
+  t.equal((await read(service, body.publicUrl)).status, 404, 'nothing exists yet');
   t.equal((await put(service, body.uploadUrl, bytes, 'text/plain; charset=utf-8')).status, 200);
   const answer = await read(service, body.publicUrl);
   t.equal(answer.status, 200);
@@ -92,7 +91,7 @@ t.test('[4.9] kind defaults to attachment; each kind has its own place', async (
   t.equal((await linked(service, owner)).key.split('/')[1], 'attachment');
 });
 
-t.test('[4.9] what a link is asked for is checked, each limit from both sides', async (t) => {
+t.test('[4.9] requests for links are checked, each limit from both sides', async (t) => {
   const { service, owner } = await start(t);
   const cases: [string, object, number, string?][] = [
     ['500 characters', { filename: 'a'.repeat(500) }, 200],
@@ -134,13 +133,13 @@ t.test('[4.9] what a link is asked for is checked, each limit from both sides', 
       200,
     ],
     [
-      'one that nobody knows',
+      'an unknown one',
       { contentType: 'application/octet-stream', filename: 'a.unknown' },
       400,
       'content_type_not_allowed',
     ],
     [
-      'a program that nobody knows',
+      'an unknown program',
       { contentType: 'application/octet-stream', filename: 'a.exe' },
       400,
       'content_type_not_allowed',
@@ -247,7 +246,7 @@ t.test('[8 presign] a link lasts five minutes, and takes one file', async (t) =>
   t.same(await stored(service), ['note.txt']);
 });
 
-t.test('[4.9] what is sent is held to what was signed, and may be sent again when it was refused', async (t) => {
+t.test('[4.9] an upload must match what was signed, and can be repeated after a refusal', async (t) => {
   const { service, owner } = await start(t);
   const text = await linked(service, owner);
   const image = await linked(service, owner, { contentType: 'image/png', filename: 'a.png', size: 1000 });
@@ -277,7 +276,7 @@ t.test('[4.9] what is sent is held to what was signed, and may be sent again whe
   t.equal((await put(service, image.uploadUrl, png, 'image/png')).status, 200);
 });
 
-t.test('[RFC 6266] a file comes down under the name that it has, in any script', async (t) => {
+t.test('[RFC 6266] a file is downloaded under its name, in any script', async (t) => {
   const { service, owner } = await start(t);
   const rows: [filename: string, key: string, disposition: string][] = [
     ['請求書.pdf', 'file.pdf', `attachment; filename="file.pdf"; filename*=UTF-8''%E8%AB%8B%E6%B1%82%E6%9B%B8.pdf`],
@@ -309,7 +308,7 @@ t.test('[RFC 6266] a file comes down under the name that it has, in any script',
   }
 });
 
-t.test('[4.9] common archives, mails, calendars, pictures and films are taken as what they are', async (t) => {
+t.test('[4.9] common archives, mails, calendars, pictures and films are accepted by their type', async (t) => {
   const { service, owner } = await start(t);
   const zip = Buffer.from('504b0506' + '00'.repeat(18), 'hex');
   const rows: [filename: string, contentType: string, bytes: Uint8Array | string][] = [
@@ -353,7 +352,7 @@ t.test('[4.9] common archives, mails, calendars, pictures and films are taken as
   t.match(
     await put(service, unknown.uploadUrl, exe, 'application/octet-stream'),
     { status: 400, body: { error: 'content_type_not_allowed' } },
-    'its bytes are held to what its name says',
+    'its bytes must match its name',
   );
   t.match(await put(service, unknown.uploadUrl, 'x', 'text/plain'), {
     status: 400,
@@ -361,21 +360,18 @@ t.test('[4.9] common archives, mails, calendars, pictures and films are taken as
   });
 });
 
-t.test(
-  '[4.9] the same bytes again are there, as they were answered the first time; others are a conflict',
-  async (t) => {
-    const { service, owner } = await start(t);
-    const { uploadUrl, publicUrl } = await linked(service, owner);
-    t.equal((await put(service, uploadUrl, 'hello')).status, 200);
-    t.equal((await put(service, uploadUrl, 'hello')).status, 200, 'after an answer that was lost');
-    for (const other of ['hullo', 'hell', 'hello!'])
-      t.match(await put(service, uploadUrl, other), { status: 409, body: { error: 'conflict' } });
-    t.equal(await (await read(service, publicUrl)).text(), 'hello');
-    t.same(await stored(service), ['note.txt']);
-    await service.pass(5 * 60_000);
-    t.equal((await put(service, uploadUrl, 'hello')).status, 403, 'as long as the link is good');
-  },
-);
+t.test('[4.9] sending the same bytes again repeats the first answer; others are a conflict', async (t) => {
+  const { service, owner } = await start(t);
+  const { uploadUrl, publicUrl } = await linked(service, owner);
+  t.equal((await put(service, uploadUrl, 'hello')).status, 200);
+  t.equal((await put(service, uploadUrl, 'hello')).status, 200, 'after an answer that was lost');
+  for (const other of ['hullo', 'hell', 'hello!'])
+    t.match(await put(service, uploadUrl, other), { status: 409, body: { error: 'conflict' } });
+  t.equal(await (await read(service, publicUrl)).text(), 'hello');
+  t.same(await stored(service), ['note.txt']);
+  await service.pass(5 * 60_000);
+  t.equal((await put(service, uploadUrl, 'hello')).status, 403, 'as long as the link is good');
+});
 
 t.test('[4.9] a name keeps its path to itself', async (t) => {
   const { service, owner } = await start(t);
@@ -410,7 +406,7 @@ t.test('[4.9] a name keeps its path to itself', async (t) => {
   }
 });
 
-t.test('[4.9] objects are served so that no browser runs them, for good, whole or in part', async (t) => {
+t.test('[4.9] objects are served so that no browser runs them, cacheable, whole or in part', async (t) => {
   const { service, owner } = await start(t);
   const text = await linked(service, owner);
   const image = await linked(service, owner, { contentType: 'image/png', filename: 'a.png' });
@@ -469,7 +465,7 @@ t.test(
     t.equal((await presign(service, owner, { size: 1000 })).status, 200, 'only team attachments count');
     t.equal((await put(service, first.uploadUrl, 'a'.repeat(20))).status, 200);
     const second = await linked(service, owner, { ...team, size: 80 });
-    t.ok(second.key, 'what came counts, not what was announced');
+    t.ok(second.key, 'received bytes count, not announced ones');
     t.equal((await presign(service, owner, { ...team, size: 1 })).status, 402);
     await put(service, second.uploadUrl, 'a'.repeat(81));
     t.equal(
@@ -485,7 +481,7 @@ t.test(
   },
 );
 
-t.test('[4.9] two at once share what is left of the quota: one gets it', async (t) => {
+t.test('[4.9] two concurrent requests share the rest of the quota: one gets it', async (t) => {
   const { service, owner } = await start(t, { STORAGE_QUOTA_BYTES: '100' });
   const answers = await Promise.all(
     [60, 60, 60].map((size) => presign(service, owner, { size, kind: 'team_attachment' })),
@@ -493,7 +489,7 @@ t.test('[4.9] two at once share what is left of the quota: one gets it', async (
   t.same(answers.map(({ status }) => status).sort(), [200, 402, 402]);
 });
 
-/** A sender that has sent a little of what it announced, which the service is writing. */
+/** A sender that has sent a part of what it announced, which the service is writing. */
 async function halfSent(service: Service, uploadUrl: string, length: number): Promise<Socket> {
   const url = new URL(local(service, uploadUrl));
   const socket = createConnection(Number(url.port), url.hostname);
@@ -531,42 +527,39 @@ t.test('[4.9] a body that stalls is given up', async (t) => {
   t.same(await stored(service), []);
 });
 
-t.test(
-  '[4.9] an upload may take longer than its grace while its bytes come; one that pauses is given up',
-  async (t) => {
-    const service = await startService(t, { bodyTimeoutMs: 120_000 });
-    const owner = await service.workspace();
-    const part = 300 * 1024;
-    const incoming = join(service.dataDir, 'storage', '.incoming');
-    const arrived = async (bytes: number): Promise<void> => {
-      while (folderBytes(incoming) < bytes) await new Promise((resolve) => setImmediate(resolve));
-    };
-    const begun = async (length: number) => {
-      const { uploadUrl, publicUrl } = await linked(service, owner, { size: mb });
-      const socket = await halfSent(service, uploadUrl, length);
-      t.teardown(() => void socket.destroy());
-      const answered = new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))));
-      return { socket, answered, publicUrl };
-    };
+t.test('[4.9] an upload can take longer than its grace while bytes arrive; one that pauses is given up', async (t) => {
+  const service = await startService(t, { bodyTimeoutMs: 120_000 });
+  const owner = await service.workspace();
+  const part = 300 * 1024;
+  const incoming = join(service.dataDir, 'storage', '.incoming');
+  const arrived = async (bytes: number): Promise<void> => {
+    while (folderBytes(incoming) < bytes) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const begun = async (length: number) => {
+    const { uploadUrl, publicUrl } = await linked(service, owner, { size: mb });
+    const socket = await halfSent(service, uploadUrl, length);
+    t.teardown(() => void socket.destroy());
+    const answered = new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))));
+    return { socket, answered, publicUrl };
+  };
 
-    const slow = await begun(3 + 3 * part);
-    for (let sent = 1; sent <= 2; sent += 1) {
-      slow.socket.write(Buffer.alloc(part, 'x'));
-      await arrived(sent * part);
-      await service.pass(9 * 60_000);
-    }
+  const slow = await begun(3 + 3 * part);
+  for (let sent = 1; sent <= 2; sent += 1) {
     slow.socket.write(Buffer.alloc(part, 'x'));
-    t.match(await slow.answered, /^HTTP\/1\.1 200 /);
-    t.equal((await (await read(service, slow.publicUrl)).arrayBuffer()).byteLength, 3 + 3 * part);
+    await arrived(sent * part);
+    await service.pass(9 * 60_000);
+  }
+  slow.socket.write(Buffer.alloc(part, 'x'));
+  t.match(await slow.answered, /^HTTP\/1\.1 200 /);
+  t.equal((await (await read(service, slow.publicUrl)).arrayBuffer()).byteLength, 3 + 3 * part);
 
-    const pausing = await begun(mb);
-    pausing.socket.write(Buffer.alloc(part, 'x'));
-    await arrived(part);
-    await service.pass(10 * 60_000);
-    pausing.socket.write(Buffer.alloc(part, 'x'));
-    t.match(await pausing.answered, /^HTTP\/1\.1 403 /, 'before the rest is sent');
-  },
-);
+  const pausing = await begun(mb);
+  pausing.socket.write(Buffer.alloc(part, 'x'));
+  await arrived(part);
+  await service.pass(10 * 60_000);
+  pausing.socket.write(Buffer.alloc(part, 'x'));
+  t.match(await pausing.answered, /^HTTP\/1\.1 403 /, 'before the rest is sent');
+});
 
 t.test('[4.9] a reader that goes away in the middle holds nothing up', async (t) => {
   const { service, owner } = await start(t);
@@ -580,20 +573,20 @@ t.test('[4.9] a reader that goes away in the middle holds nothing up', async (t)
   t.equal((await (await read(service, publicUrl)).arrayBuffer()).byteLength, bytes.length);
 });
 
-/** Whether this process holds the file of a public address open, as the kernel sees it. */
+/** Whether this process has the file of a public address open, by the kernel. */
 const isOpen = (path: string): boolean =>
   readdirSync('/proc/self/fd').some((descriptor) => {
     try {
       return readlinkSync(`/proc/self/fd/${descriptor}`).endsWith(path);
     } catch {
-      // Closed between the two looks.
+      // Closed between the two checks.
       return false;
     }
   });
 
 t.test(
   '[4.9] a reader that takes nothing is let go',
-  { skip: existsSync('/proc/self/fd') ? false : 'Linux alone shows open files' },
+  { skip: existsSync('/proc/self/fd') ? false : 'only Linux lists open files' },
   async (t) => {
     const service = await startService(t, { stallTimeoutMs: 100 });
     const owner = await service.workspace();
@@ -603,7 +596,7 @@ t.test(
     const url = new URL(local(service, publicUrl));
     const socket = createConnection(Number(url.port), url.hostname);
     socket.write(`GET ${url.pathname} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    // Nothing is read at all: a receive buffer that somebody empties grows, until the whole file has room in it.
+    // Read nothing: a receive buffer that is emptied grows, until the whole file fits.
     while (!isOpen(url.pathname)) await new Promise((resolve) => setImmediate(resolve));
     while (isOpen(url.pathname)) await new Promise((resolve) => setImmediate(resolve));
     socket.resume();
@@ -623,7 +616,7 @@ t.test('[4.9] STORAGE_PROVIDER=none: uploads answer storage_not_configured', asy
     t.same([answer.status, answer.body.error], [503, 'storage_not_configured']);
 });
 
-t.test('[operations] files of a workspace that is damaged are there, by the names in their addresses', async (t) => {
+t.test('[operations] files of a damaged workspace are available by the names in their addresses', async (t) => {
   const { service, owner } = await start(t);
   const { uploadUrl, publicUrl } = await linked(service, owner, { filename: 'Größe.txt', size: 5 });
   t.equal((await put(service, uploadUrl, 'hello')).status, 200);
@@ -638,7 +631,7 @@ t.test('[operations] files of a workspace that is damaged are there, by the name
   );
 });
 
-t.test('[4.9] what was on its way when the process died is given up after the restart', async (t) => {
+t.test('[4.9] an upload interrupted by the end of the process is given up after the restart', async (t) => {
   const env = { STORAGE_QUOTA_BYTES: '100' };
   const { service, owner } = await start(t, env);
   const { uploadUrl, key } = await linked(service, owner, { kind: 'team_attachment', size: 100 });

@@ -1,5 +1,5 @@
-// Fires requests at one operation after another and holds every reply against what must always be so. What fails is
-// shrunk by fast-check to the least that still fails, and told as a line for a shell.
+// Sends requests to one operation after another and checks every reply against what must always hold. fast-check
+// shrinks a failure to the smallest failing request, which is printed as a line for a shell.
 
 import { Agent } from 'node:http';
 import fc from 'fast-check';
@@ -13,18 +13,15 @@ import { curlOf, type Fired, fitCallers, type Known, type Operation, requestsTo 
 import { stageOf } from './stages.ts';
 import { mark, type World } from './world.ts';
 
-/** No request may take longer: those that wait for others outside give up before. */
+/** No request may take longer; those that depend on others give up earlier. */
 const deadlineMs = 20_000;
-/** Of one operation's search for a smaller failing request. */
+/** The time to shrink one operation's failing request. */
 const shrinkingMs = 15_000;
 
-/**
- * Operations. Those whose conversations must be fresh are preceded by a renewal anyway, in a run that is long enough to
- * come to something.
- */
+/** In operations. In a long run, operations that need fresh conversations also renew them first. */
 const renewEvery = 12;
 const longRuns = 10;
-/** In a short run, one in so many is also sent many times at once. */
+/** In a short run, one in this many is also sent many times at once. */
 const pressEvery = 4;
 
 export interface Failure {
@@ -35,11 +32,11 @@ export interface Failure {
 
 export interface HttpOptions {
   readonly seed: number;
-  /** Requests to each operation. */
+  /** Requests per operation. */
   readonly runs: number;
-  /** After which no other operation is begun, so that a machine that is busy with more than this comes to an end. */
+  /** After this no further operation is started, so that a run on a busy machine ends. */
   readonly budgetMs?: number;
-  /** Of one operation alone, or of those whose path is like this. */
+  /** Only this operation, or those whose path contains it. */
   readonly operation?: string | undefined;
   readonly path?: RegExp;
   onFailure?(failure: Failure): void;
@@ -48,14 +45,14 @@ export interface HttpOptions {
 export interface HttpOutcome {
   readonly failures: readonly Failure[];
   readonly requests: number;
-  /** How many were answered with each status. */
+  /** Answers by status. */
   readonly statuses: ReadonlyMap<number, number>;
-  /** Those that succeeded, and those that never did, whose rules behind the guards were not reached. */
+  /** Operations that succeeded, and those that never did, so the rules behind their guards were not reached. */
   readonly done: ReadonlySet<string>;
   readonly neverDone: readonly string[];
 }
 
-/** One request as a world sends it. */
+/** Sends one request of a world. */
 export class Gun {
   readonly world: World;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 4 });
@@ -101,7 +98,9 @@ export class Gun {
     };
   }
 
-  /** The same many times at once, read and unread. Undefined when the service bears it. */
+  /**
+   * Sends the same request many times at once, with answers read and unread. Undefined if the service withstands it.
+   */
   press(fired: Fired, operationId: string): Promise<string | undefined> {
     const { method, path, body } = fired;
     return pressureProblem(
@@ -111,18 +110,18 @@ export class Gun {
     );
   }
 
-  /** What of the other workspace stands in a reply, though the request did not name it. */
+  /** Text of the other workspace in a reply to a request that did not name it. */
   leakIn(reply: RawAnswer, fired: Fired): string | undefined {
     const { theirs, theirEmbedId } = this.world;
     const told = `${reply.text}\n${JSON.stringify(reply.headers)}`;
     const asked = `${safelyDecoded(fired.path)}\n${Buffer.from(fired.body ?? []).toString('utf8')}`;
     if (told.includes(mark))
       return `a text of another workspace: …${told.slice(Math.max(0, told.indexOf(mark) - 80), told.indexOf(mark) + 40)}…`;
-    // Whoever comes to their site is their visitor, and what is answered then is theirs to know.
+    // A visitor of the other workspace's site may know what it is answered.
     if (asked.includes(theirEmbedId) || asked.includes(theirs.customer.token)) return undefined;
     const isOwn = (id: string): boolean => id.length < 20 || Object.values(this.world.ours.ids).includes(id);
-    // An address is nobody's, and who writes a message or a note may choose its id: what we were told of them we may
-    // tell.
+    // Addresses are not secret, and senders choose the ids of messages and notes: what the request named may be in the
+    // reply.
     const leaked = Object.entries(theirs.ids).find(
       ([name, id]) =>
         !['email', 'messageId', 'noteId'].includes(name) && !isOwn(id) && told.includes(id) && !asked.includes(id),
@@ -139,7 +138,7 @@ function safelyDecoded(text: string): string {
   return text.replace(/(?:%[0-9A-Fa-f]{2})+/g, (part) => Buffer.from(part.replaceAll('%', ''), 'hex').toString('utf8'));
 }
 
-/** Every operation of the document as it is served now. */
+/** Tests every operation of the served document. */
 export async function fuzzHttp(world: World, options: HttpOptions): Promise<HttpOutcome> {
   const { service } = world;
   const document: Document = dereferenced(
@@ -175,7 +174,7 @@ export async function fuzzHttp(world: World, options: HttpOptions): Promise<Http
         problem: `/healthz answers ${health.status} after it`,
         curl: '',
       });
-    // What waits for its time is done too: deadlines, retries, the queue.
+    // Runs what is due, too: deadlines, retries, the queue.
     if (isLong) await service.pass(31_000);
   }
   gun.close();
@@ -209,7 +208,7 @@ async function fuzzOperation(
   });
   const fit = fitCallers(operation);
   const success = route?.reply.status;
-  /** A token that has counted does no longer. */
+  /** A token that worked before no longer does. */
   let wasUnknown = false;
   let last: { problem: string; curl: string } | undefined;
   try {
@@ -257,7 +256,7 @@ async function fuzzOperation(
       };
 }
 
-/** The same for an operation alone as for all of them. */
+/** The same for a single operation as in a run of all. */
 function seedFor(seed: number, operationId: string): number {
   let mixed = seed | 0;
   for (const character of operationId) mixed = Math.imul(mixed ^ (character.codePointAt(0) ?? 0), 16_777_619);

@@ -1,5 +1,5 @@
-// The mail thread in a process of its own, so that the memory which the process takes is what a mail takes. Reads the
-// files that it is told of, one at a time, and tells what was read of each; ends with the process that asks.
+// Runs the mail thread in its own process, so that the process's memory is that of a mail. Reads the given files one at
+// a time and reports what was parsed; ends with its parent.
 
 import { createMailReader, type MailReader, type ReadMail } from '../../workers/mail/mail-reader.ts';
 

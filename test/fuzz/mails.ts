@@ -1,7 +1,6 @@
-// Mails nobody's client writes, and mails that were damaged on the way, through the thread that reads mail. Whatever
-// comes, it must answer or refuse in time and stay alive within its memory, of which the process is the measure. A mail
-// that is sound must not lose a word: each of its texts holds one that is looked for in what was read, and in the
-// attachments.
+// Invalid and damaged mails, through the thread that parses mail. It must answer or refuse in time and stay within its
+// memory, measured by the process. A valid mail must not lose text: each of its parts has a word that must be in the
+// result or in the attachments.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -15,7 +14,7 @@ import { forgetPeak, peakMb, residentMb } from '../support/memory.ts';
 import type { Teardown } from '../support/service.ts';
 import type { Answered, Asked } from './mail-host.ts';
 
-/** Of the mail thread these are no answers. */
+/** Of the mail thread these are not answers. */
 const failures = [
   'ThreadFailed',
   'ThreadBusy',
@@ -26,9 +25,9 @@ const failures = [
   'SyntaxError',
 ];
 const shrinkingMs = 20_000;
-/** What the process may have at any moment of a mail, beside what it had once its thread had read the first one. */
+/** The additional memory of the process at any moment of a mail, beyond that after its first one. */
 export const maxMailMb = 256;
-/** Other mails of each kind for one that is as large as a mail may be, which takes seconds. */
+/** One in this many mails of each kind is of the maximum size, which takes seconds. */
 const mailsPerLarge = 50;
 const maxToldBytes = 100_000;
 
@@ -43,7 +42,7 @@ export interface MailOutcome {
   readonly mails: number;
   readonly refused: number;
   readonly slowestMs: number;
-  /** The most that was taken at any moment, beside what there was at first. */
+  /** The maximum at any moment, minus the memory at first. */
   readonly mostMb: number;
 }
 
@@ -53,7 +52,7 @@ interface Leaf {
   readonly encoding: '7bit' | '8bit' | 'base64' | 'quoted-printable';
   readonly isAttachment: boolean;
   readonly name: string | undefined;
-  /** Around the word. */
+  /** The text around the word. */
   readonly text: string;
 }
 
@@ -85,14 +84,14 @@ export class MailRange {
     });
     t.teardown(() => void host.kill());
     const range = new MailRange(host, tempFolder(t));
-    // The thread is there, and what reads mail is loaded.
+    // Starts the thread and loads the parser.
     await range.read(written(plain));
     range.#firstMb = residentMb(range.#pid);
     Object.assign(range.counts, { mails: 0, slowestMs: 0, mostMb: 0 });
     return range;
   }
 
-  /** What was read of a mail, its attachments as bytes; a refusal is undefined. Rejects with what must not happen. */
+  /** The parsed mail, its attachments as bytes; undefined for a refusal. Rejects with a violation. */
   async read(raw: Uint8Array): Promise<{ mail: ReadMail; files: Buffer[] } | undefined> {
     const path = join(this.#folder, `${randomUUID()}.eml`);
     writeFileSync(path, raw);
@@ -128,7 +127,7 @@ export class MailRange {
     return new Promise((resolve, reject) => {
       const ended = (): void => reject(new Error('the process of the mail thread ended'));
       this.#host.once('exit', ended);
-      // Written by mail-host.ts alone.
+      // Only mail-host.ts writes it.
       this.#host.once('message', (answer) => {
         this.#host.off('exit', ended);
         resolve(answer as Answered);
@@ -146,7 +145,7 @@ export async function fuzzMails(range: MailRange, options: MailOptions): Promise
     property: fc.IAsyncProperty<[Uint8Array]> | fc.IAsyncProperty<[Part]>,
     runs = options.runs,
   ): Promise<void> => {
-    // One of the two; fast-check's own type does not see that they are alike.
+    // One of the two; fast-check's type does not see that they are alike.
     const details = await fc.check(property as fc.IAsyncProperty<[unknown]>, {
       seed: options.seed,
       numRuns: runs,
@@ -253,7 +252,7 @@ function partOf(depth: number): fc.Arbitrary<Part> {
   );
 }
 
-/** The mail that a tree of parts is; each leaf has a word of its own, by its place in the tree. */
+/** Writes the mail of a tree of parts. Each leaf has its own word, by its place in the tree. */
 export function written(part: Part): Buffer {
   const counter = { words: 0, boundaries: 0 };
   return Buffer.from(
@@ -305,14 +304,14 @@ function lostIn(part: Part, read: { mail: ReadMail; files: Buffer[] } | undefine
   return undefined;
 }
 
-/** A mail within a mail is kept as it came, its parts encoded. */
+/** A mail within a mail is kept as received, with its parts encoded. */
 function decodedParts(file: Buffer): string[] {
   return [...file.toString('latin1').matchAll(/(?:^|\n)((?:[A-Za-z0-9+/]{1,76}={0,2}\r?\n?)+)/g)].map(([, text = '']) =>
     Buffer.from(text, 'base64').toString('latin1'),
   );
 }
 
-/** A fixture with some of its bytes changed, taken out, said twice, or cut off. */
+/** A fixture with some bytes changed, removed, repeated, or cut off. */
 function damaged(fixtures: readonly Buffer[]): fc.Arbitrary<Uint8Array> {
   const change = fc.record({
     how: fc.constantFrom('set', 'remove', 'repeat', 'insert', 'cut', 'move'),
@@ -431,7 +430,7 @@ const odd: fc.Arbitrary<Uint8Array> = fc
   )
   .map(([headers, end, text, times]) => Buffer.from(`${headers.join(end)}${end}${end}${text.repeat(times)}`, 'utf8'));
 
-/** What one sender fills a mail with, up to the text that is read and up to the whole that is taken. */
+/** What one sender can fill a mail with, up to the limits of text and of the whole mail. */
 const large: fc.Arbitrary<Uint8Array> = fc
   .record({
     head: fc.constantFrom(

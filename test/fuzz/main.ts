@@ -1,5 +1,6 @@
-// npm run fuzz -- [--seed N] [--runs M] [--operation X] [--only http|sockets|mail] [--verbose] Fires at the whole
-// service what nobody should send. Prints its seed, what failed as lines for a shell, and ends with 1 then.
+// npm run fuzz -- [--seed N] [--runs M] [--operation X] [--only http|sockets|mail] [--verbose]
+// Sends invalid input to the whole service. Prints its seed and failures as lines for a shell, and exits with 1 if
+// there are any.
 
 import { parseArgs } from 'node:util';
 import { fuzzHttp, type HttpOutcome } from './http.ts';
@@ -21,7 +22,7 @@ const runs = Number(values.runs ?? 100);
 if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(runs) || runs < 1)
   throw new Error('--seed and --runs are whole numbers');
 
-/** So many requests to each must come to a success somewhere. */
+/** With this many requests, every operation must succeed at least once. */
 const fullRuns = 100;
 const providerPaths = /^\/api\/v1\/(?:billing|calls|carrier|phone-numbers)\b/;
 
@@ -40,15 +41,13 @@ try {
 }
 process.exitCode = failed === 0 ? 0 : 1;
 
-/**
- * All of them with the service's own providers, then those behind which another company's servers stand, with those.
- */
+/** All operations with the service's own providers, then those that use other companies' servers, with those. */
 async function http(): Promise<number> {
   const rounds = [await httpRound({}), await httpRound({ withProviders: true, path: providerPaths })];
   const [local, provided] = rounds.map(({ outcome }) => outcome);
   const neverDone = local?.neverDone.filter((operation) => provided?.done.has(operation) !== true) ?? [];
   if (neverDone.length > 0) console.log(`\nnever done: ${neverDone.join(', ')}`);
-  // One operation by itself, or few requests, need not come to something.
+  // A single operation, or few requests, need not succeed.
   const mustBeDone = values.operation === undefined && runs >= fullRuns ? neverDone : [];
   return rounds.reduce((sum, { problems }) => sum + problems, mustBeDone.length);
 }

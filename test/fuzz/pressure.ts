@@ -1,6 +1,5 @@
-// One request many times in one breath, over a connection whose answers are read, and over one whose answers nobody
-// reads. What is asked is that the service says something or ends the connection, and that nothing of its own breaks
-// meanwhile: others are asked for by http.ts.
+// Sends one request many times at once, over a connection whose answers are read, and over one whose answers are not.
+// The service must answer or close the connection, without an error of its own. Its answers are checked in http.ts.
 
 import { connect, type Socket } from 'node:net';
 
@@ -12,10 +11,10 @@ export interface Pressed {
 }
 
 const copies = 30;
-/** Of all copies; a body of a megabyte is sent twice or so. */
+/** For all copies; a body of a megabyte is sent about twice. */
 const mostBytes = 2 * 1024 * 1024;
 
-/** What is wrong with how the service takes it, if anything. */
+/** The problem with the service's reaction, if any. */
 export async function pressureProblem(
   base: string,
   request: Pressed,
@@ -58,12 +57,12 @@ function opened(base: string, signal: AbortSignal): Promise<Socket> {
     const socket = connect({ port: Number(new URL(base).port), host: '127.0.0.1', signal }, () => resolve(socket));
     socket.once('error', reject);
     socket.on('error', () => {
-      // The service ended it; close follows.
+      // The service closed it; the close event follows.
     });
   });
 }
 
-/** Undefined when the connection ends before. */
+/** Undefined if the connection closes first. */
 function firstLine(socket: Socket, signal: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });

@@ -1,5 +1,5 @@
-// What every reply must be, by the OpenAPI document alone: of a declared status, with a body of that status's schema,
-// with its headers, and without a word of another workspace. Compiled by ajv from the document as it is served.
+// What every reply must satisfy, by the OpenAPI document only: a declared status, a body of that status's schema, its
+// headers, and no text of another workspace. Compiled by ajv from the served document.
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { RawAnswer } from '../support/raw-http.ts';
@@ -26,7 +26,7 @@ const formats: Readonly<Record<string, RegExp | true>> = {
   binary: true,
 };
 
-/** The document's operations; what deletes comes last, so that others find what they ask for. */
+/** The document's operations; deletions come last, so that others find their records. */
 export function operationsOf(document: Document): Operation[] {
   const all = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
@@ -44,7 +44,7 @@ export class ReplyRules {
     for (const [name, format] of Object.entries(formats)) this.#ajv.addFormat(name, format);
   }
 
-  /** What is wrong with a reply, or undefined. `isHead`: it has no body to hold against anything. */
+  /** The problem with a reply, or undefined. `isHead`: it has no body to check. */
   problemOf(operation: Operation, reply: RawAnswer, isHead: boolean): string | undefined {
     const { status, headers } = reply;
     const declared = operation.responses[String(status)];
@@ -71,7 +71,7 @@ export class ReplyRules {
     );
   }
 
-  /** What is wrong with a value by a schema of the document. */
+  /** The problem with a value by a schema of the document. */
   schemaProblem(key: string, schema: object, value: unknown): string | undefined {
     let validate = this.#validators.get(key);
     if (validate === undefined)
@@ -80,7 +80,7 @@ export class ReplyRules {
   }
 }
 
-/** The shape of the whole service, but where an area has its own (specification 7). */
+/** The error form of the whole service, unless an area has its own (specification 7). */
 function errorProblem(operation: Operation, { status, body, headers }: RawAnswer): string | undefined {
   const hasOwnShape = operation.path.startsWith('/api/v1/verify') || operation.path.startsWith('/oauth/');
   if (!hasOwnShape && (body.statusCode !== status || typeof body.message !== 'string'))

@@ -1,6 +1,5 @@
-// Requests to one operation of the OpenAPI document, as plain data: sound ones with something wrong in them, those of
-// its schemas' bounds, and such as no client sends. The route's own sound body (support/endpoints.ts) is where most of
-// them start.
+// Requests to one operation of the OpenAPI document, as plain data: valid ones with something wrong, values at the
+// bounds of its schemas, and what no client sends. Most start from the route's valid body (support/endpoints.ts).
 
 import fc from 'fast-check';
 import {
@@ -16,7 +15,7 @@ import {
 } from './values.ts';
 import { type CallerName, callerNames } from './world.ts';
 
-/** An operation as the document tells of it. */
+/** An operation of the document. */
 export interface Operation {
   readonly operationId: string;
   readonly method: string;
@@ -41,7 +40,7 @@ export interface Operation {
   >;
 }
 
-/** What is sent, but for who sends it: a token may have to be renewed between two of them. */
+/** A request without its sender, since a token may have to be renewed. */
 export interface Fired {
   readonly method: string;
   readonly path: string;
@@ -50,7 +49,7 @@ export interface Fired {
   readonly caller: CallerName;
 }
 
-/** A request that would be done, as far as it is known; the rest is of the pools. */
+/** The known parts of a request that would succeed; the rest comes from the pools. */
 export interface Known {
   readonly caller?: CallerName;
   readonly params?: Readonly<Record<string, string>>;
@@ -62,13 +61,13 @@ export interface Known {
 
 export interface RequestOptions {
   readonly pools: Pools;
-  /** A body that the operation takes, made anew for each request; undefined where none is known. */
+  /** A body that the operation accepts, made for each request; undefined if none is known. */
   readonly soundBody: (() => object) | undefined;
-  /** What is known as each request is made; undefined where nothing has to be. */
+  /** The known parts, made for each request; undefined if none are needed. */
   readonly known?: (() => Known) | undefined;
 }
 
-/** Of ten parts of a known request so many are left as they are. */
+/** This many of ten parts of a known request are left unchanged. */
 const knownOfTen = 8;
 
 const jsonType = 'application/json';
@@ -116,7 +115,7 @@ export function requestsTo(operation: Operation, options: RequestOptions): fc.Ar
     });
 }
 
-/** What is known as the request is made, and sometimes something else. */
+/** The known value, and sometimes another. */
 function mostly<Value>(known: (() => Value) | undefined, others: fc.Arbitrary<Value>): fc.Arbitrary<Value> {
   return known === undefined
     ? others
@@ -126,7 +125,7 @@ function mostly<Value>(known: (() => Value) | undefined, others: fc.Arbitrary<Va
       );
 }
 
-/** Who may call it; none where everybody may. */
+/** Callers with access; empty if everyone has it. */
 export function fitCallers(operation: Operation): CallerName[] {
   const needs = new Set(operation.security.flatMap((need) => Object.keys(need)));
   return [
@@ -137,7 +136,7 @@ export function fitCallers(operation: Operation): CallerName[] {
   ];
 }
 
-/** Those who may, mostly; and everybody else. */
+/** Mostly callers with access, and sometimes others. */
 function callerFor(operation: Operation): fc.Arbitrary<CallerName> {
   const fit = fitCallers(operation);
   const anybody = fc.constantFrom(...callerNames);
@@ -146,7 +145,7 @@ function callerFor(operation: Operation): fc.Arbitrary<CallerName> {
     : fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...fit) }, { weight: 2, arbitrary: anybody });
 }
 
-/** The conversations of some paths are of one kind. */
+/** Some paths need conversations of one kind. */
 export function placesOf({ path }: Pick<Operation, 'path'>, name: string): string {
   if (name !== 'conversationId') return name;
   return path.startsWith('/api/v1/calls/')
@@ -164,7 +163,7 @@ function pathFor(operation: Operation, all: Pools): fc.Arbitrary<string> {
   const real = params.map(({ name, schema }) =>
     pools(name).length > 0 ? fc.constantFrom(...pools(name)) : valueFor(schema, name, pools).map(toText),
   );
-  // All of them ours, which the first of each pool is, or each from anywhere.
+  // Either all of them ours, the first of each pool, or each from anywhere.
   const ours = params.map(({ name, schema }) =>
     pools(name).length > 0 ? fc.constant(pools(name)[0] ?? '') : valueFor(schema, name, pools).map(toText),
   );
@@ -172,7 +171,7 @@ function pathFor(operation: Operation, all: Pools): fc.Arbitrary<string> {
     fc.oneof({ weight: 2, arbitrary: real[index] ?? fc.constant('x') }, { weight: 1, arbitrary: oddValue.map(toText) }),
   );
   const longest = Math.floor(150 / params.length);
-  // A segment that is empty, or `.` or `..`, makes another path of it, and a long one no request at all.
+  // An empty segment, or `.` or `..`, changes the path, and a long one is no request at all.
   const segment = (value: string): string =>
     value
       .slice(0, longest)
@@ -218,7 +217,7 @@ function queryFor(operation: Operation, pools: Pools): fc.Arbitrary<string> {
         { weight: 1, arbitrary: fc.tuple(value, value) },
       );
     });
-  // With many fields hardly any query would be sound if each were there as often as not.
+  // With many fields, hardly any query would be valid if each were present half of the time.
   return fc.oneof(fc.tuple(stray, ...fieldsThere(4)), fc.tuple(stray, ...fieldsThere(30))).map((all) => {
     return queryText(all.flat().map(({ name, value }) => [name, toText(value).slice(0, 4000).toWellFormed()]));
   });
@@ -226,12 +225,12 @@ function queryFor(operation: Operation, pools: Pools): fc.Arbitrary<string> {
 
 function queryText(fields: readonly (readonly [string, string])[]): string {
   const pairs = fields.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
-  // More than the server takes of a request's head would be answered by its library, before it is a request.
+  // The library refuses a longer head before it is a request.
   while (pairs.join('&').length > 8000) pairs.pop();
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** Where none is declared. */
+/** For operations without a declared body. */
 const strayBody: fc.Arbitrary<Uint8Array | undefined> = fc.oneof(
   { weight: 4, arbitrary: fc.constant(undefined) },
   { weight: 1, arbitrary: oddBody },
@@ -278,7 +277,7 @@ function bodyFor(
   return fc.oneof(...ways);
 }
 
-/** The same with another value at one of its leaves, or in place of what holds some. */
+/** The same with another value at one of its leaves, or in place of a container. */
 function withLeaf(value: unknown, pick: number, leaf: unknown): unknown {
   if (typeof value !== 'object' || value === null) return leaf;
   const entries = Object.entries(value);
@@ -358,7 +357,7 @@ const oddHeaders: fc.Arbitrary<Readonly<Record<string, string>>> = fc.oneof(
   },
 );
 
-/** The request, to be had again from a shell. */
+/** The request as a line for a shell. */
 export function curlOf(
   base: string,
   sent: { method: string; path: string; headers: Readonly<Record<string, string>>; body: Uint8Array | undefined },

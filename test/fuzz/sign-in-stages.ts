@@ -1,13 +1,12 @@
-// What must be there before somebody can change what he signs in with: a sign-in that has just shown that it is he, and
-// passkeys and apps to change. Of agents of their own, so that those who do everything else go on signing in as they
-// do. Called by stages.ts.
+// Prepares operations that change how an agent signs in: a sign-in that was just confirmed, and passkeys and apps to
+// change. They have their own agents, so that other agents' sign-ins keep working. Called by stages.ts.
 
 import { addPasskey, codeOf, origin, Passkey } from '../support/second-factors.ts';
 import { type Person, password } from '../support/service.ts';
 import type { Known } from './requests.ts';
 import type { World } from './world.ts';
 
-/** plain has a password alone; keyed has passkeys and apps beside it. Both are admins. */
+/** plain has only a password; keyed also has passkeys and apps. Both are admins. */
 type Kind = 'plain' | 'keyed';
 
 const agents: Readonly<Record<Kind, WeakMap<World, Person>>> = { plain: new WeakMap(), keyed: new WeakMap() };
@@ -37,7 +36,7 @@ export const signInStages: Readonly<Record<string, (world: World) => Promise<Kno
   'me.passkeyOptions': async (world) => as(await confirmed(world, 'keyed'), {}),
   'me.addPasskey': async (world) => {
     const agent = await confirmed(world, 'keyed');
-    // An agent may have so many.
+    // Stays below the limit per agent.
     for (const { id } of (await asked(world, agent, 'GET', '/me/security')).passkeys)
       await asked(world, agent, 'DELETE', `/me/passkeys/${id}`);
     const { passkey: options } = await asked(world, agent, 'POST', '/me/passkeys/options');
@@ -69,12 +68,12 @@ export const signInStages: Readonly<Record<string, (world: World) => Promise<Kno
   },
 };
 
-/** Whatever caller is drawn, it is this agent's sign-in that is sent. */
+/** Whatever caller is drawn, this agent's sign-in is sent. */
 function as({ token }: Person, known: Known): Known {
   return { caller: 'admin', headers: { Authorization: `Bearer ${token}` }, ...known };
 }
 
-/** The agent of this kind, signed in and confirmed; another where that is over. */
+/** The agent of this kind, signed in and confirmed; a new one if that has ended. */
 async function confirmed(world: World, kind: Kind): Promise<Person> {
   const { service } = world;
   const known = agents[kind].get(world);
@@ -117,7 +116,7 @@ async function withPasskey(world: World): Promise<{ agent: Person; id: string; p
   return { agent, ...made };
 }
 
-/** What the service answers; throws what it refuses with. */
+/** The service's answer; throws its refusals. */
 async function asked(
   world: World,
   agent: Person | undefined,

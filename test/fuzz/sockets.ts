@@ -1,7 +1,6 @@
-// Sessions of sockets that nobody means well with: signed in in odd ways and orders or not at all, calls of every
-// method with hostile params, frames that are no frames. Each frame of the server is held against the AsyncAPI
-// document, each reply to a call against the operation in the OpenAPI document; what is not answered must have closed
-// the socket with a code that is declared.
+// Hostile socket sessions: odd sign-ins or none, calls of every method with hostile params, malformed frames. Each
+// frame of the server is checked against the AsyncAPI document, and each reply against the operation in the OpenAPI
+// document. If a call gets no answer, the socket must have been closed with a declared code.
 
 import fc from 'fast-check';
 import { openApi } from '../../http/documents/openapi.ts';
@@ -16,14 +15,14 @@ import { encoded, Wire, type WireFrame } from './wire.ts';
 import { type CallerName, mark, type World } from './world.ts';
 
 const deadlineMs = 20_000;
-/** Of the document and of RFC 6455 for what breaks its rules; 1006 is a connection that was torn. */
+/** Those of the document, and of RFC 6455 for violations of its rules; 1006 is a lost connection. */
 const closeCodes: ReadonlySet<number> = new Set([1000, 1002, 1003, 1005, 1006, 1007, 1009, 4401, 4403, 4429]);
 const shrinkingMs = 15_000;
 
 type Namespace = 'agent' | 'visitor';
 type SignIn = 'subprotocol' | 'header' | 'frame' | 'none' | 'wrongToken' | 'frameTwice' | 'otherNamespace';
 
-/** Bytes of one step, and the call that they are, if they are a sound one. */
+/** The bytes of one step, and the call in them, if it is valid. */
 interface Step {
   readonly frames: readonly WireFrame[];
   readonly call?: { readonly id: number | string; readonly operation: Operation };
@@ -44,7 +43,7 @@ export interface SocketOptions {
 }
 
 export interface SocketOutcome {
-  /** Of the first failing session, shrunk. */
+  /** The first failing session, shrunk. */
   readonly failure: string | undefined;
   readonly sessions: number;
   readonly frames: number;
@@ -162,7 +161,7 @@ function visitFor(namespace: Namespace, operations: readonly Operation[], pools:
 const textFrame = (text: string): WireFrame => ({ opcode: 1, payload: Buffer.from(text) });
 const jsonStep = (value: unknown): Step => ({ frames: [textFrame(toJson(value))] });
 
-/** Its path, query and body fields together, as a socket names them. */
+/** Path, query and body fields together, as sockets name them. */
 function callStep(operations: readonly Operation[], pools: Pools): fc.Arbitrary<Step> {
   return fc.constantFrom(...operations).chain((operation) => {
     const schemas = [
@@ -204,7 +203,7 @@ function callStep(operations: readonly Operation[], pools: Pools): fc.Arbitrary<
   });
 }
 
-/** One with too many values or levels is not read: whose call it is, is known by an id at the front alone. */
+/** A frame with too many values or levels is not parsed: only an id at its front identifies the call. */
 function isRead(text: string): boolean {
   return !(clientFrame(text) instanceof JsonTooIntricate);
 }
@@ -214,7 +213,7 @@ const payload = fc.oneof(
   oddValue.map((value) => Buffer.from(toText(value))),
   fc.constantFrom(64 * 1024, 64 * 1024 + 1, 300_000).map((length) => Buffer.alloc(length, 'x')),
 );
-/** What no library of a client sends. */
+/** What no client library sends. */
 const brokenStep: fc.Arbitrary<Step> = fc.oneof(
   fc
     .record({
@@ -278,11 +277,11 @@ async function problemIn(
   try {
     if (visit.signIn === 'frame' || visit.signIn === 'frameTwice')
       wire.write(encoded(textFrame(toJson({ type: 'auth', token, since: visit.since }))));
-    // A frame with too much in it is none, whatever it was to be.
+    // A frame with too much in it counts as malformed.
     const isAnswered = (text: string): boolean => /^\{"type":"(?:ready"|error","error":"invalid_body")/.test(text);
     if (visit.signIn !== 'none') await wire.until(() => wire.texts.some(isAnswered), signal);
     for (const { frames } of visit.steps) for (const frame of frames) wire.write(encoded(frame));
-    // Whatever became of it all: the socket still answers, or is closed. Replies may come in any order.
+    // In the end, the socket still answers or is closed. Replies may come in any order.
     const owed = (): string[] => missing(visit, wire.texts);
     wire.write(encoded(textFrame('{"type":"ping"}')));
     const isOpenEnded = visit.steps.some(({ frames }) =>
@@ -307,7 +306,7 @@ async function problemIn(
   }
 }
 
-/** Calls that were not answered yet. */
+/** Calls without an answer. */
 function missing(visit: Visit, texts: readonly string[]): string[] {
   return visit.steps.flatMap(({ call }) =>
     call === undefined || texts.some((text) => text.startsWith(`{"type":"reply","id":${JSON.stringify(call.id)},`))
@@ -331,13 +330,13 @@ function frameProblem(
   about.counts.replies += 1;
   const called = about.visit.steps.filter(({ call }) => call?.id === frame.id).map(({ call }) => call?.operation);
   const [operation] = called;
-  // Two calls with one id are told apart by nobody.
+  // Two calls with one id cannot be told apart.
   if (called.length !== 1 || operation === undefined)
     return frame.status === 500 ? `500 ${text.slice(0, 300)}` : undefined;
   return replyProblem(about.rules, operation, { status: frame.status ?? 0, body: frame.body });
 }
 
-/** A refused call carries the HTTP error body, in the shape of the whole service. */
+/** A refused call has the HTTP error body, in the form of the whole service. */
 function replyProblem(
   rules: ReplyRules,
   operation: Operation,

@@ -1,7 +1,6 @@
-// What must be there before some operations can be done at all: a token that was mailed, a call that is answered, a
-// link that was signed, a provider's event. Each is made anew before every request, since most count once, and is what
-// somebody holds who means well; requests.ts begins with it and gets things wrong. What requests from the pools alone
-// bring about has no place here.
+// Prepares what some operations need: a mailed token, an answered call, a signed link, a provider's event. Each is
+// created before every request, since most work once; requests.ts starts from it and breaks parts. What requests from
+// the pools can create does not belong here.
 
 import { Secret, TOTP } from 'otpauth';
 import { suppress } from '../../engine/mail/suppressions.ts';
@@ -21,7 +20,7 @@ const suppressOne = command('test.suppress', (ctx, { email }: { email: string })
   suppress(ctx, email, 'bounce', '550 no such user'),
 );
 const jobs = ['chats', 'tickets', 'calls'];
-/** What an app is called that is there for one consent. */
+/** The name of an app for one consent. */
 const fleeting = 'A fleeting app';
 const crawlTries = 100;
 let count = 0;
@@ -83,7 +82,7 @@ const stages: Readonly<Record<string, Stage>> = {
   },
   'uploads.importFromUrl': async (world) => ({ caller: 'admin', body: { url: `${world.siteUrl}/logo.png` } }),
   'kb.cancelJob': async (world) => {
-    // So many may wait or run.
+    // The number of queued and running crawls is limited.
     const waiting = (await world.asAdmin('GET', '/kb/jobs')).jobs.find(
       ({ status }: { status: string }) => status === 'queued' || status === 'running',
     );
@@ -100,7 +99,7 @@ const stages: Readonly<Record<string, Stage>> = {
   'kb.deleteDocument': async (world) => ({ caller: 'admin', params: { documentId: await crawledDocument(world) } }),
 
   'businessHours.delete': async (world) => {
-    // So many may add up.
+    // The number of rules is limited.
     const [present] = (await world.asAdmin('GET', '/business-hours')).businessHours;
     return {
       caller: 'admin',
@@ -211,7 +210,7 @@ const stages: Readonly<Record<string, Stage>> = {
   'page.asset': async (world) => ({ params: { file: await namedIn(world, '/sign-in', /(?<=\/assets\/)[^"]+/) } }),
 };
 
-/** Those that another company's servers call. */
+/** Operations that other companies' servers call. */
 const providerStages: Readonly<Record<string, Stage>> = {
   'carrier.twilio': async (world) => {
     const call = {
@@ -226,13 +225,13 @@ const providerStages: Readonly<Record<string, Stage>> = {
   'billing.webhook': async (world) => ({ body: world.billingEvent() }),
 };
 
-/** What is known of a request to the operation that would be done; undefined where nothing has to be there. */
+/** The known parts of a request that would succeed; undefined if the operation needs nothing. */
 export function stageOf(world: World, operation: string): (() => Promise<Known>) | undefined {
   const stage = stages[operation] ?? (world.stripe === undefined ? undefined : providerStages[operation]);
   return stage && (() => stage(world));
 }
 
-/** What Twilio says on each of its ways. */
+/** Twilio's requests on each of its hooks. */
 const hooks: readonly [string, Readonly<Record<string, string>>][] = [
   ['voice', { CallStatus: 'ringing', Direction: 'inbound' }],
   ['status', { CallStatus: 'completed', CallDuration: '73' }],
@@ -248,14 +247,14 @@ const hooks: readonly [string, Readonly<Record<string, string>>][] = [
   ['recording', { RecordingUrl: 'https://api.twilio.com/Recordings/RE1', RecordingStatus: 'completed' }],
 ];
 
-/** What the newest mail to this address holds. */
+/** Text in the newest mail to this address. */
 async function mailed({ service }: World, email: string, pattern: RegExp): Promise<string> {
   await service.settled();
   return pattern.exec(service.newestMail(email)?.text ?? '')?.[1] ?? raise(`no mail to ${email} with ${pattern}`);
 }
 
 async function rungCall(world: World): Promise<string> {
-  // Whoever is in a call answers no other.
+  // An agent in a call cannot answer another.
   const { calls } = await world.asAdmin('GET', '/calls?state=live&limit=200');
   for (const { id } of calls) await world.asAdmin('POST', `/calls/${id}/hangup`);
   return world.ring();
@@ -267,7 +266,7 @@ async function answeredCall(world: World): Promise<string> {
   return id;
 }
 
-/** Whose jobs may have been taken away meanwhile. */
+/** Its channels may have been changed meanwhile. */
 async function ableAgent(world: World): Promise<string> {
   const { agentId } = world.people.agent;
   await world.asAdmin('PATCH', `/agents/${agentId}`, { channels: jobs });
@@ -277,7 +276,7 @@ async function ableAgent(world: World): Promise<string> {
 async function crawledDocument(world: World): Promise<string> {
   const url = `${world.siteUrl}/pages/${(count += 1)}`;
   await world.asAdmin('POST', '/kb/ingest/url', { url, maxPages: 1 });
-  // Crawls that were asked for before come first, and some of them wait for their next try.
+  // Earlier crawls run first, and some of them wait for a retry.
   for (let tries = 0; tries < crawlTries; tries += 1) {
     await world.service.pass(1000);
     const { documents } = await world.asAdmin('GET', '/kb/documents');
@@ -287,7 +286,7 @@ async function crawledDocument(world: World): Promise<string> {
   return raise(`${url} was not read`);
 }
 
-/** The name of a file that a page or a script of ours loads. */
+/** The name of a file that one of our pages or scripts loads. */
 async function namedIn({ service }: World, path: string, pattern: RegExp): Promise<string> {
   const text = await (await fetch(`${service.url}${path}`)).text();
   return pattern.exec(text)?.[0] ?? raise(`${path} names no ${pattern}`);
@@ -295,7 +294,7 @@ async function namedIn({ service }: World, path: string, pattern: RegExp): Promi
 
 async function consented(world: World): Promise<string> {
   const admin = await world.admin();
-  // A workspace may have so many.
+  // The number per workspace is limited.
   for (const { id, name } of (await world.asAdmin('GET', '/oauth-apps')).oauthApps)
     if (name === fleeting) await world.asAdmin('DELETE', `/oauth-apps/${id}`);
   const app = await registerApp(world.service, admin, { name: fleeting, scopes: ['agents:read'] });
@@ -304,10 +303,10 @@ async function consented(world: World): Promise<string> {
 }
 
 async function verifyWebhook(world: World): Promise<string> {
-  // A workspace may have so many.
+  // The number per workspace is limited.
   const [present] = (await world.asAdmin('GET', '/verify/webhooks')).webhooks;
   const { id } = present ?? (await world.asAdmin('POST', '/verify/webhooks', { url: `${world.siteUrl}/hook` }));
-  // It may have been put to rest.
+  // It may have been disabled.
   await world.asAdmin('PATCH', `/verify/webhooks/${id}`, { status: 'active' });
   return id;
 }

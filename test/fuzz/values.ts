@@ -1,5 +1,5 @@
-// Values for a JSON schema: sound ones, those at its bounds from both sides, and what nobody sends who means well.
-// Knows nothing of this service but what it is given in `pools`.
+// Values for a JSON schema: valid ones, values on both sides of its bounds, and hostile ones. Knows only what `pools`
+// gives it about this service.
 
 import fc from 'fast-check';
 
@@ -22,14 +22,14 @@ export interface Schema {
   readonly maxItems?: number;
 }
 
-/** Real values to take for a field of this name; empty where there are none. */
+/** Real values for a field of this name; empty if there are none. */
 export type Pools = (name: string) => readonly string[];
 
 type Values = fc.Arbitrary<unknown>;
 
 export const versionField = 'expectedVersion';
 
-/** What JSON.stringify has no words for: toJson() writes it. */
+/** JSON.stringify cannot write it: toJson() does. */
 const deepMark = '../../deep:';
 const rawMark = '../../raw:';
 const manyMark = '../../many:';
@@ -218,12 +218,9 @@ const raw = fc
   .constantFrom('1e999', '-1e999', '123456789012345678901234567890', '0.1e-400', '-0')
   .map((number) => `${rawMark}${number}`);
 
-/** What there may be many of in a list, by the name that its mark has. */
+/** Items for long lists, by the name in the mark. */
 const units: Readonly<Record<string, string>> = { number: '1', null: 'null', object: '{}', list: '[]', text: '"x"' };
-/**
- * More than anything takes: as many values as are read at all, and more; as long as a body may be; so deep that it is
- * just read.
- */
+/** Beyond all limits: more values than are parsed, the longest body, and the deepest accepted nesting. */
 export const hugeValue: Values = fc.oneof(
   fc
     .tuple(fc.constantFrom(300, 5000, 19_900, 20_001, 400_000), fc.constantFrom(...Object.keys(units)))
@@ -233,7 +230,7 @@ export const hugeValue: Values = fc.oneof(
   fc.constantFrom('[60', '{60').map((how) => `${deepMark}${how}`),
 );
 
-/** Anything that JSON can say. */
+/** Any JSON value. */
 export const oddValue: Values = fc.oneof(
   { weight: 4, arbitrary: oddText },
   { weight: 3, arbitrary: fc.constantFrom<unknown>(null, true, false, [], {}, [[]], [null], [{}], ...oddNumbers) },
@@ -247,12 +244,12 @@ export const oddValue: Values = fc.oneof(
   },
 );
 
-/** As its own field, whatever it is called. */
+/** As an own property, whatever its name. */
 function withKey(object: Readonly<Record<string, unknown>>, key: string, value: unknown): Record<string, unknown> {
   return Object.defineProperty({ ...object }, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Mostly what the schema admits, at its bounds and beyond them too. */
+/** Mostly values that the schema allows, and some at and beyond its bounds. */
 export function valueFor(schema: Schema, name: string, pools: Pools): Values {
   return fc.oneof(
     { weight: 12, arbitrary: soundFor(schema, name, pools) },
@@ -276,7 +273,7 @@ function soundFor(schema: Schema, name: string, pools: Pools): Values {
     case 'string':
       return textFor(schema, name, pools);
     case 'integer':
-      // A version is one of the first few: any other is stale.
+      // A version is one of the first few; any other is stale.
       if (name === versionField) return fc.integer({ min: 1, max: 6 });
       return fc.integer({
         min: schema.minimum ?? -5,
@@ -293,7 +290,7 @@ function soundFor(schema: Schema, name: string, pools: Pools): Values {
   }
 }
 
-/** Those that are required nearly always, the others by chance, and sometimes one that nobody declared. */
+/** Required fields nearly always, others by chance, and sometimes an undeclared one. */
 function objectFor(schema: Schema, pools: Pools): fc.Arbitrary<Record<string, unknown>> {
   const fields = Object.entries(schema.properties ?? {}).map(([key, field]) => {
     const present = valueFor(field, key, pools).map((value) => ({ key, value }));
@@ -352,7 +349,7 @@ function textFor(schema: Schema, name: string, pools: Pools): fc.Arbitrary<strin
       break;
     default:
       if (schema.pattern?.startsWith('^[hH][tT]')) ways.push({ weight: 2, arbitrary: webAddress });
-      // Those that begin with a web address would be hosts by chance, and some of them somebody's.
+      // Patterns of web addresses would produce random hosts, some of which exist.
       else if (schema.pattern !== undefined)
         ways.push({ weight: 2, arbitrary: matching(new RegExp(schema.pattern), schema) });
       else
@@ -368,10 +365,7 @@ function textFor(schema: Schema, name: string, pools: Pools): fc.Arbitrary<strin
   return fc.oneof(...ways);
 }
 
-/**
- * What is too short is said again, as far as the pattern bears it: to wait for one that is long enough by chance could
- * take for ever.
- */
+/** Repeats a short text as far as the pattern allows: waiting for a long one by chance could take forever. */
 function matching(pattern: RegExp, { minLength = 0, maxLength = 1000 }: Schema): fc.Arbitrary<string> {
   return fc.stringMatching(pattern).map((text) => {
     const fitted = (
@@ -403,7 +397,7 @@ function boundaryFor(schema: Schema, name: string, pools: Pools): Values {
     return fc.constantFrom(...around(schema.minimum, schema.maximum), ...oddNumbers);
   if (schema.type === 'string' && schema.enum === undefined) {
     const lengths = around(schema.minLength, schema.maxLength ?? 300).filter((length) => length >= 0);
-    // By code points, which is how JSON Schema counts, by code units and by bytes: the three differ for the last two.
+    // By code points, as JSON Schema counts, by code units and by bytes: the three differ for the last two.
     return fc
       .tuple(fc.constantFrom(...lengths), fc.constantFrom('x', 'é', '😀', ' ', '\u0000'))
       .map(([length, unit]) => unit.repeat(length));
@@ -416,7 +410,7 @@ function boundaryFor(schema: Schema, name: string, pools: Pools): Values {
   return oddValue;
 }
 
-/** As JSON, the marks written out. Half characters stay escaped, as JSON.stringify writes them. */
+/** As JSON, with marks expanded. Lone surrogates stay escaped, as in JSON.stringify. */
 export function toJson(value: unknown): string {
   return (JSON.stringify(value) ?? 'null')
     .replace(/"@@raw:([^"]*)"/g, '$1')
@@ -440,12 +434,12 @@ export function toJson(value: unknown): string {
     });
 }
 
-/** As it stands in a query or a form. */
+/** For a query or a form. */
 export function toText(value: unknown): string {
   return typeof value === 'string' && !value.startsWith('@@') ? value : toJson(value);
 }
 
-/** Bodies that are no JSON object of any schema, as bytes. */
+/** Bodies that are not a JSON object of any schema, as bytes. */
 export const oddBody: fc.Arbitrary<Uint8Array> = fc.oneof(
   fc
     .constantFrom(

@@ -1,5 +1,5 @@
-// A WebSocket as bytes (RFC 6455): a client that can also say what no library lets one say. Frames of the server are
-// read as they come; those of the client are written as they are told, sound or not.
+// A WebSocket as bytes (RFC 6455): a client that can also send what no library allows. It reads the server's frames as
+// they arrive, and writes any frame, valid or not.
 
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
@@ -13,7 +13,7 @@ export interface WireFrame {
   readonly isMasked?: boolean;
   /** The three reserved bits. */
   readonly reserved?: number;
-  /** Instead of the payload's own. */
+  /** Instead of the payload's real length. */
   readonly announcedLength?: number;
 }
 
@@ -47,9 +47,9 @@ export function encoded(frame: WireFrame): Buffer {
 export class Wire {
   readonly #stream: Duplex;
   #received: Buffer;
-  /** Of the text frames that came, in order. */
+  /** The received text frames, in order. */
   readonly texts: string[] = [];
-  /** 1006 for a connection that was torn without a close frame; undefined while it is open. */
+  /** 1006 for a connection lost without a close frame; undefined while it is open. */
   closeCode: number | undefined;
   #wake: (() => void)[] = [];
 
@@ -65,12 +65,12 @@ export class Wire {
       this.#wakeAll();
     });
     stream.on('error', () => {
-      // The server cut it; close follows.
+      // The server closed it; the close event follows.
     });
     this.#read();
   }
 
-  /** Rejects when the server does not upgrade. */
+  /** Rejects if the server does not upgrade. */
   static open(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Wire> {
     return new Promise((resolve, reject) => {
       const asking = request(url, {
@@ -94,7 +94,7 @@ export class Wire {
     if (this.closeCode === undefined) this.#stream.write(bytes);
   }
 
-  /** Resolves when it is so, or the connection is over. Rejects when the signal says so before. */
+  /** Resolves when the condition holds, or the connection is closed. Rejects when the signal aborts. */
   async until(isIt: () => boolean, signal: AbortSignal): Promise<void> {
     while (!isIt() && this.closeCode === undefined) {
       signal.throwIfAborted();
@@ -121,7 +121,7 @@ export class Wire {
     this.#wakeAll();
   }
 
-  /** The server's frames are whole, unmasked and never in fragments. */
+  /** The server's frames are complete, unmasked and not fragmented. */
   #take(): { opcode: number; payload: Buffer } | undefined {
     const bytes = this.#received;
     if (bytes.length < 2) return undefined;

@@ -1,6 +1,6 @@
-// What requests are fired at: the real service over a folder of its own, a workspace of ours with callers of every
-// kind, and one of somebody else's, whose texts all hold a mark that must never be seen here. Nothing leaves the
-// loopback: names are asked of a name server that knows none, and a site, Twilio and Stripe are servers of the test.
+// The target of the requests: the real service on its own folder, a workspace of ours with callers of every kind, and
+// another one, whose texts all contain a mark that must never appear here. Nothing leaves the loopback: the name server
+// knows no names, and a site, Twilio and Stripe are servers of the test.
 
 import { join } from 'node:path';
 import {
@@ -92,7 +92,7 @@ interface Parts {
 
 export interface WorldOptions {
   readonly seed: number;
-  /** Writes the log of the service, so that the cause of a 500 can be read. */
+  /** Writes the service's log, which has the cause of a 500. */
   readonly verbose?: boolean;
   /** Twilio carries calls and Stripe bills, instead of the service's own providers. */
   readonly withProviders?: boolean;
@@ -108,10 +108,10 @@ export class World {
   readonly line: Line;
   /** With a logo, and a page at every other address. */
   readonly siteUrl: string;
-  /** Where it bills. */
+  /** If it bills. */
   readonly stripe: FakeStripe | undefined;
   #subscription: ReturnType<FakeStripe['pay']> | undefined;
-  /** Made anew by each renewal, since their time runs out. */
+  /** Created again by each renewal, since they expire. */
   #conversations = { call: '', offer: '', solved: '', ticket: '', chat: '' };
   readonly people: Record<'supervisor' | 'agent', Person>;
   #customer: Customer;
@@ -193,12 +193,12 @@ export class World {
     return world;
   }
 
-  /** Undefined for a stranger's token that is none of ours to know. */
+  /** Undefined for a visitor's token of the other workspace. */
   tokenOf(caller: CallerName): string | undefined {
     return this.#tokens[caller];
   }
 
-  /** The header by which another system shows that a request of this operation is its own; none where nobody has to. */
+  /** The header by which another system signs requests of this operation; none if it need not. */
   signatureOf(
     operation: string,
     { path, body }: { readonly path: string; readonly body: Uint8Array | undefined },
@@ -229,12 +229,12 @@ export class World {
     return { ...this.#owner, token: await this.#tokenFor(this.#owner.agentId) };
   }
 
-  /** What the service answers the owner; throws what it refuses with. */
+  /** The service's answer to the owner; throws its refusals. */
   async asAdmin(method: string, path: string, body?: object): Promise<any> {
     return this.#done(method, path, { token: (await this.admin()).token, ...(body && { body }) });
   }
 
-  /** The same of an API key for everything. */
+  /** The same for an API key with every scope. */
   asKey(method: string, path: string, body: object): Promise<any> {
     return this.#done(method, path, { token: this.#tokens.key, body });
   }
@@ -249,12 +249,12 @@ export class World {
     return answer.body;
   }
 
-  /** Which may have been changed meanwhile. */
+  /** It may have been changed meanwhile. */
   emailOf({ agentId, email }: Person): string {
     return this.#agent(agentId)?.email ?? email;
   }
 
-  /** A call that has just come in, to a line that is open whatever was done to it meanwhile. */
+  /** A new call to a line, which is reopened whatever was done to it. */
   async ring(): Promise<string> {
     await this.asAdmin('PATCH', `/phone-numbers/${this.line.id}`, {
       businessHours: allWeek,
@@ -263,12 +263,12 @@ export class World {
     return (await ringLine(this.service, this.line)).id;
   }
 
-  /** Where mail comes in, as it is now. */
+  /** The present address for mail. */
   get mailbox(): Mailbox {
     return this.#mailbox;
   }
 
-  /** What our app sends an agent to the consent page with. */
+  /** The query with which our app sends an agent to the consent page. */
   authorization(): Readonly<Record<string, string>> {
     return {
       response_type: 'code',
@@ -280,13 +280,13 @@ export class World {
     };
   }
 
-  /** What Stripe says when something about our subscription has changed. */
+  /** Stripe's event after a change of our subscription. */
   billingEvent(): object {
-    if (this.stripe === undefined || this.#subscription === undefined) throw new Error('nobody bills here');
+    if (this.stripe === undefined || this.#subscription === undefined) throw new Error('no one bills here');
     return JSON.parse(this.stripe.event('customer.subscription.updated', this.#subscription).text);
   }
 
-  /** For operations whose sound body speaks of this world; undefined for the others. */
+  /** For operations whose valid body refers to this world; undefined for the others. */
   soundBodyOf(operation: string): (() => object) | undefined {
     const bodies: Readonly<Record<string, () => object>> = {
       'email.inbound': () => ({
@@ -309,10 +309,7 @@ export class World {
     return bodies[operation];
   }
 
-  /**
-   * After requests that may have ended tokens, locked features or changed secrets: everybody can do again what they
-   * could.
-   */
+  /** Restores all callers' access after requests that may have ended tokens, locked features or changed secrets. */
   async renew(): Promise<void> {
     const { service } = this;
     await this.#subscribe();
@@ -355,7 +352,7 @@ export class World {
     };
   }
 
-  /** Real values for a field or parameter of this name: of ours, of the other workspace's, made up. */
+  /** Real values for a field or parameter of this name: ours, the other workspace's, and invented ones. */
   readonly pools: Pools = (name) => {
     const { ours, theirs } = this;
     const [agentIds, anyIds] = [
@@ -413,7 +410,7 @@ export class World {
     );
   };
 
-  /** What is wrong on disk after all of it; ends the service. */
+  /** Stops the service and returns the problems on disk. */
   async close(): Promise<string[]> {
     await this.service.settled();
     this.service.requireSoundReports();
@@ -426,10 +423,7 @@ export class World {
     );
   }
 
-  /**
-   * A call that rings, a chat that is offered to an agent, one that is solved, a ticket, and the chat of our own
-   * visitor.
-   */
+  /** A ringing call, a chat offered to an agent, a solved one, a ticket, and our visitor's chat. */
   async #converse(owner: Owner): Promise<void> {
     const { service } = this;
     const [ringing, offered, solved] = [await this.ring(), await service.chat(owner), await service.chat(owner)];
@@ -454,7 +448,7 @@ export class World {
     };
   }
 
-  /** Where there is a provider: a plan that is chosen and paid for. */
+  /** With a provider: a plan that is chosen and paid. */
   async #subscribe(): Promise<void> {
     if (this.stripe === undefined || /^(?:active|trialing)$/.test(this.#subscription?.status ?? '')) return;
     const { url } = await this.asAdmin('POST', '/billing/checkout', {

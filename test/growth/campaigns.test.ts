@@ -35,7 +35,7 @@ t.test('campaigns', async (t) => {
   const note = (token: string, campaignId: string, type = 'impression') =>
     service.post('/widget/campaign-events', { campaignId, type }, token);
 
-  t.test('[4.4] POST answers 201 with a draft, whatever its status says', async (t) => {
+  t.test('[4.4] POST answers 201 with a draft, whatever status is given', async (t) => {
     const at = new Date(service.clock.now()).toISOString();
     const triggerRules = {
       urlMatch: { operator: 'contains', value: '/cart' },
@@ -73,13 +73,13 @@ t.test('campaigns', async (t) => {
         createdAt: at,
         updatedAt: at,
       },
-      'and without what it does not know',
+      'and without unknown parts',
     );
     t.strictSame((await service.get(`/campaigns/${body.id}`, agent.token)).body, body);
     t.strictSame((await create({ status: undefined })).triggerRules, {}, 'rules may be empty');
   });
 
-  t.test('[4.4] null clears what may be left out, and nothing else', async (t) => {
+  t.test('[4.4] null clears only optional fields', async (t) => {
     const { id } = await create({
       triggerRules: { urlMatch: { operator: 'contains', value: '/cart' }, showAfterMs: 5 },
       content: { ...content, agentName: 'Ada', quickReplies: [{ label: 'No', action: 'dismiss', value: null }] },
@@ -180,7 +180,7 @@ t.test('campaigns', async (t) => {
   });
 
   t.test(
-    '[4.4] a regex that is none is 400; a catastrophic one costs nothing; one that grows without bound is refused',
+    '[4.4] an invalid regex is 400; a catastrophic one costs nothing; one that grows without bound is refused',
     async (t) => {
       for (const value of ['[', '(', '*', 'a{1001}', '(?=x)', '\\1', '((a{100}){100}){100}', '(.*){1000}']) {
         const { status, body } = await service.post(
@@ -201,15 +201,15 @@ t.test('campaigns', async (t) => {
       for (const value of ['(a+)+$', '(a|aa)+!', '(x+x+)+y', '(.*)*='])
         ids.push((await live({ name: value, triggerRules: { urlMatch: { operator: 'regex', value } } })).id);
       const { token } = await service.customer(owner.embedId);
-      // Four patterns that double with each letter, on two thousand of them: an engine that backtracks would never
-      // answer.
+      // Four patterns that double with each letter, on two thousand letters: an engine that backtracks would never
+      // finish.
       t.same(await pageView(token, `https://shop.example/${'a'.repeat(2000)}?`), []);
       await archiveAll();
       t.equal(ids.length, 4);
     },
   );
 
-  t.test('[4.4] what is live may cost a page view only so much', async (t) => {
+  t.test('[4.4] the cost of live campaigns per page view is limited', async (t) => {
     const value = 'x{190}';
     for (let count = 0; count < 5; count += 1) await live({ triggerRules: { urlMatch: { operator: 'regex', value } } });
     const sixth = await create({ triggerRules: { urlMatch: { operator: 'regex', value } } });
@@ -306,7 +306,7 @@ t.test('campaigns', async (t) => {
     });
   });
 
-  t.test("[4.4] who may: reads by every agent, writes by admins; another workspace's is not there", async (t) => {
+  t.test("[4.4] access: every agent reads, admins write; another workspace's do not exist", async (t) => {
     const { id } = await create();
     const calls = [
       ['POST', '/campaigns'],
@@ -340,7 +340,7 @@ t.test('campaigns', async (t) => {
     t.equal((await service.get('/campaigns/nonsense', owner.token)).status, 404);
   });
 
-  t.test('[4.12] a page is offered what is live and meets its address: every operator', async (t) => {
+  t.test('[4.12] a page is offered live campaigns that match its address: every operator', async (t) => {
     await archiveAll();
     const url = 'https://shop.example/cart?item=7';
     const rows: [string, string, boolean][] = [
@@ -418,7 +418,7 @@ t.test('campaigns', async (t) => {
       const someoneElse = (await service.customer(owner.embedId)).token;
       const see = () => pageView(token, 'https://shop.example/x');
       t.strictSame(await see(), [once, perSession, always]);
-      t.strictSame(await see(), [once, perSession, always], 'what was not shown yet is offered again');
+      t.strictSame(await see(), [once, perSession, always], 'an offer not shown yet is offered again');
       for (const id of [once, perSession, always])
         t.match(await note(token, id), { status: 200, body: { counted: true } });
       t.strictSame(await see(), [always]);
@@ -439,7 +439,7 @@ t.test('campaigns', async (t) => {
     },
   );
 
-  t.test('[4.12] office hours alone: only while the site is open', async (t) => {
+  t.test('[4.12] officeHoursOnly: only while the site is open', async (t) => {
     await archiveAll();
     const { id } = await live({ triggerRules: { officeHoursOnly: true } });
     const { token } = await service.customer(owner.embedId);

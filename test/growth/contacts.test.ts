@@ -50,7 +50,7 @@ t.test('contacts', async (t) => {
       t.equal((await service.post('/contacts', one, agent.token)).status, 201);
   });
 
-  t.test('[4.12] what is no contact: 400', async (t) => {
+  t.test('[4.12] an invalid contact: 400', async (t) => {
     const rows: [object, string][] = [
       [{}, 'body'],
       [{ company: 'Alone' }, 'body'],
@@ -198,14 +198,14 @@ t.test('contacts', async (t) => {
       t.strictSame(
         [await find('old name'), await find('before'), await find('new name')],
         [[], [], ['New Name']],
-        'a change is found, and what it replaced is not',
+        'a change is found, and the replaced text is not',
       );
       t.ok(
         (await service.get('/contacts?search=%20', agent.token)).body.contacts.length > 5,
         'white space is no search',
       );
       await service.customer(owner.embedId, { name: 'Visitor Person', email: 'visitor@person.example' });
-      t.strictSame(await find('visitor@person'), ['Visitor Person'], 'a visitor that said who it is');
+      t.strictSame(await find('visitor@person'), ['Visitor Person'], 'a visitor that identified itself');
     },
   );
 

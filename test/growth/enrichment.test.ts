@@ -7,7 +7,7 @@ import { startService } from '../support/service.ts';
 const secret = 'a secret of the shop';
 type Serve = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-/** A shop on loopback that answers as the test wants it to. */
+/** A shop on the loopback with the test's answers. */
 async function startShop(t: {
   teardown(call: () => void): void;
 }): Promise<{ url: string; asked: { body: string; headers: IncomingMessage['headers'] }[]; answer: Serve }> {
@@ -67,7 +67,7 @@ t.test('[4.12] enrichment through the commerce connector', async (t) => {
     });
   });
 
-  t.test('what no URL is, is no connector, whatever its grammar says', async (t) => {
+  t.test('an invalid URL is refused as a connector, whatever its grammar says', async (t) => {
     for (const url of [
       'http://127.0.0.1%00.evil.example:18126/',
       'http://1.2.3.400/',
@@ -88,7 +88,7 @@ t.test('[4.12] enrichment through the commerce connector', async (t) => {
     }
   });
 
-  t.test('set, read and taken away by admins', async (t) => {
+  t.test('set, read and removed by admins', async (t) => {
     const connector = { url: shop.url, secret, source: 'woocommerce' };
     t.match(await service.put('/workspace/commerce', { url: shop.url }, owner.token), {
       status: 400,
@@ -134,45 +134,39 @@ t.test('[4.12] enrichment through the commerce connector', async (t) => {
     }
   });
 
-  t.test(
-    'the shop is asked by email, signed, and what it answers is kept with the visitor and its contact',
-    async (t) => {
-      shop.answer = json(known);
-      shop.asked.length = 0;
-      const { status, body } = await enrich(kim.visitorId);
-      t.equal(status, 200);
-      t.strictSame(body.enrichment, {
-        source: 'woocommerce',
-        matched: true,
-        customer: known.customer,
-        orders: [{ id: '7', total: '49.90', status: 'paid' }],
-      });
-      t.strictSame(
-        shop.asked.map((one) => one.body),
-        ['{"email":"kim@shop.example"}'],
-      );
-      t.equal(shop.asked[0]?.headers['x-signature'], signatureOf('{"email":"kim@shop.example"}', secret));
-      const { visitor } = (await service.post(`/visitors/${kim.visitorId}/unblock`, undefined, owner.token)).body;
-      t.strictSame(visitor.wcEnrichment, body.enrichment);
-      t.equal(
-        (await service.get(`/contacts/${visitor.contactId}`, agent.token)).body.contact.lifetimeValueCents,
-        12_345,
-      );
-      shop.asked.length = 0;
-      t.strictSame(
-        (await enrich(stranger.visitorId)).body,
-        unmatched('woocommerce'),
-        'who has no email is not asked about',
-      );
-      t.equal(shop.asked.length, 0);
-      for (const answer of [json({}, 404), json({ matched: false })]) {
-        shop.answer = answer;
-        t.strictSame((await enrich(kim.visitorId)).body, unmatched('woocommerce'));
-      }
-      t.equal((await enrich(kim.visitorId, other.token)).status, 404);
-      t.equal((await enrich('nonsense')).status, 404);
-    },
-  );
+  t.test('the shop is asked by email, signed, and its answer is stored with the visitor and its contact', async (t) => {
+    shop.answer = json(known);
+    shop.asked.length = 0;
+    const { status, body } = await enrich(kim.visitorId);
+    t.equal(status, 200);
+    t.strictSame(body.enrichment, {
+      source: 'woocommerce',
+      matched: true,
+      customer: known.customer,
+      orders: [{ id: '7', total: '49.90', status: 'paid' }],
+    });
+    t.strictSame(
+      shop.asked.map((one) => one.body),
+      ['{"email":"kim@shop.example"}'],
+    );
+    t.equal(shop.asked[0]?.headers['x-signature'], signatureOf('{"email":"kim@shop.example"}', secret));
+    const { visitor } = (await service.post(`/visitors/${kim.visitorId}/unblock`, undefined, owner.token)).body;
+    t.strictSame(visitor.wcEnrichment, body.enrichment);
+    t.equal((await service.get(`/contacts/${visitor.contactId}`, agent.token)).body.contact.lifetimeValueCents, 12_345);
+    shop.asked.length = 0;
+    t.strictSame(
+      (await enrich(stranger.visitorId)).body,
+      unmatched('woocommerce'),
+      'a visitor without an email is not looked up',
+    );
+    t.equal(shop.asked.length, 0);
+    for (const answer of [json({}, 404), json({ matched: false })]) {
+      shop.answer = answer;
+      t.strictSame((await enrich(kim.visitorId)).body, unmatched('woocommerce'));
+    }
+    t.equal((await enrich(kim.visitorId, other.token)).status, 404);
+    t.equal((await enrich('nonsense')).status, 404);
+  });
 
   t.test('no answer, a bad one or too much of one: 503, and nothing is kept', async (t) => {
     shop.answer = json(known);
@@ -189,7 +183,7 @@ t.test('[4.12] enrichment through the commerce connector', async (t) => {
       'a list': json([]),
       null: json(null),
       'no customer': json({ matched: true, orders: [] }),
-      'a value that is none': json({ ...known, customer: { email: 'x', lifetimeValueCents: 1.5 } }),
+      'an invalid value': json({ ...known, customer: { email: 'x', lifetimeValueCents: 1.5 } }),
       'orders that are none': json({ ...known, orders: [null] }),
       'an order without a total': json({ ...known, orders: [{ id: 1, status: 'paid' }] }),
       'too much': json({ ...known, padding: 'x'.repeat(65 * 1024) }),
@@ -199,7 +193,7 @@ t.test('[4.12] enrichment through the commerce connector', async (t) => {
       t.match(await enrich(kim.visitorId), { status: 503, body: { error: 'service_unavailable' } }, what);
     }
     const { visitor } = (await service.post(`/visitors/${kim.visitorId}/unblock`, undefined, owner.token)).body;
-    t.match(visitor.wcEnrichment, { matched: true }, 'what it said before stays');
+    t.match(visitor.wcEnrichment, { matched: true }, 'its earlier text stays');
     shop.answer = json({
       ...known,
       orders: Array.from({ length: 150 }, (_, index) => ({ id: `o${index}`, total: '1', status: 'x'.repeat(300) })),

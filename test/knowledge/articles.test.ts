@@ -1,4 +1,4 @@
-// Articles of the knowledge base: written, adopted, published, retrieved. Decisions 4.3.
+// Articles of the knowledge base: written, imported from pages, published, retrieved. Decisions 4.3.
 
 import t from 'tap';
 import { type Service, startService, type Teardown } from '../support/service.ts';
@@ -38,7 +38,7 @@ t.test('[4.3 articles] a draft is written, read, listed and not retrieved; publi
   t.equal(
     (await service.delete(`/kb/documents/${chunk.documentId}`, owner.token)).body.error,
     'conflict',
-    'it goes with its article alone',
+    'it is deleted only with its article',
   );
 
   await service.patch(
@@ -59,7 +59,7 @@ t.test('[4.3 articles] a draft is written, read, listed and not retrieved; publi
   t.equal((await service.delete(`/kb/articles/${id}`, owner.token)).status, 204);
   t.equal((await service.get(`/kb/articles/${id}`, owner.token)).status, 404);
   await service.settled();
-  t.equal((await found(service, owner.token, 'I have lost my keys')).length, 1, 'the other one stands');
+  t.equal((await found(service, owner.token, 'I have lost my keys')).length, 1, 'the other one stays');
 });
 
 t.test('[4.3 articles] a change names the version that it was made on', async (t) => {

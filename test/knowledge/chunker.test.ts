@@ -1,4 +1,4 @@
-// Cutting texts into chunks: bounded, complete, the same every time. And the embedding that needs no download.
+// Splitting texts into chunks: bounded, complete, deterministic. And the embedding that needs no download.
 
 import t from 'tap';
 import { countTokens, embedPassage, embedQuestion } from '../../workers/knowledge/builtin-embedding.ts';
@@ -25,7 +25,7 @@ t.test(
   },
 );
 
-t.test('[chunks] a chunk carries the heading it stands under, and a bit of what came before it', async (t) => {
+t.test('[chunks] a chunk has its heading, and an overlap with the one before', async (t) => {
   const sentence = (index: number): string => `Sentence number ${index} says something of its own.`;
   const text = `# Returns\n\n${Array.from({ length: 30 }, (_, index) => sentence(index)).join(' ')}\n\n# Payment\n\nCards are taken. So is cash, in all stores and in the museum; change is given in coins of the country.`;
   const chunks = chunkText(text, limits);
@@ -37,7 +37,7 @@ t.test('[chunks] a chunk carries the heading it stands under, and a bit of what 
   t.ok(chunks.at(-1)?.includes('# Payment'));
 });
 
-t.test('[chunks] nothing makes nothing, and what has no sentence is cut all the same', async (t) => {
+t.test('[chunks] an empty text has no chunks, and a text without sentences is split all the same', async (t) => {
   t.same(chunkText('', limits), []);
   t.same(chunkText('  \n\n ', limits), []);
   for (const text of [

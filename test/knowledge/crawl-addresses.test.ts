@@ -1,5 +1,5 @@
-// Where a crawl goes: to public addresses alone, however one is spelt and whatever names lead to, on one host, as its
-// robots.txt allows, and to each page once. Decisions 4.3.
+// The addresses that a crawl visits: only public ones, whatever their spelling and DNS, on one host, within its
+// robots.txt, each page once. Decisions 4.3.
 
 import t from 'tap';
 import { isPublicAddress, placeOf } from '../../workers/providers/host-resolver.ts';
@@ -41,7 +41,7 @@ async function crawl(service: Service, token: string, url: string, about: object
 const linking = (...to: string[]): string =>
   `<html><body><p>The home page of a shop that has much to say.</p>${to.map((one) => `<a href="${one}">x</a>`).join('')}</body></html>`;
 
-t.test('[4.3] every spelling of an address that is not public is refused before anything is asked', async (t) => {
+t.test('[4.3] every spelling of a private address is refused before any request', async (t) => {
   const service = await startService(t);
   const { token } = await service.workspace();
   const hosts = [
@@ -120,7 +120,7 @@ t.test('[4.3] every spelling of an address that is not public is refused before 
   t.same((await service.get('/kb/jobs', token)).body.jobs, [], 'nothing was queued');
 });
 
-t.test('[4.3] public and other addresses are told apart at the edges of each range', async (t) => {
+t.test('[4.3] public and other addresses are distinguished at the edges of each range', async (t) => {
   const isPublic = [
     '9.255.255.255',
     '11.0.0.0',
@@ -179,7 +179,7 @@ t.test(
       .redirect('/to-literal', `http://127.0.0.2:${site.port}/`)
       .redirect('/two', '/to-name')
       .redirect('/to-metadata', 'http://169.254.169.254/latest/meta-data');
-    // The same name again, which now leads elsewhere: a connection of its own asks again.
+    // The same name, which now has another address: a new connection resolves it again.
     site.on('/again', (_, response) =>
       response.writeHead(302, { Location: `http://half.test:${site.port}/`, Connection: 'close' }).end(),
     );
@@ -198,7 +198,7 @@ t.test(
   },
 );
 
-t.test('[4.3] a name that changes its mind is connected to where it was checked, or not at all', async (t) => {
+t.test('[4.3] a name that changes its address is connected where it was checked, or not at all', async (t) => {
   const { site, names, service, owner } = await start(t);
   const inside = await Site.start(t, '127.0.0.2');
   inside.page('*', text('secrets'));
@@ -208,7 +208,7 @@ t.test('[4.3] a name that changes its mind is connected to where it was checked,
   names.set('rebind.test', '127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.2');
   const { documents } = await crawl(service, owner.token, `http://rebind.test:${site.port}/`);
   t.ok(names.asked.filter((name) => name === 'rebind.test').length > 4, 'it did change its mind');
-  t.same(inside.asked, [], 'nobody called there');
+  t.same(inside.asked, [], 'no one called there');
   t.notMatch(JSON.stringify(documents), /secrets/);
 });
 
@@ -225,7 +225,7 @@ t.test('[4.3] a private hop met on the way skips that page', async (t) => {
   t.same(paths, ['/', '/good']);
 });
 
-t.test("[4.3] a crawl stays on its host, and goes where the start's redirects lead", async (t) => {
+t.test("[4.3] a crawl stays on its host, and follows the start's redirects", async (t) => {
   const { site, names, service, owner, base } = await start(t);
   names.set('www.shop.test', '127.0.0.1').set('other.test', '127.0.0.1');
   site
@@ -291,6 +291,6 @@ t.test('[4.3] cycles, spellings and canonical addresses make one document of one
   t.equal(
     site.asked.filter((path) => path === '/').length,
     3,
-    'where it leads is looked at when it is asked for and when the crawl begins; it is read once',
+    'its target is checked when requested and when the crawl begins; it is read once',
   );
 });

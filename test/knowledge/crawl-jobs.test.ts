@@ -1,5 +1,4 @@
-// Crawls as jobs: one after the other, replacing what was there at once or not at all, over the end of a process.
-// Specification 3 (crawl job), 4.3.
+// Crawls as jobs: one at a time, replacing earlier pages atomically, across restarts. Specification 3 (crawl job), 4.3.
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +37,7 @@ const search = async (service: Service, token: string, query: string, topK?: num
   (await service.post('/kb/search', { query, ...(topK === undefined ? {} : { topK }) }, token)).body;
 
 t.test(
-  '[3 crawl job] ingesting an address again replaces its documents, all at once, when the new crawl is done',
+  '[3 crawl job] crawling an address again replaces its documents, all at once, when the new crawl is done',
   async (t) => {
     const { site, service, owner, base } = await start(t);
     site
@@ -92,7 +91,7 @@ t.test('[3 crawl job] the same address in another spelling is the same address',
   t.same(await paths(service, owner.token), ['/', '/docs', '/only-in-3'], 'another address is another');
 });
 
-t.test('[3 crawl job] a crawl that fails says why, and what was there stays', async (t) => {
+t.test('[3 crawl job] a failed crawl says why, and earlier documents stay', async (t) => {
   const { site, service, owner, base } = await start(t);
   site.page('/', '<p>A ticket costs ten crowns for everybody.');
   await ingest(service, owner.token, { url: `${base}/` });
@@ -125,7 +124,7 @@ t.test('[4.3] crawls of a workspace run one after the other, and twenty may wait
   const held: (() => void)[] = [];
   site.on('/', (_, response) => void held.push(() => response.writeHead(500).end()));
   site.redirect('/next', 'http://unknown.test/');
-  // The request itself looks at the address too; it is answered at once.
+  // The request itself checks the address, too; it is answered immediately.
   const first = service.post('/kb/ingest/url', { url: `${base}/` }, owner.token);
   while (held.length === 0) await new Promise((resolve) => setImmediate(resolve));
   held.pop()?.();
@@ -165,7 +164,7 @@ t.test('[4.3] maxDepth counts links, maxPages counts pages', async (t) => {
 });
 
 t.test(
-  '[4.3] what a crawl did not read is told: pages that were none, with why, and addresses that it did not get to',
+  '[4.3] a crawl reports what it did not read: skipped pages, with the reason, and addresses it did not reach',
   async (t) => {
     const { site, service, owner, base } = await start(t);
     const links = (...to: string[]): string => to.map((path) => `<a href="${path}">${path}</a>`).join(' ');
@@ -179,7 +178,7 @@ t.test(
     t.match(
       await stats({}),
       { documents: 6, pagesSkipped: 2, pagesLeft: 0, skipped },
-      'what was read under another address is missing nowhere',
+      'pages read under another address are not missing',
     );
     t.match(await stats({ maxDepth: 1 }), { documents: 3, pagesLeft: 3, skipped }, 'further away');
     t.match(await stats({ maxDepth: 0 }), { documents: 1, pagesLeft: 4, skipped: [] });
@@ -196,7 +195,7 @@ t.test(
   },
 );
 
-t.test('[4.3] a crawl can be cancelled while it waits and while it runs; what was there stays', async (t) => {
+t.test('[4.3] a crawl can be cancelled while queued and while running; earlier documents stay', async (t) => {
   const { site, service, owner, base } = await start(t);
   const job = async (id: string) => (await service.get(`/kb/jobs/${id}`, owner.token)).body;
   const cancel = (id: string, token = owner.token) => service.post(`/kb/jobs/${id}/cancel`, undefined, token);
@@ -223,15 +222,11 @@ t.test('[4.3] a crawl can be cancelled while it waits and while it runs; what wa
       status: 200,
       body: { id, status: 'failed', error: /cancelled it\.$/, finishedAt: String },
     });
-  t.equal(
-    (await service.get('/kb/documents', owner.token)).body.documents.length,
-    1,
-    'what it had read is gone at once',
-  );
+  t.equal((await service.get('/kb/documents', owner.token)).body.documents.length, 1, 'its pages are gone at once');
   const asked = site.asked.length;
   letGo();
   await service.settled();
-  t.equal(site.asked.length, asked, 'nothing more is asked for, of either');
+  t.equal(site.asked.length, asked, 'nothing more is requested, of either');
   for (const id of [running, waiting]) t.match(await job(id), { status: 'failed', error: /cancelled it\.$/ });
   t.match((await search(service, owner.token, 'what does a ticket cost')).chunks[0].text, /ten crowns/);
   t.equal((await ingest(service, owner.token, { url: `${base}/never` })).status, 'done', 'and the next one runs');
@@ -272,7 +267,7 @@ t.test('[3 crawl job] a crawl cut short by the end of the process starts over', 
   t.same(await paths(after, owner.token), ['/', '/slow'], 'each once');
 });
 
-t.test('[4.3] a deleted document is found no more, and its page comes back with the next crawl', async (t) => {
+t.test('[4.3] a deleted document is no longer found, and its page returns with the next crawl', async (t) => {
   const { site, service, owner, base } = await start(t);
   site
     .page('/', '<p>The museum opens at nine in the morning.</p><a href="/b">b</a>')

@@ -1,5 +1,4 @@
-// Sites that are odd, broken or hostile. A crawl takes from them what is a page, skips what is not, and ends in good
-// time. Decisions 4.3.
+// Odd, broken and hostile sites. A crawl stores their pages, skips the rest, and ends in time. Decisions 4.3.
 
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import t from 'tap';
@@ -42,7 +41,7 @@ async function crawl(service: Service, token: string, url: string, about: object
 const linking = (...to: string[]): string =>
   `<html><body><p>The home page of a shop that has much to say.</p>${to.map((one) => `<a href="${one}">x</a>`).join('')}</body></html>`;
 
-t.test('[4.3] what is no page, too large, packed to explode, or not there is skipped', async (t) => {
+t.test('[4.3] other content than pages, oversized, compressed bombs and missing pages are skipped', async (t) => {
   const { site, service, owner, base } = await start(t);
   const paths = [
     '/pdf',
@@ -71,7 +70,7 @@ t.test('[4.3] what is no page, too large, packed to explode, or not there is ski
     .page('/image', 'x', { 'Content-Type': 'image/png' })
     .page('/json', '{}', { 'Content-Type': 'application/json' });
   site
-    .on('/gone', (_, response) => response.writeHead(410, { 'Content-Type': 'text/html' }).end(text('what is gone')))
+    .on('/gone', (_, response) => response.writeHead(410, { 'Content-Type': 'text/html' }).end(text('deleted ones')))
     .on('/error', (_, response) => response.writeHead(500).end());
   site.page('/large', text('size') + ' '.repeat(2 * mb));
   site.page('/bomb', gzipSync(Buffer.alloc(200 * mb, 'a')), { 'Content-Encoding': 'gzip' });
@@ -172,7 +171,7 @@ t.test('[4.3] text is read in the encoding that it is in', async (t) => {
     t.ok(all.includes(words), words);
 });
 
-t.test('[4.3] a server that says nothing costs its page and no more', async (t) => {
+t.test('[4.3] a silent server costs only its page', async (t) => {
   const { site, service, owner, base } = await start(t);
   site.page('/', linking('/cut', '/good')).page('/good', text('good things'));
   site.on('/cut', (_, response) => {

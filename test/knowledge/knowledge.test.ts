@@ -39,7 +39,7 @@ const documents = async (service: Service, token: string): Promise<any[]> =>
 const search = async (service: Service, token: string, query: string, topK?: number): Promise<any> =>
   (await service.post('/kb/search', { query, ...(topK === undefined ? {} : { topK }) }, token)).body;
 
-t.test('[architecture] what is found waits until it is durable', async (t) => {
+t.test('[architecture] retrieved passages wait until they are durable', async (t) => {
   const disk = new HeldDisk({ isHeld: false });
   const { site, service, owner, base } = await start(t, { syncToDisk: disk.sync });
   serveHelpCentre(site);
@@ -97,7 +97,7 @@ t.test('[4.3] a site is ingested with no setting, watched on the socket, and ans
   const told = socket.frames.filter(({ type }) => type === 'kb.job.updated').map(({ data }) => data.job);
   t.equal(told[0].status, 'queued');
   t.equal(told.at(-1).status, 'done');
-  t.ok(told.filter(({ status }) => status === 'running').length > pages.size, 'each page is told');
+  t.ok(told.filter(({ status }) => status === 'running').length > pages.size, 'each page is sent');
   t.ok(
     told.every((one, index) => index === 0 || (one.stats?.documents ?? 0) >= (told[index - 1].stats?.documents ?? 0)),
     'progress never goes back',
@@ -140,7 +140,7 @@ t.test('[4.3] a site is ingested with no setting, watched on the socket, and ans
   t.ok(found / questions.length >= 0.85, `${found} of ${questions.length} questions find their page among five`);
 });
 
-t.test('[4.3] what a crawl is asked for is checked', async (t) => {
+t.test('[4.3] the request for a crawl is validated', async (t) => {
   const { site, service, owner, base } = await start(t);
   site.page('/', '<p>hello and welcome to our page');
   const cases: [string, object, number, string?][] = [
@@ -230,7 +230,7 @@ t.test('[4.3] a query is 1 to 2000 characters, topK 1 to 50', async (t) => {
     const answer = await service.post('/kb/search', body, owner.token);
     t.equal(answer.status, status, JSON.stringify(body).slice(0, 40));
     if (status === 400) t.equal(answer.body.error, 'validation_error');
-    else t.same(answer.body, { chunks: [], queryEmbedTimeMs: 0, searchTimeMs: 0 }, 'nothing is there yet');
+    else t.same(answer.body, { chunks: [], queryEmbedTimeMs: 0, searchTimeMs: 0 }, 'nothing exists yet');
   }
 });
 

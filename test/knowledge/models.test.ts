@@ -1,5 +1,5 @@
-// Models that are downloaded: pulled from a hub by hand, used from then on, and a change of model that nobody who asks
-// questions notices.
+// Downloaded models: pulled from a hub by hand, used from then on, and a change of model without an interruption of
+// retrieval.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ function folderFor(t: Teardown): string {
   return folder;
 }
 
-/** A hub with the tiny model, but for what is missing. */
+/** A hub with the tiny model, without the missing files. */
 async function startHub(t: Teardown, missing: readonly string[] = []): Promise<{ hub: string; site: Site }> {
   const folder = folderFor(t);
   writeTinyModel(folder, words);
@@ -107,7 +107,7 @@ t.test(
   },
 );
 
-t.test('[4.3] a model that is not there stops the start, and says how to get it', async (t) => {
+t.test('[4.3] a missing model stops the start, and the message says how to get it', async (t) => {
   await t.rejects(startService(t, { env: { EMBEDDING_MODEL: 'nobody/nothing' } }), {
     name: 'ConfigError',
     message: /EMBEDDING_MODEL.*model:pull -- nobody\/nothing/,

@@ -1,4 +1,4 @@
-// What a robots.txt lets the crawler do (RFC 9309), and that a hostile one costs nobody anything. Decisions 4.3.
+// What a robots.txt allows the crawler (RFC 9309), and that a hostile one costs others nothing. Decisions 4.3.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import t from 'tap';
@@ -14,7 +14,7 @@ function allowed(text: string, ...paths: string[]): string[] {
   return paths.filter((path) => robots.allows(new URL(path, 'https://shop.example')));
 }
 
-t.test('[4.3] the rules for us are those of all groups that name us, else those for everybody', async (t) => {
+t.test('[4.3] our rules are those of all groups that name us, otherwise those for everyone', async (t) => {
   const named =
     'User-agent: *\nDisallow: /\n\nuser-agent: switchboard/2.0 (bot)\nDisallow: /a\n\nUser-agent: Other\nUser-agent: SWITCHBOARD\nSitemap: https://shop.example/map\nDisallow: /b # not there\n\nUser-agent: Other\nDisallow: /c';
   t.same(allowed(named, '/', '/a', '/b', '/c'), ['/', '/c']);
@@ -27,7 +27,7 @@ t.test('[4.3] the rules for us are those of all groups that name us, else those 
     ),
     ['/'],
   );
-  t.same(allowed('Disallow: /', '/'), ['/'], 'a rule before the first name is for nobody');
+  t.same(allowed('Disallow: /', '/'), ['/'], 'a rule before the first name applies to no one');
   t.same(allowed('User-agent: Other\nDisallow: /', '/'), ['/']);
   t.same(allowed('\uFEFFUser-agent:*\r\nDisallow:\rDisallow: no-path', '/', '/no-path'), ['/', '/no-path']);
 });
@@ -75,19 +75,19 @@ t.test('[4.3] patterns and addresses are compared in one form', async (t) => {
   t.ok(robotsOf('User-agent: *\nDisallow: /a%2Fb', 'us').allows(new URL('https://shop.example/a/b')));
 });
 
-t.test('[4.3] the pause that is asked for', async (t) => {
+t.test('[4.3] the requested pause', async (t) => {
   const delayOf = (text: string): number | undefined => robotsOf(text, 'Switchboard').delayMs;
   t.equal(delayOf('User-agent: *\nCrawl-delay: 2.5\nDisallow: /a'), 2500);
   for (const nonsense of ['', 'soon', '-1']) t.equal(delayOf(`User-agent: *\nCrawl-delay: ${nonsense}`), undefined);
 });
 
-t.test('[4.3] a file that says more than anybody would read allows nothing', async (t) => {
+t.test('[4.3] an oversized file allows nothing', async (t) => {
   const rules = (count: number): string =>
     `User-agent: *\n${Array.from({ length: count }, (_, index) => `Disallow: /${index}\n`).join('')}`;
   t.same(allowed(rules(1000), '/a'), ['/a']);
   t.same(allowed(rules(1001), '/a'), []);
   t.same(allowed(`User-agent: *\nDisallow: /${'a'.repeat(40_000)}`, '/b'), []);
-  t.same(allowed(rules(20_000).replace('*', 'Other'), '/0'), ['/0'], 'what is said to others is not kept');
+  t.same(allowed(rules(20_000).replace('*', 'Other'), '/0'), ['/0'], 'rules for others are not kept');
 });
 
 t.test('[security] however a file is written, it takes little memory and time', async (t) => {
@@ -112,7 +112,7 @@ t.test('[security] however a file is written, it takes little memory and time', 
   }
 });
 
-t.test('[security] links that are dear to look at do not hold up everybody else', async (t) => {
+t.test('[security] links that are expensive to check do not delay others', async (t) => {
   const [site, names] = [await Site.start(t), await Names.start(t)];
   names.set('shop.test', '127.0.0.1');
   const service = await startService(t, { isPublic: only127001, crawlPauseMs: 0, env: { DNS_SERVERS: names.address } });
@@ -138,6 +138,6 @@ t.test('[security] links that are dear to look at do not hold up everybody else'
   const wholeMs = performance.now() - begunMs;
   const longestMs = delay.max / 1e6;
   t.match((await service.get(`/kb/jobs/${body.jobId}`, owner.token)).body, { status: 'done' });
-  // Looked at in one go, the links are nearly all of the time that the crawl takes.
+  // If checked in one go, the links would take nearly all of the crawl's time.
   t.ok(longestMs < wholeMs / 3, `the longest wait was ${longestMs.toFixed(0)} ms of ${wholeMs.toFixed(0)} ms`);
 });

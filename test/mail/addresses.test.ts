@@ -1,5 +1,5 @@
-// E-mail addresses with letters beyond ASCII: in one form wherever they are taken, and sent to as far as mail servers
-// know how. RFC 5891, 6531, 6532.
+// Email addresses with letters beyond ASCII: stored in one form everywhere, and mailed as far as mail servers support
+// it. RFC 5891, 6531, 6532.
 
 import t from 'tap';
 import { canonicalAddress } from '../../engine/mail-addresses.ts';
@@ -37,11 +37,11 @@ t.test('one form of each: small letters, composed, the domain as DNS has it; one
     t.equal(canonicalAddress(canonicalAddress(address) ?? ''), canonicalAddress(address));
 });
 
-t.test('where addresses are taken', async (t) => {
+t.test('where addresses are accepted', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
 
-  t.test('[4.12] of contacts, and found by what was written', async (t) => {
+  t.test('[4.12] of contacts, and found as written', async (t) => {
     for (const email of forms)
       t.match(
         await service.post('/contacts', { email }, owner.token),
@@ -140,7 +140,7 @@ t.test('where addresses are taken', async (t) => {
 });
 
 t.test(
-  '[RFC 6531] a mail server that knows all letters gets the mail; of one that does not it is said, and the address is not given up',
+  '[RFC 6531] a mail server that supports all letters gets the mail; one that does not is reported, and the address is not suppressed',
   async (t) => {
     const mail = {
       id: '018f0000-0000-7000-8000-000000000001',
@@ -154,7 +154,7 @@ t.test(
     t.teardown(() => sender.close());
     await sender.send({ ...mail, to: 'müller@xn--bcher-kva.example' });
     await sender.send({ ...mail, to: munich });
-    // As the server reads them: it writes domains as people do.
+    // As the server parses them: it writes domains in Unicode.
     t.match(smtp.accepted, [
       { to: ['müller@bücher.example'], raw: /^To: müller@/m },
       { to: ['kim@münchen.de'], raw: /^To: kim@xn--mnchen-3ya\.de/m },

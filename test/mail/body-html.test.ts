@@ -107,8 +107,8 @@ t.test('bodyHtml takes time in proportion to the body, whatever is in it', async
     };
     time(2000);
     const [small, large] = [time(2000), time(20_000)];
-    // Ten times the text: a hundred times the time would be quadratic. The best of some runs, since the machine is
-    // shared.
+    // Ten times the text: if quadratic, it would take a hundred times as long. The best of some runs, since the machine
+    // is shared.
     t.ok(large < 40 * Math.max(small, 0.1), `${piece}: ${small.toFixed(2)} ms, then ${large.toFixed(2)} ms`);
   }
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { deliveryReportOf } from '../../workers/mail/delivery-report.ts';
 
-/** What the servers of others write of one recipient, and the words for people beside it. */
+/** Other servers' reports about one recipient, with the text for agents. */
 const reports: readonly {
   readonly by: string;
   readonly isOfAddress: boolean;

@@ -16,7 +16,7 @@ import { type Service, startService } from '../support/service.ts';
 const env = { MAIL_HOST: 'mail.switchboard.test', DOMAIN_POLL_SECONDS: '60' };
 type DomainRecord = { type: 'MX' | 'TXT' | 'CNAME'; name: string; value: string; priority?: number; status: string };
 
-/** Moves the time to the next look at the records and waits until it is written down. */
+/** Moves the time to the next check of the records and waits until it is stored. */
 const look = async (service: Service, seconds: number): Promise<void> => service.pass(seconds * 1000);
 
 t.test('registering', async (t) => {
@@ -63,7 +63,7 @@ t.test('registering', async (t) => {
     t.match((await service.get('/me/workspace', owner.token)).body.workspace, { emailDomainStatus: 'pending' });
   });
 
-  t.test('[4.19] every agent may read it, only admins write it, nobody of another workspace sees it', async (t) => {
+  t.test('[4.19] every agent can read it, only admins write it, other workspaces do not see it', async (t) => {
     const { id } = (await service.get('/email/domain', owner.token)).body.domain;
     const supervisor = await service.agent(owner, { role: 'supervisor' });
     t.equal((await service.get('/email/domain', supervisor.token)).body.domain.id, id);
@@ -77,7 +77,7 @@ t.test('registering', async (t) => {
     t.same((await service.get('/email/domain', other.token)).body, { domain: null });
   });
 
-  t.test('[7 Email domain] what is no apex domain is refused', async (t) => {
+  t.test('[7 Email domain] anything but an apex domain is refused', async (t) => {
     for (const domain of [
       '',
       'ab',
@@ -167,7 +167,7 @@ t.test(
     t.ok(checks > 160 && checks < 180, `${checks} hourly looks in the days that were left`);
     const asked = dns.questions;
     await look(service, 24 * 3600);
-    t.equal(dns.questions, asked, 'after seven days nobody asks any more');
+    t.equal(dns.questions, asked, 'after seven days the checks have ended');
     t.equal((await read()).status, 'pending');
     await service.post('/email/domain', { domain: 'shop.example' }, owner.token);
     await look(service, 60);
@@ -195,7 +195,7 @@ t.test('verification', async (t) => {
       raw: `From: ${from}\r\nSubject: To ${to}\r\nMessage-ID: <${Math.random()}@customer.example>\r\n\r\nHello\r\n`,
     }).catch((error: Error) => error.message);
 
-  t.test('[4.19] each record says for itself whether it stands; one alone is not enough', async (t) => {
+  t.test('[4.19] each record is verified separately; one is not enough', async (t) => {
     for (const [index, record] of records.entries()) {
       t.equal((await read()).status, 'pending');
       const isWrong = index === 2;
@@ -233,7 +233,7 @@ t.test('verification', async (t) => {
     t.match(
       (await socket.next('workspace.updated')).data.workspace,
       { emailDomainId: domain.id, emailDomainStatus: 'verified' },
-      'it is told',
+      'it is reported',
     );
     await socket.close();
     t.match(await read(), { status: 'verified', records: records.map(() => ({ status: 'verified' })) });
@@ -251,7 +251,7 @@ t.test('verification', async (t) => {
     });
     const asked = dns.questions;
     await look(service, 2 * 3600);
-    t.equal(dns.questions, asked, 'nobody asks any more');
+    t.equal(dns.questions, asked, 'the checks have ended');
     t.match(
       (await service.post('/email/domain', { domain: 'shop.example' }, owner.token)).body.domain,
       { id: domain.id, status: 'verified' },
@@ -259,7 +259,7 @@ t.test('verification', async (t) => {
     );
   });
 
-  t.test('[4.20] mail is taken at every address of it, mapped ones for their department', async (t) => {
+  t.test('[4.20] mail is accepted at every address of it, mapped ones for their department', async (t) => {
     const { body: sales } = await service.post('/departments', { name: 'Sales' }, owner.token);
     const { body } = await service.put(
       '/email/inbound-addresses',
@@ -278,7 +278,7 @@ t.test('verification', async (t) => {
     t.equal(mapped.departmentId, sales.id);
   });
 
-  t.test('[4.6] answers come from it, signed, and come back to it', async (t) => {
+  t.test('[4.6] answers are sent from it, signed, and replies return to it', async (t) => {
     const [anybody, mapped] = await service.tickets(owner.token);
     const resolver = createResolver([dns.address]);
     for (const [ticket, from] of [
@@ -310,7 +310,7 @@ t.test('verification', async (t) => {
     t.equal(
       (await sink.next()).parsed.from?.value[0]?.address,
       'support@shop.example',
-      'what was written to nobody in particular',
+      'mail without a particular recipient',
     );
   });
 
@@ -325,7 +325,7 @@ t.test('verification', async (t) => {
         body: { error: 'conflict' },
       });
       await service.post('/email/domain', { domain: 'cups.example' }, owner.token);
-      t.match(await send('anybody@shop.example'), /550/, "its mail is nobody's then");
+      t.match(await send('anybody@shop.example'), /550/, 'its mail is unknown then');
       t.equal((await service.post('/email/domain', { domain: 'shop.example' }, other.token)).status, 200);
     },
   );
@@ -363,7 +363,7 @@ t.test(
     t.same(
       await found(),
       ['verified', 'pending', 'verified', 'verified', 'verified', 'verified'],
-      'what it was verified by is not asked for again',
+      'its verification is not checked again',
     );
     dns.add(mx);
     await look(service, 3600);
@@ -371,7 +371,7 @@ t.test(
     t.equal((await service.audited('workspace.domain_verified', owner.token)).length, 1);
     const asked = dns.questions;
     await look(service, 2 * 3600);
-    t.equal(dns.questions, asked, 'nobody asks any more');
+    t.equal(dns.questions, asked, 'the checks have ended');
   },
 );
 
@@ -424,7 +424,7 @@ t.test('[4.19] records as other servers of names write them', async (t) => {
 });
 
 t.test(
-  '[RFC 3834, 6376] what the service writes itself comes from the verified domain, signed and marked; without one from the mail host, signed with its key',
+  "[RFC 3834, 6376] the service's own mails are sent from the verified domain, signed and marked; without one from the mail host, signed with its key",
   async (t) => {
     const folder = tempFolder(t);
     const { privateKey, publicKey } = generateKeyPairSync('rsa', {
@@ -458,7 +458,7 @@ t.test(
       t.equal(mail.parsed.headers.get('auto-submitted'), 'auto-generated', mail.parsed.subject ?? '');
     };
     const key = await makeKey(service, owner);
-    t.match((await sink.next()).parsed.subject, /key/i, 'its maker is told');
+    t.match((await sink.next()).parsed.subject, /key/i, 'its creator is notified');
     t.equal((await service.post('/verify/services', { name: 'Shop' }, owner.token)).status, 201);
     const all = async (...expected: Parameters<typeof arrived>): Promise<void> => {
       const [, domain] = expected;
@@ -530,7 +530,7 @@ t.test('[4.19] two workspaces that register the same domain: the first to prove 
 });
 
 t.test(
-  '[4.19] polling goes on after a restart, and a claim that its workspace came to nothing with is given back',
+  '[4.19] polling continues after a restart, and a claim of a workspace that was not created is released',
   async (t) => {
     const dns = await DnsZone.start(t);
     const first = await startService(t, { env: { ...env, DNS_SERVERS: dns.address } });
@@ -552,7 +552,7 @@ t.test(
     t.equal(
       directory.findDomain('shop.example'),
       owner.workspaceId,
-      'what was claimed since, when the file had been looked into already, stays',
+      'addresses claimed after the file was checked stay',
     );
     dns.add(...domain.records);
     await look(second, 60);
@@ -563,7 +563,7 @@ t.test(
       clock: first.clock,
       env: { ...env, DNS_SERVERS: dns.address },
     });
-    t.equal(third.running.services.directory.findDomain('shop.example'), owner.workspaceId, 'what is verified stays');
+    t.equal(third.running.services.directory.findDomain('shop.example'), owner.workspaceId, 'a verified one stays');
   },
 );
 
@@ -602,7 +602,7 @@ t.test(
     t.match(
       await sendRaw(second.running.smtpPort ?? 0, { from: 'carla@customer.example', to: address, raw: copied }),
       /^250/,
-      'who is copied has no say in mail for others',
+      'copied people cannot act for others',
     );
     t.match(
       await second.deliver({ address, secret }, { to: [address, 'anybody@shop.example'], subject: 'For both again' }),
@@ -612,7 +612,7 @@ t.test(
   },
 );
 
-t.test('[7 Email domain] 502 when the provider fails, 503 when there is none', async (t) => {
+t.test('[7 Email domain] 502 if the provider fails, 503 if there is none', async (t) => {
   const broken = await startService(t, {
     env,
     emailDomains: { register: () => Promise.reject(new Error('down')), check: () => Promise.reject(new Error('down')) },
@@ -629,6 +629,10 @@ t.test('[7 Email domain] 502 when the provider fails, 503 when there is none', a
     status: 503,
     body: { error: 'email_provider_not_configured' },
   });
-  t.match(await none.post('/email/domain', { domain: 'x' }, other.token), { status: 400 }, 'a bad body is told first');
+  t.match(
+    await none.post('/email/domain', { domain: 'x' }, other.token),
+    { status: 400 },
+    'a bad body is reported first',
+  );
   t.same((await none.get('/email/domain', other.token)).body, { domain: null });
 });

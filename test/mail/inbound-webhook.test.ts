@@ -90,7 +90,7 @@ t.test('signature', async (t) => {
     },
   );
 
-  t.test('[4.20] what the body must be', async (t) => {
+  t.test('[4.20] the form of the body', async (t) => {
     const wrong: [string, Record<string, unknown>][] = [
       ['text', { text: undefined }],
       ['text', { text: null, html: null }],
@@ -129,7 +129,7 @@ t.test('signature', async (t) => {
     t.equal(
       (await service.deliver(mailbox, { ...empty, subject: 'Nothing beside it', from: 'a4@customer.example' })).status,
       200,
-      'what a provider has nothing for may be null',
+      'fields without a value may be null',
     );
     t.equal((await service.tickets(owner.token)).at(-1).subject, 'Nothing beside it');
     t.equal(
@@ -140,7 +140,7 @@ t.test('signature', async (t) => {
     t.equal(
       (await service.deliver(mailbox, { unknown: true, from: 'a3@customer.example' })).status,
       200,
-      'what is unknown is not looked at',
+      'unknown fields are ignored',
     );
     await service.deliver(mailbox, { subject: `${'x'.repeat(199)}😀 and more`, from: 'a5@customer.example' });
     t.equal(
@@ -155,7 +155,7 @@ t.test('signature', async (t) => {
   });
 
   t.test(
-    '[4.20] the workspace is found by the first recipient that anybody has, named or bare, in any case',
+    '[4.20] the workspace is found by the first known recipient, with or without a name, in any case',
     async (t) => {
       const to = [
         'Somebody <somebody@elsewhere.example>',
@@ -167,7 +167,7 @@ t.test('signature', async (t) => {
     },
   );
 
-  t.test("[RFC 5233] what follows a + is the sender's to choose, and is answered from", async (t) => {
+  t.test("[RFC 5233] the part after + is the sender's choice, and answers come from it", async (t) => {
     const [name = '', host = ''] = mailbox.address.split('@');
     t.equal(
       (
@@ -186,7 +186,7 @@ t.test('signature', async (t) => {
     t.equal(
       (await service.deliver(mailbox, { to: [`nobody+${name}@${host}`, `+${name}@${host}`] })).status,
       401,
-      'it is what stands before it that counts',
+      'the part before it counts',
     );
     await service.deliver(mailbox, { from: `${name}+loop@${host}`, messageId: '<tagged-loop@x>' });
     t.match(
@@ -223,7 +223,7 @@ t.test('signature', async (t) => {
     });
   });
 
-  t.test('[secrets at rest] no secret stands readable in the data folder', async (t) => {
+  t.test('[secrets at rest] no secret is readable in the data folder', async (t) => {
     const { inboundEmail, carrier } = (await service.get('/workspace/integrations', owner.token)).body;
     const files = readdirSync(service.dataDir, { recursive: true, encoding: 'utf8' })
       .map((name) => join(service.dataDir, name))
@@ -238,7 +238,7 @@ t.test('signature', async (t) => {
 });
 
 t.test(
-  "[secrets at rest] a key that is not the one they were sealed with is a failure of the server's, told in the log, and over when the key is back",
+  '[secrets at rest] a key other than the sealing one is a server error, logged, and over when the key returns',
   async (t) => {
     const dataDir = tempFolder(t);
     const [right, wrong] = ['a key of more than thirty-two characters', 'another key of as many characters or more'];
@@ -266,7 +266,7 @@ t.test(
     });
     t.equal((await without.deliver(mailbox, {})).status, 503, 'the provider comes again');
     t.match(told[0], /failed: the secret of .* was SECRETS_KEY or the file secrets-key changed\?/);
-    t.equal((await without.get('/agents', owner.token)).status, 200, 'what needs none of them goes on');
+    t.equal((await without.get('/agents', owner.token)).status, 200, 'mail that needs none of them continues');
     await without.stop();
     t.equal((await accept(right)).code, 0);
     const back = await startService(t, { dataDir, env: { SECRETS_KEY: right } });
@@ -279,7 +279,7 @@ t.test('once each', async (t) => {
   const owner = await service.workspace();
   const mailbox = await service.mailbox(owner);
 
-  t.test('[4.20] the same mail twenty times at once is one message', async (t) => {
+  t.test('[4.20] the same mail twenty times concurrently is one message', async (t) => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => service.deliver(mailbox, { messageId: '<one@customer.example>' })),
     );
@@ -296,7 +296,7 @@ t.test('once each', async (t) => {
   });
 
   t.test(
-    '[4.20] without a messageId: sender, subject and the first 200 characters of the body say which it is',
+    '[4.20] without a messageId, sender, subject and the first 200 characters of the body identify it',
     async (t) => {
       const from = 'dora@customer.example';
       const count = async () =>
@@ -315,7 +315,7 @@ t.test('once each', async (t) => {
           service.deliver(mailbox, { from: `Dora <${from.toUpperCase()}>`, subject: 'Key', text: `${text} two` }),
         ),
       );
-      t.equal(await count(), before + 1, 'what differs after the 200th character only');
+      t.equal(await count(), before + 1, 'a difference after the 200th character only');
       await service.deliver(mailbox, { from, subject: 'Key', text: `b${text}` });
       await service.deliver(mailbox, { from, subject: 'Another key', text });
       await service.deliver(mailbox, { from: 'emil@customer.example', subject: 'Key', text });
@@ -323,7 +323,7 @@ t.test('once each', async (t) => {
     },
   );
 
-  t.test('[RFC 5322] what stands in for a missing messageId never leaves', async (t) => {
+  t.test('[RFC 5322] the substitute for a missing messageId is never sent', async (t) => {
     const from = 'nameless@customer.example';
     await service.deliver(mailbox, { from, subject: 'Nameless' });
     const ticket = (await service.tickets(owner.token)).find(({ subject }) => subject === 'Nameless');
@@ -335,7 +335,7 @@ t.test('once each', async (t) => {
     t.match(
       first,
       { subject: 'Re: Nameless', inReplyTo: undefined, references: undefined },
-      'it answers what has no name',
+      'it answers a mail without an id',
     );
     await service.deliver(mailbox, { from, subject: 'Re: Nameless', text: 'Once more' });
     t.match(await answer('And again'), {
@@ -361,7 +361,7 @@ t.test('once each', async (t) => {
     );
   });
 
-  t.test('[4.20] a messageId with white space in it is told from another that only begins like it', async (t) => {
+  t.test('[4.20] a messageId with white space in it differs from one that only begins like it', async (t) => {
     const from = 'fritz@customer.example';
     for (const id of [
       '<2026 a@customer.example>',
@@ -384,12 +384,12 @@ t.test('once each', async (t) => {
     t.match(
       (await service.messages(first.id, owner.token)).at(-1),
       { threading: { rule: 'in_reply_to' } },
-      'and is found by who answers it',
+      'and its answers find it',
     );
   });
 
   t.test(
-    '[4.20] a blank text beside HTML is none: the message says what the HTML says, and the HTML is the key',
+    "[4.20] a blank text beside HTML does not count: the message is the HTML's text, and the HTML is the key",
     async (t) => {
       const from = 'gerd@customer.example';
       for (const [text, html] of [
@@ -405,7 +405,7 @@ t.test('once each', async (t) => {
       t.equal(
         (await service.deliver(mailbox, { from, subject: 'Nothing at all', text: '' })).status,
         200,
-        'without HTML it is what there is',
+        'without HTML it is the given text',
       );
     },
   );
@@ -435,7 +435,7 @@ t.test('once each', async (t) => {
       headers: { 'Auto-Submitted': 'auto-replied' },
     });
     t.equal((await second.tickets(person.token)).length, 1);
-    t.equal((await second.audited('email.dropped', person.token)).length, 1, 'what was dropped is not dropped again');
+    t.equal((await second.audited('email.dropped', person.token)).length, 1, 'a dropped one is not dropped again');
   });
 });
 
@@ -444,46 +444,49 @@ t.test('drops', async (t) => {
   const owner = await service.workspace();
   const mailbox = await service.mailbox(owner);
 
-  t.test('[4.20] machines and lists: 200, no ticket, an audit entry with the reason, by nobody', async (t) => {
-    const rows: [string, Record<string, unknown>][] = [
-      ['mailer_daemon', { from: 'MAILER-DAEMON@mx.customer.example' }],
-      ['mailer_daemon', { from: 'Mail Delivery System <mailer-daemon@mx.customer.example>' }],
-      ['mailer_daemon', { from: 'MAILER-DAEMON' }],
-      ['auto_submitted', { headers: { 'Auto-Submitted': 'auto-replied' } }],
-      ['auto_submitted', { headers: { 'auto-submitted': 'Auto-Generated (rejected)' } }],
-      ['auto_submitted', { headers: { 'Auto-Submitted': 'auto-notified' } }],
-      ['auto_submitted', { headers: { 'X-Autoreply': 'yes' } }],
-      ['auto_submitted', { headers: { 'x-autorespond': '' } }],
-      ['precedence', { headers: { Precedence: 'auto_reply' } }],
-      ['precedence', { headers: { Precedence: 'junk' } }],
-      ['list_id', { headers: { 'List-Id': 'Cups <cups.list.example>' } }],
-      ['precedence', { headers: { Precedence: 'bulk' } }],
-      ['precedence', { headers: { PRECEDENCE: ' List' } }],
-      ['list_unsubscribe', { headers: { 'List-Unsubscribe': '<mailto:leave@list.example>' } }],
-      ['list_unsubscribe', { headers: { 'List-Unsubscribe': '' } }],
-    ];
-    for (const [reason, change] of rows) {
-      const messageId = `<${Math.random()}@customer.example>`;
-      for (let times = 0; times < 2; times += 1)
-        t.match(await service.deliver(mailbox, { messageId, ...change }), { status: 200, body: null });
-      const [entry, ...others] = (await service.audited('email.dropped', owner.token)).filter(
-        ({ targetId }) => targetId === messageId.slice(1, -1),
-      );
-      t.match(
-        entry,
-        {
-          actorAgentId: null,
-          targetKind: 'email',
-          context: { reason, to: [mailbox.address], subject: 'Where is my order?' },
-        },
-        reason,
-      );
-      t.same(others, [], 'once');
-    }
-    t.same(await service.tickets(owner.token), []);
-  });
+  t.test(
+    '[4.20] automatic mail and lists: 200, no ticket, an audit entry with the reason, without an actor',
+    async (t) => {
+      const rows: [string, Record<string, unknown>][] = [
+        ['mailer_daemon', { from: 'MAILER-DAEMON@mx.customer.example' }],
+        ['mailer_daemon', { from: 'Mail Delivery System <mailer-daemon@mx.customer.example>' }],
+        ['mailer_daemon', { from: 'MAILER-DAEMON' }],
+        ['auto_submitted', { headers: { 'Auto-Submitted': 'auto-replied' } }],
+        ['auto_submitted', { headers: { 'auto-submitted': 'Auto-Generated (rejected)' } }],
+        ['auto_submitted', { headers: { 'Auto-Submitted': 'auto-notified' } }],
+        ['auto_submitted', { headers: { 'X-Autoreply': 'yes' } }],
+        ['auto_submitted', { headers: { 'x-autorespond': '' } }],
+        ['precedence', { headers: { Precedence: 'auto_reply' } }],
+        ['precedence', { headers: { Precedence: 'junk' } }],
+        ['list_id', { headers: { 'List-Id': 'Cups <cups.list.example>' } }],
+        ['precedence', { headers: { Precedence: 'bulk' } }],
+        ['precedence', { headers: { PRECEDENCE: ' List' } }],
+        ['list_unsubscribe', { headers: { 'List-Unsubscribe': '<mailto:leave@list.example>' } }],
+        ['list_unsubscribe', { headers: { 'List-Unsubscribe': '' } }],
+      ];
+      for (const [reason, change] of rows) {
+        const messageId = `<${Math.random()}@customer.example>`;
+        for (let times = 0; times < 2; times += 1)
+          t.match(await service.deliver(mailbox, { messageId, ...change }), { status: 200, body: null });
+        const [entry, ...others] = (await service.audited('email.dropped', owner.token)).filter(
+          ({ targetId }) => targetId === messageId.slice(1, -1),
+        );
+        t.match(
+          entry,
+          {
+            actorAgentId: null,
+            targetKind: 'email',
+            context: { reason, to: [mailbox.address], subject: 'Where is my order?' },
+          },
+          reason,
+        );
+        t.same(others, [], 'once');
+      }
+      t.same(await service.tickets(owner.token), []);
+    },
+  );
 
-  t.test('[4.20] what only looks like it is taken', async (t) => {
+  t.test('[4.20] mail that only looks automatic is accepted', async (t) => {
     const changes = [
       { headers: { 'Auto-Submitted': 'no' } },
       { headers: { Precedence: 'first-class' } },
@@ -498,7 +501,7 @@ t.test('drops', async (t) => {
     t.equal((await service.tickets(owner.token)).length, changes.length);
   });
 
-  t.test('[mail loops] our own mail that comes back, from wherever, and mail from our own address', async (t) => {
+  t.test('[mail loops] our own mail that returns from anywhere, and mail from our own address', async (t) => {
     const [ticket] = await service.tickets(owner.token);
     const before = (await service.tickets(owner.token)).length;
     await service.post(`/conversations/${ticket.id}/messages`, { body: 'An answer' }, owner.token);
@@ -532,7 +535,7 @@ t.test('drops', async (t) => {
   });
 
   t.test(
-    '[mail loops] a hundred mails an hour from one address; the next is dropped with its words kept, an hour later there is room',
+    '[mail loops] a hundred mails an hour from one address; the next is dropped and its text kept, an hour later there is room',
     async (t) => {
       const from = 'busy@customer.example';
       for (let count = 1; count <= 100; count += 1)
@@ -676,7 +679,7 @@ t.test('attachments', async (t) => {
       t.equal((await fetch(`${service.url}/storage/${path}`)).status, 404, path);
   });
 
-  t.test('[4.20] one that cannot be had is said to be missing, in the conversation', async (t) => {
+  t.test('[4.20] an unavailable attachment is reported in the conversation', async (t) => {
     for (const [index, path] of ['/gone', '/round', '/elsewhere', '/large'].entries()) {
       await service.deliver(mailbox, {
         from: `a${index}@customer.example`,
@@ -703,7 +706,7 @@ t.test('attachments', async (t) => {
     t.equal(body.byteLength, 25 * 1024 * 1024, '25 MB are taken whole');
   });
 
-  t.test('[4.20] a provider that is down is asked again', async (t) => {
+  t.test('[4.20] a provider that is down is retried', async (t) => {
     await service.deliver(mailbox, {
       from: 'c@customer.example',
       subject: 'Later',

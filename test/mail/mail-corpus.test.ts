@@ -1,6 +1,5 @@
-// Mail as it is out there, through the SMTP listener: other clients' answers, missing headers, forwards, machines,
-// character sets, what is meant to harm. expected.json says for each file which thread it belongs to and what agents
-// see of it.
+// Real mail through the SMTP listener: other clients' answers, missing headers, forwards, automatic mail, character
+// sets, and hostile mail. expected.json has the thread of each file and what agents see of it.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,16 +9,16 @@ import { startService } from '../support/service.ts';
 
 interface Expected {
   readonly dropped?: string;
-  /** Files with the same word are one conversation, others are not. */
+  /** Files with the same word are one conversation; others are separate. */
   readonly thread?: string;
   readonly rule?: string;
   readonly reason?: string;
   readonly subject?: string;
   readonly name?: string;
   readonly body?: string;
-  /** What lists show. */
+  /** The preview in lists. */
   readonly preview?: string;
-  /** What the shown HTML holds and what it must not hold. */
+  /** What the displayed HTML must and must not contain. */
   readonly html?: readonly string[];
   readonly notHtml?: readonly string[];
   readonly attachments?: readonly { readonly name: string; readonly holds?: string }[];
@@ -49,7 +48,7 @@ t.test('[4.20] the corpus', async (t) => {
     await t.test(file, async (t) => {
       const raw = readFileSync(join(folder, file));
       const want = expected[file] ?? {};
-      // Far enough apart for nobody to be taken for a machine.
+      // Far enough apart that no sender counts as automatic.
       service.clock.advance(20 * 60_000);
       const from = /^From:.*?([^\s<>"]+@[^\s<>"]+)/im.exec(raw.toString('latin1'))?.[1] ?? '';
       const sender = /mailer-daemon/i.test(from) ? '' : from;
@@ -104,7 +103,7 @@ t.test('[4.20] the corpus', async (t) => {
     });
   }
 
-  t.test('[decisions] what is stripped for display is kept in the original', async (t) => {
+  t.test('[decisions] content stripped for display is kept in the original', async (t) => {
     const original = async (file: string) =>
       (
         await service.get(

@@ -23,7 +23,7 @@ const mail: OutgoingMail = {
   text: 'How are you?\nWe are well.\n',
 };
 
-/** What the message says in its head, unfolded, by lower-case name. */
+/** The message's headers, unfolded, by lower-case name. */
 function headersOf(raw: string): Record<string, string> {
   const [head = ''] = raw.split('\r\n\r\n');
   return Object.fromEntries(
@@ -56,7 +56,7 @@ t.test("smtp: plain, the message as it was given, with an id made of the mail's 
   t.match(raw, /How are you\?\r\nWe are well\./);
 });
 
-t.test('smtp: signs in when the address says how', async (t) => {
+t.test('smtp: signs in if the address has credentials', async (t) => {
   const smtp = await startSmtp(t, { authOptional: false, disabledCommands: ['STARTTLS'], allowInsecureAuth: true });
   await senderTo(t, smtp.url.replace('//', `//switchboard:${encodeURIComponent('open sesame')}@`)).send(mail);
   t.match(smtp.accepted, [{ user: 'switchboard' }]);
@@ -77,30 +77,23 @@ t.test('smtp: a wrong password is ours to mend, so the mail is kept for another 
   t.same(smtp.accepted, []);
 });
 
-t.test(
-  'smtp: STARTTLS when it is offered; the certificate of a server nearby is not checked unless that is asked for',
-  async (t) => {
-    const smtp = await startSmtp(t);
-    for (const query of ['?requireTLS=true', '?tls.rejectUnauthorized=true']) {
-      const failure = await senderTo(t, `${smtp.url}${query}`)
-        .send(mail)
-        .then(
-          () => undefined,
-          (error: unknown) => error,
-        );
-      t.match(failure, /certificate/);
-      t.notOk(failure instanceof MailRefused);
-    }
-    t.equal(smtp.accepted.length, 0);
-    for (const url of [
-      smtp.url,
-      smtp.url.replace('127.0.0.1', 'localhost'),
-      `${smtp.url}?tls.rejectUnauthorized=false`,
-    ])
-      await senderTo(t, url).send(mail);
-    t.match(smtp.accepted, [{ isSecure: true }, { isSecure: true }, { isSecure: true }]);
-  },
-);
+t.test('smtp: STARTTLS if offered; the certificate of a nearby server is not checked unless requested', async (t) => {
+  const smtp = await startSmtp(t);
+  for (const query of ['?requireTLS=true', '?tls.rejectUnauthorized=true']) {
+    const failure = await senderTo(t, `${smtp.url}${query}`)
+      .send(mail)
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    t.match(failure, /certificate/);
+    t.notOk(failure instanceof MailRefused);
+  }
+  t.equal(smtp.accepted.length, 0);
+  for (const url of [smtp.url, smtp.url.replace('127.0.0.1', 'localhost'), `${smtp.url}?tls.rejectUnauthorized=false`])
+    await senderTo(t, url).send(mail);
+  t.match(smtp.accepted, [{ isSecure: true }, { isSecure: true }, { isSecure: true }]);
+});
 
 t.test('smtp: the certificate of a server that is far away is checked', (t) => {
   for (const url of [
@@ -124,7 +117,7 @@ t.test('smtp: the certificate of a server that is far away is checked', (t) => {
   t.end();
 });
 
-t.test('smtp: a no for good is told from a no for now', async (t) => {
+t.test('smtp: permanent and temporary refusals are distinguished', async (t) => {
   const rows: [Verdict, boolean][] = [
     [{ code: 550, text: 'no such mailbox' }, true],
     [{ code: 554, text: 'not wanted' }, true],
@@ -212,7 +205,7 @@ t.test('smtp: a connection that the server closed while idle costs no failure', 
 
 const hostile = 'Evil\r\nBcc: victim@example.com\r\nX-Injected: yes\r\n\r\nbody';
 
-t.test('nothing that a customer names makes a header, a recipient or a body of its own', async (t) => {
+t.test('text from customers never becomes a header, a recipient or a body of its own', async (t) => {
   const smtp = await startSmtp(t, { disabledCommands: ['STARTTLS'] });
   const folder = tempFolder(t);
   const evil: OutgoingMail = {
@@ -246,7 +239,7 @@ t.test('an address is one address', async (t) => {
   t.notOk(smtp.seen.some(({ to }) => to.includes('victim@example.com')));
 });
 
-t.test("outbox folder: a mail is there complete or not at all, under its own and its workspace's id", async (t) => {
+t.test("outbox folder: a mail is complete or missing, under its own and its workspace's id", async (t) => {
   const folder = join(tempFolder(t), 'outbox');
   const sender = outboxSender(folder);
   const nameOf = (id: string): string => `${id}.${mail.workspaceId}.eml`;
@@ -255,7 +248,7 @@ t.test("outbox folder: a mail is there complete or not at all, under its own and
   t.match(headersOf(readFileSync(join(folder, nameOf(mail.id)), 'utf8')), {
     'message-id': `<${mail.id}@shop.example>`,
   });
-  // What a crash leaves half written is not a mail, and does not stand in the way of the next try.
+  // A file half written by a crash is not a mail, and does not prevent the next attempt.
   const other = { ...mail, id: '01a1faa5-20b4-76c0-bd16-f71190000002' };
   writeFileSync(join(folder, `${nameOf(other.id)}.part`), 'half a mai');
   await sender.send(other);
@@ -272,7 +265,7 @@ t.test('outbox folder: one that cannot be written to fails the try and leaves no
   t.same(readdirSync(folder), [part]);
 });
 
-/** A service that mails through a server which answers as the test says. */
+/** A service that mails through a server with the test's answers. */
 async function startMailing(
   t: Teardown,
   options: SmtpOptions,
@@ -298,7 +291,7 @@ const outboxOf = (service: Service, owner: Person): Row[] =>
   service.running.services.engine.workspace(owner.workspaceId)?.db.all<Row>('SELECT * FROM outbox ORDER BY rowid') ??
   [];
 
-t.test('[architecture] a 4xx is tried again on schedule, as the same mail, until it is taken', async (t) => {
+t.test('[architecture] after a 4xx the same mail is retried on schedule until it is accepted', async (t) => {
   const verdicts: Verdict[] = [{ code: 451, text: 'later' }, 'drop', { code: 421, text: 'closing' }];
   const { service, smtp, owner } = await startMailing(t, { decide: () => verdicts.shift() ?? 'accept' });
   await invite(service, owner, 'new@example.com');
@@ -321,12 +314,12 @@ t.test('[architecture] a 4xx is tried again on schedule, as the same mail, until
   t.match(smtp.accepted[0]?.messageId, outboxOf(service, owner)[0]?.id);
 });
 
-t.test('[architecture] a 5xx is kept as failed at once, and the next mail to the same address follows', async (t) => {
+t.test('[architecture] a 5xx fails at once, and the next mail to the same address follows', async (t) => {
   const { service, smtp, owner } = await startMailing(t, {
     decide: ({ raw }) => (smtp.seen.length === 1 && raw !== '' ? { code: 550, text: 'no such user' } : 'accept'),
   });
   const invited = await invite(service, owner, 'new@example.com');
-  // The second tells the owner.
+  // The second mail notifies the owner.
   await smtp.sees(2);
   await service.settled();
   t.match(outboxOf(service, owner), [{ state: 'failed', attempts: 1, lastAnswer: /no such user/ }]);
@@ -363,14 +356,14 @@ t.test('[architecture] no mail is lost while the server is away, nor over a rest
   );
 });
 
-t.test('[decisions, secrets at rest] a link that lets somebody in does not stay in the outbox', async (t) => {
+t.test('[decisions, secrets at rest] a link that grants access does not stay in the outbox', async (t) => {
   const { service, smtp, owner } = await startMailing(t, {
     decide: ({ to }) => (to.includes('refused@example.com') ? { code: 550, text: 'no' } : 'accept'),
   });
   await invite(service, owner, 'new@example.com');
   await invite(service, owner, 'refused@example.com');
   await service.post('/auth/forgot-password', { email: owner.email });
-  // The fourth tells the owner of the invitation that was refused.
+  // The fourth notifies the owner of the refused invitation.
   await smtp.sees(4);
   await service.settled();
   const secrets = smtp.seen
@@ -398,7 +391,7 @@ t.test('[decisions, secrets at rest] a link that lets somebody in does not stay 
   }
 });
 
-t.test('the text of an ordinary mail is kept only while somebody may want to send it again', async (t) => {
+t.test('the text of an ordinary mail is kept only while it may be sent again', async (t) => {
   const { service, smtp, owner } = await startMailing(t, {
     decide: ({ to }) => (to.includes('refused@example.com') ? { code: 550, text: 'no' } : 'accept'),
   });

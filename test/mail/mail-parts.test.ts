@@ -7,7 +7,7 @@ import { readParts } from '../../workers/mail/parts.ts';
 const koi8 = Buffer.from('f7c1db20dac1cbc1da20c5dda320cec520d0d2c9dba3cc2c20c7c4c520cfce3f', 'hex').toString('latin1');
 
 t.test(
-  '[4.20] bytes of which nobody said what they are: UTF-8 where they are, else the likeliest, else what most of the West writes',
+  '[4.20] bytes without a character set: UTF-8 if valid, otherwise the likeliest, otherwise the most common in the West',
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'switchboard-parts-'));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -41,7 +41,7 @@ t.test(
   },
 );
 
-t.test('of a mail to thousands the first thousand are told, the whole of it is taken', async (t) => {
+t.test('of a mail to thousands the first thousand recipients are listed, and all of it is accepted', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-parts-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const to = Array.from({ length: 800 }, (_, index) => `to${index}@a.example`);

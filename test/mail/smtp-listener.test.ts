@@ -30,7 +30,7 @@ const mailOf = (parts: { from?: string; subject?: string; body?: string; headers
   return `From: ${from}\r\nSubject: ${subject}\r\nMessage-ID: <smtp${mails}@customer.example>\r\n${headers}\r\n${body}\r\n`;
 };
 
-/** A conversation by hand, line by line. */
+/** An SMTP dialogue, line by line. */
 async function dialogue(port: number, lines: readonly string[]): Promise<string[]> {
   const socket = connect(port, '127.0.0.1');
   const replies: string[] = [];
@@ -132,7 +132,7 @@ t.test(
 t.test('the listener', async (t) => {
   const { service, owner, address, port } = await start(t);
 
-  t.test('[no open relay] only addresses of ours are taken, each as it is named', async (t) => {
+  t.test('[no open relay] only our addresses are accepted, each as named', async (t) => {
     for (const to of [
       'somebody@elsewhere.example',
       'nobody@mail.switchboard.test',
@@ -166,7 +166,7 @@ t.test('the listener', async (t) => {
     );
   });
 
-  t.test('it says what it offers: a size, no sign-in, and no STARTTLS without a certificate', async (t) => {
+  t.test('it announces a size, no sign-in, and no STARTTLS without a certificate', async (t) => {
     const offered = (await dialogue(port, ['EHLO client.example'])).join('\n');
     t.match(offered, /SIZE 37748736/);
     t.notMatch(offered, /AUTH|STARTTLS/);
@@ -175,7 +175,7 @@ t.test('the listener', async (t) => {
   });
 
   t.test(
-    '[8] a mail over the limit is refused: at once when its size is announced, else after its last byte',
+    '[8] a mail over the limit is refused: at once if its size is announced, otherwise after its last byte',
     async (t) => {
       const announced = await dialogue(port, [
         'EHLO client.example',
@@ -196,7 +196,7 @@ t.test('the listener', async (t) => {
     },
   );
 
-  t.test('[8] 25 MB attached arrive whole, and the text beside them', async (t) => {
+  t.test('[8] 25 MB of attachments arrive complete, with the text beside them', async (t) => {
     const content = randomBytes(25 * 1024 * 1024);
     const client = createTransport({ host: '127.0.0.1', port, ignoreTLS: true });
     await client.sendMail({
@@ -215,7 +215,7 @@ t.test('the listener', async (t) => {
     t.equal(createHash('sha256').update(stored).digest('hex'), createHash('sha256').update(content).digest('hex'));
   });
 
-  t.test("[4.20] a mail's files come down under their names, and none that a computer would run", async (t) => {
+  t.test("[4.20] a mail's files are served under their names, and none that a computer would run", async (t) => {
     const client = createTransport({ host: '127.0.0.1', port, ignoreTLS: true });
     const files = ['請求書.pdf', 'setup.exe', 'invoice.pdf.JS', 'page.html', 'note \u202egpj.scr'];
     await client.sendMail({
@@ -234,7 +234,7 @@ t.test('the listener', async (t) => {
     t.strictSame(
       message.attachments.map(({ name }: { name: string }) => name),
       ['請求書.pdf', 'setup.exe', 'invoice.pdf.JS', 'page.html', 'note gpj.scr'],
-      'agents see what they were called',
+      'agents see its original name',
     );
     const told = [
       `attachment; filename="file.pdf"; filename*=UTF-8''%E8%AB%8B%E6%B1%82%E6%9B%B8.pdf`,
@@ -277,7 +277,7 @@ t.test('the listener', async (t) => {
     t.equal((await service.tickets(other.token)).filter(({ subject }) => subject === 'To both').length, 1);
   });
 
-  t.test('[4.20] the same mail twenty times at once is one message, and its files are kept once', async (t) => {
+  t.test('[4.20] the same mail twenty times concurrently is one message, and its files are stored once', async (t) => {
     const raw = mailOf({
       from: 'fred@customer.example',
       subject: 'Twenty',
@@ -311,7 +311,7 @@ t.test('the listener', async (t) => {
     });
   });
 
-  t.test("bad input: what can never be taken is refused to the sender's face, what is odd is taken", async (t) => {
+  t.test('bad input: invalid commands are refused, odd ones accepted', async (t) => {
     const refused = async (raw: string, from = 'gina@customer.example') =>
       (await sendRaw(port, { from, to: address, raw }).catch((error: Error) => error.message)) as string;
     t.match(await refused('Subject: nobody\r\n\r\nHello\r\n', ''), /554 .*does not name its sender/);
@@ -328,11 +328,7 @@ t.test('the listener', async (t) => {
       ),
       /554 .*100 attachments/,
     );
-    t.match(
-      await refused('From: a mail without an address\r\n\r\nHello\r\n'),
-      /^250/,
-      'its envelope says who it is from',
-    );
+    t.match(await refused('From: a mail without an address\r\n\r\nHello\r\n'), /^250/, 'its envelope names the sender');
     t.match(await refused('\r\n'), /^250/, 'empty');
     t.match(
       await refused(mailOf({ from: 'hugo@customer.example', headers: `X-Long: ${'a'.repeat(90_000)}\r\n` })),
@@ -397,7 +393,7 @@ t.test('the listener', async (t) => {
   });
 });
 
-t.test('[STARTTLS] with a certificate, mail comes encrypted', async (t) => {
+t.test('[STARTTLS] with a certificate, mail arrives encrypted', async (t) => {
   const folder = join(import.meta.dirname, '..', 'fixtures', 'tls');
   const { service, owner, address, port } = await start(t, {
     SMTP_TLS_CERT: join(folder, 'cert.pem'),
@@ -419,7 +415,7 @@ t.test('[STARTTLS] with a certificate, mail comes encrypted', async (t) => {
   );
 });
 
-t.test("[SPF, DKIM, DMARC] what the sender's domain says is recorded with the mail", async (t) => {
+t.test("[SPF, DKIM, DMARC] the sender's domain's verdict is recorded with the mail", async (t) => {
   const { dns, service, owner, address, port } = await start(t);
   const { publicKey, privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
@@ -453,14 +449,14 @@ t.test("[SPF, DKIM, DMARC] what the sender's domain says is recorded with the ma
   t.match(
     await send('e@strict.example', { dkim: { domainName: 'honest.example', keySelector: 'k1', privateKey } }),
     { dkim: 'pass', dmarc: 'fail' },
-    'signed by somebody else',
+    'signed by another party',
   );
   dns.break(true);
   t.match(await send('f@honest.example'), { spf: 'temperror' }, 'DNS that is down keeps no mail out');
 });
 
 t.test(
-  "[nothing lost] what cannot be made durable is the sender's still: 4xx, and taken when it comes again",
+  '[nothing lost] mail that cannot be made durable stays with the sender: 4xx, and accepted when it returns',
   async (t) => {
     const { service, owner, address, port } = await start(t);
     const raw = mailOf({
@@ -482,7 +478,7 @@ t.test(
 );
 
 t.test(
-  '[restart] what a crash left of mails under way is cleared; a port that is taken, or no certificate, stops the start',
+  '[restart] remains of incoming mails after a crash are removed; a port in use, or a missing certificate, stops the start',
   async (t) => {
     const { service, port } = await start(t);
     const folder = join(service.dataDir, 'incoming', 'mail-left');
@@ -521,7 +517,7 @@ t.test(
   },
 );
 
-/** A listener by itself, which takes everything and tells its errors. */
+/** A listener without a service, which accepts everything and records its errors. */
 async function listenAlone(t: Teardown, options: Partial<SmtpListenerOptions> = {}) {
   const errors: unknown[] = [];
   const listener = await listenForMail({
@@ -540,17 +536,17 @@ async function listenAlone(t: Teardown, options: Partial<SmtpListenerOptions> = 
   return { listener, errors };
 }
 
-/** A connection whose lines come one at a time; undefined once it is over. */
+/** A connection whose lines are read one at a time; undefined once it is closed. */
 function talk(t: Teardown, port: number): { socket: Socket; line: () => Promise<string | undefined> } {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
   t.teardown(() => void socket.destroy());
   const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
-  // One that is reset is over, too.
+  // A reset connection is closed, too.
   return { socket, line: async () => (await lines.next().catch(() => undefined))?.value };
 }
 
-t.test('[bounds] who has sent as much as is taken is asked to come again, before it sends more', async (t) => {
+t.test('[bounds] a sender over its limit is deferred before it sends more', async (t) => {
   const taken: number[] = [];
   let isSpent = false;
   const { listener } = await listenAlone(t, {
@@ -564,7 +560,7 @@ t.test('[bounds] who has sent as much as is taken is asked to come again, before
   t.match((await dialogue(listener.port, envelope.slice(0, 2))).at(-1), /^452 .*too much mail from your network/);
 });
 
-t.test('[bounds] a mail that is broken off counts as far as it came', async (t) => {
+t.test('[bounds] an interrupted mail counts by its received bytes', async (t) => {
   const folder = join(tempFolder(t), 'incoming');
   let counted: ((bytes: number) => void) | undefined;
   const taken = new Promise<number>((resolve) => (counted = resolve));
@@ -578,7 +574,7 @@ t.test('[bounds] a mail that is broken off counts as far as it came', async (t) 
     if (reply !== undefined && /^\d{3} /.test(reply)) socket.write(`${steps.shift()}\r\n`);
   const half = 'Subject: x\r\n\r\n'.padEnd(512 * 1024, 'x\r\n');
   socket.write(half);
-  // The last letters may be the end of the mail, and are held back until more comes.
+  // The last bytes may be the end of the mail, and are held back until more arrive.
   while (folderBytes(folder) < half.length - 64) await new Promise((resolve) => setImmediate(resolve));
   socket.destroy();
   t.ok((await taken) >= half.length - 64);
@@ -616,7 +612,7 @@ t.test(
   },
 );
 
-t.test('[bounds] one network has twenty connections and leaves the others to everybody else', async (t) => {
+t.test('[bounds] one network has twenty connections and leaves the others to the rest', async (t) => {
   let caller = 0;
   const { listener } = await listenAlone(t, { networkOf: () => (caller < 25 ? 'one' : 'other') });
   const open = [];
@@ -677,7 +673,7 @@ t.test('[logs] a sender that hangs up, in the middle of a mail or of a handshake
       go(socket);
     }
   }
-  // What is answered after them was begun after them.
+  // A reply to a later line proves that these were processed.
   t.match(
     await sendRaw(listener.port, { from: 'carla@customer.example', to: 'shop@mail.switchboard.test', raw: mailOf() }),
     /^250/,

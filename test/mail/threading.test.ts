@@ -9,7 +9,7 @@ t.test('threading', async (t) => {
   const owner = await service.workspace();
   const mailbox = await service.mailbox(owner);
   let count = 0;
-  /** Delivers one and returns its message with the ticket that it is in. */
+  /** Delivers one and returns its message and its ticket. */
   const deliver = async (mail: Record<string, unknown>): Promise<any> => {
     count += 1;
     const messageId = `<m${count}@customer.example>`;
@@ -70,7 +70,7 @@ t.test('threading', async (t) => {
     t.equal(one.ticket.subject, '(no subject)');
   });
 
-  t.test('[4.20] nobody gets into a conversation by naming its mail or its subject', async (t) => {
+  t.test("[4.20] naming a conversation's mail or subject gives no access to it", async (t) => {
     const root = await deliver({ subject: 'Invoice 4711' });
     for (const [from, headers] of [
       ['mallory@elsewhere.example', { 'In-Reply-To': root.mailId }],
@@ -81,14 +81,14 @@ t.test('threading', async (t) => {
       t.same(intruder.threading, { rule: 'new', matchedMessageId: null, reason: 'sender_not_on_thread' });
     }
     const again = await deliver({ from: 'mallory@elsewhere.example', headers: { References: root.mailId } });
-    t.equal(again.ticket.visitorId, again.senderId, 'what it writes next is in a conversation of its own');
+    t.equal(again.ticket.visitorId, again.senderId, 'its next mail is in a conversation of its own');
     const bySubject = await deliver({ from: 'moritz@elsewhere.example', subject: 'Invoice 4711' });
     t.not(bySubject.conversationId, root.conversationId);
     const answer = await deliver({ headers: { 'In-Reply-To': root.mailId } });
     t.equal(answer.conversationId, root.conversationId, 'its own customer still gets in');
   });
 
-  t.test('[4.20] whoever the thread was addressed to is on it', async (t) => {
+  t.test('[4.20] all recipients of the thread are on it', async (t) => {
     const root = await deliver({ subject: 'For two', to: [mailbox.address, 'Friend <friend@customer.example>'] });
     const friend = await deliver({
       from: 'FRIEND@customer.example',
@@ -96,7 +96,7 @@ t.test('threading', async (t) => {
       headers: { 'In-Reply-To': root.mailId },
     });
     t.equal(friend.conversationId, root.conversationId);
-    t.not(friend.senderId, root.senderId, 'and is somebody else');
+    t.not(friend.senderId, root.senderId, 'and is another person');
     const uninvited = await deliver({
       from: 'other@customer.example',
       to: [mailbox.address, 'accomplice@elsewhere.example'],
@@ -104,14 +104,10 @@ t.test('threading', async (t) => {
     });
     t.not(uninvited.conversationId, root.conversationId);
     const accomplice = await deliver({ from: 'accomplice@elsewhere.example', headers: { References: root.mailId } });
-    t.not(
-      accomplice.conversationId,
-      root.conversationId,
-      'addressing somebody from outside the thread puts nobody on it',
-    );
+    t.not(accomplice.conversationId, root.conversationId, 'addressing people outside of the thread adds no one');
   });
 
-  t.test("[4.20] the answer to an agent's mail comes into its ticket", async (t) => {
+  t.test("[4.20] the answer to an agent's mail joins its ticket", async (t) => {
     const { body: ticket } = await service.post(
       '/tickets',
       { customerEmail: 'dora@customer.example', subject: 'Your parcel', body: 'It is on its way.' },
@@ -134,7 +130,7 @@ t.test('threading', async (t) => {
   });
 
   t.test(
-    "[3] a customer's mail reopens what was solved or closed; on spam it is stored and changes nothing",
+    "[3] a customer's mail reopens a solved or closed ticket; on spam it is stored and changes nothing",
     async (t) => {
       const root = await deliver({ subject: 'Again and again' });
       const answerTo = { headers: { 'In-Reply-To': root.mailId } };
@@ -195,7 +191,7 @@ t.test('[4.20] Re: and Fwd: of many clients are no part of a subject', async (t)
   t.equal(subjectKeyOf('re: '.repeat(100_000)).length < 1000, true, 'a hostile one costs no more than any other');
 });
 
-/** A repeatable source of choices: a failing seed is run again by its number. */
+/** Repeatable choices: a failing seed can be run again by its number. */
 function chooser(seed: number) {
   let state = seed;
   const next = (below: number): number => {
@@ -218,9 +214,8 @@ interface SetMail {
 }
 
 /**
- * Mails as clients write them: threads of several customers, each with a subject of its own, whose answers carry the
- * whole chain or,
- * in threads by clients that forget headers, nothing but the subject; and strangers who name other people's mail.
+ * Mails as clients write them: threads of several customers, each with its own subject, whose answers have the whole
+ * chain or, from clients that drop headers, only the subject; and strangers who refer to other people's mail.
  */
 function mailsOf(seed: number): SetMail[] {
   const { next } = chooser(seed);
@@ -263,7 +258,7 @@ function mailsOf(seed: number): SetMail[] {
   return mails;
 }
 
-/** Which mails share a conversation, as sorted lists of their ids. */
+/** The mails that share a conversation, as sorted lists of their ids. */
 async function threadsOf(
   service: Service,
   owner: Person,
@@ -271,7 +266,7 @@ async function threadsOf(
   mails: readonly SetMail[],
 ): Promise<string[]> {
   for (const mail of mails) {
-    // As far apart as it takes for nobody to be taken for a machine.
+    // Far enough apart that no sender counts as automatic.
     service.clock.advance(10 * 60_000);
     const { status } = await service.deliver(mailbox, { ...mail });
     if (status !== 200) throw new Error(`${mail.messageId} was answered ${status}`);
@@ -314,7 +309,7 @@ t.test('[4.20] any order and any duplication of a set of mails gives the same th
   }
 });
 
-t.test('[4.20] an answer that overtakes what it answers', async (t) => {
+t.test('[4.20] an answer that arrives before the mail it answers', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const mailbox = await service.mailbox(owner);

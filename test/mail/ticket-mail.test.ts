@@ -27,7 +27,7 @@ const linesOf = async (service: Service, token: string, ticketId: string): Promi
     .map(({ body: text }: { body: string }) => text);
 };
 
-/** What a mail server sends back about a mail that it could not deliver. */
+/** A mail server's report about a mail that it could not deliver. */
 function reportOn(
   mail: ArrivedMail,
   report: { action?: string; status?: string; diagnostic?: string; messageId?: string; to?: string } = {},
@@ -75,7 +75,7 @@ function reportOn(
   ].join('\r\n');
 }
 
-t.test('what is mailed', async (t) => {
+t.test('outgoing mail', async (t) => {
   const { sink, service, owner, address } = await start(t);
 
   t.test('[4.6] a plain and an HTML part, safe in both, files as links, names on one line', async (t) => {
@@ -132,7 +132,7 @@ t.test('what is mailed', async (t) => {
     );
   });
 
-  t.test('[4.6] a mail server that is busy is asked again; the message stays queued meanwhile', async (t) => {
+  t.test('[4.6] a busy mail server is retried; the message stays queued meanwhile', async (t) => {
     sink.refuse('emil@customer.example', 451, '4.3.0 come back later');
     const { body: ticket } = await write(service, owner.token, 'emil@customer.example');
     await service.settled();
@@ -156,37 +156,34 @@ t.test('what is mailed', async (t) => {
     t.same(await statusOf(service, owner.token, ticket.id), ['sent', 'sent']);
   });
 
-  t.test(
-    '[4.5] a transcript, in both forms, to any address, in any status, that no machine shall answer',
-    async (t) => {
-      const { body: ticket } = await write(service, owner.token, 'fred@customer.example', 'The first line');
-      await sink.next();
-      await service.post(`/conversations/${ticket.id}/notes`, { body: 'He is rude' }, owner.token);
-      for (const status of ['solved', 'open', 'spam']) {
-        await service.post(`/conversations/${ticket.id}/status`, { status }, owner.token);
-        t.match(
-          await service.post(
-            `/conversations/${ticket.id}/email-transcript`,
-            { to: 'boss@shop.example', subject: `It is ${status}` },
-            owner.token,
-          ),
-          { status: 202, body: { status: 'queued' } },
-        );
-        const mail = await sink.next();
-        t.match(mail.parsed, { subject: `It is ${status}`, text: /The first line/, html: /The first line/ });
-        t.notMatch(mail.raw.toString(), /He is rude/);
-        t.match(mail.raw.toString(), /^Auto-Submitted: auto-generated\r$/m);
-      }
+  t.test('[4.5] a transcript, in both forms, to any address, in any status, marked as automatic', async (t) => {
+    const { body: ticket } = await write(service, owner.token, 'fred@customer.example', 'The first line');
+    await sink.next();
+    await service.post(`/conversations/${ticket.id}/notes`, { body: 'He is rude' }, owner.token);
+    for (const status of ['solved', 'open', 'spam']) {
+      await service.post(`/conversations/${ticket.id}/status`, { status }, owner.token);
       t.match(
         await service.post(
           `/conversations/${ticket.id}/email-transcript`,
-          { to: 'boss@shop.example', subject: 'x\r\nBcc: all@example.com' },
+          { to: 'boss@shop.example', subject: `It is ${status}` },
           owner.token,
         ),
-        { status: 400 },
+        { status: 202, body: { status: 'queued' } },
       );
-    },
-  );
+      const mail = await sink.next();
+      t.match(mail.parsed, { subject: `It is ${status}`, text: /The first line/, html: /The first line/ });
+      t.notMatch(mail.raw.toString(), /He is rude/);
+      t.match(mail.raw.toString(), /^Auto-Submitted: auto-generated\r$/m);
+    }
+    t.match(
+      await service.post(
+        `/conversations/${ticket.id}/email-transcript`,
+        { to: 'boss@shop.example', subject: 'x\r\nBcc: all@example.com' },
+        owner.token,
+      ),
+      { status: 400 },
+    );
+  });
 });
 
 t.test('addresses that take no mail', async (t) => {
@@ -194,7 +191,7 @@ t.test('addresses that take no mail', async (t) => {
   const suppressions = async (query = '') => (await service.get(`/email/suppressions${query}`, owner.token)).body;
 
   t.test(
-    '[decisions] a server that knows no such address: failed, said in the conversation, not written to again',
+    '[decisions] a server that knows no such address: failed, reported in the conversation, and the address suppressed',
     async (t) => {
       sink.refuse('gone@customer.example', 550, '5.1.1 no such user here');
       const { body: ticket } = await write(service, owner.token, 'Gone@customer.example');
@@ -229,7 +226,7 @@ t.test('addresses that take no mail', async (t) => {
     },
   );
 
-  t.test('[decisions] what is refused for another reason fails, and is no reason not to write again', async (t) => {
+  t.test('[decisions] a refusal for another reason fails, and does not suppress the address', async (t) => {
     for (const [to, code, text] of [
       ['full@customer.example', 552, '5.2.2 mailbox full'],
       ['policy@customer.example', 554, '5.7.1 your server is not liked here'],
@@ -250,23 +247,20 @@ t.test('addresses that take no mail', async (t) => {
     t.equal((await suppressions()).suppressions.length, 2, 'a server without enhanced codes is understood too');
   });
 
-  t.test(
-    '[RFC 3464] mail that comes back: the message failed, the address is suppressed, the report is no ticket',
-    async (t) => {
-      const { body: ticket } = await write(service, owner.token, 'bounce@customer.example');
-      const mail = await sink.next();
-      await service.settled();
-      const before = (await service.tickets(owner.token)).length;
-      await sendRaw(service.running.smtpPort ?? 0, { from: '', to: mail.envelope.from, raw: reportOn(mail) });
-      t.same(await statusOf(service, owner.token, ticket.id), ['failed']);
-      t.match(await linesOf(service, owner.token, ticket.id), [
-        'The mail to bounce@customer.example could not be delivered: 5.1.1 550 5.1.1 no such user',
-      ]);
-      t.match((await suppressions()).suppressions[0], { email: 'bounce@customer.example', reason: 'bounce' });
-      t.equal((await service.tickets(owner.token)).length, before);
-      t.match((await service.audited('email.dropped', owner.token))[0].context, { reason: 'bounce' });
-    },
-  );
+  t.test('[RFC 3464] a bounce: the message failed, the address is suppressed, the report is no ticket', async (t) => {
+    const { body: ticket } = await write(service, owner.token, 'bounce@customer.example');
+    const mail = await sink.next();
+    await service.settled();
+    const before = (await service.tickets(owner.token)).length;
+    await sendRaw(service.running.smtpPort ?? 0, { from: '', to: mail.envelope.from, raw: reportOn(mail) });
+    t.same(await statusOf(service, owner.token, ticket.id), ['failed']);
+    t.match(await linesOf(service, owner.token, ticket.id), [
+      'The mail to bounce@customer.example could not be delivered: 5.1.1 550 5.1.1 no such user',
+    ]);
+    t.match((await suppressions()).suppressions[0], { email: 'bounce@customer.example', reason: 'bounce' });
+    t.equal((await service.tickets(owner.token)).length, before);
+    t.match((await service.audited('email.dropped', owner.token))[0].context, { reason: 'bounce' });
+  });
 
   t.test(
     '[RFC 3464] a delay is no end, a full mailbox no reason to stop, and a report on a mail we never sent is nothing',
@@ -283,7 +277,7 @@ t.test('addresses that take no mail', async (t) => {
       t.same(await statusOf(service, owner.token, ticket.id), ['sent'], 'forged');
       await report({ status: '5.2.2', to: 'victim@elsewhere.example' });
       t.same(await statusOf(service, owner.token, ticket.id), ['failed']);
-      t.equal((await suppressions()).suppressions.length, before, 'nobody that a report names was suppressed');
+      t.equal((await suppressions()).suppressions.length, before, 'no one named in a report was suppressed');
       const other = await service.workspace();
       const { address } = await service.mailbox(other);
       await sendRaw(service.running.smtpPort ?? 0, { from: '', to: address, raw: reportOn(mail) });
@@ -295,7 +289,7 @@ t.test('addresses that take no mail', async (t) => {
     },
   );
 
-  t.test('[RFC 3463] a report on what was in a mail, or how large it was, is no word about the address', async (t) => {
+  t.test("[RFC 3463] a report about a mail's content or size does not affect the address", async (t) => {
     const { body: ticket } = await write(service, owner.token, 'lee@customer.example');
     const mail = await sink.next();
     await service.settled();
@@ -394,7 +388,7 @@ t.test('[4.20] inbound addresses', async (t) => {
   const put = (addresses: unknown) => service.put('/email/inbound-addresses', { addresses }, owner.token);
 
   t.test(
-    'no workspace takes mail where certificates for a host of the operator are asked for, unless it did before',
+    "no workspace gets addresses through which certificates for the operator's hosts can be requested, unless it had them before",
     async (t) => {
       for (const localPart of ['admin', 'Administrator', 'webmaster', 'hostmaster', 'postmaster']) {
         t.match(
@@ -472,13 +466,13 @@ t.test('[4.20] inbound addresses', async (t) => {
     t.equal(
       (await service.get('/email/inbound-addresses', owner.token)).body.addresses[2].departmentId,
       null,
-      "a deleted department is nobody's",
+      'a deleted department has no address',
     );
     t.match(await put([]), { body: { addresses: [{ kind: 'auto' }] } });
     t.equal(
       (await service.deliver(mailbox, { to: ['sales@shop-1.mail.switchboard.test'] })).status,
       401,
-      'what is not mapped is unknown',
+      'unmapped ones are unknown',
     );
     await service.post(`/conversations/${ticket.id}/messages`, { body: 'Sales is gone' }, owner.token);
     await service.settled();
@@ -489,7 +483,7 @@ t.test('[4.20] inbound addresses', async (t) => {
     );
   });
 
-  t.test('what a local part must be', async (t) => {
+  t.test('the form of a local part', async (t) => {
     const agent = owner.agentId;
     for (const [field, addresses] of [
       ['addresses.0.localPart', [{ localPart: 'a b', departmentId: null }]],

@@ -41,11 +41,7 @@ t.test('creating a ticket', async (t) => {
       await service.settled();
       t.equal((await service.messages(body.id, owner.token))[0].deliveryStatus, 'sent');
       await service.post(`/conversations/${body.id}/messages`, { body: 'And tomorrow it is there.' }, owner.token);
-      t.equal(
-        (await service.conversation(body.id, owner.token)).firstResponseAt,
-        body.createdAt,
-        'nor is what follows',
-      );
+      t.equal((await service.conversation(body.id, owner.token)).firstResponseAt, body.createdAt, 'nor are later ones');
     },
   );
 
@@ -63,7 +59,7 @@ t.test('creating a ticket', async (t) => {
     t.equal(third.body.visitorId, browser.visitorId, 'a visitor of the widget that gave the address');
   });
 
-  t.test('[4.6] what is mailed is not shown to a browser that only claims the address', async (t) => {
+  t.test('[4.6] mailed answers are not shown to a browser that only claims the address', async (t) => {
     const browser = await service.customer(owner.embedId, { email: 'victim@customer.example' });
     const socket = await service.visitorSocket(browser.token);
     const { body } = await service.post(
@@ -111,35 +107,38 @@ t.test('creating a ticket', async (t) => {
     },
   );
 
-  t.test('[5.6] nobody opens what it may not read: without the channel, in a department of others', async (t) => {
-    const [own, others] = await Promise.all(
-      ['Own', 'Others'].map(async (name) => (await service.post('/departments', { name }, owner.token)).body.id),
-    );
-    const chatter = await service.agent(owner, { channels: ['chats'], groupIds: [own] });
-    await service.patch(`/agents/${chatter.agentId}`, { canTransfer: true }, owner.token);
-    t.match(await service.post('/tickets', ticket, chatter.token), { status: 403, body: { error: 'forbidden' } });
-    t.notOk(
-      (await service.get('/me', chatter.token)).body.permissions.includes('tickets:write'),
-      'and its client knows',
-    );
-    await service.patch(`/agents/${chatter.agentId}`, { channels: ['chats', 'tickets'] }, owner.token);
-    for (const { token } of [chatter, await service.agent(owner, { role: 'supervisor', groupIds: [own] })]) {
-      t.match(await service.post('/tickets', { ...ticket, departmentId: others }, token), {
-        status: 403,
-        body: { error: 'forbidden' },
-      });
-      const { status, body } = await service.post('/tickets', { ...ticket, departmentId: own }, token);
-      t.equal(status, 201);
-      t.equal((await service.get(`/conversations/${body.id}/messages`, token)).status, 200);
-    }
-    t.equal(
-      (await service.post('/tickets', { ...ticket, departmentId: others }, owner.token)).status,
-      201,
-      'admins anywhere',
-    );
-  });
+  t.test(
+    '[5.6] agents cannot open a ticket they may not read: without the channel, in another department',
+    async (t) => {
+      const [own, others] = await Promise.all(
+        ['Own', 'Others'].map(async (name) => (await service.post('/departments', { name }, owner.token)).body.id),
+      );
+      const chatter = await service.agent(owner, { channels: ['chats'], groupIds: [own] });
+      await service.patch(`/agents/${chatter.agentId}`, { canTransfer: true }, owner.token);
+      t.match(await service.post('/tickets', ticket, chatter.token), { status: 403, body: { error: 'forbidden' } });
+      t.notOk(
+        (await service.get('/me', chatter.token)).body.permissions.includes('tickets:write'),
+        'and its client knows',
+      );
+      await service.patch(`/agents/${chatter.agentId}`, { channels: ['chats', 'tickets'] }, owner.token);
+      for (const { token } of [chatter, await service.agent(owner, { role: 'supervisor', groupIds: [own] })]) {
+        t.match(await service.post('/tickets', { ...ticket, departmentId: others }, token), {
+          status: 403,
+          body: { error: 'forbidden' },
+        });
+        const { status, body } = await service.post('/tickets', { ...ticket, departmentId: own }, token);
+        t.equal(status, 201);
+        t.equal((await service.get(`/conversations/${body.id}/messages`, token)).status, 200);
+      }
+      t.equal(
+        (await service.post('/tickets', { ...ticket, departmentId: others }, owner.token)).status,
+        201,
+        'admins anywhere',
+      );
+    },
+  );
 
-  t.test('[7 Tickets] what is missing or malformed is named, all at once', async (t) => {
+  t.test('[7 Tickets] missing and malformed fields are named, all at once', async (t) => {
     const { status, body } = await service.post(
       '/tickets',
       { visitorEmail: 'carla@customer.example', subject: 'x'.repeat(201), body: '' },
@@ -183,7 +182,7 @@ t.test('creating a ticket', async (t) => {
 });
 
 t.test(
-  '[4.6] tickets are numbered from 1 in each workspace without gaps, however many are made at once and whatever is refused between',
+  '[4.6] tickets are numbered from 1 in each workspace without gaps, whatever is created concurrently or refused in between',
   async (t) => {
     const service = await startService(t);
     const owner = await service.workspace();
@@ -215,7 +214,11 @@ t.test('[4.6] a plan without tickets: 402 for agents, while mail still becomes a
     status: 402,
     body: { error: 'feature_locked', detail: { feature: 'tickets' } },
   });
-  t.match(await service.post('/tickets', ticket, agent.token), { status: 403 }, 'who may not at all hears that first');
+  t.match(
+    await service.post('/tickets', ticket, agent.token),
+    { status: 403 },
+    'a caller without access gets that refusal first',
+  );
   t.equal((await service.deliver(mailbox, {})).status, 200);
   t.equal((await service.tickets(owner.token)).length, 1);
   await service.plan(owner.workspaceId, 'support');

@@ -1,5 +1,5 @@
-// A short round of `npm run abuse`: a moment of each attack, those of a kind on one service. Nothing is timed here;
-// what is held is that it stays, stays small, and refuses nothing to anybody else.
+// A short round of `npm run abuse`: a moment of each attack, those of a kind on one service. It measures no times; it
+// checks that the service survives, stays small, and refuses nothing to others.
 
 import t from 'tap';
 import { mailAttacks } from '../abuse/attacks-mail.ts';
@@ -10,11 +10,11 @@ import { judge, maxResidentMb } from '../abuse/judgement.ts';
 import { Range } from '../abuse/range.ts';
 import { tempFolder } from '../support/folder.ts';
 
-// One process after another, and as much more as the machine has others to serve.
+// One process after another, with time to spare on a busy machine.
 t.setTimeout(300_000);
 
 const seconds = 0.5;
-const skip = process.platform === 'linux' ? false : 'only Linux has all of 127.0.0.0/8, and tells what a process holds';
+const skip = process.platform === 'linux' ? false : 'only Linux has all of 127.0.0.0/8, and lists what a process holds';
 
 for (const [kind, attacks] of Object.entries({
   requests: requestAttacks,
@@ -37,7 +37,7 @@ for (const [kind, attacks] of Object.entries({
   );
 }
 
-t.test('[abuse] who is slower, refused, let go or too large is found', async (t) => {
+t.test('[abuse] a service that is slower, refused, stopped or too large is detected', async (t) => {
   const calm = { count: 100, p50Ms: 2, p99Ms: 10, signInMs: 300, failures: new Map<string, number>() };
   const held = { idle: calm, attacked: calm, answers: new Map([[429, 1000]]), peakMb: 200, diskMb: 1, end: undefined };
   t.same(judge(held), []);

@@ -9,12 +9,10 @@ import { lived, secretOf } from '../support/lived.ts';
 import { runCommand, ServiceProcess } from '../support/process.ts';
 import type { Teardown } from '../support/service.ts';
 
-/**
- * A backup gives way to everybody: against a writer without an end, on a machine that is busy, it would take minutes.
- */
+/** A backup has the lowest priority: against an endless writer on a busy machine it would take minutes. */
 const most = 300;
 
-/** Resolves when something of that name was made in the folder. */
+/** Resolves when a file of that name is created in the folder. */
 function appears(t: Teardown, folder: string, name: string): Promise<void> {
   return new Promise((resolve) => {
     const watching = watch(folder, (_, changed) => changed === name && resolve());
@@ -22,7 +20,7 @@ function appears(t: Teardown, folder: string, name: string): Promise<void> {
   });
 }
 
-t.test('everything, copied while it is written to, comes back elsewhere as it was at a moment', async (t) => {
+t.test('everything, copied during writes, is restored elsewhere as of one moment', async (t) => {
   const { dataDir, service, api, one, two } = await lived(t);
   const secret = await secretOf(api, one.token);
   const folder = tempFolder(t);
@@ -52,16 +50,16 @@ t.test('everything, copied while it is written to, comes back elsewhere as it wa
     [],
     'no logs beside the copies',
   );
-  t.equal(statSync(copy).mode & 0o077, 0, 'for its owner alone');
+  t.equal(statSync(copy).mode & 0o077, 0, 'only for its owner');
   t.notOk(existsSync(`${copy}.part`));
 
   const elsewhere = join(tempFolder(t), 'elsewhere');
   t.match(await runCommand(['restore', copy], { DATA_DIR: elsewhere }), { code: 0, stderr: '' });
   t.match(await runCommand(['verify'], { DATA_DIR: elsewhere }), { code: 0 });
-  t.match(await runCommand(['verify'], { DATA_DIR: dataDir }), { code: 0 }, 'what is served is checked too');
+  t.match(await runCommand(['verify'], { DATA_DIR: dataDir }), { code: 0 }, 'served data is checked, too');
   const again = await ServiceProcess.serving(t, { DATA_DIR: elsewhere });
   api.url = again.url;
-  // The same tokens: the same secrets.
+  // The same tokens, so the secrets are the same.
   const messages = await api.messages(one.conversationId, one.token);
   const numbers = messages.flatMap(({ body }) => /^number (\d+)$/.exec(body)?.[1] ?? []).map(Number);
   t.same(
@@ -119,7 +117,7 @@ t.test('one workspace moves to another service, with its secrets and without the
   directory.close();
 });
 
-t.test('a copy under a new name lives beside the first, and does nothing in its stead', async (t) => {
+t.test('a copy under a new name exists beside the original, and does nothing in its place', async (t) => {
   const { dataDir, service, api, one } = await lived(t);
   const secret = await secretOf(api, one.token);
   const copy = join(tempFolder(t), 'copy');
@@ -145,6 +143,6 @@ t.test('a copy under a new name lives beside the first, and does nothing in its 
   t.same(
     said.map((message) => message.body),
     ['A question for one'],
-    'who signed in has got the chat, which the copy says; it has nothing of the first',
+    'the agent who signed in has the chat, which the copy shows; it has nothing of the first',
   );
 });

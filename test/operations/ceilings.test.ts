@@ -1,5 +1,4 @@
-// What is counted over hours and days, so that a stranger's workspace costs whoever runs the service little, and what
-// is told of it.
+// Limits over hours and days, so that a stranger's workspace costs the operator little, and their messages.
 
 import { join } from 'node:path';
 import t from 'tap';
@@ -19,7 +18,7 @@ const ticketTo = (service: Service, token: string, customerEmail: string): Promi
 const transcriptTo = (service: Service, token: string, conversationId: string, to: string): Promise<Answer> =>
   service.post(`/conversations/${conversationId}/email-transcript`, { to, subject: 'What we said' }, token);
 
-/** The statuses of as many calls, one after the other. */
+/** The statuses of this many calls, one after another. */
 async function statuses(count: number, call: (index: number) => Promise<Answer>): Promise<number[]> {
   const all = [];
   for (let index = 0; index < count; index += 1) all.push((await call(index)).status);
@@ -51,11 +50,11 @@ t.test('mails to one address', async (t) => {
     t.equal(
       (await service.post('/auth/join', { code, password })).status,
       410,
-      'what was refused ended no link, what was sent did',
+      'refused ones ended no link, sent ones did',
     );
   });
 
-  t.test('[4.6] so many tickets and transcripts, to whoever did not ask for them', async (t) => {
+  t.test('[4.6] tickets and transcripts to addresses that never wrote are limited', async (t) => {
     t.same(await statuses(30, () => ticketTo(service, owner.token, 'Stranger@example.net')), times(30, 201));
     t.match(await ticketTo(service, owner.token, 'stranger@EXAMPLE.net'), full('unasked_mails_to_address', 30));
     const chat = await service.chat(owner);
@@ -65,7 +64,7 @@ t.test('mails to one address', async (t) => {
     );
     t.equal((await transcriptTo(service, owner.token, chat.id, 'other@example.net')).status, 202);
     const { body } = await service.get('/conversations/queue?limit=200&channel=ticket', owner.token);
-    t.equal(body.conversations.length, 30, 'what was refused is no ticket');
+    t.equal(body.conversations.length, 30, 'a refused one is not a ticket');
   });
 
   t.test('[4.6] many more answers on a ticket', async (t) => {
@@ -79,7 +78,7 @@ t.test('mails to one address', async (t) => {
 });
 
 t.test(
-  'MAX_MAILS_PER_DAY: of a workspace, a tenth of them to whoever did not ask; nobody else has less, and a restart forgets nothing',
+  'MAX_MAILS_PER_DAY: of a workspace, a tenth of them unsolicited; other workspaces are not affected, and a restart forgets nothing',
   async (t) => {
     const dataDir = join(tempFolder(t), 'data');
     const env = { MAX_MAILS_PER_DAY: '40' };
@@ -105,7 +104,7 @@ t.test(
       await service.post('/agents/invite', { email: 'kim@example.com', name: 'Kim', role: 'agent' }, owner.token),
       full('unasked_mails', 4),
     );
-    t.equal((await service.get('/agents', owner.token)).body.agents.length, 1, 'nobody was invited without a mail');
+    t.equal((await service.get('/agents', owner.token)).body.agents.length, 1, 'no one was invited without a mail');
     t.match(
       lines.filter(([, message]) => message === 'a limit was reached'),
       [
@@ -114,14 +113,14 @@ t.test(
           String,
         ],
       ],
-      'and told as often as a line is worth it',
+      'and logged at a limited rate',
     );
     t.match((await service.get('//metrics')).body, /^switchboard_ceilings_met_total\{ceiling="unasked_mails"\} 2$/m);
 
     await service.deliver(mailbox, { subject: 'Hello' });
     const [ticket] = (await service.tickets(owner.token)).filter(({ subject }) => subject === 'Hello');
     const answer = () => service.post(`/conversations/${ticket.id}/messages`, { body: 'Hello' }, owner.token);
-    t.same(await statuses(36, answer), times(36, 201), 'who asked is answered');
+    t.same(await statuses(36, answer), times(36, 201), 'callers are answered');
     await service.stop();
     const { clock } = service;
     service = await startService(t, { dataDir, env, clock });
@@ -146,7 +145,7 @@ t.test(
 );
 
 t.test(
-  '[7] an admin asks of so many addresses in a day whether somebody signs in with them, whatever the answer is',
+  '[7] an admin can check a limited number of addresses a day for existing accounts, whatever the answer',
   async (t) => {
     const service = await startService(t);
     const [owner, other] = [await service.workspace(), await service.workspace()];
@@ -154,13 +153,13 @@ t.test(
     const invite = () =>
       service.post('/agents/invite', { email: other.email, name: 'Kim', role: 'agent' }, owner.token);
     const rename = () => service.patch(`/agents/${agentId}`, { email: other.email }, owner.token);
-    // The invitation of the agent was the first.
+    // The agent's invitation was the first.
     t.same(await statuses(199, (index) => (index % 2 === 0 ? invite() : rename())), times(199, 409));
     for (const ask of [invite, rename]) t.match(await ask(), full('addresses_asked', 200));
     t.equal(
       (await service.patch(`/agents/${agentId}`, { name: 'Kim' }, owner.token)).status,
       200,
-      'everything else goes on',
+      'everything else continues',
     );
     await service.pass(dayMs);
     t.equal((await invite()).status, 409);

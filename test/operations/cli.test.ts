@@ -18,7 +18,7 @@ const commands = [
   ['version'],
 ];
 
-t.test("--help lists every command; each command's own says how it is used", async (t) => {
+t.test("--help lists every command; each command's own describes its use", async (t) => {
   const { code, stdout, stderr } = await runCommand(['--help']);
   t.equal(code, 0);
   t.equal(stderr, '');
@@ -32,7 +32,7 @@ t.test("--help lists every command; each command's own says how it is used", asy
   }
 });
 
-t.test('a command line that is not understood exits with 2, says why and where to look', async (t) => {
+t.test('an invalid command line exits with 2, and says why and where to look', async (t) => {
   const rows: [string[], RegExp][] = [
     [['fly'], /unknown command fly/],
     [['config', 'fly'], /unknown command config fly/],
@@ -55,7 +55,7 @@ t.test('a command line that is not understood exits with 2, says why and where t
   );
 });
 
-t.test('config check says what the settings are, and no secret', async (t) => {
+t.test('config check prints the settings, without secrets', async (t) => {
   const env = {
     PORT: '9000',
     TRUST_PROXI: '1',
@@ -105,7 +105,7 @@ t.test('health asks the service of these settings', async (t) => {
   });
 });
 
-t.test('version says what it is', async (t) => {
+t.test('version prints its versions', async (t) => {
   for (const words of [['version'], ['--version']]) {
     const { code, stdout } = await runCommand(words);
     t.equal(code, 0);
@@ -113,7 +113,7 @@ t.test('version says what it is', async (t) => {
   }
 });
 
-t.test('what needs data that is not there says so and makes nothing', async (t) => {
+t.test('a command without its data says so and creates nothing', async (t) => {
   const dataDir = join(tempFolder(t), 'data');
   for (const args of [['verify'], ['backup', join(dataDir, 'copy')], ['export', 'shop']]) {
     const { code, stderr } = await runCommand(args, { DATA_DIR: dataDir });

@@ -6,13 +6,13 @@ import { stories } from '../../bench/demo-story.ts';
 import { systemClock } from '../../engine/runtime/clock.ts';
 import { startService } from '../support/service.ts';
 
-t.test('[demo] fills a running server with conversations in every state, as often as it is asked', async (t) => {
+t.test('[demo] fills a running server with conversations in every state, also repeatedly', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' }, clock: systemClock() });
   const api = new Api({ url: service.url, dataDir: resolve(service.dataDir) });
   const demo = await fillDemo(api);
   const { mara, aylin, tom } = demo.people;
 
-  t.test('each conversation is where its story ends', async (t) => {
+  t.test('each conversation is in the state its story ends in', async (t) => {
     const queue = (await service.get('/conversations/queue?limit=200', mara.token)).body.conversations;
     const closed = (await service.get('/conversations/recently-closed?limit=50', mara.token)).body.conversations;
     const byId = new Map([...queue, ...closed].map((one) => [one.id, one]));
@@ -39,7 +39,7 @@ t.test('[demo] fills a running server with conversations in every state, as ofte
     }
   });
 
-  t.test('what was said and noted is there', async (t) => {
+  t.test('messages and notes exist', async (t) => {
     const index = stories.findIndex(({ notes }) => notes !== undefined && notes.length === 2);
     const [id, story] = [demo.conversationIds[index], stories[index]];
     const said = (await service.get(`/conversations/${id}/messages`, mara.token)).body.messages.filter(
@@ -53,7 +53,7 @@ t.test('[demo] fills a running server with conversations in every state, as ofte
     t.same(notes.map((one: { body: string }) => one.body).sort(), story?.notes?.map(({ body }) => body).sort());
   });
 
-  t.test('people, sites, hours and saved replies are there', async (t) => {
+  t.test('agents, sites, hours and saved replies exist', async (t) => {
     const { agents } = (await service.get('/agents', mara.token)).body;
     t.same(agents.map((one: any) => [one.name, one.role, one.status, one.inviteStatus]).sort(), [
       ['Aylin Kaya', 'agent', 'available', 'joined'],
@@ -76,7 +76,7 @@ t.test('[demo] fills a running server with conversations in every state, as ofte
     });
   });
 
-  t.test('what it prints can be tried', async (t) => {
+  t.test('the printed commands work', async (t) => {
     const text = describeDemo(demo, service.url);
     for (const token of [mara.token, aylin.token, demo.customer.token]) t.ok(text.includes(token));
     const paths = [...text.matchAll(/curl -s '?http:\/\/[^/]+\/api\/v1([^' ]+)/g)].map(([, path = '']) => path);
@@ -93,7 +93,7 @@ t.test('[demo] fills a running server with conversations in every state, as ofte
     await inbox.close();
   });
 
-  t.test('a second one is a workspace of its own', async (t) => {
+  t.test('a second one is a separate workspace', async (t) => {
     const second = await fillDemo(api);
     t.not(second.workspaceId, demo.workspaceId);
     t.equal(second.conversationIds.length, stories.length);

@@ -13,7 +13,7 @@ import { lived } from '../support/lived.ts';
 import { runCommand, ServiceProcess } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 
-/** Files below the folder that hold the text in any letter case. */
+/** Files below the folder that contain the text in any letter case. */
 function filesWith(folder: string, text: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => {
     const path = join(folder, name);
@@ -21,7 +21,7 @@ function filesWith(folder: string, text: string): string[] {
   });
 }
 
-t.test('a contact that is erased is in no file any more; figures, numbers and others stay', async (t) => {
+t.test('an erased contact is in no file any more; figures, numbers and others stay', async (t) => {
   const dataDir = tempFolder(t);
   const service = await startService(t, { dataDir, env: { ALLOW_PRIVATE_WEBHOOKS: '1' } });
   const owner = await service.workspace();
@@ -34,12 +34,12 @@ t.test('a contact that is erased is in no file any more; figures, numbers and ot
   await service.post(`/conversations/${begun.id}/messages`, { body: 'Zanzibar, I see' }, owner.token);
   await service.post('/goals', { name: 'Bought', condition: { operator: 'contains', value: '/thanks' } }, owner.token);
   await service.post('/widget/page-views', { url: 'https://shop.example/thanks?for=zanzibar' }, kim.token);
-  // A browser that more than one person sits at, each leaving its address.
+  // A browser shared by more than one person, each leaving an address.
   const shared = await service.customer(owner.embedId, { name: 'Kimberley Marmalade', email: 'kim@marmalade.example' });
   await service.patch('/widget/visitor', { name: 'Kimberley', email: 'kim@marmalade.example' }, shared.token);
   await service.patch('/widget/visitor', { name: 'Lee', email: 'lee@example.org' }, shared.token);
   const other = await service.chat(owner, 'I am somebody else');
-  // Mails, which lie in a folder where no mail server is set: one that is long forgotten, and two that are for others.
+  // Mails, which are files when there is no mail server: one for the erased contact, and two for others.
   const ticket = (
     await service.post(
       '/tickets',
@@ -101,7 +101,7 @@ t.test('a contact that is erased is in no file any more; figures, numbers and ot
   t.equal(
     readdirSync(outbox).filter((name) => readFileSync(join(outbox, name), 'utf8').includes('lou@other.example')).length,
     1,
-    'what went to others stays',
+    'mails to others stay',
   );
   t.ok(existsSync(elsewhere));
   rmSync(elsewhere);
@@ -136,7 +136,7 @@ t.test('a contact that is erased is in no file any more; figures, numbers and ot
   reader.close();
 });
 
-t.test('erase says what it would do, does it with --yes, and leaves an entry', async (t) => {
+t.test('erase prints what it would do, does it with --yes, and leaves an audit entry', async (t) => {
   const { dataDir, service, api, one, two } = await lived(t);
   const env = { DATA_DIR: dataDir };
   const { body: created } = await api.post('/contacts', { name: 'Kim', email: 'kim@example.org' }, one.token);

@@ -1,5 +1,5 @@
-// What nobody should send, to every operation: a few requests of a fixed seed each, and by name those that once found
-// something. `npm run fuzz` fires more of them, of other seeds.
+// Invalid requests to every operation: a few of a fixed seed each, and by name those that once found a bug. `npm run
+// fuzz` runs more, with other seeds.
 
 import t from 'tap';
 import { openApi } from '../../http/documents/openapi.ts';
@@ -12,18 +12,18 @@ import { type RawAnswer, rawRequest } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 
 const seed = 20261121;
-/** On an idle machine all operations are done in half of it. */
+/** An idle machine needs half of it for all operations. */
 const budgetMs = 10_000;
 
 t.test(
-  'whatever is sent, the service answers as it declares, tells nothing of others, and its files are sound',
+  'for any input, the service answers as declared, reveals nothing of others, and its files are sound',
   async (t) => {
     const world = await World.start(t, { seed });
     const { failures, requests, done } = await fuzzHttp(world, { seed, runs: 2, budgetMs });
     t.same(failures, []);
     t.ok(requests >= 20, `${requests} requests`);
     t.comment(`${requests} requests`);
-    t.ok(done.size >= 3, 'some of them do what they ask for');
+    t.ok(done.size >= 3, 'some of them have an effect');
 
     t.test('a text or an id of another workspace is noticed', async (t) => {
       const gun = new Gun(world);
@@ -37,7 +37,7 @@ t.test(
           path: `/contacts/${world.theirs.ids['contactId']}`,
         }),
         undefined,
-        'what was asked with may come back',
+        'values of the request may be repeated',
       );
       t.equal(gun.leakIn(reply(`{"id":"${world.ours.ids['contactId']}"}`), fired), undefined);
       const marked = await world.service.get('/contacts', world.tokenOf('admin'));
@@ -84,14 +84,14 @@ t.test('the rules of replies', async (t) => {
   t.match(problem('me.read', reply(200, 'x', { 'content-type': 'text/html', 'x-request-id': 'x' })), /as text\/html/);
   t.match(problem('me.read', reply(200, {}), true), /a body for HEAD/);
   t.match(problem('agent.deactivate', reply(204, {})), /a body that is not declared/);
-  t.equal(operationsOf(document).at(-1)?.method, 'DELETE', 'what deletes comes last');
+  t.equal(operationsOf(document).at(-1)?.method, 'DELETE', 'deletions come last');
   t.equal(
     curlOf('http://x', { method: 'POST', path: '/y', headers: { A: "it's" }, body: Buffer.from('{}') }),
     "curl -i -X POST 'http://x/y' -H 'A: it'\\''s' --data-binary '{}'",
   );
 });
 
-t.test('what it has found', async (t) => {
+t.test('past findings', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const document: Document = dereferenced(
@@ -116,7 +116,7 @@ t.test('what it has found', async (t) => {
     };
   };
 
-  t.test('[4.3] a question of signs alone is near nothing: no chunks, and no score that is no number', async (t) => {
+  t.test('[4.3] a question of punctuation only matches nothing: no chunks, and no invalid score', async (t) => {
     await service.post('/kb/articles', { title: 'Hours', body: 'We open at nine.', status: 'published' }, owner.token);
     await service.settled();
     t.equal((await service.post('/kb/search', { query: 'When do you open?' }, owner.token)).body.chunks.length, 1);

@@ -1,11 +1,11 @@
-// Mails nobody's client writes, of a fixed seed, and by name those that once found something.
+// Invalid mails of a fixed seed, and by name those that once found a bug.
 
 import t from 'tap';
 import { fixtureMails, fuzzMails, MailRange, written } from '../fuzz/mails.ts';
 import { DnsZone, sendRaw } from '../support/mail-servers.ts';
 import { startService } from '../support/service.ts';
 
-t.test('[4.20] whatever a mail holds, it is read or refused in time; what is sound loses no word', async (t) => {
+t.test('[4.20] any mail is parsed or refused in time; a valid one loses no word', async (t) => {
   const range = await MailRange.start(t);
   const { failures, mails } = await fuzzMails(range, { seed: 20261121, runs: 40 });
   t.same(failures, []);
@@ -13,7 +13,7 @@ t.test('[4.20] whatever a mail holds, it is read or refused in time; what is sou
   for (const raw of fixtureMails()) t.ok(await range.read(raw), 'every fixture is read');
 });
 
-/** Each is read within the time of a mail, and would be no other the next time it came. */
+/** Each takes a mail's whole time, and would again the next time. */
 const tooMuch: readonly [string, Buffer][] = [
   ['150 KB of header lines, whose proof took half a minute', Buffer.from(`x\r\n${'=\r\n'.repeat(50_000)}\r\nHello`)],
   [
@@ -40,7 +40,7 @@ const tooMuch: readonly [string, Buffer][] = [
   ],
 ];
 
-t.test('[4.20] what a mail may have is bounded', async (t) => {
+t.test('[4.20] the size of a mail is limited', async (t) => {
   const range = await MailRange.start(t);
   for (const [what, raw] of tooMuch) t.equal(await range.read(raw), undefined, what);
   t.equal(range.counts.refused, tooMuch.length);
@@ -59,7 +59,7 @@ t.test('[4.20] what a mail may have is bounded', async (t) => {
   t.match(await range.read(Buffer.from('')), { mail: {} });
 });
 
-t.test('[4.20] and its sender is told so for good, not asked to come again', async (t) => {
+t.test('[4.20] and its sender gets a permanent refusal, not a request to retry', async (t) => {
   const dns = await DnsZone.start(t);
   const service = await startService(t, {
     env: { MAIL_HOST: 'mail.switchboard.test', SMTP_LISTEN: '127.0.0.1:0', DNS_SERVERS: dns.address },

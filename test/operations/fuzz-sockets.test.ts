@@ -1,4 +1,4 @@
-// Sessions of sockets that nobody means well with, of a fixed seed, and by name what such once found.
+// Hostile socket sessions of a fixed seed, and by name those that once found a bug.
 
 import t from 'tap';
 import { fuzzSockets } from '../fuzz/sockets.ts';
@@ -17,7 +17,7 @@ t.test('whatever a socket is sent, it answers as declared or is closed as declar
   t.same(await world.close(), []);
 });
 
-t.test('what it has found', async (t) => {
+t.test('past findings', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
 
@@ -54,7 +54,7 @@ t.test('the wire', async (t) => {
     wire.end();
   });
 
-  t.test('what RFC 6455 forbids ends the connection', async (t) => {
+  t.test('violations of RFC 6455 end the connection', async (t) => {
     for (const bytes of [
       encoded({ opcode: 3, payload: Buffer.from('x') }),
       encoded({ opcode: 1, payload: Buffer.from('x'), reserved: 4 }),

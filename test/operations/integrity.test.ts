@@ -20,7 +20,7 @@ import { claimLine, ringLine } from '../support/calls.ts';
 import { tempFolder } from '../support/folder.ts';
 import { startService, type Teardown } from '../support/service.ts';
 
-/** A workspace with one of everything, closed. */
+/** A workspace with one of everything, stopped. */
 async function lived(t: Teardown): Promise<{ dataDir: string; workspaceId: string }> {
   const dataDir = tempFolder(t);
   const service = await startService(t, { dataDir });
@@ -45,7 +45,7 @@ async function lived(t: Teardown): Promise<{ dataDir: string; workspaceId: strin
   return { dataDir, workspaceId: owner.workspaceId };
 }
 
-/** Statement, and the rule that it breaks. */
+/** A statement, and the rule it violates. */
 const breaks: [string, RegExp][] = [
   [`DELETE FROM event WHERE seq = (SELECT min(seq) + 1 FROM event)`, /without a gap/],
   [`UPDATE conversation SET ticketNumber = 7 WHERE rowid_first`, /ticket numbers/],
@@ -93,7 +93,7 @@ t.test('a data folder that was lived in is as it must be', async (t) => {
   t.same(verifyDirectory(directoryPath(dataDir)), []);
   t.same(verifyAgreement(dataDir), []);
 
-  await t.test('each rule is told of when it is broken', async (t) => {
+  await t.test('each violated rule is reported', async (t) => {
     for (const [sql, rule] of breaks) {
       const path = join(tempFolder(t), 'broken.db');
       copyFileSync(workspacePath(dataDir, workspaceId), path);
@@ -109,7 +109,7 @@ t.test('a data folder that was lived in is as it must be', async (t) => {
     }
   });
 
-  await t.test('damage is told of, wherever it is', async (t) => {
+  await t.test('damage is reported, wherever it is', async (t) => {
     const path = join(tempFolder(t), 'broken.db');
     const whole = readFileSync(workspacePath(dataDir, workspaceId));
     for (const page of [1, Math.floor(whole.length / 4096 / 2)]) {
@@ -125,7 +125,7 @@ t.test('a data folder that was lived in is as it must be', async (t) => {
     t.match(verifyWorkspace(path, workspaceId).findings, [{ rule: 'the file can be read' }]);
   });
 
-  await t.test('directory.db and the workspaces must say the same', async (t) => {
+  await t.test('directory.db and the workspaces must agree', async (t) => {
     const rows: [string, RegExp, RegExp][] = [
       [`DELETE FROM agentEmail WHERE rowid_any`, /every email of an agent/, /does not list owner/],
       [
@@ -158,7 +158,7 @@ t.test('a data folder that was lived in is as it must be', async (t) => {
   });
 });
 
-t.test('a search index that does not find what was written is told of', async (t) => {
+t.test('a search index that does not find messages is reported', async (t) => {
   const dataDir = tempFolder(t);
   const service = await startService(t, { dataDir });
   const owner = await service.workspace();
@@ -167,7 +167,7 @@ t.test('a search index that does not find what was written is told of', async (t
   const source = Database.openWriter(workspacePath(dataDir, owner.workspaceId), workspaceMigrations);
   t.teardown(() => source.close());
   source.begin();
-  // More than a segment, since what is not full is in memory alone.
+  // More than a segment, since an incomplete segment is only in memory.
   for (let index = 0; index < segmentDocs + 100; index += 1) {
     source.run(`INSERT INTO message (id, conversationId, senderType, body, createdAt) VALUES (?, ?, 'visitor', ?, ?)`, [
       `m${index}`,
@@ -212,6 +212,6 @@ t.test('a search index that does not find what was written is told of', async (t
 });
 
 t.test('the kinds of outside work that are named are those that can be done', async (t) => {
-  // Looked at, not called.
+  // Only listed, not called.
   t.same([...outboxKindNames].sort(), Object.keys(outboxKinds({} as OutsidePorts)).sort());
 });

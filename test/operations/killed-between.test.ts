@@ -1,7 +1,7 @@
-// What a kill leaves in the middle of a change of directory.db and a workspace's file: before whatever statement it
-// comes, `switchboard verify` finds nothing wrong with it, neither as it lies there nor after the next start, and the
-// change has happened or has not. What a kill leaves is a copy of the folder as another process finds it at that
-// moment; what the power takes is in two-files.test.ts.
+// The effect of a kill during a change of directory.db and a workspace's file: before whichever statement it comes,
+// `switchboard verify` finds no fault, neither right after it nor after the next start, and the change has happened or
+// not. The state after a kill is a copy of the folder as another process sees it then; power cuts are in
+// two-files.test.ts.
 
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -27,7 +27,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { runCommand } from '../support/process.ts';
 import { type Person, password, type Service, startService } from '../support/service.ts';
 
-/** Calls before every statement of this process, until the returned function is called. */
+/** Calls `call` before every statement of this process, until the returned function is called. */
 function beforeEachStatement(call: () => void): () => void {
   const { exec, pragma, close } = Sqlite.prototype;
   const { run } = Database.prototype;
@@ -53,11 +53,11 @@ function beforeEachStatement(call: () => void): () => void {
   };
 }
 
-/** Calls before every sync, once it is told whom. */
+/** Calls a function before every sync, once it is set. */
 class Disk {
   onSync: () => void = () => {};
 
-  /** What was written outlasts the process without it. */
+  /** Written data survives the process without a sync. */
   readonly sync: SyncToDisk = (_, done, kind) => {
     this.onSync();
     if (kind === 'found log') done(null);
@@ -66,8 +66,7 @@ class Disk {
 }
 
 /**
- * The folder as it was before each statement and each sync of the change and after its last one, each state of the
- * files once.
+ * The folder before each statement and each sync of the change and after the last one, each state of the files once.
  */
 async function killsDuring(
   t: Test,
@@ -81,7 +80,7 @@ async function killsDuring(
     if (seen.has(state)) return;
     seen.add(state);
     const folder = join(tempFolder(t), 'data');
-    // By another process, since closing a file here would let go of the service's locks on it.
+    // By another process, since closing a file here would release the service's locks on it.
     execFileSync('cp', ['-r', service.dataDir, folder]);
     left.push(folder);
   };
@@ -97,7 +96,7 @@ async function killsDuring(
   return left;
 }
 
-/** Each COMMIT makes a log longer; a file that is new has none. */
+/** Each COMMIT makes a log longer; a new file has none. */
 function stateOf(dataDir: string): string {
   const files = [directoryPath(dataDir), ...workspaceIdsIn(dataDir).map((id) => workspacePath(dataDir, id))].flatMap(
     (path) => [path, `${path}-wal`],
@@ -110,7 +109,7 @@ function findingsIn(dataDir: string): Finding[] {
   return [...ofFiles, ...verifyDirectory(directoryPath(dataDir)), ...verifyAgreement(dataDir)];
 }
 
-/** How far the change had come, by what both sides say. */
+/** The progress of the change, by the data of both sides. */
 function stepOf(dataDir: string): string {
   const directory = Database.openReader(directoryPath(dataDir));
   const made = new Set(madeWorkspaceIdsIn(dataDir));
@@ -130,14 +129,14 @@ function stepOf(dataDir: string): string {
 
 interface Change {
   readonly title: string;
-  /** Makes what there must be before. */
+  /** Creates what the change needs. */
   readonly prepare?: (service: Service, owner: Owner) => Promise<string>;
   readonly run: (service: Service, owner: Owner, prepared: string) => Promise<{ status: number }>;
-  /** True when it has happened, false when it can be done again as if it never had been tried. Throws otherwise. */
+  /** True if it has happened, false if it can be repeated as if never tried. Throws otherwise. */
   readonly hasHappened: (after: Service, owner: Owner, prepared: string) => Promise<boolean>;
-  /** States that differ in what both sides say, the first and the last included. */
+  /** The number of states that differ in the data of both sides, including the first and the last. */
   readonly steps: number;
-  /** Asks the command itself as well, which is a process each time. */
+  /** Also runs the command itself, which starts a process each time. */
   readonly asCommand?: true;
 }
 type Owner = Person & { siteId: string; embedId: string };
@@ -155,7 +154,7 @@ const changes: readonly Change[] = [
       t.match(await after.post('/auth/register', wish), { status: 201, body: { workspace: { subdomain: 'new' } } });
       return false;
     },
-    // Nothing, reserved, a file with nothing in it, the workspace in it, confirmed.
+    // Nothing, reserved, an empty file, the workspace in it, confirmed.
     steps: 5,
     asCommand: true,
   },
@@ -268,7 +267,7 @@ for (const { title, prepare, run, hasHappened, steps, asCommand } of changes) {
   });
 }
 
-t.test('what is on its way excuses itself alone', async (t) => {
+t.test('only a change in progress is excused', async (t) => {
   const service = await startService(t, { dataDir: join(tempFolder(t), 'data') });
   const owner = await service.workspace();
   await service.settled();
@@ -289,7 +288,7 @@ t.test('what is on its way excuses itself alone', async (t) => {
   t.match(
     told('DELETE FROM agentEmail WHERE reservedAt IS NULL'),
     [/does not list owner/],
-    'an address that nobody is changing is missed',
+    'an address that no change is in progress for is missed',
   );
 });
 

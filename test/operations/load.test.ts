@@ -1,4 +1,4 @@
-// `npm run load`, run as a person runs it against a service that runs already.
+// `npm run load`, run as a person would against a running service.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ function load(...args: string[]): Promise<RunOfCommand> {
   });
 }
 
-/** On a machine that is busy a second may be over before the first answer; then it is asked for longer. */
+/** On a busy machine, a second may pass before the first answer; then it runs longer. */
 async function loadUntil(isEnough: (run: RunOfCommand) => boolean, ...args: string[]): Promise<RunOfCommand> {
   for (const seconds of [1, 4]) {
     const run = await load(...args, '--duration', String(seconds));
@@ -33,7 +33,7 @@ async function loadUntil(isEnough: (run: RunOfCommand) => boolean, ...args: stri
   return load(...args, '--duration', '15');
 }
 
-t.test('[load] every scenario, in a workspace of its own: one table, one file, 0', async (t) => {
+t.test('[load] every scenario, in its own workspace: one table, one file, 0', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' }, clock: systemClock() });
   const file = join(tempFolder(t), 'figures.json');
   const figures = (): { scenario: string; answers: number; perSecond: number; p99Ms: number; failures: object }[] =>
@@ -66,37 +66,40 @@ t.test('[load] every scenario, in a workspace of its own: one table, one file, 0
   }
 });
 
-t.test("[load] in an admin's workspace: what it made is solved, and the admin as it was", async (t) => {
-  const service = await startService(t, { env: { RATE_LIMITS: 'off' }, clock: systemClock() });
-  const owner = await service.workspace({ available: true });
-  const { code, stderr } = await load(
-    service.url,
-    '--email',
-    owner.email,
-    '--password',
-    password,
-    '--connections',
-    '2',
-    '--duration',
-    '1',
-    '--scenario',
-    'assign,send',
-  );
-  t.equal(code, 0, stderr);
-  const { conversations } = (await service.get('/conversations/recently-closed?limit=50', owner.token)).body;
-  t.equal(conversations.length, 2);
-  t.ok(
-    conversations.every((one: { version: number }) => one.version > 3),
-    'they went from hand to hand',
-  );
-  const { messages } = (await service.get(`/conversations/${conversations[0].id}/messages`, owner.token)).body;
-  t.ok(messages.some(({ senderType }: { senderType: string }) => senderType === 'agent'));
-  t.same((await service.get('/conversations/queue', owner.token)).body.conversations, []);
-  t.same((await service.get('/departments', owner.token)).body.departments, []);
-  t.equal((await service.get('/me', owner.token)).body.agent.status, 'available');
-  const refused = await load(service.url, '--email', owner.email, '--password', 'not this one');
-  t.match(refused, { code: 1, stdout: '', stderr: /^load: POST \/auth\/login: 401 / });
-});
+t.test(
+  "[load] in an admin's workspace: its chats are solved afterwards, and the admin's status restored",
+  async (t) => {
+    const service = await startService(t, { env: { RATE_LIMITS: 'off' }, clock: systemClock() });
+    const owner = await service.workspace({ available: true });
+    const { code, stderr } = await load(
+      service.url,
+      '--email',
+      owner.email,
+      '--password',
+      password,
+      '--connections',
+      '2',
+      '--duration',
+      '1',
+      '--scenario',
+      'assign,send',
+    );
+    t.equal(code, 0, stderr);
+    const { conversations } = (await service.get('/conversations/recently-closed?limit=50', owner.token)).body;
+    t.equal(conversations.length, 2);
+    t.ok(
+      conversations.every((one: { version: number }) => one.version > 3),
+      'they went from hand to hand',
+    );
+    const { messages } = (await service.get(`/conversations/${conversations[0].id}/messages`, owner.token)).body;
+    t.ok(messages.some(({ senderType }: { senderType: string }) => senderType === 'agent'));
+    t.same((await service.get('/conversations/queue', owner.token)).body.conversations, []);
+    t.same((await service.get('/departments', owner.token)).body.departments, []);
+    t.equal((await service.get('/me', owner.token)).body.agent.status, 'available');
+    const refused = await load(service.url, '--email', owner.email, '--password', 'not this one');
+    t.match(refused, { code: 1, stdout: '', stderr: /^load: POST \/auth\/login: 401 / });
+  },
+);
 
 t.test('[load] rate limits spoil a run, and it says so', async (t) => {
   const service = await startService(t, { env: { RATE_LIMIT_PER_MINUTE: '40' }, clock: systemClock() });
@@ -114,14 +117,14 @@ t.test('[load] rate limits spoil a run, and it says so', async (t) => {
     during.stderr,
     /not every call was answered well: .* × 429\nload: the server counts calls against its rate limits.*RATE_LIMITS=off/,
   );
-  // Five sign-ups a minute come from one address, and one of them was the load's.
+  // An address has five registrations a minute, and the load used one.
   for (let count = 0; count < 4; count += 1)
     await service.post('/auth/register', { email: `owner${count}@shop.example`, password, workspaceName: 'Shop' });
   const before = await load(service.url, '--connections', '2', '--duration', '1');
   t.match(before, { code: 1, stdout: '', stderr: /^load: the server counts calls against its rate limits/ });
 });
 
-t.test('[load] exit codes: nobody answers 1, not understood 2, help 0', async (t) => {
+t.test('[load] exit codes: no answer 1, usage error 2, help 0', async (t) => {
   const nobody = await load(`http://127.0.0.1:${await freePort()}`);
   t.match(nobody, { code: 1, stderr: /^load: fetch failed: .*ECONNREFUSED/ });
   for (const args of [

@@ -1,4 +1,4 @@
-// Outside work that takes minutes, beside work that must not wait for it.
+// Outside work that takes minutes does not delay other work.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const ask = command('test.ask', (ctx, params: { kind: string; target: string }) 
   ctx.enqueue({ ...params, payload: {} }),
 );
 
-/** Deeds that a test ends by hand. */
+/** Outside calls that a test completes by hand. */
 class Deeds {
   readonly started: OutboxItem[] = [];
   readonly #ends = new Map<string, { resolve: (answer: string) => void; reject: (error: Error) => void }>();
@@ -89,7 +89,7 @@ async function startEngine(t: Teardown) {
   return { engine, clock, long, quick, workspaceId, enqueue, settled };
 }
 
-t.test('[outbox] long work has a budget of its own over all workspaces', async (t) => {
+t.test('[outbox] long work has its own budget over all workspaces', async (t) => {
   const { long, quick, workspaceId, enqueue, settled } = await startEngine(t);
   const [a, b, c] = [await workspaceId(), await workspaceId(), await workspaceId()];
   await enqueue(a, 'long');
@@ -131,7 +131,7 @@ t.test('[outbox] quick work of the same workspace neither waits for long work no
   await settled(0);
 });
 
-t.test('[outbox] a second try comes at its time although long work is under way', async (t) => {
+t.test('[outbox] a retry is on time although long work is in progress', async (t) => {
   const { clock, long, quick, workspaceId, enqueue, settled } = await startEngine(t);
   const a = await workspaceId();
   await enqueue(a, 'long');

@@ -35,7 +35,7 @@ t.test('the dashboard shows every figure that is served, and no other', async (t
     for (const { expr } of targets) t.equal(expr.split('(').length, expr.split(')').length, expr);
 });
 
-t.test('the pages on running it name what there is', async (t) => {
+t.test('the operating pages name existing things', async (t) => {
   const pages = join(root, 'docs/operations');
   const page = readdirSync(pages)
     .map((name) => readFileSync(join(pages, name), 'utf8'))
@@ -61,7 +61,7 @@ t.test('the pages on running it name what there is', async (t) => {
   const settings = [...`${page}${read('install.sh')}`.matchAll(/^#?([A-Z][A-Z_]+)=/gm)].map(([, name = '']) => name);
   t.ok(settings.length > 8);
   for (const name of settings) t.ok(config.includes(`'${name}'`), name);
-  // The settings that it proposes are taken together.
+  // All proposed settings are used together.
   const proposed = Object.fromEntries(
     [...page.matchAll(/^([A-Z][A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
   );
@@ -79,7 +79,7 @@ t.test('the unit is one that systemd takes, and holds the service tight', { skip
   t.ok(security.status !== 0 || level < 2.5, `exposure ${level}`);
 });
 
-/** What whoever installs it has: these files, and a program. */
+/** The downloaded files, with a stub as the program. */
 function download(t: Teardown): string {
   const from = tempFolder(t);
   for (const name of ['install.sh', 'switchboard.service', 'OPERATING.md', 'grafana.json'])
@@ -90,7 +90,7 @@ function download(t: Teardown): string {
   return from;
 }
 
-t.test('install.sh puts everything in its place; again, it leaves settings alone', async (t) => {
+t.test('install.sh puts everything in its place; repeated, it keeps the settings', async (t) => {
   const from = download(t);
   const to = join(tempFolder(t), 'root');
   const install = (): string =>
@@ -115,7 +115,7 @@ t.test('install.sh puts everything in its place; again, it leaves settings alone
           ]),
         ),
       ),
-    'each line can be taken as it stands',
+    'each line can be used as printed',
   );
   writeFileSync(settings, 'PORT=9000\n');
   writeFileSync(join(from, 'switchboard'), '#!/bin/sh\necho switchboard 0.0.1\n');
@@ -124,36 +124,33 @@ t.test('install.sh puts everything in its place; again, it leaves settings alone
   t.match(readFileSync(join(to, 'usr/local/bin/switchboard'), 'utf8'), /0\.0\.1/);
 });
 
-t.test(
-  'the service listens on every address; one that was installed to listen on 127.0.0.1 goes on doing so',
-  async (t) => {
-    t.match(
-      read('switchboard.service'),
-      /^Environment=HOST=0\.0\.0\.0$[^]*^EnvironmentFile=/m,
-      'settings come after it and may say otherwise',
-    );
-    const from = download(t);
-    const to = join(tempFolder(t), 'root');
-    const install = (): string =>
-      execFileSync('sh', [join(from, 'install.sh')], {
-        env: { PATH: process.env['PATH'] ?? '', DESTDIR: to },
-        encoding: 'utf8',
-      });
-    const settings = join(to, 'etc/switchboard/environment');
+t.test('the service listens on every address; one installed to listen on 127.0.0.1 keeps doing so', async (t) => {
+  t.match(
+    read('switchboard.service'),
+    /^Environment=HOST=0\.0\.0\.0$[^]*^EnvironmentFile=/m,
+    'settings come after it and may say otherwise',
+  );
+  const from = download(t);
+  const to = join(tempFolder(t), 'root');
+  const install = (): string =>
+    execFileSync('sh', [join(from, 'install.sh')], {
+      env: { PATH: process.env['PATH'] ?? '', DESTDIR: to },
+      encoding: 'utf8',
+    });
+  const settings = join(to, 'etc/switchboard/environment');
+  install();
+  const former = read('switchboard.service').replace(/^Environment=HOST=.*\n/m, '');
+  for (const [before, after] of [
+    ['PORT=9000\n', 'PORT=9000\n\nHOST=127.0.0.1\n'],
+    ['HOST=10.0.0.1\n', 'HOST=10.0.0.1\n'],
+  ] as const) {
+    writeFileSync(join(to, 'etc/systemd/system/switchboard.service'), former);
+    writeFileSync(settings, before);
     install();
-    const former = read('switchboard.service').replace(/^Environment=HOST=.*\n/m, '');
-    for (const [before, after] of [
-      ['PORT=9000\n', 'PORT=9000\n\nHOST=127.0.0.1\n'],
-      ['HOST=10.0.0.1\n', 'HOST=10.0.0.1\n'],
-    ] as const) {
-      writeFileSync(join(to, 'etc/systemd/system/switchboard.service'), former);
-      writeFileSync(settings, before);
-      install();
-      install();
-      t.equal(readFileSync(settings, 'utf8'), after);
-    }
-  },
-);
+    install();
+    t.equal(readFileSync(settings, 'utf8'), after);
+  }
+});
 
 t.test('install.sh does nothing on a dry run, and stops before it has done half', async (t) => {
   const from = download(t);

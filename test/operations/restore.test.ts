@@ -52,7 +52,7 @@ t.test('a backup that is not as it was written is not restored, and nothing is m
   }
 });
 
-t.test('a backup that is kept from being written to comes back as files that may be', async (t) => {
+t.test('a write-protected backup is restored as writable files', async (t) => {
   const { dataDir, service } = await lived(t);
   await service.kill('SIGTERM');
   const copy = join(tempFolder(t), 'copy');
@@ -69,7 +69,7 @@ t.test('a backup that is kept from being written to comes back as files that may
   for (const path of files) t.equal(statSync(path).mode & 0o200, 0o200, path);
 });
 
-t.test('a damaged workspace is told of and left out; the others are in the backup', async (t) => {
+t.test('a damaged workspace is reported and left out; the others are in the backup', async (t) => {
   const { dataDir, service, one, two } = await lived(t);
   await service.kill('SIGTERM');
   writeFileSync(join(dataDir, 'workspaces', `${one.workspaceId}.db`), Buffer.alloc(100_000, 'no database'));
@@ -81,7 +81,7 @@ t.test('a damaged workspace is told of and left out; the others are in the backu
   t.same(readdirSync(join(copy, 'workspaces')), [`${two.workspaceId}.db`]);
 });
 
-t.test('a copy ends the calls that its original goes on with, and its reports count them so', async (t) => {
+t.test('a copy ends calls that its original continues, and its reports count them so', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const line = await claimLine(service, owner);
@@ -102,7 +102,7 @@ t.test('a copy ends the calls that its original goes on with, and its reports co
     locatorChars: 1,
     at: new Date(service.clock.now()).toISOString(),
   });
-  t.strictSame(deadlineSubjects(db, rebuildDeadline), [workspaceId], 'its reports are made again by whoever serves it');
+  t.strictSame(deadlineSubjects(db, rebuildDeadline), [workspaceId], 'its reports are rebuilt by the serving process');
   rebuildAll(db);
   t.strictSame([...verifyReports(db)], []);
   t.match(
@@ -113,13 +113,13 @@ t.test('a copy ends the calls that its original goes on with, and its reports co
   );
 });
 
-t.test('what was interrupted is done again before anybody serves the folder', async (t) => {
+t.test('an interrupted command is repeated before the folder is served', async (t) => {
   const { dataDir, service, two } = await lived(t);
   await service.kill('SIGTERM');
   const copy = join(tempFolder(t), 'copy');
   await runCommand(['backup', copy], { DATA_DIR: dataDir });
   const elsewhere = join(tempFolder(t), 'elsewhere');
-  // As a kill in the middle leaves it.
+  // The state after a kill in the middle.
   cpSync(copy, elsewhere, { recursive: true });
   rmSync(join(elsewhere, 'directory.db'));
   rmSync(join(elsewhere, 'manifest.json'));
@@ -131,7 +131,7 @@ t.test('what was interrupted is done again before anybody serves the folder', as
   t.match(await runCommand(['restore', copy], { DATA_DIR: elsewhere }), { code: 0 });
   t.match(await runCommand(['verify'], { DATA_DIR: elsewhere }), { code: 0 });
 
-  // An erasure whose file is gone already.
+  // An erasure whose file is already deleted.
   writeFileSync(join(elsewhere, 'unfinished'), `erase ${two.workspaceId} --yes\n`);
   rmSync(join(elsewhere, 'workspaces', `${two.workspaceId}.db`));
   t.match(await runCommand(['erase', 'one', '--yes'], { DATA_DIR: elsewhere }), {

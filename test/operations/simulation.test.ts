@@ -2,13 +2,13 @@ import t from 'tap';
 import { defaultSeeds, defaultSteps, runSeeds } from '../simulation/seeds.ts';
 import { Simulation } from '../simulation/simulation.ts';
 
-/** More than every run needs: a night of them, say. */
+/** A longer run, for example overnight, sets more. */
 const count = Number(process.env['SIMULATION_SEEDS'] ?? defaultSeeds);
 
 t.setTimeout(1000 * Math.max(120, count));
 
 t.test(
-  'whatever happens and whenever it crashes, what was promised holds',
+  'whatever happens and whenever it crashes, every promise is kept',
   { timeout: 1000 * Math.max(120, count) },
   async (t) => {
     const { seeds, events, crashes, failures } = await runSeeds({ first: 1, count, steps: defaultSteps });
@@ -20,7 +20,7 @@ t.test(
   },
 );
 
-t.test('the same seed is the same run, to the last byte that anybody was told', async (t) => {
+t.test('the same seed is the same run, to the last byte sent', async (t) => {
   const prints: string[] = [];
   for (const seed of [5, 5, 6]) {
     const simulation = new Simulation(seed);

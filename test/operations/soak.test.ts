@@ -1,4 +1,4 @@
-// A moment of `npm run soak`, and that it would find what it looks for.
+// A short `npm run soak`, and that it detects what it checks for.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -13,11 +13,11 @@ import { tempFolder } from '../support/folder.ts';
 import { randomFrom } from '../support/seeded.ts';
 import { startService } from '../support/service.ts';
 
-// Processes that start, are killed and checked: half a minute, and as much more as the machine has others to serve.
+// Processes that start, are killed and checked: half a minute, with time to spare on a busy machine.
 t.setTimeout(300_000);
 
 t.test(
-  '[soak] a moment of it: killed and stopped, troubled, sound after each life, and everything is there once',
+  '[soak] a short one: killed and stopped, disturbed, sound after each life, and everything stored once',
   async (t) => {
     const { lives, ledger, skipped } = await runSoak(t, {
       seed: 20261122,
@@ -65,14 +65,14 @@ t.test('[soak] the same seed plans the same lives, each with every fault that th
   }
 });
 
-t.test('[soak] memory that grows is told from memory that does not', async (t) => {
+t.test('[soak] growing and steady memory are distinguished', async (t) => {
   const readings = (...mb: number[]) => mb.map((one, index) => ({ seconds: index, mb: one, messages: 0 }));
   t.equal(growthOf(readings(100, 101)), undefined);
   t.ok((growthOf(readings(150, 156, 151, 153, 152, 180, 151)) ?? 1) < 0.05, 'one reading says nothing');
   t.ok((growthOf(readings(150, 152, 154, 156, 158, 160, 162, 164)) ?? 0) > 0.05);
 });
 
-t.test("[soak] the comparison finds what is lost, changed, twice, out of order or nobody's", async (t) => {
+t.test('[soak] the comparison finds lost, changed, duplicate, misordered and unknown data', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const ledger = new Ledger();
@@ -114,48 +114,45 @@ t.test("[soak] the comparison finds what is lost, changed, twice, out of order o
   t.ok(later.surprises.some((one) => one.includes('the upload /api/v1/files/none is lost (404)')));
 });
 
-t.test(
-  '[soak] a line finds events that are left out, told twice or started over, and comes back where it was',
-  async (t) => {
-    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-    await once(server, 'listening');
-    t.teardown(() => server.close());
-    const met: { socket: WebSocket; query: string }[] = [];
-    let wake = (): void => {};
-    server.on('connection', (socket, { url = '' }) => {
-      met.push({ socket, query: url });
-      socket.send(JSON.stringify({ type: 'ready', seq: 7 }));
-      wake();
-    });
-    const connections = async (count: number) => {
-      while (met.length < count) await new Promise<void>((resolve) => (wake = resolve));
-      return met[count - 1] ?? { socket: undefined, query: '' };
-    };
-    const address = server.address();
-    const host: Place = { isUp: true, url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}` };
-    const ledger = new Ledger();
-    const line = new Line({ host, ledger, namespace: 'agent', token: 'x', seesEverything: true });
-    const first = await connections(1);
-    for (const seq of [8, 9]) first.socket?.send(JSON.stringify({ type: 'note.created', seq }));
-    await line.reaches(9);
-    t.same(ledger.surprises, []);
-    first.socket?.terminate();
-    const second = await connections(2);
-    t.equal(second.query, '/agent?since=9');
-    for (const seq of [10, 12, 12, 13]) second.socket?.send(JSON.stringify({ type: 'note.created', seq }));
-    await line.reaches(13);
-    t.same(ledger.surprises, ['event 12 was told after 10, and what is between was not', 'event 12 was told after 12']);
-    second.socket?.send(JSON.stringify({ type: 'resync', seq: 20 }));
-    await line.reaches(20);
-    t.match(ledger.surprises.at(-1), /was told to start over/);
-    second.socket?.close(4401);
-    await connections(3);
-    t.match(ledger.surprises.at(-1), /closed with 4401/);
-    line.close();
-  },
-);
+t.test('[soak] a line detects missing, repeated and restarted events, and resumes where it was', async (t) => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const met: { socket: WebSocket; query: string }[] = [];
+  let wake = (): void => {};
+  server.on('connection', (socket, { url = '' }) => {
+    met.push({ socket, query: url });
+    socket.send(JSON.stringify({ type: 'ready', seq: 7 }));
+    wake();
+  });
+  const connections = async (count: number) => {
+    while (met.length < count) await new Promise<void>((resolve) => (wake = resolve));
+    return met[count - 1] ?? { socket: undefined, query: '' };
+  };
+  const address = server.address();
+  const host: Place = { isUp: true, url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}` };
+  const ledger = new Ledger();
+  const line = new Line({ host, ledger, namespace: 'agent', token: 'x', seesEverything: true });
+  const first = await connections(1);
+  for (const seq of [8, 9]) first.socket?.send(JSON.stringify({ type: 'note.created', seq }));
+  await line.reaches(9);
+  t.same(ledger.surprises, []);
+  first.socket?.terminate();
+  const second = await connections(2);
+  t.equal(second.query, '/agent?since=9');
+  for (const seq of [10, 12, 12, 13]) second.socket?.send(JSON.stringify({ type: 'note.created', seq }));
+  await line.reaches(13);
+  t.same(ledger.surprises, ['event 12 was told after 10, and what is between was not', 'event 12 was told after 12']);
+  second.socket?.send(JSON.stringify({ type: 'resync', seq: 20 }));
+  await line.reaches(20);
+  t.match(ledger.surprises.at(-1), /was told to start over/);
+  second.socket?.close(4401);
+  await connections(3);
+  t.match(ledger.surprises.at(-1), /closed with 4401/);
+  line.close();
+});
 
-t.test('[soak] an answer that no rule allows is a surprise; want of room is one only when there is room', async (t) => {
+t.test('[soak] an answer outside of the rules is a surprise; a full disk is one only when there is room', async (t) => {
   let status = 500;
   const server = createServer((_, response) =>
     response.writeHead(status, { 'Content-Type': 'application/json' }).end('{}'),

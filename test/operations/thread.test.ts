@@ -12,7 +12,7 @@ import { tempFolder } from '../support/folder.ts';
 import type { methods } from '../support/odd-thread.ts';
 import { watchThreads } from '../support/threads.ts';
 
-/** One of support/odd-thread.ts. */
+/** A thread of support/odd-thread.ts. */
 function start(t: Test, options: Partial<ThreadOptions> = {}): Thread<typeof methods> {
   const thread = createThread<typeof methods>({
     file: new URL('../support/odd-thread.ts', import.meta.url),
@@ -39,7 +39,7 @@ t.test('[threads] starts with the first call, and one answers all, now or later'
   t.equal(thread.waiting, 0);
 });
 
-t.test('[threads] what a method throws arrives, and the thread goes on', async (t) => {
+t.test("[threads] a method's error arrives, and the thread continues", async (t) => {
   const thread = start(t);
   await t.rejects(thread.call('fail', 'no such range'), { name: 'RangeError', message: 'no such range' });
   t.ok((await thread.call('unavailable', 'not now').catch((error: unknown) => error)) instanceof ThreadUnavailable);
@@ -50,7 +50,7 @@ t.test('[threads] what a method throws arrives, and the thread goes on', async (
   t.equal(await thread.call('echo', 'still here'), 'still here');
 });
 
-t.test('[threads] what cannot be sent fails alone, in either direction', async (t) => {
+t.test('[threads] a value that cannot be sent only fails its own call, in either direction', async (t) => {
   const thread = start(t, { maxWaiting: 2 });
   await t.rejects(thread.call('echo', (() => {}) as never), { name: 'DataCloneError' });
   t.equal(thread.waiting, 0, 'it holds no place');
@@ -58,7 +58,7 @@ t.test('[threads] what cannot be sent fails alone, in either direction', async (
   t.equal(await thread.call('echo', 'still here'), 'still here');
 });
 
-t.test('[threads] one that dies fails what waits, and the next call starts another', async (t) => {
+t.test('[threads] a thread that dies fails pending calls, and the next call starts another', async (t) => {
   const thread = start(t);
   const before = await thread.call('self', undefined as never);
   const failed = await Promise.allSettled([thread.call('die', undefined as never), thread.call('echo', 'unheard')]);
@@ -72,8 +72,8 @@ t.test('[threads] one that dies fails what waits, and the next call starts anoth
   t.equal(await thread.call('echo', 'again'), 'again');
 });
 
-t.test('[threads] one that hangs is ended when its time is over, and everybody is told', async (t) => {
-  // Long enough for a thread to start on a machine that is busy.
+t.test('[threads] a hanging thread is stopped after its time limit, and every caller gets an error', async (t) => {
+  // Long enough to start a thread on a busy machine.
   const thread = start(t, { timeoutMs: 3000 });
   const [stuck, behind] = await Promise.allSettled([
     thread.call('hang', undefined as never),
@@ -84,7 +84,7 @@ t.test('[threads] one that hangs is ended when its time is over, and everybody i
   t.equal(await thread.call('echo', 'again'), 'again');
 });
 
-t.test('[threads] only so many wait', async (t) => {
+t.test('[threads] the queue is limited', async (t) => {
   const thread = start(t, { maxWaiting: 3 });
   const waiting = [thread.call('echo', 'a'), thread.call('echo', 'b'), thread.call('echo', 'c')];
   t.equal(thread.waiting, 3);
@@ -93,7 +93,7 @@ t.test('[threads] only so many wait', async (t) => {
   t.equal(await thread.call('echo', 'd'), 'd');
 });
 
-t.test('[threads] a stopped one answers nobody, and may be stopped again', async (t) => {
+t.test('[threads] a stopped one answers no calls, and can be stopped again', async (t) => {
   const thread = start(t);
   const waiting = thread.call('hang', undefined as never).catch((error: unknown) => error);
   await thread.stop();
@@ -102,7 +102,7 @@ t.test('[threads] a stopped one answers nobody, and may be stopped again', async
   await thread.stop();
 });
 
-t.test('[threads] the checkpointer says when a file cannot be read, and lives on', async (t) => {
+t.test('[threads] the checkpointer reports an unreadable file, and continues', async (t) => {
   const checkpointer = createCheckpointer();
   t.teardown(() => checkpointer.stop());
   await t.rejects(checkpointer.checkpoint(`${tempFolder(t)}/none.db`));
@@ -118,7 +118,7 @@ t.test('[threads] one that no one calls ends, and the next call starts another',
   t.equal(started.length, 2);
 });
 
-t.test('[threads] one that fills its memory ends alone', async (t) => {
+t.test('[threads] one that fills its memory dies without the process', async (t) => {
   const thread = start(t, { heapMb: { old: 32 } });
   t.ok((await thread.call('hoard', undefined as never).catch((error: unknown) => error)) instanceof ThreadFailed);
   t.equal(await thread.call('echo', 'still here'), 'still here');

@@ -1,4 +1,4 @@
-// Changes of directory.db and a workspace's file together: whatever moment a crash or a failing disk picks, the two
+// Changes of directory.db and a workspace's file together: whenever a crash or a failing disk interrupts them, the two
 // agree afterwards. A crash is an image of the folder as the disk has it at that moment, on which a new service starts.
 
 import { execFileSync } from 'node:child_process';
@@ -12,7 +12,7 @@ import { allAgents } from '../../store/workspace/agents.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type Person, password, type Service, startService } from '../support/service.ts';
 
-/** Lets syncs through until something is written; from then on what waits for the disk waits. */
+/** Completes syncs until a condition holds; from then on they stay pending. */
 class Disk {
   #isWritten: (() => boolean) | undefined;
   #held: (() => void)[] = [];
@@ -27,7 +27,7 @@ class Disk {
     this.#reached();
   };
 
-  /** Resolves when it is written, and waits for the disk. */
+  /** Resolves when the condition holds; later syncs stay pending. */
   stopWhen(isWritten: () => boolean): Promise<void> {
     this.#isWritten = isWritten;
     return new Promise((resolve) => (this.#reached = resolve));
@@ -42,7 +42,8 @@ class Disk {
 }
 
 /**
- * Where a change of both files can be interrupted: this address is reserved in the directory, or some workspace has it.
+ * A point at which a change of both files can be interrupted: the address is reserved in the directory, or a workspace
+ * has it.
  */
 type Moment = (service: Service, email: string) => boolean;
 const isReserved: Moment = (service, email) =>
@@ -59,10 +60,7 @@ const agentOf = (service: Service, email: string) =>
 const hasJoined: Moment = (service, email) => agentOf(service, email)?.joinedAt != null;
 const hasLeft: Moment = (service, email) => agentOf(service, email)?.deactivatedAt != null;
 
-/**
- * What a machine that lost its power just now finds on its disk. Copied by another process, which leaves our locks
- * alone.
- */
+/** The disk's state after a power cut at this moment. Copied by another process, which keeps our locks. */
 function crashImage(t: Test, service: Service): string {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-crash-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -70,7 +68,7 @@ function crashImage(t: Test, service: Service): string {
   return folder;
 }
 
-/** A service on another folder, at the time it is for the first. */
+/** A service on another folder, at the same time as the first. */
 function restart(t: Test, service: Service, dataDir: string): Promise<Service> {
   return startService(t, { dataDir, clock: new ManualClock(new Date(service.clock.now()).toISOString()) });
 }
@@ -89,7 +87,7 @@ const login = (service: Service, email: string) => {
   return service.post('/auth/login', { email, password });
 };
 
-/** Runs a change of this address up to that moment, and starts a service on what the disk has then. */
+/** Runs a change of this address up to that moment, and starts a service on the state of the disk. */
 async function crashDuring(
   t: Test,
   at: { moment: Moment; email: string },
@@ -122,7 +120,7 @@ t.test('[4.1] a registration that crashes has happened or has not', async (t) =>
     t.match(await register(after), { status: 201, body: { workspace: { subdomain: 'new' } } });
   });
 
-  await t.test('with the workspace written and not confirmed: it is there', async (t) => {
+  await t.test('with the workspace written and not confirmed: it exists', async (t) => {
     const { after } = await crashDuring(t, { moment: isWritten, email: wish.email }, register);
     t.equal(isSettled(after), true);
     t.match(await login(after, wish.email), { status: 200, body: { workspace: { name: 'New', subdomain: 'new' } } });
@@ -151,7 +149,7 @@ t.test('[4.1] a registration that crashes has happened or has not', async (t) =>
     );
     const after = await restart(t, service, image);
     t.equal(isSettled(after), true);
-    t.equal(filesOf(after).length, 1, 'the other workspace alone');
+    t.equal(filesOf(after).length, 1, 'only the other workspace');
     t.equal((await register(after)).status, 201);
   });
 });
@@ -166,7 +164,7 @@ t.test('[4.7] a joining that crashes has happened or has not', async (t) => {
     return redeem(service, code);
   };
 
-  await t.test('with the email reserved alone: the invitation stands', async (t) => {
+  await t.test('with only the email reserved: the invitation remains valid', async (t) => {
     const { after } = await crashDuring(t, { moment: isReserved, email }, inviteAndJoin);
     t.equal(isSettled(after), true);
     t.equal((await login(after, email)).status, 401);
@@ -213,7 +211,7 @@ t.test('[4.7] a change of email that crashes has happened or has not', async (t)
   const change = (service: Service, owner: Person) =>
     service.patch(`/agents/${owner.agentId}`, { email: 'moved@example.com' }, owner.token);
 
-  await t.test('with the new address reserved alone: the old one signs in', async (t) => {
+  await t.test('with only the new address reserved: the old one signs in', async (t) => {
     const { after, owner } = await crashDuring(t, { moment: isReserved, email: 'moved@example.com' }, change);
     t.equal(isSettled(after), true);
     t.equal((await login(after, owner.email)).status, 200);
@@ -263,7 +261,7 @@ t.test('[operations] a damaged workspace with a reservation does not keep the ot
     t.match(
       await after.post('/agents/invite', { email, name: 'I', role: 'agent' }, sound.token),
       { status: 409 },
-      'what cannot be known yet stays reserved',
+      'a reservation of unknown outcome stays',
     );
 });
 
@@ -273,7 +271,7 @@ t.test('[operations] a disk that fails between the two', async (t) => {
   const owner = await service.workspace();
   await service.settled();
   const { directory, engine } = service.running.services;
-  /** Writing fails as on a disk that was remounted read-only. */
+  /** Makes writes fail as on a disk remounted read-only. */
   const refuseWrites = (db: { run(sql: string): number }, refused: boolean): void =>
     void db.run(`PRAGMA query_only = ${refused ? 'ON' : 'OFF'}`);
 
@@ -312,7 +310,7 @@ t.test('[operations] a disk that fails between the two', async (t) => {
       t.equal(
         (await service.post('/auth/login', { email: owner.email, password })).status,
         401,
-        'the former address signs in nobody',
+        'the former address signs no one in',
       );
       refuseWrites(directory.db, false);
       service.clock.advance(30_000);
@@ -326,7 +324,7 @@ t.test('[operations] a disk that fails between the two', async (t) => {
     },
   );
 
-  await t.test('what is settled late does not undo what came since', async (t) => {
+  await t.test('a late completion does not undo later changes', async (t) => {
     const reached = disk.stopWhen(() => isWritten(service, 'early@example.com'));
     const answered = service.patch(`/agents/${owner.agentId}`, { email: 'early@example.com' }, owner.token);
     await reached;

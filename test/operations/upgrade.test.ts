@@ -22,7 +22,7 @@ import { oldData } from '../support/upgrades.ts';
 const old = oldData();
 const newest = workspaceMigrations.length;
 
-t.test('there is a record of the first version, and of every one since that began a schema of its own', async (t) => {
+t.test('there is a record of the first version, and of every later one with a new schema', async (t) => {
   t.equal(old[0]?.workspaceVersion, 1);
   t.ok(old.length >= 10);
   for (const { name, workspaceVersion, directoryVersion } of old)
@@ -52,7 +52,7 @@ for (const { name, workspaceVersion, writeTo } of old) {
     t.equal((await service.get('/conversations/search?q=marmelade', token)).body.total, 1);
     t.equal((await service.get('/conversations/recently-closed', token)).body.conversations.length, 1);
     t.equal((await service.post(`/conversations/${chat.id}/messages`, { body: 'And goes on.' }, token)).status, 201);
-    // What an upgrade leaves to a deadline.
+    // The part of an upgrade that a deadline does.
     await service.pass(1000);
     await service.stop();
     t.same(verifyWorkspace(workspacePath(dataDir, workspaceId), workspaceId).findings, []);
@@ -61,17 +61,14 @@ for (const { name, workspaceVersion, writeTo } of old) {
   });
 }
 
-/**
- * The record is without its keys, so that a start would refuse what was sealed with one; an operator says that it is to
- * go on.
- */
+/** The recorded data is without its keys, so a start would refuse sealed secrets; an operator accepts new keys. */
 function giveKeys(dataDir: string): void {
   const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
   acceptKeys({ dataDir, directory, given: { jwtSecret: undefined, secretsKey: undefined }, boxOf: createSecretBox });
   directory.close();
 }
 
-/** A migration's statements one by one; those of a trigger hold some of their own. */
+/** A migration's statements one by one; a trigger's contain further ones. */
 function statementsOf(db: Database, { sql }: Migration): string[] {
   const statements: string[] = [];
   let text = '';
@@ -106,7 +103,7 @@ t.test(
       dying.begin();
       for (let count = 0; count <= statements.length; count += 1) {
         const left = join(folder, `left-${migration.version}-${count}.db`);
-        // What the disk holds at the moment of its death.
+        // The disk's state at the moment of its death.
         for (const suffix of ['', '-wal'])
           if (existsSync(`${path}${suffix}`)) copyFileSync(`${path}${suffix}`, `${left}${suffix}`);
         const found = Database.openReader(left);
@@ -119,7 +116,7 @@ t.test(
       }
       dying.rollback();
       dying.close();
-      // The next start, over what the last of those deaths left, does it all.
+      // The next start completes what the last of those deaths left.
       const left = join(folder, `left-${migration.version}-${statements.length}.db`);
       Database.openWriter(left, workspaceMigrations).close();
       t.same(verifyWorkspace(left, id).findings, [], migration.name);
@@ -129,7 +126,7 @@ t.test(
   },
 );
 
-t.test('who joined lately is told of what came since, as before the upgrade', async (t) => {
+t.test('an agent who joined lately receives later events, as before the upgrade', async (t) => {
   const dataDir = tempFolder(t);
   const service = await startService(t, { dataDir, env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
@@ -153,7 +150,7 @@ t.test('who joined lately is told of what came since, as before the upgrade', as
   db.close();
 });
 
-t.test('[4.13] what counted as a response and was none is put right, and reports are counted again', async (t) => {
+t.test('[4.13] rows wrongly counted as responses are corrected, and reports are rebuilt', async (t) => {
   const dataDir = tempFolder(t);
   const env = { RATE_LIMITS: 'off' };
   const before = await startService(t, { dataDir, env });
@@ -177,7 +174,7 @@ t.test('[4.13] what counted as a response and was none is put right, and reports
   await deliver(before, line, { type: 'ended', callId: call.callId });
   await before.stop();
 
-  // As version 26 left it, with what it made of a line about the call.
+  // As version 26 left it, with its row for the call's line.
   const db = Database.openWriter(workspacePath(dataDir, owner.workspaceId), workspaceMigrations);
   db.run('UPDATE conversation SET firstResponseAt = NULL WHERE id = ?', [opened.id]);
   db.run('UPDATE conversation SET firstResponseAt = updatedAt WHERE id = ?', [call.id]);

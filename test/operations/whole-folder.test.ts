@@ -1,5 +1,4 @@
-// A data folder that is not whole says so: at its start, to whoever asks whether it is ready, and to who verifies it;
-// and one command brings together what can be.
+// An incomplete data folder is reported: at start, by readiness, and by verify; and one command repairs what it can.
 
 import { copyFileSync, cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +27,7 @@ interface Logged {
 const clock = new ManualClock();
 const another = 'another key that is long enough to be one';
 
-/** Two workspaces, each with a secret that is sealed; `yesterday` is directory.db as it was before the second. */
+/** Two workspaces, each with a sealed secret; `yesterday` is directory.db from before the second. */
 async function live(t: Teardown): Promise<{ folder: string; yesterday: string; one: Shop; two: Shop }> {
   const folder = tempFolder(t);
   const yesterday = join(tempFolder(t), 'directory.db');
@@ -52,7 +51,7 @@ async function live(t: Teardown): Promise<{ folder: string; yesterday: string; o
 const lived = await live(t);
 const { one, two, yesterday } = lived;
 
-/** The folder as it was left, for a test to spoil. */
+/** A copy of the folder for a test to damage. */
 function folderOf(t: Teardown): string {
   const folder = tempFolder(t);
   cpSync(lived.folder, folder, { recursive: true });
@@ -98,7 +97,7 @@ t.test('[whole] a folder that is whole is ready without a fault, and repairing i
 });
 
 t.test(
-  '[whole] without directory.db nothing starts and nothing is made; repair writes it anew from the files',
+  '[whole] without directory.db nothing starts and nothing is created; repair rebuilds it from the files',
   async (t) => {
     const folder = folderOf(t);
     rmSync(join(folder, 'directory.db'));
@@ -117,13 +116,16 @@ t.test(
   },
 );
 
-t.test('[whole] a directory.db that knows none of the workspaces, as an empty one, is none', async (t) => {
-  const folder = folderOf(t);
-  const fresh = tempFolder(t);
-  await (await startService(t, { dataDir: fresh, clock })).stop();
-  copyFileSync(join(fresh, 'directory.db'), join(folder, 'directory.db'));
-  await t.rejects(start(t, folder), refusal(/lists none of them.*switchboard repair/));
-});
+t.test(
+  '[whole] a directory.db that lists none of the workspaces, such as an empty one, counts as missing',
+  async (t) => {
+    const folder = folderOf(t);
+    const fresh = tempFolder(t);
+    await (await startService(t, { dataDir: fresh, clock })).stop();
+    copyFileSync(join(fresh, 'directory.db'), join(folder, 'directory.db'));
+    await t.rejects(start(t, folder), refusal(/lists none of them.*switchboard repair/));
+  },
+);
 
 t.test('[whole] a damaged directory.db is set aside by repair', async (t) => {
   const folder = folderOf(t);
@@ -136,7 +138,7 @@ t.test('[whole] a damaged directory.db is set aside by repair', async (t) => {
 });
 
 t.test(
-  '[whole] a directory.db of yesterday: who it does not know is named, the others are served, repair corrects it',
+  '[whole] an older directory.db: workspaces it lacks are named, the others are served, repair corrects it',
   async (t) => {
     const folder = folderOf(t);
     copyFileSync(yesterday, join(folder, 'directory.db'));
@@ -144,7 +146,7 @@ t.test(
     t.match(logged, [{ workspaceId: two.workspaceId, text: /directory\.db lacks.*switchboard repair/ }]);
     const [fault = ''] = await faults();
     t.match(fault, /one workspace missing in directory\.db: run switchboard repair/);
-    t.notMatch(fault, two.workspaceId, 'strangers are told no id');
+    t.notMatch(fault, two.workspaceId, 'strangers see no id');
     t.match(await (await fetch(`${service.url}/metrics`)).text(), /^switchboard_folder_faults 1$/m);
     t.same([await signsIn(service, one), await signsIn(service, two)], [200, 401]);
     await service.stop();
@@ -173,7 +175,7 @@ t.test(
   },
 );
 
-t.test('[whole] what is missing is given up only when that is asked for; then its addresses are free', async (t) => {
+t.test('[whole] missing files are given up only on request; then their addresses are free', async (t) => {
   const folder = folderOf(t);
   rmSync(fileOf(folder, one));
   t.match(await run(folder, 'repair'), {
@@ -234,25 +236,22 @@ t.test('[whole] another secrets-key is refused, also from the environment; the s
   t.notOk(existsSync(join(folder, 'secrets-key')));
 });
 
-t.test(
-  '[whole] an operator goes on with other keys by saying so; verify and the start name what they do not open',
-  async (t) => {
-    const folder = folderOf(t);
-    for (const file of ['secrets-key', 'jwt-secret']) rmSync(join(folder, file));
-    t.match(await run(folder, 'repair'), { code: 1, stdout: /no longer has jwt-secret.*no longer has secrets-key/s });
-    t.match(await run(folder, 'repair', '--accept-keys'), {
-      code: 0,
-      stdout: new RegExp(`workspace ${one.workspaceId}: \\d+ of \\d+ sealed secrets cannot be opened`),
-    });
-    t.match(await run(folder, 'verify'), { code: 1, stdout: /sealed secrets can be opened: 2 of 2 secrets cannot/ });
-    const { service, logged, faults } = await start(t, folder);
-    t.same(logged.map(({ workspaceId }) => workspaceId).sort(), [one.workspaceId, two.workspaceId].sort());
-    t.match(await faults(), [/2 workspaces with secrets sealed with another key/]);
-    t.same([await reads(service, one), await signsIn(service, one)], [401, 200], 'tokens ended, passwords did not');
-  },
-);
+t.test('[whole] an operator can accept other keys; verify and the start name what they cannot open', async (t) => {
+  const folder = folderOf(t);
+  for (const file of ['secrets-key', 'jwt-secret']) rmSync(join(folder, file));
+  t.match(await run(folder, 'repair'), { code: 1, stdout: /no longer has jwt-secret.*no longer has secrets-key/s });
+  t.match(await run(folder, 'repair', '--accept-keys'), {
+    code: 0,
+    stdout: new RegExp(`workspace ${one.workspaceId}: \\d+ of \\d+ sealed secrets cannot be opened`),
+  });
+  t.match(await run(folder, 'verify'), { code: 1, stdout: /sealed secrets can be opened: 2 of 2 secrets cannot/ });
+  const { service, logged, faults } = await start(t, folder);
+  t.same(logged.map(({ workspaceId }) => workspaceId).sort(), [one.workspaceId, two.workspaceId].sort());
+  t.match(await faults(), [/2 workspaces with secrets sealed with another key/]);
+  t.same([await reads(service, one), await signsIn(service, one)], [401, 200], 'tokens ended, passwords did not');
+});
 
-t.test('[whole] a changed JWT_SECRET signs everyone out, which is told once', async (t) => {
+t.test('[whole] a changed JWT_SECRET signs everyone out, which is reported once', async (t) => {
   const folder = folderOf(t);
   const { service, logged } = await start(t, folder, { JWT_SECRET: another });
   t.match(logged, [{ text: /everyone is signed out/ }]);
@@ -262,7 +261,7 @@ t.test('[whole] a changed JWT_SECRET signs everyone out, which is told once', as
 });
 
 t.test(
-  '[whole] a folder of a program that remembered no keys: the right one is proved by what it opens, another or none is refused',
+  '[whole] a folder of a program that recorded no keys: the right one is proved by what it opens, another or none is refused',
   async (t) => {
     const folder = folderOf(t);
     const forget = (): void => {
@@ -287,7 +286,7 @@ t.test(
   },
 );
 
-t.test('[whole] the file of a workspace that is a copy of another is told of, and not taken in', async (t) => {
+t.test('[whole] a file that is a copy of another workspace is reported, and not listed', async (t) => {
   const folder = folderOf(t);
   const copyId = '01a1faa5-20b4-76c0-bd16-f71190000001';
   copyFileSync(fileOf(folder, one), join(folder, 'workspaces', `${copyId}.db`));
@@ -311,7 +310,7 @@ t.test(
   },
 );
 
-t.test('[whole] nothing is brought back beside files whose directory.db is missing', async (t) => {
+t.test('[whole] nothing is restored beside files whose directory.db is missing', async (t) => {
   const folder = folderOf(t);
   const copy = join(tempFolder(t), 'copy');
   await run(folder, 'backup', copy, '--workspace', one.workspaceId);

@@ -1,5 +1,4 @@
-// Billing in the pages: with nobody to pay, and with Stripe, from a trial over a locked workspace to a plan that is
-// paid.
+// Billing in the pages: with the local provider, and with Stripe, from a trial over a locked workspace to a paid plan.
 
 import t from 'tap';
 import { noBrowser } from '../support/chromium.ts';
@@ -10,7 +9,7 @@ import { button, heading, notice, part, usable } from '../support/settings.ts';
 import { FakeStripe } from '../support/stripe.ts';
 
 t.test(
-  'billing with the local provider: nothing is charged, and a change counts at once',
+  'billing with the local provider: nothing is charged, and a change takes effect immediately',
   { skip: noBrowser },
   async (t) => {
     const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
@@ -58,7 +57,7 @@ t.test('billing by Stripe', { skip: noBrowser }, async (t) => {
   await page.getByText('Your workspace is locked').waitFor();
   await usable(t, page);
 
-  // The page to pay on is the provider's; the browser is only led there, and comes back.
+  // The payment page is the provider's; the browser is only led there, and returns.
   await page.route(
     (url) => !url.href.startsWith(service.url),
     (route) => route.fulfill({ status: 200, contentType: 'text/html', body: '<title>Pay</title>' }),

@@ -1,4 +1,4 @@
-// Calls in a browser: what rings, who wins, what is done with a call, and what nobody answered.
+// Calls in a browser: ringing, winning and losing, the actions on a call, and missed calls.
 
 import type { Page } from 'playwright-core';
 import t from 'tap';
@@ -39,7 +39,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
   };
 
   t.test(
-    '[4.8] a call rings on every page of whom it rings, with who calls, the line and the seconds left',
+    '[4.8] a call rings on every page of the agents it rings, with the caller, the line and the seconds left',
     async (t) => {
       const { id } = await ringLine(service, line);
       await service.patch(`/contacts/${(await read(id)).contactId}`, { name: hostile }, owner.token);
@@ -48,7 +48,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
       for (const page of [annPage, bobPage]) {
         await ringing(page).getByText(hostile, { exact: true }).waitFor();
         t.match(await ringing(page).innerText(), /is calling Support/);
-        // The service's time stands still, the browser's does not.
+        // The service's time does not move, the browser's does.
         t.match(await ringing(page).innerText(), /\b(?:30|[12]?\d) s\b/);
         t.match(await page.title(), `${hostile} is calling · `);
         t.match(await page.getByRole('alert').first().textContent(), `${hostile} is calling Support.`, 'read aloud');
@@ -64,16 +64,16 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
       await notice(annPage, '+442079460958 hung up.').waitFor();
       await annPage.reload();
       await ringing(annPage).getByText(hostile, { exact: true }).waitFor();
-      t.equal(await ringing(annPage).count(), 1, 'what rings is there again after loading the page anew');
+      t.equal(await ringing(annPage).count(), 1, 'a ringing call is shown again after a reload');
       await finish(again.id);
       t.notMatch(await annPage.title(), hostile);
     },
   );
 
-  t.test('[4.8] two answer at once: one is in the call, the other is told who is', async (t) => {
+  t.test('[4.8] two answer concurrently: one is in the call, the other sees who is', async (t) => {
     const { id } = await ringLine(service, line);
     for (const page of [annPage, bobPage]) await ringing(page).waitFor();
-    // Both ask before either hears of the other: their sockets say nothing until both have pressed.
+    // Both answer before either learns of the other: their sockets are silent until both have pressed.
     const answers = new Map<Page, number>();
     const gates = [annPage, bobPage].map((page) => ({ page, open: Promise.withResolvers<void>() }));
     for (const { page, open } of gates) {
@@ -107,7 +107,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     await finish(id);
   });
 
-  t.test("[4.8] losing to the caller who is gone, and to one's own other call", async (t) => {
+  t.test("[4.8] losing to a caller who hung up, and to one's own other call", async (t) => {
     const { id, callId } = await ringLine(service, line);
     await ringing(annPage).waitFor();
     await annPage.route('**/answer', async (route) => {
@@ -161,7 +161,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     t.match(await read(id), { state: 'ended', status: 'solved' });
   });
 
-  t.test('[3 handshake] a caller is offered with a note; declined, offered again, taken over', async (t) => {
+  t.test('[3 handshake] a caller is offered with a note; declined, offered again, accepted', async (t) => {
     const { id } = await ringLine(service, line);
     await annPage.getByRole('button', { name: /^Answer/ }).click();
     const offer = async (note: string) => {
@@ -185,7 +185,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     await bar(annPage).getByRole('button', { name: 'Take the offer back' }).click();
     await ringing(bobPage).waitFor({ state: 'detached' });
 
-    // Somebody changes the call while the dialog is open: what changed is said, and what was typed stays.
+    // Another agent changes the call while the dialog is open: the dialog says what changed, and keeps what was typed.
     await bar(annPage).getByRole('button', { name: 'Hand over' }).click();
     const dialog = annPage.getByRole('dialog');
     await dialog.getByLabel('Note').fill('Kept.');
@@ -209,7 +209,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     await finish(id);
   });
 
-  t.test('[3] a caller is moved to a department, where it rings', async (t) => {
+  t.test('[3] a caller is moved to a department, where the call rings', async (t) => {
     const catPage = await browsing.open('/calls', { token: cat.token });
     const { id } = await ringLine(service, line);
     await annPage.getByRole('button', { name: /^Answer/ }).click();
@@ -225,7 +225,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     await catPage.context().close();
   });
 
-  t.test('[4.8] the list follows what happens; its filters; whom to call back', async (t) => {
+  t.test('[4.8] the list follows events; its filters; whom to call back', async (t) => {
     await annPage.goto(`${service.url}/calls`);
     const rows = annPage.getByRole('region', { name: 'Calls', exact: true }).getByRole('listitem');
     await rows.first().waitFor();
@@ -361,67 +361,67 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     await annPage.getByText('This call does not exist, or you cannot see it').waitFor();
   });
 
-  t.test(
-    '[4.8] voicemails: played where they are kept here, linked where they are not, marked until heard',
-    async (t) => {
-      const leave = async (from: string, fields: object) => {
-        const { id, callId } = await ringLine(service, line, { from });
-        await service.pass(30_000);
-        await deliver(service, line, { type: 'voicemail_left', callId, durationMs: 4200, from, ...fields });
-        await deliver(service, line, { type: 'ended', callId, from });
-        return id;
-      };
-      await annPage.goto(`${service.url}/calls?view=voicemails`);
-      await annPage.getByText('No voicemails').waitFor();
-      const id = await leave('+4930901821', {
-        recordingUrl: 'https://carrier.example/2.mp3',
-        transcript: '<i>Please</i> call me.',
-      });
-      const outside = annPage.getByRole('article', { name: 'Voicemail from +4930901821' });
-      await outside.getByText('<i>Please</i> call me.', { exact: true }).waitFor();
-      t.match(await outside.innerText(), /New\s[\s\S]*0:04|0:04[\s\S]*New/);
-      t.equal(await outside.locator('audio').count(), 0, 'the policy plays nothing from elsewhere');
-      t.equal(
-        await outside.getByRole('link', { name: 'Listen to the voicemail at carrier.example' }).getAttribute('href'),
-        'https://carrier.example/2.mp3',
-      );
-      t.equal(
-        (await service.get(`/voicemails?conversationId=${id}`, owner.token)).body.voicemails[0].listenedAt,
-        null,
-        'showing it is not hearing it',
-      );
-      await outside.getByRole('button', { name: 'Mark as listened to' }).click();
-      await outside.getByText(/^Heard/).waitFor();
-      t.type(
-        (await service.get(`/voicemails?conversationId=${id}`, owner.token)).body.voicemails[0].listenedAt,
-        'string',
-      );
+  t.test('[4.8] voicemails: played if stored here, otherwise linked, marked until heard', async (t) => {
+    const leave = async (from: string, fields: object) => {
+      const { id, callId } = await ringLine(service, line, { from });
+      await service.pass(30_000);
+      await deliver(service, line, { type: 'voicemail_left', callId, durationMs: 4200, from, ...fields });
+      await deliver(service, line, { type: 'ended', callId, from });
+      return id;
+    };
+    await annPage.goto(`${service.url}/calls?view=voicemails`);
+    await annPage.getByText('No voicemails').waitFor();
+    const id = await leave('+4930901821', {
+      recordingUrl: 'https://carrier.example/2.mp3',
+      transcript: '<i>Please</i> call me.',
+    });
+    const outside = annPage.getByRole('article', { name: 'Voicemail from +4930901821' });
+    await outside.getByText('<i>Please</i> call me.', { exact: true }).waitFor();
+    t.match(await outside.innerText(), /New\s[\s\S]*0:04|0:04[\s\S]*New/);
+    t.equal(await outside.locator('audio').count(), 0, 'the policy plays nothing from elsewhere');
+    t.equal(
+      await outside.getByRole('link', { name: 'Listen to the voicemail at carrier.example' }).getAttribute('href'),
+      'https://carrier.example/2.mp3',
+    );
+    t.equal(
+      (await service.get(`/voicemails?conversationId=${id}`, owner.token)).body.voicemails[0].listenedAt,
+      null,
+      'showing it is not hearing it',
+    );
+    await outside.getByRole('button', { name: 'Mark as listened to' }).click();
+    await outside.getByText(/^Heard/).waitFor();
+    t.type(
+      (await service.get(`/voicemails?conversationId=${id}`, owner.token)).body.voicemails[0].listenedAt,
+      'string',
+    );
 
-      const heardId = await leave('+4930901822', { recordingUrl: `${service.url}/storage/3.mp3` });
-      const here = annPage.getByRole('article', { name: 'Voicemail from +4930901822' });
-      const player = here.locator('audio');
-      await player.waitFor();
-      t.strictSame(
-        [await player.getAttribute('src'), await player.getAttribute('aria-label')],
-        [`${service.url}/storage/3.mp3`, 'the voicemail'],
-      );
-      await player.dispatchEvent('play');
-      await here.getByText(/^Heard/).waitFor();
-      await annPage.goto(`${service.url}/calls/${heardId}`);
-      await annPage.getByRole('article', { name: 'Voicemail from +4930901822' }).locator('audio').waitFor();
-      t.match(await annPage.getByRole('region', { name: 'Timeline' }).innerText(), /Left a voicemail/);
+    const heardId = await leave('+4930901822', { recordingUrl: `${service.url}/storage/3.mp3` });
+    const here = annPage.getByRole('article', { name: 'Voicemail from +4930901822' });
+    const player = here.locator('audio');
+    await player.waitFor();
+    t.strictSame(
+      [await player.getAttribute('src'), await player.getAttribute('aria-label')],
+      [`${service.url}/storage/3.mp3`, 'the voicemail'],
+    );
+    await player.dispatchEvent('play');
+    await here.getByText(/^Heard/).waitFor();
+    await annPage.goto(`${service.url}/calls/${heardId}`);
+    await annPage.getByRole('article', { name: 'Voicemail from +4930901822' }).locator('audio').waitFor();
+    t.match(await annPage.getByRole('region', { name: 'Timeline' }).innerText(), /Left a voicemail/);
+  });
+
+  t.test(
+    '[5] agents without the calls channel see nothing of them; without calls in the plan there is no banner',
+    async (t) => {
+      const chatter = await service.agent(owner, { channels: ['chats'], name: 'Dan' });
+      const page = await browsing.open('/calls', { token: chatter.token });
+      await page.getByText('You do not work in the calls channel').waitFor();
+      t.equal(await page.getByRole('link', { name: 'Calls', exact: true }).count(), 0);
+      await page.context().close();
     },
   );
 
-  t.test('[5] who does not work with calls has nothing of them; whose plan has none sees no banner', async (t) => {
-    const chatter = await service.agent(owner, { channels: ['chats'], name: 'Dan' });
-    const page = await browsing.open('/calls', { token: chatter.token });
-    await page.getByText('You do not work in the calls channel').waitFor();
-    t.equal(await page.getByRole('link', { name: 'Calls', exact: true }).count(), 0);
-    await page.context().close();
-  });
-
-  t.test('[WCAG 2.2 AA] the list, what rings and the bar are for everybody, light and dark', async (t) => {
+  t.test('[WCAG 2.2 AA] the list, the banner and the bar are accessible, light and dark', async (t) => {
     const page = await browsing.open('/calls', {
       token: bob.token,
       colorScheme: 'light',

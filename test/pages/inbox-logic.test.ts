@@ -1,5 +1,5 @@
-// What the inbox decides without a browser: how records, events and answers in any order become one state, what is in a
-// timeline, what of a text is a link, which saved reply is meant, where rows of a long list are.
+// The inbox's logic without a browser: records, events and answers in any order become one state, the items of a
+// timeline, links in a text, the choice of a saved reply, the positions of rows in a long list.
 
 import t from 'tap';
 import { Heights } from '../../http/pages/design/heights.ts';
@@ -122,7 +122,7 @@ t.test('an answer that is older than the events before it takes nothing back', a
   }
 });
 
-t.test('unread is what the customer wrote after agents read last; lines of the service are no messages', async (t) => {
+t.test('unread means customer messages after the last read by an agent; system lines do not count', async (t) => {
   let known = withMessage(conversation(), message('one', 1));
   t.ok(isUnread(known));
   known = withRead(known, { conversationId: 'c', senderType: 'visitor', readUpTo: at(1), readAt: at(2), count: 1 });
@@ -133,12 +133,12 @@ t.test('unread is what the customer wrote after agents read last; lines of the s
   t.match(known, { preview: 'answer', lastMessageAt: at(3), updatedAt: at(4) });
   t.notOk(
     isUnread(withRead(known, { conversationId: 'c', senderType: 'agent', readUpTo: at(3), readAt: at(3), count: 1 })),
-    'what the customer read is another mark',
+    "the customer's read mark is separate",
   );
   t.ok(isUnread(withMessage(known, message('two', 5))));
 });
 
-t.test('a mark that was taken back stays so, whatever order records and events come in', async (t) => {
+t.test('a reverted mark stays so, whatever the order of records and events', async (t) => {
   const before = conversation({ updatedAt: at(5), lastMessageAt: at(5), lastCustomerMessageAt: at(5) });
   const read = { ...before, agentsReadUpTo: at(5) };
   const unread = { ...read, updatedAt: at(8), agentsReadUpTo: at(4) };
@@ -159,14 +159,17 @@ t.test('a mark that was taken back stays so, whatever order records and events c
   for (const late of [newestOf(again, unread), newestOf(unread, again)])
     t.notOk(isUnread(late), 'an answer from before it was read again takes nothing back');
   const within = { ...unread, updatedAt: read.updatedAt };
-  t.ok(isUnread(newestOf(read, within, { isTold: true })), 'a change within the same moment holds when it is told');
+  t.ok(
+    isUnread(newestOf(read, within, { isTold: true })),
+    'a change within the same moment applies if it comes by an event',
+  );
   t.notOk(
     isUnread(newestOf(read, { ...within, updatedAt: at(4) }, { isTold: true })),
-    'one that is told again, after later ones, does not',
+    'a repeated one, after later ones, does not',
   );
 });
 
-t.test('messages come once, in order, however they are told', async (t) => {
+t.test('messages are stored once, in order, however they arrive', async (t) => {
   const [one, two, three] = [message('one', 1), message('two', 2), message('three', 3)];
   for (const order of permutations([one, two, three, two])) {
     const merged = order.reduce<readonly Message[]>((known, come) => mergeMessages(known, [come]), []);
@@ -183,7 +186,7 @@ t.test('messages come once, in order, however they are told', async (t) => {
   );
 });
 
-t.test('what was read or delivered is never undone by what is told late', async (t) => {
+t.test('late events never undo read or delivered', async (t) => {
   const queued = message('m', 1, { senderType: 'agent', deliveryStatus: 'queued' });
   const sent = { ...queued, deliveryStatus: 'sent' as const };
   const read = { ...sent, readAt: at(4) };
@@ -202,7 +205,7 @@ t.test('what was read or delivered is never undone by what is told late', async 
   );
 });
 
-t.test('what is on its way is shown once: before, between and after its event and its answer', async (t) => {
+t.test('an unsent message is shown once: before, between and after its event and its answer', async (t) => {
   const outgoing = {
     id: 'sent',
     conversationId: 'c',
@@ -300,7 +303,7 @@ t.test('property: rows stay in order through any changes', async (t) => {
 });
 
 t.test(
-  'property: a row that goes on being drawn keeps its element, one that comes takes that of one that went, and that of the focus is given to nobody',
+  "property: a row that stays visible keeps its element, a new one takes that of one that left, and the focused row's is never reused",
   async (t) => {
     for (let seed = 1; seed <= 8; seed += 1) {
       const random = randomFrom(seed);
@@ -309,7 +312,7 @@ t.test(
       for (let step = 0; step < 200; step += 1) {
         const before = new Map(slots.drawn.map(({ key, slot }) => [key, slot]));
         const from = random.below(60);
-        // Rows move among each other, too.
+        // Rows also change places.
         const keys = new Set(
           Array.from(
             { length: 1 + random.below(12) },
@@ -375,8 +378,8 @@ t.test('property: heights, as measured or guessed, add up; a part is found by ha
     t.strictSame({ first, end }, { first: index, end: index + 1 });
   }
   heights.set(['new', ...keys], [100, ...keys.map(() => 40)]);
-  t.equal(heights.offsetOf(1), 100, 'what comes in front moves the rest');
-  t.equal(heights.total, 100 + real.reduce((sum, one) => sum + one, 0), 'and what was measured is remembered');
+  t.equal(heights.offsetOf(1), 100, 'rows added in front move the rest');
+  t.equal(heights.total, 100 + real.reduce((sum, one) => sum + one, 0), 'and measured heights are remembered');
   t.strictSame(new Heights().between(0, 100), { first: 0, end: 0 });
 });
 

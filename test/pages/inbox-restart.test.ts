@@ -1,5 +1,4 @@
-// The inbox in a browser while its server is killed in mid-conversation and comes back: nothing missing, nothing
-// doubled.
+// The inbox in a browser while its server is killed in mid-conversation and returns: nothing missing, nothing twice.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +18,7 @@ const write = async (page: Page, text: string): Promise<void> => {
   await page.locator('.inbox-composer textarea').press('Enter');
 };
 
-t.test('the inbox while its server is killed and comes back', { skip: noBrowser }, async (t) => {
+t.test('the inbox while its server is killed and returns', { skip: noBrowser }, async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-'));
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
   const env = { DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: String(await freePort()), RATE_LIMITS: 'off' };

@@ -1,5 +1,5 @@
-// The inbox in a real browser, against the real service: what comes in is on the screen at once, what is sent arrives
-// once, whatever happens to the connection, and everybody can use it.
+// The inbox in a real browser, against the real service: incoming messages show immediately, sent ones arrive once,
+// whatever happens to the connection, and everyone can use it.
 
 import type { Page } from 'playwright-core';
 import t from 'tap';
@@ -13,7 +13,7 @@ const png = Buffer.from(
   'base64',
 );
 
-/** What stands in the timeline, without what the service says. */
+/** The texts in the timeline, without the service's lines. */
 const said = (page: Page) => page.locator('.inbox-said .inbox-text').allTextContents();
 const bubble = (page: Page, text: string) => page.locator('.inbox-said').filter({ hasText: text });
 const field = (page: Page) => page.locator('.inbox-composer textarea');
@@ -22,7 +22,7 @@ const write = async (page: Page, text: string): Promise<void> => {
   await field(page).press('Enter');
 };
 
-/** Between a page and its service: can be cut and mended, sockets too. */
+/** A connection between a page and its service that can be cut and restored, sockets included. */
 async function cuttable(page: Page): Promise<{ cut(): Promise<void>; mend(): Promise<void> }> {
   let isCut = false;
   const open = new Set<() => void>();
@@ -66,7 +66,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
   const bodies = async (id: string): Promise<string[]> =>
     (await service.messages(id, owner.token)).map(({ body }: { body: string }) => body);
 
-  t.test('nothing at all says what to do, and what comes in is there by itself; its first view is small', async (t) => {
+  t.test('an empty inbox says what to do, and new conversations appear; its first view is small', async (t) => {
     const page = await pages.open('/healthz', { token: owner.token, viewport: { width: 1440, height: 860 } });
     const sizes: Promise<number>[] = [];
     page.on('requestfinished', (request) => {
@@ -99,7 +99,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.locator('.inbox-row').filter({ hasText: 'anybody' }).waitFor();
   });
 
-  t.test("a customer's message is on the screen at once; it is read when it was seen", async (t) => {
+  t.test("a customer's message is on the screen at once; it is marked as read when seen", async (t) => {
     const chat = await chatWith('Kim', 'Where is my order?');
     const socket = await service.agentSocket(owner.token);
     const page = await pages.open(`/inbox/all/${chat.id}`, { token: owner.token });
@@ -123,7 +123,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     t.comment(
       `a customer's message is on the screen ${spans[4]?.toFixed(1)} ms after its 201 (median; at most ${spans[8]?.toFixed(1)} ms)`,
     );
-    t.ok((spans[4] ?? Infinity) < 1000, 'far from what a person would wait for, on any machine');
+    t.ok((spans[4] ?? Infinity) < 1000, 'far below what a person would wait for, on any machine');
 
     const customer = await service.visitorSocket(chat.customer.token);
     await field(page).pressSequentially('Let me');
@@ -149,7 +149,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
   });
 
   t.test(
-    '[decisions, seen] what was read is marked unread, by the menu or a key, in every tab, until it is opened again',
+    '[decisions, seen] a read conversation is marked unread, by the menu or a shortcut, in every tab, until it is opened again',
     async (t) => {
       const chat = await chatWith('Ola', 'Can it wait?');
       const socket = await service.agentSocket(owner.token);
@@ -188,7 +188,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
       t.equal(
         socket.events.filter((type) => type === 'message.read').length,
         2,
-        'nothing was read but what was opened',
+        'nothing was marked as read except the opened one',
       );
       await open();
       await page.keyboard.press('?');
@@ -203,7 +203,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     },
   );
 
-  t.test('[decisions, seen] what is marked unread while it is being marked as read is unread', async (t) => {
+  t.test('[decisions, seen] a conversation marked unread while it is being marked as read is unread', async (t) => {
     const chat = await chatWith('Pia', 'And this?');
     const page = await pages.open('/healthz', { token: owner.token });
     let letGo = (): void => {};
@@ -232,7 +232,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.close();
   });
 
-  t.test('a program that came by mail says that it is one', async (t) => {
+  t.test('a program received by mail is marked', async (t) => {
     await service.deliver(await service.mailbox(owner), {
       from: 'eve@example.org',
       subject: 'Free of charge',
@@ -255,7 +255,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.close();
   });
 
-  t.test('notes, saved replies and files; what was begun is kept', async (t) => {
+  t.test('notes, saved replies and files; drafts are kept', async (t) => {
     await service.post(
       '/saved-replies',
       {
@@ -298,7 +298,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
       .setInputFiles({ name: 'page.html', mimeType: 'text/html', buffer: Buffer.from('<p>') });
     await page.locator('.inbox-uploads [role=alert]').waitFor();
     await page.getByRole('button', { name: 'Remove page.html' }).click();
-    /** As if a file had come over the page; whether it was taken. */
+    /** As if a file were dragged over the page; returns whether it was accepted. */
     const give = (event: string) =>
       page.evaluate<boolean>(`(() => {
       const data = new DataTransfer();
@@ -317,7 +317,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
       await give(`(data.setData('text/plain', 'A cell of a table'), ${paste})`),
       'text that comes with a picture of it is text',
     );
-    t.ok(await give(paste), 'a file alone is attached');
+    t.ok(await give(paste), 'only a file is attached');
     await page.getByRole('button', { name: 'Remove beside.txt' }).click();
 
     await page.locator('.scroll-back-box').focus();
@@ -393,7 +393,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
   });
 
   t.test(
-    'a mail: as text, its old history folded, its formatting in a frame that can do nothing; what became of an answer',
+    'a mail: as text, its history collapsed, its formatting in a sandboxed frame; the outcome of an answer',
     async (t) => {
       const mailbox = await service.mailbox(owner);
       await service.deliver(mailbox, {
@@ -419,7 +419,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
   );
 
   t.test(
-    'a long conversation: read further back by scrolling, which moves nothing; what is new is followed only from the end',
+    'a long conversation: older messages load on scrolling, which moves nothing; new ones are followed only at the end',
     async (t) => {
       const chat = await chatWith('Lou', 'The first one');
       for (let from = 0; from < 300; from += 50)
@@ -444,10 +444,10 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
           `{ drawn: box.querySelectorAll('[data-key]').length, fromEnd: box.scrollHeight - box.scrollTop - box.clientHeight }`,
         );
       t.ok((await metrics()).fromEnd < 3, 'it begins at the end');
-      t.ok((await metrics()).drawn < 60, 'only what can be seen is drawn');
+      t.ok((await metrics()).drawn < 60, 'only visible rows are drawn');
       await inBox('box.scrollTop -= 1500');
       await page.locator('.inbox-to-end').waitFor();
-      /** A row in sight, and where it is. */
+      /** A visible row and its position. */
       const place = () =>
         inBox<{ key: string; top: number }>(
           `[...box.querySelectorAll('[data-key]')].map((one) => ({ key: one.dataset.key, top: one.getBoundingClientRect().top })).find(({ top }) => top > box.getBoundingClientRect().top + 50)`,
@@ -479,7 +479,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     },
   );
 
-  t.test('the connection is cut: what is written waits, what is missed comes, everything once', async (t) => {
+  t.test('the connection is cut: messages wait, missed ones arrive, everything once', async (t) => {
     const chat = await chatWith('Ines', 'Before the cut');
     const page = await pages.open('/account', { token: owner.token });
     const line = await cuttable(page);
@@ -558,7 +558,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
       );
     const page = await pages.open('/inbox/all', { token: owner.token });
     await page.locator('.inbox-row').first().waitFor();
-    t.ok((await page.locator('.inbox-row').count()) < 45, 'only what can be seen is drawn');
+    t.ok((await page.locator('.inbox-row').count()) < 45, 'only visible rows are drawn');
     await page.keyboard.press('j');
     await page.keyboard.press('j');
     await page.keyboard.press('k');
@@ -580,7 +580,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
 
   for (const browser of ['that moves an element with its focus', 'that cannot'] as const) {
     t.test(
-      `rows take each other's elements while the list is scrolled, in a browser ${browser}: the focus stays where it was, a click opens what is under it, and at rest all is in order`,
+      `rows take each other's elements while the list is scrolled, in a browser ${browser}: the focus stays, a click opens the row under it, and at rest all is in order`,
       async (t) => {
         const page = await pages.open('/account', { token: owner.token });
         if (browser === 'that cannot') await page.addInitScript('delete Element.prototype.moveBefore');
@@ -592,7 +592,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
             page,
             '[...document.querySelectorAll(".virtual [data-row]")].every((one) => one.previousElementSibling === null || Number(one.previousElementSibling.dataset.row) < Number(one.dataset.row))',
           );
-        /** To the row of that index, in steps as a hand makes them. */
+        /** Scrolls to that row, in steps like a hand's. */
         const scrollTo = async (index: number): Promise<void> => {
           await page.evaluate(`new Promise((done) => {
           const box = document.querySelector('.virtual');
@@ -625,7 +625,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
         );
         t.ok((await page.locator('.inbox-row').count()) < 45);
 
-        // Somebody whose row is not drawn writes: all rows move by one, and the focus with its own.
+        // A customer whose row is not drawn writes: all rows move by one, and the focus with its row.
         service.clock.advance(1000);
         const spoken = await chatWith('Zoe', 'I am new here');
         await holds(page, `document.activeElement.closest('[data-row]')?.dataset.row === '3'`);
@@ -640,7 +640,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
             .first()
             .getAttribute('href'),
           href,
-          'it says who it is',
+          'it identifies itself',
         );
         await scrollTo(0);
         t.strictSame(await focused(), { href: chosen.href, row: '3' });
@@ -654,7 +654,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
         await page.locator('.inbox-row[aria-current="page"]').waitFor();
         t.equal(await page.locator('.inbox-row[aria-current="page"]').getAttribute('href'), href);
 
-        // What has the focus goes for good: no other row is opened by who presses Enter then.
+        // The focused row disappears: Enter must not open another one.
         await page.evaluate(`document.querySelector('[data-row="61"] a').focus()`);
         const gone = (await focused()).href ?? '';
         await service.post(`/conversations/${gone.slice(gone.lastIndexOf('/') + 1)}/spam`, {}, owner.token);
@@ -666,7 +666,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     );
   }
 
-  t.test('nothing went wrong that nobody saw', async (t) => {
+  t.test('no unnoticed errors', async (t) => {
     t.strictSame(pages.problems, []);
   });
 });

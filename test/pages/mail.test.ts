@@ -1,4 +1,4 @@
-// Mail in the inbox, in a real browser: who is on it, who gets the answer, and whether it is from where it says.
+// Mail in the inbox, in a real browser: its recipients, who gets the answer, and whether the sender is authentic.
 
 import t from 'tap';
 import { noBrowser } from '../support/chromium.ts';
@@ -38,7 +38,7 @@ t.test('mail in the inbox', { skip: noBrowser }, async (t) => {
   };
   const page = await pages.open('/healthz', { token: owner.token, viewport: { width: 1440, height: 860 } });
 
-  t.test('a forged one says so before its text; what its domain confirms is marked quietly', async (t) => {
+  t.test('a forged one is marked before its text; one confirmed by its domain discreetly', async (t) => {
     const forged = await receive(
       'The CFO <cfo@bank.example>\r\nMessage-ID: <1@bank.example>\r\nSubject: Invoice 7',
       'Pay to another account.',
@@ -61,7 +61,7 @@ t.test('mail in the inbox', { skip: noBrowser }, async (t) => {
     t.equal(await page.locator('.inbox-forged').count(), 0);
   });
 
-  t.test('who else has it is said, gets the answer, and can be left out of one', async (t) => {
+  t.test('other recipients are shown, get the answer, and can be left out of one', async (t) => {
     const ticket = await receive(
       'Ann <ann@customer.example>\r\nCc: ben@customer.example\r\nMessage-ID: <1@customer.example>\r\nSubject: Broken cup',
       'It arrived broken.',
@@ -102,7 +102,7 @@ t.test('mail in the inbox', { skip: noBrowser }, async (t) => {
     t.strictSame(await barriersOf(page), []);
   });
 
-  t.test('a form is not who wrote', async () => {
+  t.test('a form is not the author', async () => {
     const ticket = await receive(
       'Contact form <noreply@forms.example>\r\nReply-To: Cleo <cleo@customer.example>\r\nMessage-ID: <1@forms.example>\r\nSubject: Contact form',
       'Hello there.',

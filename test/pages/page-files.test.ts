@@ -13,7 +13,7 @@ interface Got {
 
 t.test("the pages' files", async (t) => {
   const service = await startService(t);
-  // fetch would unpack what comes.
+  // fetch would decompress the reply.
   const get = (path: string, headers: Record<string, string> = {}) =>
     new Promise<Got>((resolve, reject) => {
       request(`${service.url}${path}`, { headers }, (response) => {
@@ -29,7 +29,7 @@ t.test("the pages' files", async (t) => {
     });
 
   t.test(
-    'every address of theirs answers the same document, which loads from here alone and runs no text',
+    'every address of the pages returns the same document, which loads from here only and runs no text',
     async (t) => {
       const bodies = new Set<string>();
       for (const path of Object.values(pagePaths)) {
@@ -56,7 +56,7 @@ t.test("the pages' files", async (t) => {
     },
   );
 
-  t.test('its script and its styles are named after what they hold, and kept for good', async (t) => {
+  t.test('its script and its styles are named after their content, and cached for good', async (t) => {
     const text = (await get('/inbox')).bytes.toString();
     const asset = service.running.routes.find(({ operation }) => operation === 'page.asset');
     t.same(asset?.reply.contentType, ['text/javascript', 'text/css'], 'both are declared');
@@ -83,12 +83,12 @@ t.test("the pages' files", async (t) => {
     }
   });
 
-  t.test('what is not there', async (t) => {
+  t.test('missing files', async (t) => {
     for (const path of ['/assets/app-00000000.js', '/assets/..%2fpackage.json', '/assets/', '/inbox/a/b/c', '/setting'])
       t.equal((await get(path)).status, 404, path);
   });
 
-  t.test("a site's widget on a page that the service's own alone may frame", async (t) => {
+  t.test("a site's widget on a page that only the service's own can frame", async (t) => {
     const { status, headers, bytes } = await get('/preview/%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E');
     t.equal(status, 200);
     t.match(String(headers['content-security-policy']), "frame-ancestors 'self'");
@@ -130,7 +130,7 @@ t.test('a site may be tried on a page of the service, whatever its origins; no o
     t.equal((await openLocal(origin)).status, 403, origin);
 });
 
-t.test('what could not be compressed is compressed for the next who asks, and once for all after', async (t) => {
+t.test('a failed compression is repeated for the next request, and then kept for all', async (t) => {
   let tries = 0;
   const file = compressFile('a text', async (identity) => {
     tries += 1;

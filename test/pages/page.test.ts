@@ -1,7 +1,6 @@
-// What a page keeps and does by itself, without a service: keys, notices, drafts, files on their way, records in
-// whatever order.
+// A page's own state and behaviour, without a service: shortcuts, notices, drafts, uploads, records in any order.
 
-// First, since the pages' modules look for a browser as they are loaded.
+// First, since the pages' modules need a browser's globals when they load.
 import './browser-parts.ts';
 
 import { effect } from '@preact/signals';
@@ -25,7 +24,7 @@ import { me } from '../../http/pages/session.ts';
 import { dayHeading, now, shortTime, timeInSentence } from '../../http/pages/times.ts';
 import { hurry, look, onRequest, page, turns, until, uploadsUnderWay } from './browser-parts.ts';
 
-t.test('[3] a call that ended stays so, whatever answer comes after', async (t) => {
+t.test('[3] an ended call stays so, whatever answer comes after', async (t) => {
   const call: Call = {
     id: 'c',
     version: 2,
@@ -58,7 +57,7 @@ t.test('[3] a call that ended stays so, whatever answer comes after', async (t) 
   t.notOk(liveCalls.value.has('c'));
 });
 
-t.test('a file goes on its way while another conversation is looked at', async (t) => {
+t.test('an upload continues while another conversation is open', async (t) => {
   onRequest(() =>
     Promise.resolve(
       Response.json({
@@ -86,7 +85,7 @@ t.test('a file goes on its way while another conversation is looked at', async (
   t.strictSame(filesOf('one').all.value, []);
 });
 
-t.test("a draft is its writer's alone", async (t) => {
+t.test("a draft is only its author's", async (t) => {
   const draft = { body: 'Dear', mode: 'message' as const, attachments: [] };
   const beIn = (id: string): void => {
     const agent: Agent = {
@@ -120,7 +119,7 @@ t.test("a draft is its writer's alone", async (t) => {
   t.equal(draftOf('c'), undefined);
 });
 
-t.test('[4.17] placeholders are filled in; what names none stays, also what every object has', async (t) => {
+t.test('[4.17] placeholders are filled in; unknown ones stay, also names that every object has', async (t) => {
   const scene = {
     visitor: { name: 'Kim Lee', email: 'kim@example.org' },
     agentName: 'Ann',
@@ -146,7 +145,7 @@ t.test('[4.17] placeholders are filled in; what names none stays, also what ever
     t.equal(resolveReply(`a {{${name}}} b`, scene), `a {{${name}}} b`);
 });
 
-t.test('letters are keys until somebody turns them off; those of the system are none', async (t) => {
+t.test("letters are shortcuts until turned off; the system's own are not", async (t) => {
   const done: string[] = [];
   t.teardown(
     addCommands([
@@ -184,7 +183,7 @@ t.test('letters are keys until somebody turns them off; those of the system are 
   t.strictSame(done, ['letter']);
 });
 
-t.test('a notice stays until somebody had the time to read it', async (t) => {
+t.test('a notice stays until there was time to read it', async (t) => {
   t.teardown(() => look(true));
   look(false);
   hurry(6000);
@@ -194,12 +193,12 @@ t.test('a notice stays until somebody had the time to read it', async (t) => {
   holdNotices(true);
   look(true);
   await turns(20);
-  t.equal(notices.value.length, 1, 'somebody points at it');
+  t.equal(notices.value.length, 1, 'the pointer is on it');
   holdNotices(false);
   await until(() => notices.value.length === 0);
 });
 
-t.test("how long ago something was goes by the service's clock, as soon as it is told", (t) => {
+t.test("relative times use the service's clock, as soon as it is known", (t) => {
   const hourMs = 3600_000;
   const serviceMs = Date.now() + 26 * hourMs;
   const at = new Date(serviceMs - 5 * 60_000).toISOString();
@@ -214,14 +213,14 @@ t.test("how long ago something was goes by the service's clock, as soon as it is
   t.equal(shortTime(at), '5 min');
   t.equal(timeInSentence(at), '5 min ago');
   t.equal(dayHeading(new Date(serviceMs).toISOString()), 'Today');
-  t.equal(told, 2, 'whatever shows it is told');
+  t.equal(told, 2, 'everything that shows it is updated');
   setServerTime(new Date(Date.now() + 26 * hourMs + 50).toISOString());
   t.equal(told, 2, 'the way of an answer to here is no other clock');
   t.end();
 });
 
 t.test(
-  'what is over does not pile up while nobody looks at it; what is open, shown or looked through stays',
+  'finished conversations do not accumulate while no list shows them; open, shown and loaded ones stay',
   async (t) => {
     const agent: Agent = {
       id: 'a',
@@ -277,7 +276,7 @@ t.test(
     };
     for (let index = 0; index < 700; index += 1) remember(record(`open ${index}`, index, {}));
     const solved = listOf('solved');
-    if (solved === undefined) throw new Error('there is no list of what is solved');
+    if (solved === undefined) throw new Error('no list shows solved ones');
 
     solve(0, 500);
     await turns(1);
@@ -289,11 +288,11 @@ t.test(
     t.strictSame(
       solved.rows.map(({ id }) => id),
       ['over 3'],
-      'one more and none is, but what is shown',
+      'one more and all are dropped, except shown ones',
     );
     t.equal(peekConversation('over 4'), undefined);
-    t.equal(pagers.solved.state.value, 'waiting', 'the list is read anew when it is looked at');
-    t.equal(draftOf('over 4')?.body, 'Half a sen', 'what was written there stays');
+    t.equal(pagers.solved.state.value, 'waiting', 'the list is loaded again when it is shown');
+    t.equal(draftOf('over 4')?.body, 'Half a sen', 'the draft there stays');
     t.equal([...knownConversations()].filter(({ status }) => status === 'open').length, 700);
     t.equal(listOf('all')?.rows.length, 700);
     closeShown();

@@ -1,4 +1,4 @@
-// The time that a report is asked for, as plain functions: days of the workspace's zone, over changes of the clock too.
+// A report's range, as plain functions: days in the workspace's zone, also over changes of the clock.
 
 import t from 'tap';
 import {
@@ -30,7 +30,7 @@ t.test('a day begins at its own midnight, wherever the reader is', (t) => {
   t.end();
 });
 
-t.test('a range of days includes the last; what is wrong with one is named', (t) => {
+t.test('a range of days includes the last; errors in one are named', (t) => {
   const range = (from: string, to: string) => customRange({ from, to }, 'Europe/Berlin');
   t.strictSame(range('2026-11-20', '2026-11-20'), {
     fromMs: Date.parse('2026-11-19T23:00:00Z'),
@@ -91,7 +91,7 @@ t.test('a bucket ends where the next one begins, and the last and first with the
   t.strictSame(
     bucketRange(series, 1, range),
     { from: '2026-11-19T18:30:00.000Z', to: '2026-11-20T04:00:00.001Z' },
-    'what happened at its very end counts',
+    'events at its very end count',
   );
   t.end();
 });

@@ -1,4 +1,4 @@
-// Reports in a browser: every figure is the API's, whoever asks sees what it may, and what is shown can be taken along.
+// Reports in a browser: every figure is the API's, readers see what they may, and what is shown can be exported.
 
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
@@ -70,7 +70,7 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
   };
   const page = await open('/reports');
 
-  t.test('[4.13] the overview says what the API says, and how it was before', async (t) => {
+  t.test("[4.13] the overview has the API's figures, and the previous period's", async (t) => {
     const chats = await api('chats/total');
     t.equal(chats.total, 5);
     await page.locator('.change', { hasText: '150% more than in the previous period' }).waitFor();
@@ -86,7 +86,7 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
     t.match(await page.getByRole('figure').first().innerText(), /5 chats, 0\.7 per day on average\./);
   });
 
-  t.test('[4.13] who waits is followed as it happens', async (t) => {
+  t.test('[4.13] waiting customers are updated live', async (t) => {
     const more = await service.chat(owner);
     await page.locator('.reports-figure', { hasText: 'Chats' }).locator('dd', { hasText: '6' }).waitFor();
     t.equal((await api('customers')).queued.chat, 6);
@@ -140,32 +140,29 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
     },
   );
 
-  t.test(
-    '[4.13] from and to are days of the workspace; what is wrong with them is said, and the 365 days',
-    async (t) => {
-      const dateOf = (ms: number): string => new Date(ms + 5.5 * 3600_000).toISOString().slice(0, 10);
-      const now = service.clock.now();
-      const [from, to] = [dateOf(now - 10 * dayMs), dateOf(now)];
-      const chosen = await open(`/reports/chats?range=custom&from=${from}&to=${to}`);
-      t.match(await figure(chosen, 'Chats'), /^7\b/, 'the last day is in it');
-      t.equal(
-        (
-          await api(
-            `chats/total?range=custom&from=${new Date(`${from}T00:00:00+05:30`).toISOString()}&to=${new Date(Date.parse(`${to}T00:00:00+05:30`) + dayMs).toISOString()}`,
-          )
-        ).total,
-        7,
-      );
-      await chosen.getByLabel('First day').fill(dateOf(now + dayMs));
-      await chosen.getByText('Choose a day after the first day.').waitFor();
-      await chosen.getByLabel('First day').fill(dateOf(now - 400 * dayMs));
-      await chosen.getByText('Choose at most 365 days.').waitFor();
-      await chosen.getByText('Choose the days to see the figures.').waitFor();
-      await chosen.getByLabel('First day').fill(dateOf(now - dayMs));
-      t.match(await figure(chosen, 'Chats'), /^3\b/);
-      await chosen.context().close();
-    },
-  );
+  t.test('[4.13] from and to are days of the workspace; errors in them are shown, and the 365 days', async (t) => {
+    const dateOf = (ms: number): string => new Date(ms + 5.5 * 3600_000).toISOString().slice(0, 10);
+    const now = service.clock.now();
+    const [from, to] = [dateOf(now - 10 * dayMs), dateOf(now)];
+    const chosen = await open(`/reports/chats?range=custom&from=${from}&to=${to}`);
+    t.match(await figure(chosen, 'Chats'), /^7\b/, 'the last day is in it');
+    t.equal(
+      (
+        await api(
+          `chats/total?range=custom&from=${new Date(`${from}T00:00:00+05:30`).toISOString()}&to=${new Date(Date.parse(`${to}T00:00:00+05:30`) + dayMs).toISOString()}`,
+        )
+      ).total,
+      7,
+    );
+    await chosen.getByLabel('First day').fill(dateOf(now + dayMs));
+    await chosen.getByText('Choose a day after the first day.').waitFor();
+    await chosen.getByLabel('First day').fill(dateOf(now - 400 * dayMs));
+    await chosen.getByText('Choose at most 365 days.').waitFor();
+    await chosen.getByText('Choose the days to see the figures.').waitFor();
+    await chosen.getByLabel('First day').fill(dateOf(now - dayMs));
+    t.match(await figure(chosen, 'Chats'), /^3\b/);
+    await chosen.context().close();
+  });
 
   t.test('[4.13] a figure leads to the conversations that it is made of', async (t) => {
     await page.goto(`${service.url}/reports/chats`);
@@ -305,7 +302,7 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
     }
   });
 
-  t.test("[5] an agent sees its own figures, a supervisor its departments', and what each may choose", async (t) => {
+  t.test("[5] an agent sees its own figures, a supervisor its departments', and what each can choose", async (t) => {
     const annPage = await open('/reports/chats', ann.token);
     t.match(await figure(annPage, 'Chats'), /^2\b/);
     t.equal((await api('chats/total', ann.token)).total, 2);
@@ -334,7 +331,7 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
     await danPage.context().close();
   });
 
-  t.test('a report that cannot be read says so, and is read again', async (t) => {
+  t.test('a report that fails to load says so, and is loaded again', async (t) => {
     await page.route('**/api/v1/reports/tickets/total*', (route) => route.abort(), { times: 1 });
     await page.goto(`${service.url}/reports/tickets`);
     await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();

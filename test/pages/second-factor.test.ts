@@ -1,4 +1,4 @@
-// Second factors by the pages alone, in a browser with an authenticator: set up, signed in with, lost, required.
+// Second factors through the pages only, in a browser with an authenticator: set up, used, lost, required.
 
 import type { Page } from 'playwright-core';
 import t from 'tap';
@@ -21,7 +21,7 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
   const look = async (page: Page, name: string): Promise<void> => {
     t.same(await barriersOf(page), [], name);
   };
-  /** A device that its owner unlocks whenever it asks. */
+  /** A device that its owner unlocks at each request. */
   const withAuthenticator = async (page: Page): Promise<void> => {
     const devtools = await page.context().newCDPSession(page);
     await devtools.send('WebAuthn.enable');
@@ -57,7 +57,7 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
   };
 
   t.test(
-    'an app is set up in the account, asked for at the next sign-in, and got around by a recovery code',
+    'an app is set up in the account, required at the next sign-in, and replaced by a recovery code',
     async (t) => {
       const agent = await service.agent(owner);
       service.clock.advance(15 * minuteMs);
@@ -92,7 +92,7 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
       await other.getByRole('button', { name: 'Use a recovery code' }).click();
       const recovery = other.getByLabel('Recovery code');
       await other.locator('input:focus').and(recovery).waitFor();
-      t.equal(await recovery.inputValue(), '', 'what was wrong elsewhere is no recovery code');
+      t.equal(await recovery.inputValue(), '', "an error elsewhere is not a recovery code's");
       t.equal(await other.locator('.error').count(), 0);
       await other.getByRole('button', { name: 'Use an authenticator code' }).click();
       await other.getByLabel('Code').fill(await codeOf(secret, service.clock.now()));
@@ -115,7 +115,7 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
       await renew();
       await page.getByLabel('Code', { exact: true }).waitFor();
       await look(page, 'showing that it is you');
-      t.equal(await page.getByRole('dialog').getByLabel('Password').count(), 0, 'a password alone would not do');
+      t.equal(await page.getByRole('dialog').getByLabel('Password').count(), 0, 'a password is not enough');
       await page.getByLabel('Code', { exact: true }).fill('000000');
       await page.keyboard.press('Enter');
       await page.locator('dialog .error').waitFor();
@@ -126,11 +126,11 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
     },
   );
 
-  t.test('a passkey is added, signs in alone, and allows an app', async () => {
+  t.test('a passkey is added, signs in without a password, and allows an app', async () => {
     const app = await registerApp(service, owner, { redirectUris: [`http://localhost:${port}/healthz`] });
     const page = await pages.open('/account', { token: owner.token });
     await withAuthenticator(page);
-    // Passkeys are of a name.
+    // Passkeys need a host name.
     await page.goto(`http://localhost:${port}/account`);
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByLabel('Name', { exact: true }).last().fill('My laptop');
@@ -161,7 +161,7 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
     await page.waitForURL(/\/healthz\?code=/);
   });
 
-  t.test('required of everybody: who has none sets one up before anything else', async () => {
+  t.test('required for everyone: an agent without one sets one up before anything else', async () => {
     const boss = await service.workspace();
     const agent = await service.agent(boss);
     await enrolApp(service, boss.token);

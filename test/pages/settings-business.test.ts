@@ -11,7 +11,7 @@ import { startService } from '../support/service.ts';
 const hostile = '<img src=x onerror=alert(1)>';
 
 t.test('the settings of the business', { skip: noBrowser }, async (t) => {
-  // Its own address has to be known to it before it starts: the widget on its own pages is let in by it.
+  // It must know its own address before it starts: the widget on its own pages is allowed by that origin.
   const port = await freePort();
   const service = await startService(t, {
     env: { RATE_LIMITS: 'off', PORT: String(port), BASE_URL: `http://localhost:${port}` },
@@ -78,7 +78,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.getByLabel('Email').fill('not an address');
     await dialog.getByRole('button', { name: 'Send invitation' }).click();
     await dialog.locator('[aria-invalid=true][type=email]').waitFor();
-    t.equal(await dialog.getByLabel('Name').inputValue(), hostile, 'what was typed is kept');
+    t.equal(await dialog.getByLabel('Name').inputValue(), hostile, 'the typed text is kept');
     await dialog.getByLabel('Email').fill('eva@example.com');
     await dialog.getByLabel('Calls').check();
     await dialog.getByRole('button', { name: 'Send invitation' }).click();
@@ -103,7 +103,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.waitFor({ state: 'detached' });
     const eva = (await get('/agents')).agents.find(({ email }: { email: string }) => email === 'eva@example.com');
     t.match(eva, { role: 'supervisor', channels: ['chats', 'calls'], name: hostile });
-    // The focus goes back where it came from.
+    // The focus returns to where it was.
     await page
       .locator(':focus')
       .and(page.getByLabel(`Actions for ${hostile}`, { exact: true }))
@@ -118,13 +118,13 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await row.getByText('Deactivated').waitFor();
   });
 
-  t.test('what the service refuses of people is said, and nothing is lost', async (t) => {
+  t.test('refusals about people are shown, and nothing is lost', async (t) => {
     const colleague = await service.agent(owner, { role: 'admin', name: 'Second Admin' });
     const page = await at('/settings/agents', 'Agents');
     const own = page.getByRole('row').filter({ hasText: owner.email });
     const dialog = dialogOf(page);
     await own.getByRole('button', { name: /^Actions for/ }).click();
-    t.equal(await page.getByRole('menuitem', { name: 'Deactivate' }).count(), 0, 'nobody deactivates itself');
+    t.equal(await page.getByRole('menuitem', { name: 'Deactivate' }).count(), 0, 'no one can deactivate itself');
     await page.getByRole('menuitem', { name: 'Edit' }).click();
     await dialog.getByLabel('Role').selectOption('agent');
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -210,7 +210,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     t.same((await get('/departments')).departments, []);
   });
 
-  t.test('[4.16] a site: the preview follows what is typed, and what it saves the widget has', async (t) => {
+  t.test('[4.16] a site: the preview follows the typing, and the widget has what was saved', async (t) => {
     const page = await at('/settings/sites', 'Sites');
     await page.getByRole('button', { name: 'Add a site' }).click();
     const dialog = dialogOf(page);
@@ -242,7 +242,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
       '#111111',
     );
     await page.getByLabel('Colour', { exact: true }).fill('b4530');
-    t.equal(await page.getByText(/hard to see/).count(), 0, 'what is no colour is warned of by the service');
+    t.equal(await page.getByText(/hard to see/).count(), 0, 'the service warns about an invalid colour');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.locator('[aria-invalid=true]').waitFor();
     await page.getByLabel('Colour', { exact: true }).fill('#b45309');
@@ -276,7 +276,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await widget.getByText(hostile).waitFor();
   });
 
-  t.test('[4.16] what somebody else changed meanwhile is shown in place', async (t) => {
+  t.test("[4.16] another person's changes are shown in place", async (t) => {
     const { version, name } = await get(`/sites/${owner.siteId}`);
     const page = await at(`/settings/sites/${owner.siteId}`, name);
     await page.getByLabel('Name', { exact: true }).fill('Mine');
@@ -288,8 +288,8 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Someone else changed this while you were editing.').waitFor();
     await page.getByText('The name is now “Theirs”.').waitFor();
-    t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Mine', 'what was typed stays');
-    t.equal(await page.getByLabel('Colour', { exact: true }).inputValue(), '#123456', 'what was not touched is theirs');
+    t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Mine', 'the typed text stays');
+    t.equal(await page.getByLabel('Colour', { exact: true }).inputValue(), '#123456', 'untouched fields are theirs');
     await page.getByRole('button', { name: 'Use theirs' }).click();
     t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Theirs');
     await page.getByLabel('Welcome message', { exact: true }).fill('Both');
@@ -323,7 +323,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.getByText('Hello Carla, welcome.').waitFor();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.locator('.error').waitFor();
-    // The focus follows once the words are on the page.
+    // The focus follows once the text is drawn.
     await page.locator('[placeholder="/hello"]:focus').waitFor();
     await dialog.getByLabel('Shortcut').fill('hello');
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -537,7 +537,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
       .getByText(now.workspace.officeHoursOpen ? 'Open' : 'Closed', { exact: true })
       .waitFor();
     await page.locator('.open-row', { hasText: 'Theirs' }).waitFor();
-    // Somebody else changes the same rule while it is open here.
+    // Another person changes the same rule while it is open here.
     await page.getByRole('button', { name: `Edit ${hostile}` }).click();
     await dialog.getByLabel('Closed on').fill('2026-12-26');
     await dialog.getByLabel('Closed on').press('Enter');
@@ -593,7 +593,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await service.patch(`/workspaces/${owner.workspaceId}`, { name: 'Theirs', timezone: 'Europe/Berlin' }, owner.token);
     await service.put('/workspace/settings', { csatEnabled: true, routing: { mode: 'auto' } }, owner.token);
     await holds(page, `document.querySelector('input[list=time-zones]').value === 'Europe/Berlin'`);
-    t.equal(await place.getByLabel('Name', { exact: true }).inputValue(), 'Mine', 'what was typed stays');
+    t.equal(await place.getByLabel('Name', { exact: true }).inputValue(), 'Mine', 'the typed text stays');
     await holds(
       page,
       `[...document.querySelectorAll('#workspace-work ~ form input[type=checkbox]')].every((box) => box.checked)`,

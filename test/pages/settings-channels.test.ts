@@ -1,5 +1,5 @@
-// The settings of an owner in a real browser over the real service: knowledge, phone numbers, email. A site to read, a
-// name server and a mail server stand beside it.
+// An owner's settings in a real browser with the real service: knowledge, phone numbers, email. With a site to crawl, a
+// name server and a mail server.
 
 import type { Page } from 'playwright-core';
 import t from 'tap';
@@ -12,7 +12,7 @@ import { startService } from '../support/service.ts';
 import { button, heading, hostile, notice, part, usable } from '../support/settings.ts';
 import { only127001, Site } from '../support/site.ts';
 
-/** The pages go by the browser's own time; so does the service, from where it is started. */
+/** The pages use the browser's time; so does the service, from its start. */
 const clock = new ManualClock(new Date().toISOString());
 
 t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
@@ -58,7 +58,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Address').fill('http://inside.test/');
     await button(page, 'Read').click();
     await page.locator('.field', { hasText: 'Address' }).locator('.error').waitFor();
-    t.equal(await page.getByLabel('Address').inputValue(), 'http://inside.test/', 'what was typed is kept');
+    t.equal(await page.getByLabel('Address').inputValue(), 'http://inside.test/', 'the typed text is kept');
 
     await page.getByLabel('Address').fill(`http://shop.test:${site.port}/`);
     await page.getByLabel('Maximum pages').fill('5');
@@ -131,7 +131,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     await page.close();
   });
 
-  t.test('an article that somebody else has saved meanwhile: both are shown, and the writer decides', async (t) => {
+  t.test('an article that another person saved meanwhile: both are shown, and the writer decides', async (t) => {
     const { body: article } = await service.post(
       '/kb/articles',
       { title: 'Hours', body: 'Open all day.\nClosed at night.\n' },
@@ -246,12 +246,12 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     t.match(
       (await service.get('/phone-numbers', owner.token)).body.numbers[0],
       { displayName: 'Front desk', recordingEnabled: false },
-      'what somebody else changed meanwhile is not undone',
+      "another person's change stays",
     );
 
     await button(row, `Release ${number.e164}`).click();
     const release = button(dialog, 'Release');
-    t.ok(await release.isDisabled(), 'not by a click alone');
+    t.ok(await release.isDisabled(), 'not by a single click');
     await dialog.getByLabel(/^Type/).fill(number.e164);
     await release.click();
     await page.getByText('No numbers yet').waitFor();
@@ -260,7 +260,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
   });
 
   t.test(
-    'email: addresses for departments, a domain whose records are found, the secret, addresses that came back',
+    'email: addresses for departments, a domain whose records are found, the secret, bounced addresses',
     async (t) => {
       const page = await open('email');
       await button(page, 'Add an address').click();
@@ -341,7 +341,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     },
   );
 
-  t.test('who is no admin is not offered what only admins may', async (t) => {
+  t.test('non-admins are not offered what only admins may do', async (t) => {
     const agent = await service.agent(owner, { role: 'supervisor' });
     const page = await pages.open('/settings/knowledge', { token: agent.token });
     await part(page, /^Documents/)

@@ -1,5 +1,5 @@
-// The settings of an owner in a real browser over the real service, the sections for developers: keys, apps, webhooks,
-// verification; and the audit log, and what can be done with data. A receiver of webhooks stands beside it.
+// An owner's settings in a real browser with the real service, the sections for developers: keys, apps, webhooks,
+// verification; the audit log, and data. With a receiver of webhooks.
 
 import type { Page } from 'playwright-core';
 import t from 'tap';
@@ -14,7 +14,7 @@ import { button, heading, hostile, notice, part, usable } from '../support/setti
 
 t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrowser }, async (t) => {
   const receiver = await Receiver.start(t);
-  // The pages go by the browser's own time; so does the service, from where it is started.
+  // The pages use the browser's time; so does the service, from its start.
   const clock = new ManualClock(new Date().toISOString());
   const service = await startService(t, {
     env: { RATE_LIMITS: 'off', TOKEN_TTL_DAYS: '365', ALLOW_PRIVATE_WEBHOOKS: '1' },
@@ -45,14 +45,14 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     t.equal((await service.get('/agents', key)).status, 200);
     await service.patch(`/agents/${owner.agentId}`, { name: 'The owner' }, owner.token);
     await page.locator('.rail .own[aria-label^="The owner"]').waitFor();
-    t.equal(await once.locator('code').textContent(), key, 'still there when the page is drawn anew');
+    t.equal(await once.locator('code').textContent(), key, 'still there after a redraw');
     await usable(t, page);
     await page.getByRole('link', { name: 'Webhooks' }).click();
     await heading(page, 'Webhooks').waitFor();
     await page.goBack();
     await heading(page, 'API keys').waitFor();
     await button(page, `Revoke ${hostile}`).waitFor();
-    t.equal(await page.getByText(key).count(), 0, 'gone for good');
+    t.equal(await page.getByText(key).count(), 0, 'permanently gone');
     await button(page, `Revoke ${hostile}`).click();
     await button(dialog, 'Revoke').click();
     await page.getByText('No keys yet').waitFor();
@@ -99,7 +99,7 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await page.close();
   });
 
-  t.test("allowed apps: of everybody for an admin, one's own for an agent, turned away", async (t) => {
+  t.test("allowed apps: everyone's for an admin, one's own for an agent, withdrawn", async (t) => {
     const app = await registerApp(service, owner, { name: hostile, scopes: ['agents:read'] });
     const colleague = await service.agent(owner, { name: 'Ann' });
     await tokensOf(service, app, owner, { scope: 'agents:read' });
@@ -152,7 +152,7 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     t.equal(await page.getByText('whsec_').count(), 0);
     const row = part(page, 'Deliveries').getByRole('row').nth(1);
     await row.getByText('Pending').waitFor();
-    t.match(await row.textContent(), /500/, 'what it answered');
+    t.match(await row.textContent(), /500/, 'its answer');
     await usable(t, page);
     receiver.answer = () => 204;
     await button(row, /^Send again: message.created/).click();
@@ -191,7 +191,7 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await page.close();
   });
 
-  t.test('the audit log: sentences with names, before and after, found by whom, what and words', async (t) => {
+  t.test('the audit log: sentences with names, before and after, found by actor, area and words', async (t) => {
     await service.patch(`/departments/${department.id}`, { name: 'Repairs' }, owner.token);
     const page = await open('audit-log');
     const log = page.locator('.audit');
@@ -215,7 +215,7 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await page.close();
   });
 
-  t.test('the audit log of a year: a search goes on page by page', async (t) => {
+  t.test('the audit log of a year: a search continues page by page', async (t) => {
     const other = await service.workspace();
     await service.post('/departments', { name: 'The first' }, other.token);
     for (let index = 0; index < 120; index += 1)
@@ -229,7 +229,7 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await page.context().close();
   });
 
-  t.test('verification: a service, credits, what was sent', async (t) => {
+  t.test('verification: a service, credits, sent codes', async (t) => {
     const page = await open('verification');
     await page.getByText('No services yet').waitFor();
     await button(page, 'Add a service').click();

@@ -1,7 +1,7 @@
 // The whole story in real browsers, from an empty data folder, against the service as an operator starts it: an owner
-// signs up by the pages and invites a colleague; two customers write from a page with the widget; a chat is answered,
-// handed over, and outlives a network that goes and a server that is killed; a ticket comes by mail and is answered; a
-// call rings and is answered. Whatever happened, every screen ends with the same messages, none missing and none twice.
+// registers on the pages and invites a colleague; two customers write from a page with the widget; a chat is answered,
+// handed over, and survives a lost network and a killed server; a ticket arrives by mail and is answered; a call rings
+// and is answered. Whatever happened, every screen ends with the same messages, none missing and none twice.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
     if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
     return body;
   };
-  /** What the mail provider of a new installation keeps. */
+  /** The mails that a new installation keeps. */
   const mails = (): string[] =>
     readdirSync(join(dataDir, 'outbox')).map((name) => readFileSync(join(dataDir, 'outbox', name), 'utf8'));
   const tokenOf = (page: Page) => page.evaluate<string>(`localStorage.getItem('switchboard.token')`);
@@ -78,7 +78,7 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
     mails()
       .map((mail) => /\/join\/[\w-]+/.exec(mail)?.[0])
       .find((link) => link !== undefined);
-  // Mail goes its own way, a moment after the page says that it will.
+  // The mail is written a moment after the page announces it.
   while (invitationIn() === undefined) await owner.evaluate('new Promise((next) => requestAnimationFrame(next))');
   const invitation = invitationIn() ?? '';
 
@@ -87,7 +87,7 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
   await button(ann, 'Join').click();
   await ann.waitForURL(/\/inbox/);
 
-  // The owner alone takes chats by itself, so that Ann has to be asked.
+  // Only the owner gets chats automatically, so that Ann must be offered hers.
   await api('POST', '/me/status', await tokenOf(ann), { status: 'away' });
   const [kim, lee] = [await pages.open(preview), await pages.open(preview)];
   for (const [page, text] of [
@@ -150,7 +150,7 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
     t.same(await said(page).allTextContents(), there, 'the same on the screens of both agents');
   const shown = (await widgetOf(kim).lines.locator('.bubble').allTextContents()).filter((text) => there.includes(text));
   t.same(shown, there, 'and of the customer');
-  t.equal(await widgetOf(lee).lines.filter({ hasText: 'It left on Monday.' }).count(), 0, "and on nobody else's");
+  t.equal(await widgetOf(lee).lines.filter({ hasText: 'It left on Monday.' }).count(), 0, "and on no one else's");
 
   t.comment('a ticket by mail');
   const { inboundEmail, carrier } = await api('GET', '/workspace/integrations', await tokenOf(owner));

@@ -1,4 +1,4 @@
-// API keys: made once, shown once, limited to their scopes, gone at once.
+// API keys: created once, shown once, limited to their scopes, revoked immediately.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ t.test('[4.21] a key', async (t) => {
     const prefixes = (await service.get('/api-keys', owner.token)).body.apiKeys.map(
       ({ prefix }: { prefix: string }) => prefix,
     );
-    t.equal(new Set(prefixes).size, 3, 'keys can be told apart');
+    t.equal(new Set(prefixes).size, 3, 'keys are distinguishable');
   });
 
   t.test('[decisions, Secrets at rest] is in no file', async (t) => {
@@ -67,7 +67,7 @@ t.test('[4.21] a key', async (t) => {
     for (const { parentPath, name } of files) t.notOk(readFileSync(join(parentPath, name)).includes(secret), name);
   });
 
-  t.test('[4.21] acts as the admin who made it, and counts against the same budget', async (t) => {
+  t.test('[4.21] acts as its admin, and counts against the same budget', async (t) => {
     const { key } = await keyOf(service, owner.token, ['*']);
     t.equal((await service.get('/me', key)).body.agent.id, owner.agentId);
     const { body } = await service.post('/departments', { name: 'By a key' }, key);
@@ -86,7 +86,7 @@ t.test('[4.21] a key', async (t) => {
     t.notMatch(JSON.stringify(entries), key.slice(-43));
   });
 
-  t.test('[4.21] tells when it was last used, to the minute', async (t) => {
+  t.test('[4.21] shows its last use, to the minute', async (t) => {
     const { id, key } = await keyOf(service, owner.token, ['agents:read']);
     const lastUsedAt = async () =>
       (await service.get('/api-keys', owner.token)).body.apiKeys.find((one: { id: string }) => one.id === id)
@@ -106,7 +106,7 @@ t.test('[4.21] a key', async (t) => {
     t.equal(await lastUsedAt(), new Date(service.clock.now()).toISOString());
   });
 
-  t.test('[4.21] counts no more once it is deleted, everywhere, and cannot come back', async (t) => {
+  t.test('[4.21] stops working everywhere once deleted, and cannot be restored', async (t) => {
     const { id, key } = await keyOf(service, owner.token, ['*']);
     const others = await keyOf(service, owner.token, ['*']);
     t.equal((await service.get('/agents', key)).status, 200);
@@ -136,7 +136,7 @@ t.test('[4.21] a key', async (t) => {
     t.match(await service.get('/agents', key), { status: 401 }, 'and does not come back with it');
   });
 
-  t.test('[4.21] what is no key', async (t) => {
+  t.test('[4.21] invalid keys', async (t) => {
     const { key } = await keyOf(service, owner.token, ['*']);
     const stranger = await service.workspace();
     const theirs = (await keyOf(service, stranger.token, ['*'])).key;
@@ -181,15 +181,15 @@ t.test('[4.21] a key', async (t) => {
   });
 });
 
-t.test('[4.21] what a key is made of', async (t) => {
+t.test('[4.21] the form of a key', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const rows: [string, object, string][] = [
     ['no scope', { name: 'x', scopes: [] }, 'scopes'],
-    ['a scope that is none', { name: 'x', scopes: ['conversations:delete'] }, 'scopes.0'],
+    ['an unknown scope', { name: 'x', scopes: ['conversations:delete'] }, 'scopes.0'],
     ['no name', { name: ' ', scopes: ['*'] }, 'name'],
     ['a name too long', { name: 'x'.repeat(121), scopes: ['*'] }, 'name'],
-    ['a mode that is none', { name: 'x', scopes: ['*'], mode: 'prod' }, 'mode'],
+    ['an unknown mode', { name: 'x', scopes: ['*'], mode: 'prod' }, 'mode'],
   ];
   for (const [title, body, field] of rows)
     t.match(
@@ -203,7 +203,7 @@ t.test('[4.21] what a key is made of', async (t) => {
     'all of them',
   );
 
-  t.test('[8] 100 at once', async (t) => {
+  t.test('[8] at most 100', async (t) => {
     for (let count = 1; count < 100; count += 1)
       t.equal((await service.post('/api-keys', { name: 'x', scopes: ['*'] }, owner.token)).status, 201);
     t.match(await service.post('/api-keys', { name: 'x', scopes: ['*'] }, owner.token), {
@@ -217,7 +217,7 @@ t.test('[4.21] what a key is made of', async (t) => {
   });
 });
 
-/** What is asked for must be sound before it is asked who may. */
+/** The request must be valid before its caller's rights are checked. */
 t.test('[5.14] each route asks for its scope, and for no other', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
@@ -247,7 +247,7 @@ t.test('[5.14] each route asks for its scope, and for no other', async (t) => {
           );
           continue;
         }
-        // A webhook needs the scopes of its events as well.
+        // A webhook also needs the scopes of its events.
         if (scope === '*' || scope === access.scope || scope === access.or)
           t.not(
             answer.body?.error === 'insufficient_scope' ? (answer.body.detail ?? answer.body).scope : undefined,

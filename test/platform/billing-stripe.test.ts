@@ -1,5 +1,5 @@
 // Billing by Stripe: trials, hosted checkout, changes in place, cancelling, invoices, and Stripe's events, which may
-// come twice, late and in any order.
+// arrive twice, late and in any order.
 
 import t from 'tap';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -21,7 +21,7 @@ async function start(t: Parameters<typeof startService>[0], env: Record<string, 
 }
 const standing = async (service: Service, token: string) => (await service.get('/billing/subscription', token)).body;
 
-/** Chooses a plan, pays on the page, and Stripe tells. */
+/** Chooses a plan, pays on the page, and Stripe reports it. */
 async function subscribe({ service, stripe, owner }: Awaited<ReturnType<typeof start>>, order: object = {}) {
   const { body } = await service.post(
     '/billing/checkout',
@@ -60,7 +60,7 @@ t.test('[decisions, Providers] a new workspace is on trial', async (t) => {
     t.match(await service.get('/calls', owner.token), { status: 402, body: { error: 'feature_locked' } });
   });
 
-  t.test('[3 subscription] cancelling ends it at once', async (t) => {
+  t.test('[3 subscription] cancelling ends it immediately', async (t) => {
     const other = await service.workspace();
     t.match(await service.post('/billing/cancel', undefined, other.token), {
       status: 200,
@@ -69,7 +69,7 @@ t.test('[decisions, Providers] a new workspace is on trial', async (t) => {
     t.match(await standing(service, other.token), { locked: true });
   });
 
-  t.test('14 days, unless the operator says otherwise', async (t) => {
+  t.test('14 days, unless the operator sets otherwise', async (t) => {
     const { service, owner } = await start(t);
     t.equal((await standing(service, owner.token)).daysLeftInTrial, 14);
   });
@@ -114,14 +114,14 @@ t.test('[4.14] checkout', async (t) => {
     t.equal(stripe.count('POST', /customers$/), 1);
   });
 
-  t.test('[4.14] many who ask at once are one customer', async (t) => {
+  t.test('[4.14] concurrent requests are one customer', async (t) => {
     const other = await service.workspace();
     const before = stripe.count('POST', /customers$/);
     await Promise.all(Array.from({ length: 5 }, () => service.post('/billing/portal', undefined, other.token)));
     t.equal(stripe.count('POST', /customers$/), before + 1);
   });
 
-  t.test('[4.14] of pages that are opened at once, one can be paid on', async (t) => {
+  t.test('[4.14] of several pages opened concurrently, one can be paid', async (t) => {
     const other = await service.workspace();
     const opened = await Promise.all(
       (['chat', 'support', 'business'] as const).map((planId) =>
@@ -139,10 +139,10 @@ t.test('[4.14] checkout', async (t) => {
         return false;
       }
     });
-    t.equal(payable.length, 1, 'nobody pays twice');
+    t.equal(payable.length, 1, 'no one pays twice');
   });
 
-  t.test('[decisions, Billing] needs addresses to come back to', async (t) => {
+  t.test('[decisions, Billing] needs addresses to return to', async (t) => {
     for (const field of ['successUrl', 'cancelUrl'] as const)
       t.match(
         await service.post(
@@ -160,7 +160,7 @@ t.test('[4.14] checkout', async (t) => {
     t.equal(stripe.last('POST', /sessions$/)['subscription_data[trial_end]'], undefined);
   });
 
-  t.test('[4.14] once it is paid, the plan is what was paid for', async (t) => {
+  t.test('[4.14] once paid, the plan is the paid one', async (t) => {
     const { body } = await service.post(
       '/billing/checkout',
       { planId: 'support', interval: 'monthly', aiAddon: true, ...urls },
@@ -187,7 +187,7 @@ t.test('[4.14] checkout', async (t) => {
       after: { status: 'active', plan: 'support' },
     });
     await service.pass(10 * dayMs);
-    t.match(await standing(service, owner.token), { locked: false }, 'the end of the trial is none any more');
+    t.match(await standing(service, owner.token), { locked: false }, 'the end of the trial has passed');
   });
 });
 
@@ -196,7 +196,7 @@ t.test('[4.14] a live subscription is changed in place', async (t) => {
   const { service, stripe, owner } = context;
   const begun = await subscribe(context);
   const { id } = begun;
-  // Its trial is over.
+  // Its trial has ended.
   Object.assign(begun, { status: 'active', trialEnd: null });
   await stripe.deliver(service, stripe.event('customer.subscription.updated', begun));
 
@@ -218,7 +218,7 @@ t.test('[4.14] a live subscription is changed in place', async (t) => {
     t.equal(stripe.subscriptions.size, 1);
   });
 
-  t.test('[4.14] add-ons come and go with it', async (t) => {
+  t.test('[4.14] add-ons are added and removed with it', async (t) => {
     t.match(await service.post('/billing/addons', { addons: ['ai'] }, owner.token), {
       status: 200,
       body: { subscription: { plan: 'business', addons: ['ai'] } },
@@ -258,7 +258,7 @@ t.test('[4.14] a live subscription is changed in place', async (t) => {
     await service.post('/billing/cancel', undefined, owner.token);
   });
 
-  t.test('[3 subscription] and when it is over, Stripe says so', async (t) => {
+  t.test('[3 subscription] and Stripe reports its end', async (t) => {
     const subscription = stripe.subscriptions.get(id);
     if (subscription === undefined) return;
     Object.assign(subscription, { status: 'canceled', endedAt: Math.floor(service.clock.now() / 1000) });
@@ -271,7 +271,7 @@ t.test('[4.14] a live subscription is changed in place', async (t) => {
     );
   });
 
-  t.test('[4.14] below the seats in use Stripe is not even asked', async (t) => {
+  t.test('[4.14] below the seats in use Stripe is not asked', async (t) => {
     const other = await start(t);
     await subscribe(other);
     for (let count = 0; count < 5; count += 1)
@@ -309,7 +309,7 @@ t.test('[4.14] a trial that was paid for', async (t) => {
     t.ok(actions.includes('subscription.trial_extended'), actions.join());
   });
 
-  t.test('[3 subscription] cancelling ends it at once, at Stripe too', async (t) => {
+  t.test('[3 subscription] cancelling ends it immediately, at Stripe too', async (t) => {
     t.match(await service.post('/billing/cancel', undefined, owner.token), {
       status: 200,
       body: { subscription: { status: 'canceled' } },
@@ -339,7 +339,7 @@ t.test("[6] Stripe's events", async (t) => {
       ['too old', stripe.sign(event.text, { atMs: service.clock.now() - 301_000 })],
       ['nothing in it', ''],
       ['no signature in it', 't=1'],
-      ['what is none', 'x'],
+      ['invalid ones', 'x'],
     ];
     for (const [title, signature] of wrong) t.match(await stripe.deliver(service, event, signature), invalid, title);
     t.equal((await standing(service, owner.token)).locked, false, 'none of them did anything');
@@ -349,7 +349,7 @@ t.test("[6] Stripe's events", async (t) => {
     t.match(await standing(service, owner.token), { locked: true, subscription: { status: 'unpaid' } });
   });
 
-  t.test('[6] what is signed and nothing that Stripe says is invalid_body', async (t) => {
+  t.test('[6] signed content that Stripe would not send is invalid_body', async (t) => {
     const { text } = stripe.event('customer.subscription.updated', subscription);
     const paid = stripe.event('checkout.session.completed', subscription).text;
     const wrong: string[] = [
@@ -375,16 +375,16 @@ t.test("[6] Stripe's events", async (t) => {
     t.match(
       await stripe.deliver(service, { text: paid.replace(/"subscription":"[^"]*"/, '"subscription":null') }),
       { status: 200 },
-      'a payment for something else is none of ours',
+      'a payment for another product is ignored',
     );
     t.match(
       await stripe.deliver(service, { text: text.replace('customer.subscription.updated', 'customer.created') }),
       { status: 200 },
-      'nor is what has another type',
+      'nor is another type',
     );
   });
 
-  t.test('[4.14] late payment is not locked; what is not paid at all is', async (t) => {
+  t.test('[4.14] a late payment does not lock; a missing one does', async (t) => {
     for (const [status, locked] of [
       ['past_due', false],
       ['unpaid', true],
@@ -399,30 +399,26 @@ t.test("[6] Stripe's events", async (t) => {
     }
   });
 
-  t.test('[6] one that comes twice counts once', async (t) => {
+  t.test('[6] a repeated event counts once', async (t) => {
     const event = stripe.event('customer.subscription.updated', subscription);
     await stripe.deliver(service, event);
     subscription.cancelAtPeriodEnd = true;
     t.match(await stripe.deliver(service, event), { status: 200 });
-    t.equal(
-      (await standing(service, owner.token)).subscription.cancelAtPeriodEnd,
-      false,
-      'the second is taken for what it is',
-    );
+    t.equal((await standing(service, owner.token)).subscription.cancelAtPeriodEnd, false, 'the second is recognised');
     await stripe.deliver(service, stripe.event('customer.subscription.updated', subscription));
     t.equal((await standing(service, owner.token)).subscription.cancelAtPeriodEnd, true);
     subscription.cancelAtPeriodEnd = false;
     await stripe.deliver(service, stripe.event('customer.subscription.updated', subscription));
   });
 
-  t.test('[6] in any order: an old one does not bring back what was', async (t) => {
+  t.test('[6] in any order: an old one does not restore an old state', async (t) => {
     const old = stripe.event('customer.subscription.updated', subscription);
     await service.post('/billing/checkout', { planId: 'business', interval: 'monthly' }, owner.token);
     await stripe.deliver(service, old);
     t.equal((await standing(service, owner.token)).planId, 'business');
   });
 
-  t.test('[6] many at once', async (t) => {
+  t.test('[6] many concurrently', async (t) => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => {
         subscription.cancelAtPeriodEnd = index % 2 === 0;
@@ -433,7 +429,7 @@ t.test("[6] Stripe's events", async (t) => {
     t.equal((await standing(service, owner.token)).subscription.cancelAtPeriodEnd, subscription.cancelAtPeriodEnd);
   });
 
-  t.test('[6] of others, or of none: taken, and nothing happens', async (t) => {
+  t.test('[6] of other customers, or none: accepted, without effect', async (t) => {
     const before = await standing(service, owner.token);
     const foreign = { ...subscription, id: 'sub_foreign', metadata: {} };
     stripe.subscriptions.set(foreign.id, foreign);
@@ -452,7 +448,7 @@ t.test("[6] Stripe's events", async (t) => {
     t.same(await standing(service, owner.token), before);
   });
 
-  t.test('[6] while Stripe cannot be asked it is 503, so that Stripe comes again', async (t) => {
+  t.test('[6] while Stripe cannot be reached it is 503, so that Stripe retries', async (t) => {
     subscription.status = 'past_due';
     const event = stripe.event('customer.subscription.updated', subscription);
     stripe.broken = { status: 400, type: 'invalid_request_error' };
@@ -472,26 +468,29 @@ t.test('[6] more than one subscription of a customer', async (t) => {
   const first = stripe.pay((await open()).body.url);
   await tell('created', first);
 
-  t.test('[6] the one that ends last keeps the workspace open, whatever was told in between', async (t) => {
-    first.status = 'unpaid';
-    await tell('updated', first);
-    const second = stripe.pay((await open()).body.url);
-    await tell('created', second);
-    first.status = 'active';
-    await tell('updated', first);
-    first.status = 'canceled';
-    t.match(await tell('deleted', first), { status: 200 });
-    t.match(
-      await standing(service, owner.token),
-      { locked: false, subscription: { status: second.status } },
-      'the second is paid for still',
-    );
-    second.status = 'canceled';
-    await tell('deleted', second);
-    t.match(await standing(service, owner.token), { locked: true, subscription: { status: 'canceled' } });
-  });
+  t.test(
+    '[6] the subscription that ends last keeps the workspace open, whatever was reported in between',
+    async (t) => {
+      first.status = 'unpaid';
+      await tell('updated', first);
+      const second = stripe.pay((await open()).body.url);
+      await tell('created', second);
+      first.status = 'active';
+      await tell('updated', first);
+      first.status = 'canceled';
+      t.match(await tell('deleted', first), { status: 200 });
+      t.match(
+        await standing(service, owner.token),
+        { locked: false, subscription: { status: second.status } },
+        'the second is paid for still',
+      );
+      second.status = 'canceled';
+      await tell('deleted', second);
+      t.match(await standing(service, owner.token), { locked: true, subscription: { status: 'canceled' } });
+    },
+  );
 
-  t.test("[4.14] one that ended without our being told stands in nobody's way", async (t) => {
+  t.test('[4.14] one that ended without a report blocks nothing', async (t) => {
     const third = stripe.pay((await open()).body.url);
     await tell('created', third);
     third.status = 'canceled';
@@ -511,7 +510,11 @@ t.test('[6] more than one subscription of a customer', async (t) => {
 t.test('[4.14] portal and invoices', async (t) => {
   const context = await start(t);
   const { service, stripe, owner } = context;
-  t.same((await service.get('/billing/invoices', owner.token)).body, { invoices: [] }, 'a customer of nobody has none');
+  t.same(
+    (await service.get('/billing/invoices', owner.token)).body,
+    { invoices: [] },
+    'a customer without a workspace has none',
+  );
   t.match(await service.post('/billing/portal', undefined, owner.token), {
     status: 200,
     body: { url: /^https:\/\/billing\.stripe\.example\/p\/cus_/ },
@@ -558,7 +561,7 @@ t.test(
 );
 
 t.test(
-  '[decisions, Providers] a server whose provider was changed to local leaves alone what Stripe bills',
+  "[decisions, Providers] a server whose provider was changed to local leaves Stripe's subscriptions alone",
   async (t) => {
     const context = await start(t);
     await subscribe(context);

@@ -1,4 +1,4 @@
-// Billing of the local provider: what a plan gives, and how it changes where no money moves.
+// Billing by the local provider: what a plan includes, and changes of plan without payment.
 
 import t from 'tap';
 import { systemCaller } from '../../engine/runtime/caller.ts';
@@ -12,7 +12,7 @@ import { type Service, startService } from '../support/service.ts';
 const dayMs = 24 * 3600_000;
 const env = { RATE_LIMITS: 'off', TOKEN_TTL_DAYS: '365' };
 
-/** As a marketplace's own arrangement would leave it. */
+/** As a special arrangement of a marketplace would leave it. */
 async function rewrite(service: Service, workspaceId: string, changes: Partial<SubscriptionRecord>): Promise<void> {
   const change = command('test.subscription', (ctx, _: object): void => {
     const present = theSubscription(ctx);
@@ -60,11 +60,11 @@ t.test('[4.14] a new workspace of the local provider', async (t) => {
     (await service.call('POST', '/billing/webhook', { body: '{}', headers: { 'Stripe-Signature': 't=1,v1=x' } }))
       .status,
     404,
-    'nobody bills here',
+    'no one bills here',
   );
 });
 
-t.test('[4.14] choosing a plan applies at once', async (t) => {
+t.test('[4.14] choosing a plan applies immediately', async (t) => {
   const service = await startService(t, { env });
   const owner = await service.workspace();
   const checkout = (body: object) => service.post('/billing/checkout', body, owner.token);
@@ -87,7 +87,7 @@ t.test('[4.14] choosing a plan applies at once', async (t) => {
     }
   });
 
-  t.test('[4.14] what the plan lacks is locked from then on, and open again after', async (t) => {
+  t.test('[4.14] features the plan lacks are locked from then on, and open again after', async (t) => {
     await checkout({ planId: 'support', interval: 'monthly' });
     t.match(await service.get('/calls', owner.token), { status: 402, body: { error: 'feature_locked' } });
     await checkout({ planId: 'business', interval: 'monthly' });
@@ -112,7 +112,7 @@ t.test('[4.14] choosing a plan applies at once', async (t) => {
     });
   });
 
-  t.test('[4.14] is audited, with what was before', async (t) => {
+  t.test('[4.14] is audited, with the values before', async (t) => {
     await checkout({ planId: 'chat', interval: 'monthly' });
     await checkout({ planId: 'chat', interval: 'monthly' });
     const { entries } = (await service.get('/workspace/audit-log?limit=2', owner.token)).body;
@@ -123,10 +123,10 @@ t.test('[4.14] choosing a plan applies at once', async (t) => {
       before: { plan: 'business' },
       after: { plan: 'chat' },
     });
-    t.notMatch(entries[1].after, { plan: 'chat' }, 'what changes nothing is no entry');
+    t.notMatch(entries[1].after, { plan: 'chat' }, 'an unchanged one has no entry');
   });
 
-  t.test('[4.14] what is asked for must be on offer', async (t) => {
+  t.test('[4.14] only offered plans are accepted', async (t) => {
     const rows: [object, string][] = [
       [{ interval: 'monthly' }, 'planId'],
       [{ planId: 'enterprise', interval: 'monthly' }, 'planId'],
@@ -192,32 +192,35 @@ t.test('[3 subscription] cancelling', async (t) => {
   const owner = await service.workspace();
   const read = async () => (await service.get('/billing/subscription', owner.token)).body;
 
-  t.test('[3 subscription] holds until the end of the period, and can be taken back by choosing a plan', async (t) => {
-    t.match(await service.post('/billing/cancel', undefined, owner.token), {
-      status: 200,
-      body: { subscription: { status: 'active', cancelAtPeriodEnd: true } },
-    });
-    t.match(await service.post('/billing/cancel', undefined, owner.token), {
-      status: 200,
-      body: { subscription: { cancelAtPeriodEnd: true } },
-    });
-    t.match(await service.post('/billing/checkout', { planId: 'business', interval: 'monthly' }, owner.token), {
-      body: { subscription: { cancelAtPeriodEnd: false, currentPeriodEnd: '2026-12-20T12:00:00.000Z' } },
-    });
-    await service.post('/billing/cancel', undefined, owner.token);
-    const { subscription } = await read();
-    await service.pass(Date.parse(subscription.currentPeriodEnd) - service.clock.now() - 1);
-    t.match(await read(), { locked: false, subscription: { status: 'active' } });
-    await service.pass(1);
-    t.match(await read(), {
-      locked: true,
-      planId: 'business',
-      subscription: { status: 'canceled', cancelAtPeriodEnd: false },
-      entitlements: { features: [], seats: { limit: 0 } },
-    });
-    const [entry] = (await service.get('/workspace/audit-log?limit=1', owner.token)).body.entries;
-    t.match(entry, { actorAgentId: null, action: 'subscription.changed', after: { status: 'canceled' } });
-  });
+  t.test(
+    '[3 subscription] continues until the end of the period, and can be reverted by choosing a plan',
+    async (t) => {
+      t.match(await service.post('/billing/cancel', undefined, owner.token), {
+        status: 200,
+        body: { subscription: { status: 'active', cancelAtPeriodEnd: true } },
+      });
+      t.match(await service.post('/billing/cancel', undefined, owner.token), {
+        status: 200,
+        body: { subscription: { cancelAtPeriodEnd: true } },
+      });
+      t.match(await service.post('/billing/checkout', { planId: 'business', interval: 'monthly' }, owner.token), {
+        body: { subscription: { cancelAtPeriodEnd: false, currentPeriodEnd: '2026-12-20T12:00:00.000Z' } },
+      });
+      await service.post('/billing/cancel', undefined, owner.token);
+      const { subscription } = await read();
+      await service.pass(Date.parse(subscription.currentPeriodEnd) - service.clock.now() - 1);
+      t.match(await read(), { locked: false, subscription: { status: 'active' } });
+      await service.pass(1);
+      t.match(await read(), {
+        locked: true,
+        planId: 'business',
+        subscription: { status: 'canceled', cancelAtPeriodEnd: false },
+        entitlements: { features: [], seats: { limit: 0 } },
+      });
+      const [entry] = (await service.get('/workspace/audit-log?limit=1', owner.token)).body.entries;
+      t.match(entry, { actorAgentId: null, action: 'subscription.changed', after: { status: 'canceled' } });
+    },
+  );
 
   t.test(
     '[4.14] a locked workspace: its features are refused, customers still get through, and nothing is lost',
@@ -248,7 +251,7 @@ t.test('[3 subscription] cancelling', async (t) => {
     t.equal((await service.get('/calls', owner.token)).status, 200);
   });
 
-  t.test('[4.14] a period that ended while nobody looked ended when it did', async (t) => {
+  t.test('[4.14] a period that ended unobserved ended on its date', async (t) => {
     await service.post('/billing/cancel', undefined, owner.token);
     const { currentPeriodEnd } = (await read()).subscription;
     await service.pass(Date.parse(currentPeriodEnd) - service.clock.now() + 3 * 24 * 3600_000);
@@ -289,7 +292,7 @@ t.test('[4.14] a period that began on a 31st ends on one again after a shorter m
   t.strictSame(ends, ['2027-06-30', '2027-07-31', '2027-08-31', '2027-09-30', '2027-10-31']);
 });
 
-t.test('[4.14] who is billed through a marketplace changes it there: 409', async (t) => {
+t.test("[4.14] a marketplace's customer changes it there: 409", async (t) => {
   const service = await startService(t, { env });
   const owner = await service.workspace();
   await rewrite(service, owner.workspaceId, { billingSource: 'marketplace' });
@@ -312,7 +315,7 @@ t.test('[4.14] who is billed through a marketplace changes it there: 409', async
   });
 });
 
-t.test('[4.14] admins alone', async (t) => {
+t.test('[4.14] only admins', async (t) => {
   const service = await startService(t, { env });
   const owner = await service.workspace();
   const supervisor = await service.agent(owner, { role: 'supervisor' });

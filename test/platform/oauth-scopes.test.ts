@@ -1,5 +1,4 @@
-// What an app is allowed is what it says it is: on the consent page, in the token's scope, at the address that it goes
-// back to.
+// An app is allowed exactly what is shown: on the consent page, in the token's scope, at the redirect address.
 
 import t from 'tap';
 import { appScopes } from '../../engine/platform/oauth-apps.ts';
@@ -15,7 +14,7 @@ t.test('[5.14] scopes', async (t) => {
   const owner = await service.workspace();
   const agent = await service.agent(owner, { role: 'supervisor' });
 
-  t.test("webhooks:write is an admin's to allow, and the page says so", async (t) => {
+  t.test('only an admin can allow webhooks:write, and the page says so', async (t) => {
     const app = await registerApp(service, owner, { scopes: ['webhooks:write', 'agents:read'] });
     const scope = 'webhooks:write agents:read';
     t.match(
@@ -27,7 +26,7 @@ t.test('[5.14] scopes', async (t) => {
       scope: granted,
       refresh_token: refreshToken,
     } = await tokensOf(service, app, agent, { scope });
-    t.equal(granted, 'agents:read', 'the token says what it may');
+    t.equal(granted, 'agents:read', 'the token has its scope');
     t.match(await service.get('/webhooks', token), {
       status: 403,
       body: { error: 'insufficient_scope', detail: { scope: 'webhooks:write' } },
@@ -54,7 +53,7 @@ t.test('[5.14] scopes', async (t) => {
     t.match(text, 'Only an admin can allow what this app requests.');
   });
 
-  t.test('a token stops saying it when its admin is one no more', async (t) => {
+  t.test('a token loses it when its admin is no longer one', async (t) => {
     const app = await registerApp(service, owner, { scopes: ['webhooks:write', 'agents:read'] });
     const admin = await service.agent(owner, { role: 'admin' });
     const tokens = await tokensOf(service, app, admin, { scope: 'webhooks:write agents:read' });
@@ -62,7 +61,7 @@ t.test('[5.14] scopes', async (t) => {
     t.equal((await refresh(service, app, tokens.refresh_token)).body.scope, 'agents:read');
   });
 
-  t.test('[RFC 6749 §5.1] a refreshed token does not say what the app no longer registers', async (t) => {
+  t.test('[RFC 6749 §5.1] a refreshed token lacks scopes that the app no longer registers', async (t) => {
     const app = await registerApp(service, owner, { scopes: ['conversations:read', 'messages:read'] });
     const scope = 'conversations:read messages:read';
     const tokens = await tokensOf(service, app, owner, { scope });
@@ -80,11 +79,11 @@ t.test('[5.14] scopes', async (t) => {
     t.equal(
       (await refresh(service, app, body.refresh_token)).body.scope,
       scope,
-      'what is registered again was granted all the time',
+      'a scope registered again was granted all the time',
     );
   });
 
-  t.test('sites are read by agents:read, as its page says, and by conversations:read, as ever', async (t) => {
+  t.test('sites are read with agents:read, as its page says, and still with conversations:read', async (t) => {
     const app = await registerApp(service, owner, { scopes: appScopes });
     for (const scope of ['agents:read', 'conversations:read'])
       t.equal(
@@ -99,7 +98,7 @@ t.test('[5.14] scopes', async (t) => {
     );
   });
 
-  t.test('what is planned is called so', async (t) => {
+  t.test('a planned scope is marked as such', async (t) => {
     const app = await registerApp(service, owner, { scopes: ['ai:invoke'] });
     t.match(
       (await authorize(service, request(app, { scope: 'ai:invoke' }))).text,
@@ -182,7 +181,7 @@ t.test("[RFC 8252 §7.3] an app on the agent's own machine takes any port", asyn
   });
 });
 
-t.test('[RFC 3986] what cannot be sent back in a header is no address', async (t) => {
+t.test('[RFC 3986] text that cannot be sent back in a header is not an address', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const register = (service: Service, uri: string) =>

@@ -1,5 +1,5 @@
-// OAuth: what an app may ask, how codes and tokens are given, used once, rotated and ended. RFC 6749, 7009, 7636, 8414,
-// 9207.
+// OAuth: what an app can request, and how codes and tokens are issued, used once, rotated and revoked. RFC 6749, 7009,
+// 7636, 8414, 9207.
 
 import t from 'tap';
 import { provesPossession } from '../../engine/platform/oauth.ts';
@@ -79,7 +79,7 @@ t.test('[decisions 4.2] apps', async (t) => {
     t.equal((await service.get('/oauth-apps', owner.token)).body.oauthApps.length, 2);
   });
 
-  t.test('where it may go back to', async (t) => {
+  t.test('allowed redirect addresses', async (t) => {
     const good = [
       'https://app.example',
       'https://app.example:8443/cb?x=1',
@@ -120,7 +120,7 @@ t.test('[decisions 4.2] apps', async (t) => {
       t.match(await create(fields), { status: 400, body: { error: 'invalid_body' } }, JSON.stringify(fields));
   });
 
-  t.test('a rotated secret replaces the former at once; tokens stay', async (t) => {
+  t.test('a rotated secret replaces the former immediately; tokens stay', async (t) => {
     const app = await registerApp(service, owner);
     const tokens = await tokensOf(service, app, owner);
     const { status, body } = await service.post(`/oauth-apps/${app.id}/rotate-secret`, undefined, owner.token);
@@ -135,7 +135,7 @@ t.test('[decisions 4.2] apps', async (t) => {
     });
   });
 
-  t.test('what it may is cut at once; a deleted app has no tokens left; all of it is audited', async (t) => {
+  t.test('removed scopes end immediately; a deleted app has no tokens left; all of it is audited', async (t) => {
     const app = await registerApp(service, owner);
     const { access_token: token, refresh_token: refreshToken } = await tokensOf(service, app, owner, {
       scope: 'agents:read conversations:read',
@@ -164,13 +164,13 @@ t.test('[decisions 4.2] apps', async (t) => {
   });
 });
 
-t.test('[RFC 6749 §4.1.1] what is asked', async (t) => {
+t.test('[RFC 6749 §4.1.1] the request', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const app = await registerApp(service, owner, { name: 'Reports <b>&' });
   const open = await registerApp(service, owner, { public: true });
 
-  t.test('a sound request is a page: no script, no frame, and back to the app alone', async (t) => {
+  t.test('a valid request is a page: no script, no frame, and back to the app only', async (t) => {
     const { status, text, headers } = await authorize(service, request(app));
     t.equal(status, 200);
     t.match(headers.get('content-type'), /^text\/html/);
@@ -185,7 +185,7 @@ t.test('[RFC 6749 §4.1.1] what is asked', async (t) => {
     t.notMatch(text, /<script|<b>/);
   });
 
-  t.test('its policy names where every kind of app is', async (t) => {
+  t.test('its policy covers the addresses of every kind of app', async (t) => {
     const sources = {
       'http://localhost:3000/cb': 'http://localhost:3000',
       'http://[::1]:3000/cb': 'http:',
@@ -216,18 +216,18 @@ t.test('[RFC 6749 §4.1.1] what is asked', async (t) => {
     });
   });
 
-  t.test('an unknown client or address is told to the person, and nothing goes there', async (t) => {
+  t.test('an unknown client or address is shown to the person, and nothing is sent there', async (t) => {
     const rows: [string, Record<string, string | undefined>][] = [
       ['no client', { client_id: undefined }],
       ['an unknown client', { client_id: 'app_x' }],
-      ['a client of a workspace that is none', { client_id: `app_${'A'.repeat(22)}x` }],
+      ['a client of an unknown workspace', { client_id: `app_${'A'.repeat(22)}x` }],
       ['no address', { redirect_uri: undefined }],
       ['another address', { redirect_uri: 'https://evil.example/callback' }],
       ['an address that begins the same', { redirect_uri: `${redirectUri}&more=1` }],
       ['another case', { redirect_uri: redirectUri.replace('app.example', 'App.example') }],
       ['a dressed-up one', { redirect_uri: 'https://app.example/callback/../callback?kind=x' }],
       ['encoded', { redirect_uri: 'https://app.example/%63allback?kind=x' }],
-      ['what is script', { redirect_uri: 'javascript:alert(1)' }],
+      ['script addresses', { redirect_uri: 'javascript:alert(1)' }],
     ];
     for (const [title, fields] of rows) {
       for (const ask of [authorize, decide]) {
@@ -255,7 +255,7 @@ t.test('[RFC 6749 §4.1.1] what is asked', async (t) => {
       ['plain PKCE', app, { code_challenge_method: 'plain' }, 'invalid_request'],
       ['PKCE without a method, which would be plain', app, { code_challenge_method: undefined }, 'invalid_request'],
       ['a method without a challenge', app, { code_challenge: undefined }, 'invalid_request'],
-      ['a challenge that is none', app, { code_challenge: 'x' }, 'invalid_request'],
+      ['an invalid challenge', app, { code_challenge: 'x' }, 'invalid_request'],
       [
         'a public client without PKCE',
         open,
@@ -294,7 +294,7 @@ t.test("[RFC 6749 §4.1.2] the agent's answer", async (t) => {
   const app = await registerApp(service, owner);
   const answer = (fields: Record<string, string | undefined>) => decide(service, { ...request(app), ...fields });
 
-  t.test('allow: back with a code, the state, and who issued it', async (t) => {
+  t.test('allow: back with a code, the state, and the issuer', async (t) => {
     const {
       status,
       location,
@@ -341,7 +341,7 @@ t.test("[RFC 6749 §4.1.2] the agent's answer", async (t) => {
     service.clock.advance(60_000);
   });
 
-  t.test("[5.14] in development an app is its own workspace's alone; live, everybody's", async (t) => {
+  t.test('[5.14] in development an app only works in its own workspace; live, in all', async (t) => {
     const refused = await answer({ email: stranger.email, password, decision: 'allow' });
     t.match(refused, { status: 403, location: undefined, text: /in development/ });
     const dataDir = service.dataDir;
@@ -426,7 +426,7 @@ t.test('[RFC 6749 §4.1.3] a code for tokens', async (t) => {
     t.equal((await exchange(service, open, await consentOf(service, open, agent))).status, 200);
   });
 
-  t.test('what does not fit, before and without using up the code', async (t) => {
+  t.test('mismatches, before and without using up the code', async (t) => {
     const code = await consentOf(service, app, agent);
     const rows: [string, Record<string, string | undefined>, number, string][] = [
       ['no grant_type', { grant_type: undefined }, 400, 'invalid_request'],
@@ -442,7 +442,7 @@ t.test('[RFC 6749 §4.1.3] a code for tokens', async (t) => {
         'invalid_grant',
       ],
       ['no code', { code: undefined }, 400, 'invalid_request'],
-      ['what is no code', { code: 'x' }, 400, 'invalid_grant'],
+      ['invalid codes', { code: 'x' }, 400, 'invalid_grant'],
       ['an unknown code', { code: `${code.slice(0, -1)}${code.endsWith('A') ? 'B' : 'A'}` }, 400, 'invalid_grant'],
       ['no redirect_uri', { redirect_uri: undefined }, 400, 'invalid_request'],
       ['another redirect_uri', { redirect_uri: 'https://app.example/' }, 400, 'invalid_grant'],
@@ -456,7 +456,7 @@ t.test('[RFC 6749 §4.1.3] a code for tokens', async (t) => {
     t.equal((await exchange(service, app, code)).status, 200);
   });
 
-  t.test('[RFC 7636 §4.6] a verifier that does not fit spends the code: whoever stole one has one try', async (t) => {
+  t.test('[RFC 7636 §4.6] a wrong verifier spends the code: a thief has one try', async (t) => {
     for (const verifierSent of [undefined, 'x'.repeat(43), challenge]) {
       const code = await consentOf(service, app, agent);
       t.match(await exchange(service, app, code, { code_verifier: verifierSent }), {
@@ -490,7 +490,7 @@ t.test('[RFC 6749 §4.1.3] a code for tokens', async (t) => {
     t.match(await exchange(service, app, third), { status: 400, body: { error: 'invalid_grant' } });
   });
 
-  t.test('[RFC 6749 §4.1.2] once: a second use ends what the first brought', async (t) => {
+  t.test('[RFC 6749 §4.1.2] once: a second use revokes the tokens of the first', async (t) => {
     const code = await consentOf(service, app, agent);
     const { body } = await exchange(service, app, code);
     t.equal((await service.get('/conversations/queue', body.access_token)).status, 200);
@@ -502,7 +502,7 @@ t.test('[RFC 6749 §4.1.3] a code for tokens', async (t) => {
     t.match(await refresh(service, app, body.refresh_token), { status: 401, body: { error: 'invalid_grant' } });
   });
 
-  t.test('twenty exchanges of one code at once: one succeeds, and nothing of it is left', async (t) => {
+  t.test('twenty concurrent exchanges of one code: one succeeds, and its tokens are revoked', async (t) => {
     const code = await consentOf(service, app, agent);
     const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(service, app, code)));
     const [won, ...more] = answers.filter(({ status }) => status === 200);
@@ -511,7 +511,7 @@ t.test('[RFC 6749 §4.1.3] a code for tokens', async (t) => {
     t.equal((await service.get('/conversations/queue', won?.body.access_token)).status, 401);
   });
 
-  t.test('forms alone, and each field once', async (t) => {
+  t.test('only forms, and each field once', async (t) => {
     const post = (body: string, type: string) =>
       fetch(`${service.url}/oauth/token`, { method: 'POST', body, headers: { 'Content-Type': type } });
     for (const [body, type] of [
@@ -558,7 +558,7 @@ t.test('[5.14] tokens', async (t) => {
     t.match(
       await service.get('/oauth-apps', admins),
       { status: 403, body: { error: 'insufficient_scope' } },
-      "not even an admin's reaches what no scope names",
+      "not even an admin's token reaches routes without a scope",
     );
   });
 
@@ -593,7 +593,7 @@ t.test('[5.14] tokens', async (t) => {
     t.match(await service.get('/conversations/queue', token), { status: 401, body: { error: 'unauthorized' } });
   });
 
-  t.test('[5.14] a refresh brings both anew, for 90 days from each use', async (t) => {
+  t.test('[5.14] a refresh renews both, for 90 days from each use', async (t) => {
     let tokens = await tokensOf(service, app, agent, { scope });
     for (let uses = 0; uses < 3; uses += 1) {
       service.clock.jump(90 * 24 * 3600_000 - 1);
@@ -608,7 +608,7 @@ t.test('[5.14] tokens', async (t) => {
     t.match(await refresh(service, app, tokens.refresh_token), { status: 400, body: { error: 'invalid_grant' } });
   });
 
-  t.test('[5.14] one that comes twice: 401, and the whole family ends', async (t) => {
+  t.test('[5.14] a repeated one: 401, and the whole family ends', async (t) => {
     const first = await tokensOf(service, app, agent, { scope });
     const bystander = await tokensOf(service, app, agent, { scope });
     const second = (await refresh(service, app, first.refresh_token)).body;
@@ -621,7 +621,7 @@ t.test('[5.14] tokens', async (t) => {
     t.equal(await works(bystander.access_token), true, 'another consent is another family');
   });
 
-  t.test('twenty refreshes at once: one succeeds, and the family ends', async (t) => {
+  t.test('twenty concurrent refreshes: one succeeds, and the family ends', async (t) => {
     const tokens = await tokensOf(service, app, agent, { scope });
     const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(service, app, tokens.refresh_token)));
     const won = answers.filter(({ status }) => status === 200);
@@ -643,7 +643,7 @@ t.test('[5.14] tokens', async (t) => {
     t.equal((await refresh(service, app, less.refresh_token)).body.scope, scope, 'and the next all of it again');
   });
 
-  t.test("a refresh token is its client's alone, and no access token", async (t) => {
+  t.test('a refresh token only works for its client, and is not an access token', async (t) => {
     const tokens = await tokensOf(service, app, agent, { scope });
     t.match(await refresh(service, other, tokens.refresh_token), { status: 400, body: { error: 'invalid_grant' } });
     t.match(await refresh(service, app, tokens.access_token), { status: 400, body: { error: 'invalid_grant' } });
@@ -662,7 +662,7 @@ t.test('[5.14] tokens', async (t) => {
       });
     const tokens = await tokensOf(service, app, agent, { scope });
     t.equal((await revoke(other, tokens.refresh_token)).status, 200);
-    t.equal(await works(tokens.access_token), true, "another client's is left alone");
+    t.equal(await works(tokens.access_token), true, "another client's is left unchanged");
     t.equal((await revoke(app, 'x')).status, 200);
     t.match(await revoke(app, undefined), { status: 400, body: { error: 'invalid_request' } });
     t.match(await revoke(app, tokens.refresh_token, { client_secret: 'wrong' }), {
@@ -672,7 +672,7 @@ t.test('[5.14] tokens', async (t) => {
     t.equal((await revoke(app, tokens.access_token, { token_type_hint: 'refresh_token' })).status, 200);
     t.equal((await service.get('/conversations/queue', tokens.access_token)).status, 401);
     const next = (await refresh(service, app, tokens.refresh_token)).body;
-    t.equal(await works(next.access_token), true, 'the family goes on without that access token');
+    t.equal(await works(next.access_token), true, 'the family continues without that access token');
     t.equal((await revoke(app, next.refresh_token)).status, 200);
     t.equal(await works(next.access_token), false);
     t.equal((await refresh(service, app, next.refresh_token)).status, 401);
@@ -691,7 +691,7 @@ t.test('[5.14] tokens', async (t) => {
     t.equal((await refresh(service, app, tokens.refresh_token)).status, 401);
   });
 
-  t.test('an agent that comes back does not bring its apps back', async (t) => {
+  t.test('a returning agent does not restore its apps', async (t) => {
     const leaver = await service.agent(owner);
     const tokens = await tokensOf(service, app, leaver, { scope });
     const code = await consentOf(service, app, leaver);
@@ -711,7 +711,7 @@ t.test('[5.14] tokens', async (t) => {
     t.match(
       await exchange(service, app, code),
       { status: 400, body: { error: 'invalid_grant' } },
-      'nor a code that nobody had exchanged',
+      'nor an unexchanged code',
     );
     t.equal(
       await works((await tokensOf(service, app, leaver, { scope })).access_token),
@@ -720,7 +720,7 @@ t.test('[5.14] tokens', async (t) => {
     );
   });
 
-  t.test('[decisions, Secrets at rest] no token, code or secret lies readable in a file', async (t) => {
+  t.test('[decisions, Secrets at rest] no token, code or secret is readable in a file', async (t) => {
     const { readdirSync, readFileSync } = await import('node:fs');
     const { join } = await import('node:path');
     const code = await consentOf(service, app, agent);
@@ -734,13 +734,13 @@ t.test('[5.14] tokens', async (t) => {
     }
   });
 
-  t.test('what has expired is forgotten in time', async (t) => {
+  t.test('expired tokens are removed in time', async (t) => {
     const view = () =>
       service.running.services.engine
         .workspace(owner.workspaceId)
         ?.db.get<{ count: number }>('SELECT count(*) AS count FROM oauthToken')?.count ?? 0;
     t.ok(view() > 0);
-    // As after a pause of the machine: each tick of 90 days would take minutes.
+    // As after a pause of the machine: running each tick of 90 days would take minutes.
     service.clock.jump(92 * 24 * 3600_000);
     await service.pass(2 * 24 * 3600_000);
     t.equal(view(), 0);
@@ -764,7 +764,7 @@ t.test('[5.14] rate limits of apps', async (t) => {
   t.same(
     told(await call(second)),
     [5, 3, 5, 4],
-    'one budget for all apps of the workspace, and its own share told to each',
+    'one budget for all apps of the workspace, and each sees its own share',
   );
   t.same(told(await service.get('/me', first)), [10, 9, 10, 9], 'on refusals too');
   for (let count = 0; count < 3; count += 1) await call(first);
@@ -789,7 +789,7 @@ t.test('[decisions, OAuth] webhooks of apps', async (t) => {
       body: text,
     });
 
-  t.test('are signed with its client secret, and told what its scopes let it read', async (t) => {
+  t.test('are signed with its client secret, and contain what its scopes can read', async (t) => {
     const { status, body } = await subscribe(tokens.access_token);
     t.equal(status, 201);
     t.notOk('secret' in body);
@@ -818,7 +818,7 @@ t.test('[decisions, OAuth] webhooks of apps', async (t) => {
     });
     await service.chat(owner, 'Nobody listens');
     await service.settled();
-    t.equal(receiver.received.length, 2, 'and no more once nobody allows it anything');
+    t.equal(receiver.received.length, 2, 'and no longer once no one allows it anything');
   });
 
   t.test('a public app has nothing to sign with', async (t) => {

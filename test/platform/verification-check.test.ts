@@ -1,5 +1,5 @@
-// Checking one-time codes: the outcomes in the contract's order, one success however many ask at once, TOTP by the
-// RFC's vectors.
+// Checking one-time codes: the outcomes in the contract's order, one success for concurrent checks, TOTP by the RFC's
+// vectors.
 
 import t from 'tap';
 import { judge } from '../../engine/verification/verification.ts';
@@ -29,7 +29,7 @@ const pending: VerificationRecord = {
   createdAt: before,
 };
 
-t.test('[7] the table of outcomes: what a verification was, what was given, what comes of it', async (t) => {
+t.test("[7] the table of outcomes: the verification's state, the code given, the result", async (t) => {
   const used = { status: 'verified', consumedAt: before } as const;
   const locked = { status: 'failed', attempts: 5 } as const;
   const old = { expiresAt: before };
@@ -122,7 +122,7 @@ t.test('[4.21] check', async (t) => {
     service.clock.advance(590_000);
     t.equal((await check(first.id, first.code)).body.verified, true, 'at the last moment');
     service.clock.advance(10_001);
-    t.match(await read(second.id), { status: 'expired' }, 'reads as what it is');
+    t.match(await read(second.id), { status: 'expired' }, 'is parsed as a number');
     t.same((await check(second.id, second.code)).body, { id: second.id, verified: false, reason: 'expired' });
     t.match(await read(second.id), { status: 'expired', attempts: 0 });
   });
@@ -168,7 +168,7 @@ t.test('[4.21] check', async (t) => {
       );
   });
 
-  t.test('[4.21] fifty checks of one code at once: one succeeds', async (t) => {
+  t.test('[4.21] fifty concurrent checks of one code: one succeeds', async (t) => {
     const { id, code } = await sent();
     const answers = await Promise.all(Array.from({ length: 50 }, () => check(id, code)));
     t.same(answers.filter(({ body }) => body.verified).length, 1);
@@ -178,7 +178,7 @@ t.test('[4.21] check', async (t) => {
     );
   });
 
-  t.test('[4.21] fifty wrong ones at once: four bad, then locked', async (t) => {
+  t.test('[4.21] fifty concurrent wrong ones: four bad, then locked', async (t) => {
     const { id, code } = await sent();
     const answers = await Promise.all(Array.from({ length: 50 }, () => check(id, wrongCode(code))));
     const reasons = answers.map(({ body }) => body.reason);
@@ -308,7 +308,7 @@ t.test('[decisions 4.21] TOTP', async (t) => {
     });
   });
 
-  t.test('a code is taken once; the one before and the one after count, others do not', async (t) => {
+  t.test('a code works once; the one before and the one after are valid, others are not', async (t) => {
     const { factorId, secret } = await enrol();
     t.same((await check(factorId, codeAt(secret, -30_000))).body, { id: factorId, verified: true, reason: null });
     t.equal((await check(factorId, codeAt(secret, -30_000))).body.reason, 'already_used');
@@ -320,7 +320,7 @@ t.test('[decisions 4.21] TOTP', async (t) => {
     t.equal((await check(factorId, codeAt(secret, -60_000))).body.reason, 'bad_code');
   });
 
-  t.test('fifty at once: one succeeds', async (t) => {
+  t.test('fifty concurrently: one succeeds', async (t) => {
     const { factorId, secret } = await enrol();
     const answers = await Promise.all(Array.from({ length: 50 }, () => check(factorId, codeAt(secret))));
     t.equal(answers.filter(({ body }) => body.verified).length, 1);
@@ -410,7 +410,7 @@ t.test('[decisions 4.21] TOTP', async (t) => {
     });
   });
 
-  t.test('what a deleted service had can be checked no more', async (t) => {
+  t.test('the codes of a deleted service cannot be checked', async (t) => {
     const other = (await service.post('/verify/services', { name: 'Other' }, owner.token)).body;
     const { factorId, secret } = (
       await service.post('/verify/totp/enroll', { identity: 'kim', serviceId: other.id }, key)
@@ -476,7 +476,7 @@ t.test('[6] verify.failed', async (t) => {
       });
   });
 
-  t.test('once, at the fifth wrong code, however many come at once; signed as Standard Webhooks says', async (t) => {
+  t.test('once, at the fifth wrong code, however many arrive concurrently; signed by Standard Webhooks', async (t) => {
     const { id } = (await service.post('/verify', { to: 'failed@example.com', channel: 'email' }, key)).body;
     const code = wrongCode(await mailedCode(service, 'failed@example.com'));
     const check = () => service.post('/verify/check', { id, code }, key);
@@ -516,7 +516,7 @@ t.test('[6] verify.failed', async (t) => {
     );
   });
 
-  t.test('deleted, it is told no more', async (t) => {
+  t.test('deleted, it receives nothing more', async (t) => {
     t.equal((await service.delete(`/verify/webhooks/${webhook.id}`, owner.token)).status, 204);
     const { id } = (await service.post('/verify', { to: 'again@example.com', channel: 'email' }, key)).body;
     const code = wrongCode(await mailedCode(service, 'again@example.com'));

@@ -1,5 +1,5 @@
-// One-time codes that strangers, bots and guessers would have sent: which numbers and countries they go to, how many to
-// one of them, what a fresh one does to the earlier, and that test keys take nothing from live ones.
+// One-time codes requested by strangers, bots and guessers: the numbers and countries they go to, how many to one
+// number, what a new code does to earlier ones, and that test keys use nothing of live ones.
 
 import { join } from 'node:path';
 import t from 'tap';
@@ -28,7 +28,7 @@ interface Desk {
   serve(fields: object): Promise<Answer>;
 }
 
-/** A workspace with a key and a service that sends wherever it may, as fast as it may. */
+/** A workspace with a key and a service that sends everywhere, without rate limits. */
 async function desk(t: Teardown, options: StartOptions = {}): Promise<Desk> {
   const service = await startService(t, options);
   const owner = await service.workspace();
@@ -40,7 +40,7 @@ async function desk(t: Teardown, options: StartOptions = {}): Promise<Desk> {
   return { service, key, owner, token: owner.token, send, serve };
 }
 
-/** Of one number and service each minute, so that nothing but a day's caps is in the way. */
+/** One per number, service and minute, so that only the daily caps apply. */
 async function statuses(
   { service, send }: Desk,
   count: number,
@@ -56,7 +56,7 @@ async function statuses(
 }
 const times = (count: number, status: number): number[] => Array.from({ length: count }, () => status);
 
-t.test('no code goes to a number that costs more than its country says', async (t) => {
+t.test('no code is sent to a premium number', async (t) => {
   const at = await desk(t);
   await at.serve({ allowedCountries: ['*'] });
   const rows: [string, string | undefined][] = [
@@ -90,14 +90,10 @@ t.test('no code goes to a number that costs more than its country says', async (
     }
   }
   const plan = createNumberingPlan();
-  t.equal(
-    await plan.costlyKindOf('+9991234567'),
-    undefined,
-    "a prefix that is nobody's is the country list's to judge",
-  );
+  t.equal(await plan.costlyKindOf('+9991234567'), undefined, 'an unassigned prefix is left to the country list');
 });
 
-t.test('VERIFY_COUNTRIES: where the operator lets codes go, whatever a service asks for', async (t) => {
+t.test("VERIFY_COUNTRIES: the operator's countries, whatever a service requests", async (t) => {
   const at = await desk(t, { env: { VERIFY_COUNTRIES: 'de, AT' } });
   t.match(
     (await at.serve({})).body,
@@ -156,7 +152,7 @@ t.test('[4.21] a service that could never send is refused', async (t) => {
   ] as const)
     t.match(await at.serve(fields), refused(details), JSON.stringify(fields));
   const { id } = (await at.serve({ allowedCountries: [] })).body;
-  t.equal((await at.send('a@example.com', { serviceId: id })).status, 201, 'emails alone go nowhere by phone');
+  t.equal((await at.send('a@example.com', { serviceId: id })).status, 201, 'only emails: nothing goes by phone');
   const patch = (changes: object) => at.service.patch(`/verify/services/${id}`, changes, at.token);
   t.match(await patch({ enabledChannels: ['sms'] }), refused({ allowedCountries: [String] }));
   t.match(await patch({ enabledChannels: [] }), refused({ enabledChannels: [String] }));
@@ -184,7 +180,7 @@ t.test('a fresh code ends the earlier ones of its destination and service, and n
   t.match(await check(other, otherCode), { body: { verified: true } }, "another destination's");
 });
 
-t.test('so many codes in a day to one destination; fewer where they are short', async (t) => {
+t.test('the codes to one destination per day are limited; fewer if they are short', async (t) => {
   const at = await desk(t);
   await at.serve({});
   const { id: short } = (await at.serve({ codeLength: 4 })).body;
@@ -207,7 +203,7 @@ t.test('so many codes in a day to one destination; fewer where they are short', 
   t.equal((await at.send('kim@example.com')).status, 201);
 });
 
-t.test('where codes are sent and not checked, no more are', async (t) => {
+t.test('no more codes are sent to where they are not checked', async (t) => {
   t.test('to numbers alike but for four digits: of twenty none', async (t) => {
     const at = await desk(t);
     await at.serve({});
@@ -224,13 +220,13 @@ t.test('where codes are sent and not checked, no more are', async (t) => {
         message: /^Of the last 20 codes to numbers like this one none was checked, which looks like fraud\./,
       },
     });
-    t.equal((await at.send('+12025561000')).status, 201, 'another range goes on');
+    t.equal((await at.send('+12025561000')).status, 201, 'another range continues');
     t.equal((await at.send('a@example.com')).status, 201, 'mail does');
     at.service.clock.advance(paused.body.retryAfter * 1000);
     t.equal((await at.send(number(21))).status, 201, 'a day after the first');
   });
 
-  t.test('one that is checked shows that people are there', async (t) => {
+  t.test('a checked code shows that people are there', async (t) => {
     const at = await desk(t);
     await at.serve({});
     const number = (index: number): string => `+1202555${String(1000 + index)}`;
@@ -320,7 +316,7 @@ t.test('RATE_LIMITS=off lifts the caps on codes, and no price, number or country
   t.equal((await at.send('kim@example.com')).status, 402);
 });
 
-/** The code that went to a number by SMS. */
+/** The code sent to a number by SMS. */
 async function carriedTo(service: Service, to: string): Promise<string> {
   const texts = await carried(service, 'sms');
   return /^\d+/.exec(texts.findLast((text) => text.to === to)?.text ?? '')?.[0] ?? '';

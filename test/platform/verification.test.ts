@@ -1,4 +1,4 @@
-// Sending one-time codes: the guards in the contract's order, caps that a restart does not forget, credits, channels.
+// Sending one-time codes: the guards in the contract's order, caps that survive a restart, credits, channels.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const american = '+12025550123';
 
 interface Step {
   readonly title: string;
-  /** What is mended before the request, of what refused it last. */
+  /** Removes the cause of the previous refusal. */
   readonly mend?: () => Promise<unknown>;
   readonly request: object;
   readonly status: number;
@@ -146,7 +146,7 @@ t.test(
       t.notOk('statusCode' in answer.body, `${title}: without a statusCode`);
       if (status === 429) t.equal(answer.headers.get('retry-after'), String(answer.body.retryAfter));
     }
-    t.equal((await carried(service, 'sms')).length, 4, 'and only what was let through was sent');
+    t.equal((await carried(service, 'sms')).length, 4, 'and only allowed ones were sent');
 
     t.test("the list of guards is the contract's", async (t) => {
       t.same(
@@ -163,7 +163,7 @@ t.test(
           'workspace ceiling',
           'credit balance',
           'per-destination throttle',
-          'a carrier is there',
+          'a carrier exists',
         ],
       );
     });
@@ -204,7 +204,7 @@ t.test('[7] create, from both sides of each guard', async (t) => {
     });
   });
 
-  t.test('[7] what is not valid is named field by field', async (t) => {
+  t.test('[7] invalid fields are named one by one', async (t) => {
     const rows: [object, object][] = [
       [{}, { to: ['is required'], channel: ['is required'] }],
       [{ to: 'ab', channel: 'email' }, { to: [String] }],
@@ -274,7 +274,7 @@ t.test('[7] create, from both sides of each guard', async (t) => {
     }
   });
 
-  t.test("[7] countries: what is allowed, everywhere, and a prefix that is nobody's", async (t) => {
+  t.test('[7] countries: allowed, everywhere, and an unassigned prefix', async (t) => {
     const make = async (allowedCountries: string[]) =>
       (await service.post('/verify/services', { name: 'x', allowedCountries }, owner.token)).body.id;
     const [home, british, anywhere, nowhere] = [
@@ -310,7 +310,7 @@ t.test('[7] create, from both sides of each guard', async (t) => {
     );
   });
 
-  t.test('[8] caps are of sends in the time that ends now, and say when to come back', async (t) => {
+  t.test('[8] caps count the sends of a sliding window, and say when to retry', async (t) => {
     const { id: serviceId } = (
       await service.post('/verify/services', { name: 'x', perMinuteCap: 2, perDayCap: 3 }, owner.token)
     ).body;
@@ -350,7 +350,7 @@ t.test('[7] create, from both sides of each guard', async (t) => {
     t.equal((await send({ to: 'same@example.com', channel: 'email' })).status, 201);
   });
 
-  t.test('[decisions] credits: taken once per code, refused without a balance and beyond the cap', async (t) => {
+  t.test('[decisions] credits: charged once per code, refused without a balance and beyond the cap', async (t) => {
     const credits = async () => (await service.get('/verify/credits', owner.token)).body;
     const set = (body: object) => service.put('/verify/credits', body, owner.token);
     t.match(await credits(), { balanceCents: null, spendCapCents: null }, 'unmetered by default');
@@ -399,7 +399,7 @@ t.test('[7] create, from both sides of each guard', async (t) => {
   });
 
   t.test(
-    "[4.21] a code comes in the language that is asked for, else in the workspace's, else in English",
+    "[4.21] a code is in the requested language, otherwise in the workspace's, otherwise in English",
     async (t) => {
       const subjects: Record<string, RegExp> = {
         de: /^\d{6} ist Ihr Code$/,
@@ -452,7 +452,7 @@ t.test('[7] create, from both sides of each guard', async (t) => {
     },
   );
 
-  t.test('[decisions] codes have the length and the time that their service says', async (t) => {
+  t.test("[decisions] codes have their service's length and lifetime", async (t) => {
     for (const codeLength of [4, 8]) {
       const { id: serviceId } = (
         await service.post('/verify/services', { name: 'x', codeLength, ttlSeconds: 60 }, owner.token)
@@ -516,7 +516,7 @@ t.test('[7] create, from both sides of each guard', async (t) => {
   });
 });
 
-t.test('[decisions] a code that nobody took is given back, once, and of the month it was paid in', async (t) => {
+t.test('[decisions] an undelivered code is refunded, once, and to the month it was paid in', async (t) => {
   let sends = 0;
   const sender: MailSender = {
     async send({ to }) {
@@ -527,7 +527,7 @@ t.test('[decisions] a code that nobody took is given back, once, and of the mont
     },
     close() {},
   };
-  // A month ends a moment after the workspace was made.
+  // A month ends a moment after the workspace is created.
   const clock = new ManualClock('2026-11-30T23:58:40.000Z');
   const service = await startService(t, { clock, mail: sender });
   const owner = await service.workspace();
@@ -543,7 +543,7 @@ t.test('[decisions] a code that nobody took is given back, once, and of the mont
   t.match(
     await credits(),
     { balanceCents: 9, spentCents: 1 },
-    'what was refused for good costs nothing, what was taken its price',
+    'a permanent refusal costs nothing, an accepted one its price',
   );
   await send('away@example.com');
   await service.settled();
@@ -558,7 +558,7 @@ t.test('[decisions] a code that nobody took is given back, once, and of the mont
   t.match(
     await credits(),
     { balanceCents: 8, spentCents: 1 },
-    'given up: the balance has it back, and the new month keeps what was spent in it',
+    'given up: the balance is refunded, and the new month keeps its own spending',
   );
   await service.put('/verify/credits', { balanceCents: null }, owner.token);
   await send('refused@example.com');
@@ -578,7 +578,7 @@ t.test('[4.21] without a carrier nothing is promised', async (t) => {
   t.equal((await service.post('/verify', { to: 'a@example.com', channel: 'email' }, key)).status, 201);
 });
 
-t.test('[5.13] who may', async (t) => {
+t.test('[5.13] access', async (t) => {
   const service: Service = await startService(t);
   const owner = await service.workspace();
   const agent = await service.agent(owner);
@@ -610,16 +610,12 @@ t.test('[5.13] who may', async (t) => {
     200,
     'a key manages, as its admin',
   );
-  t.same(
-    (await service.get('/verify', owner.token)).body,
-    { verifications: [] },
-    'an admin who signed in sees what was sent',
-  );
+  t.same((await service.get('/verify', owner.token)).body, { verifications: [] }, 'a signed-in admin sees the payload');
   t.match(await service.get('/verify', agent.token), { status: 401, body: { error: 'unauthorized' } });
   t.match(
     await service.get('/verify/credits', await makeKey(service, owner)),
     { status: 403, body: { error: 'insufficient_scope' } },
-    'but not what it may spend',
+    'but not its spending',
   );
   for (const [method, path] of [
     ['GET', '/verify/x/y'],

@@ -1,5 +1,5 @@
-// Webhooks live by the rights of who made them, as they are at the moment of delivery: of the admin, the key, the
-// grant, the app. Decisions "Settled after the audit".
+// Webhooks depend on their creator's rights at the moment of delivery: the admin's, the key's, the grant's, the app's.
+// Decisions "Settled after the audit".
 
 import t from 'tap';
 import { makeKey } from '../support/keys.ts';
@@ -32,7 +32,7 @@ t.test("[decisions, After the audit] an app's webhook", async (t) => {
   const service = await startService(t, { env });
   const owner = await service.workspace();
 
-  /** An app that an admin allows all, with a webhook of everything that it may. */
+  /** An app with every scope, allowed by an admin, with a webhook for all its events. */
   const scene = async () => {
     const admin = await service.agent(owner, { role: 'admin' });
     const app = await registerApp(service, owner, { scopes: scope.split(' ') });
@@ -45,7 +45,7 @@ t.test("[decisions, After the audit] an app's webhook", async (t) => {
     ]);
     return { admin, app, tokens, receiver, id };
   };
-  /** A chat with a note; what the receiver was told of it. */
+  /** A chat with a note; returns what the receiver got. */
   const happen = async (receiver: Receiver) => {
     const before = receiver.received.length;
     const chat = await service.chat(owner, 'a secret');
@@ -55,7 +55,7 @@ t.test("[decisions, After the audit] an app's webhook", async (t) => {
   };
   const all = ['conversation.created', 'message.created', 'note.created'];
 
-  t.test('is told while nothing has changed', async (t) => {
+  t.test('is delivered while nothing has changed', async (t) => {
     const { receiver, id, admin, app } = await scene();
     t.same(await happen(receiver), all);
     t.match(await read(service, id, owner.token), {
@@ -66,7 +66,7 @@ t.test("[decisions, After the audit] an app's webhook", async (t) => {
     });
   });
 
-  t.test('not when who allowed it is no admin any more, and again when it is', async (t) => {
+  t.test('not if the agent who allowed it is no longer an admin, and again when it is', async (t) => {
     const { admin, receiver, id } = await scene();
     await service.patch(`/agents/${admin.agentId}`, { role: 'agent', channels: ['calls'] }, owner.token);
     t.same(await happen(receiver), []);
@@ -80,7 +80,7 @@ t.test("[decisions, After the audit] an app's webhook", async (t) => {
     t.same(await happen(receiver), all);
   });
 
-  t.test('not of what the app no longer registers', async (t) => {
+  t.test('not for what the app no longer registers', async (t) => {
     const { app, receiver } = await scene();
     await service.patch(
       `/oauth-apps/${app.id}`,
@@ -108,7 +108,7 @@ t.test("[decisions, After the audit] an app's webhook", async (t) => {
     t.same(await happen(receiver), [], 'nor another admin');
   });
 
-  t.test('is sent elsewhere by no key that may not read all of what the app may', async (t) => {
+  t.test('cannot be redirected by a key that may not read everything the app may', async (t) => {
     const { id, receiver } = await scene();
     const elsewhere = await Receiver.start(t);
     const key = await makeKey(service, owner, { scopes: ['webhooks:write', 'conversations:read'] });
@@ -119,7 +119,7 @@ t.test("[decisions, After the audit] an app's webhook", async (t) => {
     t.equal(
       (await service.patch(`/webhooks/${id}`, { url: receiver.url, events: ['conversation.created'] }, key)).status,
       200,
-      'what leaves it where it is',
+      'a change that keeps its place',
     );
     const forAll = await makeKey(service, owner, { scopes: ['*'] });
     t.equal((await service.patch(`/webhooks/${id}`, { url: elsewhere.url }, forAll)).status, 200);
@@ -132,7 +132,7 @@ t.test("[decisions, After the audit] an app's webhook", async (t) => {
     t.same(await happen(receiver), []);
   });
 
-  t.test('is gone with its app, and what waits for it too', async (t) => {
+  t.test('ends with its app, and its pending deliveries too', async (t) => {
     const { app, receiver, id } = await scene();
     receiver.answer = () => 500;
     t.same(await happen(receiver), ['conversation.created'], 'it was tried and waits, the others behind it');
@@ -178,7 +178,7 @@ t.test("[decisions, After the audit] an app's webhook", async (t) => {
   });
 });
 
-t.test('[decisions, After the audit] what waits is judged when it is sent', async (t) => {
+t.test('[decisions, After the audit] a pending delivery is judged when it is sent', async (t) => {
   const service = await startService(t, { env, clock: new ManualClock(), random: () => 0 });
   const owner = await service.workspace();
   const admin = await service.agent(owner, { role: 'admin' });
@@ -193,17 +193,17 @@ t.test('[decisions, After the audit] what waits is judged when it is sent', asyn
   receiver.answer = () => 204;
   await service.patch(`/oauth-apps/${app.id}`, { scopes: ['webhooks:write', 'conversations:read'] }, owner.token);
   await service.pass(5000);
-  t.same(typesOf(receiver.received.slice(1)), ['conversation.created'], 'what followed it is not sent');
+  t.same(typesOf(receiver.received.slice(1)), ['conversation.created'], 'later ones are not sent');
   t.equal(receiver.received[1]?.body.data.conversation.preview, undefined);
   const deliveries = async (): Promise<any[]> =>
     (await service.get(`/webhooks/${id}/deliveries`, owner.token)).body.deliveries;
   const failed = (await deliveries()).find(({ event }) => event === 'message.created');
   t.match(failed, { status: 'failed', lastAnswer: /^not sent/, nextAttemptAt: null });
 
-  t.test('and so is what is asked for again by hand', async (t) => {
+  t.test('and so is one that is sent again by hand', async (t) => {
     t.equal((await service.post(`/webhooks/${id}/deliveries/${failed.id}/retry`, undefined, owner.token)).status, 200);
     await service.settled();
-    t.equal(receiver.received.length, 2, 'who asks may, but the app may not');
+    t.equal(receiver.received.length, 2, 'the caller may, but the app may not');
     await service.patch(`/agents/${admin.agentId}`, { role: 'supervisor' }, owner.token);
     t.match(await service.post(`/webhooks/${id}/deliveries/${failed.id}/retry`, undefined, owner.token), {
       status: 409,
@@ -234,7 +234,7 @@ t.test("[decisions, After the audit] a workspace's own webhook", async (t) => {
     return receiver.received.length - before;
   };
 
-  t.test('ends with the key that made it, and goes on when an admin answers for it', async (t) => {
+  t.test('ends with the key that made it, and resumes when an admin takes it over', async (t) => {
     const receiver = await Receiver.start(t);
     const { body: made } = await service.post(
       '/api-keys',
@@ -270,16 +270,16 @@ t.test("[decisions, After the audit] a workspace's own webhook", async (t) => {
     t.equal((await read(service, id, owner.token)).agentId, owner.agentId);
   });
 
-  t.test('is told no member that its key may not read', async (t) => {
+  t.test('contains no member that its key may not read', async (t) => {
     const receiver = await Receiver.start(t);
     const key = await makeKey(service, owner, { scopes: ['webhooks:write', 'conversations:read'] });
     await subscribe(service, key, receiver, ['conversation.created', 'conversation.updated']);
     t.ok((await happen(receiver)) > 0);
     for (const { body } of receiver.received) t.notOk('preview' in body.data.conversation);
-    t.ok('subject' in receiver.received[0]?.body.data.conversation, 'the rest is there');
+    t.ok('subject' in receiver.received[0]?.body.data.conversation, 'the rest exists');
   });
 
-  t.test("that is another's cannot be taken over by a key that may not read what it tells", async (t) => {
+  t.test('of another creator cannot be taken over by a key that may not read its events', async (t) => {
     const receiver = await Receiver.start(t);
     const id = await subscribe(service, owner.token, receiver, ['message.created', 'agent.updated']);
     const key = await makeKey(service, owner, { scopes: ['webhooks:write', 'messages:read'] });
@@ -291,7 +291,7 @@ t.test("[decisions, After the audit] a workspace's own webhook", async (t) => {
   });
 });
 
-t.test("[4.21] a test key's webhook is told of test codes alone", async (t) => {
+t.test("[4.21] a test key's webhook only receives test codes", async (t) => {
   const service = await startService(t, { env });
   const owner = await service.workspace();
   await service.post('/verify/services', { name: 'x' }, owner.token);

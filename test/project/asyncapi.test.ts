@@ -8,7 +8,7 @@ import { closeCodes } from '../../http/sockets/session.ts';
 import { closed, problemOf } from '../support/frames.ts';
 import { type Service, startService } from '../support/service.ts';
 
-// The specification's own JSON Schema of AsyncAPI 3.0.0, which brings its meta-schema along.
+// The specification's own JSON Schema of AsyncAPI 3.0.0, which includes its meta-schema.
 const specification = createRequire(import.meta.url)('@asyncapi/specs/schemas/3.0.0.json');
 const isAsyncApi = new Ajv({
   strict: false,
@@ -34,7 +34,7 @@ t.test('the AsyncAPI document', async (t) => {
   const service: Service = await startService(t);
   const { status, body: document, headers } = await service.call('GET', '/asyncapi.json');
 
-  t.test('is served as JSON, to anybody', async (t) => {
+  t.test('is served as JSON, to anyone', async (t) => {
     t.equal(status, 200);
     t.match(headers.get('content-type'), /^application\/json/);
     t.match(document, {
@@ -55,7 +55,7 @@ t.test('the AsyncAPI document', async (t) => {
       t.notOk(isAsyncApi(broken), `a document with a wrong ${what} is none`);
   });
 
-  t.test('names what is there: every reference leads to something', async (t) => {
+  t.test('every reference in it resolves', async (t) => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = '']) => path);
     t.ok(references.length > 40);
     for (const path of references)
@@ -79,7 +79,7 @@ t.test('the AsyncAPI document', async (t) => {
   });
 
   t.test(
-    "[6] holds the catalogue's events, each where it is told, and the frames around them: both ways",
+    "[6] has the catalogue's events, each on its channel, and the frames around them: in both directions",
     async (t) => {
       t.strictSame(sent(document, 'agent', 'server'), [...eventTypes, ...serverFrames, 'agent.presence'].sort());
       t.strictSame(
@@ -106,7 +106,7 @@ t.test('the AsyncAPI document', async (t) => {
     },
   );
 
-  t.test('[6] lists what can be called, as the OpenAPI document does: both ways', async (t) => {
+  t.test('[6] lists the callable operations, like the OpenAPI document: in both directions', async (t) => {
     const { body: openapi } = await service.call('GET', '/openapi.json');
     const operations = Object.values<any>(openapi.paths).flatMap((item) => Object.values<any>(item));
     const scheme = { agent: 'workspaceToken', visitor: 'visitorToken' };
@@ -133,17 +133,17 @@ t.test('the AsyncAPI document', async (t) => {
       }
     for (const channel of channelNames) {
       const { method, params } = document.channels[channel].messages['client.call'].examples[0].payload;
-      t.ok(document['x-methods'][channel].includes(method), 'a call names what can be called');
+      t.ok(document['x-methods'][channel].includes(method), 'a call names an operation');
       const named = service.running.routes.find(({ operation }) => operation === method);
       t.same(
         Object.keys(params).sort(),
         [...Object.keys((named?.params as any)?.properties ?? {}), ...(named?.body as any).required].sort(),
-        'with what it takes',
+        'with its parameters',
       );
     }
   });
 
-  t.test('says why a socket ends', async (t) => {
+  t.test('says why a socket closes', async (t) => {
     for (const channel of channelNames) {
       const reasons = document.channels[channel]['x-close-codes'];
       t.same(

@@ -19,7 +19,7 @@ import t from 'tap';
 
 const root = resolve(import.meta.dirname, '../..');
 const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
-/** The example takes the number after the last migration, whatever the page says. */
+/** The example uses the number after the last migration, whatever the page says. */
 const lastMigration = readdirSync(join(root, 'store/migrations/workspace')).sort().at(-1) ?? '';
 const number = Number(lastMigration.slice(0, 4)) + 1;
 
@@ -39,7 +39,10 @@ function renumbered(code: string): string {
     .replace(/version: \d+,\n {2}name: 'reminders'/, `version: ${number},\n  name: 'reminders'`);
 }
 
-/** Throws unless each part of the diff has exactly one place in the file. A line that ends in … stands for its beginning. */
+/**
+ * Throws unless each part of the diff has exactly one place in the file. A line that ends in … matches by its
+ * beginning.
+ */
 function apply(before: string, { path, text }: Block): string {
   return text.split(/^@@\n/m).reduce((result, part) => {
     const lines = part.replace(/\n$/, '').split('\n');
@@ -97,7 +100,8 @@ t.test('the worked example of CONTRIBUTING.md works', async (t) => {
   };
   const changed = [...new Set(blocks.map(({ path }) => path))];
   await run('biome', 'check', '--error-on-warnings', '--vcs-enabled=false', ...changed);
-  // The whole project would take half a minute; these files and what they import hold all that the example touches.
+  // The whole project would take half a minute; these files and their imports include everything that the example
+  // touches.
   const files = changed.filter((path) => !path.startsWith('http/pages/'));
   writeFileSync(
     join(copy, 'tsconfig.example.json'),
@@ -109,7 +113,7 @@ t.test('the worked example of CONTRIBUTING.md works', async (t) => {
     await run('node', `test/${test}.test.ts`);
 });
 
-t.test('every file and command that CONTRIBUTING.md names is there', async (t) => {
+t.test('every file and command that CONTRIBUTING.md names exists', async (t) => {
   const made = new Set(blocks.filter(({ kind }) => kind !== 'diff').map(({ path }) => path));
   const named = new Set(
     [...text.matchAll(/`([\w./-]+\/(?:[\w.-]+\.\w+)?)`|\]\(([\w./-]+)\)/g)].map(([, code, link]) => code ?? link ?? ''),

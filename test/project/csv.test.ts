@@ -8,7 +8,7 @@ t.test('[RFC 4180] quotes, commas and line ends are kept, null is nothing', asyn
   );
 });
 
-t.test('[4.13] what a spreadsheet would compute is text', async (t) => {
+t.test('[4.13] content that a spreadsheet would compute is text', async (t) => {
   for (const text of [
     '=1+1',
     '+1',

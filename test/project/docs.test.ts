@@ -1,4 +1,4 @@
-// The documentation as a whole: its links lead somewhere, its generated part is current, its pages keep their form.
+// The documentation as a whole: its links work, its generated part is current, its pages have the required form.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';

@@ -1,5 +1,4 @@
-// The documents against the code, both ways. Slugs against the specification and the decisions, whose tables stand
-// here.
+// The documents against the code, in both directions. The slugs of the specification and the decisions are listed here.
 
 import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
@@ -82,7 +81,7 @@ const contract: Readonly<Record<string, number>> = {
   channel_not_available: 422,
   channel_not_sendable: 422,
   preview_not_available: 422,
-  /** Told as channel_not_enabled, which is 400 elsewhere. */
+  /** Reported as channel_not_enabled, which is 400 elsewhere. */
   totp_not_enabled: 422,
   rate_limited: 429,
   server_error: 500,
@@ -94,7 +93,7 @@ const contract: Readonly<Record<string, number>> = {
   storage_not_configured: 503,
   email_provider_not_configured: 503,
 };
-/** Answered before a route is known; and what the routes of tickets and of the export answer, until they are here. */
+/** Refused before a route is known, or by no route. */
 const ofNoRoute: readonly Slug[] = ['method_not_allowed', 'feature_locked', 'format_not_implemented'];
 
 interface Parameter {
@@ -122,7 +121,7 @@ interface Operation {
   >;
 }
 
-/** TypeBox keeps JSON Schema. */
+/** TypeBox stores JSON Schema. */
 interface Shape {
   readonly properties?: Readonly<Record<string, object>>;
   readonly required?: readonly string[];
@@ -233,7 +232,7 @@ t.test('the OpenAPI document', async (t) => {
     t.same(wrong, []);
   });
 
-  t.test('[4.13] declares an export as both of what it may be', async (t) => {
+  t.test('[4.13] declares both forms of an export', async (t) => {
     const owner = await service.workspace();
     const declared = Object.keys(
       operations.get('GET /api/v1/reports/exports/{token}')?.responses['200']?.content ?? {},
@@ -256,7 +255,7 @@ t.test('the OpenAPI document', async (t) => {
             : errors.map((slug) => `${status} ${slug}`);
         },
       );
-      // A page tells of what went wrong in sentences.
+      // Pages describe errors in sentences.
       const others = Object.entries(route.otherReplies ?? {}).flatMap(([status, { errors = [] }]) =>
         errors.map((word) => `${status} ${word}`),
       );
@@ -294,7 +293,7 @@ t.test('the OpenAPI document', async (t) => {
       ['POST /api/v1/auth/login', '400', await service.post('/auth/login', {})],
     ];
     for (const [operation, status, { headers }] of rows) {
-      // An app alone is told of its own share (test/platform/oauth.test.ts).
+      // Only apps have this share (test/platform/oauth.test.ts).
       const documented = Object.keys(operations.get(operation)?.responses[status]?.headers ?? {})
         .map((name) => name.toLowerCase())
         .filter((name) => !name.startsWith('app-'))
@@ -307,7 +306,7 @@ t.test('the OpenAPI document', async (t) => {
     }
   });
 
-  t.test('says who may call: nobody in particular, an agent, a visitor, who has a secret', async (t) => {
+  t.test('names the callers: anyone, an agent, a visitor, holders of a secret', async (t) => {
     for (const route of routes) {
       const { access } = route;
       const forPeople = access.kind === 'agent' && access.credential === 'key' ? [] : [{ workspaceToken: [] }];
@@ -489,7 +488,7 @@ t.test('slugs', async (t) => {
     );
   });
 
-  t.test('a route names no slug twice, and none that the pipeline adds by itself', async (t) => {
+  t.test('a route names no slug twice, and none that the pipeline adds', async (t) => {
     const added: readonly Slug[] = [
       'invalid_body',
       'not_found',
@@ -515,7 +514,7 @@ function raise(message: string): never {
   throw new Error(message);
 }
 
-t.test('every pattern that a request is held against is worded for who meets it not', async (t) => {
+t.test('every pattern for requests has a message for values that do not match', async (t) => {
   const service = await startService(t);
   const patterns = new Set<string>();
   const collect = (key: string, value: unknown): unknown => {

@@ -1,4 +1,4 @@
-// What `npm run dev` serves: bundles made again after a change, and pages that hear of it.
+// What `npm run dev` serves: bundles rebuilt after a change, and pages that reload.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { hashOf, locatorOf, workspaceIdIn } from '../../engine/directory/locator.ts';
 
-t.test('a locator names its workspace, whatever follows it; what is none names nothing', async (t) => {
+t.test('a locator names its workspace, whatever follows it; anything else names nothing', async (t) => {
   fc.assert(
     fc.property(
       fc.uuid(),
@@ -14,7 +14,7 @@ t.test('a locator names its workspace, whatever follows it; what is none names n
     t.equal(workspaceIdIn(text), undefined, text);
 });
 
-t.test('what is only compared is kept as a hash', async (t) => {
+t.test('values that are only compared are stored as hashes', async (t) => {
   t.equal(hashOf('a').length, 43);
   t.not(hashOf('a'), hashOf('b'));
 });

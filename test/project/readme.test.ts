@@ -9,7 +9,7 @@ import t from 'tap';
 import { freePort } from '../support/free-port.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-/** In the order in which they continue one another. */
+/** In the order in which they build on one another. */
 const pages = ['guide/first-conversation', 'api/verification-codes', 'api/oauth-apps', 'guide/mail'];
 
 t.test(
@@ -45,7 +45,7 @@ t.test(
       'agent: It arrives tomorrow.',
     ])
       t.match(stdout, line);
-    t.match(stdout, /socket: \d+ assignment\.pending/, 'the socket was told of the handshake');
+    t.match(stdout, /socket: \d+ assignment\.pending/, 'the socket received the handshake');
 
     t.match(stdout, /"verified":true,"reason":null/, 'a code was sent and checked by a key');
     t.match(stdout, '1 conversation for the app');
@@ -61,14 +61,10 @@ t.test(
       'visitor: It arrived broken.\nagent: Sorry! A new one is on its way.\nsystem: owner-',
       'it is whose the answer was',
     );
-    t.match(
-      stdout,
-      /took this by answering\.\nvisitor: Thank you!\n/,
-      'and so is the answer to it, without what it quotes',
-    );
+    t.match(stdout, /took this by answering\.\nvisitor: Thank you!\n/, 'and so is the answer to it, without the quote');
 
     server.kill('SIGTERM');
-    t.equal(await ended, 0, 'it stops when told to');
+    t.equal(await ended, 0, 'it stops on request');
   },
 );
 

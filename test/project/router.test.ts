@@ -41,7 +41,7 @@ t.test('a path leads to its route, with its parameters decoded', async (t) => {
     t.same(router.find(method, path), { kind: 'found', entry, params }, `${method} ${path}`);
 });
 
-t.test('what no route has is none', async (t) => {
+t.test('a path without a route', async (t) => {
   const router = routerOf(['GET', '/agents'], ['GET', '/agents/{agentId}'], ['GET', '/agents/{agentId}/a']);
   for (const path of [
     '/',
@@ -62,7 +62,7 @@ t.test('what no route has is none', async (t) => {
   }
 });
 
-t.test('a path that has other methods says which', async (t) => {
+t.test('a path with other methods names them', async (t) => {
   const router = routerOf(['GET', '/a/{id}'], ['DELETE', '/a/{id}'], ['POST', '/a/b']);
   t.same(router.find('PUT', '/api/v1/a/1'), { kind: 'otherMethods', methods: ['GET', 'DELETE'] });
   t.same(
@@ -72,7 +72,7 @@ t.test('a path that has other methods says which', async (t) => {
   );
 });
 
-t.test('a path that only begins like a literal goes on as a parameter', async (t) => {
+t.test('a path that only begins like a literal matches a parameter', async (t) => {
   const router = routerOf(['GET', '/a/b/c'], ['GET', '/a/{id}/d']);
   t.same(router.find('GET', '/api/v1/a/b/d'), { kind: 'found', entry: 'GET /a/{id}/d', params: { id: 'b' } });
 });

@@ -66,7 +66,7 @@ t.test('linear: a body made to be slow is not', async (t) => {
     'http://. '.repeat(1100),
     '&'.repeat(10_000),
   ]) {
-    // The best of some runs, since the machine is shared: one that is not linear is slow each time.
+    // The best of some runs, since the machine is shared: an algorithm that is not linear is slow each time.
     const times = Array.from({ length: 7 }, () => {
       const startedAt = performance.now();
       htmlOf(body);
@@ -76,6 +76,6 @@ t.test('linear: a body made to be slow is not', async (t) => {
   }
 });
 
-t.test('escapeHtml leaves plain text alone', async (t) => {
+t.test('escapeHtml leaves plain text unchanged', async (t) => {
   t.equal(escapeHtml('Grüße, 世界'), 'Grüße, 世界');
 });

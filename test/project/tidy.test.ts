@@ -1,5 +1,5 @@
-// The shape of the project, held by a test: who may import whom, which outside library has its one file, what never
-// stands in the code. When one of these is in the way, change the picture in docs/design/architecture.md first.
+// The structure of the project: which folder may import which, the one file of each outside library, and forbidden
+// code. If one of these is in the way, change the picture in docs/design/architecture.md first.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -17,7 +17,7 @@ const sources = new Map(files.map((file) => [file, readFileSync(join(root, file)
 
 interface Import {
   readonly from: string;
-  /** A file of ours, or the name of a package. */
+  /** One of our files, or the name of a package. */
   readonly to: string;
   readonly isOurs: boolean;
   readonly isTypeOnly: boolean;
@@ -52,7 +52,7 @@ t.test('the imports are found', async (t) => {
   t.ok(imports.length > files.length, `${imports.length} imports in ${files.length} files`);
 });
 
-t.test('every import of ours names a file that is there', async (t) => {
+t.test('every import of ours names an existing file', async (t) => {
   const wrong: string[] = [];
   for (const { from, to, isOurs } of imports)
     if (isOurs && !existsSync(join(root, to))) wrong.push(`${from} imports ${to}`);
@@ -66,8 +66,8 @@ t.test('folders import only what they may', async (t) => {
     engine: ({ to, isTypeOnly }) =>
       ['engine', 'store'].includes(folderOf(to)) || (folderOf(to) === 'workers' && isTypeOnly),
     workers: ({ to }) => ['workers', 'store'].includes(folderOf(to)),
-    // The edge knows the workers' ports by type; only the composition makes them, and the command line, which is one of
-    // its own.
+    // The edge knows the workers' ports by type. Only the composition creates them, and the command line, which is a
+    // composition of its own.
     http: ({ from, to, isTypeOnly }) =>
       ['http', 'engine', 'store'].includes(folderOf(to)) ||
       (folderOf(to) === 'workers' &&
@@ -85,8 +85,8 @@ t.test('folders import only what they may', async (t) => {
 });
 
 /**
- * The rooms of each folder, from the ground up: what stands in a row may import from the rows above it, types included,
- * and from within its own room.
+ * The areas of each folder, from the bottom up: a row may import from the rows above it, types included, and an area
+ * from itself.
  */
 const order: Readonly<Record<string, readonly string[]>> = {
   engine: [
@@ -135,7 +135,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-t.test('rooms stand in an order', async (t) => {
+t.test('areas have an order', async (t) => {
   const roomOf = (file: string): string =>
     file
       .split('/')
@@ -155,12 +155,12 @@ t.test('rooms stand in an order', async (t) => {
   t.same(wrong, []);
 });
 
-t.test('what the service runs needs no package that is for development', async (t) => {
-  // As its manifest has it.
+t.test('the running service needs no development package', async (t) => {
+  // As in its manifest.
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     devDependencies: Record<string, string>;
   };
-  // The build of the executable and the demo are made where everything is installed.
+  // The build of the executable and the demo run where everything is installed.
   const isRun = (file: string): boolean => !/^(?:test|bench)\/|^http\/packaging\//.test(file);
   const wrong = imports
     .filter(
@@ -179,12 +179,12 @@ t.test('the runtime knows nothing of the rules', async (t) => {
   t.same(wrong, []);
 });
 
-t.test('what runs in browsers is by itself', async (t) => {
+t.test('scripts for browsers are self-contained', async (t) => {
   const wrong: string[] = [];
   const placeOf = (file: string): string => /^http\/(?:widget|pages)\//.exec(file)?.[0] ?? '';
   /**
-   * The pages know the records of the API by their types; the service knows by the pages' list where pages are; both
-   * look for texts by one rule; tests know everything.
+   * The pages know the API's records by type; the service knows the pages' addresses from their list; both search texts
+   * by one rule; tests may import everything.
    */
   const shared = ({ from, to, isTypeOnly }: Import): boolean =>
     (from === 'http/pages/records.ts' && /^http\/schemas\/(?:records|reports|shared)\.ts$/.test(to) && isTypeOnly) ||
@@ -197,7 +197,7 @@ t.test('what runs in browsers is by itself', async (t) => {
   t.same(wrong, []);
 });
 
-t.test('workers never write to a workspace, and one of them alone to a file that can be made again', async (t) => {
+t.test('workers never write to a workspace, and only one of them to a file that can be rebuilt', async (t) => {
   const wrong: string[] = [];
   for (const [file, text] of sources) {
     if (folderOf(file) === 'workers' && text.includes('openWriter(')) wrong.push(`${file} opens a writer`);
@@ -258,7 +258,7 @@ t.test('an outside library has one file that imports it', async (t) => {
     diff: ['http/pages/settings/knowledge/article-conflict.tsx'],
   };
   const anywhere = new Set(['typebox']);
-  /** What runs in browsers is made of these. */
+  /** Scripts for browsers consist of these. */
   const inPages = new Set(['preact', '@preact/signals']);
   for (const { from, to, isOurs } of imports) {
     if (
@@ -296,7 +296,7 @@ const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) a
 };
 const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
 
-t.test('the lock file agrees with package.json, and names each package by what it must hash to', async (t) => {
+t.test('the lock file agrees with package.json, and has a hash for each package', async (t) => {
   const named = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
   for (const kind of ['dependencies', 'optionalDependencies', 'devDependencies']) {
     t.same(lock.packages['']?.[kind], named[kind], kind);
@@ -315,7 +315,7 @@ t.test('the lock file agrees with package.json, and names each package by what i
 
 t.test('no package runs a script when it is installed, and those that would like to are known', async (t) => {
   t.match(readFileSync(join(root, '.npmrc'), 'utf8'), /^ignore-scripts=true$/m);
-  // Each ships what its script would make or fetch.
+  // Each package contains what its script would build or download.
   const known = ['argon2', 'better-sqlite3', 'esbuild', 'onnxruntime-node', 'protobufjs'];
   t.same(
     [
@@ -327,7 +327,7 @@ t.test('no package runs a script when it is installed, and those that would like
   );
 });
 
-t.test('no import goes round in a circle, nor one of types where the service is', async (t) => {
+t.test('there are no circular imports, nor of types within the service', async (t) => {
   const wrong: string[] = [];
   const edges = new Map<string, string[]>();
   for (const { from, to, isOurs, isTypeOnly } of imports)
@@ -343,7 +343,7 @@ t.test('no import goes round in a circle, nor one of types where the service is'
   t.same(wrong, []);
 });
 
-t.test('SQL stands in store/ alone', async (t) => {
+t.test('SQL is only in store/', async (t) => {
   const wrong: string[] = [];
   const sql = /\b(?:SELECT\s.+\sFROM|INSERT\s+(?:OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b/;
   for (const [file, text] of sources)
@@ -382,7 +382,7 @@ t.test('names and code keep to the style', async (t) => {
   t.same(wrong, []);
 });
 
-t.test('tests wait for what happens, not for time', async (t) => {
+t.test('tests wait for events, not for time', async (t) => {
   const wrong: string[] = [];
   for (const [file, text] of sources) {
     if (!file.startsWith('test/') || file === 'test/project/tidy.test.ts') continue;
@@ -392,7 +392,7 @@ t.test('tests wait for what happens, not for time', async (t) => {
   t.same(wrong, []);
 });
 
-t.test('every folder says what it is', async (t) => {
+t.test('every folder has a README', async (t) => {
   for (const folder of [
     ...folders,
     'engine/runtime',

@@ -1,4 +1,4 @@
-// What a version of the service and an ending of a route look like from outside. Specification 9.
+// A version of the service and the deprecation of a route, seen from outside. Specification 9.
 
 import t from 'tap';
 import Type from 'typebox';
@@ -92,10 +92,10 @@ t.test('[9] a route that ends is announced in the Sunset header of all it answer
   t.match(openApi([ending], { baseUrl: 'http://x', version: 'x' }), {
     paths: { '/api/v1/ending': { get: { deprecated: true } } },
   });
-  t.equal((await service.get('/me')).headers.get('sunset'), null, 'what does not end says nothing');
+  t.equal((await service.get('/me')).headers.get('sunset'), null, 'an operation without an end announces nothing');
 });
 
-t.test('[9] what ends is announced at least twelve months ahead of the version that announces it', async (t) => {
+t.test('[9] a deprecation is announced at least twelve months before the version that announces it ends', async (t) => {
   const service = await startService(t);
   const endings = service.running.routes.map((one: Route) => [one.operation, one.sunset ?? '9999-12-31'] as const);
   const yearAfterLatest = Date.parse(serviceVersions.at(-1) ?? '') + 365 * 24 * 3600_000;
@@ -119,7 +119,7 @@ t.test('in tests a reply is held against its declaration', async (t) => {
       refusals: [],
       run: async () => {
         if (slug !== undefined) throw new Refusal(slug, 'x', undefined);
-        // What a mistaken handler would answer.
+        // As a faulty handler would answer.
         return value as { id: string };
       },
     });

@@ -9,7 +9,7 @@ function read(text: string): (number | 'anew')[] {
   return numbers;
 }
 
-t.test('numbers come back as they were, on both sides of every length', async (t) => {
+t.test('numbers survive a round trip, on both sides of every length', async (t) => {
   const edges = [0, 1, 31, 32, 1023, 1024, 32_767, 32_768, 2 ** 20, 2 ** 25 - 1, 2 ** 30, 2 ** 31, 2 ** 32 - 1];
   t.strictSame(read(numeralsOf(edges)), edges);
   const random = randomFrom(11);
@@ -26,6 +26,6 @@ t.test('small numbers take a character of plain ASCII', async (t) => {
   t.match(numeralsOf(Array.from({ length: 5000 }, (_, index) => index)), /^[0-o]+$/);
 });
 
-t.test('lists that are put together are told apart', async (t) => {
+t.test('combined lists stay distinct', async (t) => {
   t.strictSame(read([numeralsOf([1, 2]), '', numeralsOf([300])].join(separator)), [1, 2, 'anew', 'anew', 300]);
 });

@@ -26,7 +26,7 @@ import { turns } from '../support/toy.ts';
 const ask = (service: Service, person: Person, q: string) =>
   service.get(`/conversations/search?q=${encodeURIComponent(q)}`, person.token);
 
-/** Asks again for what had not been read. */
+/** Repeats the search until the index is complete. */
 async function search(
   service: Service,
   person: Person,
@@ -49,12 +49,12 @@ function folder(t: Test): string {
   return dataDir;
 }
 
-/** Long before whatever else a test writes. */
+/** Long before anything else the test writes. */
 let filledMs = Date.parse('2020-01-01T00:00:00.000Z');
 
 /**
- * Messages of one conversation, beyond what an index keeps in memory. Every hundredth holds `gong`, unless `word`
- * stands there.
+ * Messages of one conversation, more than an index keeps in memory. Every hundredth contains `gong`, unless `word` is
+ * given.
  */
 function fill(service: Service, person: Person, conversationId: string, count: number, word = 'gong'): void {
   const { engine, ids } = service.running.services;
@@ -83,7 +83,7 @@ function fill(service: Service, person: Person, conversationId: string, count: n
 }
 
 /**
- * Resolves when so many segments are in the index's file: full ones are written between answers, a little at a time.
+ * Resolves when this many segments are in the index's file: full ones are written between answers, a little at a time.
  */
 async function written(
   service: Service,
@@ -100,7 +100,7 @@ async function written(
   }
 }
 
-t.test('[architecture] what the reader tells waits until what it saw is durable', async (t) => {
+t.test("[architecture] the reader's answer waits until what it saw is durable", async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const { id: conversationId } = await service.chat(owner);
@@ -178,7 +178,7 @@ t.test('the reader thread', async (t) => {
     t.ok(existsSync(indexPath(service.dataDir, owner)));
   });
 
-  t.test('dies: who waits gets 503, the next is answered, and nothing written meanwhile is missed', async (t) => {
+  t.test('dies: pending calls get 503, the next is answered, and nothing written meanwhile is missed', async (t) => {
     const started = watchThreads(t);
     const service = await startService(t);
     const owner = await service.workspace();
@@ -213,7 +213,7 @@ t.test('the reader thread', async (t) => {
     });
   });
 
-  t.test('has the index follow when much was written, without being asked', async (t) => {
+  t.test('makes the index follow after many writes, without a search', async (t) => {
     const started = watchThreads(t);
     const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
     const owner = await service.workspace();
@@ -230,7 +230,7 @@ t.test('the reader thread', async (t) => {
 });
 
 t.test('the index', async (t) => {
-  // A workspace with a full segment of messages in the index's file and some beside it, as its service left it.
+  // A workspace with a full segment of messages in the index's file and more in memory, as its service left it.
   const original = folder(t);
   const first = await startService(t, { dataDir: original });
   const owner = await first.workspace();
@@ -272,31 +272,28 @@ t.test('the index', async (t) => {
     t.equal((await search(service, owner, 'zeugma')).total, 1);
   });
 
-  t.test(
-    'that is far behind answers by what it has read, says how far that is, and comes to know all of it',
-    async (t) => {
-      const { dataDir } = prepare(t);
-      const service = await again(t, dataDir);
-      rmSync(dirname(indexPath(dataDir, owner)), { recursive: true });
-      fill(service, owner, id, 60_000, 'drip');
-      const { status, body } = await ask(service, owner, 'drip 159999');
-      t.equal(status, 200);
-      t.match(body, { rows: [], total: 0, indexing: { total: Number } });
-      t.ok(body.indexing.total > 69_000, `of ${body.indexing.total}`);
-      t.ok(body.indexing.done < body.indexing.total);
-      let last = body.indexing.done;
-      for (
-        let answer = await ask(service, owner, 'gambit');
-        answer.body.indexing !== undefined;
-        answer = await ask(service, owner, 'gambit')
-      ) {
-        t.ok(answer.body.indexing.done >= last, 'it goes on');
-        last = answer.body.indexing.done;
-      }
-      t.same((await search(service, owner, 'drip 159999')).ids, [id]);
-      await check(t, service);
-    },
-  );
+  t.test('if far behind, answers from what is indexed, reports its progress, and completes', async (t) => {
+    const { dataDir } = prepare(t);
+    const service = await again(t, dataDir);
+    rmSync(dirname(indexPath(dataDir, owner)), { recursive: true });
+    fill(service, owner, id, 60_000, 'drip');
+    const { status, body } = await ask(service, owner, 'drip 159999');
+    t.equal(status, 200);
+    t.match(body, { rows: [], total: 0, indexing: { total: Number } });
+    t.ok(body.indexing.total > 69_000, `of ${body.indexing.total}`);
+    t.ok(body.indexing.done < body.indexing.total);
+    let last = body.indexing.done;
+    for (
+      let answer = await ask(service, owner, 'gambit');
+      answer.body.indexing !== undefined;
+      answer = await ask(service, owner, 'gambit')
+    ) {
+      t.ok(answer.body.indexing.done >= last, 'it continues');
+      last = answer.body.indexing.done;
+    }
+    t.same((await search(service, owner, 'drip 159999')).ids, [id]);
+    await check(t, service);
+  });
 
   t.test('of long mails is written sooner', async (t) => {
     const { dataDir } = prepare(t);
@@ -331,7 +328,7 @@ t.test('the index', async (t) => {
       t.same((await search(service, owner, 'person many')).total, 4);
       for (const [index, number] of [0, 8189, 8191, 8999].entries())
         t.same((await search(service, owner, `n${number}`)).ids, [threads[index]]);
-      t.equal((await search(service, owner, 'n8190')).total, 0, 'who has said nothing is not found');
+      t.equal((await search(service, owner, 'n8190')).total, 0, 'a visitor without messages is not found');
     };
     await checkPeople(service);
     await written(service, owner, 1, 'visitor');
@@ -365,7 +362,7 @@ t.test('the index', async (t) => {
     ],
   ];
   for (const [what, damage] of harm) {
-    t.test(`${what} is made again`, async (t) => {
+    t.test(`${what} is rebuilt`, async (t) => {
       const { dataDir, path } = prepare(t);
       damage(path);
       const service = await again(t, dataDir);
@@ -420,7 +417,7 @@ t.test('the index', async (t) => {
     await check(t, restored);
   });
 
-  t.test('follows what was written while the service ran without it', async (t) => {
+  t.test('follows messages written while the service ran without it', async (t) => {
     const { dataDir } = prepare(t);
     const service = await again(t, dataDir);
     await service.patch('/widget/visitor', { name: 'Rosalind' }, customer.token);

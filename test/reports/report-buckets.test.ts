@@ -8,8 +8,7 @@ import { type Random, randomFrom } from '../support/seeded.ts';
 const fromMs = Date.UTC(2026, 0, 20);
 
 /**
- * Cut anywhere: buckets of minutes and of months, on quarters of an hour and beside them, with ends in the middle of a
- * day.
+ * Random cuts: buckets from minutes to months, on quarters of an hour and off them, with ends in the middle of a day.
  */
 function randomBuckets(random: Random): { starts: number[]; toMs: number } {
   const lengthMs = random.pick([5 * 60_000, quarterMs, 4 * quarterMs, 90 * 60_000, dayMs, 7 * dayMs, 40 * dayMs]);
@@ -44,7 +43,7 @@ t.test('[4.13] every moment is counted in its bucket: by whole quarters of an ho
   }
 });
 
-t.test('[4.13] buckets of hours grow, where clocks are set by half an hour', async (t) => {
+t.test('[4.13] buckets of hours grow, where clocks change by half an hour', async (t) => {
   for (const changeMs of [Date.UTC(2026, 3, 4, 15), Date.UTC(2026, 9, 3, 15, 30)]) {
     for (let index = 0; index < 40; index += 1) {
       const range = { fromMs: changeMs + (index - 20) * 5 * 60_000, toMs: changeMs + 20 * 3600_000 };

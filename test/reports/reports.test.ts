@@ -95,103 +95,110 @@ t.test('reports', async (t) => {
     t.equal((await report('chats/total?range=30d&granularity=hour', owner.token)).total, 1);
   });
 
-  t.test('[4.13] status, response times, satisfaction, abandonment: of what is, not of what was', async (t) => {
-    const owner = await service.workspace();
-    const times: [number, number][] = [
-      [30, 300],
-      [60, 600],
-      [90, 1200],
-      [1000, 50_000],
-    ];
-    const chats = [];
-    for (const [firstSeconds, solvedSeconds] of times) {
-      const chat = await service.chat(owner);
-      chats.push(chat);
-      await service.pass(firstSeconds * 1000);
-      await write(chat.id, owner.token);
-      await service.pass((solvedSeconds - firstSeconds) * 1000);
-      await setStatus(chat.id, 'solved', owner.token);
-    }
-    const times1 = await report('tickets/response-times?channel=chat', owner.token);
-    t.strictSame(
-      [times1.firstResponse, times1.resolution],
-      [
-        { medianSeconds: 75, p90Seconds: 1000 },
-        { medianSeconds: 900, p90Seconds: 50_000 },
-      ],
-    );
-    t.strictSame(
-      await report('tickets/response-times', owner.token).then(({ firstResponse, resolution }) => [
-        firstResponse,
-        resolution,
-      ]),
-      Array.from({ length: 2 }, () => ({ medianSeconds: null, p90Seconds: null })),
-      'no tickets, no times',
-    );
-
-    const missed = await service.chat(owner);
-    await setStatus(missed.id, 'solved', owner.token);
-    await setStatus((await service.chat(owner)).id, 'pending', owner.token);
-    const waiting = await service.chat(owner);
-    const spam = await service.chat(owner);
-    await service.post(`/conversations/${spam.id}/spam`, undefined, owner.token);
-    t.match(await report('tickets/by-status?channel=chat', owner.token), {
-      counts: { open: 1, pending: 1, solved: 5, closed: 0 },
-      total: 7,
-    });
-    const customers = await report('customers', owner.token);
-    t.strictSame(customers.queued, { chat: 1, ticket: 0, call: 0 });
-    t.strictSame(customers.abandonment.chat, { abandoned: 1, total: 7, rate: 0.1429 });
-    t.strictSame(customers.abandonment.ticket, { abandoned: 0, total: 0, rate: 0 });
-    await service.post(`/conversations/${spam.id}/not-spam`, undefined, owner.token);
-    await service.post(`/widget/conversations/${missed.id}/messages`, { body: 'Still there?' }, missed.customer.token);
-    t.match(
-      await report('customers', owner.token),
-      { queued: { chat: 3 }, abandonment: { chat: { abandoned: 0, total: 8 } } },
-      'what comes back is not given up',
-    );
-
-    await service.post(`/widget/conversations/${chats[0]?.id}/rating`, { rating: 5 }, chats[0]?.customer.token);
-    await service.post(`/widget/conversations/${chats[1]?.id}/rating`, { rating: 1 }, chats[1]?.customer.token);
-    await service.post(`/widget/conversations/${chats[1]?.id}/rating`, { rating: 2 }, chats[1]?.customer.token);
-    const satisfaction = await report('tickets/satisfaction?channel=chat', owner.token);
-    t.match(satisfaction, { responses: 2, total: 2, average: 3.5 });
-    t.strictSame(
-      satisfaction.series
-        .filter((one: { responses: number }) => one.responses > 0)
-        .map((one: { value: number }) => one.value),
-      [3.5],
-    );
-    t.match(await report('tickets/satisfaction', owner.token), { responses: 0, average: null });
-    t.ok(
-      satisfaction.series.every((one: { mean: number | null; value: number; responses: number }) =>
-        one.responses === 0 ? one.mean === null && one.value === 0 : one.mean === one.value,
-      ),
-      'a day without ratings has no mean',
-    );
-
-    const ids = async (query: string): Promise<string[]> =>
-      (await report(`conversations?${query}`, owner.token)).conversations.map((one: { id: string }) => one.id);
-    t.strictSame(await ids('rated=1'), [chats[1]?.id, chats[0]?.id]);
-    t.strictSame(await ids('missed=1'), []);
-    await setStatus(waiting.id, 'solved', owner.token);
-    t.strictSame(await ids('missed=1&channel=chat'), [waiting.id]);
-    t.strictSame(await ids('missed=1&rated=1'), []);
-    t.strictSame(await ids('status=pending&channel=ticket'), []);
-    t.equal((await ids('status=solved')).length, 5);
-    t.strictSame(await ids('status=spam'), []);
-    const page = await report('conversations?limit=2&offset=1', owner.token);
-    t.strictSame([page.total, page.conversations.length, page.conversations[0].id], [8, 2, waiting.id]);
-    for (const query of ['limit=0', 'limit=201', 'offset=-1', 'rated=2', 'missed=yes', 'status=done'])
-      t.match(
-        await service.get(`/reports/conversations?${query}`, owner.token),
-        { status: 400, body: { error: 'invalid_query' } },
-        query,
+  t.test(
+    '[4.13] status, response times, satisfaction, abandonment: of the present state, not of past ones',
+    async (t) => {
+      const owner = await service.workspace();
+      const times: [number, number][] = [
+        [30, 300],
+        [60, 600],
+        [90, 1200],
+        [1000, 50_000],
+      ];
+      const chats = [];
+      for (const [firstSeconds, solvedSeconds] of times) {
+        const chat = await service.chat(owner);
+        chats.push(chat);
+        await service.pass(firstSeconds * 1000);
+        await write(chat.id, owner.token);
+        await service.pass((solvedSeconds - firstSeconds) * 1000);
+        await setStatus(chat.id, 'solved', owner.token);
+      }
+      const times1 = await report('tickets/response-times?channel=chat', owner.token);
+      t.strictSame(
+        [times1.firstResponse, times1.resolution],
+        [
+          { medianSeconds: 75, p90Seconds: 1000 },
+          { medianSeconds: 900, p90Seconds: 50_000 },
+        ],
       );
-  });
+      t.strictSame(
+        await report('tickets/response-times', owner.token).then(({ firstResponse, resolution }) => [
+          firstResponse,
+          resolution,
+        ]),
+        Array.from({ length: 2 }, () => ({ medianSeconds: null, p90Seconds: null })),
+        'no tickets, no times',
+      );
+
+      const missed = await service.chat(owner);
+      await setStatus(missed.id, 'solved', owner.token);
+      await setStatus((await service.chat(owner)).id, 'pending', owner.token);
+      const waiting = await service.chat(owner);
+      const spam = await service.chat(owner);
+      await service.post(`/conversations/${spam.id}/spam`, undefined, owner.token);
+      t.match(await report('tickets/by-status?channel=chat', owner.token), {
+        counts: { open: 1, pending: 1, solved: 5, closed: 0 },
+        total: 7,
+      });
+      const customers = await report('customers', owner.token);
+      t.strictSame(customers.queued, { chat: 1, ticket: 0, call: 0 });
+      t.strictSame(customers.abandonment.chat, { abandoned: 1, total: 7, rate: 0.1429 });
+      t.strictSame(customers.abandonment.ticket, { abandoned: 0, total: 0, rate: 0 });
+      await service.post(`/conversations/${spam.id}/not-spam`, undefined, owner.token);
+      await service.post(
+        `/widget/conversations/${missed.id}/messages`,
+        { body: 'Still there?' },
+        missed.customer.token,
+      );
+      t.match(
+        await report('customers', owner.token),
+        { queued: { chat: 3 }, abandonment: { chat: { abandoned: 0, total: 8 } } },
+        'a returned one is not abandoned',
+      );
+
+      await service.post(`/widget/conversations/${chats[0]?.id}/rating`, { rating: 5 }, chats[0]?.customer.token);
+      await service.post(`/widget/conversations/${chats[1]?.id}/rating`, { rating: 1 }, chats[1]?.customer.token);
+      await service.post(`/widget/conversations/${chats[1]?.id}/rating`, { rating: 2 }, chats[1]?.customer.token);
+      const satisfaction = await report('tickets/satisfaction?channel=chat', owner.token);
+      t.match(satisfaction, { responses: 2, total: 2, average: 3.5 });
+      t.strictSame(
+        satisfaction.series
+          .filter((one: { responses: number }) => one.responses > 0)
+          .map((one: { value: number }) => one.value),
+        [3.5],
+      );
+      t.match(await report('tickets/satisfaction', owner.token), { responses: 0, average: null });
+      t.ok(
+        satisfaction.series.every((one: { mean: number | null; value: number; responses: number }) =>
+          one.responses === 0 ? one.mean === null && one.value === 0 : one.mean === one.value,
+        ),
+        'a day without ratings has no mean',
+      );
+
+      const ids = async (query: string): Promise<string[]> =>
+        (await report(`conversations?${query}`, owner.token)).conversations.map((one: { id: string }) => one.id);
+      t.strictSame(await ids('rated=1'), [chats[1]?.id, chats[0]?.id]);
+      t.strictSame(await ids('missed=1'), []);
+      await setStatus(waiting.id, 'solved', owner.token);
+      t.strictSame(await ids('missed=1&channel=chat'), [waiting.id]);
+      t.strictSame(await ids('missed=1&rated=1'), []);
+      t.strictSame(await ids('status=pending&channel=ticket'), []);
+      t.equal((await ids('status=solved')).length, 5);
+      t.strictSame(await ids('status=spam'), []);
+      const page = await report('conversations?limit=2&offset=1', owner.token);
+      t.strictSame([page.total, page.conversations.length, page.conversations[0].id], [8, 2, waiting.id]);
+      for (const query of ['limit=0', 'limit=201', 'offset=-1', 'rated=2', 'missed=yes', 'status=done'])
+        t.match(
+          await service.get(`/reports/conversations?${query}`, owner.token),
+          { status: 400, body: { error: 'invalid_query' } },
+          query,
+        );
+    },
+  );
 
   t.test(
-    '[4.13] a ticket that was opened for the customer waited for nobody: no response time, and not given up',
+    '[4.13] a ticket opened for the customer waited for no one: no response time, and not abandoned',
     async (t) => {
       const owner = await service.workspace();
       const open = async (): Promise<{ id: string }> =>
@@ -218,7 +225,7 @@ t.test('reports', async (t) => {
       t.strictSame(
         (await report('customers', owner.token)).abandonment.ticket,
         { abandoned: 1, total: 3, rate: 0.3333 },
-        'but a question that nobody answered was',
+        'but an unanswered question was',
       );
       t.strictSame(
         (await report('conversations?missed=1', owner.token)).conversations.map((one: { id: string }) => one.id),
@@ -252,7 +259,7 @@ t.test('reports', async (t) => {
     const total = async (token: string, query = ''): Promise<number> =>
       (await report(`chats/total${query}`, token)).total;
     t.equal(await total(owner.token), 4);
-    t.equal(await total(boss.token), 3, 'Sales, and what is in no department');
+    t.equal(await total(boss.token), 3, 'Sales, and conversations without a department');
     t.equal(await total(seller.token), 1);
     t.strictSame((await report('chats/total', seller.token)).filters, { departmentId: null, agentId: seller.agentId });
     t.equal(await total(owner.token, `?departmentId=${sales.id}`), 2);
@@ -301,12 +308,12 @@ t.test('reports', async (t) => {
     await service.delete(`/agents/${helper.agentId}`, owner.token);
     t.notOk(
       (await performance(owner.token)).some((row) => row.agent.name === 'Helper'),
-      'who has left, and whose conversations others have',
+      'former agents whose conversations others have',
     );
     await service.delete(`/agents/${seller.agentId}`, owner.token);
     t.ok(
       (await performance(owner.token)).some((row) => row.agent.name === 'Seller'),
-      'who has left, with conversations to tell of',
+      'former agents with conversations to report',
     );
     const other = await service.workspace();
     t.equal((await report('chats/total', other.token)).total, 0);
@@ -332,7 +339,7 @@ t.test('reports', async (t) => {
     t.match(await report('tickets/response-times?channel=call', owner.token), { firstResponse: { medianSeconds: 4 } });
   });
 
-  t.test('[4.13] what is written about a call that nobody answered is no answer', async (t) => {
+  t.test('[4.13] a written message after a missed call is not a response', async (t) => {
     const owner = await service.workspace();
     const line = await claimLine(service, owner);
     const { id, callId } = await ringLine(service, line);
@@ -346,7 +353,7 @@ t.test('reports', async (t) => {
   });
 
   t.test(
-    '[4.13] the first answer is credited to who gave it, a rating to who wrote last before it, the solution to who has it',
+    '[4.13] the first response is credited to its author, a rating to the last agent who wrote before it, the solution to the assignee',
     async (t) => {
       const owner = await service.workspace();
       const [ann, bob, cid] = [
@@ -403,7 +410,7 @@ t.test('reports', async (t) => {
         t.equal(
           (await report('conversations?rated=1', one.token)).total,
           rated,
-          'what is behind a figure is what it counts',
+          'the list behind a figure has its count',
         );
       }
       t.match((await report('conversations', owner.token)).conversations, [
@@ -416,13 +423,13 @@ t.test('reports', async (t) => {
       t.match(
         await report('conversations', ann.token),
         { total: 0, conversations: [] },
-        'what has gone beyond its departments is counted and not shown',
+        'conversations that left its departments are counted and not shown',
       );
       t.equal((await report('conversations', owner.token)).total, 1);
     },
   );
 
-  t.test('[4.13] an export names what its ids stand for, and customers for whoever may read visitors', async (t) => {
+  t.test('[4.13] an export has names for its ids, and customers for readers of visitors', async (t) => {
     const owner = await service.workspace();
     const ann = await service.agent(owner, { name: 'Ann' });
     const customer = await service.customer(owner.embedId, { name: 'Kim', email: 'kim@customer.example' });
@@ -481,11 +488,11 @@ t.test('reports', async (t) => {
       (await service.get('/reports/export?type=agents/performance&granularity=hour&range=90d&format=json', owner.token))
         .status,
       200,
-      'what has no buckets',
+      'reports without buckets',
     );
   });
 
-  t.test('[4.13] conversions: by goal and time, by whom they are attributed to; a deleted goal stays', async (t) => {
+  t.test('[4.13] conversions: by goal and time, by attributed agent; a deleted goal stays', async (t) => {
     const owner = await service.workspace();
     const agent = await service.agent(owner);
     const goal = async (name: string, value: string, valueCents: number) =>
@@ -562,7 +569,7 @@ t.test('reports', async (t) => {
       t.match(await csv.text(), /^[A-Za-z0-9,]+\r\n/, type);
     }
     const conversations = await (await download((await link('type=conversations&format=csv')).url)).text();
-    t.match(conversations, `"'=1+1, ""quoted"""`, 'what a customer wrote is no formula');
+    t.match(conversations, `"'=1+1, ""quoted"""`, "a customer's text is not a formula");
     t.match(await (await download((await link('type=agents/performance&format=csv')).url)).text(), `'=cmd|calc`);
     for (const query of [
       'type=nothing&format=csv',
@@ -600,6 +607,6 @@ t.test('reports', async (t) => {
     t.strictSame([gone.status, ((await gone.json()) as { error: string }).error], [410, 'gone']);
     const left = await link('type=conversations&format=json', agent.token);
     await service.delete(`/agents/${agent.agentId}`, owner.token);
-    t.equal((await download(left.url)).status, 410, 'the link of who was deactivated');
+    t.equal((await download(left.url)).status, 410, 'the link of a deactivated agent');
   });
 });

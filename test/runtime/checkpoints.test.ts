@@ -19,10 +19,10 @@ function write(toy: Toy, workspaceId: string, size = 3000): Promise<void> {
 
 const pageBytes = 4096;
 const wantedRestarts = 3;
-/** Many times what so many restarts take where the thread gets a core to itself. */
+/** Many times the writes of this many restarts on an idle core. */
 const maxWrites = 50_000;
 
-t.test('a log is copied back by a thread and begins anew while writers go on, and nothing is lost', async (t) => {
+t.test('a log is copied back by a thread and starts over while writers continue, and nothing is lost', async (t) => {
   const checkpointer = createCheckpointer();
   t.teardown(() => checkpointer.stop());
   const toy = startToy(t, { frameLimit: 200, checkpoint: (path) => checkpointer.checkpoint(path) });
@@ -116,7 +116,7 @@ t.test('one file at a time, so that none is held while another is copied', async
     t.equal(order[index], order[index + 1], 'both passes of a file together');
 });
 
-t.test('a copy that fails is tried again when the log has grown as much again; service goes on', async (t) => {
+t.test('a failed copy is retried when the log has grown as much again; service continues', async (t) => {
   let calls = 0;
   const toy = startToy(t, {
     frameLimit: 20,
@@ -158,7 +158,7 @@ t.test('a reader that still needs the log does not make it be copied over and ov
   reader.close();
   for (let count = 0; count < 60; count += 1) await write(toy, workspaceId);
   await turns();
-  t.ok(db.logLength().logFrames < frames, 'it begins anew once the reader is gone');
+  t.ok(db.logLength().logFrames < frames, 'it starts over once the reader is gone');
 });
 
 t.test("the directory's log is looked after by the same code", async (t) => {

@@ -75,30 +75,27 @@ t.test('a migration that ends at any of its statements leaves the old version, w
   }
 });
 
-t.test(
-  'what a killed process left in a log is made durable before it is read; what was stopped cleanly asks for nothing',
-  async (t) => {
-    const folder = tempFolder(t);
-    const dying = Database.openWriter(join(folder, 'a.db'), [first]);
-    dying.run('INSERT INTO a VALUES (2)');
-    for (const suffix of ['', '-wal']) copyFileSync(join(folder, `a.db${suffix}`), join(folder, `left.db${suffix}`));
-    dying.close();
-    const asked: string[] = [];
-    const open = (): Database =>
-      Database.openWriter(join(folder, 'left.db'), [first], (descriptor, done, kind) => {
-        asked.push(
-          `${kind}: ${fstatSync(descriptor).ino === statSync(join(folder, 'left.db-wal')).ino ? 'its log' : 'another file'}`,
-        );
-        done(null);
-      });
-    const db = open();
-    t.same(asked, ['found log: its log']);
-    t.same(db.all('SELECT id FROM a ORDER BY id'), [{ id: 1 }, { id: 2 }]);
-    db.close();
-    open().close();
-    t.equal(asked.length, 1, 'a file without a log is as durable as it will be');
-  },
-);
+t.test("a killed process's log is made durable before it is read; after a clean stop nothing is synced", async (t) => {
+  const folder = tempFolder(t);
+  const dying = Database.openWriter(join(folder, 'a.db'), [first]);
+  dying.run('INSERT INTO a VALUES (2)');
+  for (const suffix of ['', '-wal']) copyFileSync(join(folder, `a.db${suffix}`), join(folder, `left.db${suffix}`));
+  dying.close();
+  const asked: string[] = [];
+  const open = (): Database =>
+    Database.openWriter(join(folder, 'left.db'), [first], (descriptor, done, kind) => {
+      asked.push(
+        `${kind}: ${fstatSync(descriptor).ino === statSync(join(folder, 'left.db-wal')).ino ? 'its log' : 'another file'}`,
+      );
+      done(null);
+    });
+  const db = open();
+  t.same(asked, ['found log: its log']);
+  t.same(db.all('SELECT id FROM a ORDER BY id'), [{ id: 1 }, { id: 2 }]);
+  db.close();
+  open().close();
+  t.equal(asked.length, 1, 'a file without a log is as durable as it will be');
+});
 
 t.test('a log that the disk does not keep is not read', async (t) => {
   const folder = tempFolder(t);
@@ -124,7 +121,7 @@ t.test(
       dying.begin();
       for (const sql of statements.slice(0, count)) dying.run(sql);
       if (count === statements.length) dying.run('PRAGMA user_version = 2');
-      // What the disk holds at the moment of its death.
+      // The disk's state at the moment of its death.
       for (const suffix of ['', '-wal']) copyFileSync(join(folder, `a.db${suffix}`), join(folder, `left.db${suffix}`));
       dying.rollback();
       dying.close();
@@ -137,7 +134,7 @@ t.test(
   },
 );
 
-t.test('each migration stands by itself: the ones before a failing one stay', async (t) => {
+t.test('each migration is separate: the ones before a failing one stay', async (t) => {
   const path = join(tempFolder(t), 'a.db');
   t.throws(
     () =>
@@ -154,7 +151,7 @@ t.test('each migration stands by itself: the ones before a failing one stay', as
   db.close();
 });
 
-t.test('a file that a newer version wrote is refused and left alone', async (t) => {
+t.test('a file of a newer version is refused and left alone', async (t) => {
   const path = join(tempFolder(t), 'a.db');
   Database.openWriter(path, [first, second]).close();
   const before = readFileSync(path);
@@ -178,7 +175,7 @@ t.test("the service's own migrations are numbered from 1 without a gap, and make
   }
 });
 
-t.test('a file that is no database is refused and left alone', async (t) => {
+t.test('a file that is not a database is refused and left alone', async (t) => {
   const path = join(tempFolder(t), 'a.db');
   writeFileSync(path, Buffer.alloc(10_000, 'no database'));
   t.throws(() => Database.openWriter(path, [first]), DatabaseUnusable);
@@ -193,7 +190,7 @@ t.test(
     const folder = tempFolder(t);
     const path = join(folder, 'x.db');
     Database.openWriter(path, [first]).close();
-    // Root may write everywhere, so it is somebody else meanwhile.
+    // Root may write everything, so the test runs as another user.
     chmodSync(folder, 0o777);
     chmodSync(path, 0o444);
     const isRoot = process.geteuid?.() === 0;
@@ -214,27 +211,27 @@ t.test(
   },
 );
 
-t.test('a reader sees what was committed, as it was when it began to read, and cannot write', async (t) => {
+t.test('a reader sees committed rows, as of when it began to read, and cannot write', async (t) => {
   const path = join(tempFolder(t), 'a.db');
   const writer = Database.openWriter(path, [first]);
   const reader = Database.openReader(path);
   const count = (): unknown => reader.get<{ count: number }>('SELECT count(*) AS count FROM a')?.count;
   writer.begin();
   writer.run('INSERT INTO a VALUES (2)');
-  t.equal(count(), 1, 'not what is under way');
+  t.equal(count(), 1, 'not one in progress');
   writer.commit();
   t.equal(count(), 2);
   writer.begin();
   writer.run('DELETE FROM a');
   writer.rollback();
-  t.equal(count(), 2, 'not what was rolled back');
+  t.equal(count(), 2, 'not a rolled-back one');
   t.throws(() => reader.run('INSERT INTO a VALUES (3)'), /readonly/);
   t.throws(() => Database.openReader(join(tempFolder(t), 'none.db')), DatabaseUnusable);
   reader.close();
   writer.close();
 });
 
-t.test('a savepoint undoes what came after it and nothing before', async (t) => {
+t.test('a savepoint undoes later changes and no earlier ones', async (t) => {
   const db = Database.openWriter(join(tempFolder(t), 'a.db'), [first]);
   db.begin();
   db.run('INSERT INTO a VALUES (2)');
@@ -251,7 +248,7 @@ t.test('a savepoint undoes what came after it and nothing before', async (t) => 
   db.close();
 });
 
-t.test('reads together see the file as it was when they say they looked', async (t) => {
+t.test('reads in a snapshot see the file as of the reported moment', async (t) => {
   const path = join(tempFolder(t), 'a.db');
   const writer = Database.openWriter(path, [first]);
   const reader = Database.openReader(path);
@@ -290,12 +287,12 @@ t.test("the log's length, and a copy back from another connection", async (t) =>
   t.equal(logFrames, copiedFrames);
   t.same(db.logLength(), { logFrames, copiedFrames });
   db.run('INSERT INTO a VALUES (1000)');
-  t.ok(db.logLength().logFrames < logFrames, 'it began anew');
+  t.ok(db.logLength().logFrames < logFrames, 'it started over');
   db.close();
   t.notOk(existsSync(`${path}-wal`));
 });
 
-t.test('a sync that fails says so; so does a log that is gone', async (t) => {
+t.test('a failed sync is reported; so is a missing log', async (t) => {
   const path = join(tempFolder(t), 'a.db');
   const failing = Database.openWriter(path, [first], (_, done) => done(new Error('EIO')));
   t.match(await new Promise((resolve) => failing.sync(resolve)), { message: 'EIO' });
@@ -306,7 +303,7 @@ t.test('a sync that fails says so; so does a log that is gone', async (t) => {
   db.close();
 });
 
-t.test('failures of the disk are told from those of a statement, and duplicates from both', async (t) => {
+t.test('failures of the disk are distinguished from those of a statement, and duplicates from both', async (t) => {
   const path = join(tempFolder(t), 'a.db');
   const db = Database.openWriter(path, [first]);
   const errorOf = (act: () => void): unknown => {
@@ -354,7 +351,7 @@ t.test('a lock is held once, and let go', async (t) => {
   t.throws(() => lockFile(join(path, 'no', 'folder')));
 });
 
-t.test('makeFolder makes what is missing and minds nothing that is there', async (t) => {
+t.test('makeFolder creates what is missing and accepts what exists', async (t) => {
   const folder = tempFolder(t);
   makeFolder(join(folder, 'a', 'b', 'c'));
   t.ok(statSync(join(folder, 'a', 'b', 'c')).isDirectory());

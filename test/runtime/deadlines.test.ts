@@ -12,7 +12,7 @@ interface Fired {
   readonly atMs: number;
 }
 
-/** `ring` notes when it fired; `fail` throws until the time that `failures` says; `again` sets itself anew, twice. */
+/** `ring` records when it fired; `fail` throws until the time in `failures`; `again` reschedules itself twice. */
 function start(t: Teardown, options: ToyOptions = {}) {
   const fired: Fired[] = [];
   const failures = { untilMs: 0, atMs: new Set<number>() };
@@ -97,7 +97,7 @@ t.test('moved: only the last time counts; cleared: never', async (t) => {
   t.same(rows(workspaceId), []);
 });
 
-t.test('put off or cleared between its reading and its command: it is left alone', async (t) => {
+t.test('rescheduled or cleared between its reading and its command: it is left alone', async (t) => {
   const disk = new HeldDisk();
   const { toy, set, times } = start(t, { syncToDisk: disk.sync });
   t.teardown(() => disk.letGo());
@@ -107,7 +107,7 @@ t.test('put off or cleared between its reading and its command: it is left alone
   );
   await disk.completeNext();
   await setUp;
-  // A batch is under way when they become due, so their commands queue behind those that follow now.
+  // A batch is in progress when they become due, so their commands queue behind those sent now.
   const before = Promise.all([set(workspaceId, 'ring', 'other', 90_000)]);
   await disk.asked();
   const changes = Promise.all([
@@ -128,7 +128,7 @@ t.test('put off or cleared between its reading and its command: it is left alone
   t.same(times(), { stays: [1000], moved: [61_000] });
 });
 
-t.test('nothing fires before what set it is durable', async (t) => {
+t.test('nothing fires before the command that set it is durable', async (t) => {
   const disk = new HeldDisk();
   const { toy, set, times } = start(t, { syncToDisk: disk.sync });
   t.teardown(() => disk.letGo());
@@ -168,7 +168,7 @@ t.test('a deadline whose command fails is undone and tried again; the others kee
   t.same(rows(workspaceId), []);
 });
 
-t.test('many that fail for good hold up nobody', async (t) => {
+t.test('many that fail for good delay no others', async (t) => {
   const { toy, set, times, failures } = start(t);
   const { workspaceId } = toy.workspace();
   failures.untilMs = Number.POSITIVE_INFINITY;
@@ -192,7 +192,7 @@ t.test('more than a page that are due at once all fire', async (t) => {
   t.equal(new Set(fired.map(({ subjectId }) => subjectId)).size, 450);
 });
 
-t.test('a command that sets its own deadline anew goes on', async (t) => {
+t.test('a command that reschedules its own deadline continues', async (t) => {
   const { toy, set, times } = start(t);
   const { workspaceId } = toy.workspace();
   await set(workspaceId, 'again', 'a', 1000);
@@ -200,7 +200,7 @@ t.test('a command that sets its own deadline anew goes on', async (t) => {
   t.same(times(), { a: [1000, 2000, 3000] });
 });
 
-t.test('after a restart what ran out meanwhile fires at once, the rest on time', async (t) => {
+t.test('after a restart overdue ones fire at once, the rest on time', async (t) => {
   const first = start(t);
   const { workspaceId } = first.toy.workspace();
   for (const [subjectId, afterMs] of [
@@ -223,7 +223,7 @@ t.test('after a restart what ran out meanwhile fires at once, the rest on time',
   t.same(second.fired.at(-1), { subjectId: 'to come', atMs: clock.now() });
 });
 
-t.test('a disk that is full: the deadline waits in its row and fires when there is room', async (t) => {
+t.test('on a full disk the deadline stays in its row and fires when there is room', async (t) => {
   const { toy, set, times, rows } = start(t);
   const { workspaceId, db } = toy.workspace();
   const fill = (size: number) =>

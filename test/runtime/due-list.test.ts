@@ -1,4 +1,4 @@
-// What a start looks into first.
+// The order in which a start checks workspaces.
 
 import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -22,7 +22,7 @@ async function set(toy: Toy, workspaceId: string, afterMs: number): Promise<void
   await toy.settled();
 }
 
-/** So many workspaces, the first of which was written to last. */
+/** This many workspaces, the first of which was written to last. */
 async function leave(
   t: Teardown,
   count: number,
@@ -36,7 +36,7 @@ async function leave(
   return { dataDir: toy.dataDir, ids };
 }
 
-/** Which workspaces a start looks into, in its order. */
+/** The workspaces that a start checks, in order. */
 async function lookedInto(t: Teardown, dataDir: string): Promise<string[]> {
   const looked: string[] = [];
   const toy = start(t, {
@@ -61,7 +61,7 @@ t.test(
   },
 );
 
-t.test('every workspace is looked into once, whatever the list says', async (t) => {
+t.test('every workspace is checked once, whatever the list says', async (t) => {
   const { dataDir, ids } = await leave(t, 3, async () => {});
   const [newest, newer, oldest = ''] = ids;
   const gone = '00000000-0000-7000-8000-000000000000';

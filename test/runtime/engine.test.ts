@@ -15,7 +15,7 @@ function fileOf(toy: Toy, workspaceId: string): string {
   return join(toy.dataDir, 'workspaces', `${workspaceId}.db`);
 }
 
-/** Closes the file of a toy, cleanly, so that a test can lay hands on it. */
+/** Closes a toy's file cleanly, so that a test can modify it. */
 async function closed(toy: Toy): Promise<void> {
   await toy.engine.stop();
 }
@@ -79,7 +79,7 @@ t.test('a file that is damaged further in shows it when it is read, and holds no
   await closed(source);
   const { readFileSync } = await import('node:fs');
   const bytes = readFileSync(fileOf(source, workspaceId));
-  // The header and the schema stay; every page behind them is rubbish.
+  // Keeps the header and the schema, and overwrites every page behind them.
   bytes.fill(0xff, 3 * 4096);
   writeFileSync(fileOf(source, workspaceId), bytes);
   const toy = startToy(t, { dataDir: source.dataDir });
@@ -92,7 +92,7 @@ t.test('a file that is damaged further in shows it when it is read, and holds no
   t.ok(descriptors() <= before + 4, 'none is left open');
 });
 
-t.test('a broken file wakes by itself when it is mended, for the deadlines in it', async (t) => {
+t.test('a repaired file wakes for its deadlines', async (t) => {
   const fired: string[] = [];
   const deadlines = { ring: command('ring', (_, { subjectId }: DeadlineParams): void => void fired.push(subjectId)) };
   const source = startToy(t, { deadlines });
@@ -110,11 +110,11 @@ t.test('a broken file wakes by itself when it is mended, for the deadlines in it
   await toy.engine.wakeAll();
   renameSync(sound, fileOf(toy, workspaceId));
   await toy.pass(60_000);
-  t.same(fired, ['a'], 'though nobody asked for it');
+  t.same(fired, ['a'], 'though no one requested it');
 });
 
 t.test(
-  'beyond the bound of open files the least recently used idle ones are parked; what is in them is not lost, and their deadlines fire',
+  'beyond the limit of open files the least recently used idle ones are closed; nothing in them is lost, and their deadlines fire',
   async (t) => {
     const fired: string[] = [];
     const deadlines = {
@@ -150,11 +150,11 @@ t.test(
   },
 );
 
-t.test('a file whose events wait to be told is not parked before they are', async (t) => {
+t.test('a file with unpublished events is not closed before they are published', async (t) => {
   const toy = startToy(t, { maxOpen });
   const first = toy.workspace();
   await toy.add(first.workspaceId, 'a');
-  t.same(toy.seqs(first.workspaceId), [], 'the one who acted knows, nobody else does yet');
+  t.same(toy.seqs(first.workspaceId), [], 'the caller knows, no one else does yet');
   for (let count = 0; count < maxOpen; count += 1) toy.workspace();
   const isOpen = (): boolean => [...toy.engine.openWorkspaces()].includes(first);
   t.ok(isOpen());
@@ -164,7 +164,7 @@ t.test('a file whose events wait to be told is not parked before they are', asyn
   for (let count = 0; count < maxOpen; count += 1) toy.workspace();
   await toy.settled();
   await turns(50);
-  t.notOk(isOpen(), 'told, it is parked like the others');
+  t.notOk(isOpen(), 'once published, it is closed like the others');
   t.equal(await toy.add(first.workspaceId, 'a'), 2);
   await toy.settled();
   t.same(toy.seqs(first.workspaceId), [1, 2]);
@@ -202,11 +202,11 @@ t.test("workspaces do not wait for each other's disks", async (t) => {
   t.equal(await stuck, 1);
 });
 
-t.test('stop: what was taken is finished and durable, what comes later is refused, and files are whole', async (t) => {
+t.test('stop: accepted commands finish and are durable, later ones are refused, and files are complete', async (t) => {
   const toy = startToy(t);
   const ids = Array.from({ length: 5 }, () => toy.workspace().workspaceId);
   const taken = ids.flatMap((workspaceId) => Array.from({ length: 20 }, () => toy.add(workspaceId, 'a')));
-  // One that asks for more each time it is answered, as a client does.
+  // A client that sends the next call after each answer.
   const chatty = (async () => {
     for (let count = 0; ; count += 1)
       await toy.add(ids[0] ?? '', 'chatty').catch((error: unknown) => {
@@ -231,7 +231,7 @@ t.test('stop: what was taken is finished and durable, what comes later is refuse
     t.match(toy.read(ids[0] ?? '', `SELECT value FROM toyTally WHERE id = 'chatty'`), [{ value: refused.count }]);
 });
 
-t.test('drained and stop: what is durable has been told', async (t) => {
+t.test('drained and stop: durable events have been published', async (t) => {
   const toy = startToy(t);
   const { workspaceId } = toy.workspace();
   await toy.add(workspaceId, 'a');
@@ -249,7 +249,7 @@ t.test('stop: files that cannot be closed in time are left to be recovered', asy
   const { clock } = toy;
   const now = clock.now.bind(clock);
   let reads = 0;
-  // Each look at the clock finds a second gone: a disk that is very slow.
+  // Each reading of the clock advances it by a second, as on a very slow disk.
   clock.now = () => now() + (reads += 1) * 1000;
   await toy.engine.stop();
   t.ok(toy.log.some(({ level, text }) => level === 'warn' && /left open/.test(text)));
@@ -257,7 +257,7 @@ t.test('stop: files that cannot be closed in time are left to be recovered', asy
   t.same(await Promise.all(ids.map((workspaceId) => again.add(workspaceId, 'a'))), [2, 2, 2, 2, 2]);
 });
 
-t.test('discard removes the file of a workspace that never came to be', async (t) => {
+t.test('discard removes the file of a workspace that was not created', async (t) => {
   const toy = startToy(t);
   const { workspaceId } = toy.workspace();
   await toy.add(workspaceId, 'a');

@@ -1,4 +1,4 @@
-// The way to one file's disk, with a disk that the test ends by hand.
+// The path to one file's disk, with syncs that the test completes by hand.
 
 import { join } from 'node:path';
 import t from 'tap';
@@ -9,7 +9,7 @@ import { HeldDisk } from '../support/held-disk.ts';
 import type { Teardown } from '../support/service.ts';
 import { turns } from '../support/toy.ts';
 
-/** A lane over a file with one table; what happens is noted in the order it happens. */
+/** A lane on a file with one table; events are recorded in order. */
 function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
   const disk = new HeldDisk({ isHeld: options.isHeld ?? true });
   const path = join(tempFolder(t), 'lane.db');
@@ -43,7 +43,7 @@ function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
       ),
   });
   const submit = (text: string, fail?: unknown): void => lane.submit(job(text, fail));
-  /** What another connection reads: only what was committed. */
+  /** What another connection reads: committed rows only. */
   const committed = (): string[] => {
     const reader = Database.openReader(path);
     const rows = reader.all<{ text: string }>('SELECT text FROM line ORDER BY rowid');
@@ -55,7 +55,7 @@ function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
 }
 
 t.test(
-  '[architecture 4] what comes in one turn goes in one transaction; nothing leaves before the disk has it',
+  '[architecture 4] the commands of one turn are one transaction; no reply leaves before the disk has it',
   async (t) => {
     const { disk, submit, taken, committed, sizes } = startLane(t);
     for (const text of ['a', 'b', 'c']) submit(text);
@@ -64,14 +64,14 @@ t.test(
     t.same(taken(), ['run a', 'run b', 'run c']);
     t.same(committed(), ['a', 'b', 'c'], 'committed, so that readers of this process see it');
     await turns();
-    t.same(taken(), [], 'not durable, so nobody is told');
+    t.same(taken(), [], 'not durable, so no one is notified');
     await disk.completeNext();
     t.same(taken(), ['kept a', 'kept b', 'kept c', 'durable'], 'in the order they came');
     t.same(sizes, [3]);
   },
 );
 
-t.test('[architecture 4] while the disk takes a batch the next runs; what comes then gathers', async (t) => {
+t.test('[architecture 4] while a batch is being synced the next runs; later commands gather', async (t) => {
   const { lane, disk, submit, taken, committed, sizes } = startLane(t);
   submit('a');
   await disk.asked();
@@ -85,7 +85,7 @@ t.test('[architecture 4] while the disk takes a batch the next runs; what comes 
   t.equal(lane.depth, 2);
   t.same(taken(), ['run a', 'run b']);
   await disk.completeNext();
-  t.same(taken(), ['kept a', 'durable'], 'the first is told of, the second not yet');
+  t.same(taken(), ['kept a', 'durable'], 'the first is reported, the second not yet');
   await disk.asked(2);
   t.same(taken(), ['run c', 'run d']);
   await disk.completeNext();
@@ -109,14 +109,14 @@ t.test(
     taken();
     disk.completeNewest();
     await turns();
-    t.same([taken(), reads], [[], []], 'the second answer alone lets nothing out');
+    t.same([taken(), reads], [[], []], 'the second reply releases nothing by itself');
     await disk.completeNext();
     t.same(taken(), ['kept a', 'durable', 'kept b', 'durable']);
     t.same(reads, ['after a', 'after b']);
   },
 );
 
-t.test('[architecture 4] a batch that breaks is told of after the one before it, and leaves that alone', async (t) => {
+t.test('[architecture 4] a failed batch is reported after the one before it, which it does not affect', async (t) => {
   const { lane, db, disk, submit, taken, committed } = startLane(t);
   const reads: string[] = [];
   submit('a');
@@ -140,11 +140,11 @@ t.test('[architecture 4] a batch that breaks is told of after the one before it,
   t.same(committed(), ['a']);
   submit('c');
   await disk.completeNext();
-  t.same(taken(), ['run c', 'kept c', 'durable'], 'and the lane goes on');
+  t.same(taken(), ['run c', 'kept c', 'durable'], 'and the lane continues');
 });
 
 t.test(
-  '[architecture 3] a job that is refused after it wrote is undone alone: the batch runs again, and the refusal is told when that is durable',
+  '[architecture 3] only a job that is refused after writing is undone: the batch runs again, and the refusal is reported when that is durable',
   async (t) => {
     const { disk, submit, taken, committed } = startLane(t);
     const no = new Error('no');
@@ -163,7 +163,7 @@ t.test(
     t.same(
       taken(),
       ['kept a', 'refused b', 'kept c', 'SqliteError a', 'durable'],
-      'a refusal waits for the disk too: it tells of what it saw',
+      'a refusal waits for the disk too: it reports what it saw',
     );
   },
 );
@@ -212,13 +212,13 @@ t.test('whatever a job throws counts, even nothing', async (t) => {
 });
 
 t.test(
-  'a batch that cannot be committed: nothing of it stays, everybody gets CommitFailed, and the lane goes on',
+  'a batch that cannot be committed: nothing of it stays, every job gets CommitFailed, and the lane continues',
   async (t) => {
     const { lane, db, disk, submit, taken, committed } = startLane(t, { isHeld: false });
     submit('before');
     await lane.drained();
     taken();
-    // The real thing: SQLite finds no room for another page and gives up the whole transaction.
+    // A real full disk: SQLite finds no room for another page and rolls back the whole transaction.
     const pages = db.get<{ page_count: number }>('PRAGMA page_count')?.page_count ?? 0;
     db.get(`PRAGMA max_page_count = ${pages}`);
     submit('small');
@@ -228,7 +228,7 @@ t.test(
     const seen = taken();
     t.ok(seen.includes('broken'));
     t.ok(seen.includes('CommitFailed small') && seen.includes('CommitFailed other'), 'also those that had run well');
-    t.ok(seen.indexOf('broken') < seen.indexOf('CommitFailed small'), 'memory is dropped before anybody is told');
+    t.ok(seen.indexOf('broken') < seen.indexOf('CommitFailed small'), 'memory is dropped before anyone is notified');
     t.notOk(seen.includes('durable'));
     t.same(committed(), ['before']);
     db.get('PRAGMA max_page_count = 1000000');
@@ -257,13 +257,13 @@ t.test('a batch whose COMMIT is refused breaks as a whole', async (t) => {
 
 t.test('a job that leaves the transaction in disorder takes its batch with it', async (t) => {
   const { lane, db, submit, taken, committed } = startLane(t, { isHeld: false });
-  // One that wrote and is refused: from the second run on each job has a savepoint.
+  // A job that writes and then refuses: from the second run on, each job has a savepoint.
   submit('refused', new Error('no'));
   submit('a');
-  // Ends its own savepoint, where it has one: it could no longer be undone alone.
+  // Releases its own savepoint, if it has one, so that it can no longer be undone by itself.
   lane.submit({
     run: () => db.release(),
-    undo: () => t.fail('nothing to undo alone'),
+    undo: () => t.fail('nothing to undo separately'),
     settle: (error) => t.type(error, CommitFailed),
   });
   await lane.drained();
@@ -271,7 +271,7 @@ t.test('a job that leaves the transaction in disorder takes its batch with it', 
   t.same(committed(), []);
 });
 
-t.test('a disk that refuses to sync: said once, and nothing is ever settled', async (t) => {
+t.test('a disk that refuses to sync: reported once, and no job is ever settled', async (t) => {
   const { disk, submit, taken, syncErrors } = startLane(t);
   submit('a');
   await disk.asked();
@@ -283,11 +283,11 @@ t.test('a disk that refuses to sync: said once, and nothing is ever settled', as
     syncErrors.map(({ message }) => message),
     ['EIO'],
   );
-  t.same(taken(), [], 'what the disk holds is unknown, so nothing more is promised and nothing more is done');
+  t.same(taken(), [], "the disk's content is unknown, so nothing more is promised or done");
   t.equal(disk.waiting, 0);
 });
 
-t.test('a disk that refuses to sync one of two batches: neither is ever told of', async (t) => {
+t.test('a disk that refuses to sync one of two batches: neither is ever reported', async (t) => {
   for (const refusedFirst of [true, false]) {
     const { disk, submit, taken, syncErrors } = startLane(t);
     submit('a');
@@ -344,7 +344,7 @@ t.test('a reader waits for what it may have seen, and no longer', async (t) => {
   t.same(seen.slice(2), ['after a', 'after b']);
 });
 
-t.test('who says when it looked waits for what was committed before, whatever came since', async (t) => {
+t.test('a reader that gives its moment waits for earlier commits, whatever came since', async (t) => {
   const { lane, disk, submit } = startLane(t);
   const seen: string[] = [];
   const beforeAny = monotonicMs();
@@ -360,7 +360,7 @@ t.test('who says when it looked waits for what was committed before, whatever ca
   t.same(seen, ['before any']);
   disk.completeNewest();
   await turns();
-  t.same(seen, ['before any'], 'nothing leaves before what ran before it');
+  t.same(seen, ['before any'], 'nothing leaves before earlier commands');
   await disk.completeNext();
   t.same(seen, ['before any', 'after a', 'after b']);
   lane.whenDurable(() => seen.push('at rest'), monotonicMs());
@@ -429,7 +429,7 @@ t.test('a hold that comes between a job and its turn is respected', async (t) =>
   t.same(taken(), ['run a', 'kept a', 'durable']);
 });
 
-t.test('drained: waits for what is queued, for what follows from it, and for a hold to end', async (t) => {
+t.test('drained: waits for the queue, for what follows from it, and for a hold to end', async (t) => {
   const { lane, disk, submit } = startLane(t, { isHeld: false });
   const order: string[] = [];
   lane.submit({ run: () => {}, undo: () => {}, settle: () => submit('follows') });
@@ -446,7 +446,7 @@ t.test('drained: waits for what is queued, for what follows from it, and for a h
   t.equal(disk.waiting, 0);
 });
 
-t.test('the first sync of a file makes its name durable before what is in it; later ones only the log', async (t) => {
+t.test('the first sync of a file makes its name durable before its content; later ones only the log', async (t) => {
   const { lane, disk, submit } = startLane(t, { isHeld: false });
   submit('a');
   await lane.drained();

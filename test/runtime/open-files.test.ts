@@ -1,4 +1,4 @@
-// Which files are open, and who waits until one can be.
+// Which files are open, and who waits for one.
 
 import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ async function copyBack(path: string): Promise<{ logFrames: number; copiedFrames
 }
 
 t.test(
-  'a file is parked without its log being copied back, which is done when it was left alone for a while, and then it is opened again',
+  'a file is closed without copying its log back, which happens after a while without use, and then it can be opened again',
   async (t) => {
     const copied: string[] = [];
     const toy = startToy(t, { maxOpen: 1, checkpoint: (path) => (copied.push(path), copyBack(path)) });
@@ -37,7 +37,7 @@ t.test(
     await toy.settled();
     const other = toy.workspace();
     t.same(openIds(toy), [other.workspaceId]);
-    t.same(copied, [], 'nobody waited for a disk');
+    t.same(copied, [], 'no one waited for a disk');
     t.ok(existsSync(logOf(fileOf(toy, workspaceId))));
     await toy.pass(60_000);
     t.same(copied, [fileOf(toy, workspaceId)]);
@@ -48,7 +48,7 @@ t.test(
 );
 
 t.test(
-  'a log is copied back once, however often it is looked at meanwhile, and who wants the file waits for that alone',
+  'a log is copied back once, however often it is requested meanwhile, and only a caller for that file waits',
   async (t) => {
     const copied: string[] = [];
     const toy = startToy(t, { maxOpen: 1, checkpoint: (path) => (copied.push(path), copyBack(path)) });
@@ -62,7 +62,7 @@ t.test(
   },
 );
 
-t.test('a log that parking left is known to be durable: opened again, nothing is asked of the disk', async (t) => {
+t.test('a log left by closing is known to be durable: opening again needs no sync', async (t) => {
   const disk = new HeldDisk({ isHeld: false });
   const asked: string[] = [];
   const syncToDisk: SyncToDisk = (descriptor, done, kind) => {
@@ -76,7 +76,7 @@ t.test('a log that parking left is known to be durable: opened again, nothing is
   toy.workspace();
   asked.length = 0;
   t.equal(await toy.add(workspaceId, 'a'), 2);
-  t.same(asked, ['log'], 'only what this wrote, in a log whose name the folder has');
+  t.same(asked, ['log'], "only this process's writes, in a log whose name the folder has");
 });
 
 t.test('a workspace and a view of it outlast the parking of their file', async (t) => {
@@ -97,7 +97,7 @@ t.test('a workspace and a view of it outlast the parking of their file', async (
 });
 
 t.test(
-  'the bound holds while all open files are at work: who wants another waits for one to come to rest',
+  'the limit also applies while all open files are busy: a caller for another waits until one is idle',
   async (t) => {
     const disk = new HeldDisk();
     const toy = startToy(t, { maxOpen: 2, syncToDisk: disk.sync });
@@ -116,7 +116,7 @@ t.test(
   },
 );
 
-t.test('files are opened one in a turn of the loop, in the order they were asked for', async (t) => {
+t.test('files are opened one per turn of the loop, in the order of the requests', async (t) => {
   const source = startToy(t);
   const ids = Array.from({ length: 6 }, () => source.workspace().workspaceId);
   await source.engine.stop();
@@ -148,7 +148,7 @@ t.test(
       },
     });
     const [workspaceId = ''] = dataDir.ids;
-    t.equal(await toy.add(workspaceId, 'a'), 2, 'what was in it is there');
+    t.equal(await toy.add(workspaceId, 'a'), 2, 'its content exists');
     t.same(steps, ['copied back', 'folder', 'log']);
   },
 );
@@ -186,7 +186,7 @@ t.test('waking all opens no file, and what is due fires; those written to last c
 });
 
 t.test(
-  'thousands of deadlines that are due at once in many workspaces: their files are opened one by one, and the loop turns meanwhile',
+  'thousands of deadlines due at once in many workspaces: their files are opened one by one, and the loop turns meanwhile',
   async (t) => {
     let fired = 0;
     const deadlines = { ring: command('ring', (): void => void (fired += 1)) };
@@ -225,7 +225,7 @@ t.test(
     t.same(
       toy.log.map(({ text }) => text),
       ['a workspace cannot be opened; the others are served', 'a workspace cannot be opened; the others are served'],
-      'each is told of once',
+      'each is reported once',
     );
     const source = startToy(t);
     const sound = source.workspace().workspaceId;
@@ -236,36 +236,33 @@ t.test(
   },
 );
 
-t.test(
-  'opening a file asks it when it wants to be woken and what it told last, and no more, whatever is in it',
-  async (t) => {
-    const source = startToy(t);
-    const { workspaceId } = source.workspace();
-    await source.add(workspaceId, 'a');
-    await source.engine.stop();
-    const toy = startToy(t, { dataDir: source.dataDir, maxOpen: 1 });
-    // A statement is prepared when it is asked first, so these are all that are prepared.
-    const calls = (['get', 'all', 'run'] as const).map((name) =>
-      t.capture(Database.prototype, name, Database.prototype[name]),
-    );
-    const asked = (): (string | undefined)[] =>
-      calls.flatMap((results) => results().map(({ args: [sql] }) => / FROM (\w+)/.exec(sql)?.[1]));
-    toy.engine.workspace(workspaceId);
-    t.same([...new Set(asked())], ['event', 'deadline', 'outbox']);
-    toy.workspace();
-    t.ok(toy.engine.workspace(workspaceId)?.db.isParked);
-    asked();
-    await toy.engine.whenOpen(workspaceId);
-    t.same(openIds(toy), [workspaceId]);
-    t.same(
-      asked().filter((table) => table !== undefined),
-      [],
-      'and nothing when it was parked',
-    );
-  },
-);
+t.test('opening a file reads its next deadline and its last event, and no more, whatever it contains', async (t) => {
+  const source = startToy(t);
+  const { workspaceId } = source.workspace();
+  await source.add(workspaceId, 'a');
+  await source.engine.stop();
+  const toy = startToy(t, { dataDir: source.dataDir, maxOpen: 1 });
+  // A statement is prepared at its first use, so these are all prepared ones.
+  const calls = (['get', 'all', 'run'] as const).map((name) =>
+    t.capture(Database.prototype, name, Database.prototype[name]),
+  );
+  const asked = (): (string | undefined)[] =>
+    calls.flatMap((results) => results().map(({ args: [sql] }) => / FROM (\w+)/.exec(sql)?.[1]));
+  toy.engine.workspace(workspaceId);
+  t.same([...new Set(asked())], ['event', 'deadline', 'outbox']);
+  toy.workspace();
+  t.ok(toy.engine.workspace(workspaceId)?.db.isParked);
+  asked();
+  await toy.engine.whenOpen(workspaceId);
+  t.same(openIds(toy), [workspaceId]);
+  t.same(
+    asked().filter((table) => table !== undefined),
+    [],
+    'and nothing when it was parked',
+  );
+});
 
-t.test('what nobody used for some minutes is parked; what is used stays open', async (t) => {
+t.test('a file unused for some minutes is closed; a used one stays open', async (t) => {
   const toy = startToy(t);
   const idle = toy.workspace();
   const used = toy.workspace();
@@ -286,7 +283,7 @@ t.test('the more files are open, the less each holds in memory', async (t) => {
   t.equal(cacheOf(), -1024);
 });
 
-t.test('what an ended process left of a file that it was making is removed at the start', async (t) => {
+t.test('an unfinished file of an ended process is removed at the start', async (t) => {
   const dataDir = tempFolder(t);
   mkdirSync(join(dataDir, 'workspaces'));
   for (const suffix of ['', '-wal'])

@@ -13,11 +13,11 @@ interface Attempt {
   fail(error?: Error): void;
 }
 
-/** An outside party whose answers the test gives. */
+/** An outside party with the test's answers. */
 class OtherSide {
   readonly attempts: Attempt[] = [];
   readonly open = new Set<Attempt>();
-  /** Answers at once, unless the test wants to. */
+  /** Answers immediately, unless the test does it by hand. */
   isPrompt = true;
   now: () => number = () => 0;
 
@@ -34,7 +34,7 @@ class OtherSide {
       if (this.isPrompt) attempt.answer();
     });
 
-  /** What was delivered, by the name in its payload, in order. */
+  /** The delivered items, by the name in their payload, in order. */
   get names(): unknown[] {
     return this.attempts.map(({ item }) => (item.payload as { name?: unknown }).name);
   }
@@ -84,7 +84,7 @@ interface Row {
 const rowsOf = (toy: Toy, workspaceId: string): Row[] =>
   toy.read<Row>(workspaceId, 'SELECT * FROM outbox ORDER BY rowid');
 
-t.test('work leaves after the commit that asked for it is durable, never before', async (t) => {
+t.test('work leaves after the commit that requested it is durable, never before', async (t) => {
   const disk = new HeldDisk();
   const { toy, side, post } = start(t, { syncToDisk: disk.sync });
   t.teardown(() => disk.letGo());
@@ -102,7 +102,7 @@ t.test('work leaves after the commit that asked for it is durable, never before'
   t.match(rowsOf(toy, workspaceId), [{ id, state: 'sent', attempts: 1, lastAnswer: 'thanks', settledAt: /Z$/ }]);
 });
 
-t.test('what a refused command asked for is not done', async (t) => {
+t.test('work requested by a refused command is not done', async (t) => {
   const { toy, side } = start(t);
   const { workspaceId } = toy.workspace();
   const refused = toy.engine.execute(
@@ -197,7 +197,7 @@ t.test('the pauses follow the schedule, with up to a fifth more at random; then 
   }
 });
 
-t.test('a permanent no ends it at once, and the next of its target follows', async (t) => {
+t.test('a permanent refusal ends it at once, and the next of its target follows', async (t) => {
   const { toy, side, post } = start(t);
   side.isPrompt = false;
   const { workspaceId } = toy.workspace();
@@ -212,7 +212,7 @@ t.test('a permanent no ends it at once, and the next of its target follows', asy
   await toy.pass(0);
 });
 
-t.test('work of a kind that nobody does is kept as failed', async (t) => {
+t.test('work of an unknown kind is kept as failed', async (t) => {
   const { toy, post } = start(t);
   const { workspaceId } = toy.workspace();
   await post(workspaceId, 'a', 'strange', { kind: 'telex' });
@@ -235,7 +235,7 @@ t.test('a target that is down costs nothing while it waits, however much waits b
   clock.after = (delayMs, call) => (timers.push(delayMs), after(delayMs, call));
   for (let ms = 0; ms < 900; ms += 1) toy.clock.advance(1);
   await toy.settled();
-  t.same(timers, [], 'nobody looks before it is time');
+  t.same(timers, [], 'no check before it is time');
   t.equal(side.attempts.length, 1);
   t.match(
     db.all('EXPLAIN QUERY PLAN SELECT id FROM outbox WHERE isFirst = 1 AND nextAt <= ? ORDER BY nextAt LIMIT ?', [
@@ -249,7 +249,7 @@ t.test('a target that is down costs nothing while it waits, however much waits b
   t.equal(side.attempts.length, 51);
 });
 
-t.test('what is due later has its time, though something slow is under way', async (t) => {
+t.test('a due item is on time, although something slow is in progress', async (t) => {
   const { toy, side, post } = start(t);
   side.isPrompt = false;
   const { workspaceId } = toy.workspace();
@@ -301,7 +301,7 @@ t.test('a crash between the deed and its record repeats the deed under the same 
   const id = await first.post(workspaceId, 'a', 'once or twice');
   await first.toy.settled();
   t.same(side.names, ['once or twice']);
-  // The process is gone with the answer on its way: nothing of this engine is used again.
+  // The process dies with the answer on its way: nothing of this engine is used again.
   const second = start(t, { dataDir: first.toy.dataDir, clock: first.toy.clock, side });
   await second.toy.engine.wakeAll();
   await second.toy.settled();
@@ -368,7 +368,7 @@ t.test(
     );
     t.same(side.names, ['good', 'buggy']);
     t.match(rowsOf(toy, workspaceId), [{ state: 'sent' }, { state: 'sent' }]);
-    t.equal(workspace.view(systemCaller).state(tallyKind, 'sent')?.value, 1, 'what the buggy one wrote is undone');
+    t.equal(workspace.view(systemCaller).state(tallyKind, 'sent')?.value, 1, "the faulty one's writes are undone");
     t.ok(
       toy.log.some(
         ({ level, text }) => level === 'error' && text === 'the outcome of outside work could not be recorded',
@@ -377,7 +377,7 @@ t.test(
   },
 );
 
-t.test('kept: what stays of a payload once nothing more will be done', async (t) => {
+t.test('kept: what stays of a payload after its completion', async (t) => {
   const kept = (payload: unknown, state: string): unknown => ({ name: (payload as { name: string }).name, state });
   const { toy, side, post } = start(t, { kind: { kept } });
   side.isPrompt = false;

@@ -1,4 +1,4 @@
-// How many workspaces share the event loop. Lengths of nothing make each piece the only one of its turn.
+// How workspaces share the event loop. Slices of length zero make each piece the only one of its turn.
 
 import { join } from 'node:path';
 import t from 'tap';
@@ -12,7 +12,7 @@ import { turns } from '../support/toy.ts';
 
 const none = { turnMs: 0, batchMs: 0 };
 
-/** A lane of its own file that notes what it runs, and in how large batches. */
+/** A lane on its own file that records what it runs, and the sizes of its batches. */
 function startLane(
   t: Teardown,
   options: { name: string; slices: Slices; ran: string[]; sizes?: number[] },
@@ -66,7 +66,7 @@ t.test('a lane with a long queue does not hold up another: both have their turns
   );
 });
 
-t.test('a batch ends when its time is over; what is left is the next one, in order and once', async (t) => {
+t.test('a batch ends when its time is over; the rest is the next one, in order and once', async (t) => {
   const sizes: number[] = [];
   const ran: string[] = [];
   const submit = startLane(t, { name: 'a', slices: new Slices(none), ran, sizes });
@@ -76,7 +76,7 @@ t.test('a batch ends when its time is over; what is left is the next one, in ord
 });
 
 t.test(
-  'where there is time, all that waits goes in one batch, also behind one that is refused after it wrote',
+  'if there is time, everything queued is one batch, also behind a job that is refused after writing',
   async (t) => {
     const sizes: number[] = [];
     const ran: string[] = [];
@@ -105,7 +105,7 @@ t.test('sockets are read and timers run between two pieces, however much waits',
   t.same(order, ['piece 0', 'something else', 'piece 1', 'piece 2']);
 });
 
-t.test('what asks for more within its turn has it in the next one', async () => {
+t.test('a job that asks for more within its turn gets it in the next one', async () => {
   const slices = new Slices({ turnMs: Number.POSITIVE_INFINITY, batchMs: 0 });
   const order: string[] = [];
   const again = (left: number) => (): void => {

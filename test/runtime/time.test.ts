@@ -6,7 +6,7 @@ import { createIds } from '../../engine/runtime/ids.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { turns } from '../support/toy.ts';
 
-/** A machine whose wall clock and whose own pace a test moves. */
+/** A machine whose wall clock and monotonic clock the test moves. */
 function machine(startMs = 1_000_000) {
   const at = { wall: startMs, elapsed: 0 };
   return {
@@ -33,7 +33,7 @@ t.test('clock: a step forward is followed', async (t) => {
   t.equal(clock.now(), 4_600_000);
 });
 
-t.test('clock: a step back is not; time goes on at its own pace and never turns round', async (t) => {
+t.test('clock: a step back is ignored; time continues at its own pace and never decreases', async (t) => {
   const { at, clock } = machine();
   at.wall -= 3600_000;
   t.equal(clock.now(), 1_000_000);
@@ -70,17 +70,17 @@ t.test('clock: always: never earlier than before, never behind the wall', async 
   t.pass();
 });
 
-t.test('clock: a timer can be taken back', async (t) => {
+t.test('clock: a timer can be cancelled', async (t) => {
   const { clock } = machine();
   const rung: string[] = [];
   clock.after(0, () => rung.push('kept'));
   clock.after(0, () => rung.push('cancelled')).cancel();
-  // Timers of one length ring in the order they were set.
+  // Timers of one length fire in the order they were set.
   await new Promise<void>((resolve) => setTimeout(resolve));
   t.same(rung, ['kept']);
 });
 
-t.test('[2] times are ISO 8601 UTC with milliseconds, whatever was asked before', async (t) => {
+t.test('[2] times are ISO 8601 UTC with milliseconds, whatever was requested before', async (t) => {
   t.equal(isoTime(Date.UTC(2026, 10, 20, 12, 0, 0, 7)), '2026-11-20T12:00:00.007Z');
   const around = Date.parse('2026-11-20T12:00:00.000Z');
   const times = [0, 1, 999, 1000, 1001, 59_999, 60_000, -1, 12.7, 86_400_000, 999, 0].map((offset) => around + offset);
@@ -149,7 +149,7 @@ t.test(
   },
 );
 
-t.test('ids: a secret is so many random bytes in base64url', async (t) => {
+t.test('ids: a secret is a number of random bytes in base64url', async (t) => {
   const ids = createIds(new ManualClock());
   const secrets = Array.from({ length: 100 }, () => ids.secret(24));
   t.ok(secrets.every((secret) => Buffer.from(secret, 'base64url').length === 24 && /^[\w-]{32}$/.test(secret)));
@@ -176,7 +176,7 @@ t.test('alarms: one per key, for the earliest time that was set', async (t) => {
   t.same(rang, ['b 500', 'a 1000']);
 });
 
-t.test('alarms: what is due already rings at the end of this turn, without the clock', async (t) => {
+t.test('alarms: an overdue one rings at the end of this turn, without the clock', async (t) => {
   const { clock, alarms, rang, at } = startAlarms();
   alarms.set('a', at(0));
   alarms.set('a', at(-5000));

@@ -8,7 +8,7 @@ import { HeldDisk } from '../support/held-disk.ts';
 import { randomFrom } from '../support/seeded.ts';
 import { add, startToy, type Toy, tallyKind, turns } from '../support/toy.ts';
 
-/** Makes the next batch that grows the file fail as a full disk does, until the returned call. */
+/** Makes the next batch that grows the file fail like a full disk, until the returned call. */
 function fillDisk(toy: Toy, workspaceId: string): () => void {
   const db = toy.engine.workspace(workspaceId)?.db;
   db?.get(`PRAGMA max_page_count = ${db.get<{ page_count: number }>('PRAGMA page_count')?.page_count ?? 0}`);
@@ -21,10 +21,10 @@ const addLarge = command('toy.addLarge', (ctx, params: { id: string }): void => 
   ctx.emit({ type: 'large', audience: {}, data: { large } });
 });
 
-t.test('a later command of the same batch sees what an earlier one did', async (t) => {
+t.test("a later command of the same batch sees an earlier one's changes", async (t) => {
   const toy = startToy(t);
   const { workspaceId } = toy.workspace();
-  // The first of a file prepares its statements, which may take as long as a batch may.
+  // The first batch of a file prepares its statements, which may take as long as a batch may.
   await toy.add(workspaceId, 'before');
   t.same(
     await Promise.all([toy.add(workspaceId, 'a'), toy.add(workspaceId, 'a'), toy.add(workspaceId, 'a')]),
@@ -55,7 +55,7 @@ t.test(
   },
 );
 
-t.test('a state that a refused command read of its own rows is not remembered', async (t) => {
+t.test('a state that a refused command read from its own rows is not cached', async (t) => {
   const toy = startToy(t);
   const { workspaceId } = toy.workspace();
   const writeAndRead = command('toy.writeAndRead', (ctx, _: object): void => {
@@ -81,7 +81,7 @@ t.test('events are published once durable, in the order of an unbroken sequence,
   t.same(toy.seqs(workspaceId), []);
   await disk.completeNext();
   t.equal(await first, 1);
-  t.same(toy.seqs(workspaceId), [], 'who acted has its reply before anybody is told');
+  t.same(toy.seqs(workspaceId), [], 'the caller has its reply before others are notified');
   await turns(1);
   t.same(toy.seqs(workspaceId), [1]);
   t.equal(workspace.publishedSeq, 1);
@@ -120,7 +120,7 @@ t.test(
 );
 
 t.test(
-  'a batch that breaks while the one before it is on its way: that one stands, and the sequence goes on without a gap',
+  'a batch that fails while the one before it is being synced: that one is kept, and the sequence continues without a gap',
   async (t) => {
     const disk = new HeldDisk();
     const toy = startToy(t, { syncToDisk: disk.sync });
@@ -208,7 +208,7 @@ t.test('a listener that throws stops neither the lane nor the callers', async (t
   t.match(toy.log, [{ level: 'error', text: 'events could not be published' }, {}]);
 });
 
-t.test('states in memory are bounded and come back from their rows', async (t) => {
+t.test('cached states are bounded and are reloaded from their rows', async (t) => {
   const toy = startToy(t);
   const workspace = toy.workspace();
   const { workspaceId, registry, db } = workspace;
@@ -232,7 +232,7 @@ t.test('states in memory are bounded and come back from their rows', async (t) =
   registry.get(kind, '0');
   registry.age();
   registry.age();
-  t.equal(registry.size, 0, 'what nobody asked for between two calls of age() goes');
+  t.equal(registry.size, 0, 'keys not used between two calls of age() go');
   t.equal(registry.get(kind, 'nobody'), undefined);
   t.equal(registry.peek(kind, '0'), undefined);
   t.equal(await toy.add(workspaceId, '7'), 8, 'a forgotten state is read again');
@@ -249,7 +249,7 @@ t.test('the states in memory age by the clock', async (t) => {
   t.equal(registry.size, 0);
 });
 
-t.test('what a view shows waits for the lane it comes from', async (t) => {
+t.test("a view's result waits for its lane", async (t) => {
   const disk = new HeldDisk();
   const toy = startToy(t, { syncToDisk: disk.sync });
   t.teardown(() => disk.letGo());

@@ -1,4 +1,4 @@
-// What can happen in a simulated workspace, and how often. An action that has nothing to act on does nothing.
+// The actions in a simulated workspace, and their frequency. An action without a target does nothing.
 
 import { markSpam } from '../../engine/conversations/status.ts';
 import { refuse } from '../../engine/errors.ts';
@@ -15,7 +15,7 @@ interface Action {
 
 const agentOf = (sim: Simulation): SimAgent => sim.random.pick(sim.agents);
 
-/** A conversation of any kind and any state, as its row is now. */
+/** A conversation of any kind and state, by its present row. */
 function conversationOf(
   sim: Simulation,
   isWanted: (row: { status: string; handshake: string | null }) => boolean = () => true,
@@ -97,9 +97,7 @@ function writeAsAgent(sim: Simulation): void {
   );
 }
 
-/**
- * No rule of the service refuses when it has written already; one that does must leave nothing, in rows and in memory.
- */
+/** No rule of the service refuses after writing; this command does, and must leave nothing, in rows and in memory. */
 const sendAndRefuse = command(
   'message.sendAndRefuse',
   (ctx, params: { conversationId: string; body: string }): void => {
@@ -120,11 +118,11 @@ function writeInVain(sim: Simulation): void {
     params: { conversationId: conversation.id, body: 'in vain' },
   } as const;
   sim.machine.parts.engine.execute(sendAndRefuse, request).catch(() => {
-    // As it must be.
+    // As required.
   });
 }
 
-/** An action on one conversation by an agent who may or may not be allowed to. */
+/** An action on one conversation by an agent with or without the right. */
 function onConversation(
   path: string,
   options: {
@@ -152,7 +150,7 @@ function onConversation(
   };
 }
 
-/** Sometimes a version that somebody else has passed already. */
+/** Sometimes a version that is stale already. */
 const versionFor = (sim: Simulation, { version }: { version: number }): number =>
   sim.random.next() < 0.1 ? Math.max(1, version - 1) : version;
 const isOffered = ({ handshake }: { handshake: string | null }): boolean => handshake !== null;
@@ -181,7 +179,7 @@ function answerOffer(sim: Simulation): void {
   })(sim);
 }
 
-/** What a read has told is as good as acknowledged. */
+/** Data from a read counts as acknowledged. */
 function readMessages(sim: Simulation): void {
   const agent = agentOf(sim);
   const conversation = conversationOf(sim);
@@ -244,7 +242,7 @@ function deactivate(sim: Simulation): void {
   sim.ask({ method: 'DELETE', path: `/agents/${agent.id}`, token: owner.token });
 }
 
-/** A deactivated agent is invited again and joins at once. */
+/** Invites a deactivated agent again, who joins at once. */
 async function bringBack(sim: Simulation): Promise<void> {
   const gone = sim.agents.filter(({ id }) => sim.rows().agents.get(id)?.joinedAt === null);
   const [owner] = sim.agents;
@@ -317,7 +315,7 @@ function fillOrEmpty(sim: Simulation): void {
   else sim.fillDisk();
 }
 
-/** As beyond the bound of open files; what it left of its log may be copied back before it is used again. */
+/** Closes the workspace, as at the limit of open files; its log may be copied back before it is used again. */
 async function park(sim: Simulation): Promise<void> {
   const { db, idle } = sim.machine.workspace(sim.workspaceId);
   if (!idle || sim.isFull) return;
@@ -327,7 +325,7 @@ async function park(sim: Simulation): Promise<void> {
   if (isCopiedBack) await sim.machine.parts.checkpointer.checkpoint(db.path);
 }
 
-/** The disk refuses to sync, upon which the process ends at once. */
+/** The disk refuses a sync, upon which the process ends. */
 async function refuseSync(sim: Simulation): Promise<void> {
   if (sim.machine.disk.waiting === 0) return;
   sim.note('the disk refuses to sync');

@@ -1,24 +1,24 @@
-// A client with a socket: an agent's or a customer's. It may stop reading, lose its connection and come back with the
-// last event it has seen. It remembers what it was told and holds that against what it should have been told.
+// A client with a socket, an agent's or a customer's. It may stop reading, lose its connection and resume with the last
+// event it has seen. It compares what it received with what it should have received.
 
 import { type Connection, closeCodes, type Session } from '../../http/sockets/session.ts';
 import type { EventRow } from '../../store/runtime/events.ts';
 import type { Answer, Machine } from './machine.ts';
 
-/** Who it is, for deciding what it may be told. Read when it connects; what changes it later ends the connection. */
+/** The identity that decides which events it receives. Read when it connects; a later change ends the connection. */
 export interface Person {
   readonly id: string;
   readonly namespace: 'agent' | 'visitor';
   readonly isAdmin: boolean;
   readonly channels: readonly string[];
   readonly departmentIds: readonly string[];
-  /** Of the newest event from before it joined; 0 for customers. */
+  /** The newest event from before it joined; 0 for customers. */
   readonly joinedSeq: number;
 }
 
-/** Each byte that is not read counts for so many, so that a few messages fill what takes a megabyte in the world. */
+/** The weight of an unread byte, so that a few messages fill a buffer of a megabyte. */
 const byteWeight = 40;
-/** Who is further behind may be closed. */
+/** A client further behind may be closed. */
 const maxUnreadBytes = 1024 * 1024;
 const channelNames: Readonly<Record<string, string>> = { chat: 'chats', ticket: 'tickets', call: 'calls' };
 
@@ -28,15 +28,15 @@ class Line implements Connection {
   /** Numbered events that were sent, read or not. */
   readonly sent: number[] = [];
   readonly expected: number[] = [];
-  /** Of these, what may be kept from who comes back: it is judged by what the agent may read by then. */
+  /** Of these, events that may be withheld when it resumes, by what the agent may read then. */
   readonly withheld = new Set<number>();
   expectedUpTo = 0;
-  /** Where its events start, once it was welcomed. */
+  /** The number after which its events start, once connected. */
   startSeq: number | undefined;
-  /** It named the last event that it had seen. */
+  /** It gave the last event that it had seen. */
   readonly isBack: boolean;
   closedWith: { readonly code: number; readonly unreadBytes: number } | undefined;
-  /** It broke, or one of its ends is gone: what is sent goes nowhere. */
+  /** The connection is lost: anything sent is dropped. */
   isCut = false;
   readonly #onSend: (frame: Frame) => void;
 
@@ -79,9 +79,9 @@ export class Client {
   readonly #isWrong: (text: string) => void;
   person: Person;
   isReading = true;
-  /** The newest event that it has read, over all its connections. */
+  /** The newest event it has read, over all its connections. */
   lastSeq: number | undefined;
-  /** Somebody asked to shut it out: its connections may be closed for that. */
+  /** Its access was revoked: its connections may be closed for that. */
   isShutOut = false;
   #line: Line | undefined;
   #session: Session | undefined;
@@ -107,7 +107,7 @@ export class Client {
       if (line.closedWith !== undefined) this.#isWrong(`${frame.type} was sent after the close`);
       if (frame.seq !== undefined && frame.seq > durable)
         this.#isWrong(`${frame.type} ${frame.seq} was sent when only ${durable} were durable`);
-      if (frame.type === 'resync') this.#isWrong('told to start anew, though nothing was forgotten');
+      if (frame.type === 'resync') this.#isWrong('told to start over, though nothing was evicted');
       if (frame.type === 'ready' && since !== undefined && frame.seq !== since)
         this.#isWrong(`asked to go on after ${since}, was welcomed at ${frame.seq}`);
     });
@@ -123,7 +123,7 @@ export class Client {
     });
   }
 
-  /** The line breaks, or the machine is gone: what was not read is lost, and no answer comes any more. */
+  /** The connection or the machine fails: unread frames are lost, and no answer arrives. */
   drop(machine?: Machine): void {
     if (this.#session !== undefined) machine?.parts.sockets.closed(this.#session);
     if (this.#line !== undefined) this.#line.isCut = true;
@@ -132,7 +132,7 @@ export class Client {
     this.#calls.clear();
   }
 
-  /** False when it has no connection that was welcomed. */
+  /** False if it has no established connection. */
   call(machine: Machine, method: string, params: object, answered: (answer: Answer) => void): boolean {
     if (this.#session === undefined || this.#line?.startSeq === undefined || this.#line.closedWith !== undefined)
       return false;
@@ -143,7 +143,7 @@ export class Client {
     return true;
   }
 
-  /** Takes what was sent. True when it took anything. */
+  /** Reads what was sent. True if there was anything. */
   read(machine: Machine): boolean {
     const line = this.#line;
     if (line === undefined || this.#session === undefined || !this.isReading || line.unread.length === 0) return false;
@@ -158,12 +158,12 @@ export class Client {
     return true;
   }
 
-  /** Every event that is public by now, in order: notes those that it should have been told of. */
+  /** Every public event so far, in order: records those it should have received. */
   expect(events: readonly EventRow[]): void {
     const line = this.#line;
     if (line?.startSeq === undefined) return;
     line.expectedUpTo = Math.max(line.expectedUpTo, line.startSeq);
-    // The sequence has no gap, so the event after the nth is at n.
+    // The sequence has no gap, so the event after the nth is at index n.
     for (const event of events.slice(line.expectedUpTo)) {
       line.expectedUpTo = event.seq;
       if (!maySee(this.person, event)) continue;
@@ -172,7 +172,7 @@ export class Client {
     }
   }
 
-  /** Holds what it was told against what it should have been. Throws. */
+  /** Compares what it received with what it should have. Throws. */
   check(name: string): void {
     const line = this.#line;
     if (line === undefined) return;
@@ -201,7 +201,7 @@ export class Client {
   }
 }
 
-/** Missed events of a conversation that is out of reach by now, and what was before the agent joined. */
+/** Missed events of a conversation that left its reach, and those from before the agent joined. */
 function mayBeWithheld({ namespace, isAdmin, joinedSeq }: Person, event: EventRow): boolean {
   return (
     namespace === 'agent' &&
@@ -209,7 +209,7 @@ function mayBeWithheld({ namespace, isAdmin, joinedSeq }: Person, event: EventRo
   );
 }
 
-/** The rule of who may be told, written down a second time. */
+/** The rule of who receives an event, implemented a second time. */
 export function maySee(person: Person, event: EventRow): boolean {
   const audience = JSON.parse(event.audience);
   if (person.namespace === 'visitor') return audience.kind === 'conversation' && audience.visitorId === person.id;

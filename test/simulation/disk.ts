@@ -1,6 +1,6 @@
-// The disk of a simulated machine. It knows two things of every database: what has been written, and what of it is
-// certain to be there after a power cut. Syncs end when the simulation says so, in any order, or fail. A folder's sync
-// is asked for and ended like a log's.
+// The disk of a simulated machine. For every database it knows what was written, and what of it would survive a power
+// cut. The simulation completes syncs, in any order, or fails them. A folder's sync is requested and completed like a
+// log's.
 
 import {
   copyFileSync,
@@ -17,36 +17,32 @@ import type { SyncToDisk } from '../../store/database.ts';
 import type { Random } from '../support/seeded.ts';
 
 /**
- * What is certain of the log of each file that has one. It outlives the process, not the power. Only copying a log back
- * writes to
- * a file itself, between syncs of its own, so a file is always as it was written.
+ * The durable content of each file's log. It survives the process, not a power cut. Only copying a log back writes to a
+ * file itself, between syncs of its own, so files are always as written.
  */
 export type Kept = Map<string, Buffer>;
 
-/**
- * `process`: everything written is there. `power`: what was synced is there, and of the rest whatever the disk happened
- * to take.
- */
+/** `process`: everything written survives. `power`: synced data survives, and a random part of the rest. */
 export type Crash = 'process' | 'power';
 
 /** SQLite syncs these itself before it writes what follows. */
 const logHeaderBytes = 32;
-/** What a disk writes whole or not at all. */
+/** A disk writes a sector completely or not at all. */
 const sectorBytes = 512;
 
 export class SimulatedDisk {
   readonly #folder: string;
   readonly #random: Random;
   readonly kept: Kept;
-  /** By file: the newest sync whose log is kept. An older one that ends later says nothing new. */
+  /** By file, the newest completed sync. An older one that completes later changes nothing. */
   readonly #newest = new Map<string, number>();
   #waiting: ((error: Error | null) => void)[] = [];
   #asked = 0;
-  /** Ends each sync at once. */
+  /** Completes each sync immediately. */
   isPrompt = true;
   #onDurable: (file: string) => () => void = () => () => {};
 
-  /** Without `kept`, what is found in the folder is certain. */
+  /** Without `kept`, everything found in the folder counts as durable. */
   constructor(folder: string, options: { random: Random; kept?: Kept }) {
     this.#folder = folder;
     this.#random = options.random;
@@ -54,7 +50,7 @@ export class SimulatedDisk {
     this.kept = options.kept ?? new Map(this.#files().map((file) => [file, this.#logOf(file)]));
   }
 
-  /** `asked` is called when a file's sync begins; what it returns, when that has become durable. */
+  /** `asked` is called when a file's sync begins; the function it returns, when that has become durable. */
   onDurable(asked: (file: string) => () => void): void {
     this.#onDurable = asked;
   }
@@ -88,7 +84,7 @@ export class SimulatedDisk {
     this.#keep(file, { log: this.#logOf(file), order: (this.#asked += 1) });
   }
 
-  /** A power cut would lose nothing that was written to the log of the file at `path`. */
+  /** A power cut would lose nothing of the log of the file at `path`. */
   isCertain(path: string): boolean {
     const file = path.slice(this.#folder.length + 1);
     return this.kept.get(file)?.equals(this.#logOf(file)) ?? false;
@@ -98,7 +94,7 @@ export class SimulatedDisk {
     return this.#waiting.length;
   }
 
-  /** Ends one of the syncs that wait: in most cases the oldest. */
+  /** Completes one of the pending syncs, usually the oldest. */
   complete(error: Error | null = null): void {
     const index = this.#random.next() < 0.3 ? this.#random.below(this.#waiting.length) : 0;
     for (const end of this.#waiting.splice(index, 1)) end(error);
@@ -108,10 +104,7 @@ export class SimulatedDisk {
     while (this.#waiting.length > 0) this.complete();
   }
 
-  /**
-   * Writes what is left after a crash to another folder, and returns what of it is certain. Nothing that waits here
-   * ever ends.
-   */
+  /** Writes what survives a crash to another folder, and returns its durable part. Pending syncs never complete. */
   crashInto(folder: string, crash: Crash): Kept {
     this.#waiting = [];
     mkdirSync(join(folder, 'workspaces'), { recursive: true });
@@ -126,7 +119,7 @@ export class SimulatedDisk {
     return crash === 'process' ? this.kept : left;
   }
 
-  /** Undefined when not even the file's name was kept. */
+  /** Undefined if not even the file's name survived. */
   #logAfterPowerCut(file: string): Buffer | undefined {
     const kept = this.kept.get(file);
     const written = this.#logOf(file);
@@ -134,7 +127,7 @@ export class SimulatedDisk {
     return this.#tornLog(kept, written);
   }
 
-  /** Of the sectors that were not synced some are there and some are not. */
+  /** Some of the unsynced sectors survive. */
   #tornLog(kept: Buffer, written: Buffer): Buffer {
     const header = written.subarray(0, logHeaderBytes);
     const torn = Buffer.alloc(Math.max(kept.length, written.length));

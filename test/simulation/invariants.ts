@@ -1,5 +1,4 @@
-// What must be true of a workspace's rows after every step, whatever happened before. Each check throws with what is
-// wrong.
+// Invariants of a workspace's rows after every step. Each check throws its violation.
 
 import { mailRetryDelaysMs } from '../../engine/mail/outgoing.ts';
 import type { Database } from '../../store/database.ts';
@@ -85,7 +84,7 @@ export function readRows(db: Database): Rows {
 }
 
 /**
- * Every acknowledged message is there once, as it was acknowledged, among nothing that nobody sent or that was refused.
+ * Every acknowledged message exists once, as acknowledged, and there is no message that was not sent or was refused.
  */
 export function checkMessages({ messages }: Rows, told: Told): void {
   const byId = new Map(messages.map((row) => [row.id, row]));
@@ -110,7 +109,7 @@ export function checkSequence({ seqs }: Rows): void {
   if (gap >= 0) throw new Error(`event ${gap + 1} is missing; after ${seqs[gap - 1] ?? 0} comes ${seqs[gap]}`);
 }
 
-/** What a conversation says of its messages is what they are. */
+/** A conversation's summary matches its messages. */
 export function checkSummaries({ conversations, messages }: Rows): void {
   const byConversation = Map.groupBy(messages, ({ conversationId }) => conversationId);
   for (const row of conversations) {
@@ -137,7 +136,7 @@ export function checkSummaries({ conversations, messages }: Rows): void {
   }
 }
 
-/** Offers, assignees and timers agree with each other. */
+/** Offers, assignees and deadlines agree with each other. */
 export function checkAssignments({ conversations, agents, deadlines }: Rows): void {
   const offered = new Set<string>();
   for (const { id, status, channel, assignedAgentId, handshake } of conversations) {
@@ -158,10 +157,10 @@ export function checkAssignments({ conversations, agents, deadlines }: Rows): vo
       throw new Error(`${id} is offered to ${toAgentId}, who is not active`);
     if (recipient.role !== 'admin' && !JSON.parse(recipient.channels).includes(channelNames[channel]))
       throw new Error(`${id} is offered to ${toAgentId}, who does not work in ${channel}`);
-    // Who had it may have left since, which gives it back to the queue.
+    // The previous assignee may have left since, which returns it to the queue.
     if (previousAgentId !== assignedAgentId && assignedAgentId !== null)
       throw new Error(`${id} is offered from ${previousAgentId} and assigned to ${assignedAgentId}`);
-    // Later than promised only when it could not be done on time.
+    // Only late if it could not run on time.
     if ((deadlines.get(`assignment.expire ${id}`) ?? '') < expiresAt)
       throw new Error(
         `the offer of ${id} ends at ${expiresAt}, its timer is ${deadlines.get(`assignment.expire ${id}`) ?? 'missing'}`,
@@ -174,13 +173,13 @@ export function checkAssignments({ conversations, agents, deadlines }: Rows): vo
   }
 }
 
-/** What was made for a caller who was told so is there. */
+/** Everything whose creation was acknowledged exists. */
 export function checkMade({ agents, visitorIds }: Rows, told: Told): void {
   for (const id of told.agentIds) if (!agents.has(id)) throw new Error(`the acknowledged agent ${id} is lost`);
   for (const id of told.visitorIds) if (!visitorIds.has(id)) throw new Error(`the acknowledged visitor ${id} is lost`);
 }
 
-/** Mail follows from what is durable, is asked for by exactly one row, and its row says what became of it. */
+/** A mail follows from a durable change, has exactly one row, and the row has its outcome. */
 export function checkMails({ mails }: Rows, told: Told, post: Post): void {
   const rows = new Map(mails.map((row) => [row.id, row]));
   for (const id of post.delivered.keys())
@@ -206,7 +205,7 @@ export function checkMails({ mails }: Rows, told: Told, post: Post): void {
   }
 }
 
-/** Nothing that is due has been left lying, when nothing stands in its way. */
+/** Nothing that is due stays undone without an obstacle. */
 export function checkPunctuality({ deadlines, mails }: Rows, now: string): void {
   for (const { id, isFirst, nextAt } of mails)
     if (isFirst === 1 && nextAt <= now) throw new Error(`mail ${id} was due at ${nextAt} and it is ${now}`);
@@ -214,7 +213,7 @@ export function checkPunctuality({ deadlines, mails }: Rows, now: string): void 
     if (dueAt <= now) throw new Error(`${key} was due at ${dueAt} and it is ${now}`);
 }
 
-/** Who replays the events holds what the rows hold: of no command only a part was written. */
+/** Replaying the events gives the same state as the rows: no command was written in part. */
 export function checkAgainstReplay({ conversations, agents, messages }: Rows, replay: Replay): void {
   const untold = messages.find(({ id }) => !replay.messageIds.has(id));
   if (untold !== undefined) throw new Error(`no event tells of message ${untold.id} (${untold.body.slice(0, 20)})`);
@@ -260,7 +259,7 @@ export function checkAgainstReplay({ conversations, agents, messages }: Rows, re
   }
 }
 
-/** No version that somebody was told is taken back. */
+/** A version that was reported is never reverted. */
 export function checkVersions({ conversations }: Rows, told: Told): void {
   const byId = new Map(conversations.map((row) => [row.id, row.version]));
   for (const [id, version] of told.versions) {

@@ -1,5 +1,5 @@
-// One life of the service on a simulated machine: the real parts, joined as in production, over a folder, a disk and a
-// clock of the simulation's own, without a network. A crash ends the life; the next one starts from what the disk kept.
+// One life of the service on a simulated machine: the real parts, connected as in production, with a simulated folder,
+// disk and clock, and no network. A crash ends the life; the next one starts from what the disk kept.
 
 import { silentLog } from '../../engine/runtime/log.ts';
 import type { Workspace } from '../../engine/runtime/workspace.ts';
@@ -22,7 +22,7 @@ export interface Answer {
 /** Frames in a log before it is copied back: few, so that it happens often. */
 const logFrameLimit = 150;
 const secret = 'a secret of the simulation, long enough';
-/** Another thread would have a time of its own; nothing here searches, exports or reports. */
+/** Another thread would not be deterministic; nothing here searches, exports or reports. */
 const noReader: Reader = {
   search: () => Promise.reject(new Error('nothing is searched here')),
   messages: () => Promise.reject(new Error('nothing is exported here')),
@@ -40,25 +40,25 @@ const noReader: Reader = {
   waiting: 0,
   stop: () => Promise.resolve(),
 };
-/** A step of the service that leads to another takes a turn of the loop; no chain of them is longer. */
+/** A step of the service that leads to another takes a turn of the loop; no chain is longer than this. */
 const quietTurns = 6;
-/** With a prompt disk there is not so much to do at any moment. */
+/** With a prompt disk, no more rounds are needed at once. */
 const maxRounds = 300;
 
 interface Delivered {
   readonly to: string;
   readonly text: string;
   times: number;
-  /** It may come once more: its sender was not told, or died before it wrote that down. */
+  /** It may arrive twice: the sender did not learn of it, or died before recording it. */
   mayRepeat: boolean;
 }
 
-/** A mail server that is sometimes away, sometimes says no, and sometimes takes a mail without saying so. */
+/** A mail server that is sometimes down, sometimes refuses, and sometimes accepts a mail without answering. */
 export class Post implements MailSender {
   readonly #random: Random;
   readonly #isWrong: (text: string) => void;
   readonly delivered = new Map<string, Delivered>();
-  /** Mails that it would not take. */
+  /** Mails it refused. */
   readonly refused = new Set<string>();
   isWell = false;
 
@@ -84,24 +84,24 @@ export class Post implements MailSender {
   close(): void {}
 }
 
-/** What a life finds. */
+/** The state that a life starts from. */
 interface Beginning {
   readonly folder: string;
   readonly random: Random;
   readonly post: Post;
   readonly startMs: number;
-  /** Called before anything happens by itself. */
+  /** Called before anything runs. */
   readonly found?: (machine: Machine) => void;
-  /** Of the life before, unless the power failed: what of the folder is certain, and which events. */
+  /** From the previous life, unless the power failed: the durable content of the folder, and the durable events. */
   readonly kept?: { readonly contents: Kept; readonly seqs: ReadonlyMap<string, number> } | undefined;
 }
 
 export class Machine {
   readonly disk: SimulatedDisk;
   readonly clock: ManualClock;
-  /** By workspace: the newest event that a power cut would leave. */
+  /** By workspace: the newest event that survives a power cut. */
   readonly durableSeqs = new Map<string, number>();
-  /** What the service logged as an error. */
+  /** Errors in the service's log. */
   readonly complaints: string[] = [];
   isOver = false;
 
@@ -118,13 +118,13 @@ export class Machine {
     });
   }
 
-  /** Starts as http/serve.ts does, but for the network. */
+  /** Starts as http/serve.ts does, without the network. */
   static async start(options: Beginning): Promise<Machine> {
     const machine = new Machine(options);
     machine.#parts = await machine.#compose(options);
     const { directory, engine } = machine.parts;
     options.found?.(machine);
-    // What a life finds is for it to make certain before it tells anybody.
+    // A life makes what it finds durable before it reports any of it.
     for (const workspace of engine.openWorkspaces())
       machine.durableSeqs.set(
         workspace.workspaceId,
@@ -164,9 +164,9 @@ export class Machine {
         glance: async (question) => glanceAt(question),
         stop: async () => {},
       },
-      // How quick this machine is must change nothing.
+      // This machine's speed must change nothing.
       sliceLengths: { turnMs: Number.POSITIVE_INFINITY, batchMs: Number.POSITIVE_INFINITY },
-      // The process ends, which is for the simulation to see to.
+      // The simulation handles the end of the process.
       onSyncFailed: () => {},
     });
   }
@@ -182,7 +182,7 @@ export class Machine {
     return workspace;
   }
 
-  /** A request as the edge hands it in. `answered` is called when its reply may leave, and never after a crash. */
+  /** A request as the edge passes it in. `answered` is called when its reply may leave, and never after a crash. */
   request(
     call: { method: string; path: string; token?: string | undefined; body?: unknown },
     answered: (answer: Answer) => void,
@@ -219,12 +219,12 @@ export class Machine {
     else respond(begun);
   }
 
-  /** Lets the loop turn so many times. */
+  /** Lets the loop turn this many times. */
   async turns(count: number): Promise<void> {
     for (let turn = 0; turn < count; turn += 1) await new Promise((done) => setImmediate(done));
   }
 
-  /** Resolves when nothing more happens until a sync ends, the time moves or somebody acts. */
+  /** Resolves when nothing more happens until a sync completes, the time moves or an actor acts. */
   async settled(): Promise<void> {
     await this.turns(quietTurns);
     const { engine, directory } = this.parts;
@@ -235,7 +235,7 @@ export class Machine {
     }
   }
 
-  /** Ends this life without a word and leaves in `folder` what the next one finds. Returns what of it is certain. */
+  /** Ends this life abruptly and leaves in `folder` what the next one finds. Returns its durable part. */
   crash(folder: string, crash: Crash): Beginning['kept'] {
     const contents = this.disk.crashInto(folder, crash);
     this.end();
@@ -260,7 +260,7 @@ export class Machine {
     } finally {
       db.close();
     }
-    // Whoever closes a log last removes it.
+    // The last one to close a log removes it.
     this.disk.copiedBack(path);
     return length;
   }

@@ -1,5 +1,5 @@
-// npm run simulate -- SEED [--steps N]: runs one seed and says what was done, step by step.
-// npm run simulate -- --seeds N [--from SEED] [--steps N]: runs so many, from a new seed unless one is given.
+// npm run simulate -- SEED [--steps N]: runs one seed and prints each step.
+// npm run simulate -- --seeds N [--from SEED] [--steps N]: runs this many seeds, from a random one by default.
 
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';

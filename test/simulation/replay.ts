@@ -1,6 +1,6 @@
-// Reads the public events again, one by one, as a client does that holds everything in memory, and checks on the way
-// what can only be seen in their order: that versions never fall, that an offer lasts its thirty seconds and is decided
-// once, and that routing keeps to its rules at the moment it decides.
+// Replays the public events as a client would that keeps everything in memory, and checks what only their order shows:
+// versions never fall, an offer lasts its thirty seconds and is decided once, and routing follows its rules at each
+// decision.
 
 import type { EventRow } from '../../store/runtime/events.ts';
 import { protectedPart, type ToldConversation } from './told.ts';
@@ -33,7 +33,7 @@ interface ReplayedAgent {
 
 /** Specification 3. */
 const offerMs = 30_000;
-/** What the simulation's service is configured with. */
+/** The setting of the simulation's service. */
 export const autoCloseDays = 0.02;
 const dayMs = 24 * 3600_000;
 
@@ -42,13 +42,13 @@ export class Replay {
   readonly agents = new Map<string, ReplayedAgent>();
   readonly messageIds = new Set<string>();
   readonly maxOpenChats: number;
-  /** What the version protects, by conversation and version. */
+  /** The fields that the version protects, by conversation and version. */
   readonly #versions = new Map<string, string>();
-  /** By conversation: when its newest message was written. */
+  /** By conversation: the time of its newest message. */
   readonly #newestAt = new Map<string, string>();
-  /** Conversations whose offer ended before its time, until the service says why. */
+  /** Conversations whose offer ended early, until the service gives the reason. */
   readonly #endedEarly = new Set<string>();
-  /** By conversation: what the event before the last one left, to see what a line of the service speaks of. */
+  /** By conversation: the state before the last event, to check what a line of the service refers to. */
   readonly #before = new Map<string, ReplayedConversation | undefined>();
 
   constructor(maxOpenChats: number) {
@@ -80,7 +80,7 @@ export class Replay {
     }
   }
 
-  /** What a caller was told to have done is among the events, as it was told. Throws. */
+  /** The reported result of a command matches the events. Throws. */
   checkTold(conversation: ToldConversation): void {
     const { id, version } = conversation;
     const replayed = this.#versions.get(`${id} ${version}`);
@@ -112,9 +112,7 @@ export class Replay {
     this.conversations.set(next.id, next);
   }
 
-  /**
-   * An offer begins and ends with an event of its own, and changes who has the conversation only when it is accepted.
-   */
+  /** An offer begins and ends with its own event, and changes the assignee only when accepted. */
   #checkOffer(event: EventRow, present: ReplayedConversation, next: ReplayedConversation): void {
     const where = `event ${event.seq} (${event.type}) of ${next.id}`;
     if (!event.type.startsWith('assignment.')) {
@@ -140,7 +138,7 @@ export class Replay {
     if (event.type === 'assignment.expired' && !isOver) this.#endedEarly.add(next.id);
   }
 
-  /** `Assigned to <name>.` is what routing says after it decided. */
+  /** Routing writes `Assigned to <name>.` after its decision. */
   #checkRouting(event: EventRow, line: string): void {
     const name = /^Assigned to (.+)\.$/.exec(line)?.[1];
     if (name === undefined || event.conversationId === null) return;

@@ -1,10 +1,10 @@
-// Which seeds are run, for how many steps, and how: one after the other, with what went wrong told by seed.
+// Runs a range of seeds, one after another, and reports failures by seed.
 
 import { Simulation, SimulationFailed } from './simulation.ts';
 
-/** A run begins with much that is the same for all, so more seeds would cost more than more steps; fewer find less. */
+/** The setup of each run costs the same, so more seeds cost more than more steps; fewer find less. */
 export const defaultSteps = 60;
-/** Run with every `npm test`: about a fifteenth of a second each. */
+/** Run with every `npm test`: each takes about a fifteenth of a second. */
 export const defaultSeeds = 30;
 
 export interface Tally {
@@ -17,7 +17,7 @@ export interface Tally {
 /** Enough to see what they have in common. */
 const maxFailures = 3;
 
-/** Runs `count` seeds from `first` on; ends early when some have failed. */
+/** Runs `count` seeds from `first`; stops early after some failures. */
 export async function runSeeds({
   first,
   count,

@@ -1,4 +1,4 @@
-// The workspace of a simulated run: how it begins, and how its agents join and sign in.
+// The workspace of a simulated run: its setup, and how its agents join and sign in.
 
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { inviteAgent } from '../../engine/team/agents.ts';
@@ -84,10 +84,7 @@ export async function openShop(sim: Simulation): Promise<void> {
   }
 }
 
-/**
- * Redeems the newest invitation that was queued for the agent, by the code in its mail. False when there is none to be
- * had.
- */
+/** Redeems the agent's newest queued invitation, by the code in its mail. False if there is none. */
 export async function joinByMail(sim: Simulation, agent: { id: string; email: string }): Promise<boolean> {
   const { db } = sim.machine.workspace(sim.workspaceId);
   const mails = db
@@ -133,7 +130,7 @@ export async function signIn(sim: Simulation, agent: { id: string; email: string
   return token;
 }
 
-/** Who the agent is by its row of this moment. */
+/** The agent by its present row. */
 export function personOf(sim: Simulation, agentId: string): Person {
   const { db } = sim.machine.workspace(sim.workspaceId);
   const row = db.get<{ role: string; channels: string; joinedSeq: number }>(

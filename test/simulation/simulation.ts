@@ -1,5 +1,5 @@
-// A seeded simulation: agents and customers act on a real service over a simulated disk and clock, which fails and is
-// killed now and then. After every step the invariants are checked. The same seed gives the same run, to the last byte.
+// A seeded simulation: agents and customers act on a real service with a simulated disk and clock, which occasionally
+// fails and is killed. The invariants are checked after every step. The same seed gives the same run, to the last byte.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -31,9 +31,9 @@ import { maxOpenChats, openShop, personOf, signIn } from './shop.ts';
 import { Told } from './told.ts';
 
 const startMs = Date.parse('2026-11-20T12:00:00.000Z');
-/** A deadline may be late by the alarms' longest look-away and a retry after a failure. */
+/** A deadline may be late by the alarms' longest interval and a retry after a failure. */
 const patienceMs = 120_000;
-/** What is durable is for the simulated disk to say; a real one would only cost time. */
+/** The simulated disk decides what is durable; a real one would only cost time. */
 const memoryFolder = '/dev/shm';
 const burstChance = 0.3;
 const suddenCrashChance = 0.02;
@@ -53,7 +53,7 @@ export interface SimVisitor {
   readonly conversationIds: string[];
 }
 
-/** Names the seed and what was done, so that it can be had again. */
+/** Names the seed and the steps, so that it can be repeated. */
 export class SimulationFailed extends Error {
   override readonly name = 'SimulationFailed';
   readonly trace: readonly string[];
@@ -80,7 +80,7 @@ export class Simulation {
   departmentIds: string[] = [];
   workspaceId = '';
   embedId = '';
-  /** Set while its disk takes nothing. */
+  /** Set while the disk is full. */
   isFull = false;
   #machine: Machine | undefined;
   #root = '';
@@ -88,13 +88,13 @@ export class Simulation {
   #events: EventRow[] = [];
   #healthySinceMs = 0;
   #step = 0;
-  /** The first thing that was wrong where nobody could be told of it. */
+  /** The first violation found where it could not be thrown. */
   #wrong: string | undefined;
-  /** What a full disk had refused may still be on its way out. */
+  /** A write refused by the full disk may still be retried. */
   #isMending = false;
-  /** How often the disk was full. */
+  /** The number of times the disk was full. */
   #fillings = 0;
-  /** Of everything that was done, answered and told. */
+  /** A hash of everything that was done, answered and reported. */
   readonly #print = createHash('sha256');
 
   constructor(seed: number) {
@@ -116,7 +116,7 @@ export class Simulation {
     return this.#events.length;
   }
 
-  /** Runs so many steps, mends everything, and checks what is left. Rejects with SimulationFailed. */
+  /** Runs the steps, repairs everything, and checks the result. Rejects with SimulationFailed. */
   async run(steps: number): Promise<void> {
     this.#root = mkdtempSync(join(existsSync(memoryFolder) ? memoryFolder : tmpdir(), 'switchboard-simulation-'));
     try {
@@ -149,7 +149,7 @@ export class Simulation {
     return this.#print.copy().digest('hex');
   }
 
-  /** Asks over HTTP. `answered` hears the answer when it may leave, in this life or not at all. */
+  /** Calls over HTTP. `answered` gets the answer when it may leave, in this life or never. */
   ask(
     call: { method: string; path: string; token: string; body?: unknown },
     answered: (answer: Answer) => void = () => {},
@@ -157,7 +157,7 @@ export class Simulation {
     this.machine.request(call, this.#hear(`${call.method} ${call.path}`, answered));
   }
 
-  /** Asks over the client's socket, or over HTTP when it has none. */
+  /** Calls over the client's socket, or over HTTP if it has none. */
   askOver(
     client: Client,
     call: { method: string; path: string; token: string; body?: unknown; operation: string; params: object },
@@ -191,15 +191,12 @@ export class Simulation {
     return visitor;
   }
 
-  /** The rows as they are now, durable or not. */
+  /** The present rows, durable or not. */
   rows(): Rows {
     return readRows(this.machine.workspace(this.workspaceId).db);
   }
 
-  /**
-   * The life ends here; the next one starts from what its disk kept, with a clock that may have been set back
-   * meanwhile.
-   */
+  /** Ends this life; the next one starts from what its disk kept, with a clock that may have been set back. */
   async crash(crash: Crash): Promise<void> {
     const { machine } = this;
     this.note(`the ${crash} fails with ${machine.disk.waiting} syncs under way`);
@@ -216,7 +213,7 @@ export class Simulation {
   fillDisk(): void {
     const { db } = this.machine.workspace(this.workspaceId);
     const pages = db.get<{ page_count: number }>('PRAGMA page_count')?.page_count ?? 1;
-    // With some room left it is full in the middle of a command.
+    // With some room left, it fills up during a command.
     db.get(`PRAGMA max_page_count = ${pages + this.random.below(4)}`);
     this.isFull = true;
     this.#isMending = true;
@@ -229,7 +226,7 @@ export class Simulation {
     this.#healthySinceMs = this.machine.clock.now();
   }
 
-  /** Timers run on at their own pace, so what became due by this is noticed within the alarms' longest look-away. */
+  /** Timers keep their pace, so what became due is noticed within the alarms' longest interval. */
   setClockForward(ms: number): void {
     this.machine.clock.jump(ms);
     this.#healthySinceMs = this.machine.clock.now();
@@ -257,7 +254,7 @@ export class Simulation {
     for (const agent of this.agents) await this.machine.parts.services.accessTokens.verify(agent.token);
   }
 
-  /** What the life before had sent and not written down is sent again. */
+  /** Mails that the previous life sent without recording it are sent again. */
   #expectRepeats(machine: Machine): void {
     if (this.workspaceId === '') return;
     for (const { id, state } of readRows(machine.workspace(this.workspaceId).db).mails) {
@@ -270,7 +267,7 @@ export class Simulation {
     return new Client(token, { readPerson, isWrong: (text) => this.#isWrong(text) });
   }
 
-  /** Some of what happens, happens at once, and a crash may come on any turn of what follows from it. */
+  /** Some actions happen concurrently, and a crash may come at any turn of the loop. */
   async #burst(): Promise<void> {
     const count = this.random.next() < burstChance ? 2 + this.random.below(4) : 1;
     for (let index = 0; index < count; index += 1) {
@@ -293,7 +290,7 @@ export class Simulation {
     }
   }
 
-  /** Lets everything happen that can, then holds all against all. */
+  /** Runs everything that can run, then compares everything. */
   async #check(): Promise<void> {
     const { machine } = this;
     await machine.settled();
@@ -328,7 +325,7 @@ export class Simulation {
     checkMade(rows, this.told);
     checkMails(rows, this.told, this.post);
     for (const conversation of this.told.conversations.splice(0)) this.replay.checkTold(conversation);
-    // A full disk is the only thing here that the service may complain of.
+    // Only a full disk is a reason for the service to log an error here.
     const [complaint] = machine.complaints.splice(0);
     if (complaint !== undefined && !this.#isMending) throw new Error(complaint);
     if (workspace.lane.isBusy || this.isFull) return;
@@ -339,7 +336,7 @@ export class Simulation {
     if (nowMs - this.#healthySinceMs > patienceMs) checkPunctuality(rows, isoTime(nowMs));
   }
 
-  /** Everything is well again and time passes: nothing may be left undone. */
+  /** Repairs everything and lets time pass: nothing may stay undone. */
   async #end(): Promise<void> {
     this.note('all is well from here on');
     this.emptyDisk();
@@ -368,7 +365,7 @@ export class Simulation {
     await machine.parts.directory.stop();
   }
 
-  /** Who signs in by an address is who joined with it, by the workspace's own file; nobody else's address is taken. */
+  /** Each address signs in the agent who joined with it, by the workspace's file, and no other. */
   #checkDirectory(): void {
     for (const { id, email, joinedAt, deactivatedAt } of this.rows().agents.values()) {
       const found = this.machine.parts.directory.findEmail(email);
@@ -383,8 +380,7 @@ export class Simulation {
   }
 
   /**
-   * What hears the answer to a question that is asked now. It is called from inside of the service, which must not be
-   * disturbed by what is found.
+   * Wraps a handler of answers to a request sent now. The service calls it, and must not be disturbed by its findings.
    */
   #hear(what: string, answered: (answer: Answer) => void): (answer: Answer) => void {
     const [wasMending, fillings] = [this.#isMending, this.#fillings];
@@ -407,7 +403,7 @@ export class Simulation {
     this.#wrong ??= text;
   }
 
-  /** Asks and waits, with a disk that is prompt. */
+  /** Calls and waits, with a prompt disk. */
   askNow(call: { method: string; path: string; token: string; body?: unknown }): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.ask(call, (answer) =>
@@ -416,12 +412,12 @@ export class Simulation {
     });
   }
 
-  /** Resolves when the work has ended, on a disk that takes everything meanwhile. */
+  /** Resolves when the work has ended, on a disk that accepts everything meanwhile. */
   async finish<Result>(work: Promise<Result>): Promise<Result> {
     let isOver = false;
     const watched = work.finally(() => (isOver = true));
     watched.catch(() => {
-      // Rejected to who awaits it below.
+      // The rejection is handled below.
     });
     for (let round = 0; !isOver; round += 1) {
       await this.machine.settled();

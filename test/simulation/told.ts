@@ -1,4 +1,4 @@
-// What clients were told over all lives of the service. A promise that was given once must be kept by every later life.
+// What clients were told over all lives of the service. Every later life must keep each promise.
 
 import type { Answer } from './machine.ts';
 
@@ -9,7 +9,7 @@ export interface ToldMessage {
   readonly createdAt: string;
 }
 
-/** What a client was told a conversation to be, in the members that the version protects. */
+/** A conversation as reported to a client, in the members that the version protects. */
 export type ToldConversation = Readonly<Record<(typeof protectedFields)[number], unknown>> & {
   readonly id: string;
   readonly version: number;
@@ -17,7 +17,7 @@ export type ToldConversation = Readonly<Record<(typeof protectedFields)[number],
 
 export const protectedFields = ['status', 'assignedAgentId', 'departmentId', 'handshake', 'tags'] as const;
 
-/** One line for what the version protects, to compare two tellings of it. */
+/** The protected members as one line, for comparison. */
 export function protectedPart(conversation: Readonly<Record<(typeof protectedFields)[number], unknown>>): string {
   return JSON.stringify(protectedFields.map((field) => conversation[field]));
 }
@@ -25,35 +25,35 @@ export function protectedPart(conversation: Readonly<Record<(typeof protectedFie
 export class Told {
   /** By conversation and id. */
   readonly messages = new Map<string, Map<string, ToldMessage>>();
-  /** Every text that was ever sent and not refused. */
+  /** Every text that was sent and not refused. */
   readonly texts = new Set<string>();
-  /** By conversation, the newest version that anybody was told. */
+  /** By conversation, the newest reported version. */
   readonly versions = new Map<string, number>();
-  /** Answers to commands that were not held against the events yet. */
+  /** Results of commands that were not compared with the events yet. */
   conversations: ToldConversation[] = [];
-  /** Made for a caller: must be there from then on. */
+  /** Reported as created: must exist from then on. */
   readonly agentIds = new Set<string>();
   readonly visitorIds = new Set<string>();
-  /** By address: how many mails were asked for, and how many of the asking commands were acknowledged. */
+  /** By address: the mails requested, and the acknowledged requests. */
   readonly mails = new Map<string, { asked: number; acknowledged: number }>();
-  /** Offers that somebody was told to have decided: a conversation and the version that it made. */
+  /** Reported decisions of offers: a conversation and the resulting version. */
   readonly #decisions = new Set<string>();
   #count = 0;
 
-  /** A text that nobody sent before; now and then a long one. */
+  /** A new unique text; now and then a long one. */
   newText(isLong: boolean): string {
     const text = `text ${(this.#count += 1)}${isLong ? ` ${'long '.repeat(1500)}` : ''}`.trim();
     this.texts.add(text);
     return text;
   }
 
-  /** The answer to who sent `text`. */
+  /** The answer to the sender of `text`. */
   answerText(text: string, { status, message }: { status: number; message: ToldMessage }): void {
     if (status >= 400) this.texts.delete(text);
     if (status === 201) this.keep(message);
   }
 
-  /** Somebody was told that it is there. */
+  /** A client was told that it exists. */
   keep(message: ToldMessage): void {
     const all = this.messages.get(message.conversationId) ?? new Map();
     all.set(message.id, message);
@@ -68,7 +68,7 @@ export class Told {
     this.#mailsOf(email).acknowledged += 1;
   }
 
-  /** One of accept, decline and cancel was answered with success. Throws when it was for another one too. */
+  /** One of accept, decline and cancel succeeded. Throws if another one did, too. */
   decide({ id, version }: { id: string; version: number }): void {
     const decision = `version ${version} of ${id}`;
     if (this.#decisions.has(decision))
@@ -77,9 +77,8 @@ export class Told {
   }
 
   /**
-   * Looks for conversations in an answer: none is older than what anybody had been `told` before the question. Answers
-   * to questions
-   * that were asked side by side may come in any order. Throws.
+   * Checks the conversations in an answer: none may be older than the versions that clients had been `told` before the
+   * request. Answers to concurrent requests may come in any order. Throws.
    */
   note(body: Answer['body'], { what, told }: { what: string; told: ReadonlyMap<string, number> }): void {
     const one = typeof body?.conversation?.version === 'number' ? [body.conversation] : [];

@@ -1,6 +1,6 @@
-// Who is at work in a soak: customers who chat, agents on sockets who answer, hand over and solve, and an office that
-// takes mail, writes tickets, searches, reads reports and shares files. All through the public API, as a shop has it
-// all day.
+// The actors of a soak: customers who chat, agents on sockets who answer, hand over and solve, and an office that
+// receives mail, writes tickets, searches, reads reports and shares files. All through the public API, like a shop's
+// day.
 
 import { Api } from '../../bench/api.ts';
 import { addAgent, makeTenant } from '../../bench/scenario.ts';
@@ -18,9 +18,9 @@ interface Agent {
   readonly agentId: string;
   readonly token: string;
   readonly line: Line;
-  /** What it has been told of and not answered yet. */
+  /** Received messages that are not answered yet. */
   readonly inbox: string[];
-  /** Offered to it. */
+  /** Pending offers to it. */
   readonly offers: string[];
 }
 
@@ -30,7 +30,7 @@ interface Conversation {
 }
 
 const maxOpenChats = 40;
-/** Of what customers write, by each agent: they do not all answer everything. */
+/** The share of customers' messages that each agent answers. */
 const answeredShare = 0.3;
 const recentConversations = 200;
 const fileBytes = 20_000;
@@ -52,7 +52,7 @@ export class Crowd {
   readonly #customerLines: Line[] = [];
   readonly #recorder: Line;
   readonly #mailbox: { readonly address: string; readonly secret: string };
-  /** Ids of messages by event, as who may see everything was told of them. */
+  /** Ids of messages by event, as received by a client that may see everything. */
   readonly #told = new Map<string, number>();
   readonly #recent: Conversation[] = [];
   #people = 0;
@@ -79,7 +79,7 @@ export class Crowd {
     });
   }
 
-  /** Opens a shop on a service that has just been made, and lets everybody in. */
+  /** Sets up a shop on a new service, and connects everyone. */
   static async open(
     desk: Desk,
     random: Random,
@@ -117,7 +117,7 @@ export class Crowd {
     return crowd;
   }
 
-  /** Cuts so many of the lines, who come back by themselves. */
+  /** Cuts this share of the connections; they reconnect. */
   tearLines(share: number): number {
     const torn = [this.#recorder, ...this.#agents.map(({ line }) => line), ...this.#customerLines].filter(() =>
       this.#random.chance(share),
@@ -126,10 +126,10 @@ export class Crowd {
     return torn.length;
   }
 
-  /** Everything that happened has been told, each message once. Nobody may be acting. */
+  /** Checks that every event was received, each message once. No actor may be active. */
   async requireAllTold(): Promise<void> {
     const { ledger, host } = this.#desk;
-    // A socket that opens now is told the newest number.
+    // A new socket learns the newest number.
     const probe = new Line({ host, ledger, namespace: 'agent', token: this.ownerToken });
     await probe.ready();
     await this.#recorder.reaches(probe.lastSeq);
@@ -173,7 +173,7 @@ export class Crowd {
     this.#desk.employ(this.#random, () => this.#work(agent));
   }
 
-  /** An agent takes what it is offered, answers what came last, and now and then notes, hands over or solves. */
+  /** An agent accepts its offers, answers the latest messages, and occasionally adds a note, hands over or solves. */
   async #work(agent: Agent): Promise<void> {
     const { ledger } = this.#desk;
     const offered = agent.offers.shift();
@@ -202,7 +202,7 @@ export class Crowd {
     else if (dice < 0.7) await this.#desk.call('POST', `/conversations/${id}/read`, { token: agent.token });
   }
 
-  /** By socket, as an inbox does it; by HTTP while the line is cut. */
+  /** Over the socket, like an inbox; over HTTP while the connection is cut. */
   async #answer({ agentId, token, line }: Agent, conversationId: string): Promise<void> {
     const { ledger } = this.#desk;
     const body = ledger.newText('an agent');
@@ -294,7 +294,7 @@ export class Crowd {
     if (reply !== undefined) ledger.message(conversationId, writer, reply.body);
   }
 
-  /** A mail becomes a ticket. Answered with nothing, so that its text is only known to be sent. */
+  /** A mail becomes a ticket. The answer is empty, so its text is only known as sent. */
   async #mail(): Promise<void> {
     const { ledger } = this.#desk;
     this.#people += 1;
@@ -328,7 +328,7 @@ export class Crowd {
     this.#remember(ticket.body);
   }
 
-  /** What was just acknowledged is found at once. */
+  /** A message is found as soon as it is acknowledged. */
   async #search(): Promise<void> {
     const { ledger } = this.#desk;
     const conversation = this.#recent.at(-1);
@@ -344,7 +344,7 @@ export class Crowd {
     const found = await this.#desk.call('GET', `/conversations/search?q=${word}`, { token: this.ownerToken });
     if (found === undefined) return;
     ledger.count('searches');
-    // An index that a restart left far behind knows the oldest first, and says so.
+    // An index that is far behind after a restart indexes the oldest messages first, and reports its progress.
     if (
       found.body.indexing === undefined &&
       !found.body.rows.some((row: { conversationId: string }) => row.conversationId === conversation.id)

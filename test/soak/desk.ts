@@ -1,6 +1,6 @@
-// How everybody in a soak acts: one call at a time, after a pause, and not while the soak holds them. What a call is
-// answered is judged here: refusals that the rules allow are counted, refusals of a full disk are expected while it is
-// full, and anything else is a surprise.
+// How the actors of a soak behave: one call at a time, after a pause, and not while the soak holds them. Answers are
+// judged here: refusals by the rules are counted, refusals of a full disk are expected while it is full, and anything
+// else is a surprise.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Answer, type CallOptions, callApi } from '../support/api.ts';
@@ -9,18 +9,18 @@ import type { Host } from './host.ts';
 import type { Ledger } from './ledger.ts';
 import type { Reply } from './line.ts';
 
-/** After there is room again, or the process was ended, so long may answers come that were under way. */
+/** Answers to calls in progress may arrive for this long after a fault has ended. */
 const graceMs = 3000;
-/** A rule said no: somebody else was faster, or it is over. */
+/** A rule refused: another actor was faster, or it is over. */
 const allowedRefusals: readonly number[] = [403, 409, 422];
 
-/** What of the machine people know: where the service is, and that it is down. */
+/** What actors know about the machine: its address, and whether it is up. */
 export type Place = Pick<Host, 'isUp' | 'url'>;
 
 export class Desk {
   readonly host: Place;
   readonly ledger: Ledger;
-  /** Everybody's pauses are drawn from around this. */
+  /** Actors' pauses are drawn around this. */
   readonly thinkMs: number;
   #isHeld = false;
   #isOver = false;
@@ -37,7 +37,7 @@ export class Desk {
     return this.#isOver;
   }
 
-  /** Somebody who acts again and again until it is over. */
+  /** Runs an actor repeatedly until the end. */
   employ(random: Random, act: () => Promise<void>, options: { pace?: number } = {}): void {
     const { pace = 1 } = options;
     this.#actors.push(
@@ -59,7 +59,7 @@ export class Desk {
     );
   }
 
-  /** Resolves when nobody acts any more. */
+  /** Resolves when no actor is active. */
   async hold(): Promise<void> {
     this.#isHeld = true;
     while (this.#acting > 0) await new Promise<void>((resolve) => this.#wake.push(resolve));
@@ -76,7 +76,7 @@ export class Desk {
     await Promise.all(this.#actors);
   }
 
-  /** Calls are cut off, or refused for want of room, from now on and for a moment after it is over. */
+  /** Calls may fail from now on, and for a moment after the fault has ended. */
   expectTrouble(): void {
     this.#troubleUntilMs = Number.POSITIVE_INFINITY;
   }
@@ -85,7 +85,7 @@ export class Desk {
     this.#troubleUntilMs = performance.now() + graceMs;
   }
 
-  /** The answer when it was a good one. */
+  /** The answer if it was successful. */
   async call(method: string, path: string, options: CallOptions = {}): Promise<Answer | undefined> {
     if (!this.host.isUp) return undefined;
     let answer: Answer;
@@ -98,13 +98,13 @@ export class Desk {
     return this.#judge(`${method} ${path}`, answer) ? answer : undefined;
   }
 
-  /** The same of a call by socket. */
+  /** The same for a call over a socket. */
   replied(method: string, reply: Reply): NonNullable<Reply> | undefined {
     if (reply === undefined) this.ledger.count('cut off');
     return reply !== undefined && this.#judge(method, reply) ? reply : undefined;
   }
 
-  /** One PUT of a file to a link. True when it was taken. */
+  /** Uploads a file to a link. True if it was accepted. */
   async put(url: string, bytes: Uint8Array, contentType: string): Promise<boolean> {
     try {
       const response = await fetch(url, { method: 'PUT', body: bytes, headers: { 'Content-Type': contentType } });

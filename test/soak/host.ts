@@ -1,6 +1,5 @@
-// The machine that the service of a soak runs on: its process, its data folder on a small disk where one can be
-// mounted, its clock, and a slow disk. Starts, kills and stops the process as often as it is asked; between two
-// processes it checks the data with `switchboard verify`.
+// The machine of a soak: the service's process, its data folder, on a small disk if one can be mounted, its clock, and
+// a slow disk. Starts, kills and stops the process on request; between two processes it runs `switchboard verify`.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +12,7 @@ import { doneSuffix, type Orders, ordersVariable } from './inside.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const diskBytes = 1024 * 1024 * 1024;
-/** What still fits on a full disk: the pages of a few commits. */
+/** What a full disk still accepts: the pages of a few commits. */
 const leftBytes = 128 * 1024;
 const slowSyncMicros = 15_000;
 const pollMs = 5;
@@ -26,7 +25,7 @@ export interface LifeOptions {
 
 export class Host {
   readonly dataDir: string;
-  /** Undefined where a disk cannot be mounted, or a library cannot be compiled; the text says why. */
+  /** Why a disk cannot be mounted, or a library cannot be compiled; otherwise undefined. */
   readonly cannotFill: string | undefined;
   readonly cannotSlow: string | undefined;
   readonly #t: Teardown;
@@ -65,7 +64,7 @@ export class Host {
     return this.#clockOffsetMs;
   }
 
-  /** What it wrote to its log so far. */
+  /** Its log so far. */
   get log(): string {
     return (
       this.#running.stdout.replace(/^.*(?:listens on|"msg":"(?:stopping|stopped)").*\n/gm, '') + this.#running.stderr
@@ -92,7 +91,7 @@ export class Host {
     return performance.now() - startedMs;
   }
 
-  /** Resolves when it ends by itself, which it never should. Rejects then. */
+  /** Rejects if the process ends by itself, which must not happen; resolves at the signal. */
   async requireUp(signal: AbortSignal): Promise<void> {
     const running = this.#running;
     const { code, signal: killedBy } = await running.ended;
@@ -108,7 +107,7 @@ export class Host {
     await running.kill('SIGKILL');
   }
 
-  /** As an operator stops it. Throws unless it ends well. */
+  /** Stops it like an operator. Throws if it does not exit cleanly. */
   async stop(): Promise<void> {
     const running = this.#running;
     this.#process = undefined;
@@ -131,15 +130,15 @@ export class Host {
     this.#isFull = false;
   }
 
-  /** From now on, also after it was started again. */
+  /** From now on, also after a restart. */
   async setClock(offsetMs: number): Promise<void> {
     this.#clockOffsetMs = offsetMs;
     if (this.#process !== undefined) await this.#order({ releaseMemory: false });
   }
 
-  /** Resident memory once everything that is garbage has been given back. */
+  /** Resident memory after garbage collection. */
   async settledMb(): Promise<number> {
-    // Twice, since what the first frees lets go of more; the threads do it in their own time.
+    // Twice, since the first collection releases more; threads collect at their own time.
     for (let round = 0; round < 2; round += 1) {
       await this.#order({ releaseMemory: true });
       await pause(settleMs);
@@ -181,7 +180,7 @@ export class Host {
   }
 }
 
-/** Why there can be no slow disk here; undefined when there can. */
+/** Why a slow disk is not possible here; undefined if it is. */
 function compileSlowSync(to: string): string | undefined {
   if (process.platform !== 'linux') return "LD_PRELOAD is Linux's";
   try {

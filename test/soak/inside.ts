@@ -1,24 +1,23 @@
-// Loaded into the service's process before the service, by --import: moves its wall clock and has it give memory back,
-// when the soak says so in a file and by a signal. The service knows nothing of it. Threads have heaps of their own and
-// load this, too. Time that has passed, as performance.now() and timers count it, stays true, as when somebody sets a
-// machine's clock.
+// Loaded into the service's process before the service, by --import: moves its wall clock and collects garbage, when
+// the soak writes an order to a file and sends a signal. The service does not know about it. Threads have their own
+// heap and load this, too. performance.now() and timers are not affected, as when a machine's clock is set.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { BroadcastChannel, isMainThread } from 'node:worker_threads';
 import { releaseMemory } from '../../http/process/memory.ts';
 
-/** What the soak writes; `serial` grows with each. */
+/** Written by the soak; `serial` increases with each order. */
 export interface Orders {
   readonly serial: number;
   readonly clockOffsetMs: number;
   readonly releaseMemory: boolean;
 }
 
-/** Named in the environment; answered by a file beside it that holds the serial of what was done. */
+/** The environment variable with the file's path; a file beside it has the serial of the last order carried out. */
 export const ordersVariable = 'SOAK_ORDERS';
 export const doneSuffix = '.done';
 
-/** Between the main thread and the others of the process. Keeps none of them running. */
+/** Between the main thread and the others. Does not keep them running. */
 const channel = new BroadcastChannel('soak');
 
 const path = process.env[ordersVariable];

@@ -1,5 +1,5 @@
-// What the clients of a soak were told: everything that was acknowledged, and everything that was not as it should be.
-// After each life what the service holds is compared with it.
+// What the clients of a soak were told: everything acknowledged, and everything that went wrong. It is compared with
+// the service's data after each life.
 
 import { createHash } from 'node:crypto';
 import { type Answer, callApi } from '../support/api.ts';
@@ -13,11 +13,11 @@ export interface Acknowledged {
 interface Conversation {
   readonly messages: Map<string, Acknowledged>;
   readonly notes: Map<string, string>;
-  /** By writer, the ids of its messages in the order it was told of them. */
+  /** By writer, the ids of its messages in the order of the acknowledgements. */
   readonly orders: Map<string, string[]>;
 }
 
-/** Told of each kind of fault at the most. */
+/** At most this many faults of each kind are reported. */
 const maxSurprises = 20;
 const pageSize = 200;
 
@@ -31,7 +31,7 @@ export class Ledger {
   readonly surprises: string[] = [];
   #serial = 0;
 
-  /** A text that is sent once and no more. Words of a fixed length, so that a search can ask for one. */
+  /** A unique text. Words have a fixed length, so that a search can ask for one. */
   newText(writer: string): string {
     this.#serial += 1;
     const text = `${writer} wrote ${wordOf(this.#serial)} about parcel ${this.#serial}`;
@@ -76,14 +76,14 @@ export class Ledger {
     this.#uploads.set(path, hashOf(bytes));
   }
 
-  /** Ids of every acknowledged message. */
+  /** The ids of all acknowledged messages. */
   messageIds(): Set<string> {
     return new Set([...this.#conversations.values()].flatMap(({ messages }) => [...messages.keys()]));
   }
 
   /**
-   * What was touched since the last comparison, or all of it, as the service has it now, read by somebody who may see
-   * everything.
+   * Compares what was touched since the last comparison, or everything, with the service's present data, read by an
+   * agent who may see everything.
    */
   async compare(
     service: { readonly url: string; readonly token: string },
@@ -171,7 +171,7 @@ async function allMessages(
 
 const syllables = ['ba', 'ce', 'di', 'fo', 'gu', 'ha', 'je', 'ki', 'lo', 'mu', 'na', 'pe', 'ri', 'so', 'tu', 'va'];
 
-/** A word of its own for each number: eight syllables, of which no two numbers share all. */
+/** A unique word for each number: eight syllables, of which no two numbers share all. */
 function wordOf(serial: number): string {
   let word = '';
   for (let rest = serial, count = 0; count < 8; count += 1, rest = Math.floor(rest / syllables.length))

@@ -1,6 +1,5 @@
-// A socket that comes back: whenever it is cut, by the soak or by the service's end, it connects again and goes on from
-// the last event that it has seen. It holds what it is told to the promise: each event once, in order, none left out of
-// what it may see.
+// A socket that reconnects: when it is cut, by the soak or by the end of the service, it resumes from the last event it
+// has seen. It checks that each event arrives once, in order, and that none it may see is missing.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import WebSocket from 'ws';
@@ -11,7 +10,7 @@ export interface Frame {
   readonly type: string;
   readonly seq?: number;
   readonly conversationId?: string;
-  /** A record as HTTP would answer it; who asks for a field knows the type. */
+  /** A record as in HTTP answers; callers know the types of its fields. */
   readonly data?: any;
 }
 
@@ -20,7 +19,7 @@ export interface LineOptions {
   readonly ledger: Ledger;
   readonly namespace: 'agent' | 'visitor';
   readonly token: string;
-  /** For who may see everything: no number may be left out. */
+  /** For a client that may see everything: no number may be missing. */
   readonly seesEverything?: boolean;
   onEvent?(frame: Frame): void;
 }
@@ -28,7 +27,7 @@ export interface LineOptions {
 const retryMs = 50;
 const callTimeoutMs = 20_000;
 
-/** What became of a call. Undefined: the line was cut before it was answered. */
+/** The outcome of a call. Undefined: the connection was cut before the answer. */
 export type Reply = { readonly status: number; readonly body: any } | undefined;
 
 export class Line {
@@ -50,12 +49,12 @@ export class Line {
     return this.#lastSeq ?? 0;
   }
 
-  /** Resolves when it is connected and welcomed. */
+  /** Resolves when it is connected and ready. */
   async ready(): Promise<void> {
     while (!this.#isReady && !this.#isClosed) await new Promise<void>((resolve) => this.#wake.push(resolve));
   }
 
-  /** Resolves when it has been told of this event. */
+  /** Resolves when it has received this event. */
   async reaches(seq: number): Promise<void> {
     while (this.lastSeq < seq && !this.#isClosed) await new Promise<void>((resolve) => this.#wake.push(resolve));
   }
@@ -78,7 +77,7 @@ export class Line {
     });
   }
 
-  /** As by a lost network; it comes back. */
+  /** Cuts the connection like a network failure; it reconnects. */
   tear(): void {
     this.#socket?.terminate();
   }
@@ -100,13 +99,13 @@ export class Line {
     ]);
     this.#socket = socket;
     socket.on('message', (data) => this.#take(JSON.parse(String(data))));
-    // Told by close, which follows.
+    // The close event, which follows, reports it.
     socket.on('error', () => socket.terminate());
     socket.on('close', (code) => {
       this.#isReady = false;
       for (const settle of this.#calls.values()) settle(undefined);
       this.#calls.clear();
-      // 1006 is a cut line, 1012 a restart, 1013 a file that cannot be read now, 4408 a consumer that is too slow.
+      // 1006 is a cut connection, 1012 a restart, 1013 a file that cannot be read now, 4408 a slow consumer.
       if (![1006, 1012, 1013, 4408].includes(code)) ledger.surprise(`a socket was closed with ${code}`);
       if (this.#isClosed) return;
       if (this.#lastSeq !== undefined) ledger.count('resumed sockets');

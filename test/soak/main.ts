@@ -1,6 +1,5 @@
-// npm run soak -- [--minutes N] [--seed N]: an hour's worth of a shop's work within minutes, on a service that is
-// killed, started again, and troubled meanwhile. Prints what it did, and ends with 1 when anything was not as it must
-// be.
+// npm run soak -- [--minutes N] [--seed N]: an hour of a shop's work within minutes, on a service that is killed,
+// restarted and disturbed. Prints what it did, and exits with 1 if anything was wrong.
 
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -57,7 +56,7 @@ async function main(): Promise<number> {
 async function soak({ seed, minutes }: { seed: number; minutes: number }): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-soak-'));
   const ends: (() => void | Promise<void>)[] = [() => rmSync(folder, { recursive: true, force: true })];
-  // However it ends, no process and no mounted disk stays behind.
+  // However it ends, no process and no mounted disk is left behind.
   const tidy = async (): Promise<void> => {
     for (const end of ends.splice(0).reverse()) await end();
   };
@@ -81,7 +80,7 @@ async function soak({ seed, minutes }: { seed: number; minutes: number }): Promi
   }
 }
 
-/** True when nothing was wrong. */
+/** True if nothing was wrong. */
 function print({ lives, memory, ledger, skipped }: SoakReport): boolean {
   const lines = lives.map(({ seconds, faults, end, startMs, acknowledged, wrong }, index) => [
     String(index + 1),

@@ -1,13 +1,12 @@
-// What a soak is going to do to its service: how often it lives and for how long, what happens to it meanwhile and how
-// each life ends. All of it by chance that can be had again. The last life is the longest; in it memory is watched, and
-// it ends well.
+// The plan of a soak: the number and length of the service's lives, the faults during each, and how each ends, by a
+// seeded generator. The last life is the longest; it is watched for memory growth, and ends cleanly.
 
 import type { Random } from '../support/seeded.ts';
 
 export type FaultKind = 'dropped sockets' | 'clock forward' | 'clock back' | 'full disk';
 
 export interface Fault {
-  /** Since the life began. */
+  /** Since the start of the life. */
   readonly atMs: number;
   readonly kind: FaultKind;
 }
@@ -16,13 +15,13 @@ export interface Life {
   readonly seconds: number;
   readonly isDiskSlow: boolean;
   readonly faults: readonly Fault[];
-  /** When memory is read, in milliseconds since the life began. */
+  /** When memory is read, in milliseconds since the start of the life. */
   readonly readings: readonly number[];
   readonly end: 'kill' | 'stop';
 }
 
 export interface MemoryReading {
-  /** Since the life began. */
+  /** Since the start of the life. */
   readonly seconds: number;
   readonly mb: number;
   /** Acknowledged by then. */
@@ -36,18 +35,17 @@ export interface PlanOptions {
   readonly canSlow: boolean;
 }
 
-/** Of the time, for the lives that end early. */
+/** The share of the time for the lives that end early. */
 const shortShare = 0.5;
 const shortestSeconds = 4;
 const usualSeconds = 25;
 const faultEverySeconds = 4;
 /**
- * Of the last life, before memory counts: code is compiled by then, and states are forgotten that nobody used in the
- * last two minutes.
+ * The warm-up of the last life before memory counts: code is compiled, and states unused for two minutes are evicted.
  */
 const warmSeconds = 150;
 const readings = 12;
-/** A life shorter than this says nothing about memory: the most of it is the start. */
+/** A shorter life says nothing about memory: most of it is the start. */
 const watchedSeconds = 240;
 
 export function planLives({ random, seconds, canFill, canSlow }: PlanOptions): Life[] {
@@ -69,7 +67,7 @@ export function planLives({ random, seconds, canFill, canSlow }: PlanOptions): L
   };
   const short = Array.from({ length: count }, (_, index): Life => {
     const life = each * (0.6 + 0.8 * random.next());
-    // Each kind comes up in however short a soak: in the first lives first of all.
+    // Each kind occurs even in a short soak, in the first lives.
     const sure: Fault[] =
       canFill && index === 0
         ? [{ atMs: life * 500, kind: 'full disk' }]
@@ -105,8 +103,8 @@ export function planLives({ random, seconds, canFill, canSlow }: PlanOptions): L
 }
 
 /**
- * How much more memory there is at the end than after the warm-up, of 1: the middle of the last three readings by that
- * of the first three.
+ * The growth of memory from after the warm-up to the end, as a fraction: the medians of the first and the last three
+ * readings.
  */
 export function growthOf(memory: readonly MemoryReading[]): number | undefined {
   if (memory.length < 6) return undefined;

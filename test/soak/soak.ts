@@ -1,6 +1,6 @@
-// One soak: a service that lives several times, with a crowd at work and faults by a seed, and what is compared after
-// each life. The faults are planned by the seed; what a real process makes of them is not, so a seed begins the same
-// soak and not the same bytes. main.ts runs it by hand, test/operations/soak.test.ts for a moment.
+// One soak: several lives of a service, with actors at work and seeded faults, and comparisons after each life. The
+// seed plans the faults, but a real process is not deterministic, so a seed repeats the same plan, not the same bytes.
+// main.ts runs it by hand, test/operations/soak.test.ts briefly.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Random, randomFrom } from '../support/seeded.ts';
@@ -15,9 +15,9 @@ export interface SoakOptions {
   readonly seed: number;
   readonly seconds: number;
   readonly size: CrowdSize;
-  /** The pause of a person between two deeds, on average. */
+  /** The average pause of an actor between two actions. */
   readonly thinkMs: number;
-  /** A folder that is there, and that the caller removes. */
+  /** An existing folder, which the caller removes. */
   readonly folder: string;
   onLine(line: string): void;
 }
@@ -29,7 +29,7 @@ export interface LivedLife {
   /** Until it listened. */
   readonly startMs: number;
   readonly acknowledged: number;
-  /** What `switchboard verify` printed; empty when everything is as it must be. */
+  /** The output of `switchboard verify`; empty if everything is right. */
   readonly wrong: string;
 }
 
@@ -37,12 +37,12 @@ export interface SoakReport {
   readonly lives: readonly LivedLife[];
   readonly memory: readonly MemoryReading[];
   readonly ledger: Ledger;
-  /** Faults that this machine cannot have, and why. */
+  /** Faults that this machine does not support, and why. */
   readonly skipped: readonly string[];
 }
 
 const hourMs = 3600_000;
-/** Far less than the week that a sign-in and the kept events last. */
+/** Far less than the week that sign-ins and stored events last. */
 const maxOffsetMs = 12 * hourMs;
 const maxLogChars = 1500;
 const fullMs = { least: 500, most: 2500 };
@@ -69,7 +69,7 @@ export async function runSoak(t: Teardown, options: SoakOptions): Promise<SoakRe
       );
     }
   } finally {
-    // Whatever went wrong, nobody goes on acting.
+    // Whatever went wrong, no actor continues.
     soak.crowd?.close();
     await desk.end();
   }
@@ -91,7 +91,7 @@ interface Soak {
   crowd: Crowd | undefined;
 }
 
-/** From a start to the end that it was to have, with what is compared before, and verified after. */
+/** One life from start to end, compared before its end and verified after. */
 async function liveOne(soak: Soak, life: Life, { isLast }: { isLast: boolean }): Promise<LivedLife> {
   const { host, ledger, desk } = soak;
   const startMs = await host.start({ isDiskSlow: life.isDiskSlow });
@@ -123,13 +123,13 @@ async function liveOne(soak: Soak, life: Life, { isLast }: { isLast: boolean }):
   return { seconds, faults: namesOf(life), end: life.end, startMs, acknowledged: ledger.messages - before, wrong };
 }
 
-/** Nobody acts meanwhile. */
+/** No actor is active meanwhile. */
 async function compare({ host, ledger }: Soak, crowd: Crowd, options: { everything: boolean }): Promise<void> {
   await ledger.compare({ url: host.url, token: crowd.ownerToken }, options);
   await crowd.requireAllTold();
 }
 
-/** Its faults and its looks at the memory, each at its time. */
+/** Applies the faults and reads the memory, each at its time. */
 async function suffer({ host, desk, random, memory }: Soak, crowd: Crowd, life: Life): Promise<void> {
   const bornMs = performance.now();
   const at = async (ms: number): Promise<void> => void (await pause(Math.max(0, bornMs + ms - performance.now())));

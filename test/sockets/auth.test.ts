@@ -7,7 +7,7 @@ import { password, startService } from '../support/service.ts';
 
 const dayMs = 24 * 3600_000;
 
-t.test('who is behind a socket', async (t) => {
+t.test('the identity behind a socket', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const customer = await service.customer(owner.embedId);
@@ -42,7 +42,7 @@ t.test('who is behind a socket', async (t) => {
     for (const namespace of ['agent', 'visitor'] as const) {
       const socket = service.socket(namespace);
       await socket.opened();
-      // An error frame is answered: the connection is there, and known to the server.
+      // An error frame in reply shows that the server knows the connection.
       socket.send('nonsense');
       await socket.next('error');
       await service.pass(4999);
@@ -92,7 +92,7 @@ t.test('who is behind a socket', async (t) => {
       await byFrame.opened();
       byFrame.send({ type: 'auth', token });
       t.match(await byFrame.closed, { code: 4401 }, `${namespace}: ${what}, as a frame`);
-      t.strictSame(byFrame.frames, [], 'nothing was told');
+      t.strictSame(byFrame.frames, [], 'no event');
     }
     t.match(
       await service.socket('agent', { protocols: [], headers: { Authorization: 'Basic abc' } }).opened(),
@@ -101,7 +101,7 @@ t.test('who is behind a socket', async (t) => {
     );
   });
 
-  t.test('[6] the first frame is auth, or the socket closes with 4401; what is no frame at all is told', async (t) => {
+  t.test('[6] the first frame is auth, or the socket closes with 4401; a malformed frame is reported', async (t) => {
     for (const frame of [
       { type: 'ping' },
       { type: 'call', id: 1, method: 'me.read' },
@@ -233,7 +233,7 @@ t.test('a session ends when its token does', async (t) => {
     },
   );
 
-  t.test('[6] when the token runs out: 4401, for who is idle, and for who calls', async (t) => {
+  t.test('[6] when the token expires: 4401, idle or on the next call', async (t) => {
     const { token } = (await service.post('/auth/login', { email: owner.email, password })).body;
     const [idle, calling] = [await service.agentSocket(token), await service.agentSocket(token)];
     const visitor = await service.visitorSocket((await service.customer(owner.embedId)).token);
@@ -254,25 +254,22 @@ t.test('a session ends when its token does', async (t) => {
     t.equal(visitor.frames.at(-1)?.type, 'pong', "a visitor's token has no end");
   });
 
-  t.test(
-    '[6] in the moment it runs out nothing more is told or done, whether a sweep has come by or not',
-    async (t) => {
-      const { token } = (await service.post('/auth/login', { email: owner.email, password })).body;
-      const [told, calling] = [await service.agentSocket(token), await service.agentSocket(token)];
-      const customer = await service.customer(owner.embedId);
-      service.clock.jump(7 * dayMs);
-      calling.send({ id: 1, type: 'call', method: 'workspace.settings' });
-      t.match(await calling.closed, { code: 4401 });
-      t.notOk(calling.frames.some((frame) => frame.type === 'reply'));
-      await service.post('/widget/page-views', { url: 'https://shop.example/' }, customer.token);
-      t.match(await told.closed, { code: 4401 });
-      t.notOk(told.events.includes('visitor.page_viewed'));
-    },
-  );
+  t.test('[6] once it has expired nothing more is sent or done, before the sweep as well', async (t) => {
+    const { token } = (await service.post('/auth/login', { email: owner.email, password })).body;
+    const [told, calling] = [await service.agentSocket(token), await service.agentSocket(token)];
+    const customer = await service.customer(owner.embedId);
+    service.clock.jump(7 * dayMs);
+    calling.send({ id: 1, type: 'call', method: 'workspace.settings' });
+    t.match(await calling.closed, { code: 4401 });
+    t.notOk(calling.frames.some((frame) => frame.type === 'reply'));
+    await service.post('/widget/page-views', { url: 'https://shop.example/' }, customer.token);
+    t.match(await told.closed, { code: 4401 });
+    t.notOk(told.events.includes('visitor.page_viewed'));
+  });
 });
 
 t.test(
-  '[documents and operations] a damaged workspace: its sockets are told to come back later (1013), the others go on',
+  '[documents and operations] a damaged workspace: its sockets are told to retry later (1013), the others continue',
   async (t) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-'));
     t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));

@@ -4,10 +4,10 @@ import { startService } from '../support/service.ts';
 t.test('a consumer that does not keep up', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
-  // Escaped for display a body of these is five times as long: 60 KB an event.
+  // Escaped for display, such a body is five times as long: 60 KB an event.
   const long = '"'.repeat(10_000);
   const round = 50;
-  /** More than this the kernels of both sides hold on no machine: 120 MB. */
+  /** More than the kernels of both sides buffer on any machine: 120 MB. */
   const maxRounds = 40;
   const flood = async (chatId: string, count = round) => {
     for (let left = count; left > 0; left -= 25)
@@ -30,7 +30,7 @@ t.test('a consumer that does not keep up', async (t) => {
       await flood(chatId);
       if ((await openSockets(namespace)) < before) return rounds * round;
     }
-    throw new Error('nobody was too slow');
+    throw new Error('no one was too slow');
   };
   const newestSeq = () => service.running.services.engine.workspace(owner.workspaceId)?.publishedSeq ?? 0;
   const seqs = (socket: { numbered: readonly { seq?: number }[] }) => socket.numbered.map((frame) => frame.seq);
@@ -44,7 +44,7 @@ t.test('a consumer that does not keep up', async (t) => {
       slow.pause();
       const count = await floodUntilOneIsClosed(chat.id, 'agent');
       await quick.until((frame) => frame.type === 'message.created' && frame.seq === start + count);
-      t.equal(seqs(quick).length, count, 'who kept up was not held up');
+      t.equal(seqs(quick).length, count, 'fast readers were not delayed');
       slow.resume();
       t.match(await slow.closed, { code: 4408 });
       const seen = seqs(slow);
@@ -81,7 +81,7 @@ t.test('a consumer that does not keep up', async (t) => {
     );
   });
 
-  t.test('what is missed waits in the file for who does not read it, who is not closed for it', async (t) => {
+  t.test('events missed by a client that does not read wait in the file, and it is not closed for them', async (t) => {
     const chat = await service.chat(owner);
     const since = newestSeq();
     await flood(chat.id, 250);
@@ -99,7 +99,7 @@ t.test('a consumer that does not keep up', async (t) => {
     for (const socket of [quick, lazy]) await socket.close();
   });
 
-  t.test('[6] replies that nobody reads count as well', async (t) => {
+  t.test('[6] unread replies count as well', async (t) => {
     const chat = await service.chat(owner);
     await flood(chat.id, 60);
     const slow = await service.agentSocket(owner.token);

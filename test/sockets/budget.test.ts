@@ -1,4 +1,4 @@
-// What a socket may cost beside its calls, whose budget is another. Limits are on.
+// The costs of a socket besides its calls, which have their own budget. Limits are on.
 
 import t from 'tap';
 import { FrameBudget } from '../../http/limits/frame-budget.ts';
@@ -8,7 +8,7 @@ import { startService } from '../support/service.ts';
 const minute = 60_000;
 
 t.test(
-  'frames that are no calls are counted: a socket that sends too many is closed with 4429, and begins anew a minute later',
+  'frames other than calls are counted: a socket that sends too many is closed with 4429, and can start again a minute later',
   async (t) => {
     const service = await startService(t);
     const owner = await service.workspace();
@@ -37,7 +37,7 @@ t.test('bytes are counted, too', async (t) => {
   t.equal(socket.frames.filter(({ type }) => type === 'pong').length, 256, '16 MiB');
 });
 
-t.test('who goes on sending what is no frame is closed', async (t) => {
+t.test('a client that keeps sending malformed frames is closed', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const socket = await service.agentSocket(owner.token);
@@ -68,35 +68,31 @@ t.test('and so is the eleventh socket of a network that does, at its first', asy
   await later.flushed();
 });
 
-t.test(
-  '[8] a call over the limit is refused without being read, under its id where that stands at the front',
-  async (t) => {
-    const service = await startService(t, { env: { RATE_LIMIT_PER_MINUTE: '3' } });
-    const owner = await service.workspace();
-    service.clock.advance(minute);
-    const socket = await service.agentSocket(owner.token);
-    const pad = 'x'.repeat(2000);
-    // No JSON behind its front: only who does not read it can answer under its id.
-    const unsound = (id: string): string =>
-      `{"type":"call","id":${id},"method":"settings.read","params":{"pad":"${pad}`;
-    for (let sent = 0; sent < 3; sent += 1) t.equal((await socket.call('businessHours.list')).status, 200);
-    socket.send(unsound('"mine"'));
-    t.match(await socket.until(({ id }) => id === 'mine'), {
-      status: 429,
-      body: { error: 'rate_limited', retryAfter: 60 },
-    });
-    socket.send(`{"params":{"id":7},${unsound('7').slice(1)}`);
-    t.match(await socket.next('error'), { error: 'rate_limited' });
-    t.match(await socket.call('businessHours.list', { pad }), { status: 429 });
-    t.match(await socket.call('businessHours.list'), { status: 429 }, 'a short one is read and refused');
-    service.clock.advance(minute);
-    socket.send(unsound('8'));
-    t.match(await socket.next('error'), { error: 'invalid_body' }, 'when there is something left it is read');
-    t.match(await socket.call('businessHours.list', { pad }), { status: 200 });
-  },
-);
+t.test('[8] a call over the limit is refused without being parsed, with its id if that is at the front', async (t) => {
+  const service = await startService(t, { env: { RATE_LIMIT_PER_MINUTE: '3' } });
+  const owner = await service.workspace();
+  service.clock.advance(minute);
+  const socket = await service.agentSocket(owner.token);
+  const pad = 'x'.repeat(2000);
+  // Not JSON after its beginning: only a server that does not parse it can answer with its id.
+  const unsound = (id: string): string => `{"type":"call","id":${id},"method":"settings.read","params":{"pad":"${pad}`;
+  for (let sent = 0; sent < 3; sent += 1) t.equal((await socket.call('businessHours.list')).status, 200);
+  socket.send(unsound('"mine"'));
+  t.match(await socket.until(({ id }) => id === 'mine'), {
+    status: 429,
+    body: { error: 'rate_limited', retryAfter: 60 },
+  });
+  socket.send(`{"params":{"id":7},${unsound('7').slice(1)}`);
+  t.match(await socket.next('error'), { error: 'rate_limited' });
+  t.match(await socket.call('businessHours.list', { pad }), { status: 429 });
+  t.match(await socket.call('businessHours.list'), { status: 429 }, 'a short one is read and refused');
+  service.clock.advance(minute);
+  socket.send(unsound('8'));
+  t.match(await socket.next('error'), { error: 'invalid_body' }, 'when there is something left it is read');
+  t.match(await socket.call('businessHours.list', { pad }), { status: 200 });
+});
 
-t.test('only an id at the front is taken for one', async (t) => {
+t.test('only an id at the front counts as one', async (t) => {
   for (const [text, id] of [
     ['{"id":1,"type":"call"', 1],
     [' { "type" : "call" , "method":"a.b", "id" : "x-1" , "params"', 'x-1'],
@@ -114,7 +110,7 @@ t.test('only an id at the front is taken for one', async (t) => {
 });
 
 t.test(
-  'a network has a thousand sockets and opens six hundred in a minute; what it spends does not end with its sockets',
+  'a network has a thousand sockets and opens six hundred in a minute; its spending does not end with its sockets',
   async (t) => {
     let nowMs = 0;
     const budget = new FrameBudget({ now: () => nowMs }, { isOn: true, callsPerMinute: 600, maxSockets: 1000 });
@@ -147,7 +143,7 @@ t.test(
     const socket = large.open('a');
     t.ok(
       socket !== undefined && Array.from({ length: 50_000 }, () => large.take(socket, 1)).every(Boolean),
-      'who may call more may send more',
+      'callers with a higher limit can send more',
     );
 
     for (let index = 0; index < 20_000; index += 1) {
@@ -158,7 +154,7 @@ t.test(
   },
 );
 
-t.test('networks that come and go are forgotten, however many others stay', async (t) => {
+t.test('networks without sockets are forgotten, however many others stay', async (t) => {
   const budget = new FrameBudget({ now: () => 0 }, { isOn: true, callsPerMinute: 600, maxSockets: 1000 });
   for (let stays = 0; stays < 100; stays += 1) t.ok(budget.open(`stays ${stays}`));
   for (let comes = 0; comes < 12_000; comes += 1) {
@@ -166,7 +162,7 @@ t.test('networks that come and go are forgotten, however many others stay', asyn
     if (one === undefined) throw new Error('not opened');
     budget.close(one);
   }
-  // The hundred before the first that may go cost a few rounds.
+  // The hundred before the first evictable one may take some rounds.
   t.ok(budget.size <= 10_010, `${budget.size} are remembered`);
   t.equal(budget.open('stays 0')?.network, 'stays 0');
 });

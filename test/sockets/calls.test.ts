@@ -12,9 +12,8 @@ t.test('calls over a socket', async (t) => {
     route.access.kind === kind && route.httpOnly !== true && route.send === undefined;
   const noSuchMethod = /^There is no method/;
 
-  t.test('[6] every operation that is not for HTTP alone is callable in its namespace, and no other', async (t) => {
-    // Somebody whose rights are few and whose sign-in nobody else needs: what is called with nothing is refused, and
-    // what is not does no harm.
+  t.test('[6] every operation that is not HTTP-only is callable in its namespace, and no other', async (t) => {
+    // An agent with few rights whose sign-in no other test needs: empty calls are refused, and others do no harm.
     const guest = await service.agent(owner);
     const [agent, visitor] = [await service.agentSocket(guest.token), await service.visitorSocket(customer.token)];
     let count = 0;
@@ -43,71 +42,68 @@ t.test('calls over a socket', async (t) => {
       t.match(await agent.call(method, {}), { status: 404, body: { error: 'not_found' } }, method);
   });
 
-  t.test(
-    '[decisions] params hold path, query and body fields together, and the reply is what HTTP answers',
-    async (t) => {
-      const socket = await service.agentSocket(owner.token);
-      const chat = await service.chat(owner);
-      const conversationId = chat.id;
-      const sent = await socket.call('message.send', {
+  t.test('[decisions] params hold path, query and body fields together, and the reply is that of HTTP', async (t) => {
+    const socket = await service.agentSocket(owner.token);
+    const chat = await service.chat(owner);
+    const conversationId = chat.id;
+    const sent = await socket.call('message.send', {
+      conversationId,
+      body: 'Over the socket',
+      attachments: [await service.upload(owner)],
+    });
+    t.equal(sent.status, 201);
+    t.strictSame(
+      sent.body,
+      (await service.get(`/conversations/${chat.id}/messages`, owner.token)).body.messages.at(-1),
+    );
+    const page = await socket.call('message.list', { conversationId, limit: 1 });
+    t.strictSame(page, {
+      status: 200,
+      body: (await service.get(`/conversations/${chat.id}/messages?limit=1`, owner.token)).body,
+    });
+    t.strictSame(
+      (
+        await socket.call('message.list', { conversationId, limit: '1', before: page.body.nextCursor })
+      ).body.messages.map((one: any) => one.body),
+      ['Hello, is anybody there?'],
+    );
+    t.match(await socket.call('conversation.setTags', { conversationId, tags: ['a', 'b'] }), {
+      status: 200,
+      body: { conversation: { tags: ['a', 'b'] } },
+    });
+    const { version } = await service.conversation(chat.id, owner.token);
+    t.match(
+      await socket.call('conversation.assignToAgent', {
         conversationId,
-        body: 'Over the socket',
-        attachments: [await service.upload(owner)],
-      });
-      t.equal(sent.status, 201);
-      t.strictSame(
-        sent.body,
-        (await service.get(`/conversations/${chat.id}/messages`, owner.token)).body.messages.at(-1),
-      );
-      const page = await socket.call('message.list', { conversationId, limit: 1 });
-      t.strictSame(page, {
-        status: 200,
-        body: (await service.get(`/conversations/${chat.id}/messages?limit=1`, owner.token)).body,
-      });
-      t.strictSame(
-        (
-          await socket.call('message.list', { conversationId, limit: '1', before: page.body.nextCursor })
-        ).body.messages.map((one: any) => one.body),
-        ['Hello, is anybody there?'],
-      );
-      t.match(await socket.call('conversation.setTags', { conversationId, tags: ['a', 'b'] }), {
-        status: 200,
-        body: { conversation: { tags: ['a', 'b'] } },
-      });
-      const { version } = await service.conversation(chat.id, owner.token);
-      t.match(
-        await socket.call('conversation.assignToAgent', {
-          conversationId,
-          agentId: ann.agentId,
-          expectedVersion: version,
-        }),
-        { status: 200, body: { conversation: { handshake: { toAgentId: ann.agentId } } } },
-      );
-      t.match(await (await service.agentSocket(ann.token)).call('assignment.accept', { conversationId }), {
-        status: 200,
-        body: { conversation: { assignedAgentId: ann.agentId } },
-      });
-      t.match(await socket.call('conversation.status', { conversationId, status: 'solved' }), {
-        status: 200,
-        body: { conversation: { status: 'solved' } },
-      });
-      const { note } = (await socket.call('note.create', { conversationId, body: 'x' })).body;
-      t.strictSame(
-        await socket.call('note.delete', { conversationId, noteId: note.id }),
-        { status: 204, body: null },
-        'no body is null',
-      );
-      t.match(
-        await socket.call('conversation.queue'),
-        { status: 200, body: { conversations: Array } },
-        'params may be left out',
-      );
-      t.match(await socket.call('visitor.block', { visitorId: chat.customer.visitorId }), {
-        status: 200,
-        body: { visitor: { id: chat.customer.visitorId } },
-      });
-    },
-  );
+        agentId: ann.agentId,
+        expectedVersion: version,
+      }),
+      { status: 200, body: { conversation: { handshake: { toAgentId: ann.agentId } } } },
+    );
+    t.match(await (await service.agentSocket(ann.token)).call('assignment.accept', { conversationId }), {
+      status: 200,
+      body: { conversation: { assignedAgentId: ann.agentId } },
+    });
+    t.match(await socket.call('conversation.status', { conversationId, status: 'solved' }), {
+      status: 200,
+      body: { conversation: { status: 'solved' } },
+    });
+    const { note } = (await socket.call('note.create', { conversationId, body: 'x' })).body;
+    t.strictSame(
+      await socket.call('note.delete', { conversationId, noteId: note.id }),
+      { status: 204, body: null },
+      'no body is null',
+    );
+    t.match(
+      await socket.call('conversation.queue'),
+      { status: 200, body: { conversations: Array } },
+      'params may be left out',
+    );
+    t.match(await socket.call('visitor.block', { visitorId: chat.customer.visitorId }), {
+      status: 200,
+      body: { visitor: { id: chat.customer.visitorId } },
+    });
+  });
 
   t.test("[decisions] the visitor's calls", async (t) => {
     const one = await service.customer(owner.embedId);
@@ -219,7 +215,7 @@ t.test('calls over a socket', async (t) => {
     }
   });
 
-  t.test('[6] a call that has no id, or is no call, is told; the socket stays', async (t) => {
+  t.test('[6] a call without an id, or an invalid one, is reported; the socket stays', async (t) => {
     const socket = await service.agentSocket(owner.token);
     const wrong = [
       { type: 'call' },
@@ -298,7 +294,7 @@ t.test('[6] the rate limit counts socket calls, typing and HTTP together', async
   await visitor.flushed();
   t.notOk(
     visitor.frames.some((frame) => frame.type === 'typing'),
-    'nor is typing told beyond it',
+    'nor is typing sent beyond it',
   );
   t.equal(
     (await visitor.call('widget.viewPage', { url: 'https://shop.example/' })).status,
@@ -309,7 +305,7 @@ t.test('[6] the rate limit counts socket calls, typing and HTTP together', async
   t.equal((await socket.call('workspace.settings')).status, 200);
 });
 
-t.test('[8] a socket may have 64 calls under way; the next is refused at once, and none is lost', async (t) => {
+t.test('[8] a socket can have 64 calls in progress; the next is refused at once, and none is lost', async (t) => {
   const disk = new HeldDisk({ isHeld: false });
   const service = await startService(t, { syncToDisk: disk.sync });
   const owner = await service.workspace();

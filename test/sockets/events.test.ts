@@ -11,12 +11,10 @@ interface Scene {
   on(path: string, body?: unknown, token?: string): ReturnType<Service['post']>;
 }
 
-/** Areas whose events have their ways in the area's own tests, over the same sockets. */
+/** Areas whose events are tested in the area's own tests, over the same sockets. */
 const elsewhere = /^(call|department|goal|kb|saved_reply|settings|site|workspace)\./;
 
-/**
- * A way to each other event of the catalogue. One that is missing here, or is no longer there, fails the first test.
- */
+/** A way to cause each other event of the catalogue. A missing or outdated one fails the first test. */
 const ways: Partial<Record<EventType, (scene: Scene) => Promise<unknown>>> = {
   'conversation.created': ({ service, owner }) => service.chat(owner),
   'conversation.updated': ({ on }) => on('status', { status: 'pending' }),
@@ -81,7 +79,7 @@ t.test('the catalogue of events', async (t) => {
   });
 
   for (const [type, act] of Object.entries(ways) as [EventType, (scene: Scene) => Promise<unknown>][]) {
-    t.test(`[6] ${type} is told, with the data that is declared`, async (t) => {
+    t.test(`[6] ${type} is sent, with the declared data`, async (t) => {
       const owner = await service.workspace();
       const ann = await service.agent(owner);
       const chat = await service.chat(owner);
@@ -92,7 +90,7 @@ t.test('the catalogue of events', async (t) => {
       const agent = await service.agentSocket(owner.token);
       const customer = await service.visitorSocket(chat.customer.token);
       await act({ service, owner, ann, chat, offer, on });
-      // Each frame of both sockets is held against the AsyncAPI document as it comes in.
+      // Each frame of both sockets is checked against the AsyncAPI document as it arrives.
       const frame = await agent.next(type);
       t.hasOwnProp(frame.data, events[type].data);
       t.strictSame(
@@ -103,7 +101,7 @@ t.test('the catalogue of events', async (t) => {
       );
       t.equal(frame['at'], new Date(service.clock.now()).toISOString());
       await customer.flushed();
-      t.equal(customer.events.includes(type), events[type].visitorToo, 'whether its customer is told too');
+      t.equal(customer.events.includes(type), events[type].visitorToo, 'whether its customer receives it, too');
     });
   }
 

@@ -8,63 +8,66 @@ t.test('frames that are no calls', async (t) => {
   const sales = (await service.post('/departments', { name: 'Sales' }, owner.token)).body.id;
   const guest = await service.agent(owner, { channels: ['chats'], groupIds: [] });
 
-  t.test('[6] typing goes both ways, to those who may see the conversation and do not type themselves', async (t) => {
-    const chat = await service.chat(owner);
-    const conversationId = chat.id;
-    const owners = [await service.agentSocket(owner.token), await service.agentSocket(owner.token)];
-    const sockets = {
-      ann: await service.agentSocket(ann.token),
-      guest: await service.agentSocket(guest.token),
-      customer: await service.visitorSocket(chat.customer.token),
-      otherCustomer: await service.visitorSocket((await service.customer(owner.embedId)).token),
-    };
-    const typing = async () => {
-      const told: string[] = [];
-      for (const [who, socket] of [
-        ...Object.entries(sockets),
-        ['owner', owners[0]],
-        ['owner again', owners[1]],
+  t.test(
+    '[6] typing goes both ways, to those who may see the conversation and are not typing themselves',
+    async (t) => {
+      const chat = await service.chat(owner);
+      const conversationId = chat.id;
+      const owners = [await service.agentSocket(owner.token), await service.agentSocket(owner.token)];
+      const sockets = {
+        ann: await service.agentSocket(ann.token),
+        guest: await service.agentSocket(guest.token),
+        customer: await service.visitorSocket(chat.customer.token),
+        otherCustomer: await service.visitorSocket((await service.customer(owner.embedId)).token),
+      };
+      const typing = async () => {
+        const told: string[] = [];
+        for (const [who, socket] of [
+          ...Object.entries(sockets),
+          ['owner', owners[0]],
+          ['owner again', owners[1]],
+        ] as const) {
+          await socket?.flushed();
+          if (socket?.frames.some((frame) => frame.type === 'typing')) told.push(who);
+          if (socket !== undefined) socket.frames.length = 0;
+        }
+        return told;
+      };
+      owners[0]?.send({ type: 'typing', conversationId });
+      t.strictSame(await sockets.customer.next('typing'), {
+        type: 'typing',
+        at: new Date(service.clock.now()).toISOString(),
+        conversationId,
+        data: { conversationId, senderType: 'agent', senderId: owner.agentId },
+      });
+      t.strictSame(await typing(), ['ann', 'guest', 'customer'], 'not to another tab of the same person');
+      sockets.customer.send({ type: 'typing', conversationId });
+      t.match(await sockets.ann.until((frame) => frame.type === 'typing'), {
+        data: { senderType: 'visitor', senderId: chat.customer.visitorId },
+      });
+      t.strictSame(await typing(), ['ann', 'guest', 'owner', 'owner again']);
+
+      await service.post(`/conversations/${chat.id}/assign-to-department`, { departmentId: sales }, owner.token);
+      await typing();
+      sockets.customer.send({ type: 'typing', conversationId });
+      await sockets.customer.flushed();
+      t.strictSame(await typing(), ['owner', 'owner again'], 'by department');
+      for (const [socket, id] of [
+        [sockets.guest, conversationId],
+        [sockets.otherCustomer, conversationId],
+        [owners[0], '019aa000-0000-7000-8000-000000000000'],
+        [owners[0], 'x'],
+        [owners[0], 7],
+        [owners[0], undefined],
       ] as const) {
+        socket?.send({ type: 'typing', conversationId: id });
         await socket?.flushed();
-        if (socket?.frames.some((frame) => frame.type === 'typing')) told.push(who);
-        if (socket !== undefined) socket.frames.length = 0;
+        t.strictSame(await typing(), [], `nobody is told of ${String(id)}`);
       }
-      return told;
-    };
-    owners[0]?.send({ type: 'typing', conversationId });
-    t.strictSame(await sockets.customer.next('typing'), {
-      type: 'typing',
-      at: new Date(service.clock.now()).toISOString(),
-      conversationId,
-      data: { conversationId, senderType: 'agent', senderId: owner.agentId },
-    });
-    t.strictSame(await typing(), ['ann', 'guest', 'customer'], 'not to another tab of the same person');
-    sockets.customer.send({ type: 'typing', conversationId });
-    t.match(await sockets.ann.until((frame) => frame.type === 'typing'), {
-      data: { senderType: 'visitor', senderId: chat.customer.visitorId },
-    });
-    t.strictSame(await typing(), ['ann', 'guest', 'owner', 'owner again']);
+    },
+  );
 
-    await service.post(`/conversations/${chat.id}/assign-to-department`, { departmentId: sales }, owner.token);
-    await typing();
-    sockets.customer.send({ type: 'typing', conversationId });
-    await sockets.customer.flushed();
-    t.strictSame(await typing(), ['owner', 'owner again'], 'by department');
-    for (const [socket, id] of [
-      [sockets.guest, conversationId],
-      [sockets.otherCustomer, conversationId],
-      [owners[0], '019aa000-0000-7000-8000-000000000000'],
-      [owners[0], 'x'],
-      [owners[0], 7],
-      [owners[0], undefined],
-    ] as const) {
-      socket?.send({ type: 'typing', conversationId: id });
-      await socket?.flushed();
-      t.strictSame(await typing(), [], `nobody is told of ${String(id)}`);
-    }
-  });
-
-  t.test('[decisions] typing is not stored: who comes back is not told', async (t) => {
+  t.test('[decisions] typing is not stored: a resuming client does not receive it', async (t) => {
     const chat = await service.chat(owner);
     const [socket, customer] = [
       await service.agentSocket(owner.token),
@@ -87,7 +90,7 @@ t.test('frames that are no calls', async (t) => {
     }
   });
 
-  t.test('[decisions] what is no frame is told, and the socket stays', async (t) => {
+  t.test('[decisions] a malformed frame is reported, and the socket stays', async (t) => {
     const chat = await service.chat(owner);
     for (const socket of [await service.agentSocket(owner.token), await service.visitorSocket(chat.customer.token)]) {
       const wrong = [
@@ -153,7 +156,7 @@ t.test('frames that are no calls', async (t) => {
       const binary = await service.agentSocket(owner.token);
       binary.send(Buffer.alloc(64 * 1024 + 1));
       t.match(await binary.closed, { code: 1009 });
-      t.equal((await service.get('/workspace/settings', owner.token)).status, 200, 'the service goes on');
+      t.equal((await service.get('/workspace/settings', owner.token)).status, 200, 'the service continues');
     },
   );
 

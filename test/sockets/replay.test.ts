@@ -1,5 +1,5 @@
-// What an agent that comes back with `since` is told is what it may read by then: judged by where each conversation is
-// now. Decisions "Settled after the audit".
+// An agent that resumes with `since` receives the events it may read by then, by where each conversation is now.
+// Decisions "Settled after the audit".
 
 import t from 'tap';
 import { tempFolder } from '../support/folder.ts';
@@ -16,7 +16,7 @@ t.test('[decisions, After the audit] replays', async (t) => {
   const newest = (): number => service.running.services.engine.workspace(owner.workspaceId)?.publishedSeq ?? 0;
   const move = (id: string, departmentId: string) =>
     service.post(`/conversations/${id}/assign-to-department`, { departmentId }, owner.token);
-  /** All that the agent is told from `since` on. */
+  /** Everything the agent receives from `since` on. */
   const replay = async (agent: Person, since: number): Promise<Frame[]> => {
     const socket = await service.agentSocket(agent.token, { since });
     const last = newest();
@@ -31,7 +31,7 @@ t.test('[decisions, After the audit] replays', async (t) => {
   const of = (frames: readonly Frame[], conversationId: string): Frame[] =>
     frames.filter((frame) => frame.conversationId === conversationId);
 
-  t.test('an agent is told nothing from before it joined', async (t) => {
+  t.test('an agent receives nothing from before it joined', async (t) => {
     const chat = await service.chat(owner, 'my medical record 4711');
     await service.post(`/conversations/${chat.id}/notes`, { body: 'for Legal only' }, owner.token);
     await move(chat.id, legal);
@@ -48,10 +48,10 @@ t.test('[decisions, After the audit] replays', async (t) => {
       frames.filter(({ at }) => String(at) < joinedAt),
       [],
     );
-    t.ok(frames.length > 0, 'what came later it is');
+    t.ok(frames.length > 0, 'later events it receives');
   });
 
-  t.test('nor of what it may not read any more, but that it went', async (t) => {
+  t.test('nor of what it may no longer read, except that it left', async (t) => {
     const agent = await service.agent(owner, { channels: ['chats'], groupIds: [sales] });
     const since = newest();
     const chat = await service.chat(owner, 'Hello, this is Kim');
@@ -77,7 +77,7 @@ t.test('[decisions, After the audit] replays', async (t) => {
     t.notMatch(JSON.stringify(told), /Kim|vip|between us/);
   });
 
-  t.test('of what came back it is told what happened while it could see it', async (t) => {
+  t.test('of what returned it receives the events of the time it could see it', async (t) => {
     const agent = await service.agent(owner, { channels: ['chats'], groupIds: [sales] });
     const since = newest();
     const chat = await service.chat(owner, 'one');
@@ -96,7 +96,7 @@ t.test('[decisions, After the audit] replays', async (t) => {
     );
   });
 
-  t.test('what was taken from it is no longer its to read; what it has is', async (t) => {
+  t.test('a conversation taken from it is no longer readable to it; its own are', async (t) => {
     const agent = await service.agent(owner, { channels: ['chats'] });
     const since = newest();
     const chat = await service.chat(owner, 'in Legal');
@@ -119,7 +119,7 @@ t.test('[decisions, After the audit] replays', async (t) => {
     });
   });
 
-  t.test('a channel that was taken is told of no more', async (t) => {
+  t.test('a removed channel sends nothing more', async (t) => {
     const agent = await service.agent(owner, { channels: ['chats'] });
     const since = newest();
     const chat = await service.chat(owner, 'hello');
@@ -127,7 +127,7 @@ t.test('[decisions, After the audit] replays', async (t) => {
     t.same(of(await replay(agent, since), chat.id), []);
   });
 
-  t.test('who comes back to the workspace begins anew', async (t) => {
+  t.test('an agent who returns to the workspace starts over', async (t) => {
     const agent = await service.agent(owner, { channels: ['chats'] });
     const since = newest();
     const chat = await service.chat(owner, 'while it was here');
@@ -142,7 +142,7 @@ t.test('[decisions, After the audit] replays', async (t) => {
       frames.filter(({ at }) => String(at) < joinedAt),
       [],
     );
-    t.ok(frames.length > 0, 'what came later it is told');
+    t.ok(frames.length > 0, 'later events it receives');
     t.notOk(of(frames, chat.id).some(({ data }) => data.message?.senderType === 'visitor'));
   });
 });
@@ -169,6 +169,6 @@ t.test('[decisions, After the audit] a clock that was set back over a restart wi
   );
   t.notOk(
     all.numbered.some(({ data }) => data.message?.body === 'before it joined'),
-    'what was before it joined it is still not told',
+    'earlier events it still does not receive',
   );
 });

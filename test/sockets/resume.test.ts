@@ -12,7 +12,7 @@ const seqs = (frames: readonly Frame[]): number[] => frames.map((frame) => frame
 const upTo = (last: number, first = 1): number[] =>
   Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
 
-/** Reads until the event with this number came; what came after it stays as well. */
+/** Reads up to the event with this number; later ones stay queued. */
 async function readTo(socket: TestSocket, seq: number): Promise<Frame[]> {
   if (seq > 0)
     await socket.until((frame) => frame.type !== 'ready' && frame.type !== 'resync' && (frame.seq ?? 0) >= seq);
@@ -47,7 +47,7 @@ t.test('coming back with since', async (t) => {
     t.strictSame(seqs(await readTo(await byFrame(`?since=${last - 4}`, last - 1), last)), [last]);
   });
 
-  t.test('[6] without since only what comes from now on; with the newest, nothing twice', async (t) => {
+  t.test('[6] without since only later events; with the newest, nothing twice', async (t) => {
     const fresh = await service.agentSocket(owner.token);
     const current = await service.agentSocket(owner.token, { since: newest() });
     t.equal(fresh.frames[0]?.['seq'], newest());
@@ -121,7 +121,7 @@ t.test('coming back with since', async (t) => {
     await Promise.all(sockets.map((socket) => socket.close()));
   });
 
-  t.test('[6] property: a client that comes and goes is told every event once, in order', async (t) => {
+  t.test('[6] property: a reconnecting client receives every event once, in order', async (t) => {
     for (const seed of [1, 2, 3, 4, 5, 6]) {
       const random = randomFrom(seed);
       const start = newest();
@@ -151,7 +151,7 @@ t.test('coming back with since', async (t) => {
     }
   });
 
-  t.test('[6] long messages: a sound consumer is not taken for a slow one, however much it missed', async (t) => {
+  t.test('[6] long messages: a normal consumer does not count as slow, however much it missed', async (t) => {
     const from = newest();
     const long = '<'.repeat(10_000);
     for (let round = 0; round < 10; round += 1) await Promise.all(Array.from({ length: 20 }, () => say(long)));
@@ -196,7 +196,7 @@ t.test('coming back with since', async (t) => {
     );
   });
 
-  t.test('[6] what is missed is what one may see on coming back', async (t) => {
+  t.test('[6] missed events are those visible on reconnecting', async (t) => {
     const sales = (await service.post('/departments', { name: 'Sales' }, owner.token)).body.id;
     const inside = await service.agent(owner, { channels: ['chats'], groupIds: [sales] });
     const outside = await service.agent(owner, { channels: ['chats'], groupIds: [sales] });
@@ -255,7 +255,7 @@ t.test('[6] coming back after a restart of the service', async (t) => {
   );
 });
 
-t.test('[6] what is older than seven days is no longer kept: resync', async (t) => {
+t.test('[6] events older than seven days are no longer stored: resync', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const chat = await service.chat(owner);
@@ -277,7 +277,7 @@ t.test('[6] what is older than seven days is no longer kept: resync', async (t) 
     t.strictSame(socket.numbered, []);
   }
   const socket = await service.agentSocket(token, { since: young - 1 });
-  t.strictSame(seqs(await readTo(socket, young)), [young], 'what is younger is told');
+  t.strictSame(seqs(await readTo(socket, young)), [young], 'newer ones are sent');
   await service.pass(25 * dayMs);
   const last = (await service.post('/auth/login', { email: owner.email, password })).body.token;
   await service.post(`/conversations/${chat.id}/messages`, { body: 'after a long silence' }, last);
@@ -285,6 +285,6 @@ t.test('[6] what is older than seven days is no longer kept: resync', async (t) 
   t.strictSame(
     seqs(await readTo(after, young + 1)),
     [young + 1],
-    'the count goes on from the last number, however long ago',
+    'the count continues from the last number, however long ago',
   );
 });

@@ -2,7 +2,7 @@ import t from 'tap';
 import { type Person, startService } from '../support/service.ts';
 import type { TestSocket } from '../support/socket.ts';
 
-t.test('what an agent is told', async (t) => {
+t.test('the events of an agent', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const department = async (name: string) =>
@@ -11,8 +11,8 @@ t.test('what an agent is told', async (t) => {
 
   t.test('[6] by role, channels, departments and assignment: a table', async (t) => {
     /**
-     * Who is told of a message in: a chat without a department, one of Sales, one of Sales that is theirs, one of Sales
-     * that is offered to them.
+     * Who receives a message in: a chat without a department, one of Sales, one of Sales assigned to them, one of Sales
+     * offered to them.
      */
     const rows: [
       string,
@@ -67,7 +67,7 @@ t.test('what an agent is told', async (t) => {
       await witness.flushed();
       await socket.flushed();
       for (const type of ['message.created', 'note.created']) {
-        t.equal(witness.events.filter((one) => one === type).length, 4, 'the owner is told of all');
+        t.equal(witness.events.filter((one) => one === type).length, 4, 'the owner receives all');
         t.strictSame(
           chats.map(({ id }) => socket.numbered.some((frame) => frame.type === type && frame.conversationId === id)),
           expected,
@@ -79,7 +79,7 @@ t.test('what an agent is told', async (t) => {
     }
   });
 
-  t.test("[6] what is nobody's conversation: visitors concern the chats channel, agents everybody", async (t) => {
+  t.test('[6] events without a conversation: visitors for the chats channel, agents for everyone', async (t) => {
     const chatter = await service.agentSocket(
       (await service.agent(owner, { channels: ['chats'], groupIds: [support] })).token,
     );
@@ -112,7 +112,7 @@ t.test('what an agent is told', async (t) => {
   });
 
   t.test(
-    '[6] a change of scope counts from its commit on: nothing before it comes late, nothing after it is missed',
+    '[6] a change of scope takes effect with its commit: nothing before it comes late, nothing after it is missed',
     async (t) => {
       const agent = await service.agent(owner, { channels: ['chats'] });
       const chat = await service.chat(owner);
@@ -140,7 +140,7 @@ t.test('what an agent is told', async (t) => {
   );
 
   t.test(
-    'a conversation that leaves a department is told once more to those who could see it, and never again',
+    'a conversation that leaves a department is sent once more to those who could see it, and never again',
     async (t) => {
       const people: Record<string, Person> = {
         seller: await service.agent(owner, { channels: ['chats'], groupIds: [sales] }),
@@ -167,7 +167,7 @@ t.test('what an agent is told', async (t) => {
           .map((frame) => [frame.type, frame.data.conversation?.departmentId]);
       };
       t.strictSame(await told('seller'), [['conversation.updated', support]]);
-      t.strictSame(await told('guest'), [['conversation.updated', support]], 'also who had it');
+      t.strictSame(await told('guest'), [['conversation.updated', support]], 'also the former assignee');
       t.strictSame(await told('supporter'), [
         ['conversation.updated', support],
         ['message.created', undefined],
@@ -176,7 +176,7 @@ t.test('what an agent is told', async (t) => {
     },
   );
 
-  t.test('an offer is told to who gets it, and its end, whatever the department', async (t) => {
+  t.test('an offer is sent to its recipient, and its end, whatever the department', async (t) => {
     const guest = await service.agent(owner, { channels: ['chats'] });
     const chat = await service.chat(owner);
     await service.post(`/conversations/${chat.id}/assign-to-department`, { departmentId: sales }, owner.token);

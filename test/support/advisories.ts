@@ -1,6 +1,6 @@
-// The policy for known faults of packages: which of them fail a run. Fetching them is elsewhere.
+// The policy for known vulnerabilities of packages: which of them fail a run. Fetching them is elsewhere.
 
-/** npm's report, as far as it is read. */
+/** The parts of npm's report that are read. */
 export interface Report {
   readonly message?: string;
   readonly vulnerabilities?: Readonly<
@@ -20,18 +20,18 @@ export interface Report {
 export interface Allowance {
   /** The advisory, such as https://github.com/advisories/GHSA-.... */
   readonly url: string;
-  /** Why it does not reach this service. */
+  /** Why it does not affect this service. */
   readonly reason: string;
   /** The last day on which it is allowed, YYYY-MM-DD. */
   readonly until: string;
 }
 
-/** What is known and does not reach this service. None at the moment. */
+/** Known vulnerabilities that do not affect this service. None at the moment. */
 export const allowances: readonly Allowance[] = [];
 
 const grave: ReadonlySet<string> = new Set(['high', 'critical']);
 
-/** A line for each reason to fail. A package that is only affected by another one is told of with that one. */
+/** A line for each failure. A package that is only affected through another one is reported with that one. */
 export function failing(
   { vulnerabilities = {} }: Report,
   now: Date,

@@ -4,16 +4,16 @@ import { TestSocket } from './socket.ts';
 
 export interface Answer<Body = any> {
   readonly status: number;
-  /** Parsed JSON, the text of anything else, null for none. A test names what it expects of it. */
+  /** Parsed JSON, the text of anything else, or null. Tests name the type they expect. */
   readonly body: Body;
   readonly headers: Headers;
 }
 
 export interface CallOptions {
-  /** Sent as JSON, or as it is when it is a text already. */
+  /** Sent as JSON, or unchanged if it is a text. */
   readonly body?: unknown;
   readonly token?: string | undefined;
-  /** Beside those of every call; undefined leaves one of those out. */
+  /** Added to the headers of every call; undefined removes one. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -57,7 +57,7 @@ export interface Workspace {
 export const password = 'correct horse battery staple';
 
 export class Api {
-  /** Where it is now; a process that was started again has another port. */
+  /** The present address; a restarted process has another port. */
   url: string;
 
   constructor(url: string) {
@@ -71,7 +71,7 @@ export class Api {
   patch = (path: string, body: unknown, token: string): Promise<Answer> =>
     callApi(this.url, 'PATCH', path, { body, token });
 
-  /** A new workspace; its owner is away, so that no chat is routed, and takes none by answering. */
+  /** A new workspace. Its owner is away, so that no chat is routed to it, and answering assigns nothing. */
   async workspace(name: string): Promise<Workspace> {
     const { body } = await this.post('/auth/register', {
       email: `owner@${name}.example`,
@@ -86,7 +86,7 @@ export class Api {
     return { token, agentId: agent.id, workspaceId: agent.workspaceId, embedId: sites[0].embedId };
   }
 
-  /** A chat with one message of its customer, whose body is the text. */
+  /** A chat with one message of its customer, the given text. */
   async chat(
     embedId: string,
     text: string,

@@ -1,4 +1,4 @@
-// A customer's site and browsers that visit it: a server on its own port, whose pages a test writes.
+// A customer's site and browsers that visit it: a server on its own port, whose pages the test writes.
 
 import { createServer } from 'node:http';
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
@@ -6,7 +6,7 @@ import { startBrowser } from './chromium.ts';
 import type { Service } from './service.ts';
 
 export interface HostPage {
-  /** Attributes of the install script beside src and data-site-id. */
+  /** Attributes of the install script besides src and data-site-id. */
   readonly script?: string;
   readonly lang?: string;
   readonly body?: string;
@@ -22,7 +22,7 @@ interface Teardown {
 export interface OpenOptions extends BrowserContextOptions {
   /** Runs before the page's own scripts. */
   readonly before?: string;
-  /** Where to, on the customer's site. */
+  /** The path on the customer's site. */
   readonly path?: string;
 }
 
@@ -32,11 +32,11 @@ export class Browsing {
   readonly #pages: Map<string, HostPage>;
   readonly #contexts: BrowserContext[] = [];
   readonly #newContext: (options: BrowserContextOptions) => Promise<BrowserContext>;
-  /** What browsers said went wrong on a page: errors nobody caught, and violations of policies. */
+  /** Errors of pages: uncaught exceptions, and violations of policies. */
   readonly problems: string[] = [];
-  /** What the widget said on the console. */
+  /** The widget's console output. */
   readonly said: string[] = [];
-  /** What was asked of the service. */
+  /** Requests to the service. */
   readonly requests: string[] = [];
 
   constructor(
@@ -49,7 +49,7 @@ export class Browsing {
     this.#newContext = newContext;
   }
 
-  /** What the site has at this path from now on. Every other path has a page with the plain snippet. */
+  /** Sets the site's page at this path. Other paths have a page with the plain snippet. */
   host(path: string, page: HostPage): void {
     this.#pages.set(path, page);
   }
@@ -60,12 +60,12 @@ export class Browsing {
     return context;
   }
 
-  /** Ends all that is open, so that it does not go on beside the next test. */
+  /** Closes everything, so that nothing runs during the next test. */
   async closeAll(): Promise<void> {
     await Promise.all(this.#contexts.splice(0).map((context) => context.close()));
   }
 
-  /** A page of a new browser, or of the one that is given: with its storage, as another tab. */
+  /** A page in a new browser context, or in the given one: with its storage, like another tab. */
   async open(options: OpenOptions & { readonly in?: BrowserContext } = {}): Promise<Page> {
     const { before, path = '/', in: given, ...contextOptions } = options;
     const context = given ?? (await this.context(contextOptions));
@@ -82,7 +82,7 @@ export class Browsing {
   }
 }
 
-/** The widget of a page, by what its parts are to who uses them. */
+/** The widget's parts on a page, by their accessible roles and names. */
 export function widgetOf(page: Page): {
   launcher: Locator;
   panel: Locator;
@@ -102,7 +102,7 @@ export function widgetOf(page: Page): {
   };
 }
 
-/** Starts the browser and a customer's site whose snippet names the given site; both are gone when the test is over. */
+/** Starts the browser and a customer's site whose snippet names the given site; both end with the test. */
 export async function startBrowsing(t: Teardown, service: Service, embedId: string): Promise<Browsing> {
   const browser = await startBrowser();
   const pages = new Map<string, HostPage>();

@@ -1,4 +1,4 @@
-// A phone number and its calls: claimed by HTTP, rung by the signed webhook of the simulated carrier.
+// A phone number and its calls: claimed over HTTP, rung by the simulated carrier's signed webhook.
 
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { command } from '../../engine/runtime/command.ts';
@@ -29,7 +29,7 @@ export const customerNumber = '+14155550123';
 let claimed = 0;
 let rung = 0;
 
-/** A number of the owner's workspace that nobody else has. */
+/** A number of the owner's workspace that no other has. */
 export async function claimLine(service: Service, owner: Person, fields: Record<string, unknown> = {}): Promise<Line> {
   claimed += 1;
   const e164 = `+1212555${String(claimed).padStart(4, '0')}`;
@@ -62,7 +62,7 @@ export function newCallId(): string {
   return `call-${rung}`;
 }
 
-/** A call that has just come in. */
+/** A new incoming call. */
 export async function ringLine(
   service: Service,
   line: Line,
@@ -74,12 +74,12 @@ export async function ringLine(
   return { id: body.conversationId, callId };
 }
 
-/** The timeline, in short. */
+/** The timeline's event types. */
 export function timelineOf(call: { events: { eventType: string }[] }): string[] {
   return call.events.map((event) => event.eventType);
 }
 
-/** Agents who work with calls and are there, without the hundred milliseconds that a password takes. */
+/** Available agents who work with calls, without the hundred milliseconds of hashing a password. */
 export async function addAgents(
   { engine, accessTokens, clock, ids }: Services,
   owner: Person,

@@ -5,7 +5,7 @@ import type { Api, Workspace } from './api.ts';
 import type { Load } from './load.ts';
 import type { Frame } from './socket.ts';
 
-/** Every acknowledged message is there once, as it was acknowledged, in order, among nothing that nobody sent. */
+/** Every acknowledged message exists once, as acknowledged, in order, and there is no message that was not sent. */
 export async function compareMessages(
   t: Test,
   options: { api: Api; owner: Workspace; load: Load; exactly: boolean },
@@ -28,9 +28,9 @@ export async function compareMessages(
     );
     t.ok(
       held.every(({ body }) => load.sent.has(body)),
-      'nothing that nobody sent',
+      'nothing that was not sent',
     );
-    t.equal(new Set(held.map(({ body }) => body)).size, held.length, 'nothing that was sent once is there twice');
+    t.equal(new Set(held.map(({ body }) => body)).size, held.length, 'nothing sent once is there twice');
     if (options.exactly) t.equal(held.length, acknowledged.length, 'and nothing that was not acknowledged');
   }
   for (const order of load.orders.values())
@@ -40,9 +40,7 @@ export async function compareMessages(
     );
 }
 
-/**
- * Every event from the first on, to a socket that comes back with since 0; and what was told before, again the same.
- */
+/** Every event from the first on, by a socket that resumes from 0; events received before are repeated unchanged. */
 export async function compareEvents(t: Test, options: { api: Api; owner: Workspace; load: Load }): Promise<void> {
   const { api, owner, load } = options;
   const live = await api.agentSocket(owner.token);
@@ -64,7 +62,7 @@ export async function compareEvents(t: Test, options: { api: Api; owner: Workspa
   t.same(
     load.told.map((event) => event.seq),
     load.told.map((_, index) => index + 1),
-    'and were told in order, each once',
+    'and received in order, each once',
   );
   await Promise.all([live.close(), socket.close()]);
 }

@@ -15,7 +15,7 @@ export interface Said
       'channel' | 'status' | 'subject' | 'visitorId' | 'departmentId' | 'assignedAgentId' | 'tags' | 'handshake'
     >
   > {
-  /** Bodies of the visitor's messages, or whole drafts. */
+  /** Bodies of the visitor's messages, or complete drafts. */
   readonly messages?: readonly (string | MessageDraft)[];
 }
 

@@ -1,6 +1,6 @@
 // An OpenAPI document with every reference replaced by its schema or response.
 
-/** Those that no route has as its own. */
+/** Those without a route of their own. */
 const kept = ['Error', 'VerificationError', 'OAuthError', 'FieldErrors'];
 
 export function dereferenced<Document extends { readonly components: object }>(document: Document): Document {
@@ -15,6 +15,6 @@ export function dereferenced<Document extends { readonly components: object }>(d
     if (name !== '' && !kept.includes(name)) return walk(components[kind]?.[name]);
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, walk(part)]));
   };
-  // What was there, with references filled in.
+  // The same document, with references resolved.
   return walk(document) as Document;
 }

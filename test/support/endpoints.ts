@@ -11,7 +11,7 @@ export interface Fixtures {
 
 let count = 0;
 const unique = (): string => `x${(count += 1)}`;
-/** Apart from those of support/calls.ts. */
+/** Different from those of support/calls.ts. */
 const uniqueNumber = (): string => `+1312555${String((count += 1)).padStart(4, '0')}`;
 
 const soundSignature = {
@@ -21,7 +21,7 @@ const soundSignature = {
   response: { clientDataJSON: 'x', authenticatorData: 'x', signature: 'x' },
 };
 
-/** By operation. Made anew for each call, since names and emails may be there once. */
+/** By operation. Made for each call, since names and emails may have to be unique. */
 const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'auth.register': () => ({
     email: `${unique()}@example.com`,
@@ -122,7 +122,7 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'commerce.set': () => ({ url: null }),
 };
 
-/** Undefined for a route that takes no body. Throws for one that does and has no line above. */
+/** Undefined for a route without a body. Throws for a route with a body and no line above. */
 export function soundBody(route: Route, ids: Fixtures): object | undefined {
   if (route.body === undefined) return undefined;
   const make = bodies[route.operation];
@@ -130,7 +130,7 @@ export function soundBody(route: Route, ids: Fixtures): object | undefined {
   return make(ids);
 }
 
-/** What its query must have: the first of those that are offered, or anything. */
+/** The required query parameters: the first allowed value, or any text. */
 export function soundQuery(route: Route): string {
   const { properties = {}, required = [] } = (route.query ?? {}) as {
     properties?: Readonly<Record<string, { enum?: readonly string[] }>>;
@@ -145,7 +145,7 @@ export function paramsOf(route: Route): string[] {
   return [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-/** Its path with these values for its parameters. Throws for a parameter without one. */
+/** The path with these values as parameters. Throws if a parameter has no value. */
 export function pathWith(route: Route, values: Readonly<Record<string, string>>): string {
   return fullPath(route).replace(
     /\{(\w+)\}/g,
@@ -153,7 +153,7 @@ export function pathWith(route: Route, values: Readonly<Record<string, string>>)
   );
 }
 
-/** `headers` as of Service.call. */
+/** `headers` as in Service.call. */
 export function callRoute(
   service: Service,
   route: Route,

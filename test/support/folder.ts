@@ -11,7 +11,7 @@ export function tempFolder(t: Teardown): string {
   return folder;
 }
 
-/** Of all files in it, however deep. What goes meanwhile counts for nothing. */
+/** Of all files in it, recursively. Files that disappear meanwhile do not count. */
 export function folderBytes(folder: string): number {
   const sizes = readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) =>
     entry.isFile() ? (statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0) : 0,

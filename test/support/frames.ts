@@ -7,13 +7,13 @@ import { strictValidator, type Validate } from '../../http/pipeline/validation.t
 
 type Channels = Record<string, { messages: Record<string, { payload: TSchema }> }>;
 
-// The payloads do not depend on the routes, which the document only lists. It is made of Channels by its own code.
+// The payloads do not depend on the routes, which the document only lists.
 const { channels } = asyncApi([], { baseUrl: 'http://switchboard.test', version: '' }) as unknown as {
   channels: Channels;
 };
 const validators = new Map<string, Validate>();
 
-/** What is wrong with a frame that the server sent, or undefined. */
+/** The problem with a frame of the server, or undefined. */
 export function problemOf(
   namespace: string,
   frame: { readonly type?: unknown; readonly [field: string]: unknown },
@@ -30,7 +30,7 @@ export function problemOf(
   return errors === undefined ? undefined : `${key} in ${namespace}: ${JSON.stringify(errors)}`;
 }
 
-/** The same schema, which takes no field that it does not name. An object that names none stays open. */
+/** The same schema without additional properties. An object without declared properties stays open. */
 export function closed(schema: TSchema): TSchema {
   const copy: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(schema)) copy[key] = closedValue(key, value);

@@ -1,4 +1,4 @@
-// A free port, for a service that must return to the same address. Below 32768, since the system gives higher ones to
+// A free port, for a service that must return to the same address. Below 32768, since the system assigns higher ones to
 // connections and to listeners without a number.
 
 import { randomInt } from 'node:crypto';

@@ -1,5 +1,5 @@
-// A disk whose syncs a test completes by hand, to observe the time between a COMMIT and its durability. A lane allows
-// two batches in progress, so a test that wants the next one to gather holds two.
+// A disk whose syncs the test completes by hand, to observe the time between a COMMIT and its durability. A lane allows
+// two batches in progress, so a test that wants the next one to fill up holds two.
 
 import { fstatSync } from 'node:fs';
 import type { SyncToDisk } from '../../store/database.ts';
@@ -13,11 +13,11 @@ export class HeldDisk {
   readonly #waiting: Waiting[] = [];
   readonly kinds: ('log' | 'folder')[] = [];
   #isHeld: boolean;
-  /** While a folder's sync ends, the log's that was asked for with it takes its place. */
+  /** When a folder's sync completes, the sync of the log requested with it takes its place. */
   #isFolderEnding = false;
   #wake: (() => void)[] = [];
 
-  /** Held from the start, unless told otherwise. */
+  /** Held from the start by default. */
   constructor(options: { isHeld?: boolean } = {}) {
     this.#isHeld = options.isHeld ?? true;
   }
@@ -27,7 +27,7 @@ export class HeldDisk {
       done(null);
       return;
     }
-    // A descriptor that was closed meanwhile throws here, as the kernel would refuse it.
+    // Throws for a descriptor that was closed meanwhile, as the kernel would refuse it.
     if (fstatSync(descriptor).isDirectory() !== (kind === 'folder'))
       throw new Error(`asked to sync a ${kind} that is none`);
     this.kinds.push(kind);
@@ -44,12 +44,12 @@ export class HeldDisk {
     this.#isHeld = true;
   }
 
-  /** From here on they end by themselves at the end of the turn; those that wait, wait on. */
+  /** From now on syncs complete at the end of the turn; pending ones stay pending. */
   letPass(): void {
     this.#isHeld = false;
   }
 
-  /** From here on they end by themselves, and those that wait end now. */
+  /** From now on syncs complete by themselves, and pending ones complete now. */
   letGo(): void {
     this.letPass();
     while (this.#waiting.length > 0) this.complete();
@@ -59,12 +59,12 @@ export class HeldDisk {
     return this.#waiting.length;
   }
 
-  /** Resolves when so many syncs wait. */
+  /** Resolves when this many syncs are pending. */
   async asked(count = 1): Promise<void> {
     while (this.#waiting.length < count) await new Promise<void>((resolve) => this.#wake.push(resolve));
   }
 
-  /** Ends the oldest sync that waits, if there is one. */
+  /** Completes the oldest pending sync, if there is one. */
   complete(error: Error | null = null): void {
     const oldest = this.#waiting.shift();
     this.#isFolderEnding = oldest?.kind === 'folder';
@@ -72,12 +72,12 @@ export class HeldDisk {
     this.#isFolderEnding = false;
   }
 
-  /** Ends the newest before those it came after, as a disk may. */
+  /** Completes the newest before earlier ones, as a disk may. */
   completeNewest(): void {
     this.#waiting.pop()?.done(null);
   }
 
-  /** Waits for the sync of a log, through that of its folder when the file was just opened, and ends it. */
+  /** Waits for the sync of a log, and for its folder's if the file was just opened, and completes it. */
   async completeNext(error: Error | null = null): Promise<void> {
     await this.asked();
     while (this.#waiting[0]?.kind === 'folder') {

@@ -7,7 +7,7 @@ import type { Site } from './site.ts';
 
 export interface Question {
   readonly text: string;
-  /** Of the page that answers it. */
+  /** The page that answers it. */
   readonly path: string;
 }
 
@@ -30,8 +30,7 @@ export const questions: readonly Question[] = readFileSync(join(fixtures, 'help-
   });
 
 /**
- * The page at `path` as a site would serve it: the home page links to every area's first page, and those to the others
- * of their area.
+ * The page at `path` as served: the home page links to every area's first page, and those to the others in their area.
  */
 export function htmlOf(path: string, text = pages.get(path) ?? ''): string {
   const area = path.split('/')[1] ?? '';

@@ -1,4 +1,4 @@
-// API keys and one-time codes, as the tests of the verification API use them.
+// API keys and one-time codes for the tests of the verification API.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export interface Spoken {
   readonly text: string;
 }
 
-/** What the simulated carrier sent (`sms`) or said (`call`), oldest first. */
+/** Messages that the simulated carrier sent (`sms`) or spoke (`call`), oldest first. */
 export async function carried(service: Service, kind: 'sms' | 'call'): Promise<Spoken[]> {
   await service.settled();
   const folder = join(service.dataDir, 'outbox');
@@ -37,7 +37,7 @@ export async function mailedCode(service: Service, to: string): Promise<string> 
   return /is (\d{4,8})\./.exec((await service.mail(to)).text)?.[1] ?? '';
 }
 
-/** Another code of the same length. */
+/** A different code of the same length. */
 export function wrongCode(code: string): string {
   return code.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10));
 }

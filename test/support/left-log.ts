@@ -8,7 +8,7 @@ import { startToy } from './toy.ts';
 
 export const logOf = (path: string): string => `${path}-wal`;
 
-/** So many workspaces, in each of which `a` was counted to 1. */
+/** This many workspaces, in each of which the counter `a` is 1. */
 export async function leftByCrash(t: Teardown, count: number): Promise<{ folder: string; ids: string[] }> {
   const toy = startToy(t);
   const folder = tempFolder(t);

@@ -34,6 +34,6 @@ export async function lived(
   return { dataDir, service, api, one: await make('one'), two: await make('two') };
 }
 
-/** What is sealed. */
+/** A sealed secret. */
 export const secretOf = async (api: Api, token: string): Promise<string> =>
   (await api.get('/workspace/integrations', token)).body.carrier.secret;

@@ -20,9 +20,9 @@ export class Load {
   readonly #api: Api;
   readonly #owner: Workspace;
   readonly places: Place[] = [];
-  /** Every text that was ever sent, whether or not an answer came. */
+  /** Every text sent, with or without an answer. */
   readonly sent = new Set<string>();
-  /** By writer, what it was told, in the order it wrote. */
+  /** By writer, the acknowledged messages in the order of writing. */
   readonly orders = new Map<number, Acknowledged[]>();
   readonly #sockets: TestSocket[] = [];
   #listener: TestSocket | undefined;
@@ -30,7 +30,7 @@ export class Load {
   #isStopped = false;
   #count = 0;
   #wake: (() => void)[] = [];
-  /** Statuses of calls that were answered with anything but 201. */
+  /** Statuses other than 201. */
   readonly otherAnswers: number[] = [];
 
   constructor(api: Api, owner: Workspace) {
@@ -42,7 +42,7 @@ export class Load {
     return this.places.reduce((sum, place) => sum + place.acknowledged.length, 0);
   }
 
-  /** Events that the owner's socket was told, in the order they came. */
+  /** Events that the owner's socket received, in order. */
   get told(): readonly Frame[] {
     return (this.#listener?.frames ?? []).filter((frame) => frame.seq !== undefined && frame.type !== 'ready');
   }
@@ -60,9 +60,7 @@ export class Load {
     }
   }
 
-  /**
-   * Per place one customer over HTTP, one agent over HTTP, and one over a socket that does not wait for its answers.
-   */
+  /** Per place: a customer over HTTP, an agent over HTTP, and one over a socket that does not wait for its answers. */
   async start(): Promise<void> {
     for (const place of this.places) {
       this.#writers.push(
@@ -75,17 +73,17 @@ export class Load {
     }
   }
 
-  /** Resolves when so many messages have been acknowledged in all. */
+  /** Resolves when this many messages were acknowledged in all. */
   async reaches(count: number): Promise<void> {
     while (this.acknowledged < count) await new Promise<void>((resolve) => this.#wake.push(resolve));
   }
 
-  /** Resolves when so many calls have been refused in all. */
+  /** Resolves when this many calls were refused in all. */
   async refuses(count: number): Promise<void> {
     while (this.otherAnswers.length < count) await new Promise<void>((resolve) => this.#wake.push(resolve));
   }
 
-  /** Resolves when every writer has been cut off, or has ended by itself after stop(). */
+  /** Resolves when every writer was disconnected, or ended after stop(). */
   async ended(): Promise<void> {
     await Promise.all(this.#writers);
   }
@@ -94,7 +92,7 @@ export class Load {
     this.#isStopped = true;
   }
 
-  /** How each socket was closed. */
+  /** The close codes of the sockets. */
   async closings(): Promise<number[]> {
     const sockets = this.#listener === undefined ? this.#sockets : [this.#listener, ...this.#sockets];
     return (await Promise.all(sockets.map((socket) => socket.closed))).map(({ code }) => code);
@@ -108,7 +106,7 @@ export class Load {
       try {
         answer = await this.#api.post(path, { body }, token);
       } catch {
-        // Cut off: whether the message was taken is unknown.
+        // Disconnected: it is unknown whether the message was stored.
         return;
       }
       this.#note({ place, order, body, answer });

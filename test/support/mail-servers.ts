@@ -1,5 +1,5 @@
 // Real mail servers and clients on free loopback ports: an SMTP server that keeps its mail, a DNS server with a zone
-// that a test writes, an SMTP client. They play the machines of others.
+// written by the test, an SMTP client. They play other people's machines.
 
 import type { AddressInfo } from 'node:net';
 import dns2 from 'dns2';
@@ -9,13 +9,13 @@ import { SMTPServer } from 'smtp-server';
 import type { Teardown } from './service.ts';
 
 export interface ArrivedMail {
-  /** As it came over the wire. */
+  /** As received. */
   readonly raw: Buffer;
   readonly parsed: ParsedMail;
   readonly envelope: { readonly from: string; readonly to: readonly string[] };
 }
 
-/** A mail server of somebody else's: takes everything but what a test makes it refuse. */
+/** Another party's mail server: accepts everything the test does not make it refuse. */
 export class SmtpSink {
   readonly #server: SMTPServer;
   readonly #refusals = new Map<string, { code: number; text: string }>();
@@ -97,7 +97,7 @@ type ZoneRecord = {
   readonly priority?: number;
 };
 
-/** DNS with what a test puts into it, and nothing else. */
+/** DNS with the test's records and nothing else. */
 export class DnsZone {
   readonly #server: ReturnType<typeof dns2.createServer>;
   readonly #records: ZoneRecord[] = [];
@@ -152,7 +152,7 @@ export class DnsZone {
       if (this.#records[index]?.name === name && this.#records[index]?.type === type) this.#records.splice(index, 1);
   }
 
-  /** Answers every question with a failure of its own. */
+  /** Answers every query with a server failure. */
   break(broken: boolean): void {
     this.#broken = broken;
   }
@@ -162,7 +162,7 @@ export class DnsZone {
   }
 }
 
-/** TXT goes over the wire in strings of 255 bytes. */
+/** TXT records are sent as strings of 255 bytes. */
 function dataOf(record: ZoneRecord): object {
   switch (record.type) {
     case 'A':
@@ -176,7 +176,7 @@ function dataOf(record: ZoneRecord): object {
   }
 }
 
-/** Sends a mail as it stands, the way any client would. Rejects with what the server answered. */
+/** Sends a mail unchanged. Rejects with the server's answer. */
 export async function sendRaw(
   port: number,
   mail: { from: string; to: string | string[]; raw: string | Buffer; tls?: boolean },

@@ -1,4 +1,4 @@
-// A clock that stands still until a test moves it. Timers fire in the order of their time, inside advance().
+// A clock that only moves when a test moves it. Timers fire in the order of their time, inside advance().
 
 import type { Clock } from '../../engine/runtime/clock.ts';
 
@@ -28,7 +28,7 @@ export class ManualClock implements Clock {
     return { cancel: () => void this.#waiting.delete(waiting) };
   }
 
-  /** Moves the time on and fires what becomes due on the way, each at its own moment. */
+  /** Advances the time and fires what becomes due, each at its own moment. */
   advance(ms: number): void {
     const endMs = this.#nowMs + ms;
     for (let next = this.#next(endMs); next !== undefined; next = this.#next(endMs)) {
@@ -39,7 +39,7 @@ export class ManualClock implements Clock {
     this.#nowMs = endMs;
   }
 
-  /** The wall clock is set: timers run on at their own pace, so none comes nearer. */
+  /** Sets the wall clock: timers keep their pace, so none comes nearer. */
   jump(ms: number): void {
     this.#nowMs += ms;
     for (const one of this.#waiting) one.dueMs += ms;

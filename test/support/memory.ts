@@ -6,13 +6,13 @@ export function residentMb(pid: number): number {
   return statusMb(pid, 'VmRSS');
 }
 
-/** The most since forgetPeak(). */
+/** The maximum since forgetPeak(). */
 export function peakMb(pid: number): number {
   return statusMb(pid, 'VmHWM');
 }
 
 export function forgetPeak(pid: number): void {
-  // proc(5): 5 resets the peak resident set size to what it is now.
+  // proc(5): 5 resets the peak resident set size to its present value.
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 

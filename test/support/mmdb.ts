@@ -12,7 +12,7 @@ interface Node {
 
 const newNode = (): Node => ({ children: [undefined, undefined] });
 
-/** The bytes of a file. IPv4 networks lie at ::/96, as in the files that are out there. */
+/** The bytes of a file. IPv4 networks are at ::/96, as in published files. */
 export function mmdbOf(entries: readonly Entry[], databaseType = 'GeoLite2-City'): Buffer {
   const root = newNode();
   const data: Buffer[] = [];

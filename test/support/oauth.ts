@@ -1,4 +1,4 @@
-// An app in an OAuth flow: registers, sends an agent to the consent page, answers it as the agent would, gets tokens.
+// An app in an OAuth flow: registers, sends an agent to the consent page, submits it as the agent would, gets tokens.
 
 import { createHash } from 'node:crypto';
 import { type Person, password, type Service } from './service.ts';
@@ -39,7 +39,7 @@ export interface Went {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Where the browser is sent, and with what. */
+  /** The address that the browser is redirected to. */
   readonly location: URL | undefined;
   readonly answer: Record<string, string>;
 }
@@ -64,7 +64,7 @@ async function wentOf(response: Response): Promise<Went> {
   };
 }
 
-/** What the app asks for; a field that is undefined is left out. */
+/** The app's request; an undefined field is left out. */
 export function request(app: Pick<App, 'clientId'>, fields: Fields = {}): Fields {
   return {
     response_type: 'code',
@@ -88,7 +88,7 @@ export async function decide(service: Service, fields: Fields): Promise<Went> {
   );
 }
 
-/** The code that the app is sent when this agent says yes. */
+/** The code that the app gets when this agent consents. */
 export async function consentOf(service: Service, app: App, agent: Person, fields: Fields = {}): Promise<string> {
   service.clock.advance(12_001);
   const { answer } = await decide(service, {

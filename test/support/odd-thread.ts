@@ -17,7 +17,7 @@ export const methods = {
   known: (message: string): never => {
     throw new TypeError(message);
   },
-  /** Dies of what no question threw. */
+  /** Dies of an error outside of any call. */
   burst: (message: string): Promise<never> => {
     setImmediate(() => {
       throw new Error(message);

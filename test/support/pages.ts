@@ -13,17 +13,17 @@ interface Teardown {
 }
 
 export interface OpenPage extends BrowserContextOptions {
-  /** Who is signed in there. */
+  /** The signed-in agent's token. */
   readonly token?: string;
-  /** With its storage, as another tab. */
+  /** With its storage, like another tab. */
   readonly in?: BrowserContext;
 }
 
-/** Browsers that look at one service's pages. */
+/** Browsers on one service's pages. */
 export class PageBrowsing {
   readonly service: Pick<Service, 'url'>;
   readonly #browser: Browser;
-  /** Errors nobody caught, and violations of policies. */
+  /** Uncaught exceptions, and violations of policies. */
   readonly problems: string[] = [];
 
   constructor(service: Pick<Service, 'url'>, browser: Browser) {
@@ -56,8 +56,8 @@ export class PageBrowsing {
 }
 
 /**
- * Resolves once it holds in the page. Asked from outside in one go: what polls by itself is text that becomes code,
- * which the pages' policy refuses.
+ * Resolves when the expression holds in the page. Evaluated from outside each time: Playwright's own polling compiles
+ * code from text, which the pages' policy refuses.
  */
 export async function holds(page: Page, expression: string): Promise<void> {
   await page.evaluate(
@@ -65,19 +65,16 @@ export async function holds(page: Page, expression: string): Promise<void> {
   );
 }
 
-/** Starts the browser; it is gone when the test is over. */
+/** Starts the browser; it ends with the test. */
 export async function startPages(t: Teardown, service: Pick<Service, 'url'>): Promise<PageBrowsing> {
   const browser = await startBrowser();
   t.teardown(() => browser.close());
   return new PageBrowsing(service, browser);
 }
 
-/**
- * What is in the way of somebody who cannot see, point or tell colours apart, by WCAG 2.2 AA; one line for each.
- * `rule`: by that one of axe-core's alone.
- */
+/** Accessibility problems by WCAG 2.2 AA, one line each. `rule`: only that rule of axe-core. */
 export async function barriersOf(page: Page, rule?: string): Promise<string[]> {
-  // As text in the page's own world: its policy lets no other script in, and has no say over what the browser's owner
+  // As text in the page's own world: the page's policy allows no other script, but does not apply to what the driver
   // runs.
   await page.evaluate(axeText);
   const { violations } = await page.evaluate<Found>(
@@ -88,7 +85,7 @@ export async function barriersOf(page: Page, rule?: string): Promise<string[]> {
   );
 }
 
-/** As axe-core describes its results. */
+/** The form of axe-core's results. */
 interface Found {
   readonly violations: readonly {
     readonly id: string;

@@ -14,7 +14,7 @@ export interface Ended {
 }
 
 export interface ProcessLimits {
-  /** Files and connections that it may have open. */
+  /** The limit of its open files and connections. */
   readonly descriptors?: number;
 }
 
@@ -32,8 +32,7 @@ export class ServiceProcess {
     nodeArgs: readonly string[],
     { descriptors }: ProcessLimits,
   ) {
-    // Nothing of the test's own environment decides about the service; nor is tap's loader, which tap puts into
-    // NODE_OPTIONS, part of it.
+    // Nothing of the test's environment affects the service, including the loader that tap puts into NODE_OPTIONS.
     const limited = descriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh'];
     this.#child = spawn('env', ['-u', 'NODE_OPTIONS', ...limited, process.execPath, ...nodeArgs, 'http/main.ts'], {
       cwd: root,
@@ -51,7 +50,7 @@ export class ServiceProcess {
     });
   }
 
-  /** Starts it; it is gone when the test is over. */
+  /** Starts it; it ends with the test. */
   static start(
     t: Teardown,
     env: Readonly<Record<string, string>>,
@@ -86,7 +85,7 @@ export class ServiceProcess {
     return Number(new URL(this.url).port);
   }
 
-  /** The first match in what it has written to stdout, once there is one. Rejects when it ends before. */
+  /** The first match in its stdout. Rejects if it exits first. */
   async line(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.stdout);
@@ -100,7 +99,7 @@ export class ServiceProcess {
     this.#child.kill(signal);
   }
 
-  /** Resolves when it is gone. */
+  /** Resolves when it has exited. */
   async kill(signal: NodeJS.Signals): Promise<Ended> {
     if (!this.#hasEnded) this.#child.kill(signal);
     return this.ended;
@@ -130,7 +129,7 @@ export interface RunOfCommand {
   readonly stderr: string;
 }
 
-/** A command of the program, run to its end. */
+/** Runs a command of the program to its end. */
 export function runCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<RunOfCommand> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['http/main.ts', ...args], {

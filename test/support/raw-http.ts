@@ -1,5 +1,5 @@
-// Requests with exactly the headers and bytes that a test gives them, where fetch would add or refuse some: one whole
-// request, or a connection on which a test writes what no well-behaved client would.
+// Requests with exactly the given headers and bytes, where fetch would add or refuse some: a complete request, or a
+// connection on which a test writes what no well-behaved client would.
 
 import { type Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -20,13 +20,13 @@ export interface RawRequest {
   readonly body?: string | Uint8Array;
   /** Sends the body in these parts, without announcing its length. */
   readonly chunks?: readonly (string | Uint8Array)[];
-  /** Whose connections are used; else each request has one of its own. */
+  /** Uses its connections; by default each request has its own. */
   readonly agent?: Agent;
-  /** Gives up when it says so. */
+  /** Gives up when it aborts. */
   readonly signal?: AbortSignal;
 }
 
-/** `localPort` tells which connection of ours the answer came over. */
+/** `localPort` identifies the connection of the answer. */
 export function rawRequest(base: string, options: RawRequest): Promise<RawAnswer & { readonly localPort: number }> {
   return new Promise((resolve, reject) => {
     const { method = 'GET', path, headers = {}, body, chunks, agent = false, signal } = options;
@@ -68,7 +68,7 @@ export class RawClient {
       this.#wakeAll();
     });
     socket.on('error', () => {
-      // A connection that the service cut; close follows.
+      // The service closed the connection; the close event follows.
     });
   }
 
@@ -88,12 +88,12 @@ export class RawClient {
     this.#socket.write(text);
   }
 
-  /** The same, once the kernel has taken it or the connection is gone. */
+  /** The same, once the kernel has accepted it or the connection is closed. */
   written(text: string | Buffer): Promise<void> {
     return new Promise((resolve) => this.#socket.write(text, () => resolve()));
   }
 
-  /** The next whole answer. Rejects when the connection ends before. */
+  /** The next complete answer. Rejects if the connection closes first. */
   async answer(): Promise<RawAnswer> {
     for (;;) {
       const answer = this.#take();

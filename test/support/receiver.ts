@@ -24,7 +24,7 @@ type Answer =
   | 'never';
 
 export class Receiver {
-  /** What it answers with. */
+  /** Its answer. */
   answer: (received: Received) => Answer | Promise<Answer> = () => 204;
   readonly received: Received[] = [];
   readonly #waiting: { count: number; resolve: () => void }[] = [];
@@ -76,7 +76,7 @@ export class Receiver {
     this.#port = (server.address() as AddressInfo).port;
   }
 
-  /** Resolves when so many requests have come in all. */
+  /** Resolves when this many requests were received in all. */
   async count(count: number): Promise<readonly Received[]> {
     if (this.received.length < count) await new Promise<void>((resolve) => this.#waiting.push({ count, resolve }));
     return this.received;

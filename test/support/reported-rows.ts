@@ -108,7 +108,7 @@ export function fillGoals(db: Database, random: Random, count: number): Completi
   return Array.from({ length: count }, (_, index) => addCompletion(db, random, `m${index}`));
 }
 
-/** A completion more of one of those goals. */
+/** Another completion of one of those goals. */
 export function addCompletion(
   db: Database,
   random: Random,
@@ -131,7 +131,7 @@ export function addCompletion(
   return completion;
 }
 
-/** Some times are of the same hour, some on the very edge of a quarter, a day or a month. */
+/** Some times share an hour, some are exactly on the edge of a quarter, a day or a month. */
 function someTime(random: Random): number {
   return random.pick([
     from + random.below(days * dayMs),
@@ -146,7 +146,7 @@ export const reported = (conversation: ConversationRecord): ReportedConversation
   isCallOver: false,
 });
 
-/** Some conversations, each of them changed a few times, as rows and as what they are in memory. */
+/** Some conversations, each changed a few times, as rows and as records. */
 export function fill(db: Database, random: Random, count: number): ConversationRecord[] {
   return Array.from({ length: count }, (_, index) => {
     let present = addConversation(db, random, `c${String(index).padStart(6, '0')}`);
@@ -155,7 +155,7 @@ export function fill(db: Database, random: Random, count: number): ConversationR
   });
 }
 
-/** At some time, or at one given. */
+/** At a random or a given time. */
 export function addConversation(
   db: Database,
   random: Random,

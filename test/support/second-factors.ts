@@ -1,17 +1,17 @@
-// Second factors of agents: an authenticator app, and a passkey made of a key pair, which signs as a device would
-// (WebAuthn §6, attestation "none").
+// Second factors of agents: an authenticator app, and a passkey with a key pair that signs like a device (WebAuthn §6,
+// attestation "none").
 
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { Answer } from './api.ts';
 import type { Service } from './service.ts';
 
-/** The app's code of this moment. */
+/** The app's present code. */
 export async function codeOf(secret: string, nowMs: number): Promise<string> {
   const { Secret, TOTP } = await import('otpauth');
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: nowMs });
 }
 
-/** Sets an authenticator app up, and moves the clock so that its next code is a new one. */
+/** Sets up an authenticator app, and moves the clock so that its next code is a new one. */
 export async function enrolApp(service: Service, token: string): Promise<{ secret: string; recoveryCodes: string[] }> {
   const { body } = await service.post('/me/totp', undefined, token);
   const confirmed = await service.post(

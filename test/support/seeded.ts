@@ -1,14 +1,14 @@
-// Repeatable randomness: a test names its seed, and prints it when it fails.
+// Repeatable randomness: a test names its seed, and prints it on failure.
 
 export interface Random {
-  /** From 0 up to and without 1. */
+  /** From 0 to 1, exclusive. */
   next(): number;
-  /** A whole number from 0 up to and without `bound`. */
+  /** A whole number from 0 to `bound`, exclusive. */
   below(bound: number): number;
-  /** True so often, of 1. */
+  /** True with this probability. */
   chance(share: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
-  /** The items in another order. */
+  /** The items in a random order. */
   shuffled<Item>(items: readonly Item[]): Item[];
   fill(bytes: Uint8Array): void;
 }
@@ -29,7 +29,7 @@ export function randomFrom(seed: number): Random {
     chance: (share) => next() < share,
     pick: (items) => {
       if (items.length === 0) throw new Error('nothing to pick from');
-      // Within the list, by the line above; undefined may be one of its items.
+      // The index is within the list; undefined may be one of its items.
       return items[below(items.length)] as (typeof items)[number];
     },
     shuffled(items) {

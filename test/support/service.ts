@@ -36,7 +36,7 @@ export interface Customer {
 export interface StartOptions extends Partial<Omit<ServeOptions, 'config' | 'clock'>> {
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: ServeOptions['clock'];
-  /** A folder to go on with; the caller removes it. */
+  /** An existing folder, which the caller removes. */
   readonly dataDir?: string;
 }
 
@@ -45,7 +45,7 @@ export interface Mailbox {
   readonly secret: string;
 }
 
-/** What tap gives a test, as far as this file needs it. */
+/** The part of tap's test object used here. */
 export interface Teardown {
   teardown(call: () => void | Promise<void>): void;
 }
@@ -80,9 +80,8 @@ export class Service {
   delete = (path: string, token?: string): Promise<Answer> => this.call('DELETE', path, { token });
 
   /**
-   * A new workspace with its owner and a site for shop.example. The owner is set away, so that no chat is routed by
-   * itself, and answers
-   * take nothing unless `assignOnReply`: a test says who has what.
+   * A new workspace with its owner and a site for shop.example. The owner is away, so that no chat is routed to it, and
+   * answering assigns nothing unless `assignOnReply`: tests assign explicitly.
    */
   async workspace(
     options: { available?: boolean; assignOnReply?: boolean } = {},
@@ -103,7 +102,7 @@ export class Service {
     return { token, agentId: agent.id, workspaceId: agent.workspaceId, email, siteId: site.id, embedId: site.embedId };
   }
 
-  /** Invites an agent and redeems the invitation as it would: by the code in the mail. Left away unless `available`. */
+  /** Invites an agent and redeems the invitation by the code in the mail. The agent is away unless `available`. */
   async agent(
     admin: Person,
     options: { role?: string; channels?: string[]; groupIds?: string[]; available?: boolean; name?: string } = {},
@@ -125,7 +124,7 @@ export class Service {
     return { token: joined.body.token, agentId: invited.body.id, workspaceId: admin.workspaceId, email };
   }
 
-  /** By a command of its own, which leaves no trace in the audit log. */
+  /** By a command, which leaves no trace in the audit log. */
   async #takeNothing(workspaceId: string): Promise<void> {
     const change = command('test.takeNothing', (ctx, _: object): void => {
       const workspace = theWorkspace(ctx);
@@ -145,7 +144,7 @@ export class Service {
     return { token: body.visitorToken, visitorId: body.visitor.id };
   }
 
-  /** A link for a file, as a message may name it: an agent's, or a customer's own. Its bytes are not sent. */
+  /** A link for a file that a message can name: an agent's, or a customer's. Its bytes are not uploaded. */
   async upload(
     who: { token: string; visitorId?: string },
     file: { filename?: string; contentType?: string; size?: number } = {},
@@ -160,7 +159,7 @@ export class Service {
     return { url: body.publicUrl, name: filename, size };
   }
 
-  /** A chat that nobody has yet, as its agents see it. */
+  /** An unassigned chat, as agents see it. */
   async chat(
     owner: { token: string; embedId: string },
     text = 'Hello, is anybody there?',
@@ -171,14 +170,14 @@ export class Service {
     return { id, customer, version: (await this.conversation(id, owner.token)).version };
   }
 
-  /** The record of a conversation in the queue or just closed. There is no endpoint for one alone. */
+  /** The record of a conversation in the queue or just closed. There is no endpoint for a single one. */
   async conversation(id: string, token: string): Promise<any> {
     const queue = await this.get('/conversations/queue?limit=200', token);
     const closed = await this.get('/conversations/recently-closed', token);
     return [...queue.body.conversations, ...closed.body.conversations].find((one: { id: string }) => one.id === id);
   }
 
-  /** A socket as it comes, without a token unless `protocols` or `headers` bring one. */
+  /** A plain socket, without a token unless `protocols` or `headers` have one. */
   socket(
     namespace: 'agent' | 'visitor',
     options: { query?: string; protocols?: string[]; headers?: Record<string, string> } = {},
@@ -192,13 +191,13 @@ export class Service {
     return socket;
   }
 
-  /** The workspace's own address for mail, and the secret that its webhook is signed with. */
+  /** The workspace's own address for mail, and the secret of its webhook. */
   async mailbox(admin: { token: string }): Promise<Mailbox> {
     const { body } = await this.get('/workspace/integrations', admin.token);
     return body.inboundEmail;
   }
 
-  /** Delivers a mail by webhook, signed as the provider would. */
+  /** Delivers a mail by webhook, signed like the provider's. */
   deliver(mailbox: Mailbox, mail: Readonly<Record<string, unknown>>): Promise<Answer> {
     const body = JSON.stringify({
       from: 'Carla <carla@customer.example>',
@@ -213,7 +212,7 @@ export class Service {
     });
   }
 
-  /** Open and pending tickets, the oldest first. */
+  /** Open and pending tickets, oldest first. */
   async tickets(token: string): Promise<any[]> {
     const { body } = await this.get('/conversations/queue?channel=ticket&limit=200', token);
     return body.conversations.reverse();
@@ -246,12 +245,12 @@ export class Service {
     return socket;
   }
 
-  /** Throws when a socket was sent what the AsyncAPI document does not declare. */
+  /** Throws if a socket received what the AsyncAPI document does not declare. */
   requireSoundFrames(): void {
     for (const { problem } of this.#sockets) if (problem !== undefined) throw new Error(problem);
   }
 
-  /** Throws when what reports read is not what the conversations say. Holds after every test of the suite. */
+  /** Throws if the reports differ from the conversations. Checked after every test of the suite. */
   requireSoundReports(): void {
     for (const { workspaceId, db } of this.running.services.engine.openWorkspaces()) {
       for (const difference of verifyReports(db)) throw new Error(`reports of ${workspaceId}: ${difference}`);
@@ -272,25 +271,25 @@ export class Service {
     return this.#mails.newest(to);
   }
 
-  /** Moves the time, and waits until what became due has been done and is durable. */
+  /** Moves the time, and waits until everything due is done and durable. */
   async pass(ms: number): Promise<void> {
     this.clock.advance(ms);
     await this.settled();
   }
 
-  /** Resolves when no command waits and no outside work is under way. */
+  /** Resolves when no command and no outside work is pending. */
   async settled(): Promise<void> {
     const { engine } = this.running.services;
     for (let quiet = 0, rounds = 0; quiet < 3; rounds += 1) {
       await Promise.all([...engine.openWorkspaces()].map((workspace) => workspace.drained()));
-      // What takes long is done by threads and processes, which need the core that asking again and again would take.
+      // Long work is done by threads and processes, which need the core that polling would take.
       await new Promise((resolve) => (rounds < 50 ? setImmediate(resolve) : setTimeout(resolve, 0)));
       const { laneDepth, outboxUnderWay, filesWaiting } = engine.figures;
       quiet = laneDepth === 0 && outboxUnderWay === 0 && filesWaiting === 0 ? quiet + 1 : 0;
     }
   }
 
-  /** The outbox folder's mails as they lie there, raw. */
+  /** The mails in the outbox folder, raw. */
   async outbox(): Promise<string[]> {
     const folder = join(this.dataDir, 'outbox');
     const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.eml'));
@@ -302,7 +301,7 @@ export class Service {
   }
 }
 
-/** Starts a service; it and its folder are gone when the test is over. */
+/** Starts a service; it and its folder are removed after the test. */
 export async function startService(t: Teardown, options: StartOptions = {}): Promise<Service> {
   const { env, clock: _, mail, dataDir: given, ...rest } = options;
   const dataDir = given ?? mkdtempSync(join(tmpdir(), 'switchboard-'));
@@ -333,7 +332,7 @@ export async function startService(t: Teardown, options: StartOptions = {}): Pro
   return service;
 }
 
-/** The real outbox folder, remembered as it fills. */
+/** The real outbox folder, with a record of its mails. */
 class RecordedMails implements MailSender {
   readonly #inner: MailSender;
   readonly #sent = new Map<string, OutgoingMail[]>();

@@ -14,7 +14,7 @@ export const part = (page: Page, name: string | RegExp): Locator => page.getByRo
 export const notice = (page: Page, text: string | RegExp): Promise<void> =>
   page.locator('.notice', { hasText: text }).first().waitFor();
 
-/** Nobody is kept out, in either theme. The themes differ in their colours alone. */
+/** Checks accessibility in both themes. The themes differ only in their colours. */
 export async function usable(t: Pick<typeof import('tap').default, 'strictSame'>, page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
   t.strictSame(await barriersOf(page, 'color-contrast'), [], `${page.url()}, dark`);

@@ -10,7 +10,7 @@ export type Answerer = (request: IncomingMessage, response: ServerResponse) => v
 
 export class Site {
   readonly #server: Server;
-  /** Paths that were asked for, in order. */
+  /** The requested paths, in order. */
   readonly asked: string[] = [];
   readonly #pages = new Map<string, Answerer>();
 
@@ -38,7 +38,7 @@ export class Site {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** What is at a path; `*` is everywhere else. */
+  /** Sets the answer at a path; `*` is every other path. */
   on(path: string, answerer: Answerer): this {
     this.#pages.set(path, answerer);
     return this;
@@ -55,7 +55,7 @@ export class Site {
   }
 }
 
-/** Answers for names: each question takes the next of a name's addresses, and the last for good. */
+/** A name server: each query takes the next of a name's addresses; the last one stays. */
 export class Names {
   readonly #server: ReturnType<typeof dns2.createServer>;
   readonly #addresses = new Map<string, string[]>();
@@ -74,7 +74,7 @@ export class Names {
         else if (question !== undefined && 'type' in question && question.type === Packet.TYPE.A) {
           this.asked.push(name);
           const address = addresses.length > 1 ? addresses.shift() : addresses[0];
-          // The library's types ask for a method of its own.
+          // The library's types require a specific method.
           if (address !== undefined)
             response.answers.push({ name, type: Packet.TYPE.A, class: Packet.CLASS.IN, ttl: 0, address } as never);
         }
@@ -90,7 +90,7 @@ export class Names {
     return names;
   }
 
-  /** As DNS_SERVERS has it. */
+  /** In the form of DNS_SERVERS. */
   get address(): string {
     return `127.0.0.1:${portOf(this.#server)}`;
   }

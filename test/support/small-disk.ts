@@ -11,13 +11,13 @@ const fillAttempts = 20;
 
 export interface SmallDisk {
   readonly path: string;
-  /** Leaves so many bytes free, in an instant: the disk is made smaller. */
+  /** Leaves this many bytes free, instantly: the disk is shrunk. */
   fill(options: { leaveBytes: number }): void;
-  /** As large as it was. */
+  /** Restores its size. */
   empty(): void;
 }
 
-/** Why there can be no small disk here; false when there can. What tap takes as `skip`. */
+/** Why a small disk is not possible here; false if it is. For tap's `skip`. */
 export function noSmallDisk(): string | false {
   try {
     mount(1024 * 1024).remove();
@@ -27,14 +27,14 @@ export function noSmallDisk(): string | false {
   }
 }
 
-/** Gone when the test is over. */
+/** Unmounted after the test. */
 export function mountSmallDisk(t: Teardown, options: { bytes: number }): SmallDisk {
   const { path, remove } = mount(options.bytes);
   t.teardown(remove);
   return {
     path,
     fill({ leaveBytes }) {
-      // Whoever writes meanwhile makes the size too small for what is there, which is refused.
+      // Concurrent writes make the new size too small for the content, which is refused.
       for (let attempt = 1; ; attempt += 1) {
         const { blocks, bfree, bsize } = statfsSync(path);
         try {
@@ -50,7 +50,7 @@ export function mountSmallDisk(t: Teardown, options: { bytes: number }): SmallDi
 }
 
 function resize(path: string, bytes: number): void {
-  // None at all would be no limit at all.
+  // A size of 0 would mean no limit.
   execFileSync('mount', ['-o', `remount,size=${Math.max(pageBytes, bytes)}`, path], { stdio: 'ignore' });
 }
 

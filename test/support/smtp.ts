@@ -1,4 +1,4 @@
-// A real SMTP server whose answers a test chooses, and that keeps the mail it accepted.
+// A real SMTP server whose answers a test chooses, and which keeps the mail it accepted.
 
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { Teardown } from './service.ts';
@@ -6,31 +6,28 @@ import type { Teardown } from './service.ts';
 export interface Received {
   readonly from: string;
   readonly to: readonly string[];
-  /** The message as it came, headers and body. */
+  /** The message as received, headers and body. */
   readonly raw: string;
   readonly messageId: string;
   readonly isSecure: boolean;
   readonly user: string | undefined;
 }
 
-/**
- * To a message: take it, refuse it with a code, answer only when the test says so, or drop the connection before an
- * answer.
- */
+/** What to do with a message: accept, refuse with a code, answer only when the test says so, or drop the connection. */
 export type Verdict = 'accept' | 'hang' | 'drop' | { readonly code: number; readonly text: string };
 
 export interface SmtpOptions extends SMTPServerOptions {
-  /** Decides about each message, in the order they come; accepts when there is none. */
+  /** Decides about each message, in order; accepts by default. */
   readonly decide?: (mail: Received) => Verdict;
-  /** A fixed port, to come back at. */
+  /** A fixed port, to return to. */
   readonly port?: number;
 }
 
 export class Smtp {
   readonly accepted: Received[] = [];
-  /** Every message that was handed over, whatever became of it. */
+  /** Every message received, whatever its outcome. */
   readonly seen: Received[] = [];
-  /** How many connections there were. */
+  /** The number of connections. */
   connections = 0;
   port = 0;
   readonly #server: SMTPServer;
@@ -85,7 +82,7 @@ export class Smtp {
       ...options,
     });
     this.#server.on('error', () => {
-      // A connection that was dropped; what matters of it is seen at the other end.
+      // A dropped connection; the test observes it at the other end.
     });
     this.#server.server.on('connection', (socket) => {
       const drop = (): void => void socket.destroy();
@@ -108,17 +105,17 @@ export class Smtp {
     });
   }
 
-  /** Resolves when so many messages have been handed over. */
+  /** Resolves when this many messages were received. */
   async sees(count: number): Promise<void> {
     while (this.seen.length < count) await new Promise<void>((resolve) => this.#wake.push(resolve));
   }
 
-  /** Takes the messages that were left without an answer. */
+  /** Accepts the messages that wait for an answer. */
   acceptHeld(): void {
     for (const accept of this.#held.splice(0)) accept();
   }
 
-  /** As a server that dies: every connection is gone without a word. */
+  /** Like a server that dies: drops every connection. */
   dropAll(): void {
     for (const drop of this.#open) drop();
   }

@@ -61,7 +61,7 @@ export class TestSocket {
     this.#socket.send(typeof frame === 'string' || Buffer.isBuffer(frame) ? frame : JSON.stringify(frame));
   }
 
-  /** The next frame of this type that no earlier call has passed. Rejects when the socket closes before. */
+  /** The next frame of this type that no earlier call has returned. Rejects if the socket closes first. */
   async next(type: string): Promise<Frame> {
     for (;;) {
       while (this.#read < this.frames.length) {
@@ -73,7 +73,7 @@ export class TestSocket {
     }
   }
 
-  /** The first frame of all that is so. */
+  /** The first frame of all that matches. */
   async until(isIt: (frame: Frame) => boolean): Promise<Frame> {
     for (;;) {
       const frame = this.frames.find(isIt);
@@ -115,12 +115,12 @@ export class TestSocket {
     return this.numbered.map((frame) => frame.type);
   }
 
-  /** The number after which a new socket has to go on. */
+  /** The number that a new socket resumes from. */
   get lastSeq(): number {
     return this.numbered.at(-1)?.seq ?? this.frames.find((frame) => frame.type === 'ready')?.seq ?? 0;
   }
 
-  /** Stops reading, so that what the server sends piles up. */
+  /** Stops reading, so that the server's frames pile up. */
   pause(): void {
     this.#socket.pause();
   }
@@ -129,7 +129,7 @@ export class TestSocket {
     this.#socket.resume();
   }
 
-  /** The connection is torn, as by a lost network. */
+  /** Drops the connection like a network failure. */
   tear(): void {
     this.#socket.terminate();
   }

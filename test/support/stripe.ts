@@ -1,4 +1,4 @@
-// A fake Stripe: an HTTP server on a free loopback port with the paths and shapes of its reference
+// A fake Stripe: an HTTP server on a free loopback port with the paths and forms of its reference
 // (https://docs.stripe.com/api), form-encoded requests and signed deliveries. A test plays the paying customer.
 
 import { createHmac } from 'node:crypto';
@@ -35,7 +35,7 @@ export class FakeStripe {
   readonly asked: Asked[] = [];
   readonly subscriptions = new Map<string, Subscription>();
   readonly invoices: { id: string; customer: string; total: number; created: number }[] = [];
-  /** What it answers instead, until it is undefined again. */
+  /** Its answer instead, until it is undefined again. */
   broken: { status: number; type: string } | 'never' | undefined;
   /** Lookup keys that have a price. */
   readonly prices = new Set(
@@ -85,7 +85,7 @@ export class FakeStripe {
     };
   }
 
-  /** The form of the last request to a path that ends so. */
+  /** The form of the last request whose path matches. */
   last(method: string, path: RegExp): Form {
     return this.asked.findLast((one) => one.method === method && path.test(one.path))?.form ?? {};
   }
@@ -94,7 +94,7 @@ export class FakeStripe {
     return this.asked.filter((one) => one.method === method && path.test(one.path)).length;
   }
 
-  /** The customer pays on the hosted page at this address. Returns the subscription that begins. */
+  /** The customer pays on the hosted page at this address. Returns the new subscription. */
   pay(url: string): Subscription {
     const session = this.#sessions.get(new URL(url).pathname.slice(1));
     if (session?.status !== 'open') throw new Error(`this page is ${session?.status}`);
@@ -153,7 +153,7 @@ export class FakeStripe {
       .digest('hex')}`;
   }
 
-  /** As Stripe delivers it. */
+  /** Delivers an event like Stripe. */
   deliver(
     service: Service,
     event: { text: string },

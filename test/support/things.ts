@@ -16,9 +16,8 @@ export interface Things {
 }
 
 /**
- * `mark` stands in every text of them that is the workspace's own. What is meant for customers has none: a site's name
- * and welcome,
- * a campaign's content, an app's name. The service must allow private crawls and webhooks.
+ * `mark` is in every text of them that is private to the workspace. Texts for customers have none: a site's name and
+ * welcome, a campaign's content, an app's name. The service must allow private crawls and webhooks.
  */
 export async function oneOfEverything(
   service: Service,

@@ -4,7 +4,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Worker } from 'node:worker_threads';
 import type { Test } from 'tap';
 
-/** Every thread that starts from here on. */
+/** Every thread that starts from now on. */
 export function watchThreads(t: Test): Worker[] {
   const started: Worker[] = [];
   const note = (message: unknown): void => void started.push((message as { worker: Worker }).worker);

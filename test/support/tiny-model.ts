@@ -1,5 +1,5 @@
 // An embedding model small enough to make in a test: each word has a random direction, a text is the mean of its words.
-// It is an ONNX file with a tokenizer, as transformers.js reads them, so everything except the weights is real.
+// It is an ONNX file with a tokenizer, in the form transformers.js reads, so everything except the weights is real.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ const special = ['[PAD]', '[UNK]', '[CLS]', '[SEP]'];
 const seed = 7;
 
 /**
- * Writes config.json, tokenizer.json, tokenizer_config.json and onnx/model.onnx into `folder`. Words outside `words`
- * are all one.
+ * Writes config.json, tokenizer.json, tokenizer_config.json and onnx/model.onnx into `folder`. All words outside
+ * `words` are the same.
  */
 export function writeTinyModel(folder: string, words: readonly string[]): void {
   const vocabulary = [...special, ...new Set(words)];

@@ -1,5 +1,5 @@
-// An engine with toy rules: tallies that count, and deadlines and outside jobs that a test controls. For the tests of
-// the runtime, which knows no rule of the specification.
+// An engine with toy rules: counters, and deadlines and outside jobs that the test controls. For the tests of the
+// runtime, which knows no rule of the specification.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { tempFolder } from './folder.ts';
 import { ManualClock } from './manual-clock.ts';
 import type { Teardown } from './service.ts';
 
-/** In a table of the test's own; the service's are not of a shape that counts. */
+/** In a table of the test's own, since the service's tables do not matter here. */
 const tallies = 'CREATE TABLE IF NOT EXISTS toyTally (id TEXT PRIMARY KEY, value INTEGER NOT NULL)';
 
 export const tallyKind: ActorKind<{ readonly value: number }> = {
@@ -26,7 +26,7 @@ export const tallyKind: ActorKind<{ readonly value: number }> = {
   load: (db, id) => db.get<{ value: number }>('SELECT value FROM toyTally WHERE id = ?', [id]),
 };
 
-/** Adds to a tally and tells of it; throws after having done so when asked to. */
+/** Adds to a counter and emits an event; throws after that if asked to. */
 export const add = command('tally.add', (ctx, params: { id: string; by: number; fail?: unknown }): number => {
   const value = (ctx.state(tallyKind, params.id)?.value ?? 0) + params.by;
   ctx.db.run('INSERT INTO toyTally (id, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', [
@@ -102,7 +102,7 @@ export class Toy {
     this.engine.onPublish((workspaceId, events) => void this.published.push({ workspaceId, events }));
   }
 
-  /** A new workspace, ready to count. */
+  /** A new workspace with the toy table. */
   workspace(): Workspace {
     const workspaceId = createIds(this.clock).uuid();
     const db = Database.openWriter(join(this.dataDir, 'workspaces', `${workspaceId}.db`), workspaceMigrations);
@@ -117,13 +117,13 @@ export class Toy {
     return this.engine.execute(add, { workspaceId, caller: systemCaller, params: { id, by: 1, ...options } });
   }
 
-  /** Moves the time, and waits until what became due has been done and is durable. */
+  /** Moves the time, and waits until everything due is done and durable. */
   async pass(ms: number): Promise<void> {
     this.clock.advance(ms);
     await this.settled();
   }
 
-  /** Resolves when nothing goes on that needs neither the clock nor somebody outside. */
+  /** Resolves when nothing is in progress except what waits for the clock or an outside party. */
   async settled(): Promise<void> {
     for (let quiet = 0; quiet < 5; quiet += 1) {
       if ([...this.engine.openWorkspaces()].some(({ isBusy }) => isBusy)) quiet = 0;
@@ -167,7 +167,7 @@ async function inThisThread(path: string): Promise<{ logFrames: number; copiedFr
   }
 }
 
-/** Lets everything that needs no clock and no disk happen. */
+/** Runs everything that needs neither clock nor disk. */
 export async function turns(count = 10): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

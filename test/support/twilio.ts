@@ -1,4 +1,4 @@
-// A fake Twilio: a local server with the documented shapes of its REST resources, which records its requests, and the
+// A fake Twilio: a local server with the documented forms of its REST resources, which records its requests, and the
 // signed requests that it sends.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -68,12 +68,12 @@ export class FakeTwilio {
     };
   }
 
-  /** The next request whose method and path hold this text is answered so. */
+  /** Sets the answer to the next request whose method and path contain this text. */
   once(matches: string, reply: Scripted | 'hang' | 'garbage'): void {
     this.#scripted.push({ matches, reply });
   }
 
-  /** What was asked since the last call of this. */
+  /** The requests since the last call. */
   take(): Asked[] {
     return this.asked.splice(0);
   }
@@ -104,7 +104,7 @@ export class FakeTwilio {
   }
 }
 
-/** Shapes as Twilio's reference shows them, values made up. */
+/** The forms of Twilio's reference, with invented values. */
 function answerTo({ method, path, query, form }: Asked): Scripted {
   const available = new RegExp(`^${account}/AvailablePhoneNumbers/(\\w\\w)/(\\w+)\\.json$`).exec(path);
   if (method === 'GET' && available !== null)
@@ -231,7 +231,7 @@ function incomingNumber(e164: string, friendlyName: string) {
   };
 }
 
-/** Sends a webhook as Twilio does, signed for the address by which it reaches the service. */
+/** Sends a webhook like Twilio, signed for the address by which it reaches the service. */
 export function sendHook(
   service: Service,
   hook: string,

@@ -10,7 +10,7 @@ export interface OldData {
   readonly name: string;
   readonly workspaceVersion: number;
   readonly directoryVersion: number;
-  /** Writes the files into the folder and says which workspace it holds. */
+  /** Writes the files into the folder and returns the workspace's id. */
   writeTo(dataDir: string): string;
 }
 
@@ -34,7 +34,7 @@ function write(source: string, dataDir: string): string {
     const path = join(dataDir, name);
     mkdirSync(dirname(path), { recursive: true });
     const sqlite = new Sqlite(path);
-    // As it was written: in the order of the tables, not of what they name.
+    // As written: in the order of the tables, regardless of references.
     sqlite.pragma('foreign_keys = OFF');
     sqlite.exec(`BEGIN; ${statements.filter((line) => !line.startsWith('PRAGMA')).join('\n')} COMMIT;`);
     for (const line of statements.filter((one) => one.startsWith('PRAGMA'))) sqlite.exec(line);

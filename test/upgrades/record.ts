@@ -1,7 +1,7 @@
 // Records what an earlier version of the program wrote: `node test/upgrades/record.ts COMMIT` starts that commit's
-// service over an empty folder, lives in it for a moment, stops it, and writes both databases down as SQL beside this
-// file. Run it for each version whose schema is new, before the next one; test/operations/upgrade.test.ts opens every
-// record with the program of today.
+// service on an empty folder, uses it for a moment, stops it, and writes both databases as SQL beside this file. Run it
+// for each version with a new schema, before the next one; test/operations/upgrade.test.ts opens every record with the
+// present program.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The main job, and whatever else that version can do. */
+/** The main job, and whatever else that version supports. */
 async function live(): Promise<void> {
   const child = spawn(process.execPath, ['http/main.ts'], { cwd: tree, env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: dataDir }, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise((done) => child.on('exit', done));
@@ -55,7 +55,7 @@ async function live(): Promise<void> {
   await api.post('/departments', { name: 'Sales' }, token);
   await api.post('/saved-replies', { shortcut: 'hello', title: 'Hello', body: 'Hello!' }, token);
   await api.post(`/widget/conversations/${conversationId}/rating`, { rating: 5, comment: 'Good' }, customerToken);
-  // What came later is refused by what came before.
+  // Earlier versions refuse later additions.
   await api.post('/phone-numbers', { e164: '+12125550100', displayName: 'Support', routingStrategy: 'all_agents' }, token);
   await api.get('/workspace/integrations', token);
   await api.post('/tickets', { subject: 'A parcel', body: 'It is broken.', customerEmail: 'kim@example.org' }, token);
@@ -73,7 +73,7 @@ function versionOf(path: string): number {
   return version;
 }
 
-/** Statements, one a line, that make the file again. Virtual tables fill themselves from what they are made over. */
+/** Statements, one per line, that recreate the file. Virtual tables fill themselves from the tables they index. */
 function dump(path: string): string[] {
   const db = Database.openReader(path);
   try {

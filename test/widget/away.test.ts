@@ -1,11 +1,11 @@
-// The widget while nobody is there, what was said before, and the sound.
+// The widget while no agent is available, earlier conversations, and the sound.
 
 import t from 'tap';
 import { startBrowsing, widgetOf } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { startService } from '../support/service.ts';
 
-t.test('[4.12] a question left while nobody is there', async (t) => {
+t.test('[4.12] a question left while no agent is available', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const customer = await service.customer(owner.embedId);
@@ -35,13 +35,13 @@ t.test('[4.12] a question left while nobody is there', async (t) => {
     t.match(await service.mail('kim@example.org'), { text: /We do\./, subject: /Do you ship to Norway\?/ });
   });
 
-  t.test('is not shown in the widget, where anybody could have claimed the address', async (t) => {
+  t.test('is not shown in the widget, where anyone could have claimed the address', async (t) => {
     const [ticket] = await service.tickets(owner.token);
     t.equal((await service.get(`/widget/conversations/${ticket.id}/messages`, customer.token)).status, 404);
     t.same((await service.get('/widget/conversations', customer.token)).body, { conversations: [] });
   });
 
-  t.test("sent again under the same id it is there once, and under another customer's it is refused", async (t) => {
+  t.test("sent again under the same id it is stored once, and under another customer's it is refused", async (t) => {
     const messageId = '019aa000-0000-4000-8000-00000000000a';
     const before = (await service.tickets(owner.token)).length;
     const [first, second] = [
@@ -90,7 +90,7 @@ t.test('[4.12] a question left while nobody is there', async (t) => {
     t.match(await leave({ email: 'kim@example.org', body: 'x' }), { status: 403, body: { error: 'forbidden' } });
   });
 
-  t.test('a plan without tickets takes none, and the session says so', async (t) => {
+  t.test('a plan without tickets accepts none, and the session says so', async (t) => {
     const shop = await service.workspace();
     await service.plan(shop.workspaceId, 'chat');
     const { body } = await service.post('/widget/sessions', { siteId: shop.embedId, url: 'https://shop.example/' });
@@ -114,8 +114,8 @@ t.test('[4.12] a question left while nobody is there', async (t) => {
   });
 });
 
-t.test("[4.12] one's own chats, the newest first, nobody else's", async (t) => {
-  // More open ones than a person has.
+t.test("[4.12] one's own chats, newest first, no others", async (t) => {
+  // More open chats than the limit for a visitor.
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const customer = await service.customer(owner.embedId);
@@ -181,7 +181,7 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     );
   });
 
-  t.test('[4.12] the sound is off until it is asked for, and stays as it was chosen', async (t) => {
+  t.test('[4.12] the sound is off by default, and the choice is kept', async (t) => {
     const page = await browsing.open();
     const { launcher, panel } = widgetOf(page);
     await launcher.click();
@@ -193,7 +193,7 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     await panel.getByRole('button', { name: 'Sound on' }).waitFor();
   });
 
-  t.test('[4.12] an answer is heard when it comes, not again on every page while it is unread', async (t) => {
+  t.test('[4.12] an answer is heard when it arrives, not again on every page while it is unread', async (t) => {
     const page = await browsing.open({
       before:
         'window.tones = 0; const make = AudioContext.prototype.createOscillator; AudioContext.prototype.createOscillator = function () { window.tones += 1; return make.call(this); };',
@@ -212,21 +212,21 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     const answer = (body: string) => service.post(`/conversations/${id}/messages`, { body }, owner.token);
     await answer('I am.');
     await lines.filter({ hasText: 'I am.' }).waitFor();
-    t.equal(await tones(), 1, 'who looks needs no sound');
+    t.equal(await tones(), 1, 'a visible page needs no sound');
     await panel.getByRole('button', { name: 'Close' }).click();
     await answer('Are you?');
     await page.locator('[aria-label="Open chat, unread: 1"]').waitFor();
     t.equal(await tones(), 2);
     await page.reload();
     await page.locator('[aria-label="Open chat, unread: 1"]').waitFor();
-    t.equal(await tones(), 0, 'what the next page finds was heard before');
+    t.equal(await tones(), 0, 'messages found by the next page were heard before');
     await answer('Hello?');
     await page.locator('[aria-label="Open chat, unread: 2"]').waitFor();
     t.equal(await tones(), 1);
   });
 
-  t.test('[4.16] out of hours it says when somebody is there again, and a question is left', async (t) => {
-    // Open for a minute, three days from now at midnight, by the service's clock, whatever day it is by the browser's.
+  t.test('[4.16] out of hours it says when the business opens again, and a question can be left', async (t) => {
+    // Open for a minute, three days from now at midnight, by the service's clock, whatever the browser's date is.
     const weekday = ((new Date(service.clock.now()).getUTCDay() + 3 + 6) % 7) + 1;
     await service.post(
       '/business-hours',
@@ -253,7 +253,7 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
   });
 
   t.test(
-    '[4.12] a question whose answer is lost is there once when it is sent again, and again when it was changed meanwhile',
+    '[4.12] a question whose answer is lost is stored once when it is sent again, and again if it was edited meanwhile',
     async (t) => {
       const page = await browsing.open();
       const { launcher, panel } = widgetOf(page);

@@ -27,7 +27,7 @@ t.test('campaigns and goals on a page', { skip: noBrowser }, async (t) => {
     return body.id;
   };
   const stats = async (id: string) => (await service.get(`/campaigns/${id}`, owner.token)).body.stats;
-  /** What the widget reports comes after what is seen. */
+  /** The widget reports after it is shown. */
   const statsAfter = async (page: Page, id: string, act: () => Promise<unknown>) => {
     const told = page.waitForResponse(
       (response) => response.url().endsWith('/campaign-events') && response.request().method() === 'POST',
@@ -146,7 +146,7 @@ t.test('campaigns and goals on a page', { skip: noBrowser }, async (t) => {
     t.equal(await campaign.count(), 0, '42 percent is not 50');
     await page.evaluate('scrollTo(0, 1400)');
     await frames();
-    t.equal(await campaign.count(), 0, 'nobody leaves yet');
+    t.equal(await campaign.count(), 0, 'no one leaves yet');
     await page.evaluate('document.dispatchEvent(new MouseEvent("mouseout", { clientY: 300, relatedTarget: null }))');
     t.equal(await campaign.count(), 0, 'to the side is not out');
     t.equal((await statsAfter(page, id, leave)).impressions, 1);
@@ -175,7 +175,7 @@ t.test('campaigns and goals on a page', { skip: noBrowser }, async (t) => {
     await campaign.getByRole('button', { name: 'See the sale' }).click();
     await page.waitForURL(`${origin}/sale?from=chat`);
     await launcher.waitFor();
-    t.equal((await stats(id)).clicks, 1, 'told although the page was left');
+    t.equal((await stats(id)).clicks, 1, 'reported although the page was left');
   });
 
   t.strictSame(browsing.problems, [], 'no page saw an error or a violation of its policy');

@@ -9,53 +9,50 @@ t.test("the customer's side of a chat", async (t) => {
   const list = async (id: string, token: string, query = '') =>
     (await service.get(`/widget/conversations/${id}/messages${query}`, token)).body;
 
-  t.test(
-    '[4.12] starting a chat: 201 with the conversation and its first message; agents are told of both',
-    async (t) => {
-      const socket = await service.agentSocket(owner.token);
-      const customer = await service.customer(owner.embedId, { email: 'kim@example.org' });
-      const file = await service.upload(customer, { filename: 'a.png', contentType: 'image/png', size: 3 });
-      const { status, body } = await start(customer.token, { body: 'Hello!', attachments: [file] });
-      t.equal(status, 201);
-      t.match(body.conversation, {
-        channel: 'chat',
-        status: 'open',
-        subject: null,
-        rating: null,
-        preview: 'Hello!',
-        lastMessageAt: body.message.createdAt,
-      });
-      t.match(body.message, {
-        conversationId: body.conversation.id,
-        senderType: 'visitor',
-        senderId: customer.visitorId,
-        body: 'Hello!',
-        attachments: [file],
-      });
-      t.match((await socket.next('conversation.created')).data.conversation, {
-        id: body.conversation.id,
-        version: 1,
-        visitorId: customer.visitorId,
-        siteId: owner.siteId,
-        status: 'open',
-        assignedAgentId: null,
-      });
-      t.strictSame((await socket.next('message.created')).data.message, body.message);
-      const again = (await start(customer.token, { body: 'Another matter' })).body;
-      t.not(again.conversation.id, body.conversation.id, 'each start is a conversation of its own');
-      t.equal(
-        (
-          await service.post('/widget/sessions', {
-            siteId: owner.embedId,
-            visitorToken: customer.token,
-            url: 'https://shop.example/',
-          })
-        ).body.conversation.id,
-        again.conversation.id,
-        'the session shows the newest',
-      );
-    },
-  );
+  t.test('[4.12] starting a chat: 201 with the conversation and its first message; agents receive both', async (t) => {
+    const socket = await service.agentSocket(owner.token);
+    const customer = await service.customer(owner.embedId, { email: 'kim@example.org' });
+    const file = await service.upload(customer, { filename: 'a.png', contentType: 'image/png', size: 3 });
+    const { status, body } = await start(customer.token, { body: 'Hello!', attachments: [file] });
+    t.equal(status, 201);
+    t.match(body.conversation, {
+      channel: 'chat',
+      status: 'open',
+      subject: null,
+      rating: null,
+      preview: 'Hello!',
+      lastMessageAt: body.message.createdAt,
+    });
+    t.match(body.message, {
+      conversationId: body.conversation.id,
+      senderType: 'visitor',
+      senderId: customer.visitorId,
+      body: 'Hello!',
+      attachments: [file],
+    });
+    t.match((await socket.next('conversation.created')).data.conversation, {
+      id: body.conversation.id,
+      version: 1,
+      visitorId: customer.visitorId,
+      siteId: owner.siteId,
+      status: 'open',
+      assignedAgentId: null,
+    });
+    t.strictSame((await socket.next('message.created')).data.message, body.message);
+    const again = (await start(customer.token, { body: 'Another matter' })).body;
+    t.not(again.conversation.id, body.conversation.id, 'each start is a conversation of its own');
+    t.equal(
+      (
+        await service.post('/widget/sessions', {
+          siteId: owner.embedId,
+          visitorToken: customer.token,
+          url: 'https://shop.example/',
+        })
+      ).body.conversation.id,
+      again.conversation.id,
+      'the session shows the newest',
+    );
+  });
 
   t.test('[8] the same limits as for agents: 1 to 10000 characters, 20 attachments', async (t) => {
     const chat = await service.chat(owner);
@@ -80,7 +77,7 @@ t.test("the customer's side of a chat", async (t) => {
     });
   });
 
-  t.test('[4.12] the list holds what was said, and nothing of how it is handled', async (t) => {
+  t.test('[4.12] the list has the messages, and nothing about how they are handled', async (t) => {
     const chat = await service.chat(owner, 'question');
     await service.post(
       `/conversations/${chat.id}/assign-to-agent`,
@@ -106,7 +103,7 @@ t.test("the customer's side of a chat", async (t) => {
         (one: any) => one.senderType === 'system',
       ).length,
       2,
-      "the system's lines are there, for agents",
+      "the system's lines exist, for agents",
     );
     const page = await list(chat.id, chat.customer.token, '?limit=1');
     t.equal(
@@ -127,7 +124,7 @@ t.test("the customer's side of a chat", async (t) => {
       );
   });
 
-  t.test("[4.12] somebody else's conversation is 404, on every route", async (t) => {
+  t.test("[4.12] another visitor's conversation is 404, on every route", async (t) => {
     const chat = await service.chat(owner);
     const stranger = await service.workspace();
     const others = [await service.customer(owner.embedId), await service.customer(stranger.embedId)];
@@ -198,7 +195,7 @@ t.test("the customer's side of a chat", async (t) => {
     );
   });
 
-  t.test('[4.10] where the workspace asks for no ratings: 422 semantic_error', async (t) => {
+  t.test('[4.10] if the workspace has ratings switched off: 422 semantic_error', async (t) => {
     const shop = await service.workspace();
     const chat = await service.chat(shop);
     await service.put('/workspace/settings', { csatEnabled: false }, shop.token);
@@ -213,7 +210,7 @@ t.test("the customer's side of a chat", async (t) => {
     );
   });
 
-  t.test('[decisions] spam looks open to who sent it, and takes its messages in silence', async (t) => {
+  t.test('[decisions] spam looks open to its sender, and accepts its messages silently', async (t) => {
     const chat = await service.chat(owner, 'Buy now');
     const customer = await service.visitorSocket(chat.customer.token);
     await service.post(`/conversations/${chat.id}/spam`, undefined, owner.token);
@@ -240,41 +237,45 @@ t.test("the customer's side of a chat", async (t) => {
   });
 });
 
-t.test('[4.12] a customer is told what concerns it, and only when something that it can see has changed', async (t) => {
-  const service = await startService(t, { env: { AUTO_CLOSE_DAYS: '1' } });
-  const owner = await service.workspace();
-  const ann = await service.agent(owner);
-  const chat = await service.chat(owner);
-  const customer = await service.visitorSocket(chat.customer.token);
-  const version = async () => (await service.conversation(chat.id, owner.token)).version;
-  const on = (path: string, body?: unknown, token = owner.token) =>
-    service.post(`/conversations/${chat.id}/${path}`, body, token);
+t.test(
+  '[4.12] a customer receives events that concern it, and only when something visible to it has changed',
+  async (t) => {
+    const service = await startService(t, { env: { AUTO_CLOSE_DAYS: '1' } });
+    const owner = await service.workspace();
+    const ann = await service.agent(owner);
+    const chat = await service.chat(owner);
+    const customer = await service.visitorSocket(chat.customer.token);
+    const version = async () => (await service.conversation(chat.id, owner.token)).version;
+    const on = (path: string, body?: unknown, token = owner.token) =>
+      service.post(`/conversations/${chat.id}/${path}`, body, token);
 
-  await service.put(`/conversations/${chat.id}/tags`, { tags: ['vip'] }, owner.token);
-  await on('assign-to-agent', { agentId: ann.agentId, expectedVersion: await version() });
-  await on('assignment/accept', undefined, ann.token);
-  await on('notes', { body: 'x' });
-  const sales = (await service.post('/departments', { name: 'Sales', memberIds: [ann.agentId] }, owner.token)).body.id;
-  await on('assign-to-department', { departmentId: sales });
-  await customer.flushed();
-  t.strictSame(customer.events, [], 'tags, handshakes, assignments, notes, departments: nothing');
+    await service.put(`/conversations/${chat.id}/tags`, { tags: ['vip'] }, owner.token);
+    await on('assign-to-agent', { agentId: ann.agentId, expectedVersion: await version() });
+    await on('assignment/accept', undefined, ann.token);
+    await on('notes', { body: 'x' });
+    const sales = (await service.post('/departments', { name: 'Sales', memberIds: [ann.agentId] }, owner.token)).body
+      .id;
+    await on('assign-to-department', { departmentId: sales });
+    await customer.flushed();
+    t.strictSame(customer.events, [], 'tags, handshakes, assignments, notes, departments: nothing');
 
-  await on('messages', { body: 'Hello' });
-  await on('read');
-  await on('status', { status: 'pending' });
-  await on('status', { status: 'solved' });
-  await service.pass(24 * 3600_000);
-  await customer.flushed();
-  t.strictSame(customer.events, [
-    'message.created',
-    'message.read',
-    'conversation.updated',
-    'conversation.updated',
-    'conversation.closed',
-    'conversation.updated',
-  ]);
-  t.strictSame(
-    customer.numbered.flatMap((one) => one.data.conversation?.status ?? []),
-    ['pending', 'solved', 'closed', 'closed'],
-  );
-});
+    await on('messages', { body: 'Hello' });
+    await on('read');
+    await on('status', { status: 'pending' });
+    await on('status', { status: 'solved' });
+    await service.pass(24 * 3600_000);
+    await customer.flushed();
+    t.strictSame(customer.events, [
+      'message.created',
+      'message.read',
+      'conversation.updated',
+      'conversation.updated',
+      'conversation.closed',
+      'conversation.updated',
+    ]);
+    t.strictSame(
+      customer.numbered.flatMap((one) => one.data.conversation?.status ?? []),
+      ['pending', 'solved', 'closed', 'closed'],
+    );
+  },
+);

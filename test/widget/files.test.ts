@@ -3,12 +3,12 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { startService } from '../support/service.ts';
 
-/** What the contract of the project allows for all of the widget, compressed with gzip. */
+/** The project's budget for the whole widget, compressed with gzip. */
 const budgetBytes = 30 * 1024;
 
 t.test("the widget's scripts", async (t) => {
   const service = await startService(t);
-  // fetch would unpack what comes.
+  // fetch would decompress the reply.
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     new Promise<{ status: number; headers: Record<string, string | string[] | undefined>; bytes: Buffer }>(
       (resolve, reject) => {
@@ -27,7 +27,7 @@ t.test("the widget's scripts", async (t) => {
   const appPath = async (): Promise<string> =>
     `/${/widget\/app-[\w-]+\.js/.exec((await get('/widget.js')).bytes.toString())?.[0]}`;
 
-  t.test('[4.12] /widget.js is there for every page, without a header asked for', async (t) => {
+  t.test('[4.12] /widget.js is available to every page, without required headers', async (t) => {
     const { status, headers, bytes } = await get('/widget.js');
     t.equal(status, 200);
     t.match(headers, {
@@ -41,7 +41,7 @@ t.test("the widget's scripts", async (t) => {
     t.match(
       headers['cache-control'],
       /^public, max-age=\d{2,3}, stale-while-revalidate=\d+$/,
-      'not kept for long: it is a name for good',
+      'not cached for long: its name does not change',
     );
     t.ok(bytes.length < 4096, `${bytes.length} bytes is what a page pays before it is idle`);
   });
@@ -78,7 +78,7 @@ t.test("the widget's scripts", async (t) => {
     }
   });
 
-  t.test('[9] what is unchanged is not sent again', async (t) => {
+  t.test('[9] an unchanged script is not sent again', async (t) => {
     for (const path of ['/widget.js', await appPath()]) {
       const { headers } = await get(path, { 'Accept-Encoding': 'br' });
       const tag = String(headers['etag']);
@@ -119,7 +119,7 @@ t.test("the widget's scripts", async (t) => {
       t.equal((await get(wrong)).status, 404, wrong);
   });
 
-  t.test('[9] asked by many at once it is made once', async (t) => {
+  t.test('[9] requested many times concurrently it is built once', async (t) => {
     const fresh = await startService(t);
     const texts = await Promise.all(
       Array.from({ length: 10 }, async () => (await fetch(`${fresh.url}/widget.js`)).text()),

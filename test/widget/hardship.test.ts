@@ -1,5 +1,5 @@
-// The widget where things go wrong: answers that are lost, a service that is away, pages that close, tabs at once,
-// storage and scripts that a browser or a page forbids. Whatever happens, a message is there once, and in its place.
+// The widget under failures: lost answers, an unreachable service, closing pages, several tabs, storage and scripts
+// blocked by a browser or a page. A message is always stored once, and in its place.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { noBrowser } from '../support/chromium.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Service, startService } from '../support/service.ts';
 
-/** Watches the log from inside the page: how often each text was there at one time, at most. */
+/** Watches the log from inside the page: the maximum number of copies of each text at one time. */
 const watchForTwins = `
   window.__twins = new Set();
   const look = () => {
@@ -27,7 +27,7 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
   const env = { RATE_LIMITS: 'off', PORT: String(await freePort()) };
   let service: Service = await startService(t, { dataDir, env });
   const owner = await service.workspace();
-  /** Until the end of all these tests, not of the one that stopped it. */
+  /** Until the end of all these tests, not only of the one that stopped it. */
   const startOver = (): Promise<Service> => startService(t, { dataDir, env });
   const browsing = await startBrowsing(t, service, owner.embedId);
   t.afterEach(() => browsing.closeAll());
@@ -106,34 +106,31 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     );
   });
 
-  t.test(
-    '[4.12] what is written while the service is away waits, outlives the page, and arrives in order',
-    async (t) => {
-      const page = await browsing.open();
-      const id = await talking(page, 'Before the storm');
-      let isAway = true;
-      await page
-        .context()
-        .route('**/widget/conversations/**', (route) =>
-          isAway && route.request().method() === 'POST' ? route.abort() : route.continue(),
-        );
-      for (const text of ['One', 'Two', 'Three']) await write(page, text);
-      await widgetOf(page).lines.filter({ hasText: 'Three' }).filter({ hasText: 'Sending…' }).waitFor();
-      t.strictSame(await bodies(id), ['Before the storm']);
-      await page.close({ runBeforeUnload: false });
-      const later = await browsing.open({ in: page.context() });
-      await widgetOf(later).launcher.click();
-      await widgetOf(later).lines.filter({ hasText: 'Three' }).filter({ hasText: 'Sending…' }).waitFor();
-      t.strictSame(await shown(later), ['Before the storm', 'One', 'Two', 'Three']);
-      isAway = false;
-      await sent(later, 'Three');
-      t.strictSame(await bodies(id), ['Before the storm', 'One', 'Two', 'Three']);
-      t.strictSame(await shown(later), ['Before the storm', 'One', 'Two', 'Three']);
-      t.equal(await later.evaluate('Object.keys(localStorage).filter((key) => key.includes("outbox")).length'), 0);
-    },
-  );
+  t.test('[4.12] messages written while the service is down wait, outlive the page, and arrive in order', async (t) => {
+    const page = await browsing.open();
+    const id = await talking(page, 'Before the storm');
+    let isAway = true;
+    await page
+      .context()
+      .route('**/widget/conversations/**', (route) =>
+        isAway && route.request().method() === 'POST' ? route.abort() : route.continue(),
+      );
+    for (const text of ['One', 'Two', 'Three']) await write(page, text);
+    await widgetOf(page).lines.filter({ hasText: 'Three' }).filter({ hasText: 'Sending…' }).waitFor();
+    t.strictSame(await bodies(id), ['Before the storm']);
+    await page.close({ runBeforeUnload: false });
+    const later = await browsing.open({ in: page.context() });
+    await widgetOf(later).launcher.click();
+    await widgetOf(later).lines.filter({ hasText: 'Three' }).filter({ hasText: 'Sending…' }).waitFor();
+    t.strictSame(await shown(later), ['Before the storm', 'One', 'Two', 'Three']);
+    isAway = false;
+    await sent(later, 'Three');
+    t.strictSame(await bodies(id), ['Before the storm', 'One', 'Two', 'Three']);
+    t.strictSame(await shown(later), ['Before the storm', 'One', 'Two', 'Three']);
+    t.equal(await later.evaluate('Object.keys(localStorage).filter((key) => key.includes("outbox")).length'), 0);
+  });
 
-  t.test('[8] 429: it waits as long as it is told to', async (t) => {
+  t.test('[8] 429: it waits as long as requested', async (t) => {
     const page = await browsing.open();
     const id = await talking(page, 'Slowly');
     const at: number[] = [];
@@ -154,7 +151,7 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     t.strictSame(await bodies(id), ['Slowly', 'Hurry']);
   });
 
-  t.test('[4.12] what is refused for good says so, and can be tried again or dropped', async (t) => {
+  t.test('[4.12] a permanently refused message says so, and can be tried again or dropped', async (t) => {
     const page = await browsing.open();
     const id = await talking(page, 'Fine');
     let refuses = true;
@@ -180,7 +177,7 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     t.strictSame(await bodies(id), ['Fine', 'Refused']);
   });
 
-  t.test('[6] a socket that breaks comes back and is told what it missed, once and in order', async (t) => {
+  t.test('[6] a socket that breaks reconnects and receives what it missed, once and in order', async (t) => {
     const page = await browsing.open();
     const open: WebSocketRoute[] = [];
     const asked: string[] = [];
@@ -212,7 +209,7 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     t.strictSame(await twins(page), []);
   });
 
-  t.test('[6] events that are no longer kept: it starts from what the service has now', async (t) => {
+  t.test("[6] events that are no longer stored: it starts from the service's present state", async (t) => {
     const page = await browsing.open();
     const id = await talking(page, 'Long ago');
     await page.close();
@@ -228,7 +225,7 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     t.strictSame(await shown(later), ['Long ago', 'An answer']);
   });
 
-  t.test('[4.12] tabs of one visitor show the same, and what they send at once is there once', async (t) => {
+  t.test('[4.12] tabs of one visitor show the same, and what they send concurrently is stored once', async (t) => {
     const one = await browsing.open();
     const two = await browsing.open({ in: one.context() });
     await widgetOf(two).launcher.waitFor();
@@ -286,7 +283,7 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     },
   );
 
-  t.test('[4.12] two tabs that open at once are one visitor', async (t) => {
+  t.test('[4.12] two tabs that open concurrently are one visitor', async (t) => {
     const context = await browsing.context();
     const pages = await Promise.all([browsing.open({ in: context }), browsing.open({ in: context })]);
     const ids: unknown[] = [];
@@ -308,7 +305,7 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     t.strictSame(await bodies(String(ids[0])), ['I am 0', 'I am 1']);
   });
 
-  t.test('[4.12] where storage is blocked all works, for as long as the page is open', async (t) => {
+  t.test('[4.12] with blocked storage everything works while the page is open', async (t) => {
     const page = await browsing.open({
       before:
         'for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { get() { throw new DOMException("blocked", "SecurityError") } })',
@@ -319,7 +316,7 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     t.strictSame(await shown(page), ['Without a memory', 'Hello']);
   });
 
-  t.test('[4.12] where storage is full all works', async (t) => {
+  t.test('[4.12] with full storage everything works', async (t) => {
     const page = await browsing.open({
       before: 'Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError") }',
     });
@@ -327,7 +324,7 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     t.strictSame(await bodies(id), ['In a full house']);
   });
 
-  t.test('[4.12] what lies in the storage under its names, whoever wrote it, harms nothing', async (t) => {
+  t.test('[4.12] any content of the storage under its names, whoever wrote it, does no harm', async (t) => {
     const page = await browsing.open({
       before: `for (const name of ['visit', 'token', 'outbox:x', 'text', 'open']) localStorage.setItem('switchboard:${owner.embedId}:' + name, '{nonsense')`,
     });
@@ -371,7 +368,7 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     const id = await talking(page, 'Whatever');
     t.strictSame(await bodies(id), ['Whatever']);
     t.equal(await positionOf(page, '.launcher'), 'fixed');
-    t.equal(await page.evaluate('window.__keys ?? 0'), 0, "what is typed here is not the page's");
+    t.equal(await page.evaluate('window.__keys ?? 0'), 0, 'keys typed here do not reach the page');
   });
 
   t.test('[6] the service restarts under an open conversation', async (t) => {
@@ -389,7 +386,7 @@ t.test('the widget in hardship', { skip: noBrowser }, async (t) => {
     t.strictSame(await twins(page), []);
   });
 
-  t.test('[5] a token that no longer counts: the visitor is a new one, and what it writes arrives', async (t) => {
+  t.test('[5] an invalid token: the visitor is a new one, and its messages arrive', async (t) => {
     const page = await browsing.open();
     await talking(page, 'As a known visitor');
     const other = await browsing.open({

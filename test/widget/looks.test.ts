@@ -1,4 +1,4 @@
-// How the widget presents itself: to the eye in every scheme and size, to a screen reader, to the keyboard.
+// How the widget presents itself: visually in every scheme and size, to a screen reader, to the keyboard.
 
 import type { Page } from 'playwright-core';
 import t from 'tap';
@@ -29,33 +29,30 @@ t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
     await widgetOf(page).lines.filter({ hasText: text }).waitFor();
   };
 
-  t.test(
-    "[4.16] its colour, its side and its greeting are the site's; what stands on the colour can be read",
-    async (t) => {
-      const rows: [object, string, string, string][] = [
-        [{ primaryColor: '#2563eb', launcherPosition: 'right' }, 'rgb(37, 99, 235)', 'rgb(255, 255, 255)', 'right'],
-        [{ primaryColor: '#ffe066', launcherPosition: 'left' }, 'rgb(255, 224, 102)', 'rgb(17, 17, 17)', 'left'],
-        [
-          { primaryColor: '#000000', launcherPosition: 'right', welcomeMessage: 'Grüß Gott!' },
-          'rgb(0, 0, 0)',
-          'rgb(255, 255, 255)',
-          'right',
-        ],
-      ];
-      for (const [changes, colour, onColour, side] of rows) {
-        await change(changes);
-        const page = await browsing.open({ viewport: { width: 1000, height: 700 } });
-        await widgetOf(page).launcher.click();
-        t.equal(await style(page, '.launcher', 'backgroundColor'), colour);
-        t.equal(await style(page, '.launcher', 'color'), onColour);
-        const box = await widgetOf(page).launcher.boundingBox();
-        t.equal(box !== null && box.x > 500 ? 'right' : 'left', side);
-      }
-      const page = await browsing.open();
+  t.test("[4.16] its colour, side and greeting are the site's; text on the colour is readable", async (t) => {
+    const rows: [object, string, string, string][] = [
+      [{ primaryColor: '#2563eb', launcherPosition: 'right' }, 'rgb(37, 99, 235)', 'rgb(255, 255, 255)', 'right'],
+      [{ primaryColor: '#ffe066', launcherPosition: 'left' }, 'rgb(255, 224, 102)', 'rgb(17, 17, 17)', 'left'],
+      [
+        { primaryColor: '#000000', launcherPosition: 'right', welcomeMessage: 'Grüß Gott!' },
+        'rgb(0, 0, 0)',
+        'rgb(255, 255, 255)',
+        'right',
+      ],
+    ];
+    for (const [changes, colour, onColour, side] of rows) {
+      await change(changes);
+      const page = await browsing.open({ viewport: { width: 1000, height: 700 } });
       await widgetOf(page).launcher.click();
-      t.match(await widgetOf(page).lines.first().textContent(), /Grüß Gott!/);
-    },
-  );
+      t.equal(await style(page, '.launcher', 'backgroundColor'), colour);
+      t.equal(await style(page, '.launcher', 'color'), onColour);
+      const box = await widgetOf(page).launcher.boundingBox();
+      t.equal(box !== null && box.x > 500 ? 'right' : 'left', side);
+    }
+    const page = await browsing.open();
+    await widgetOf(page).launcher.click();
+    t.match(await widgetOf(page).lines.first().textContent(), /Grüß Gott!/);
+  });
 
   t.test("[4.12] light and dark, as the visitor's system is", async (t) => {
     const seen: unknown[] = [];
@@ -98,7 +95,7 @@ t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
         'Earlier conversations',
         'Sound off',
       ],
-      'round and round; what cannot be sent is no stop',
+      'round and round; a disabled button is not a stop',
     );
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Shift+Tab');
@@ -115,7 +112,7 @@ t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
     await launcher.waitFor();
   });
 
-  t.test('[4.12] where motion is not wanted nothing moves', async (t) => {
+  t.test('[4.12] with reduced motion nothing moves', async (t) => {
     for (const [reducedMotion, animation] of [
       ['reduce', 'none'],
       ['no-preference', 'rise'],
@@ -143,7 +140,7 @@ t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
     }
   });
 
-  t.test('[4.12] from right to left where the language is', async (t) => {
+  t.test('[4.12] right to left in such languages', async (t) => {
     browsing.host('/ar', { lang: 'ar' });
     const page = await browsing.open({ path: '/ar', viewport: { width: 1000, height: 700 } });
     const { launcher, panel, lines } = widgetOf(page);
@@ -152,12 +149,12 @@ t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
     const mine = await lines.filter({ hasText: 'مرحبًا' }).locator('.bubble').boundingBox();
     const theirs = await lines.first().locator('.bubble').boundingBox();
     const box = await panel.boundingBox();
-    t.ok(mine !== null && theirs !== null && box !== null && mine.x - box.x < 40, 'what one writes is at the left');
+    t.ok(mine !== null && theirs !== null && box !== null && mine.x - box.x < 40, "one's own messages are at the left");
     t.ok(mine !== null && theirs !== null && theirs.x > mine.x, 'the answers are at the right');
     t.equal(await style(page, '.root', 'direction'), 'rtl');
   });
 
-  t.test('[4.12] what a screen reader is told', async (t) => {
+  t.test('[4.12] the announcements of a screen reader', async (t) => {
     await change({ primaryColor: '#2563eb', welcomeMessage: 'Hello! How can we help?', name: 'A shop' });
     const page = await browsing.open();
     const { launcher, panel } = widgetOf(page);
@@ -191,7 +188,7 @@ t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
       'button "Start a new conversation"',
     ])
       t.match(rating, line);
-    t.equal(await panel.locator('[role=log]').count(), 1, 'one live region for what is said');
+    t.equal(await panel.locator('[role=log]').count(), 1, 'one live region for messages');
   });
 
   t.test('[4.12] out of hours it says so', async (t) => {

@@ -3,7 +3,7 @@ import type { Route } from '../../http/route.ts';
 import { fullPath } from '../../http/route.ts';
 import { type Service, startService } from '../support/service.ts';
 
-/** A call of each widget route that is sound but for who makes it. */
+/** A call of each widget route that is valid except for its origin. */
 const bodies: Record<string, (chatId: string) => unknown> = {
   'widget.viewPage': () => ({ url: 'https://shop.example/' }),
   'widget.identify': () => ({ name: 'Kim' }),
@@ -18,7 +18,7 @@ const bodies: Record<string, (chatId: string) => unknown> = {
   'widget.noteCampaign': () => ({ campaignId, type: 'click' }),
 };
 
-/** Of a campaign that is there. */
+/** Of an existing campaign. */
 let campaignId = '';
 
 async function addCampaign(service: Service, owner: { token: string }): Promise<string> {
@@ -29,7 +29,7 @@ async function addCampaign(service: Service, owner: { token: string }): Promise<
 const visitorRoutes = (service: Service): Route[] =>
   service.running.routes.filter((route) => route.access.kind === 'visitor');
 
-t.test('who may use the widget', async (t) => {
+t.test('who can use the widget', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   campaignId = await addCampaign(service, owner);
@@ -145,7 +145,7 @@ t.test('who may use the widget', async (t) => {
     await allow(['shop1.example']);
   });
 
-  t.test('[5] CORS: a browser may ask first, and may read what it is answered', async (t) => {
+  t.test('[5] CORS: browsers can send preflights, and read the answers', async (t) => {
     for (const route of visitorRoutes(service)) {
       const path = fullPath(route).replace('/api/v1', '').replace('{conversationId}', chat.id);
       const preflight = await service.call('OPTIONS', path, {
@@ -236,7 +236,7 @@ t.test('a blocked visitor', async (t) => {
         status: 200,
         body: { visitor: { name: null, email: null }, conversation: { id: chat.id, preview: null }, campaigns: [] },
       },
-      'who it is does not change, and what is said to it is kept from it',
+      'its identity does not change, and later messages are kept from it',
     );
     t.strictSame((await service.get('/contacts', owner.token)).body.contacts, [], 'nor does it make a contact');
 
@@ -246,31 +246,34 @@ t.test('a blocked visitor', async (t) => {
     for (const route of visitorRoutes(service)) t.ok((await call(route)).status < 300, route.operation);
   });
 
-  t.test('[4.12] at once, on open sockets too: closed, and told nothing of what comes with or after it', async (t) => {
-    const chat = await service.chat(owner);
-    const other = await service.customer(owner.embedId);
-    const [first, second, bystander] = [
-      await service.visitorSocket(chat.customer.token),
-      await service.visitorSocket(chat.customer.token),
-      await service.visitorSocket(other.token),
-    ];
-    await Promise.all([
-      block(chat.customer.visitorId),
-      ...Array.from({ length: 20 }, (_, index) =>
-        service.post(`/conversations/${chat.id}/messages`, { body: `SECRET ${index}` }, owner.token),
-      ),
-    ]);
-    for (const socket of [first, second]) {
-      t.match(await socket.closed, { code: 4403 });
-      t.strictSame(
-        socket.events.filter((type) => type === 'conversation.updated'),
-        [],
-      );
-    }
-    t.equal((await service.get(`/conversations/${chat.id}/messages`, owner.token)).body.messages.length, 21);
-    await bystander.flushed();
-    t.equal(bystander.frames.at(-1)?.type, 'pong', 'others stay');
-  });
+  t.test(
+    '[4.12] immediately, on open sockets too: closed, with nothing of what commits with or after it',
+    async (t) => {
+      const chat = await service.chat(owner);
+      const other = await service.customer(owner.embedId);
+      const [first, second, bystander] = [
+        await service.visitorSocket(chat.customer.token),
+        await service.visitorSocket(chat.customer.token),
+        await service.visitorSocket(other.token),
+      ];
+      await Promise.all([
+        block(chat.customer.visitorId),
+        ...Array.from({ length: 20 }, (_, index) =>
+          service.post(`/conversations/${chat.id}/messages`, { body: `SECRET ${index}` }, owner.token),
+        ),
+      ]);
+      for (const socket of [first, second]) {
+        t.match(await socket.closed, { code: 4403 });
+        t.strictSame(
+          socket.events.filter((type) => type === 'conversation.updated'),
+          [],
+        );
+      }
+      t.equal((await service.get(`/conversations/${chat.id}/messages`, owner.token)).body.messages.length, 21);
+      await bystander.flushed();
+      t.equal(bystander.frames.at(-1)?.type, 'pong', 'others stay');
+    },
+  );
 
   t.test("[7] a visitor that is not there, or another workspace's: 404", async (t) => {
     const stranger = await service.workspace();

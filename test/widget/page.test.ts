@@ -47,7 +47,7 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
     t.equal(await page.evaluate('document.querySelector("h1").getAttribute("style")'), null);
   });
 
-  t.test('[4.12] a customer writes and is answered, by keyboard alone', async (t) => {
+  t.test('[4.12] a customer writes and is answered, by keyboard only', async (t) => {
     const page = await browsing.open();
     const { launcher, panel, text, lines } = widgetOf(page);
     await launcher.waitFor();
@@ -72,7 +72,7 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
     await panel.getByText('Support is typing…').waitFor();
     await service.post(`/conversations/${id}/messages`, { body: 'See https://shop.example/orders/7.' }, owner.token);
     await lines.nth(2).filter({ hasText: 'Support: See' }).waitFor();
-    t.equal(await panel.getByText('Support is typing…').count(), 0, 'who has written types no more');
+    t.equal(await panel.getByText('Support is typing…').count(), 0, 'an agent who has written is no longer typing');
     t.equal(await lines.nth(2).getByRole('link').getAttribute('href'), 'https://shop.example/orders/7');
     t.match(
       await agent.next('message.read'),
@@ -99,7 +99,7 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
     t.equal(await lines.count(), 4, 'each once');
   });
 
-  t.test('[4.12] typing by the visitor is told to agents', async (t) => {
+  t.test("[4.12] agents receive the visitor's typing", async (t) => {
     const page = await browsing.open();
     const { launcher, text, lines } = widgetOf(page);
     await launcher.click();
@@ -112,7 +112,7 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
     t.match(await agent.next('typing'), { conversationId: id, data: { senderType: 'visitor' } });
   });
 
-  t.test('[4.12] a visit is counted once over pages; each page is told', async (t) => {
+  t.test('[4.12] a visit is counted once over pages; each page is reported', async (t) => {
     const agent = await service.agentSocket(owner.token);
     const page = await browsing.open({ path: '/first' });
     await widgetOf(page).launcher.waitFor();
@@ -140,7 +140,7 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
     );
   });
 
-  t.test('[4.12] it is there on a page whose address is no URI by the letter', async (t) => {
+  t.test('[4.12] it works on a page whose address is not a strict URI', async (t) => {
     const page = await browsing.open({ path: '/shoes?filter[colour]=red|blue&sale=50%#{all}' });
     await widgetOf(page).launcher.waitFor();
     t.match(page.url(), /filter\[colour\]=red\|blue/, 'browsers leave it as it is');
@@ -161,7 +161,7 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
     await widgetOf(page).launcher.waitFor();
   });
 
-  t.test('[4.12] the page may open it, close it, and say who its customer is', async (t) => {
+  t.test('[4.12] the page can open it, close it, and identify its customer', async (t) => {
     const page = await browsing.open();
     const { panel, launcher } = widgetOf(page);
     await launcher.waitFor();
@@ -175,7 +175,7 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
     if (contacts !== undefined) t.match(contacts[0], { email: 'kim@example.org' });
   });
 
-  t.test('[4.12] an address is asked for once somebody has written, and kept', async (t) => {
+  t.test('[4.12] an address is requested after the first message, and kept', async (t) => {
     const page = await browsing.open();
     const { launcher, text, panel } = widgetOf(page);
     await launcher.click();
@@ -291,7 +291,7 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
     },
   );
 
-  t.test('[4.12] a visitor that is blocked can no longer write, at once', async (t) => {
+  t.test('[4.12] a blocked visitor can no longer write, immediately', async (t) => {
     const page = await browsing.open();
     const { launcher, text, panel, lines } = widgetOf(page);
     await launcher.click();

@@ -19,7 +19,7 @@ t.test('a message that a widget sends again', async (t) => {
     const changed = await send(chat.id, { messageId, body: 'Twice' }, chat.customer.token);
     t.match(first, { status: 201, body: { id: messageId, body: 'Once' } });
     t.strictSame(again.body, first.body);
-    t.strictSame(changed.body, first.body, 'what was sent first stays');
+    t.strictSame(changed.body, first.body, 'the first text stays');
     t.strictSame(
       (await list(chat.id, chat.customer.token)).map((one: { body: string }) => one.body),
       ['Hello, is anybody there?', 'Once'],
@@ -29,11 +29,11 @@ t.test('a message that a widget sends again', async (t) => {
     t.strictSame(
       frames.map(({ data }) => data.message.body),
       ['Once', 'End'],
-      'agents are told once',
+      'agents receive it once',
     );
   });
 
-  t.test('[4.12] at once, many times: one message', async (t) => {
+  t.test('[4.12] many times concurrently: one message', async (t) => {
     const chat = await service.chat(owner);
     const messageId = randomUUID();
     const answers = await Promise.all(
@@ -54,7 +54,7 @@ t.test('a message that a widget sends again', async (t) => {
     t.strictSame(again.body.message, first.body.message);
   });
 
-  t.test('[4.12] does not reopen what was solved since', async (t) => {
+  t.test('[4.12] does not reopen a conversation solved since', async (t) => {
     const chat = await service.chat(owner);
     const messageId = randomUUID();
     await send(chat.id, { messageId, body: 'Thanks' }, chat.customer.token);
@@ -63,7 +63,7 @@ t.test('a message that a widget sends again', async (t) => {
     t.equal((await service.conversation(chat.id, owner.token)).status, 'solved');
   });
 
-  t.test("[4.12] an id that is somebody else's, or none", async (t) => {
+  t.test('[4.12] an id of another message, or an invalid one', async (t) => {
     const chat = await service.chat(owner);
     const { body: answer } = await service.post(`/conversations/${chat.id}/messages`, { body: 'Hello' }, owner.token);
     const [mine] = await list(chat.id, chat.customer.token);
@@ -91,7 +91,7 @@ t.test('a message that a widget sends again', async (t) => {
     t.equal((await list(other.id, other.customer.token)).length, 1);
   });
 
-  t.test('[4.12] the id of what the customer said elsewhere: refused, not taken for said here', async (t) => {
+  t.test('[4.12] the id of a message elsewhere: refused, since it would not be here', async (t) => {
     const chat = await service.chat(owner);
     const [said] = await list(chat.id, chat.customer.token);
     const next = await service.post('/widget/conversations', { body: 'Another thing' }, chat.customer.token);

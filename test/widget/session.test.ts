@@ -117,7 +117,7 @@ t.test('widget sessions', async (t) => {
     },
   );
 
-  t.test('[7] a site that is not there: 404; what is no address, name or email: 400', async (t) => {
+  t.test('[7] an unknown site: 404; an invalid address, name or email: 400', async (t) => {
     for (const siteId of [
       'nonsense',
       owner.siteId,
@@ -148,7 +148,7 @@ t.test('widget sessions', async (t) => {
       );
   });
 
-  t.test('[4.12] a page is where the browser says it is, in its spelling, which is not always a URI', async (t) => {
+  t.test("[4.12] a page's address is the browser's, in its spelling, which is not always a URI", async (t) => {
     const { visitorToken } = (await open({})).body;
     for (const typed of [
       '/s?filter[color]=red&size[]=9',
@@ -169,7 +169,7 @@ t.test('widget sessions', async (t) => {
     }
   });
 
-  t.test('[4.12] agents are told of a visitor that comes, and of the pages it goes to', async (t) => {
+  t.test("[4.12] agents receive a visitor's arrival, and the pages it goes to", async (t) => {
     const socket = await service.agentSocket(owner.token);
     const { visitor, visitorToken } = (await open({ name: 'Lou' })).body;
     t.match((await socket.next('visitor.online')).data.visitor, {
@@ -248,7 +248,7 @@ t.test('widget sessions', async (t) => {
   );
 
   t.test(
-    "[4.12] who says later who it is: the chats it began as a stranger become its contact's, and agents are told",
+    "[4.12] a visitor identified later: its earlier chats become its contact's, and agents are notified",
     async (t) => {
       const chat = await service.chat(owner);
       t.equal((await service.conversation(chat.id, owner.token)).contactId, null);
@@ -296,7 +296,7 @@ t.test('widget sessions', async (t) => {
   });
 });
 
-t.test('[8] from one address so many sessions a minute, and no more', async (t) => {
+t.test('[8] sessions per minute from one address are limited', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const results = await Promise.all(

@@ -1,4 +1,4 @@
-// Files that a visitor attaches, in a real browser, over the service's own storage.
+// A visitor's attachments, in a real browser, with the service's own storage.
 
 import t from 'tap';
 import { startBrowsing, widgetOf } from '../support/browser.ts';
@@ -55,7 +55,7 @@ t.test("the widget's files", { skip: noBrowser }, async (t) => {
     ]);
     t.ok(
       Buffer.from(await (await fetch(data.message.attachments[0].url)).arrayBuffer()).equals(png),
-      'and they are there',
+      'and they are available',
     );
     await lines.filter({ hasText: 'Sent' }).waitFor();
     await page.waitForFunction(
@@ -65,7 +65,7 @@ t.test("the widget's files", { skip: noBrowser }, async (t) => {
     t.equal(await panel.locator('.files li').count(), 0);
   });
 
-  t.test('[4.9] a file alone; one that was taken back', async (t) => {
+  t.test('[4.9] only a file; a removed one', async (t) => {
     const agent = await service.agentSocket(owner.token);
     const page = await browsing.open();
     const { launcher, panel } = widgetOf(page);
@@ -85,7 +85,7 @@ t.test("the widget's files", { skip: noBrowser }, async (t) => {
     t.equal(await panel.locator('.mine').getByText('b.txt').count(), 1, 'its name is said once');
   });
 
-  t.test('[4.9] what is too large, of a kind that is not taken, or not what it says', async (t) => {
+  t.test('[4.9] oversized files, refused types, and false types', async (t) => {
     const page = await browsing.open();
     const { launcher, panel } = widgetOf(page);
     await launcher.click();

@@ -1,5 +1,5 @@
-// How admins look after webhooks: changing one, trying it, giving it another secret, seeing what was sent and what came
-// back; and what a receiver can say by its answer: that it is gone, or when it wants to be asked again.
+// Managing webhooks: changing and testing one, replacing its secret, seeing deliveries and answers; and the receiver's
+// answers that say that it is gone, or when to retry.
 
 import { createHmac } from 'node:crypto';
 import t from 'tap';
@@ -24,7 +24,7 @@ for (const { base, types } of [
     const { secret: _, ...webhook } = made;
     const change = (fields: unknown, token = owner.token) => service.patch(`${base}/${webhook.id}`, fields, token);
 
-    t.test('address, events, description and status, each by itself', async (t) => {
+    t.test('address, events, description and status, each separately', async (t) => {
       t.strictSame((await service.get(`${base}/${webhook.id}`, owner.token)).body, webhook);
       for (const fields of [
         { url: 'https://example.com/b' },
@@ -44,10 +44,10 @@ for (const { base, types } of [
       });
       const told = (await service.audited('webhook.updated', owner.token)).length;
       await change({ status: 'active' });
-      t.equal((await service.audited('webhook.updated', owner.token)).length, told, 'what changes nothing is not told');
+      t.equal((await service.audited('webhook.updated', owner.token)).length, told, 'an unchanged one sends nothing');
     });
 
-    t.test('not to what is not sound, nor by whoever', async (t) => {
+    t.test('not to invalid values, nor without access', async (t) => {
       const invalid = base === '/webhooks' ? 'invalid_body' : 'validation_error';
       for (const fields of [
         {},
@@ -89,7 +89,7 @@ t.test('[4.2] trying one', async (t) => {
   const delivery = async (id: string, token = owner.token): Promise<any> =>
     (await service.get(`/webhooks/${webhook.id}/deliveries/${id}`, token)).body;
 
-  t.test('sends an event that says nothing, and tells what came of it', async (t) => {
+  t.test('sends an event without content, and reports the outcome', async (t) => {
     receiver.answer = () => ({ status: 200, headers: {}, body: 'thank you' });
     const { status, body } = await service.post(`/webhooks/${webhook.id}/test`, undefined, owner.token);
     t.match({ status, body }, { status: 201, body: { event: 'webhook.test', status: 'pending' } });
@@ -107,7 +107,7 @@ t.test('[4.2] trying one', async (t) => {
     });
   });
 
-  t.test('does not wait behind what waits', async (t) => {
+  t.test('does not queue behind other deliveries', async (t) => {
     receiver.answer = () => 500;
     const chat = await service.chat(owner);
     await service.post(`/conversations/${chat.id}/notes`, { body: 'x' }, owner.token);
@@ -127,7 +127,7 @@ t.test('[4.2] trying one', async (t) => {
   });
 });
 
-t.test('[4.2] what was sent and what came back', async (t) => {
+t.test('[4.2] payloads and answers', async (t) => {
   const service = await startService(t, { env });
   const owner = await service.workspace();
   const receiver = await Receiver.start(t);
@@ -160,7 +160,7 @@ t.test('[4.2] what was sent and what came back', async (t) => {
     t.notOk('payload' in (await logged('conversation.created')), 'the list is short');
   });
 
-  t.test('to who may read it alone: an answer may repeat what was sent', async (t) => {
+  t.test('only for callers who may read it: an answer can repeat what was sent', async (t) => {
     receiver.answer = ({ text }) => ({ status: 200, headers: {}, body: text });
     for (const event of ['conversation.created', 'message.created']) {
       await service.post(
@@ -196,7 +196,7 @@ t.test('[4.2] what was sent and what came back', async (t) => {
   });
 });
 
-t.test('[4.2] what a receiver can say', async (t) => {
+t.test("[4.2] a receiver's answers", async (t) => {
   const service = await startService(t, { env, clock: new ManualClock(), random: () => 0 });
   const owner = await service.workspace();
   const newest = async (webhookId: string): Promise<any> =>
@@ -207,7 +207,7 @@ t.test('[4.2] what a receiver can say', async (t) => {
     return { receiver, id: body.id as string };
   };
 
-  t.test('[Standard Webhooks] 410: that nobody is there any more', async (t) => {
+  t.test('[Standard Webhooks] 410: permanently gone', async (t) => {
     const { receiver, id } = await scene();
     receiver.answer = () => 410;
     await service.chat(owner);
@@ -229,7 +229,7 @@ t.test('[4.2] what a receiver can say', async (t) => {
     t.equal(receiver.received.length, 2, 'until an admin says otherwise');
   });
 
-  t.test('[RFC 9110 §10.2.3] 429 and 503: when it wants to be asked again', async (t) => {
+  t.test('[RFC 9110 §10.2.3] 429 and 503: when to retry', async (t) => {
     const { receiver, id } = await scene();
     const laterMs = async (status: number, retryAfter: string): Promise<number> => {
       receiver.answer = () => ({ status, headers: { 'Retry-After': retryAfter } });

@@ -1,5 +1,4 @@
-// What the settings say and compute without a browser: merging what two people changed, colours, weeks, conditions,
-// placeholders, rights.
+// The settings' logic without a browser: merging concurrent changes, colours, weeks, conditions, placeholders, rights.
 
 import t from 'tap';
 import { hostOf, webAddressOf, webUrl } from '../../http/pages/addresses.ts';
@@ -26,7 +25,7 @@ import {
 } from '../../http/pages/settings/workspace/week.ts';
 import { savedReplyRoutes } from '../../http/routes/saved-replies.ts';
 
-t.test('what the other changed alone is taken over, what both changed is asked about', async (t) => {
+t.test('changes by only one person are applied, conflicting ones are asked about', async (t) => {
   const base = { name: 'Shop', colour: '#111111', hosts: ['a'] };
   t.same(mergeChanges({ base, theirs: { ...base, colour: '#222222' }, mine: { ...base, name: 'My shop' } }), {
     values: { name: 'My shop', colour: '#222222', hosts: ['a'] },
@@ -47,7 +46,7 @@ t.test('what the other changed alone is taken over, what both changed is asked a
 });
 
 t.test('colours', async (t) => {
-  // Made for browsers, so that its types are not to be had here.
+  // A module for browsers, whose types are not available here.
   const { readableOn } = (await import(new URL('../../http/widget/styles.ts', import.meta.url).href)) as {
     readableOn(hex: string): string;
   };
@@ -111,7 +110,7 @@ t.test('weeks', async (t) => {
   t.same(
     copied,
     [1, 2, 3].map((weekday) => ({ weekday, opens: '08:00', closes: '12:00' })),
-    'in place of what was there',
+    'instead of the previous ones',
   );
   t.same(
     ['Pacific/Auckland', 'UTC', 'America/Los_Angeles'].map((zone) => dateIn(zone, new Date('2026-12-31T12:30:00Z'))),
@@ -144,7 +143,7 @@ t.test('campaigns', async (t) => {
   });
   t.equal(rulesOf({ ...blank, showAfterSeconds: '2,5' }).showAfterMs, 2500, 'a comma as well');
   t.ok(Number.isNaN(rulesOf({ ...blank, showAfterSeconds: 'soon' }).showAfterMs), 'the service refuses it');
-  t.same(contentOf({ ...blank, body: 'Hello', agentName: '  ' }), { body: 'Hello' }, 'what is empty is left out');
+  t.same(contentOf({ ...blank, body: 'Hello', agentName: '  ' }), { body: 'Hello' }, 'empty ones are left out');
   t.same(
     contentOf({
       ...blank,
@@ -185,7 +184,7 @@ t.test('amounts as they are typed', async (t) => {
   t.equal(bodyOf({ ...goalValuesOf(undefined), value: '12.5' }).valueCents, 1250);
 });
 
-t.test('where a link may lead', async (t) => {
+t.test('allowed link targets', async (t) => {
   t.same(['https://a.example/x', 'javascript:alert(1)', 'data:text/html,x', 'a.example', null].map(webUrl), [
     'https://a.example/x',
     undefined,
@@ -220,10 +219,10 @@ t.test('placeholders are those that the service documents', async (t) => {
       new Map([['agent.name', 'Ada {{visitor.name}}']]),
     ),
     'Hello Carla Ada {{visitor.name}}, {{nothing}}',
-    'once, and what is none stays',
+    'once, and unknown ones stay',
   );
   for (const name of ['constructor', 'toString', '__proto__'])
-    t.equal(filledIn(`{{${name}}}`), `{{${name}}}`, 'what every object has is none');
+    t.equal(filledIn(`{{${name}}}`), `{{${name}}}`, 'members of every object are not placeholders');
   t.same(unknownPlaceholders('{{visitor.name}} {{visitor.nam}} {{}} {{visitor.nam}}'), ['visitor.nam', '']);
 });
 
@@ -255,7 +254,7 @@ t.test('who may change what of whom', async (t) => {
   t.same(editableFields(supervisor, member), ['name', 'channels', 'groupIds']);
   t.same(editableFields(supervisor, stranger), []);
   t.same(editableFields(supervisor, { ...member, role: 'admin' }), []);
-  t.same(editableFields(supervisor, supervisor), ['name', 'groupIds'], 'nobody gives itself a channel');
+  t.same(editableFields(supervisor, supervisor), ['name', 'groupIds'], 'no one can give itself a channel');
   t.same(editableFields(admin, { ...member, inviteStatus: 'deactivated' }), ['name', 'email']);
   t.same(editableFields(member, member), ['name']);
   t.same(

@@ -1,4 +1,4 @@
-// What pages tell of a call and which calls a list holds, as plain functions of records.
+// Texts for calls and the membership of lists, as plain functions of records.
 
 import t from 'tap';
 import { callQuery, filterOf, withCall } from '../../http/pages/calls/call-list.ts';
@@ -51,7 +51,7 @@ const ended = [
   event('ended', 125, { duration_ms: 120_000 }),
 ];
 
-t.test('what became of a call, and whether it waits for a call back', (t) => {
+t.test('the outcome of a call, and whether it waits for a call back', (t) => {
   const rows: [Partial<Call>, string, boolean][] = [
     [{}, 'ringing', false],
     [{ state: 'answered' }, 'talking', false],
@@ -88,7 +88,7 @@ t.test('how long each part took', (t) => {
   const moved = callOf({
     events: [event('ringing', 0), event('answered', 5), event('transferred', 50, { departmentId: 'd' })],
   });
-  t.equal(ringingSince(moved), Date.parse(at(50)), 'it rings anew in a department');
+  t.equal(ringingSince(moved), Date.parse(at(50)), 'it rings again in a department');
   t.strictSame(
     spansOf(
       callOf({
@@ -103,7 +103,7 @@ t.test('how long each part took', (t) => {
   t.end();
 });
 
-t.test('who calls, and what each event says', (t) => {
+t.test("the caller's name, and the text of each event", (t) => {
   t.strictSame(
     [
       callerOf(callOf()),
@@ -142,12 +142,12 @@ t.test('who calls, and what each event says', (t) => {
   t.end();
 });
 
-t.test('what a list of calls asks for, and where a changed call goes', (t) => {
+t.test('the query of a list of calls, and the place of a changed call', (t) => {
   const filter = (text: string) => filterOf(new URLSearchParams(text));
   t.match(
     filter('view=nothing&state=ended&status=open&from=2026-13-01&to=yesterday'),
     { view: 'all', state: undefined, status: 'open', from: undefined, to: undefined },
-    'what is none of the values is none',
+    'unknown values are ignored',
   );
   const day = callQuery(filter('from=2026-11-20&to=2026-11-20'));
   t.equal(Date.parse(day['to'] ?? '') - Date.parse(day['from'] ?? ''), 24 * 3600_000, 'the last day is included');
@@ -166,7 +166,7 @@ t.test('what a list of calls asks for, and where a changed call goes', (t) => {
     'once',
   );
   const ancient = callOf({ id: 'd', createdAt: at(-100) });
-  t.equal(withCall([newer, older], ancient, all).length, 2, 'what is on a page that was not read yet is not there');
+  t.equal(withCall([newer, older], ancient, all).length, 2, 'rows on a page not loaded yet are missing');
   t.equal(withCall([newer, older], ancient, { ...all, isWhole: true }).length, 3);
   const back = { filter: filter('view=callback'), isWhole: true };
   t.strictSame(

@@ -1,5 +1,4 @@
-// Who a mail is from, who is answered, and who else: Reply-To, copies, and senders whose own domain says that they are
-// not.
+// The sender of a mail, who is answered, and who else: Reply-To, copies, and senders that fail their domain's DMARC.
 
 import { generateKeyPairSync } from 'node:crypto';
 import DKIM from 'nodemailer/lib/dkim/index.js';
@@ -19,7 +18,7 @@ const start = async (t: Teardown) => {
   const owner = await service.workspace();
   const mailbox = await service.mailbox(owner);
   let mails = 0;
-  /** Hands one in and returns the ticket and the message that it became. */
+  /** Hands one in and returns the resulting ticket and message. */
   const receive = async (mail: {
     from: string;
     subject?: string;
@@ -60,10 +59,10 @@ const start = async (t: Teardown) => {
 const emailOf = async (service: Service, token: string, visitorId: string) =>
   (await service.get(`/visitors/${visitorId}`, token)).body.visitor.email;
 
-t.test('[RFC 5322] where a mail asks to be answered', async (t) => {
+t.test('[RFC 5322] Reply-To', async (t) => {
   const { sink, service, owner, mailbox, receive, answer } = await start(t);
 
-  t.test('a form sends for a customer, who is answered, suppressed and known by its own address', async (t) => {
+  t.test('a form sends for a customer, whose own address is answered, suppressed and known', async (t) => {
     const { ticket, message } = await receive({
       from: 'Contact form <noreply@forms.example>',
       headers: { 'Reply-To': 'Kim <kim@customer.example>' },
@@ -113,11 +112,11 @@ t.test('[RFC 5322] where a mail asks to be answered', async (t) => {
     t.equal(
       await emailOf(service, owner.token, other.visitorId),
       'shop@forms.example',
-      'what is no address asks for nothing',
+      'an invalid address requests nothing',
     );
   });
 
-  t.test("a form of one's own may send from one's own address; who asks to be answered there is a loop", async (t) => {
+  t.test("one's own form can send from one's own address; Reply-To that address is a loop", async (t) => {
     const { ticket } = await receive({ from: mailbox.address, headers: { 'Reply-To': 'mo@customer.example' } });
     t.equal(await emailOf(service, owner.token, ticket.visitorId), 'mo@customer.example');
     await service.deliver(mailbox, {
@@ -139,7 +138,7 @@ t.test('[RFC 5322] where a mail asks to be answered', async (t) => {
   });
 
   t.test(
-    '[threading] it lets nobody into a conversation, nor speak for its customer; who has always asked for it goes on',
+    '[threading] it gives no access to a conversation, nor speaks for its customer; a customer who has always used it continues',
     async (t) => {
       const { ticket, mailId } = await receive({
         from: 'quinn@phone.example',
@@ -174,7 +173,7 @@ t.test('[RFC 5322] where a mail asks to be answered', async (t) => {
   );
 
   t.test(
-    '[mail loops] a form is counted by whom it sends for; a blocked customer stays blocked behind it',
+    '[mail loops] a form is counted by the customer it sends for; a blocked customer stays blocked behind it',
     async (t) => {
       const before = (await service.tickets(owner.token)).length;
       const deliver = (index: number, replyTo: string) =>
@@ -194,7 +193,7 @@ t.test('[RFC 5322] where a mail asks to be answered', async (t) => {
   );
 });
 
-t.test('[RFC 5322] names that stand in one header', async (t) => {
+t.test('[RFC 5322] names in one header', async (t) => {
   t.same(
     parseMailboxes('"Ann, of Cups" <ann@a.example>, ben@b.example , <Cleo@c.example>,,nobody').map(
       ({ address }) => address,
@@ -208,7 +207,7 @@ t.test('[RFC 5322] names that stand in one header', async (t) => {
   t.same(
     parseMailboxes('ann@a.example, "Ben, <ben@b.example>').map(({ address }) => address),
     ['ann@a.example', 'ben@b.example'],
-    'what stands behind it is read all the same',
+    'the text behind it is still parsed',
   );
 });
 
@@ -220,7 +219,7 @@ t.test('copies', async (t) => {
     return mails.sort((one, other) => (one.envelope.to[0] ?? '').localeCompare(other.envelope.to[0] ?? ''));
   };
 
-  t.test("whoever the customer's mail went to gets the answer: one mail each, all alike", async (t) => {
+  t.test("all recipients of the customer's mail get the answer: one mail each, all alike", async (t) => {
     const socket = await service.agentSocket(owner.token);
     const { ticket, message, mailId } = await receive({
       from: 'Kim <kim@customer.example>',
@@ -248,13 +247,13 @@ t.test('copies', async (t) => {
     });
     t.equal(fromLee.ticket.id, ticket.id);
     t.same(fromLee.ticket.copiedTo, ['lee@customer.example'], 'as the last one has it: bo was left out');
-    t.equal(fromLee.ticket.version, ticket.version, 'that is no change that anybody decides by');
+    t.equal(fromLee.ticket.version, ticket.version, 'that change affects no decision');
     const { data } = await socket.next('conversation.updated');
-    t.ok(data.conversation.copiedTo, 'and agents are told');
+    t.ok(data.conversation.copiedTo, 'and agents are notified');
     await socket.close();
   });
 
-  t.test('an agent may answer the customer alone', async (t) => {
+  t.test('an agent can answer only the customer', async (t) => {
     const { ticket } = await receive({ from: 'una@customer.example', headers: { Cc: 'vic@customer.example' } });
     const { body: said } = await answer(ticket.id, { copy: false });
     t.same(said.mail.copiedTo, []);
@@ -266,7 +265,7 @@ t.test('copies', async (t) => {
   });
 
   t.test(
-    'a copy that does not arrive is said in the conversation; the message was delivered all the same',
+    'a copy that is not delivered is reported in the conversation; the message still counts as delivered',
     async (t) => {
       const { ticket } = await receive({
         from: 'wim@customer.example',
@@ -313,7 +312,7 @@ t.test('copies', async (t) => {
       t.match(
         (await read()).at(-1),
         { body: /^The copy to forwarded@elsewhere\.example could not/ },
-        'nobody knows whose that is',
+        'it is unknown whose that is',
       );
       const suppressed = async () =>
         (await service.get('/email/suppressions', owner.token)).body.suppressions.map(
@@ -333,14 +332,14 @@ t.test('copies', async (t) => {
   );
 });
 
-t.test('senders whose own domain says that they are not', async (t) => {
+t.test("senders that fail their domain's DMARC", async (t) => {
   const { sink, dns, service, owner, receive, answer } = await start(t);
   dns.add(
     { type: 'TXT', name: 'bank.example', value: 'v=spf1 ip4:192.0.2.1 -all' },
     { type: 'TXT', name: '_dmarc.bank.example', value: 'v=DMARC1; p=reject' },
   );
 
-  t.test('[DMARC] a forged mail says so, joins nothing by its subject, and has nobody copied', async (t) => {
+  t.test('[DMARC] a forged mail is marked, joins nothing by its subject, and adds no recipients', async (t) => {
     const { body: ticket } = await service.post(
       '/tickets',
       { customerEmail: 'cfo@bank.example', subject: 'Invoice 7', body: 'Here it is.' },
@@ -361,7 +360,7 @@ t.test('senders whose own domain says that they are not', async (t) => {
     t.same((await sink.next()).envelope.to, ['cfo@bank.example']);
   });
 
-  t.test('a subject alone has nobody copied, whoever sent it', async (t) => {
+  t.test('a mail joined only by its subject adds no recipients, whoever sent it', async (t) => {
     const { body: ticket } = await service.post(
       '/tickets',
       { customerEmail: 'kim@customer.example', subject: 'Offer 8', body: 'Here it is.' },

@@ -1,4 +1,4 @@
-// What the search, the contacts and what stands beside a conversation reckon, without a browser.
+// The logic of search, contacts and the customer panel, without a browser.
 
 import t from 'tap';
 import { transitions } from '../../engine/conversations/status.ts';
@@ -35,7 +35,7 @@ t.test('commands are found by words, in any order, begun or with letters left ou
   );
 });
 
-t.test('what a search met is marked as the service meets it', async (t) => {
+t.test("matches are marked by the service's rules", async (t) => {
   const marked = (text: string, query: string) =>
     partsOf(text, query)
       .map(({ text: part, isHit }) => (isHit ? `[${part}]` : part))
@@ -67,14 +67,14 @@ t.test('what a search met is marked as the service meets it', async (t) => {
     t.notOk(isOneOff(word, other), `${word} ${other}`);
 });
 
-t.test('a day begins and ends where the reader is', async (t) => {
+t.test("a day begins and ends in the reader's time zone", async (t) => {
   t.equal(Date.parse(endOfDay('2026-03-01') ?? '') - Date.parse(startOfDay('2026-03-01') ?? ''), 24 * 3600_000 - 1);
   t.equal(new Date(startOfDay('2026-03-01') ?? '').getHours(), 0);
   for (const text of [undefined, '', 'yesterday', '2026-13-40'])
     t.same([startOfDay(text), endOfDay(text)], [undefined, undefined], String(text));
 });
 
-t.test('custom fields of every kind come back as they were', async (t) => {
+t.test('custom fields of every kind survive a round trip', async (t) => {
   const fields = { plan: 'gold', seats: 7, 'is partner': false, unknown: null };
   t.same(fieldsOf(rowsOf(fields)), fields);
   t.same(fieldsOf([newRow()]), {}, 'an empty row is nothing');
@@ -106,7 +106,7 @@ t.test('custom fields of every kind come back as they were', async (t) => {
   t.same([true, false, null, 'x', ''].map(readableValue), ['Yes', 'No', '–', 'x', '–']);
 });
 
-t.test('[3] what is offered of the status machine is what the service allows', async (t) => {
+t.test('[3] the offered status changes are those the service allows', async (t) => {
   const all: ConversationStatus[] = ['open', 'pending', 'solved', 'spam', 'closed'];
   for (const from of all)
     for (const to of ['open', 'pending', 'solved', 'spam'] as const)
@@ -160,7 +160,7 @@ const conversation = (changes: Partial<Conversation> = {}): Conversation => ({
   ...changes,
 });
 
-t.test('[3 handshake] who cannot take it is not offered', async (t) => {
+t.test('[3 handshake] agents who cannot take it are not offered', async (t) => {
   const agents = [
     agent('away', { status: 'away' }),
     agent('me'),
@@ -174,7 +174,7 @@ t.test('[3 handshake] who cannot take it is not offered', async (t) => {
   t.same(
     recipientsOf(conversation({ assignedAgentId: 'has it' }), agents, 'me').map(({ name }) => name),
     ['free', 'away', 'admin'],
-    'who is there comes first',
+    'present agents come first',
   );
   t.same(
     recipientsOf(conversation(), [agent('asleep', { isOnline: false }), agent('there')], 'me').map(({ name }) => name),
@@ -182,7 +182,7 @@ t.test('[3 handshake] who cannot take it is not offered', async (t) => {
   );
 });
 
-t.test('[decisions, taking] who may give back what somebody has', async (t) => {
+t.test('[decisions, taking] who may return a conversation', async (t) => {
   const own = agent('me');
   const senior = agent('boss', { role: 'supervisor' });
   t.ok(mayGiveBack(own, conversation({ assignedAgentId: 'me' })));
@@ -205,11 +205,11 @@ t.test('[decisions, taking] who may give back what somebody has', async (t) => {
   }
   t.notOk(
     mayMarkUnread(undefined, conversation({ lastCustomerMessageAt: '2026-11-20T09:00:00.000Z' })),
-    'nobody who is signed in',
+    'no signed-in agent',
   );
 });
 
-t.test('what happened meanwhile is said in words', async (t) => {
+t.test('changes in the meantime as text', async (t) => {
   const names = { agent: (id: string | null) => id ?? 'Nobody', department: (id: string | null) => id ?? 'none' };
   const said = (changes: Partial<Conversation>, was: Partial<Conversation> = {}) =>
     whatHappened(conversation(was), conversation(changes), names);
@@ -240,7 +240,7 @@ t.test("seconds run out at the service's time, never below nothing", async (t) =
   );
 });
 
-t.test('what a browser says of itself, in words', async (t) => {
+t.test("a browser's name and system", async (t) => {
   t.equal(
     browserOf(
       'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36 Edg/126.0.0.0',

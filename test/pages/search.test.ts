@@ -1,4 +1,4 @@
-// Finding things, in real browsers: the search, the palette, the list of keys, the contacts.
+// Search, palette, shortcuts and contacts, in real browsers.
 
 import type { Page } from 'playwright-core';
 import t from 'tap';
@@ -24,7 +24,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
   await chatOf('Quin', `The zeppelin is late ${hostile}`);
   await chatOf('Ron', 'Two zeppelins, please');
 
-  t.test('[8] the search: as one types, with what was met marked, in the address', async (t) => {
+  t.test('[8] the search: while typing, with matches marked, in the address', async (t) => {
     const page = await open('/search');
     await page.getByLabel('Search conversations').fill('zepelin');
     const rows = page.getByRole('list', { name: 'Conversations found' }).getByRole('listitem');
@@ -56,7 +56,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await page.getByText('Search your messages').waitFor();
   });
 
-  t.test('the palette: commands, people and conversations by what is typed; every key in one list', async (t) => {
+  t.test('the palette: commands, people and conversations by text; every shortcut in one list', async (t) => {
     const page = await open('/contacts');
     await page.getByRole('heading', { name: 'Contacts' }).waitFor();
     await page.keyboard.press('Control+k');
@@ -107,7 +107,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await page.getByRole('heading', { name: 'Contacts' }).waitFor();
   });
 
-  t.test('[4.12] contacts: found, added, changed, with what is wrong said at its field', async (t) => {
+  t.test('[4.12] contacts: found, added, changed, with errors at their fields', async (t) => {
     const page = await open('/contacts');
     await page.keyboard.press('n');
     await button(page, 'New contact').waitFor();
@@ -138,7 +138,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await page.getByRole('link', { name: 'All contacts' }).click();
     await page.getByLabel('Find contacts').fill('170123');
     await page.getByRole('row').filter({ hasText: '+491701234567' }).getByRole('link').click();
-    t.equal(await page.getByLabel('Company').inputValue(), 'Acme', 'what was not saved yet is still there');
+    t.equal(await page.getByLabel('Company').inputValue(), 'Acme', 'the unsaved text is still there');
     await page.getByLabel('Value of Seats').fill('7');
     await button(page, 'Save').click();
     await page.locator('.notice').filter({ hasText: 'Saved.' }).waitFor();
@@ -160,7 +160,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     t.equal(
       await page.getByLabel('Note').inputValue(),
       'Mine',
-      'what was typed stays, what somebody else changed is there',
+      "the typed text stays, the other person's change is there",
     );
     await button(page, 'Save').click();
     await button(page, 'Undo').waitFor({ state: 'detached' });
@@ -171,7 +171,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     t.notMatch(await page.title(), /owned/);
   });
 
-  t.test('everybody can use it, in both themes', async (t) => {
+  t.test('everyone can use it, in both themes', async (t) => {
     const { contacts } = (await service.get('/contacts?search=quin', ann.token)).body;
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await pages.open('/search?q=zeppelin', { token: ann.token, colorScheme, ...looking });

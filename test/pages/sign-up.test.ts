@@ -1,5 +1,5 @@
-// From nothing to a workspace with a conversation in it, by the pages alone; and the ways in for those who forgot or
-// were invited.
+// From nothing to a workspace with a conversation, through the pages only; and signing in after forgetting the password
+// or being invited.
 
 import t from 'tap';
 import { noBrowser } from '../support/chromium.ts';
@@ -16,7 +16,7 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
   const problems = (page: { locator(selector: string): { allTextContents(): Promise<string[]> } }) =>
     page.locator('.error, [role=alert] .banner').allTextContents();
 
-  t.test('somebody registers, is shown the first steps, and has its own message arrive', async (t) => {
+  t.test('a new owner registers, sees the first steps, and receives its own message', async (t) => {
     const page = await pages.open('/');
     await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
     await page.getByRole('link', { name: 'Create a workspace' }).click();
@@ -53,14 +53,14 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
 
   const owner = await service.workspace();
 
-  t.test('signing in leads to where one wanted to go, and never elsewhere', async (t) => {
+  t.test('signing in leads to the requested page, and never elsewhere', async (t) => {
     const page = await pages.open('/settings/sites?x=1');
     await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
     await page.getByLabel('Email').fill(owner.email);
     await page.getByLabel('Password').fill('not the one of it');
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.locator('[role=alert] .banner').waitFor();
-    t.equal(await page.getByLabel('Email').inputValue(), owner.email, 'what was typed is kept');
+    t.equal(await page.getByLabel('Email').inputValue(), owner.email, 'the typed text is kept');
     await page.getByLabel('Password').fill(password);
     await page.keyboard.press('Enter');
     await page.waitForURL(`${service.url}/settings/sites?x=1`);
@@ -74,7 +74,7 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
     t.ok(twoSlashes.url().startsWith(service.url));
   });
 
-  t.test('a sign-in that was ended elsewhere leads back to signing in, and then to where one was', async () => {
+  t.test('a sign-in ended elsewhere leads to signing in, and then back', async () => {
     const agent = await service.agent(owner);
     const page = await pages.open('/account', { token: agent.token });
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
@@ -86,7 +86,7 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
     await page.waitForURL(`${service.url}/account`);
   });
 
-  t.test('a forgotten password is chosen anew by a mail', async (t) => {
+  t.test('a forgotten password is reset by mail', async (t) => {
     const agent = await service.agent(owner);
     const page = await pages.open('/forgot-password');
     await page.getByLabel('Email').fill(agent.email);
@@ -127,7 +127,7 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
   });
 
   t.test('an address without a page says so', async () => {
-    // A page that leads on to no other by itself, as the inbox does to a list when it has read them.
+    // A page that does not redirect by itself, as the inbox does once it is loaded.
     const page = await pages.open('/account', { token: owner.token });
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.evaluate('history.pushState(null, "", "/nowhere")');
@@ -135,7 +135,7 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
   });
 
-  t.test("nothing is in anybody's way, in light and in dark", async (t) => {
+  t.test('no accessibility problems, in light and in dark', async (t) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const [path, token] of [
         ['/sign-in'],
@@ -149,7 +149,7 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
         const page = await pages.open(path, { colorScheme, ...(token === undefined ? {} : { token }) });
         await page.getByRole('heading', { level: 1 }).waitFor();
         await page.locator('.loading').first().waitFor({ state: 'detached' });
-        // The two differ in their colours alone.
+        // The two differ only in their colours.
         t.same(
           await (colorScheme === 'light' ? barriersOf(page) : barriersOf(page, 'color-contrast')),
           [],

@@ -1,4 +1,4 @@
-// Whether reports can be used by everybody, in both themes and on narrow screens.
+// Whether everyone can use the reports, in both themes and on narrow screens.
 
 import type { Page } from 'playwright-core';
 import t from 'tap';
@@ -6,7 +6,7 @@ import { noBrowser } from '../support/chromium.ts';
 import { barriersOf, startPages } from '../support/pages.ts';
 import { startService } from '../support/service.ts';
 
-t.test('reports for everybody', { skip: noBrowser }, async (t) => {
+t.test('reports are accessible', { skip: noBrowser }, async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const browsing = await startPages(t, service);
   const owner = await service.workspace();
@@ -45,7 +45,7 @@ t.test('reports for everybody', { skip: noBrowser }, async (t) => {
     await seen.context().close();
   });
 
-  t.test('a chart is drawn in the colours of the theme, and anew when it changes', async (t) => {
+  t.test("a chart has the theme's colours, and is redrawn when it changes", async (t) => {
     const seen = await browsing.open('/reports/chats', { token: owner.token, colorScheme: 'light' });
     await seen.locator('.reports-plot canvas').waitFor();
     t.equal(await inkOf(seen, '15,107,92'), '15,107,92');
@@ -59,8 +59,7 @@ t.test('reports for everybody', { skip: noBrowser }, async (t) => {
 });
 
 /**
- * The colour of the bars as soon as it is the expected one, else what it still is: they are drawn with one of the next
- * frames.
+ * The colour of the bars: the expected one as soon as it is drawn, which takes some frames, otherwise the present one.
  */
 async function inkOf(seen: Page, expected: string): Promise<string> {
   let found = '';
@@ -71,7 +70,7 @@ async function inkOf(seen: Page, expected: string): Promise<string> {
   return found;
 }
 
-/** The colour that most of a chart's bars have: that of the pixels which are drawn in full. */
+/** The colour of most of a chart's bars: that of fully opaque pixels. */
 const boldestPixel = `(() => {
   const canvas = document.querySelector('.reports-plot canvas');
   if (canvas === null || canvas.width === 0) return '';

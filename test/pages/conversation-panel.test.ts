@@ -1,4 +1,4 @@
-// What stands beside a conversation, in real browsers: handing it over between two agents, its actions, the customer.
+// The panel beside a conversation, in real browsers: handing over between two agents, actions, the customer.
 
 import type { Page } from 'playwright-core';
 import t from 'tap';
@@ -24,7 +24,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     page.locator('.notice').filter({ hasText: text }).first().waitFor();
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
-  /** A chat of a named customer that an agent has. */
+  /** A chat of a named customer, assigned to an agent. */
   const chatOf = async (who: Person | undefined, name = 'Kim', text = 'Where is my order?') => {
     const customer = await service.customer(owner.embedId, {
       name,
@@ -39,7 +39,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
       );
     return { id, customer };
   };
-  /** As Ann does it with her keyboard. */
+  /** By Ann's keyboard. */
   const offerToBob = async (page: Page, note?: string) => {
     await page.keyboard.press('a');
     await dialog(page).getByRole('combobox').fill('bob');
@@ -51,7 +51,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
   };
 
   t.test(
-    '[3 handshake] an offer is on every page of its recipient, with its seconds; accepting leads there, and who offered is told',
+    '[3 handshake] an offer is on every page of its recipient, with its seconds; accepting leads there, and its sender is notified',
     async (t) => {
       const { id } = await chatOf(ann);
       const [hers, his] = [await open(`/inbox/mine/${id}`, ann), await open('/contacts', bob)];
@@ -59,7 +59,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
       await his.getByRole('heading', { name: 'Contacts' }).waitFor();
       await offerToBob(hers, `You know Kim ${hostile}`);
       const line = his.locator('.offers .offer');
-      // An offer is shown at once, with who it is about as soon as the page has asked.
+      // An offer is shown immediately, and its customer once the page has loaded it.
       await line.filter({ hasText: 'Ann offers you a chat with Kim' }).waitFor();
       t.ok((await line.textContent())?.includes(`“You know Kim ${hostile}”`), 'the note as it was written');
       for (const page of [hers, his]) {
@@ -86,7 +86,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await button(hers, 'Assign').waitFor();
     await offerToBob(hers);
     await his.getByText('Ann offers you this conversation.').waitFor();
-    t.equal(await his.locator('.offers .offer').count(), 0, 'told once where it is open');
+    t.equal(await his.locator('.offers .offer').count(), 0, 'notified once if it is open');
     await his.keyboard.press('Shift+Y');
     await told(hers, /Bob declined the conversation with Lee\. It stays with you\./);
 
@@ -99,7 +99,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await offerToBob(hers);
     const late = await open('/search', bob);
     await late.locator('.offers .offer').waitFor();
-    // A socket that has not said yet who it is is closed by the time that passes.
+    // A socket that has not authenticated yet is closed when its time is over.
     await late.locator('html[data-connection="live"]').waitFor();
     await service.pass(30_000);
     await told(hers, /Bob did not answer in time\. It stays with you\./);
@@ -108,34 +108,37 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     t.match(await record(id), { handshake: null, assignedAgentId: ann.agentId });
   });
 
-  t.test('[3 handshake] who cannot take it is not offered; at once is for admins and supervisors', async (t) => {
-    const { id } = await chatOf(ann, 'Max');
-    const hers = await open(`/inbox/mine/${id}`, ann);
-    await hers.keyboard.press('a');
-    await button(hers, 'Assign').waitFor();
-    if ((await dialog(hers).count()) === 0) await button(hers, 'Assign').click();
-    const names = await dialog(hers).getByRole('option').locator('.truncate').allTextContents();
-    t.same(
-      names.filter((name) => ['Ann', 'Bob', 'Cat', 'Ticket Tim'].includes(name)),
-      ['Bob', 'Cat'],
-      'not herself, and not who works with tickets alone',
-    );
-    t.equal(await button(hers, 'Assign at once').count(), 0);
-    await hers.keyboard.press('Escape');
+  t.test(
+    '[3 handshake] agents who cannot take it are not offered; immediate assignment is for admins and supervisors',
+    async (t) => {
+      const { id } = await chatOf(ann, 'Max');
+      const hers = await open(`/inbox/mine/${id}`, ann);
+      await hers.keyboard.press('a');
+      await button(hers, 'Assign').waitFor();
+      if ((await dialog(hers).count()) === 0) await button(hers, 'Assign').click();
+      const names = await dialog(hers).getByRole('option').locator('.truncate').allTextContents();
+      t.same(
+        names.filter((name) => ['Ann', 'Bob', 'Cat', 'Ticket Tim'].includes(name)),
+        ['Bob', 'Cat'],
+        'not herself, and not an agent with only the tickets channel',
+      );
+      t.equal(await button(hers, 'Assign at once').count(), 0);
+      await hers.keyboard.press('Escape');
 
-    const whole = await open(`/inbox/all/${id}`, owner);
-    await button(whole, 'Assign').click();
-    await dialog(whole).getByRole('combobox').fill('cat');
-    await button(whole, 'Assign at once').click();
-    await told(whole, 'Cat has it now.');
-    t.match(await record(id), { assignedAgentId: cat.agentId, handshake: null });
-    await whole.keyboard.press('m');
-    await told(whole, 'It is assigned to you.');
-    t.equal((await record(id)).assignedAgentId, owner.agentId);
-  });
+      const whole = await open(`/inbox/all/${id}`, owner);
+      await button(whole, 'Assign').click();
+      await dialog(whole).getByRole('combobox').fill('cat');
+      await button(whole, 'Assign at once').click();
+      await told(whole, 'Cat has it now.');
+      t.match(await record(id), { assignedAgentId: cat.agentId, handshake: null });
+      await whole.keyboard.press('m');
+      await told(whole, 'It is assigned to you.');
+      t.equal((await record(id)).assignedAgentId, owner.agentId);
+    },
+  );
 
   t.test(
-    '[decisions, taking] what nobody has is taken by one button, by agents too, and given back; who is there is shown',
+    '[decisions, taking] an unassigned conversation is taken by one button, by agents too, and returned; presence is shown',
     async (t) => {
       const { id } = await chatOf(undefined, 'Tia');
       const hers = await open(`/inbox/unassigned/${id}`, ann);
@@ -162,7 +165,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     },
   );
 
-  t.test('stale_version: what happened is said where one is, and the action offered again', async (t) => {
+  t.test('stale_version: what happened is shown in place, and the action offered again', async (t) => {
     const { id } = await chatOf(ann, 'Nik');
     const hers = await open(`/inbox/mine/${id}`, ann);
     await button(hers, 'Assign').click();
@@ -181,14 +184,14 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     t.match((await record(id)).handshake, { toAgentId: bob.agentId, previousAgentId: cat.agentId });
     await service.pass(30_000);
 
-    // Ann's page hears nothing more: it shows the conversation as it was.
+    // Ann's page receives no more events: it shows the old state.
     const deaf = await pages.open('/sign-in', looking);
     await deaf.routeWebSocket(/\/agent/, () => undefined);
     await deaf.evaluate(`localStorage.setItem('switchboard.token', ${JSON.stringify(ann.token)})`);
     await deaf.goto(`${service.url}/inbox/all/${id}`);
     await button(deaf, 'Assign').waitFor();
     await deaf.getByText('Cat', { exact: true }).first().waitFor();
-    // All that it reads by itself is read: lists are counted then.
+    // Everything it loads by itself is loaded when the lists have counts.
     await deaf.getByRole('link', { name: /All open \d/ }).waitFor();
     await service.post(
       `/conversations/${id}/assign-to-agent`,
@@ -256,7 +259,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await button(hers, 'Save').click();
     await dialog(hers).waitFor({ state: 'detached' });
     for (let tags: string[] = []; tags.length === 0; ) tags = (await record(id)).tags;
-    t.same((await record(id)).tags, ['refund', 'late'], 'what was typed and not added yet, too');
+    t.same((await record(id)).tags, ['refund', 'late'], 'text typed and not added yet, too');
 
     await button(hers, 'More actions').click();
     await hers.getByRole('menuitem', { name: 'Move to a department' }).click();
@@ -267,7 +270,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await hers.getByText('You can no longer see this conversation').waitFor();
   });
 
-  t.test('[4.5] a transcript, what is wrong with it, and everything as a file', async (t) => {
+  t.test('[4.5] a transcript, its errors, and everything as a file', async (t) => {
     const { id } = await chatOf(ann, 'Pat', 'Please send me all of it.');
     const hers = await open(`/inbox/mine/${id}`, ann);
     const choose = async (name: string) => {
@@ -297,7 +300,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
   });
 
   t.test(
-    '[4.12] the customer: where it is, live; what is noted, changed; the shop, when it fails; locked out and let in',
+    '[4.12] the customer: its present page, live; notes, changed; the shop, if it fails; blocked and unblocked',
     async (t) => {
       const { id, customer } = await chatOf(ann, hostile.slice(0, 40), 'Hello');
       const hers = await open(`/inbox/mine/${id}`, ann);
@@ -354,7 +357,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     },
   );
 
-  t.test('everybody can use it, in both themes', async (t) => {
+  t.test('everyone can use it, in both themes', async (t) => {
     const { id } = await chatOf(ann, 'Sam');
     await service.post(
       `/conversations/${id}/assign-to-agent`,

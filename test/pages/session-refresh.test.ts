@@ -1,6 +1,6 @@
-// How a page stays signed in, and what its browser is known by.
+// How a page stays signed in, and how its browser is recognised.
 
-// First, since the pages' modules look for a browser as they are loaded.
+// First, since the pages' modules need a browser's globals when they load.
 import './browser-parts.ts';
 
 import t from 'tap';
@@ -36,7 +36,7 @@ t.teardown(() => onRequest(undefined));
 
 const refreshes = (): number => sent.filter(({ path }) => path === '/auth/refresh').length;
 
-t.test('work has the sign-in made longer, a few times a day; a page that nobody touches does not', async (t) => {
+t.test('activity extends the sign-in, a few times a day; an idle page does not', async (t) => {
   stayWhileWorking();
   keepToken('the same');
   await turns(20);
@@ -65,7 +65,7 @@ t.test('a browser is known by something that it keeps', async (t) => {
   t.equal(token.peek(), 'another');
   page.dispatchEvent(new Event('keydown'));
   await turns(20);
-  t.equal(refreshes(), 1, 'who has just signed in needs nothing');
+  t.equal(refreshes(), 1, 'an agent who has just signed in needs nothing');
 });
 
 t.test('signing out ends the sign-in at the service, and here at once', async (t) => {

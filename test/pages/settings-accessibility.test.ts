@@ -1,12 +1,11 @@
-// The owner's settings for who cannot see, point, or tell colours apart: each section and its dialog in both themes,
-// wide and on a phone.
+// Accessibility of the owner's settings: each section and its dialog in both themes, wide and on a phone.
 
 import t from 'tap';
 import { noBrowser } from '../support/chromium.ts';
 import { barriersOf, startPages } from '../support/pages.ts';
 import { startService } from '../support/service.ts';
 
-t.test("nothing in the settings is in anybody's way", { skip: noBrowser }, async (t) => {
+t.test('no accessibility problems in the settings', { skip: noBrowser }, async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_CRAWL: '1' } });
   const owner = await service.workspace();
   const pages = await startPages(t, service);
